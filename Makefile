@@ -1,0 +1,35 @@
+# Every target starts from nothing: it makes .venv, and as root installs the Debian packages it needs.
+.DEFAULT_GOAL := help
+.PHONY: help setup run test slow quick lint bench lock
+
+python := .venv/bin/python
+
+help:  ## list what can be made
+	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST)
+
+setup:  ## prepare .venv with everything
+	@scripts/setup dev
+
+run:  ## set up and start the product with a demo in it
+	@scripts/setup run
+	@exec .venv/bin/tapeline up --demo
+
+test: setup lint  ## set up and run every test but the slow ones
+	@$(python) -m pytest -m "not slow"
+
+slow: setup  ## the few tests that take minutes each
+	@$(python) -m pytest -m slow
+
+quick: setup  ## a subset in under 90 seconds
+	@$(python) -m pytest -m "not slow and not heavy" -x -q
+
+lint: setup  ## format and type checks
+	@.venv/bin/ruff check .
+	@.venv/bin/ruff format --check .
+	@.venv/bin/mypy
+
+bench: setup  ## measure what docs/ claims
+	@for script in bench/*.py; do echo "== $$script"; $(python) $$script || exit 1; done
+
+lock: setup  ## write the pinned requirements anew
+	@scripts/lock

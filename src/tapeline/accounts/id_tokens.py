@@ -1,0 +1,86 @@
+"""idTokens: signed for an hour, with the id of the key that signed them, so that keys can rotate.
+
+A token names a sign-in. Whether that still stands is looked up at every use, so that what was
+revoked stops working at once and not an hour later.
+"""
+
+import base64
+import os
+import secrets
+import time
+from datetime import UTC, datetime
+from itertools import pairwise
+from pathlib import Path
+
+import jwt
+
+from tapeline.errors import InvalidToken
+
+LIFETIME = 3600
+ALGORITHM = "HS256"
+SUFFIX = ".id-token.key"
+# Servers that share the folder may learn of a new key a moment later than the one that made it.
+RETIRED_AFTER = LIFETIME + 600
+
+
+class KeyRing:
+    """The signing keys in a folder: the newest signs, the others verify until they retire."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._keys: dict[str, bytes] = {}
+        self._read_at_mtime = -1
+
+    def sign(self, user_id: str, sign_in_id: str) -> str:
+        self._refresh()
+        newest = max(self._keys)
+        now = int(time.time())
+        claims = {"sub": user_id, "sid": sign_in_id, "iat": now, "exp": now + LIFETIME}
+        return jwt.encode(claims, self._keys[newest], ALGORITHM, headers={"kid": newest})
+
+    def sign_in_of(self, token: str) -> str:
+        """The sign-in that a token names."""
+        self._refresh()
+        try:
+            key = self._keys[jwt.get_unverified_header(token)["kid"]]
+            claims = jwt.decode(token, key, [ALGORITHM], options={"require": ["exp", "sub", "sid"]})
+        except (jwt.PyJWTError, KeyError, TypeError, ValueError) as error:
+            raise InvalidToken from error
+        return str(claims["sid"])
+
+    def _refresh(self) -> None:
+        """A key that another process added counts from now on; a look at one time stamp tells."""
+        mtime = self._folder.stat().st_mtime_ns
+        if mtime != self._read_at_mtime:
+            self._keys = {
+                file.name.removesuffix(SUFFIX): base64.b64decode(file.read_bytes())
+                for file in self._folder.glob("*" + SUFFIX)
+            }
+            self._read_at_mtime = mtime
+
+
+def ensure_key(folder: Path) -> None:
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if not any(folder.glob("*" + SUFFIX)):
+        rotate(folder)
+
+
+def rotate(folder: Path) -> str:
+    """Make a new signing key; forget those that no living token was signed with."""
+    now = time.time()
+    made = sorted(folder.glob("*" + SUFFIX))
+    # A key signs until the next one is made, so its last token dies an hour after that.
+    for file, successor in pairwise(made):
+        if successor.stat().st_mtime < now - RETIRED_AFTER:
+            file.unlink()
+    moment = datetime.fromtimestamp(now, UTC).strftime("%Y%m%dT%H%M%S%f")
+    key_id = f"{moment}-{secrets.token_hex(3)}"
+    # Written under another name first: a half-written key must never be read.
+    draft = folder / f".{key_id}"
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "wb") as file_handle:
+        file_handle.write(base64.b64encode(secrets.token_bytes(32)))
+        file_handle.flush()
+        os.fsync(file_handle.fileno())
+    draft.rename(folder / (key_id + SUFFIX))
+    return key_id

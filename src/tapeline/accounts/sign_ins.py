@@ -1,0 +1,142 @@
+"""Sign-ins: a browser's session or a refresh token. Each can be listed, and ended at once.
+
+The secret leaves us once, when it is made; we keep its fingerprint.
+"""
+
+import time
+from typing import Any, Literal
+
+import msgspec
+from sqlalchemy import Connection, insert, or_, select, update
+
+from tapeline.accounts import audit
+from tapeline.accounts.actor import Actor
+from tapeline.accounts.users import User
+from tapeline.errors import AccountDisabled, InvalidToken, NoSuchSignIn
+from tapeline.ids import fingerprint, new_id, new_secret
+from tapeline.store.rows import record
+from tapeline.store.tables import sign_ins, users
+
+Kind = Literal["browser", "token"]
+
+DAY = 24 * 3600
+FRESH_SECONDS = 60  # `last_used_at` is a courtesy: not worth a write at every request
+LONGEST_AGENT = 200
+
+
+class Origin(msgspec.Struct, frozen=True):
+    """Where a sign-in comes from, as far as a person could recognise it."""
+
+    address: str
+    agent: str
+
+
+class SignIn(msgspec.Struct, frozen=True, kw_only=True):
+    id: str
+    kind: Kind
+    address: str
+    agent: str
+    created_at: float
+    last_used_at: float
+    expires_at: float | None
+
+
+def begin(
+    connection: Connection, user: User, kind: Kind, origin: Origin, *, days: int | None = None
+) -> tuple[str, Actor]:
+    """Open a sign-in and give its secret: a session's cookie, or a refresh token."""
+    if user.disabled_at is not None:
+        raise AccountDisabled
+    secret, sign_in_id, now = new_secret(), new_id(), time.time()
+    connection.execute(
+        insert(sign_ins).values(
+            id=sign_in_id,
+            user_id=user.id,
+            kind=kind,
+            secret_hash=fingerprint(secret),
+            address=origin.address,
+            agent=origin.agent[:LONGEST_AGENT],
+            created_at=now,
+            last_used_at=now,
+            expires_at=now + days * DAY if days else None,
+            ended_at=None,
+        )
+    )
+    actor = _account(user.id, user.email, sign_in_id, origin.address)
+    audit.record(connection, actor, "signed_in", f"sign_in:{sign_in_id}", kind=kind)
+    return secret, actor
+
+
+def by_secret(connection: Connection, secret: str, kind: Kind, address: str) -> Actor:
+    """Who holds this session cookie or refresh token."""
+    return _actor(
+        connection,
+        (sign_ins.c.secret_hash == fingerprint(secret), sign_ins.c.kind == kind),
+        address,
+    )
+
+
+def by_id(connection: Connection, sign_in_id: str, address: str) -> Actor:
+    """Who an idToken was made for, if that sign-in still stands."""
+    return _actor(connection, (sign_ins.c.id == sign_in_id,), address)
+
+
+def touch(connection: Connection, actor: Actor, *, days: int | None = None) -> None:
+    """Note that the sign-in is in use; a browser's session lives on from here."""
+    now = time.time()
+    values: dict[str, Any] = {"last_used_at": now}
+    if days:
+        values["expires_at"] = now + days * DAY
+    connection.execute(
+        update(sign_ins)
+        .where(sign_ins.c.id == actor.sign_in_id, sign_ins.c.last_used_at < now - FRESH_SECONDS)
+        .values(values)
+    )
+
+
+def of_user(connection: Connection, user_id: str) -> list[SignIn]:
+    query = (
+        select(sign_ins)
+        .where(sign_ins.c.user_id == user_id, *_standing())
+        .order_by(sign_ins.c.created_at.desc(), sign_ins.c.id)
+    )
+    return [record(SignIn, row) for row in connection.execute(query)]
+
+
+def end(connection: Connection, actor: Actor, sign_in_id: str) -> None:
+    ended = connection.execute(
+        update(sign_ins)
+        .where(sign_ins.c.id == sign_in_id, sign_ins.c.user_id == actor.id, *_standing())
+        .values(ended_at=time.time())
+    )
+    if not ended.rowcount:
+        raise NoSuchSignIn
+    audit.record(connection, actor, "signed_out", f"sign_in:{sign_in_id}")
+
+
+def end_all(connection: Connection, user_id: str, *, but: str | None = None) -> int:
+    """End a person's sign-ins, in browsers and elsewhere; `but` names the one to keep."""
+    which = [sign_ins.c.user_id == user_id, *_standing()]
+    if but is not None:
+        which.append(sign_ins.c.id != but)
+    return connection.execute(update(sign_ins).where(*which).values(ended_at=time.time())).rowcount
+
+
+def _standing() -> tuple[Any, ...]:
+    unexpired = or_(sign_ins.c.expires_at.is_(None), sign_ins.c.expires_at > time.time())
+    return sign_ins.c.ended_at.is_(None), unexpired
+
+
+def _actor(connection: Connection, which: tuple[Any, ...], address: str) -> Actor:
+    row = connection.execute(
+        select(sign_ins.c.id, sign_ins.c.user_id, users.c.email)
+        .join(users, users.c.id == sign_ins.c.user_id)
+        .where(*which, *_standing(), users.c.disabled_at.is_(None))
+    ).first()
+    if row is None:
+        raise InvalidToken
+    return _account(row.user_id, row.email, row.id, address)
+
+
+def _account(user_id: str, email: str, sign_in_id: str, address: str) -> Actor:
+    return Actor(kind="account", id=user_id, label=email, address=address, sign_in_id=sign_in_id)

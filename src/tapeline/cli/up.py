@@ -1,0 +1,134 @@
+"""`tapeline up`: everything in the foreground."""
+
+import os
+import signal
+import socket
+from types import FrameType
+from typing import Annotated
+
+import typer
+import uvicorn
+
+from tapeline import __version__, compose, datadir, logs, settings
+from tapeline.accounts import users
+from tapeline.cli import demo as demonstration
+from tapeline.cli.options import Config, Data, Database
+from tapeline.errors import CannotStart
+from tapeline.http.services import Services
+from tapeline.settings import Settings
+
+log = logs.Log(__name__)
+
+
+def up(
+    host: Annotated[str | None, typer.Option(help="Address to listen on.")] = None,
+    port: Annotated[str | None, typer.Option(help="Port to listen on; 0 picks one.")] = None,
+    data: Data = None,
+    database: Database = None,
+    engine: Annotated[str | None, typer.Option(help="Where models run: local.")] = None,
+    config: Config = None,
+    demo: Annotated[
+        bool | None, typer.Option("--demo/--no-demo", help="Start with something to look at.")
+    ] = None,
+) -> None:
+    """Run the whole service in the foreground until Ctrl-C."""
+    chosen = settings.load(
+        {
+            "host": host,
+            "port": port,
+            "data": data,
+            "database": database,
+            "engine": engine,
+            "config": config,
+            "demo": demo,
+        }
+    )
+    logs.start(chosen.log_level, chosen.log_format)
+    for name in settings.strange_variables():
+        log.warning("unknown_variable_ignored", name=name)
+    _serve(chosen)
+
+
+def _serve(chosen: Settings) -> None:
+    listener = _listen(chosen)
+    note = f"{_address(chosen, listener)}, process {os.getpid()}"
+    with (
+        listener,
+        datadir.only_server(chosen.data, note),
+        compose.open_services(chosen) as services,
+    ):
+        # uvicorn raises a signal again once it has shut down; the parts above still have to close.
+        for one in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(one, lambda *_: None)
+        server = _Server(_config(services), services, listener)
+        server.run(sockets=[listener])
+    log.info("stopped")
+
+
+def _listen(chosen: Settings) -> socket.socket:
+    """Bound before anything else happens, so that a taken port costs nothing and says so."""
+    try:
+        family, _, _, _, address = socket.getaddrinfo(
+            chosen.host, chosen.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        return socket.create_server(address, family=family, backlog=2048)
+    except OSError as error:
+        raise CannotStart(
+            f"Cannot listen on {chosen.host}:{chosen.port}: {error.strerror}."
+            " Choose another with --port, or --host."
+        ) from error
+
+
+def _address(chosen: Settings, listener: socket.socket) -> str:
+    return chosen.address(listener.getsockname()[1])
+
+
+def _config(services: Services) -> uvicorn.Config:
+    proxies = services.settings.trusted_proxies
+    return uvicorn.Config(
+        compose.application(services),
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        lifespan="off",
+        proxy_headers=bool(proxies),
+        forwarded_allow_ips=proxies or None,
+        timeout_keep_alive=60,
+        timeout_graceful_shutdown=10,
+    )
+
+
+class _Server(uvicorn.Server):
+    """Says that it is ready when it is, and not before."""
+
+    def __init__(self, config: uvicorn.Config, services: Services, listener: socket.socket) -> None:
+        super().__init__(config)
+        self._services = services
+        self._where = _address(services.settings, listener)
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            typer.echo(_greeting(self._services, self._where))
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        log.info("stopping", signal=signal.Signals(sig).name)
+        super().handle_exit(sig, frame)
+
+
+def _greeting(services: Services, where: str) -> str:
+    store, chosen = services.store, services.settings
+    lines = [
+        f"Tapeline {__version__} is ready at {where}",
+        f"  data       {chosen.data}",
+        f"  database   {store.database.name}",
+    ]
+    if chosen.demo:
+        lines += demonstration.prepare(store, chosen.data).lines()
+    elif not store.read_now(users.are_there_any):
+        lines += [
+            f"  first account   open {where}/auth/signup",
+            "                  or run: tapeline user add you@example.com",
+        ]
+    lines.append("  Ctrl-C stops it.")
+    return "\n".join(lines)

@@ -1,0 +1,133 @@
+"""`tapeline user`: accounts, for the operator of a server."""
+
+import json
+import sys
+from datetime import UTC, datetime
+from typing import Annotated
+
+import typer
+from sqlalchemy import Connection
+
+from tapeline import compose, settings
+from tapeline.accounts import passwords, sign_ins, users
+from tapeline.accounts.actor import OPERATOR
+from tapeline.accounts.users import User
+from tapeline.cli.options import Config, Data, Database
+from tapeline.errors import CannotStart, NoSuchUser
+from tapeline.models import onboarding
+from tapeline.settings import Settings
+
+app = typer.Typer(help="Accounts, for the operator of this server.", no_args_is_help=True)
+
+Email = Annotated[str, typer.Argument(help="The account's email address.")]
+
+
+@app.command()
+def add(
+    email: Email,
+    name: Annotated[str, typer.Option(help="The person's name.")] = "",
+    data: Data = None,
+    database: Database = None,
+    config: Config = None,
+) -> None:
+    """Add an account. The password is asked for, or read from standard input."""
+    chosen = _settings(data, database, config, must_exist=False)
+    users.normal_email(email)
+    password_hash = passwords.hash_password(_ask_password())
+    with compose.open_store(chosen) as store:
+        user = store.write_now(
+            onboarding.add_by_operator, email=email, name=name, password_hash=password_hash
+        )
+    typer.echo(f"Added {user.email} ({user.id}).")
+
+
+@app.command("list")
+def list_users(
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per line.")] = False,
+    data: Data = None,
+    database: Database = None,
+    config: Config = None,
+) -> None:
+    """List the accounts."""
+    with compose.open_store(_settings(data, database, config)) as store:
+        everyone = store.read_now(users.everyone)
+    for user in everyone:
+        typer.echo(json.dumps(_facts(user)) if as_json else _line(user))
+    if not everyone and not as_json:
+        typer.echo("No accounts yet. Add one with: tapeline user add you@example.com", err=True)
+
+
+@app.command()
+def passwd(
+    email: Email, data: Data = None, database: Database = None, config: Config = None
+) -> None:
+    """Set an account's password; all its sign-ins end."""
+    chosen = _settings(data, database, config)
+    with compose.open_store(chosen) as store:
+        user = store.read_now(users.find, email)
+        if user is None:
+            raise NoSuchUser
+        password_hash = passwords.hash_password(_ask_password())
+        ended = store.write_now(_set_password, user, password_hash)
+    typer.echo(f"Password of {user.email} is set; {ended} sign-ins ended.")
+
+
+@app.command()
+def disable(
+    email: Email, data: Data = None, database: Database = None, config: Config = None
+) -> None:
+    """Shut an account out, at once. What it owns stays."""
+    _set_disabled(_settings(data, database, config), email, disabled=True)
+
+
+@app.command()
+def enable(
+    email: Email, data: Data = None, database: Database = None, config: Config = None
+) -> None:
+    """Let a disabled account in again."""
+    _set_disabled(_settings(data, database, config), email, disabled=False)
+
+
+def _settings(
+    data: Data, database: Database, config: Config, *, must_exist: bool = True
+) -> Settings:
+    chosen = settings.load({"data": data, "database": database, "config": config})
+    if must_exist and not chosen.database and not chosen.data.exists():
+        raise CannotStart(f"There is no Tapeline in {chosen.data}. Name its directory with --data.")
+    return chosen
+
+
+def _ask_password() -> str:
+    if sys.stdin.isatty():
+        password: str = typer.prompt("Password", hide_input=True, confirmation_prompt=True)
+    else:
+        password = sys.stdin.readline().rstrip("\r\n")
+    passwords.check_rules(password, "password")
+    return password
+
+
+def _set_password(connection: Connection, user: User, password_hash: str) -> int:
+    users.set_password(connection, OPERATOR, user, password_hash)
+    return sign_ins.end_all(connection, user.id)
+
+
+def _set_disabled(chosen: Settings, email: str, *, disabled: bool) -> None:
+    with compose.open_store(chosen) as store:
+        user = store.write_now(users.set_disabled, OPERATOR, email, disabled=disabled)
+    typer.echo(f"{user.email} is {'disabled' if disabled else 'enabled'}.")
+
+
+def _facts(user: User) -> dict[str, object]:
+    return {
+        "id": user.id,
+        "email": user.email,
+        "name": user.name,
+        "created_at": user.created_at,
+        "disabled": user.disabled_at is not None,
+    }
+
+
+def _line(user: User) -> str:
+    since = datetime.fromtimestamp(user.created_at, UTC).strftime("%Y-%m-%d")
+    mark = "  disabled" if user.disabled_at is not None else ""
+    return f"{user.id}  {since}  {user.email}  {user.name}{mark}"

@@ -1,0 +1,218 @@
+"""The error tree: what can go wrong, in words a person can act on.
+
+A class's docstring is its message, its name in snake_case its stable `code`. The seven branches say
+what kind of failure it is; only `http/errors.py` knows which status that means.
+"""
+
+import re
+
+
+class Problem(Exception):
+    """Something went wrong here. It has been logged; please try again."""
+
+    field: str | None = None
+    retry_after: int | None = None
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        field: str | None = None,
+        retry_after: int | None = None,
+    ) -> None:
+        self.message = message or (type(self).__doc__ or "").strip().replace("\n    ", " ")
+        super().__init__(self.message)
+        if field is not None:
+            self.field = field
+        if retry_after is not None:
+            self.retry_after = retry_after
+
+    @classmethod
+    def code(cls) -> str:
+        return re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).lower()
+
+
+class Invalid(Problem):
+    """The request is not valid."""
+
+
+class Unidentified(Problem):
+    """Who are you? Send an idToken in the header `token` or as `Authorization: Bearer`."""
+
+
+class Forbidden(Problem):
+    """Your role does not allow this. Ask an owner or admin of the project."""
+
+
+class Missing(Problem):
+    """There is no such thing, or it is not yours to see."""
+
+
+class Conflict(Problem):
+    """This conflicts with the present state."""
+
+
+class Limited(Problem):
+    """Too many requests. Wait a little and try again."""
+
+
+class Unavailable(Problem):
+    """The store cannot take this now. Nothing was stored; try again in a few seconds."""
+
+    retry_after = 2
+
+
+# Requests
+
+
+class MalformedBody(Invalid):
+    """The body could not be read."""
+
+
+class MissingField(Invalid):
+    """Something required is missing."""
+
+
+class TooLarge(Problem):
+    """The body is larger than this server accepts."""
+
+
+class UnknownEncoding(Problem):
+    """Send the body as application/json, application/x-www-form-urlencoded or
+    multipart/form-data."""
+
+
+class NoSuchPage(Missing):
+    """There is nothing at this address."""
+
+
+class MethodNotAllowed(Problem):
+    """This address does not take this method."""
+
+
+class InvalidCursor(Invalid):
+    """`cursor` must be the `next` value of an earlier answer."""
+
+    field = "cursor"
+
+
+class IdempotencyKeyReused(Conflict):
+    """This Idempotency-Key came before with another body. Use a new key for a new request."""
+
+
+# Who is there
+
+
+class WrongCredentials(Unidentified):
+    """The email address or the password is wrong."""
+
+
+class InvalidToken(Unidentified):
+    """The token is not valid any more, or never was. Sign in again."""
+
+
+class WrongKey(Unidentified):
+    """The API key or its pass is wrong, or the key was deleted."""
+
+
+class CrossSiteRequest(Forbidden):
+    """This request came from another site, so your session was not used for it."""
+
+
+class AccountDisabled(Forbidden):
+    """This account is disabled. Ask the operator of this server."""
+
+
+class TooManyAttempts(Limited):
+    """Too many attempts. Wait before you try again."""
+
+
+# Accounts
+
+
+class SignUpClosed(Forbidden):
+    """Sign-up is closed on this server. Ask its operator for an account."""
+
+
+class InvitationNeeded(Forbidden):
+    """Sign-up here needs an invitation. Ask a project's owner or admin for an invitation link."""
+
+
+class EmailTaken(Conflict):
+    """There is an account with this email address already. Sign in instead."""
+
+    field = "email"
+
+
+class WrongPassword(Invalid):
+    """The current password is wrong."""
+
+    field = "current_password"
+
+
+class NoSuchUser(Missing):
+    """There is no account with this email address."""
+
+
+class NoSuchSignIn(Missing):
+    """There is no such sign-in, or it has ended already."""
+
+
+# Projects
+
+
+class NoSuchProject(Missing):
+    """There is no such project, or it is not yours to see."""
+
+    field = "projectId"
+
+
+class PersonalProject(Conflict):
+    """A personal project belongs to its account and cannot be deleted."""
+
+
+class NoSuchMember(Missing):
+    """This account is not a member of the project."""
+
+
+class LastOwner(Conflict):
+    """A project needs an owner. Make somebody else an owner first."""
+
+
+class NoSuchInvitation(Missing):
+    """This invitation does not exist, has expired or has been used."""
+
+
+class AlreadyMember(Conflict):
+    """You are a member of this project already."""
+
+
+class NoSuchToken(Missing):
+    """There is no such key in this project."""
+
+    field = "tokenId"
+
+
+class NoSuchModel(Missing):
+    """There is no such model, or it is not yours to see."""
+
+    field = "modelId"
+
+
+# The store and the machine
+
+
+class StoreUnavailable(Unavailable):
+    """The store cannot take this now. Nothing was stored; try again in a few seconds."""
+
+
+class StoreBusy(Unavailable):
+    """Too many writes are waiting. Nothing was stored; try again in a few seconds."""
+
+
+class InvalidSetting(Problem):
+    """A setting has a value that is not allowed."""
+
+
+class CannotStart(Problem):
+    """Tapeline cannot start here."""

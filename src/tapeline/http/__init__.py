@@ -1,0 +1,1 @@
+"""The edge: requests in, answers out. What is decided here is wire, never business."""

@@ -1,0 +1,71 @@
+"""The application: rows and pages in, one ASGI callable out. Assembly only."""
+
+from functools import cache
+
+import msgspec
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp
+
+from tapeline.errors import Problem
+from tapeline.http import errors, openapi, pages
+from tapeline.http.dispatch import Handler, handler
+from tapeline.http.edge import Edge
+from tapeline.http.metrics import CONTENT_TYPE
+from tapeline.http.rendering import STATIC
+from tapeline.http.routes import ROUTES
+from tapeline.http.services import Services
+
+
+def build(services: Services) -> ASGIApp:
+    by_path: dict[str, dict[str, Handler]] = {}
+    for row in ROUTES:
+        by_path.setdefault(row.path, {})[row.method] = handler(row, services)
+    for page in pages.PAGES:
+        by_path.setdefault(page.path, {})[page.method] = pages.handler(page, services)
+    by_path["/metrics"] = {"GET": _metrics(services)}
+    by_path["/api/openapi.json"] = {"GET": _openapi()}
+    app = Starlette(
+        routes=[
+            *(_route(path, handlers) for path, handlers in by_path.items()),
+            Mount("/static", StaticFiles(directory=STATIC)),
+        ],
+        exception_handlers={
+            Problem: errors.on_problem,
+            HTTPException: errors.on_http_exception,
+        },
+    )
+    app.router.redirect_slashes = False
+    return Edge(app, services.metrics)
+
+
+def _route(path: str, handlers: dict[str, Handler]) -> BaseRoute:
+    """One route per address, so that a wrong method is told every right one."""
+
+    async def by_method(request: Request) -> Response:
+        method = "GET" if request.method == "HEAD" else request.method
+        return await handlers[method](request)
+
+    return Route(path, by_method, methods=list(handlers))
+
+
+def _metrics(services: Services) -> Handler:
+    async def show(_request: Request) -> Response:
+        return Response(services.metrics.text(), headers={"Content-Type": CONTENT_TYPE})
+
+    return show
+
+
+def _openapi() -> Handler:
+    @cache
+    def document() -> bytes:
+        return msgspec.json.encode(openapi.document(ROUTES))
+
+    async def show(_request: Request) -> Response:
+        return Response(document(), media_type="application/json")
+
+    return show

@@ -1,0 +1,196 @@
+"""Three encodings, one dictionary: strict for JSON, lenient for forms, with limits on all."""
+
+import types
+import typing
+from collections.abc import AsyncGenerator, Iterable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, TypeVar
+from urllib.parse import parse_qsl
+
+import msgspec
+from starlette.datastructures import UploadFile
+from starlette.formparsers import MultiPartException, MultiPartParser
+from starlette.requests import Request
+
+from tapeline.errors import Invalid, MalformedBody, MissingField, TooLarge, UnknownEncoding
+from tapeline.http.wording import explain
+from tapeline.settings import Settings
+
+T = TypeVar("T", bound=msgspec.Struct)
+
+
+@dataclass(frozen=True)
+class Body:
+    values: dict[str, Any]
+    lenient: bool
+    """Form values are texts, so numbers and booleans are read from texts."""
+
+    def canonical(self) -> bytes:
+        """The same for the same content, whatever a multipart boundary was."""
+        return msgspec.json.encode(self.values, order="deterministic")
+
+
+async def read(request: Request, settings: Settings) -> Body:
+    encoding = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    stream = _limited(request, settings.max_body)
+    if encoding == "multipart/form-data":
+        return Body(await _multipart(request, stream, settings), lenient=True)
+    content = b"".join([chunk async for chunk in stream])
+    if encoding == "application/json":
+        return Body(_json(content, settings.max_depth), lenient=False)
+    if encoding == "application/x-www-form-urlencoded":
+        return Body(_form(content, settings.max_parts), lenient=True)
+    if content:
+        raise UnknownEncoding
+    return Body({}, lenient=False)
+
+
+def convert(body: Body, wanted: type[T]) -> T:
+    """The body as the record a handler works with, or an error that names the field."""
+    values = _without_empty(body.values, wanted)
+    if not body.lenient:
+        values = _with_numbers(values, wanted)
+    try:
+        return msgspec.convert(values, wanted, strict=not body.lenient)
+    except msgspec.ValidationError as error:
+        raise explain(error) from None
+
+
+async def _limited(request: Request, most: int) -> AsyncGenerator[bytes, None]:
+    size = 0
+    async for chunk in request.stream():
+        size += len(chunk)
+        if size > most:
+            raise TooLarge(f"The body is larger than {most:,} bytes, the most this server accepts.")
+        yield chunk
+
+
+def _json(content: bytes, max_depth: int) -> dict[str, Any]:
+    if not content:
+        return {}
+    try:
+        values = msgspec.json.decode(content)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise MalformedBody(f"The body is not valid JSON: {error}.") from None
+    except RecursionError:
+        raise _too_deep(max_depth) from None
+    if not isinstance(values, dict):
+        raise MalformedBody("The body must be a JSON object, such as {}.")
+    _check_depth(values, max_depth)
+    return values
+
+
+def _form(content: bytes, max_parts: int) -> dict[str, Any]:
+    try:
+        pairs = parse_qsl(
+            content.decode("utf-8"),
+            keep_blank_values=True,
+            errors="strict",
+            max_num_fields=max_parts,
+        )
+    except UnicodeDecodeError:
+        raise MalformedBody("The form is not valid UTF-8.") from None
+    except ValueError:
+        raise MalformedBody(f"The form has more than {max_parts:,} fields.") from None
+    return _gathered(pairs)
+
+
+async def _multipart(
+    request: Request, stream: AsyncGenerator[bytes, None], settings: Settings
+) -> dict[str, Any]:
+    parser = MultiPartParser(
+        request.headers,
+        stream,
+        max_files=settings.max_parts,
+        max_fields=settings.max_parts,
+        max_part_size=settings.max_body,
+    )
+    try:
+        form = await parser.parse()
+    except (MultiPartException, KeyError, ValueError) as error:
+        reason = str(getattr(error, "message", "")) or "it has no boundary"
+        raise MalformedBody(
+            f"The multipart body could not be read: {reason.rstrip('.')}."
+        ) from None
+    try:
+        return _gathered([(name, await _text(part)) for name, part in form.multi_items()])
+    finally:
+        await form.close()
+
+
+async def _text(part: UploadFile | str) -> str:
+    if isinstance(part, str):
+        return part
+    try:
+        return (await part.read()).decode("utf-8")
+    except UnicodeDecodeError:
+        raise MalformedBody("A part of the multipart body is not valid UTF-8.") from None
+
+
+def _gathered(pairs: Iterable[tuple[str, str]]) -> dict[str, Any]:
+    """A repeated key is a list, a single one a text."""
+    values: dict[str, Any] = {}
+    for name, text in pairs:
+        if name not in values:
+            values[name] = text
+        elif isinstance(values[name], list):
+            values[name].append(text)
+        else:
+            values[name] = [values[name], text]
+    _check_depth(values, 2)
+    return values
+
+
+def _check_depth(values: dict[str, Any], max_depth: int) -> None:
+    """Depth, and texts that no database keeps. No recursion: the input chooses the depth."""
+    level: list[Any] = [values]
+    for _ in range(max_depth):
+        below: list[Any] = []
+        for value in level:
+            items = value.items() if isinstance(value, dict) else [("", one) for one in value]
+            for name, item in items:
+                if isinstance(item, dict | list):
+                    below.append(item)
+                elif "\0" in name or (isinstance(item, str) and "\0" in item):
+                    raise Invalid("Texts must not contain the character NUL.", field=name or None)
+        if not below:
+            return
+        level = below
+    raise _too_deep(max_depth)
+
+
+def _too_deep(max_depth: int) -> MalformedBody:
+    return MalformedBody(f"The body is nested deeper than {max_depth} levels.")
+
+
+def _without_empty(values: dict[str, Any], wanted: type[T]) -> dict[str, Any]:
+    """An empty string for a required text counts as missing."""
+    for field in msgspec.structs.fields(wanted):
+        if field.required and field.type is str and values.get(field.encode_name) == "":
+            raise MissingField(f"`{field.encode_name}` is required.", field=field.encode_name)
+    return values
+
+
+def _with_numbers(values: dict[str, Any], wanted: type[T]) -> dict[str, Any]:
+    """In JSON a numeric text for a number is accepted, and nothing else of the wrong type."""
+    changed = {}
+    for name in _number_fields(wanted) & values.keys():
+        if isinstance(values[name], str):
+            try:
+                changed[name] = msgspec.convert(values[name].strip(), int | float, strict=False)
+            except msgspec.ValidationError:
+                continue  # convert() names the field
+    return values | changed if changed else values
+
+
+@cache
+def _number_fields(wanted: type[msgspec.Struct]) -> frozenset[str]:
+    def is_number(kind: Any) -> bool:
+        if isinstance(kind, types.UnionType) or typing.get_origin(kind) is typing.Union:
+            kinds = set(typing.get_args(kind)) - {types.NoneType}
+            return bool(kinds) and all(map(is_number, kinds))
+        return kind is int or kind is float
+
+    fields = msgspec.structs.fields(wanted)
+    return frozenset(field.encode_name for field in fields if is_number(field.type))

@@ -1,0 +1,122 @@
+"""The way every endpoint takes: read the body, identify, act in one transaction, answer."""
+
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import msgspec
+from sqlalchemy import Connection
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+
+from tapeline.accounts.actor import Actor
+from tapeline.errors import Invalid, MalformedBody, Missing
+from tapeline.http import auth, body
+from tapeline.http.endpoint import Access, Call, Endpoint, Nothing
+from tapeline.http.services import Services
+from tapeline.store.once import RequestKey, answered, once
+
+LONGEST_IDEMPOTENCY_KEY = 255
+
+Handler = Callable[[Request], Awaitable[Response]]
+
+
+def handler(endpoint: Endpoint, services: Services) -> Handler:
+    async def handle(request: Request) -> Response:
+        identify = None
+        if endpoint.access is not Access.PUBLIC:
+            identify = auth.identify(request, services, endpoint.access)
+        _check_path(request)
+        query = _query(request, endpoint)
+        content = await _content(request, endpoint, services)
+        call = Call(services, request, body.convert(content, endpoint.takes), query, None)
+        key = _request_key(request, endpoint, content)
+        return _answer(await _Turn(endpoint, call, identify, key).take())
+
+    return handle
+
+
+@dataclass(frozen=True)
+class _Turn:
+    """One request, read and understood; what is left is to carry it out."""
+
+    endpoint: Endpoint
+    call: Call[Any]
+    identify: auth.Identify | None
+    key: RequestKey | None
+
+    async def take(self) -> bytes:
+        store = self.call.services.store
+        if self.endpoint.reads:
+            return await store.read(self._act, None)
+        if self.endpoint.flows:
+            return msgspec.json.encode(await self.endpoint.flows(self.call))
+        prepared = None
+        if self.endpoint.prepares:
+            known, first = await store.read(self._look_first)
+            if first is not None:
+                return first
+            prepared = await self.endpoint.prepares(replace(self.call, known=known))
+        return await store.write(self._act, prepared)
+
+    def _look_first(self, connection: Connection) -> tuple[Actor | None, bytes | None]:
+        actor = self.identify(connection) if self.identify else None
+        key = self._scoped(actor)
+        return actor, answered(connection, key, time.time()) if key else None
+
+    def _act(self, connection: Connection, prepared: Any) -> bytes:
+        # Identified again in the very transaction that acts: a right may be gone by now.
+        actor = self.identify(connection) if self.identify else None
+        call = replace(self.call, known=actor, prepared=prepared)
+
+        def act() -> bytes:
+            return msgspec.json.encode(self.endpoint.act(connection, call))
+
+        key = self._scoped(actor)
+        return once(connection, key, time.time(), act) if key else act()
+
+    def _scoped(self, actor: Actor | None) -> RequestKey | None:
+        if self.key is None or actor is None or actor.id is None:
+            return None
+        return replace(self.key, scope=actor.id)
+
+
+async def _content(request: Request, endpoint: Endpoint, services: Services) -> body.Body:
+    if endpoint.takes is Nothing:
+        return body.Body({}, lenient=False)
+    try:
+        return await body.read(request, services.settings)
+    except ClientDisconnect:
+        raise MalformedBody("The connection closed before the body was complete.") from None
+
+
+def _query(request: Request, endpoint: Endpoint) -> Any:
+    values = dict(request.query_params)
+    for name, value in values.items():
+        if "\0" in value:
+            raise Invalid("Texts must not contain the character NUL.", field=name)
+    return body.convert(body.Body(values, lenient=True), endpoint.query)
+
+
+def _check_path(request: Request) -> None:
+    # No id of ours has one, and PostgreSQL refuses to compare with it.
+    if any("\0" in str(value) for value in request.path_params.values()):
+        raise Missing
+
+
+def _request_key(request: Request, endpoint: Endpoint, content: body.Body) -> RequestKey | None:
+    key = request.headers.get("idempotency-key")
+    if key is None or request.method != "POST" or not (endpoint.once and endpoint.writes):
+        return None
+    if not 1 <= len(key) <= LONGEST_IDEMPOTENCY_KEY:
+        raise Invalid(
+            f"`Idempotency-Key` must have 1 to {LONGEST_IDEMPOTENCY_KEY} characters.",
+            field="Idempotency-Key",
+        )
+    return RequestKey("", request.url.path, key, content.canonical())
+
+
+def _answer(content: bytes) -> Response:
+    # What an account sees is nobody else's to keep.
+    return Response(content, media_type="application/json", headers={"Cache-Control": "no-store"})

@@ -1,0 +1,64 @@
+"""The one place that knows which status an error is, and the one shape all of them have."""
+
+import msgspec
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from tapeline import errors
+from tapeline.errors import Problem
+
+STATUS: dict[type[Problem], int] = {
+    errors.Invalid: 400,
+    errors.Unidentified: 401,
+    errors.Forbidden: 403,
+    errors.Missing: 404,
+    errors.MethodNotAllowed: 405,
+    errors.Conflict: 409,
+    errors.TooLarge: 413,
+    errors.UnknownEncoding: 415,
+    errors.Limited: 429,
+    errors.Unavailable: 503,
+    Problem: 500,
+}
+
+
+class ErrorShape(msgspec.Struct, omit_defaults=True, rename={"sentence": "error"}):
+    """Every error of every surface."""
+
+    sentence: str
+    """What went wrong and what to do about it."""
+    code: str
+    """Stable, for programs."""
+    field: str | None = None
+    """The key of the body that is wrong, when it is one."""
+
+
+def status_of(problem: type[Problem]) -> int:
+    return next(STATUS[branch] for branch in problem.__mro__ if branch in STATUS)
+
+
+def answer(problem: Problem) -> Response:
+    shape = ErrorShape(problem.message, problem.code(), problem.field)
+    response = Response(
+        msgspec.json.encode(shape), status_of(type(problem)), media_type="application/json"
+    )
+    if problem.retry_after is not None:
+        response.headers["Retry-After"] = str(problem.retry_after)
+    return response
+
+
+async def on_problem(_request: Request, problem: Exception) -> Response:
+    assert isinstance(problem, Problem)
+    return answer(problem)
+
+
+async def on_http_exception(_request: Request, error: Exception) -> Response:
+    """What the router raises: nothing there, or not with this method."""
+    assert isinstance(error, HTTPException)
+    if error.status_code == 405:
+        allowed = (error.headers or {}).get("Allow", "")
+        response = answer(errors.MethodNotAllowed(f"This address takes only {allowed}."))
+        response.headers["Allow"] = allowed
+        return response
+    return answer(errors.NoSuchPage())

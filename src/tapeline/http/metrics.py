@@ -1,0 +1,62 @@
+"""What Prometheus may ask: requests by route and status, and how the writer is doing."""
+
+from collections.abc import Iterator
+
+from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.gc_collector import GCCollector
+from prometheus_client.process_collector import ProcessCollector
+from prometheus_client.registry import Collector
+
+from tapeline.store.writer import Writer
+
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10)
+
+
+class Metrics:
+    def __init__(self, writer: Writer) -> None:
+        self._registry = CollectorRegistry(auto_describe=False)
+        ProcessCollector(registry=self._registry)
+        GCCollector(registry=self._registry)
+        self._registry.register(_OfWriter(writer))
+        self._requests = Counter(
+            "tapeline_requests",
+            "Requests answered.",
+            ["method", "route", "status"],
+            registry=self._registry,
+        )
+        self._seconds = Histogram(
+            "tapeline_request_seconds",
+            "Time from a request's arrival to the end of its answer.",
+            ["route"],
+            buckets=BUCKETS,
+            registry=self._registry,
+        )
+
+    def answered(self, method: str, route: str, status: int, seconds: float) -> None:
+        self._requests.labels(method, route, status).inc()
+        self._seconds.labels(route).observe(seconds)
+
+    def text(self) -> bytes:
+        return generate_latest(self._registry)
+
+
+class _OfWriter(Collector):
+    """Read at the moment of asking: the writer itself stays free of metrics."""
+
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+
+    def collect(self) -> Iterator[Metric]:
+        counts = self._writer.counts
+        yield GaugeMetricFamily(
+            "tapeline_writes_waiting", "Writes waiting for the store.", self._writer.backlog()
+        )
+        for name, sentence, value in (
+            ("tapeline_writes", "Writes committed.", counts.jobs),
+            ("tapeline_write_groups", "Transactions committed.", counts.groups),
+            ("tapeline_writes_failed", "Writes that failed with the store.", counts.failures),
+            ("tapeline_commit_seconds", "Time spent in commits.", counts.commit_seconds),
+        ):
+            yield CounterMetricFamily(name, sentence, value)

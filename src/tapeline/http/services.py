@@ -1,0 +1,23 @@
+"""What the composition root hands to every handler."""
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+from tapeline.accounts.id_tokens import KeyRing
+from tapeline.http.metrics import Metrics
+from tapeline.settings import Settings
+from tapeline.store.store import Store
+
+
+def _two_threads() -> ThreadPoolExecutor:
+    # A password costs 64 MB and tens of milliseconds of every core it gets: two at a time.
+    return ThreadPoolExecutor(2, thread_name_prefix="passwords")
+
+
+@dataclass(frozen=True)
+class Services:
+    settings: Settings
+    store: Store
+    ring: KeyRing
+    metrics: Metrics
+    passwords: ThreadPoolExecutor = field(default_factory=_two_threads)

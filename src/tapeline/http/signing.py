@@ -1,0 +1,130 @@
+"""Signing in and up, for the API and the pages alike: count, compare, then open the sign-in.
+
+Comparing a password is slow and must not keep the writer waiting. So the attempt is counted and
+committed first, the password is compared in a thread, and only then a job changes anything.
+"""
+
+import asyncio
+from dataclasses import dataclass
+
+from sqlalchemy import Connection
+
+from tapeline.accounts import limits, passwords, sign_ins, users
+from tapeline.accounts.actor import Actor
+from tapeline.accounts.sign_ins import Kind, Origin
+from tapeline.accounts.users import User
+from tapeline.errors import WrongCredentials, WrongPassword
+from tapeline.http.services import Services
+from tapeline.models import onboarding
+from tapeline.settings import Settings
+
+
+async def verify(services: Services, origin: Origin, email: str, password: str) -> User:
+    """The account, if the password is right. Wrong and unknown look and take the same."""
+    user = await services.store.write(_count_attempt, services.settings, origin, email)
+    if not await _matches(services, user, password) or user is None:
+        raise WrongCredentials
+    return user
+
+
+def sign_in(
+    connection: Connection, settings: Settings, origin: Origin, verified: User, kind: Kind
+) -> tuple[str, Actor]:
+    """The new sign-in's secret, and who signed in."""
+    user = _unchanged(connection, verified)
+    limits.forget(connection, "account", user.email)
+    return _begin(connection, settings, user, kind, origin)
+
+
+async def verify_new(services: Services, origin: Origin, email: str, password: str) -> str:
+    """The hash of a new account's password."""
+    users.normal_email(email)
+    passwords.check_rules(password, "password")
+    await services.store.write(_count_address, services.settings, origin)
+    return await _hash(services, password)
+
+
+def sign_up(
+    connection: Connection,
+    settings: Settings,
+    origin: Origin,
+    *,
+    email: str,
+    password_hash: str,
+    name: str,
+    invitation: str,
+    kind: Kind,
+) -> tuple[str, Actor]:
+    user = onboarding.sign_up(
+        connection,
+        email=email,
+        name=name,
+        password_hash=password_hash,
+        invitation=invitation,
+        policy=settings.signup,
+        origin=origin,
+    )
+    return _begin(connection, settings, user, kind, origin)
+
+
+@dataclass(frozen=True)
+class NewHash:
+    user: User
+    password_hash: str
+
+
+async def verify_change(services: Services, actor: Actor, current: str, new: str) -> NewHash:
+    passwords.check_rules(new, "new_password")
+    user = await services.store.read(users.get, actor.user_id())
+    # Whoever finds an open browser must not be able to guess on without end.
+    await services.store.write(
+        limits.count, "password", user.id, services.settings.signin_limit_account
+    )
+    if not await _matches(services, user, current):
+        raise WrongPassword
+    return NewHash(user, await _hash(services, new))
+
+
+def change_password(connection: Connection, actor: Actor, new: NewHash) -> int:
+    """Set the password and end every other sign-in; how many that were."""
+    user = _unchanged(connection, new.user)
+    users.set_password(connection, actor, user, new.password_hash)
+    limits.forget(connection, "password", user.id)
+    return sign_ins.end_all(connection, user.id, but=actor.sign_in_id)
+
+
+def _count_attempt(
+    connection: Connection, settings: Settings, origin: Origin, email: str
+) -> User | None:
+    _count_address(connection, settings, origin)
+    limits.count(connection, "account", email.strip().lower(), settings.signin_limit_account)
+    return users.find(connection, email)
+
+
+def _count_address(connection: Connection, settings: Settings, origin: Origin) -> None:
+    limits.count(connection, "address", origin.address, settings.signin_limit_address)
+
+
+def _unchanged(connection: Connection, verified: User) -> User:
+    user = users.get(connection, verified.id)
+    if user.password_hash != verified.password_hash:  # somebody changed it while we compared
+        raise WrongCredentials
+    return user
+
+
+def _begin(
+    connection: Connection, settings: Settings, user: User, kind: Kind, origin: Origin
+) -> tuple[str, Actor]:
+    days = settings.session_days if kind == "browser" else None
+    return sign_ins.begin(connection, user, kind, origin, days=days)
+
+
+async def _matches(services: Services, user: User | None, password: str) -> bool:
+    known = user.password_hash if user else None
+    loop = asyncio.get_running_loop()
+    return await loop.run_in_executor(services.passwords, passwords.matches, known, password)
+
+
+async def _hash(services: Services, password: str) -> str:
+    loop = asyncio.get_running_loop()
+    return await loop.run_in_executor(services.passwords, passwords.hash_password, password)

@@ -1,0 +1,81 @@
+"""Structured logs: one event per line with its facts, as text for people or JSON for machines."""
+
+import json
+import logging
+import sys
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+Level = Literal["debug", "info", "warning", "error"]
+Form = Literal["text", "json"]
+
+
+def start(level: Level, form: Form) -> None:
+    """Send every log of the process to standard error. Called once, by the command."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(JsonLines() if form == "json" else TextLines())
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    # Libraries speak up when something is wrong; what happens is ours to say.
+    root.setLevel(logging.WARNING)
+    logging.getLogger("tapeline").setLevel(level.upper())
+
+
+class Log:
+    """A named logger whose calls carry facts: `log.info("user_added", email=…)`."""
+
+    def __init__(self, name: str) -> None:
+        self._logger = logging.getLogger(name)
+
+    def debug(self, event: str, **facts: Any) -> None:
+        self._logger.debug(event, extra={"facts": facts})
+
+    def info(self, event: str, **facts: Any) -> None:
+        self._logger.info(event, extra={"facts": facts})
+
+    def warning(self, event: str, **facts: Any) -> None:
+        self._logger.warning(event, extra={"facts": facts})
+
+    def error(self, event: str, *, exc_info: BaseException | None = None, **facts: Any) -> None:
+        self._logger.error(event, extra={"facts": facts}, exc_info=exc_info)
+
+
+class TextLines(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        facts = " ".join(f"{key}={_word(value)}" for key, value in _facts(record).items())
+        line = f"{_when(record)} {record.levelname.lower():7} {record.getMessage()}"
+        if facts:
+            line = f"{line} {facts}"
+        if record.exc_info:
+            line = f"{line}\n{self.formatException(record.exc_info)}"
+        return line
+
+
+class JsonLines(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        line = {
+            "time": _when(record),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "event": record.getMessage(),
+            **_facts(record),
+        }
+        if record.exc_info:
+            line["traceback"] = self.formatException(record.exc_info)
+        return json.dumps(line, default=str)
+
+
+def _facts(record: logging.LogRecord) -> dict[str, Any]:
+    facts: dict[str, Any] = getattr(record, "facts", {})
+    return facts
+
+
+def _when(record: logging.LogRecord) -> str:
+    moment = datetime.fromtimestamp(record.created, UTC)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _word(value: Any) -> str:
+    # Quoting keeps one event on one line whatever a client sent us.
+    text = str(value)
+    return text if text and text.isprintable() and not set(text) & set(' "=') else json.dumps(text)

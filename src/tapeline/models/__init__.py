@@ -1,0 +1,1 @@
+"""What people own: projects and the models in them."""

@@ -1,0 +1,100 @@
+"""Models: the owners of a tape. Here their names; versions and runs come with uploads."""
+
+import time
+from typing import Literal, get_args
+
+import msgspec
+from sqlalchemy import Connection, delete, insert, select
+
+from tapeline.accounts import audit, members
+from tapeline.accounts.actor import Actor
+from tapeline.errors import Invalid, NoSuchModel
+from tapeline.ids import new_id
+from tapeline.models.texts import checked_description, checked_name
+from tapeline.store import tables
+from tapeline.store.rows import record
+
+ModelType = Literal["strategy", "screener"]
+
+
+class Model(msgspec.Struct, frozen=True, kw_only=True):
+    id: str
+    project_id: str
+    name: str
+    type: ModelType
+    description: str
+    created_at: float
+
+
+def create(
+    connection: Connection,
+    actor: Actor,
+    project_id: str,
+    *,
+    name: str,
+    type: str,
+    description: str,
+) -> Model:
+    members.require(connection, actor, project_id, "change_models")
+    model = Model(
+        id=new_id(),
+        project_id=project_id,
+        name=checked_name(name),
+        type=_checked_type(type),
+        description=checked_description(description),
+        created_at=time.time(),
+    )
+    connection.execute(insert(tables.models).values(msgspec.structs.asdict(model)))
+    audit.record(
+        connection,
+        actor,
+        "model_created",
+        f"model:{model.id}",
+        project_id=project_id,
+        name=model.name,
+    )
+    return model
+
+
+def of_project(connection: Connection, actor: Actor, project_id: str) -> list[Model]:
+    members.require(connection, actor, project_id, "see")
+    models = tables.models
+    query = (
+        select(models)
+        .where(models.c.project_id == project_id)
+        .order_by(models.c.created_at.desc(), models.c.id)
+    )
+    return [record(Model, row) for row in connection.execute(query)]
+
+
+def get(connection: Connection, actor: Actor, project_id: str, model_id: str) -> Model:
+    members.require(connection, actor, project_id, "see")
+    models = tables.models
+    row = connection.execute(
+        select(models).where(models.c.id == model_id, models.c.project_id == project_id)
+    ).first()
+    if row is None:
+        raise NoSuchModel
+    return record(Model, row)
+
+
+def remove(connection: Connection, actor: Actor, project_id: str, model_id: str) -> None:
+    members.require(connection, actor, project_id, "change_models")
+    model = get(connection, actor, project_id, model_id)
+    connection.execute(delete(tables.models).where(tables.models.c.id == model_id))
+    audit.record(
+        connection,
+        actor,
+        "model_deleted",
+        f"model:{model_id}",
+        project_id=project_id,
+        name=model.name,
+    )
+
+
+def _checked_type(text: str) -> ModelType:
+    known: tuple[ModelType, ...] = get_args(ModelType)
+    for one in known:
+        if text == one:
+            return one
+    raise Invalid(f"`type` is {text!r}; it must be strategy or screener.", field="type")

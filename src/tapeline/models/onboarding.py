@@ -1,0 +1,59 @@
+"""Signing up: an account with its personal project, and the invitation that let it in."""
+
+from sqlalchemy import Connection
+
+from tapeline.accounts import audit, invitations, users
+from tapeline.accounts.actor import OPERATOR, Actor
+from tapeline.accounts.sign_ins import Origin
+from tapeline.accounts.users import User
+from tapeline.errors import InvitationNeeded, SignUpClosed
+from tapeline.models import projects
+from tapeline.settings import SignUp
+from tapeline.store import facts
+
+
+def sign_up(
+    connection: Connection,
+    *,
+    email: str,
+    name: str,
+    password_hash: str,
+    invitation: str,
+    policy: SignUp,
+    origin: Origin,
+) -> User:
+    """A person makes their own account. The first one of an installation always may."""
+    first = facts.claim(connection, "first_account", users.normal_email(email))
+    # Whether an address is taken is told only to those who may sign up at all.
+    if not first and policy == "closed":
+        raise SignUpClosed
+    if invitation:
+        invitations.offer(connection, invitation)
+    elif not first and policy == "invite":
+        raise InvitationNeeded
+    user = _open(connection, email, name, password_hash)
+    actor = Actor(kind="account", id=user.id, label=user.email, address=origin.address)
+    audit.record(connection, actor, "signed_up", f"user:{user.id}")
+    if invitation:
+        invitations.accept(connection, actor, user, invitation)
+    return user
+
+
+def add_by_operator(connection: Connection, *, email: str, name: str, password_hash: str) -> User:
+    user = _open(connection, email, name, password_hash)
+    facts.claim(connection, "first_account", user.email)
+    audit.record(connection, OPERATOR, "user_added", f"user:{user.id}", email=user.email)
+    return user
+
+
+def add_demo(connection: Connection, *, email: str, password_hash: str) -> User:
+    """The demo's account. It is not the first account: that right stays the newcomer's."""
+    user = _open(connection, email, "Demo", password_hash)
+    audit.record(connection, OPERATOR, "demo_added", f"user:{user.id}", email=user.email)
+    return user
+
+
+def _open(connection: Connection, email: str, name: str, password_hash: str) -> User:
+    user = users.add(connection, email=email, name=name, password_hash=password_hash)
+    projects.create_personal(connection, user)
+    return user

