@@ -1,6 +1,6 @@
 # Every target starts from nothing: it makes .venv, and as root installs the Debian packages it needs.
 .DEFAULT_GOAL := help
-.PHONY: help setup run test slow quick lint bench lock
+.PHONY: help setup run test slow quick lint bench docs lock
 
 python := .venv/bin/python
 
@@ -30,6 +30,9 @@ lint: setup  ## format and type checks
 
 bench: setup  ## measure what docs/ claims
 	@for script in bench/*.py; do echo "== $$script"; $(python) $$script || exit 1; done
+
+docs: setup  ## write the parts of docs/ that come from the code
+	@$(python) -m tests.documents
 
 lock: setup  ## write the pinned requirements anew
 	@scripts/lock

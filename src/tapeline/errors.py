@@ -91,7 +91,7 @@ class MethodNotAllowed(Problem):
 
 
 class InvalidCursor(Invalid):
-    """`cursor` must be the `next` value of an earlier answer."""
+    """The `cursor` must be the `next` value of an earlier answer."""
 
     field = "cursor"
 

@@ -11,16 +11,17 @@ from tapeline.accounts.id_tokens import LIFETIME
 from tapeline.accounts.users import User
 from tapeline.http import signing
 from tapeline.http.endpoint import Call
+from tapeline.http.fields import Email, Password, Required
 
 
 class Credentials(msgspec.Struct):
-    email: str
-    password: str
+    email: Required
+    password: Required
 
 
 class NewAccount(msgspec.Struct):
-    email: str
-    password: str
+    email: Email
+    password: Password
     name: str = ""
     invitation: str = ""
     """The secret of an invitation link, where sign-up needs one."""
@@ -34,7 +35,7 @@ class SignedIn(msgspec.Struct, rename="camel"):
 
 
 class RefreshToken(msgspec.Struct, rename="camel"):
-    refresh_token: str
+    refresh_token: Required
 
 
 class TokenData(msgspec.Struct):

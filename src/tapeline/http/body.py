@@ -31,6 +31,15 @@ class Body:
         return msgspec.json.encode(self.values, order="deterministic")
 
 
+class _WholeMultipart(MultiPartParser):
+    """Knows whether it saw the closing boundary; half a body must not pass for a whole one."""
+
+    ended = False
+
+    def on_end(self) -> None:
+        self.ended = True
+
+
 async def read(request: Request, settings: Settings) -> Body:
     encoding = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     stream = _limited(request, settings.max_body)
@@ -99,7 +108,7 @@ def _form(content: bytes, max_parts: int) -> dict[str, Any]:
 async def _multipart(
     request: Request, stream: AsyncGenerator[bytes, None], settings: Settings
 ) -> dict[str, Any]:
-    parser = MultiPartParser(
+    parser = _WholeMultipart(
         request.headers,
         stream,
         max_files=settings.max_parts,
@@ -113,6 +122,9 @@ async def _multipart(
         raise MalformedBody(
             f"The multipart body could not be read: {reason.rstrip('.')}."
         ) from None
+    if not parser.ended:
+        await form.close()
+        raise MalformedBody("The multipart body was cut off: its closing boundary is missing.")
     try:
         return _gathered([(name, await _text(part)) for name, part in form.multi_items()])
     finally:
@@ -167,7 +179,7 @@ def _too_deep(max_depth: int) -> MalformedBody:
 def _without_empty(values: dict[str, Any], wanted: type[T]) -> dict[str, Any]:
     """An empty string for a required text counts as missing."""
     for field in msgspec.structs.fields(wanted):
-        if field.required and field.type is str and values.get(field.encode_name) == "":
+        if field.required and _plain(field.type) is str and values.get(field.encode_name) == "":
             raise MissingField(f"`{field.encode_name}` is required.", field=field.encode_name)
     return values
 
@@ -184,13 +196,18 @@ def _with_numbers(values: dict[str, Any], wanted: type[T]) -> dict[str, Any]:
     return values | changed if changed else values
 
 
+def _plain(kind: Any) -> Any:
+    """The type without what its annotation adds to the documentation."""
+    return typing.get_args(kind)[0] if typing.get_origin(kind) is typing.Annotated else kind
+
+
 @cache
 def _number_fields(wanted: type[msgspec.Struct]) -> frozenset[str]:
     def is_number(kind: Any) -> bool:
         if isinstance(kind, types.UnionType) or typing.get_origin(kind) is typing.Union:
             kinds = set(typing.get_args(kind)) - {types.NoneType}
             return bool(kinds) and all(map(is_number, kinds))
-        return kind is int or kind is float
+        return _plain(kind) in {int, float}
 
     fields = msgspec.structs.fields(wanted)
     return frozenset(field.encode_name for field in fields if is_number(field.type))

@@ -10,13 +10,14 @@ from tapeline.accounts.keys import Key
 from tapeline.accounts.members import Role
 from tapeline.http.auth_api import Done
 from tapeline.http.endpoint import Call
+from tapeline.http.fields import Description, ModelTypeName, Name, Required
 from tapeline.models import models, projects
 from tapeline.models.models import Model
 
 
 class NewProject(msgspec.Struct):
-    name: str
-    description: str = ""
+    name: Name
+    description: Description = ""
 
 
 class ProjectCreated(msgspec.Struct, rename="camel"):
@@ -45,11 +46,11 @@ class Team(msgspec.Struct):
 
 
 class ProjectRef(msgspec.Struct, rename="camel"):
-    project_id: str
+    project_id: Required
 
 
 class NewKey(msgspec.Struct, rename="camel"):
-    project_id: str
+    project_id: Required
     name: str = ""
     read: bool = True
     write: bool = True
@@ -79,15 +80,15 @@ class ListedKeys(msgspec.Struct):
 
 
 class KeyRef(msgspec.Struct, rename="camel"):
-    project_id: str
-    token_id: str
+    project_id: Required
+    token_id: Required
 
 
 class NewModel(msgspec.Struct, rename="camel"):
-    project_id: str
-    name: str
-    type: str = "strategy"
-    description: str = ""
+    project_id: Required
+    name: Name
+    type: ModelTypeName = "strategy"
+    description: Description = ""
 
 
 class ModelCreated(msgspec.Struct, rename="camel"):
@@ -97,8 +98,8 @@ class ModelCreated(msgspec.Struct, rename="camel"):
 
 
 class ModelRef(msgspec.Struct, rename="camel"):
-    project_id: str
-    model_id: str
+    project_id: Required
+    model_id: Required
 
 
 class ListedModel(msgspec.Struct, rename="camel"):

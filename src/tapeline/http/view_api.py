@@ -13,6 +13,7 @@ from tapeline.accounts.sign_ins import SignIn
 from tapeline.http import signing
 from tapeline.http.auth_api import Done
 from tapeline.http.endpoint import Call, Page
+from tapeline.http.fields import Description, Name, Password, Required, RoleName
 from tapeline.models import projects
 from tapeline.models.projects import OwnProject
 
@@ -39,8 +40,8 @@ class ShownSignIn(SignIn, frozen=True, kw_only=True):
 
 
 class NewPassword(msgspec.Struct):
-    current_password: str
-    new_password: str
+    current_password: Required
+    new_password: Password
 
 
 class PasswordChanged(msgspec.Struct):
@@ -50,16 +51,16 @@ class PasswordChanged(msgspec.Struct):
 
 
 class ProjectChange(msgspec.Struct):
-    name: str | None = None
-    description: str | None = None
+    name: Name | None = None
+    description: Description | None = None
 
 
 class RoleChange(msgspec.Struct):
-    role: str
+    role: RoleName
 
 
 class NewInvitation(msgspec.Struct):
-    role: str = "member"
+    role: RoleName = "member"
 
 
 class MadeInvitation(Invitation, frozen=True, kw_only=True):
@@ -68,7 +69,7 @@ class MadeInvitation(Invitation, frozen=True, kw_only=True):
 
 
 class InvitationLink(msgspec.Struct):
-    invitation: str
+    invitation: Required
     """The secret of the link: its last part."""
 
 
@@ -112,7 +113,7 @@ def my_audit(connection: Connection, call: Call[Any]) -> Listed[Entry]:
     page: Page = call.query
     user_id = call.actor.user_id()
     return _page(
-        audit.of_account(connection, user_id, before=page.before(), limit=page.limit), page
+        audit.of_account(connection, user_id, before=page.before(), limit=page.limit + 1), page
     )
 
 
@@ -138,7 +139,7 @@ def project_audit(connection: Connection, call: Call[Any]) -> Listed[Entry]:
     project_id = call.path("project")
     members.require(connection, call.actor, project_id, "manage")
     return _page(
-        audit.of_project(connection, project_id, before=page.before(), limit=page.limit), page
+        audit.of_project(connection, project_id, before=page.before(), limit=page.limit + 1), page
     )
 
 
@@ -189,5 +190,6 @@ def accept_invitation(connection: Connection, call: Call[InvitationLink]) -> Off
 
 
 def _page(entries: list[Entry], page: Page) -> Listed[Entry]:
-    more = len(entries) == page.limit
-    return Listed(entries, str(entries[-1].seq) if more else None)
+    """One more than asked for was read, to know whether there is more."""
+    shown = entries[: page.limit]
+    return Listed(shown, str(shown[-1].seq) if len(entries) > page.limit else None)

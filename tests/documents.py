@@ -1,0 +1,102 @@
+"""The parts of docs/ that the code knows better. `python -m tests.documents` writes them anew."""
+
+import inspect
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import typer.main
+from typer.core import TyperCommand, TyperGroup, TyperOption
+
+from tapeline import errors
+from tapeline.cli.main import app
+from tapeline.errors import Problem
+from tapeline.http.endpoint import Access
+from tapeline.http.errors import status_of
+from tapeline.http.routes import ROUTES
+from tapeline.settings import PREFIX, ROWS, Allowed
+
+DOCS = Path(__file__).parent.parent / "docs"
+BLOCK = re.compile(r"(<!-- from the code: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
+CALLERS = {Access.PUBLIC: "anybody", Access.ACCOUNT: "account", Access.READER: "account or key"}
+
+
+def settings() -> Iterator[str]:
+    yield "| setting | variable | default | allowed | what it does |"
+    yield "|---|---|---|---|---|"
+    for name, row in ROWS.items():
+        allowed: Allowed = row.metadata["allowed"]
+        default = str(row.default).lower() if isinstance(row.default, bool) else row.default
+        shown = f"`{default}`" if default != "" else "(empty)"
+        sentence = row.metadata["help"]
+        variable = PREFIX + name.upper()
+        yield f"| `{name}` | `{variable}` | {shown} | {allowed.sentence} | {sentence} |"
+
+
+def commands() -> Iterator[str]:
+    group = typer.main.get_command(app)
+    assert isinstance(group, TyperGroup)
+    for name, command in _leaves("tapeline", group):
+        yield f"### `{name}`"
+        yield ""
+        yield (command.help or "").strip()
+        yield ""
+        for parameter in command.params:
+            if isinstance(parameter, TyperOption):
+                flags = ", ".join([*parameter.opts, *parameter.secondary_opts])
+                yield f"- `{flags}`: {parameter.help}"
+            else:
+                yield f"- `{(parameter.name or '').upper()}`: the argument."
+        yield ""
+
+
+def _leaves(name: str, group: TyperGroup) -> Iterator[tuple[str, TyperCommand]]:
+    for part, command in group.commands.items():
+        if isinstance(command, TyperGroup):
+            yield from _leaves(f"{name} {part}", command)
+        elif isinstance(command, TyperCommand):
+            yield f"{name} {part}", command
+
+
+def routes() -> Iterator[str]:
+    yield "| route | who | what it does |"
+    yield "|---|---|---|"
+    for row in ROUTES:
+        sentence = (row.act.__doc__ or "").strip().split("\n")[0]
+        yield f"| `{row.method} {row.path}` | {CALLERS[row.access]} | {sentence} |"
+
+
+def codes() -> Iterator[str]:
+    yield "| status | code | in words |"
+    yield "|---|---|---|"
+    found = [one for _, one in inspect.getmembers(errors, inspect.isclass)]
+    problems = [one for one in found if issubclass(one, Problem) and one is not Problem]
+    wire = [one for one in problems if one not in {errors.CannotStart, errors.InvalidSetting}]
+    for problem in sorted(wire, key=lambda one: (status_of(one), one.code())):
+        yield f"| {status_of(problem)} | `{problem.code()}` | {problem().message} |"
+
+
+BLOCKS: dict[str, Callable[[], Iterator[str]]] = {
+    "settings": settings,
+    "commands": commands,
+    "routes": routes,
+    "codes": codes,
+}
+
+
+def filled(page: str) -> str:
+    """A page with its generated blocks as the code has them now."""
+    return BLOCK.sub(
+        lambda found: found[1] + "\n".join(BLOCKS[found[2]]()).strip() + "\n" + found[3], page
+    )
+
+
+def write() -> None:
+    for file in DOCS.glob("*.md"):
+        page = file.read_text("utf-8")
+        if filled(page) != page:
+            file.write_text(filled(page), "utf-8")
+
+
+if __name__ == "__main__":
+    write()

@@ -1,0 +1,134 @@
+"""The arrows of the house go one way, its rooms stay small, and each guest has one door."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+SOURCE = ROOT / "src" / "tapeline"
+MODULES = sorted(SOURCE.rglob("*.py"))
+
+# Who may import whom. A room that is not listed here does not exist.
+FOUNDATION = {"", "errors", "ids", "logs", "settings"}
+ARROWS: dict[str, set[str]] = {
+    "errors": set(),
+    "ids": set(),
+    "logs": set(),
+    "settings": {"errors", "logs"},
+    "datadir": FOUNDATION,
+    "store": FOUNDATION,
+    "accounts": FOUNDATION | {"store"},
+    "models": FOUNDATION | {"store", "accounts"},
+    "http": FOUNDATION | {"store", "accounts", "models"},
+    "compose": FOUNDATION | {"datadir", "store", "accounts", "models", "http"},
+    "cli": FOUNDATION | {"datadir", "store", "accounts", "models", "http", "compose"},
+    "__main__": {"cli"},
+    "": set(),
+}
+# A dependency that only one file may know, so that it can be replaced there.
+ONE_DOOR = {
+    "psycopg": "store/postgres.py",
+    "jwt": "accounts/id_tokens.py",
+    "argon2": "accounts/passwords.py",
+    "jinja2": "http/rendering.py",
+    "prometheus_client": "http/metrics.py",
+}
+LONGEST_MODULE, LONGEST_FUNCTION = 400, 60
+NAMES_THAT_SAY_NOTHING = {"utils", "util", "common", "helpers", "helper", "misc", "base"}
+
+
+def room_of(module: Path) -> str:
+    first = module.relative_to(SOURCE).parts[0]
+    return "" if first == "__init__.py" else first.removesuffix(".py")
+
+
+def imports_of(module: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(module.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{module}: import by the full name"
+            yield node.module or ""
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def rooms_used_by(module: Path) -> Iterator[str]:
+    known = set(ARROWS)
+    for name in imports_of(module):
+        parts = name.split(".")
+        if parts[0] == "tapeline" and len(parts) > 1:
+            yield parts[1] if parts[1] in known else ""
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_arrows_go_one_way(module: Path) -> None:
+    room = room_of(module)
+    assert room in ARROWS, f"a new room: say in ARROWS what {room} may import"
+    strangers = set(rooms_used_by(module)) - ARROWS[room] - {room, ""}
+    assert not strangers, f"{room} must not know {', '.join(sorted(strangers))}"
+
+
+def test_no_arrow_can_go_in_a_circle() -> None:
+    settled: set[str] = {""}
+    while remaining := set(ARROWS) - settled:
+        free = {room for room in remaining if ARROWS[room] <= settled}
+        assert free, f"these depend on each other: {remaining}"
+        settled |= free
+
+
+@pytest.mark.parametrize(("library", "door"), ONE_DOOR.items())
+def test_a_guest_has_one_door(library: str, door: str) -> None:
+    users = {
+        str(module.relative_to(SOURCE))
+        for module in MODULES
+        if any(name.split(".")[0] == library for name in imports_of(module))
+    }
+    assert users == {door}
+
+
+def test_only_settings_reads_the_environment() -> None:
+    readers = {
+        str(module.relative_to(SOURCE))
+        for module in MODULES
+        if {"os.environ", "os.getenv"} & set(_attributes(module))
+    }
+    assert readers == {"settings.py"}
+
+
+def _attributes(module: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(module.read_text())):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            yield f"{node.value.id}.{node.attr}"
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_a_module_is_small_and_says_why_it_exists(module: Path) -> None:
+    if "versions" in module.parts:
+        return  # a migration is as long as what it makes
+    text = module.read_text()
+    tree = ast.parse(text)
+    assert module.stem not in NAMES_THAT_SAY_NOTHING
+    assert len(text.splitlines()) <= LONGEST_MODULE
+    assert ast.get_docstring(tree), "a module starts with why it exists"
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            length = (node.end_lineno or 0) - node.lineno + 1
+            assert length <= LONGEST_FUNCTION, f"{node.name} has {length} lines"
+
+
+def test_a_folder_earns_its_place_with_three_files() -> None:
+    folders = {module.parent for module in MODULES} - {SOURCE, SOURCE / "store" / "migrations"}
+    folders -= {SOURCE / "store" / "migrations" / "versions"}
+    for folder in folders:
+        real = [file for file in folder.glob("*.py") if file.name != "__init__.py"]
+        assert len(real) >= 3, folder
+        assert folder.parent == SOURCE, f"{folder}: no deeper than package/area/file.py"
+
+
+def test_the_tree_names_no_registry_and_no_machine() -> None:
+    locked = "".join(file.read_text() for file in (ROOT / "requirements").glob("*.txt"))
+    assert "://" not in locked
+    assert "--index-url" not in locked
+    assert "--hash=sha256:" in locked
