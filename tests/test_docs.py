@@ -4,9 +4,9 @@ import re
 from pathlib import Path
 
 import pytest
-from tests import documents
 
 from tapeline.settings import ROWS
+from tests import documents
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *documents.DOCS.glob("*.md")])

@@ -5,13 +5,13 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.conftest import Cast, Service
 
 from tapeline import errors
 from tapeline.errors import Problem
 from tapeline.http.endpoint import Access, Endpoint, Nothing
 from tapeline.http.errors import STATUS, status_of
 from tapeline.http.routes import ROUTES
+from tests.conftest import Cast, Service
 
 PROBLEMS = [
     found for _, found in inspect.getmembers(errors, inspect.isclass) if issubclass(found, Problem)

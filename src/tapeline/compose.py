@@ -8,10 +8,12 @@ from starlette.types import ASGIApp
 from tapeline.accounts import id_tokens
 from tapeline.accounts.id_tokens import KeyRing
 from tapeline.datadir import prepare
+from tapeline.errors import CannotStart
 from tapeline.http import app
 from tapeline.http.metrics import Metrics
 from tapeline.http.services import Services
 from tapeline.settings import Settings
+from tapeline.store import failures
 from tapeline.store.migrate import migrate
 from tapeline.store.store import Store
 
@@ -22,7 +24,7 @@ def open_store(settings: Settings) -> Iterator[Store]:
     prepare(settings.data)
     store = Store(settings)
     try:
-        migrate(store.database)
+        _migrate(store)
         yield store
     finally:
         store.close()
@@ -42,3 +44,13 @@ def open_services(settings: Settings) -> Iterator[Services]:
 
 def application(services: Services) -> ASGIApp:
     return app.build(services)
+
+
+def _migrate(store: Store) -> None:
+    """The first use of the database: what is wrong with it shows here, and is said in one line."""
+    try:
+        migrate(store.database)
+    except failures.Failure as error:
+        raise CannotStart(
+            f"The database {store.database.name} cannot be used: {failures.reason(error)}"
+        ) from error

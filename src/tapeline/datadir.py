@@ -3,10 +3,14 @@
 import fcntl
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import IO
 
 from tapeline.errors import CannotStart
+
+LOCK = "server.lock"
+OURS = (LOCK, "tapeline.db", "keys")
 
 
 def prepare(data: Path) -> None:
@@ -15,32 +19,60 @@ def prepare(data: Path) -> None:
     try:
         data.mkdir(mode=0o700, parents=True, exist_ok=True)
         if data.stat().st_mode & 0o077:
+            _refuse_if_anybodys(data)
             data.chmod(0o700)
     except OSError as error:
+        what = "it is a file" if isinstance(error, FileExistsError) else error.strerror
         raise CannotStart(
-            f"The data directory {data} cannot be used: {error.strerror}."
-            " Choose another with --data."
+            f"The data directory {data} cannot be used: {what}. Choose another with --data."
         ) from error
+
+
+def require(data: Path) -> None:
+    """For commands about a server that is there: a misspelt directory must not become a new one."""
+    # Not Path.exists, which raises where it may not look.
+    if not any(os.path.exists(data / name) for name in OURS):  # noqa: PTH110
+        raise CannotStart(f"There is no Tapeline in {data}. Name its directory with --data.")
+
+
+def refuse_second(data: Path) -> None:
+    """Say so if a server holds the directory. Makes nothing: the directory may be a mistake."""
+    with suppress(OSError), (data / LOCK).open("r") as lock:
+        _take(lock, data)
 
 
 @contextmanager
 def only_server(data: Path, note: str) -> Iterator[None]:
     """Hold the directory. The kernel lets go of the lock when the process ends, however it ends."""
     prepare(data)
-    path = data / "server.lock"
+    path = data / LOCK
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     except OSError as error:
         raise CannotStart(f"{path} cannot be written: {error.strerror}.") from error
     with os.fdopen(descriptor, "r+") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise CannotStart(
-                f"Tapeline is already running on {data}: {lock.read().strip() or 'starting'}."
-                " Stop it first, or choose another directory with --data."
-            ) from None
+        _take(lock, data)
         lock.truncate()
         lock.write(note)
         lock.flush()
         yield
+
+
+def _take(lock: IO[str], data: Path) -> None:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise CannotStart(
+            f"Tapeline is already running on {data}: {lock.read().strip() or 'starting'}."
+            " Stop it first, or choose another directory with --data."
+        ) from None
+
+
+def _refuse_if_anybodys(data: Path) -> None:
+    """`--data /tmp` must not shut everybody else out of it."""
+    inside = {entry.name for entry in data.iterdir()}
+    if inside and not inside & set(OURS):
+        raise CannotStart(
+            f"The data directory {data} is open to others and holds other things. Choose an empty"
+            f" one with --data, or make it private first: chmod 700 {data}"
+        )

@@ -96,6 +96,10 @@ class InvalidCursor(Invalid):
     field = "cursor"
 
 
+class ChangedMeanwhile(Conflict):
+    """Something this depends on was changed at the same moment. Look again, and try again."""
+
+
 class IdempotencyKeyReused(Conflict):
     """This Idempotency-Key came before with another body. Use a new key for a new request."""
 

@@ -3,6 +3,7 @@
 import json
 import logging
 import sys
+import textwrap
 from datetime import UTC, datetime
 from typing import Any, Literal
 
@@ -42,12 +43,12 @@ class Log:
 
 class TextLines(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
-        facts = " ".join(f"{key}={_word(value)}" for key, value in _facts(record).items())
-        line = f"{_when(record)} {record.levelname.lower():7} {record.getMessage()}"
-        if facts:
-            line = f"{line} {facts}"
+        facts = [f"{key}={_word(value)}" for key, value in _facts(record).items()]
+        message = _sentence(record.getMessage())
+        line = " ".join([_when(record), f"{record.levelname.lower():7}", message, *facts])
         if record.exc_info:
-            line = f"{line}\n{self.formatException(record.exc_info)}"
+            # Indented, so that a line that starts with a time is an event and no other line is.
+            line += "\n" + textwrap.indent(self.formatException(record.exc_info), "    ")
         return line
 
 
@@ -73,6 +74,11 @@ def _facts(record: logging.LogRecord) -> dict[str, Any]:
 def _when(record: logging.LogRecord) -> str:
     moment = datetime.fromtimestamp(record.created, UTC)
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _sentence(message: str) -> str:
+    # A library's message may quote what a client sent.
+    return message if message.isprintable() else json.dumps(message)
 
 
 def _word(value: Any) -> str:

@@ -7,11 +7,13 @@ win: defaults, tapeline.toml, TAPELINE_* variables, command-line options.
 import dataclasses
 import difflib
 import os
+import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
+from urllib.parse import urlsplit
 
 from tapeline import logs
 from tapeline.errors import InvalidSetting
@@ -81,6 +83,7 @@ def _read_database(value: Any) -> str:
     text = _read_any_text(value)
     if text and not text.startswith(("postgresql://", "postgres://")):
         raise ValueError(value)
+    _ = urlsplit(text).port  # raises ValueError when it is no number
     return text
 
 
@@ -168,10 +171,11 @@ def load(
 ) -> Settings:
     """Read all sources; a wrong value or an unknown name is refused with what is allowed."""
     environ = os.environ if environ is None else environ
-    values: dict[str, Any] = {"data": _read_path(str(ROWS["data"].default))}
-    for name, (source, value) in _sources(options or {}, environ, directory or Path.cwd()).items():
-        values[name] = _checked(name, source, value)
-    return Settings(**values)
+    found = {"data": ("the default of --data", str(ROWS["data"].default))}
+    found |= _sources(options or {}, environ, directory or Path.cwd())
+    return Settings(
+        **{name: _checked(name, source, value) for name, (source, value) in found.items()}
+    )
 
 
 def strange_variables(environ: Mapping[str, str] | None = None) -> list[str]:
@@ -214,7 +218,13 @@ def _checked(name: str, source: str, value: Any) -> Any:
     allowed: Allowed = ROWS[name].metadata["allowed"]
     try:
         return allowed.read(str(value) if isinstance(value, Path) else value)
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError, RuntimeError):
+        shown = _without_password(repr(value))
         raise InvalidSetting(
-            f"{source} is {value!r}; it must be {allowed.sentence}.", field=name
+            f"{source} is {shown}; it must be {allowed.sentence}.", field=name
         ) from None
+
+
+def _without_password(text: str) -> str:
+    """A terminal and a log outlive the moment; a password in a URL must not."""
+    return re.sub(r"(://[^:/@\s]*:)[^\s]*@", r"\1***@", text)

@@ -5,10 +5,10 @@ from typing import Any
 import httpx
 import msgspec
 import pytest
-from tests.conftest import Cast
 
 from tapeline.errors import Invalid, MissingField
 from tapeline.http.body import Body, convert
+from tests.conftest import Cast
 
 
 class Record(msgspec.Struct):

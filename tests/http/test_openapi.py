@@ -9,7 +9,6 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from schemathesis.specs.openapi.checks import positive_data_acceptance
-from tests.conftest import Service, running
 
 from tapeline.accounts import sign_ins
 from tapeline.accounts.sign_ins import Origin
@@ -18,6 +17,7 @@ from tapeline.http.endpoint import Endpoint
 from tapeline.http.routes import ROUTES
 from tapeline.models import onboarding
 from tapeline.settings import Settings
+from tests.conftest import Service, running
 
 EXAMPLES = 40
 

@@ -21,6 +21,7 @@ ALGORITHM = "HS256"
 SUFFIX = ".id-token.key"
 # Servers that share the folder may learn of a new key a moment later than the one that made it.
 RETIRED_AFTER = LIFETIME + 600
+SETTLED_NS = 2_000_000_000
 
 
 class KeyRing:
@@ -56,7 +57,9 @@ class KeyRing:
                 file.name.removesuffix(SUFFIX): base64.b64decode(file.read_bytes())
                 for file in self._folder.glob("*" + SUFFIX)
             }
-            self._read_at_mtime = mtime
+            # A second change in the same tick of the clock looks the same: trust only an old stamp.
+            settled = time.time_ns() - mtime > SETTLED_NS
+            self._read_at_mtime = mtime if settled else -1
 
 
 def ensure_key(folder: Path) -> None:

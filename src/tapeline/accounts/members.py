@@ -4,7 +4,7 @@ import time
 from typing import Literal, get_args
 
 import msgspec
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Connection, delete, select, update
 
 from tapeline.accounts import audit
 from tapeline.accounts.actor import Actor
@@ -15,7 +15,9 @@ from tapeline.errors import (
     LastOwner,
     NoSuchMember,
     NoSuchProject,
+    PersonalProject,
 )
+from tapeline.store import upsert
 from tapeline.store.rows import record
 from tapeline.store.tables import members, users
 
@@ -73,14 +75,10 @@ def check_role(text: str) -> Role:
 
 
 def join(connection: Connection, project_id: str, user_id: str, role: Role) -> None:
-    known = select(members.c.role).where(
-        members.c.project_id == project_id, members.c.user_id == user_id
-    )
-    if connection.scalar(known) is not None:
+    row = {"project_id": project_id, "user_id": user_id, "role": role, "since": time.time()}
+    # The same person may come twice at once, on two servers: the row itself decides.
+    if not upsert.claim(connection, members, **row):
         raise AlreadyMember
-    connection.execute(
-        insert(members).values(project_id=project_id, user_id=user_id, role=role, since=time.time())
-    )
 
 
 def of_project(connection: Connection, project_id: str) -> list[Member]:
@@ -96,11 +94,12 @@ def of_project(connection: Connection, project_id: str) -> list[Member]:
 def set_role(
     connection: Connection, actor: Actor, project_id: str, user_id: str, role: Role
 ) -> Member:
-    present = _changeable(connection, actor, project_id, user_id)
+    require(connection, actor, project_id, "manage")
+    present = _present(connection, actor, project_id, user_id)
     if role == "owner":
         require(connection, actor, project_id, "own")
     if present.role == "owner" and role != "owner":
-        _keep_an_owner(connection, project_id)
+        _keep_an_owner(connection, project_id, user_id)
     connection.execute(
         update(members)
         .where(members.c.project_id == project_id, members.c.user_id == user_id)
@@ -121,9 +120,10 @@ def set_role(
 
 def remove(connection: Connection, actor: Actor, project_id: str, user_id: str) -> None:
     """Take a member out; anybody may take out themselves."""
-    present = _changeable(connection, actor, project_id, user_id)
+    require(connection, actor, project_id, "see" if actor.id == user_id else "manage")
+    present = _present(connection, actor, project_id, user_id)
     if present.role == "owner":
-        _keep_an_owner(connection, project_id)
+        _keep_an_owner(connection, project_id, user_id)
     connection.execute(
         delete(members).where(members.c.project_id == project_id, members.c.user_id == user_id)
     )
@@ -138,9 +138,8 @@ def remove(connection: Connection, actor: Actor, project_id: str, user_id: str) 
     )
 
 
-def _changeable(connection: Connection, actor: Actor, project_id: str, user_id: str) -> Member:
-    """The member, if the actor may change them: admins change all but owners."""
-    require(connection, actor, project_id, "manage" if actor.id != user_id else "see")
+def _present(connection: Connection, actor: Actor, project_id: str, user_id: str) -> Member:
+    """The member as they are; an owner only for another owner to change."""
     present = next(
         (one for one in of_project(connection, project_id) if one.user_id == user_id), None
     )
@@ -151,7 +150,9 @@ def _changeable(connection: Connection, actor: Actor, project_id: str, user_id: 
     return present
 
 
-def _keep_an_owner(connection: Connection, project_id: str) -> None:
+def _keep_an_owner(connection: Connection, project_id: str, leaving: str) -> None:
+    if leaving == project_id:
+        raise PersonalProject("A personal project stays its account's own. Keep them its owner.")
     # Locked, or two owners could leave at once on two servers.
     owners = connection.execute(
         select(members.c.user_id)

@@ -4,12 +4,13 @@ import re
 import time
 
 import msgspec
-from sqlalchemy import Connection, func, insert, select, update
+from sqlalchemy import Connection, func, select, update
 
 from tapeline.accounts import audit
 from tapeline.accounts.actor import Actor
 from tapeline.errors import EmailTaken, Invalid, NoSuchUser
 from tapeline.ids import new_id
+from tapeline.store import upsert
 from tapeline.store.rows import record
 from tapeline.store.tables import users
 
@@ -37,11 +38,9 @@ def normal_email(text: str) -> str:
 def add(connection: Connection, *, email: str, name: str, password_hash: str) -> User:
     """Make the account alone; `models.onboarding` makes what belongs to it."""
     email = normal_email(email)
-    name = name.strip() or email.partition("@")[0]
+    name = name.strip() or email.partition("@")[0][:LONGEST_NAME]
     if len(name) > LONGEST_NAME:
         raise Invalid(f"`name` must have at most {LONGEST_NAME} characters.", field="name")
-    if find(connection, email) is not None:
-        raise EmailTaken
     user = User(
         id=new_id(),
         email=email,
@@ -50,7 +49,9 @@ def add(connection: Connection, *, email: str, name: str, password_hash: str) ->
         created_at=time.time(),
         disabled_at=None,
     )
-    connection.execute(insert(users).values(msgspec.structs.asdict(user)))
+    # Two may ask for one address at once, on two servers: the row itself decides.
+    if not upsert.claim(connection, users, **msgspec.structs.asdict(user)):
+        raise EmailTaken
     return user
 
 

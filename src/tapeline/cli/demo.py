@@ -19,13 +19,13 @@ PROJECT = "Demo"
 @dataclass(frozen=True)
 class Demo:
     password: str
-    user_id: str
     project_id: str
+    project: str = PROJECT
 
     def lines(self) -> list[str]:
         return [
             f"  demo       sign in as {EMAIL} with password {self.password}",
-            f"  project    {PROJECT} ({self.project_id})",
+            f"  project    {self.project} ({self.project_id})",
         ]
 
 
@@ -41,18 +41,23 @@ def prepare(store: Store, data: Path) -> Demo:
     if not passwords.matches(known.password_hash, password):
         password = "(the one you set)"  # noqa: S105
     own = store.read_now(projects.of_user, known.id)
-    return Demo(password, known.id, own[0].id)
+    # The first of that name; the personal one, which nobody can delete, when it is gone.
+    first = next((one for one in reversed(own) if one.name == PROJECT), own[-1])
+    return Demo(password, first.id, first.name)
 
 
 def _make(connection: Connection, password: str, password_hash: str) -> Demo:
     user = onboarding.add_demo(connection, email=EMAIL, password_hash=password_hash)
     project = projects.create(connection, OPERATOR, user, PROJECT, "Something to look at.")
-    return Demo(password, user.id, project.id)
+    return Demo(password, project.id)
 
 
 def _password(file: Path) -> str:
     if not file.exists():
-        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        # Under another name first: a start that is killed here must not leave an empty password.
+        draft = file.with_suffix(".draft")
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with os.fdopen(descriptor, "w") as opened:
             opened.write(new_secret()[:16])
+        draft.replace(file)
     return file.read_text()

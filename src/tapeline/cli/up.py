@@ -1,8 +1,10 @@
 """`tapeline up`: everything in the foreground."""
 
 import os
+import shlex
 import signal
 import socket
+from pathlib import Path
 from types import FrameType
 from typing import Annotated
 
@@ -57,10 +59,11 @@ def _serve(chosen: Settings) -> None:
         datadir.only_server(chosen.data, note),
         compose.open_services(chosen) as services,
     ):
-        # uvicorn raises a signal again once it has shut down; the parts above still have to close.
-        for one in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(one, lambda *_: None)
         server = _Server(_config(services), services, listener)
+        # Ours from now on: one that comes before uvicorn listens must count, and uvicorn raises
+        # each again once it has shut down, while the parts above still have to close.
+        for one in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(one, server.handle_exit)
         server.run(sockets=[listener])
     log.info("stopped")
 
@@ -73,6 +76,7 @@ def _listen(chosen: Settings) -> socket.socket:
         )[0]
         return socket.create_server(address, family=family, backlog=2048)
     except OSError as error:
+        datadir.refuse_second(chosen.data)  # most likely it is our own first one that listens
         raise CannotStart(
             f"Cannot listen on {chosen.host}:{chosen.port}: {error.strerror}."
             " Choose another with --port, or --host."
@@ -108,11 +112,12 @@ class _Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
-        if self.started:
+        if self.started and not self.should_exit:
             typer.echo(_greeting(self._services, self._where))
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        log.info("stopping", signal=signal.Signals(sig).name)
+        if not self.should_exit:
+            log.info("stopping", signal=signal.Signals(sig).name)
         super().handle_exit(sig, frame)
 
 
@@ -128,7 +133,14 @@ def _greeting(services: Services, where: str) -> str:
     elif not store.read_now(users.are_there_any):
         lines += [
             f"  first account   open {where}/auth/signup",
-            "                  or run: tapeline user add you@example.com",
+            f"                  or run: tapeline user add you@example.com{_same_place(chosen)}",
         ]
     lines.append("  Ctrl-C stops it.")
     return "\n".join(lines)
+
+
+def _same_place(chosen: Settings) -> str:
+    """What another command needs to find this server's accounts."""
+    usual = Path(str(settings.ROWS["data"].default)).expanduser()
+    data = "" if chosen.data == usual else f" --data {shlex.quote(str(chosen.data))}"
+    return data + (" --database (the same)" if chosen.database else "")

@@ -8,12 +8,12 @@ from typing import Annotated
 import typer
 from sqlalchemy import Connection
 
-from tapeline import compose, settings
+from tapeline import compose, datadir, logs, settings
 from tapeline.accounts import passwords, sign_ins, users
 from tapeline.accounts.actor import OPERATOR
 from tapeline.accounts.users import User
 from tapeline.cli.options import Config, Data, Database
-from tapeline.errors import CannotStart, NoSuchUser
+from tapeline.errors import NoSuchUser
 from tapeline.models import onboarding
 from tapeline.settings import Settings
 
@@ -92,8 +92,9 @@ def _settings(
     data: Data, database: Database, config: Config, *, must_exist: bool = True
 ) -> Settings:
     chosen = settings.load({"data": data, "database": database, "config": config})
-    if must_exist and not chosen.database and not chosen.data.exists():
-        raise CannotStart(f"There is no Tapeline in {chosen.data}. Name its directory with --data.")
+    logs.start("warning", chosen.log_format)
+    if must_exist and not chosen.database:
+        datadir.require(chosen.data)
     return chosen
 
 

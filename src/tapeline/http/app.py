@@ -3,6 +3,7 @@
 from functools import cache
 
 import msgspec
+from sqlalchemy.exc import IntegrityError
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -36,6 +37,7 @@ def build(services: Services) -> ASGIApp:
         ],
         exception_handlers={
             Problem: errors.on_problem,
+            IntegrityError: errors.on_broken_reference,
             HTTPException: errors.on_http_exception,
         },
     )

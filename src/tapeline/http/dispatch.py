@@ -11,7 +11,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from tapeline.accounts.actor import Actor
-from tapeline.errors import Invalid, MalformedBody, Missing
+from tapeline.errors import Invalid, MalformedBody, Missing, Problem
 from tapeline.http import auth, body
 from tapeline.http.endpoint import Access, Call, Endpoint, Nothing
 from tapeline.http.services import Services
@@ -57,7 +57,14 @@ class _Turn:
             known, first = await store.read(self._look_first)
             if first is not None:
                 return first
-            prepared = await self.endpoint.prepares(replace(self.call, known=known))
+            try:
+                prepared = await self.endpoint.prepares(replace(self.call, known=known))
+            except Problem:
+                # Perhaps only because the first has just been carried out: then its answer is ours.
+                _, first = await store.read(self._look_first)
+                if first is None:
+                    raise
+                return first
         return await store.write(self._act, prepared)
 
     def _look_first(self, connection: Connection) -> tuple[Actor | None, bytes | None]:

@@ -53,6 +53,11 @@ async def on_problem(_request: Request, problem: Exception) -> Response:
     return answer(problem)
 
 
+async def on_broken_reference(_request: Request, _error: Exception) -> Response:
+    """What a change stands on went away while it was made: only possible with several servers."""
+    return answer(errors.ChangedMeanwhile())
+
+
 async def on_http_exception(_request: Request, error: Exception) -> Response:
     """What the router raises: nothing there, or not with this method."""
     assert isinstance(error, HTTPException)

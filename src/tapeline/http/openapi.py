@@ -8,6 +8,7 @@ import msgspec
 
 from tapeline import __version__
 from tapeline.errors import (
+    ChangedMeanwhile,
     CrossSiteRequest,
     IdempotencyKeyReused,
     Invalid,
@@ -109,6 +110,8 @@ def _problems(row: Endpoint) -> list[type[Problem]]:
         problems.append(Unidentified)
         if row.method != "GET":
             problems.append(CrossSiteRequest)
+    if row.writes:
+        problems.append(ChangedMeanwhile)
     if _remembers(row):
         problems += [Invalid, IdempotencyKeyReused]
     if row.reads or row.writes:

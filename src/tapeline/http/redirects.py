@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from urllib.parse import quote, urlencode
+from urllib.parse import urlencode
 
 from starlette.requests import Request
 
@@ -15,14 +15,20 @@ LONGEST_STATE = 1024
 
 def local_path(text: str) -> str:
     """A path of this server. Anything that could lead elsewhere leads home."""
-    is_local = text.startswith("/") and not text.startswith(("//", "/\\")) and text.isprintable()
-    return text if is_local and "\\" not in text else "/"
+    is_local = text.startswith("/") and not text.startswith("//")
+    # Browsers read a backslash as a slash and skip control characters, so neither may be there.
+    return text if is_local and text.isprintable() and "\\" not in text else "/"
 
 
 def here(request: Request) -> str:
-    """The address of a request, to come back to after signing in."""
-    path = request.url.path
-    return quote(f"{path}?{request.url.query}" if request.url.query else path, safe="")
+    """The path of a request, to come back to after signing in."""
+    path, query = request.url.path, request.url.query
+    return f"{path}?{query}" if query else path
+
+
+def sign_in_first(back: str) -> str:
+    """The sign-in page, which leads on to `back`."""
+    return "/auth/signin" if back == "/" else f"/auth/signin?{urlencode({'redirectUrl': back})}"
 
 
 @dataclass(frozen=True)
@@ -40,15 +46,37 @@ class Client:
             raise Invalid(
                 f"A token is sent only to this computer: {', '.join(LOOPBACK)}.", field="host"
             )
-        if port and not (port.isascii() and port.isdecimal() and 0 < int(port[:6]) < 65536):
+        if port and not _is_port(port):
             raise Invalid("`port` must be a whole number from 1 to 65535.", field="port")
         if len(state) > LONGEST_STATE:
             raise Invalid(f"`state` must have at most {LONGEST_STATE} characters.", field="state")
         return cls(host, int(port or CLIENT_PORT), state)
 
+    @property
     def origin(self) -> str:
         return f"http://{self.host}:{self.port}"
 
+    @property
+    def form_target(self) -> str:
+        """The origin in a Content-Security-Policy, whose grammar has no word for an IPv6 address.
+
+        A source like `http://[::1]:9082` is dropped, and the redirect with it; any host on this one
+        port is the least that lets it through.
+        """
+        return f"http://*:{self.port}" if self.host.startswith("[") else self.origin
+
+    @property
+    def page(self) -> str:
+        """The confirmation page for this client."""
+        query = {"host": self.host, "port": self.port} | self._state()
+        return f"/deploy?{urlencode(query)}"
+
     def with_token(self, token: str) -> str:
-        query = {"token": token} | ({"state": self.state} if self.state else {})
-        return f"{self.origin()}/?{urlencode(query)}"
+        return f"{self.origin}/?{urlencode({'token': token} | self._state())}"
+
+    def _state(self) -> dict[str, str]:
+        return {"state": self.state} if self.state else {}
+
+
+def _is_port(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) <= 5 and 0 < int(text) < 65536

@@ -1,5 +1,8 @@
 """Pages from templates, with headers that let a page do nothing but what it is for."""
 
+import re
+import shlex
+import time
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -9,11 +12,43 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import Response
 
 from tapeline import __version__
-from tapeline.errors import Problem
+from tapeline.errors import (
+    AlreadyMember,
+    CrossSiteRequest,
+    Forbidden,
+    Invalid,
+    Limited,
+    Missing,
+    NoSuchInvitation,
+    Problem,
+    SignUpClosed,
+    Unavailable,
+)
+from tapeline.http import agents
 from tapeline.http.errors import status_of
 
 HERE = Path(__file__).parent
 STATIC = HERE / "static"
+
+HEADLINES: dict[type[Problem], str] = {
+    AlreadyMember: "You are in already",
+    CrossSiteRequest: "That came from another site",
+    NoSuchInvitation: "This invitation does not work",
+    SignUpClosed: "Sign-up is closed",
+    Forbidden: "You may not do that",
+    Invalid: "That request is not right",
+    Limited: "Too many attempts",
+    Missing: "There is nothing here",
+    Unavailable: "Please try again",
+    Problem: "That did not work",
+}
+# How a page calls the fields that errors name as programs know them.
+LABELS = {
+    "email": "The email address",
+    "name": "The name",
+    "new_password": "The new password",
+    "password": "The password",
+}
 
 
 def render(
@@ -47,10 +82,43 @@ def _templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["moment"] = _moment
+    environment.filters |= {
+        "ago": ago,
+        "headline": headline,
+        "machine_time": machine_time,
+        "moment": moment,
+        "plain": plain,
+        "program": agents.describe,
+        "shell": shlex.quote,
+    }
     return environment
 
 
-def _moment(epoch_seconds: float) -> str:
+def headline(problem: Problem) -> str:
+    return next(HEADLINES[branch] for branch in type(problem).__mro__ if branch in HEADLINES)
+
+
+def plain(sentence: str) -> str:
+    """An error as a page says it: `email` must … is The email address must …"""
+    return re.sub(r"`([^`]*)`", lambda name: LABELS.get(name[1], name[1]), sentence)
+
+
+def ago(epoch_seconds: float) -> str:
+    """How long ago, which needs no time zone; from a month on, the day."""
+    seconds = max(0, time.time() - epoch_seconds)
+    for size, unit, most in ((60, "minute", 60), (3600, "hour", 24), (86400, "day", 30)):
+        count = int(seconds // size)
+        if count < 1:
+            return "just now"
+        if count < most:
+            return f"{count} {unit}{'' if count == 1 else 's'} ago"
+    return f"on {datetime.fromtimestamp(epoch_seconds, UTC):%Y-%m-%d}"
+
+
+def moment(epoch_seconds: float) -> str:
     """Without JavaScript the reader's zone is unknown, so say which one this is."""
     return datetime.fromtimestamp(epoch_seconds, UTC).strftime("%Y-%m-%d %H:%M UTC")
+
+
+def machine_time(epoch_seconds: float) -> str:
+    return datetime.fromtimestamp(epoch_seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -154,13 +154,13 @@ ROUTES: tuple[Endpoint, ...] = (
         writes=view_api.change_member,
         gives=Member,
         takes=view_api.RoleChange,
-        errors=(*in_project, NoSuchMember, LastOwner),
+        errors=(*in_project, NoSuchMember, LastOwner, PersonalProject),
     ),
     delete(
         path="/api/projects/{project}/members/{user}",
         writes=view_api.remove_member,
         gives=Done,
-        errors=(*in_project, NoSuchMember, LastOwner),
+        errors=(*in_project, NoSuchMember, LastOwner, PersonalProject),
     ),
     get(
         path="/api/projects/{project}/invitations",

@@ -11,6 +11,13 @@ from tapeline.models import projects
 from tapeline.settings import SignUp
 from tapeline.store import facts
 
+FIRST_ACCOUNT = "first_account"
+
+
+def is_first_account_open(connection: Connection) -> bool:
+    """Whether the newcomer's right to sign up is still there. The demo does not use it up."""
+    return not facts.is_claimed(connection, FIRST_ACCOUNT)
+
 
 def sign_up(
     connection: Connection,
@@ -23,7 +30,7 @@ def sign_up(
     origin: Origin,
 ) -> User:
     """A person makes their own account. The first one of an installation always may."""
-    first = facts.claim(connection, "first_account", users.normal_email(email))
+    first = facts.claim(connection, FIRST_ACCOUNT, users.normal_email(email))
     # Whether an address is taken is told only to those who may sign up at all.
     if not first and policy == "closed":
         raise SignUpClosed
@@ -41,7 +48,7 @@ def sign_up(
 
 def add_by_operator(connection: Connection, *, email: str, name: str, password_hash: str) -> User:
     user = _open(connection, email, name, password_hash)
-    facts.claim(connection, "first_account", user.email)
+    facts.claim(connection, FIRST_ACCOUNT, user.email)
     audit.record(connection, OPERATOR, "user_added", f"user:{user.id}", email=user.email)
     return user
 

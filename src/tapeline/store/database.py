@@ -1,19 +1,17 @@
-"""Which database the settings ask for, and what its failures mean to us."""
+"""Which database the settings ask for, opened for writing and for reading."""
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sqlalchemy import Engine
-from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError
-from sqlalchemy.exc import TimeoutError as PoolTimeout
 
+from tapeline.errors import CannotStart
 from tapeline.settings import Settings
 from tapeline.store import sqlite
 
-# What a database may raise when it is full, locked, read-only, restarting or gone. PostgreSQL says
-# "read-only" and "shutting down" with InternalError and its kin, so all of the driver's errors
-# count but one: a broken constraint is our own bug.
-Failure = (DBAPIError, PoolTimeout, OSError)
+if TYPE_CHECKING:
+    from tapeline.store.witness import Witness
 
 
 @dataclass(frozen=True)
@@ -22,8 +20,10 @@ class Database:
     reading: Engine
     name: str
     """What to call it in a log: never with a password."""
-    file: Path | None
+    file: Path | None = None
     """The SQLite file; None on PostgreSQL."""
+    witness: "Witness | None" = None
+    """Only where a commit and its answer can come apart: on PostgreSQL."""
 
     def dispose(self) -> None:
         self.reading.dispose()
@@ -31,14 +31,10 @@ class Database:
 
 
 def open_database(settings: Settings) -> Database:
-    if settings.database:
-        from tapeline.store import postgres  # noqa: PLC0415 - start-up on SQLite stays light
+    return _postgres(settings) if settings.database else _sqlite(settings)
 
-        writing = postgres.writing_engine(settings.database, settings.busy_seconds)
-        reading = postgres.reading_engine(
-            settings.database, settings.busy_seconds, settings.readers
-        )
-        return Database(writing, reading, writing.url.render_as_string(hide_password=True), None)
+
+def _sqlite(settings: Settings) -> Database:
     file = settings.data / "tapeline.db"
     return Database(
         sqlite.writing_engine(file, settings.busy_seconds),
@@ -48,23 +44,17 @@ def open_database(settings: Settings) -> Database:
     )
 
 
-def is_outage(error: BaseException) -> bool:
-    """Whether the database, rather than our own statement, is at fault."""
-    if isinstance(error, IntegrityError):
-        return False
-    if isinstance(error, OperationalError | PoolTimeout | OSError):
-        return True
-    return isinstance(error, DBAPIError) and (
-        error.connection_invalidated or _sqlstate(error)[:2] in {"25", "53", "57", "58", "08"}
-    )
-
-
-def is_worth_another_try(error: BaseException) -> bool:
-    """A dead connection, or a deadlock that PostgreSQL resolved by choosing us."""
-    return isinstance(error, DBAPIError) and (
-        error.connection_invalidated or _sqlstate(error) in {"40001", "40P01"}
-    )
-
-
-def _sqlstate(error: DBAPIError) -> str:
-    return getattr(error.orig, "sqlstate", None) or ""
+def _postgres(settings: Settings) -> Database:
+    # Imported here, so that a start on SQLite stays light.
+    try:
+        from tapeline.store import postgres  # noqa: PLC0415
+        from tapeline.store.witness import Witness  # noqa: PLC0415
+    except ImportError as error:
+        raise CannotStart(
+            f"PostgreSQL's driver cannot be loaded ({error})."
+            " Install it with: pip install 'psycopg[binary]'"
+        ) from error
+    url, seconds = settings.database, settings.busy_seconds
+    writing = postgres.writing_engine(url, seconds)
+    reading = postgres.reading_engine(url, seconds, settings.readers)
+    return Database(writing, reading, postgres.name_of(url), witness=Witness(writing))

@@ -2,7 +2,7 @@
 
 import time
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, select
 
 from tapeline.store import upsert
 from tapeline.store.tables import facts
@@ -10,8 +10,11 @@ from tapeline.store.tables import facts
 
 def claim(connection: Connection, name: str, value: str) -> bool:
     """Set a fact that can be set once; False for everyone who comes later, on any server."""
-    insert = upsert.insert(connection, facts).values(name=name, value=value)
-    return bool(connection.execute(insert.on_conflict_do_nothing()).rowcount)
+    return upsert.claim(connection, facts, name=name, value=value)
+
+
+def is_claimed(connection: Connection, name: str) -> bool:
+    return connection.scalar(select(facts.c.name).where(facts.c.name == name)) is not None
 
 
 def prove_writable(connection: Connection) -> None:

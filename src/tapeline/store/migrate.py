@@ -12,6 +12,7 @@ from sqlalchemy import Connection, Engine, inspect, text
 
 from tapeline.errors import CannotStart
 from tapeline.logs import Log
+from tapeline.store import sqlite
 from tapeline.store.database import Database
 
 log = Log(__name__)
@@ -26,10 +27,11 @@ def head() -> str:
 
 def migrate(database: Database) -> None:
     """Apply what is missing under a lock; refuse a database that a newer version made."""
-    if _revision(database.writing) == head():
+    # Asked of the readers: the common case must not wait for another process that writes.
+    if _revision(database.reading) == head():
         return
     with _lock(database):
-        before = _revision(database.writing)
+        before = _revision(database.reading)
         if before == head():
             return
         if before is not None and before > head():
@@ -47,9 +49,25 @@ def upgrade(engine: Engine) -> None:
 
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS))
-    with engine.connect() as connection, connection.begin():
+    with _transaction(engine) as connection:
         config.attributes["connection"] = connection
         command.upgrade(config, "head")
+
+
+@contextmanager
+def _transaction(engine: Engine) -> Iterator[Connection]:
+    if engine.dialect.name != "sqlite":
+        with engine.begin() as connection:
+            yield connection
+        return
+    with (
+        engine.connect() as connection,
+        sqlite.tables_may_be_copied(connection),
+        connection.begin(),
+    ):
+        yield connection
+        if orphans := sqlite.orphans(connection):
+            raise CannotStart(f"The migration would leave {orphans} rows that refer to nothing.")
 
 
 def _revision(engine: Engine) -> str | None:

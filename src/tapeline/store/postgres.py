@@ -1,10 +1,14 @@
 """PostgreSQL: the only file that knows its driver."""
 
 import psycopg
-from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
+from sqlalchemy.exc import ArgumentError
 from sqlalchemy.pool import ConnectionPoolEntry
 
+from tapeline.errors import InvalidSetting
+
 MIGRATION_LOCK = 0x7461_7065  # "tape": any number that nobody else's advisory lock has
+SECRETS = ("password", "sslpassword")
 
 
 def writing_engine(url: str, busy_seconds: int) -> Engine:
@@ -21,19 +25,47 @@ def reading_engine(url: str, busy_seconds: int, readers: int) -> Engine:
     )
 
 
+def name_of(url: str) -> str:
+    """The address without its password, wherever in it that stands."""
+    shown = _parsed(url).set(drivername="postgresql").difference_update_query(SECRETS)
+    return shown.render_as_string(hide_password=True)
+
+
+def process_of(connection: Connection) -> int:
+    """The server process at the other end."""
+    driver = connection.connection.driver_connection
+    assert isinstance(driver, psycopg.Connection)
+    return driver.info.backend_pid
+
+
 def lock_for_migration(connection: Connection) -> None:
     """Held until the connection closes; other servers that start now wait here."""
+    # However long the first one takes: a reader's own patience is far shorter.
+    connection.execute(text("set statement_timeout = 0"))
     connection.execute(text("select pg_advisory_lock(:lock)"), {"lock": MIGRATION_LOCK})
 
 
+def _parsed(url: str) -> URL:
+    try:
+        return make_url(url)
+    except (ArgumentError, ValueError):
+        # Not shown: what cannot be read may have a password anywhere.
+        raise InvalidSetting(
+            "database must be a URL such as postgresql://user:password@host:5432/name; characters"
+            " like @, / and : in the password are written as %40, %2F and %3A.",
+            field="database",
+        ) from None
+
+
 def _engine(url: str, connections: int, options: str) -> Engine:
-    driver_url = make_url(url).set(drivername="postgresql+psycopg")
+    parsed = _parsed(url).set(drivername="postgresql+psycopg")
     engine = create_engine(
-        driver_url,
+        parsed.difference_update_query(["options"]),
         pool_size=connections,
         max_overflow=0,
         connect_args={
-            "options": options,
+            # Ours come last and win; an operator's own, such as a search_path, stay.
+            "options": f"{parsed.query.get('options', '')} {options}".strip(),
             "connect_timeout": 5,
             "application_name": "tapeline",
             # A server that vanished without a word is noticed within seconds, not hours.

@@ -1,10 +1,30 @@
 """SQLite: write-ahead log, full durability, one writing connection, readers that cannot write."""
 
 import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event
 from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
+
+# Failures that are the disk's, the file's or another process's, by SQLite's own numbers.
+OUTAGES = frozenset(
+    {
+        sqlite3.SQLITE_PERM,
+        sqlite3.SQLITE_BUSY,
+        sqlite3.SQLITE_LOCKED,
+        sqlite3.SQLITE_NOMEM,
+        sqlite3.SQLITE_READONLY,
+        sqlite3.SQLITE_INTERRUPT,
+        sqlite3.SQLITE_IOERR,
+        sqlite3.SQLITE_CORRUPT,
+        sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_PROTOCOL,
+        sqlite3.SQLITE_NOTADB,
+    }
+)
 
 
 def writing_engine(file: Path, busy_seconds: int) -> Engine:
@@ -13,6 +33,24 @@ def writing_engine(file: Path, busy_seconds: int) -> Engine:
 
 def reading_engine(file: Path, busy_seconds: int, readers: int) -> Engine:
     return _engine(file, readers, busy_seconds, begin="BEGIN", only_reads=True)
+
+
+@contextmanager
+def tables_may_be_copied(connection: Connection) -> Iterator[None]:
+    """A migration copies a table to change it and drops the old one, which with foreign keys on
+    would delete every row that refers to it. They cannot be switched inside a transaction."""
+    raw = connection.connection.driver_connection
+    assert isinstance(raw, sqlite3.Connection)
+    raw.execute("PRAGMA foreign_keys=OFF")
+    try:
+        yield
+    finally:
+        raw.execute("PRAGMA foreign_keys=ON")
+
+
+def orphans(connection: Connection) -> int:
+    """Rows that refer to nothing: what foreign keys would have refused."""
+    return len(connection.exec_driver_sql("PRAGMA foreign_key_check").all())
 
 
 def _engine(

@@ -14,7 +14,8 @@ from sqlalchemy import Connection
 from tapeline.errors import StoreUnavailable
 from tapeline.logs import Log
 from tapeline.settings import Settings
-from tapeline.store import database
+from tapeline.store import failures
+from tapeline.store.database import open_database
 from tapeline.store.writer import Writer
 
 log = Log(__name__)
@@ -25,8 +26,11 @@ T = TypeVar("T")
 
 class Store:
     def __init__(self, settings: Settings) -> None:
-        self.database = database.open_database(settings)
-        self.writer = Writer(self.database.writing, settings.write_queue)
+        self.database = open_database(settings)
+        self.writer = Writer(
+            self.database.writing, settings.write_queue, witness=self.database.witness
+        )
+        self._quiet = failures.Quiet()
         self._readers = ThreadPoolExecutor(settings.readers, thread_name_prefix="reader")
 
     async def write(
@@ -60,11 +64,12 @@ class Store:
             try:
                 with self.database.reading.connect() as connection, connection.begin():
                     return job(connection, *args, **kwargs)
-            except database.Failure as error:
-                if not last and database.is_worth_another_try(error):
+            except failures.Failure as error:
+                if not last and failures.is_worth_another_try(error):
                     continue
-                if database.is_outage(error):
-                    log.error("store_cannot_read", reason=str(error).splitlines()[0])
+                if failures.is_outage(error):
+                    if self._quiet.may_speak():
+                        log.error("store_cannot_read", reason=failures.reason(error))
                     raise StoreUnavailable from error
                 raise
         raise AssertionError("the second try returns or raises")

@@ -12,3 +12,14 @@ def insert(connection: Connection, table: Table) -> Any:
 
         return postgresql.insert(table)
     return sqlite.insert(table)
+
+
+def claim(connection: Connection, table: Table, **values: Any) -> bool:
+    """Insert unless the key is taken, and whether it was we who did.
+
+    Another server's claim of the same key is waited for until it commits or fails. The row itself
+    is asked for, because SQLAlchemy does not keep an insert's row count on PostgreSQL: it is -1.
+    """
+    key = table.primary_key.columns.values()[0]
+    row = insert(connection, table).values(**values).on_conflict_do_nothing().returning(key)
+    return connection.execute(row).first() is not None

@@ -11,18 +11,27 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from time import monotonic
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Connection, Engine, Transaction
+from sqlalchemy.exc import DBAPIError
 
 from tapeline.errors import StoreBusy, StoreUnavailable
 from tapeline.logs import Log
-from tapeline.store import database
+from tapeline.store import failures
+
+if TYPE_CHECKING:
+    from tapeline.store.witness import Mark, Witness
 
 log = Log(__name__)
 
 GROUP = 1_000  # jobs in one transaction: bounds how long the first of them waits
-QUIET_SECONDS = 5.0  # between two log lines about the same outage
+TRIES = 3
+PATIENCE = 10.0  # seconds for a group whose jobs have to be tried one by one
+UNKNOWN = (
+    "The store went away while this was being stored, and it is not known whether it was."
+    " Look before you send it again, or send it again with the same Idempotency-Key."
+)
 
 Job = Callable[[Connection], Any]
 
@@ -46,14 +55,15 @@ class Counts:
 
 
 class Writer:
-    def __init__(self, engine: Engine, capacity: int) -> None:
+    def __init__(self, engine: Engine, capacity: int, *, witness: "Witness | None" = None) -> None:
         self.counts = Counts()
         self._engine = engine
+        self._witness = witness
         self._capacity = capacity
         self._queue: deque[Waiting] = deque()
         self._arrived = threading.Condition()
         self._closing = False
-        self._logged_at = float("-inf")
+        self._quiet = failures.Quiet()
         self._thread = threading.Thread(target=self._work, name="writer", daemon=True)
         self._thread.start()
 
@@ -77,6 +87,8 @@ class Writer:
             self._closing = True
             self._arrived.notify()
         self._thread.join()
+        if self._witness:
+            self._witness.forget()
 
     def _work(self) -> None:
         while group := self._gather():
@@ -100,80 +112,119 @@ class Writer:
         return group
 
     def _write(self, group: list[Waiting]) -> None:
-        try:
-            self._commit(group)
-        except _Spoilt as spoilt:
-            # One job met a failure that spoils the transaction of all. Alone, each gets what it
-            # deserves: only the transaction that really fails reports a failure.
-            if len(group) > 1 or database.is_worth_another_try(spoilt.cause):
-                for waiting in group:
-                    self._write_alone(waiting)
-            else:
-                self._fail(group, spoilt.cause)
-        except Exception as error:  # noqa: BLE001 - the writer outlives whatever a commit raises
-            self._fail(group, error)
+        failure = self._try(group)
+        if isinstance(failure, _Spoilt) and len(group) > 1:
+            self._write_apart(group)
+        elif failure is not None:
+            self._fail(group, failure)
 
-    def _write_alone(self, waiting: Waiting) -> None:
-        try:
-            self._commit([waiting])
-        except _Spoilt as spoilt:
-            self._fail([waiting], spoilt.cause)
-        except Exception as error:  # noqa: BLE001
-            self._fail([waiting], error)
+    def _write_apart(self, group: list[Waiting]) -> None:
+        """One job met a failure that spoils the transaction of all. Alone, each gets what it
+        deserves: only the transaction that really fails reports a failure."""
+        deadline = monotonic() + PATIENCE
+        for place, waiting in enumerate(group):
+            # Each may wait for a lock in turn; those behind them must not wait for all of that.
+            if monotonic() > deadline:
+                self._fail(group[place:], StoreBusy())
+                return
+            failure = self._try([waiting])
+            if failure is not None:
+                self._fail([waiting], failure)
+
+    def _try(self, group: list[Waiting]) -> Exception | None:
+        """Commit, or say why not. A deadlock or a dead connection deserves another try."""
+        failure: Exception | None = None
+        for _ in range(TRIES):
+            try:
+                self._commit(group)
+            except Exception as error:  # noqa: BLE001 - the writer outlives whatever is raised
+                failure = error
+                if not failures.is_worth_another_try(_cause(error)):
+                    return failure
+            else:
+                return None
+        return failure
 
     def _commit(self, group: list[Waiting]) -> None:
-        try:
-            connection = self._engine.connect()
-        except Exception as error:
-            raise _Spoilt(error) from error
-        with connection:
-            try:
-                transaction = connection.begin()
-                for waiting in group:
-                    waiting.outcome = waiting.failure = None
-                    _run(connection, waiting)
-            except Exception as error:
-                raise _Spoilt(error) from error
+        with self._engine.connect() as connection:
+            transaction = connection.begin()
+            for waiting in group:
+                _run(connection, waiting)
+            mark = self._witness.mark(connection) if self._witness else None
             started = monotonic()
-            transaction.commit()
+            unanswered = _end(transaction)
+        if unanswered is not None:
+            self._settle(mark, unanswered)
         self.counts.commit_seconds += monotonic() - started
         self.counts.groups += 1
         self.counts.jobs += len(group)
 
-    def _fail(self, group: list[Waiting], error: BaseException) -> None:
+    def _settle(self, mark: "Mark | None", error: DBAPIError) -> None:
+        """The connection was lost during the commit: raise unless it took place."""
+        if self._witness is None or mark is None:
+            raise error
+        committed = self._witness.was_committed(mark)
+        known = {True: "yes", False: "no", None: "unknown"}[committed]
+        log.warning("store_lost_during_commit", reason=failures.reason(error), committed=known)
+        if committed is None:
+            raise StoreUnavailable(UNKNOWN)
+        if not committed:
+            raise error
+
+    def _fail(self, group: list[Waiting], failure: Exception) -> None:
         self.counts.failures += len(group)
-        if database.is_outage(error):
+        error = _cause(failure)
+        outage = failures.is_outage(error)
+        if outage:
             # The next transaction starts on a fresh connection, so recovery needs no restart.
             self._engine.dispose()
-            now = monotonic()
-            if now - self._logged_at > QUIET_SECONDS:
-                self._logged_at = now
-                log.error("store_cannot_write", reason=_first_line(error), requests=len(group))
-            error = StoreUnavailable()
+            if self._quiet.may_speak():
+                reason = failures.reason(error)
+                log.error("store_cannot_write", reason=reason, requests=len(group))
         for waiting in group:
-            waiting.failure = error
+            waiting.failure = StoreUnavailable() if outage else error
 
 
 class _Spoilt(Exception):
-    """The transaction is lost before its commit, so nothing of the group is stored."""
+    """A job met a failure of the database, which is the end of the whole transaction."""
 
-    def __init__(self, cause: BaseException) -> None:
+    def __init__(self, cause: Exception) -> None:
         self.cause = cause
 
 
 def _run(connection: Connection, waiting: Waiting) -> None:
     """One job in a savepoint of its own: what it raises undoes its own changes and no others."""
-    savepoint = connection.begin_nested()
+    waiting.outcome = waiting.failure = None
     try:
-        waiting.outcome = waiting.job(connection)
+        savepoint = connection.begin_nested()
+        try:
+            waiting.outcome = waiting.job(connection)
+        except BaseException as error:
+            if failures.is_outage(error) or failures.is_worth_another_try(error):
+                raise
+            savepoint.rollback()
+            waiting.failure = _carried(error)
+        else:
+            savepoint.commit()
     except Exception as error:
-        if database.is_outage(error) or database.is_worth_another_try(error):
+        raise _Spoilt(error) from error
+
+
+def _carried(error: BaseException) -> BaseException:
+    # asyncio refuses to carry this one, and whoever waits for it would wait for ever.
+    return RuntimeError("a job raised StopIteration") if type(error) is StopIteration else error
+
+
+def _end(transaction: Transaction) -> DBAPIError | None:
+    """The error that leaves open whether it was committed; any other is raised."""
+    try:
+        transaction.commit()
+    except DBAPIError as error:
+        if not error.connection_invalidated:
             raise
-        savepoint.rollback()
-        waiting.failure = error
-    else:
-        savepoint.commit()
+        return error
+    return None
 
 
-def _first_line(error: BaseException) -> str:
-    return str(getattr(error, "orig", None) or error).strip().splitlines()[0]
+def _cause(error: Exception) -> Exception:
+    return error.cause if isinstance(error, _Spoilt) else error

@@ -1,0 +1,157 @@
+"""The real command in a process of its own, with nothing of the developer's around it."""
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import httpx
+import pytest
+
+PASSWORD = "correct horse battery"
+SLOW_MACHINE = 60
+
+
+class Server:
+    """A `tapeline up` that is running, or was."""
+
+    def __init__(self, home: "Home", arguments: list[str], variables: dict[str, str]) -> None:
+        number = len(home.servers)
+        self._out = home.path / f"out-{number}"
+        self._err = home.path / f"err-{number}"
+        with self._out.open("wb") as out, self._err.open("wb") as err:
+            self.process = subprocess.Popen(
+                home.command("up", *arguments),
+                env=home.environment | variables,
+                cwd=home.path,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=err,
+            )
+
+    @property
+    def said(self) -> str:
+        return self._out.read_text()
+
+    @property
+    def log(self) -> str:
+        return self._err.read_text()
+
+    @property
+    def address(self) -> str:
+        found = re.search(r"is ready at (http://\S+)", self.said)
+        assert found, f"not ready:\n{self.said}\n{self.log}"
+        return found[1]
+
+    @property
+    def port(self) -> int:
+        return int(self.address.rsplit(":", 1)[1])
+
+    def wait_until_ready(self) -> None:
+        wait_for(lambda: "Ctrl-C stops it." in self.said or self.process.poll() is not None)
+        assert self.process.poll() is None, f"ended at once:\n{self.said}\n{self.log}"
+
+    def client(self) -> httpx.Client:
+        return httpx.Client(base_url=self.address, timeout=30)
+
+    def end(self, how: signal.Signals = signal.SIGTERM, *, within: float = 15) -> int:
+        self.process.send_signal(how)
+        return self.process.wait(within)
+
+
+@dataclass
+class Home:
+    """A person's home directory, in which nothing was ever set up."""
+
+    path: Path
+    servers: list[Server] = field(default_factory=list)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {"HOME": str(self.path), "PATH": os.defpath, "PYTHONDONTWRITEBYTECODE": "1"}
+
+    @property
+    def data(self) -> Path:
+        return self.path / ".tapeline"
+
+    @staticmethod
+    def command(*arguments: str) -> list[str]:
+        return [sys.executable, "-m", "tapeline", *arguments]
+
+    def begin(self, *arguments: str, **variables: str) -> Server:
+        """Start `tapeline up` without waiting for it."""
+        chosen = [*arguments] if "--port" in arguments else [*arguments, "--port", "0"]
+        self.servers.append(Server(self, chosen, variables))
+        return self.servers[-1]
+
+    def up(self, *arguments: str, **variables: str) -> Server:
+        server = self.begin(*arguments, **variables)
+        server.wait_until_ready()
+        return server
+
+    def run(
+        self, *arguments: str, stdin: str = "", **variables: str
+    ) -> subprocess.CompletedProcess[str]:
+        """A command that ends by itself."""
+        return subprocess.run(
+            self.command(*arguments),
+            env=self.environment | variables,
+            cwd=self.path,
+            input=stdin,
+            capture_output=True,
+            text=True,
+            timeout=SLOW_MACHINE,
+            check=False,
+        )
+
+    def refused(self, *arguments: str, exit_code: int, **variables: str) -> str:
+        """What a command says that must not work: one line, and no traceback."""
+        ended = self.run(*arguments, **variables)
+        assert ended.returncode == exit_code, ended.stdout + ended.stderr
+        assert "Traceback" not in ended.stderr
+        said = ended.stderr.strip()
+        assert said.startswith("tapeline: "), said
+        assert len(said.splitlines()) == 1, said
+        return said
+
+    def close(self) -> None:
+        for server in self.servers:
+            if server.process.poll() is None:
+                server.process.kill()
+            server.process.wait()
+
+
+def wait_for(condition: object, seconds: float = SLOW_MACHINE) -> None:
+    assert callable(condition)
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "it never happened"
+        time.sleep(0.02)
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port: int = listener.getsockname()[1]
+        return port
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Iterator[Home]:
+    made = Home(tmp_path / "home")
+    made.path.mkdir()
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def shared_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
+    """For tests that only look: starting takes a second each time."""
+    made = Home(tmp_path_factory.mktemp("home"))
+    yield made
+    made.close()

@@ -1,0 +1,176 @@
+"""`tapeline user` and `tapeline keys` beside a running server: what they do counts at once."""
+
+import json
+import os
+import pty
+import select
+import subprocess
+from collections.abc import Iterator
+
+import httpx
+import pytest
+
+from tests.acceptance.conftest import PASSWORD, SLOW_MACHINE, Home, Server
+
+pytestmark = pytest.mark.heavy
+
+OTHER_PASSWORD = "another long password"
+
+
+@pytest.fixture(scope="module")
+def server(shared_home: Home) -> Server:
+    return shared_home.up()
+
+
+@pytest.fixture
+def client(server: Server) -> Iterator[httpx.Client]:
+    with server.client() as opened:
+        yield opened
+
+
+def sign_in(client: httpx.Client, email: str, password: str = PASSWORD) -> httpx.Response:
+    return client.post("/auth/signin", json={"email": email, "password": password})
+
+
+def add(home: Home, email: str, password: str = PASSWORD) -> None:
+    added = home.run("user", "add", email, stdin=password + "\n")
+    assert added.returncode == 0, added.stderr
+    assert f"Added {email}" in added.stdout
+
+
+def test_an_added_account_can_sign_in_at_once(shared_home: Home, client: httpx.Client) -> None:
+    assert sign_in(client, "ada@example.com").status_code == 401
+    add(shared_home, "ada@example.com")
+    assert sign_in(client, "ada@example.com").status_code == 200
+    again = shared_home.refused("user", "add", "ada@example.com", exit_code=1)
+    assert "password" in again, "an empty password is refused first"
+
+
+def test_a_password_is_asked_for_twice_and_never_shown(
+    shared_home: Home, client: httpx.Client
+) -> None:
+    shown = at_a_terminal(
+        shared_home, ["user", "add", "bob@example.com"], ["Password: ", "confirmation: "]
+    )
+    assert PASSWORD not in shown
+    assert "Added bob@example.com" in shown
+    assert sign_in(client, "bob@example.com").status_code == 200
+
+
+def at_a_terminal(home: Home, arguments: list[str], questions: list[str]) -> str:
+    """Run a command that sees a terminal; answer each question with the password."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        home.command(*arguments),
+        env=home.environment | {"TERM": "dumb"},
+        cwd=home.path,
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        start_new_session=True,
+    )
+    os.close(theirs)
+    shown = ""
+    for question in questions:
+        shown += _read_until(ours, question)
+        os.write(ours, f"{PASSWORD}\n".encode())
+    shown += _read_until(ours, None)
+    os.close(ours)
+    assert process.wait(SLOW_MACHINE) == 0, shown
+    return shown
+
+
+def _read_until(terminal: int, wanted: str | None) -> str:
+    # Up to the last character: what is typed before the echo is off would be thrown away.
+    shown = ""
+    while wanted is None or wanted not in shown:
+        assert select.select([terminal], [], [], SLOW_MACHINE)[0], f"it waits after: {shown}"
+        try:
+            piece = os.read(terminal, 4096)
+        except OSError:  # how Linux says that the other side is closed
+            break
+        if not piece:
+            break
+        shown += piece.decode()
+    return shown
+
+
+def test_accounts_are_listed_for_people_and_for_programs(shared_home: Home) -> None:
+    add(shared_home, "carol@example.com")
+    listed = shared_home.run("user", "list").stdout
+    assert "carol@example.com" in listed
+    rows = [
+        json.loads(line) for line in shared_home.run("user", "list", "--json").stdout.splitlines()
+    ]
+    (carol,) = [row for row in rows if row["email"] == "carol@example.com"]
+    assert carol.keys() == {"id", "email", "name", "created_at", "disabled"}
+    assert carol["name"] == "carol"
+    assert carol["disabled"] is False
+
+
+def test_a_new_password_counts_and_ends_what_was_signed_in(
+    shared_home: Home, client: httpx.Client
+) -> None:
+    add(shared_home, "dan@example.com")
+    signed_in = sign_in(client, "dan@example.com").json()
+    changed = shared_home.run("user", "passwd", "dan@example.com", stdin=OTHER_PASSWORD + "\n")
+    assert "1 sign-ins ended" in changed.stdout
+    assert sign_in(client, "dan@example.com").status_code == 401
+    assert sign_in(client, "dan@example.com", OTHER_PASSWORD).status_code == 200
+    headers = {"token": signed_in["idToken"]}
+    assert client.get("/project/list", headers=headers).status_code == 401
+
+
+def test_a_disabled_account_is_out_at_once_and_in_again_when_enabled(
+    shared_home: Home, client: httpx.Client
+) -> None:
+    add(shared_home, "eve@example.com")
+    token = {"token": sign_in(client, "eve@example.com").json()["idToken"]}
+    assert client.get("/project/list", headers=token).status_code == 200
+    assert "is disabled" in shared_home.run("user", "disable", "eve@example.com").stdout
+    assert client.get("/project/list", headers=token).status_code in {401, 403}
+    assert sign_in(client, "eve@example.com").status_code in {401, 403}
+    assert "eve  disabled" in shared_home.run("user", "list").stdout
+    assert "is enabled" in shared_home.run("user", "enable", "eve@example.com").stdout
+    assert sign_in(client, "eve@example.com").status_code == 200
+
+
+def test_a_rotated_key_signs_at_once_and_old_tokens_stay_valid(
+    shared_home: Home, client: httpx.Client
+) -> None:
+    add(shared_home, "fay@example.com")
+    old = sign_in(client, "fay@example.com").json()["idToken"]
+    assert "New key: " in shared_home.run("keys", "rotate").stdout
+    new = sign_in(client, "fay@example.com").json()["idToken"]
+    assert old.split(".")[0] != new.split(".")[0], "the header names the key"
+    for token in (old, new):
+        assert client.get("/project/list", headers={"token": token}).status_code == 200
+    keys = list((shared_home.data / "keys").iterdir())
+    assert len(keys) == 2
+    assert all(key.stat().st_mode & 0o077 == 0 for key in keys)
+
+
+@pytest.mark.parametrize("command", ["passwd", "disable", "enable"])
+def test_an_unknown_account_is_said(shared_home: Home, server: Server, command: str) -> None:
+    ended = shared_home.run("user", command, "nobody@example.com", stdin=PASSWORD)
+    assert ended.returncode == 1
+    assert "no account with this email address" in ended.stderr
+
+
+@pytest.mark.parametrize(
+    "command",
+    [["user", "list"], ["user", "disable", "ada@example.com"], ["keys", "rotate"]],
+    ids=" ".join,
+)
+def test_a_misspelt_directory_does_not_become_a_new_one(home: Home, command: list[str]) -> None:
+    said = home.refused(*command, "--data", "misspelt", exit_code=1)
+    assert f"There is no Tapeline in {home.path / 'misspelt'}" in said
+    assert not (home.path / "misspelt").exists()
+
+
+def test_an_account_can_be_added_before_the_first_start(home: Home) -> None:
+    add(home, "ada@example.com")
+    server = home.up()
+    assert "first account" not in server.said
+    with server.client() as client:
+        assert sign_in(client, "ada@example.com").status_code == 200

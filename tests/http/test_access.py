@@ -1,0 +1,235 @@
+"""Who may call what: every route that is not public, with everybody who could try."""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+import msgspec
+import pytest
+
+from tapeline.accounts import invitations, keys, members, sign_ins, users
+from tapeline.accounts.sign_ins import Origin
+from tapeline.http.endpoint import Access, Endpoint
+from tapeline.http.routes import ROUTES
+from tapeline.ids import new_id
+from tapeline.models import models
+from tests.conftest import PASSWORD, Cast, Person, Service
+
+Route = tuple[str, str]
+Enter = Callable[[str], Person]
+
+ROLES = ("owner", "admin", "member", "viewer", "outsider", "nobody")
+
+# The columns are ROLES. What is destructive for everybody in the project comes last.
+MATRIX: dict[Route, tuple[int, ...]] = {
+    ("GET", "/api/me"): (200, 200, 200, 200, 200, 401),
+    ("POST", "/api/me/password"): (200, 200, 200, 200, 200, 401),
+    ("GET", "/api/me/sign-ins"): (200, 200, 200, 200, 200, 401),
+    ("DELETE", "/api/me/sign-ins/{sign_in}"): (200, 200, 200, 200, 200, 401),
+    ("GET", "/api/me/audit"): (200, 200, 200, 200, 200, 401),
+    ("POST", "/project/create"): (200, 200, 200, 200, 200, 401),
+    ("GET", "/project/list"): (200, 200, 200, 200, 200, 401),
+    ("GET", "/project/teams"): (200, 200, 200, 200, 200, 401),
+    ("GET", "/api/projects/{project}"): (200, 200, 200, 200, 404, 401),
+    ("PATCH", "/api/projects/{project}"): (200, 200, 403, 403, 404, 401),
+    ("GET", "/api/projects/{project}/audit"): (200, 200, 403, 403, 404, 401),
+    ("GET", "/api/projects/{project}/members"): (200, 200, 200, 200, 404, 401),
+    ("PATCH", "/api/projects/{project}/members/{user}"): (200, 200, 403, 403, 404, 401),
+    ("DELETE", "/api/projects/{project}/members/{user}"): (200, 200, 403, 403, 404, 401),
+    ("GET", "/api/projects/{project}/invitations"): (200, 200, 403, 403, 404, 401),
+    ("POST", "/api/projects/{project}/invitations"): (200, 200, 403, 403, 404, 401),
+    ("DELETE", "/api/projects/{project}/invitations/{invitation}"): (200, 200, 403, 403, 404, 401),
+    ("POST", "/api/invitations/accept"): (409, 409, 409, 409, 200, 401),
+    ("POST", "/project/generate-project-token"): (200, 200, 200, 403, 404, 401),
+    ("POST", "/project/list-tokens"): (200, 200, 200, 403, 404, 401),
+    ("POST", "/project/delete-project-token"): (200, 200, 200, 403, 404, 401),
+    ("POST", "/model/create-model"): (200, 200, 200, 403, 404, 401),
+    ("POST", "/model/list"): (200, 200, 200, 200, 404, 401),
+    ("POST", "/model/details"): (200, 200, 200, 200, 404, 401),
+    ("POST", "/model/delete"): (200, 200, 200, 403, 404, 401),
+    ("POST", "/project/delete"): (200, 403, 403, 403, 404, 401),
+}
+
+GUARDED = {(row.method, row.path): row for row in ROUTES if row.access is not Access.PUBLIC}
+
+
+@dataclass(frozen=True)
+class Scene:
+    """Makes what a request needs, anew for each one, so that no call spoils the next."""
+
+    service: Service
+    cast: Cast
+    teammates: Iterator[Person]
+
+    def facts(self, caller: Person, row: Endpoint) -> dict[str, str]:
+        """A value for every name that the route asks for; all of them exist."""
+        makers: dict[str, Callable[[], str]] = {
+            "project": lambda: self.cast.project_id,
+            "projectId": lambda: self.cast.project_id,
+            "user": self._teammate,
+            "sign_in": lambda: self._sign_in(caller),
+            "tokenId": lambda: self._key()[0],
+            "modelId": self._model,
+            "current_password": lambda: PASSWORD,
+            "new_password": lambda: PASSWORD,
+            "name": lambda: "Fresh",
+            "role": lambda: "member",
+            # In a path it is the id, in a body the secret of the link.
+            "invitation": lambda: self._invitation()["{invitation}" in row.path],
+        }
+        return {name: make() for name, make in makers.items() if name in wanted(row)}
+
+    def request(self, row: Endpoint, facts: dict[str, str]) -> dict[str, Any]:
+        """The arguments of an httpx request for a route."""
+        fields = {field.encode_name for field in msgspec.structs.fields(row.takes)}
+        body = {name: value for name, value in facts.items() if name in fields}
+        sent = {"method": row.method, "url": row.path.format_map(facts)}
+        return sent | ({"json": body} if fields else {})
+
+    def key(self) -> tuple[str, str]:
+        """A key of the project with all rights, and its pass."""
+        return self._key()
+
+    def _teammate(self) -> str:
+        person = next(self.teammates)
+        store = self.service.store
+        store.write_now(members.join, self.cast.project_id, person.id, "viewer")
+        return person.id
+
+    def _sign_in(self, caller: Person) -> str:
+        store = self.service.store
+        user = store.read_now(users.get, caller.id)
+        _, actor = store.write_now(sign_ins.begin, user, "token", Origin("127.0.0.1", "other"))
+        return actor.signed_in()[1]
+
+    def _invitation(self) -> tuple[str, str]:
+        owner, project = self.cast.owner.actor, self.cast.project_id
+        store = self.service.store
+        secret, made = store.write_now(invitations.invite, owner, project, "member", 1)
+        return secret, made.id
+
+    def _key(self) -> tuple[str, str]:
+        key, secret = self.service.store.write_now(
+            keys.generate,
+            self.cast.owner.actor,
+            self.cast.project_id,
+            name="",
+            read=True,
+            write=True,
+            autogenerated=False,
+        )
+        return key.id, secret
+
+    def _model(self) -> str:
+        return self.service.store.write_now(
+            models.create,
+            self.cast.owner.actor,
+            self.cast.project_id,
+            name="Momentum",
+            type="strategy",
+            description="",
+        ).id
+
+
+@pytest.fixture
+def scene(service: Service, cast: Cast, enter: Enter) -> Scene:
+    return Scene(service, cast, (enter(f"teammate{number}") for number in range(1000)))
+
+
+def wanted(row: Endpoint) -> set[str]:
+    """The names in a route's path and in the body that it takes."""
+    fields = {field.encode_name for field in msgspec.structs.fields(row.takes)}
+    return fields | set(re.findall(r"{(\w+)}", row.path))
+
+
+def in_project(row: Endpoint) -> bool:
+    return bool({"project", "projectId"} & wanted(row))
+
+
+def visible(response: httpx.Response) -> tuple[int, bytes, dict[str, str]]:
+    """All that a caller can see of an answer but the time of day."""
+    headers = {name: value for name, value in response.headers.items() if name != "date"}
+    return response.status_code, response.content, headers
+
+
+def test_every_route_that_is_not_public_has_an_access_test() -> None:
+    assert set(MATRIX) == set(GUARDED)
+
+
+def test_each_role_may_do_exactly_what_the_matrix_says(
+    scene: Scene, cast: Cast, anybody: httpx.Client
+) -> None:
+    answers: dict[Route, list[int]] = {route: [] for route in MATRIX}
+    for role in reversed(ROLES):  # the owner last: their calls end the project
+        person = cast.owner if role == "nobody" else cast.person(role)
+        client = anybody if role == "nobody" else person.client
+        for route, row in ((route, GUARDED[route]) for route in MATRIX):
+            response = client.request(**scene.request(row, scene.facts(person, row)))
+            answers[route].insert(0, response.status_code)
+            if row.path == "/api/invitations/accept" and response.status_code == 200:
+                left = person.delete(f"/api/projects/{cast.project_id}/members/{person.id}")
+                assert left.status_code == 200
+    assert answers == {route: list(expected) for route, expected in MATRIX.items()}
+
+
+def test_an_outsider_learns_nothing_about_a_project(scene: Scene, cast: Cast) -> None:
+    """What exists and what does not is answered alike, to the byte."""
+    nowhere = dict.fromkeys(("project", "projectId"), new_id())
+    tried = 0
+    for row in filter(in_project, GUARDED.values()):
+        facts = scene.facts(cast.outsider, row)
+        real = cast.outsider.client.request(**scene.request(row, facts))
+        unreal = cast.outsider.client.request(**scene.request(row, facts | nowhere))
+        assert visible(real) == visible(unreal), row.path
+        assert real.status_code == 404
+        assert real.json()["code"] == "no_such_project"
+        tried += 1
+    assert tried >= 17
+
+
+def test_things_of_another_project_are_not_found_in_ones_own(scene: Scene, cast: Cast) -> None:
+    """The owner of one project cannot reach into another by naming the own one in the request."""
+    own = dict.fromkeys(("project", "projectId"), cast.outsider.id)
+    for route, code in {
+        ("PATCH", "/api/projects/{project}/members/{user}"): "no_such_member",
+        ("DELETE", "/api/projects/{project}/members/{user}"): "no_such_member",
+        ("DELETE", "/api/projects/{project}/invitations/{invitation}"): "no_such_invitation",
+        ("POST", "/project/delete-project-token"): "no_such_token",
+        ("POST", "/model/details"): "no_such_model",
+        ("POST", "/model/delete"): "no_such_model",
+    }.items():
+        row = GUARDED[route]
+        facts = scene.facts(cast.outsider, row)
+        unreal = facts | dict.fromkeys(("user", "invitation", "tokenId", "modelId"), new_id())
+        real = cast.outsider.client.request(**scene.request(row, facts | own))
+        made_up = cast.outsider.client.request(**scene.request(row, unreal | own))
+        assert visible(real) == visible(made_up), route
+        assert (real.status_code, real.json()["code"]) == (404, code)
+
+
+def test_a_sign_in_that_ended_opens_nothing(scene: Scene, cast: Cast) -> None:
+    requests = [scene.request(row, scene.facts(cast.owner, row)) for row in GUARDED.values()]
+    _, sign_in_id = cast.owner.actor.signed_in()
+    scene.service.store.write_now(sign_ins.end, cast.owner.actor, sign_in_id)
+    for request in requests:
+        refused = cast.owner.client.request(**request)
+        assert (refused.status_code, refused.json()["code"]) == (401, "invalid_token"), request
+
+
+def test_a_key_reads_its_own_project_and_does_nothing_else(scene: Scene, cast: Cast) -> None:
+    key, secret = scene.key()
+    opened = []
+    with scene.service.client(api_key=key, api_pass=secret) as client:
+        for route, row in GUARDED.items():
+            answer = client.request(**scene.request(row, scene.facts(cast.owner, row)))
+            if answer.status_code == 200:
+                opened.append(route)
+            else:
+                assert (answer.status_code, answer.json()["code"]) == (401, "unidentified"), route
+        elsewhere = client.get(f"/api/projects/{cast.outsider.id}")
+        nowhere = client.get(f"/api/projects/{new_id()}")
+    assert opened == [route for route, row in GUARDED.items() if row.access is Access.READER]
+    assert elsewhere.status_code == 404
+    assert visible(elsewhere) == visible(nowhere)
