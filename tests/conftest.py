@@ -1,15 +1,17 @@
 """What all tests stand on: real databases, the real server on a real port, and a fixed cast."""
 
+import asyncio
 import os
 import shutil
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import httpx
 import pytest
@@ -29,6 +31,8 @@ from tapeline.store import migrate
 from tapeline.store.database import open_database
 from tapeline.store.store import Store
 
+T = TypeVar("T")
+
 PASSWORD = "correct horse battery"
 DATABASES = ("sqlite", "postgresql")
 
@@ -39,6 +43,12 @@ def _nobodys_environment() -> Iterator[None]:
     ours = {name: os.environ.pop(name) for name in list(os.environ) if name.startswith("TAPELINE_")}
     yield
     os.environ.update(ours)
+
+
+def run(coroutine: Coroutine[Any, Any, T]) -> T:
+    """`asyncio.run` for tests: the browser's driver keeps a loop running in the main thread."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, coroutine).result()
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,7 @@ from tapeline.errors import Problem
 from tapeline.http.endpoint import Access, Endpoint, Nothing
 from tapeline.http.errors import STATUS, status_of
 from tapeline.http.routes import ROUTES
-from tests.conftest import Cast, Service
+from tests.conftest import Cast, Service, run
 
 PROBLEMS = [
     found for _, found in inspect.getmembers(errors, inspect.isclass) if issubclass(found, Problem)
@@ -128,7 +128,6 @@ def _empty(row: Endpoint) -> dict[str, str]:
 def test_a_bug_answers_in_the_same_shape_and_keeps_its_traceback(
     service: Service, caplog: pytest.LogCaptureFixture
 ) -> None:
-    import asyncio
 
     from tapeline.http.edge import Edge
 
@@ -154,7 +153,7 @@ def test_a_bug_answers_in_the_same_shape_and_keeps_its_traceback(
         }
         await edge(scope, receive, send)
 
-    asyncio.run(call())
+    run(call())
     assert sent[0]["status"] == 500
     assert b"secret" not in sent[1]["body"]
     assert b'"code":"problem"' in sent[1]["body"]

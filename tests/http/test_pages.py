@@ -1,6 +1,5 @@
 """The pages, as far as no browser is needed to see that they are right."""
 
-import asyncio
 import re
 import time
 from collections.abc import Callable, Iterator
@@ -25,7 +24,7 @@ from tapeline.http import agents, rendering
 from tapeline.http.services import Services
 from tapeline.models import onboarding
 from tapeline.store import tables
-from tests.conftest import PASSWORD, Person, Service
+from tests.conftest import PASSWORD, Person, Service, run
 
 OUTSIDE = ("/auth/signin", "/auth/signup", "/auth/invitation/nope", "/deploy?host=evil.example")
 INSIDE = ("/", "/settings", "/deploy", "/auth/invitation/nope")
@@ -132,7 +131,7 @@ def test_over_https_the_cookie_stays_on_https(
 ) -> None:
     settings = replace(service.services.settings, public_url=public_url)
     services = replace(service.services, settings=settings)
-    answer = asyncio.run(_get(services, address, ada.secret))
+    answer = run(_get(services, address, ada.secret))
     assert answer.status_code == 200
     assert ("secure" in cookie_of(answer)) is secure
 

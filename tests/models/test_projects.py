@@ -1,7 +1,5 @@
 """Projects: made with an owner, changed by those who manage them, deleted with all they hold."""
 
-import asyncio
-
 import pytest
 from sqlalchemy import Connection, func, insert, select
 from sqlalchemy.exc import IntegrityError
@@ -13,7 +11,7 @@ from tapeline.errors import NoSuchProject, PersonalProject
 from tapeline.http import errors
 from tapeline.models import models, projects
 from tapeline.store import tables
-from tests.conftest import Cast, Service
+from tests.conftest import Cast, Service, run
 
 
 def test_deleting_a_project_deletes_all_that_belongs_to_it_and_nothing_else(
@@ -71,6 +69,6 @@ def test_what_a_project_deleted_meanwhile_takes_with_it_is_a_conflict_not_a_bug(
 
     with pytest.raises(IntegrityError) as caught:
         service.store.write_now(broken)
-    answer = asyncio.run(errors.on_broken_reference(Request({"type": "http"}), caught.value))
+    answer = run(errors.on_broken_reference(Request({"type": "http"}), caught.value))
     assert answer.status_code == 409
     assert b"changed_meanwhile" in bytes(answer.body)

@@ -1,6 +1,5 @@
 """Reading: one snapshot, nothing stale, and no way to write."""
 
-import asyncio
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ from tapeline.errors import StoreUnavailable
 from tapeline.settings import Settings
 from tapeline.store.store import Store
 from tapeline.store.tables import facts
+from tests.conftest import run
 
 
 def put(connection: Connection, name: str) -> None:
@@ -93,7 +93,7 @@ def test_a_request_reads_what_it_has_just_written(store: Store) -> None:
             seen.append(await store.read(count))
         return seen
 
-    assert asyncio.run(write_and_read()) == list(range(1, 21))
+    assert run(write_and_read()) == list(range(1, 21))
 
 
 def test_many_readers_at_once_wait_for_nobody(store: Store) -> None:

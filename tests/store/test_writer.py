@@ -17,6 +17,7 @@ from tapeline.errors import StoreBusy, StoreUnavailable
 from tapeline.settings import Settings
 from tapeline.store.store import Store
 from tapeline.store.tables import facts, members
+from tests.conftest import run
 
 
 class Refused(Exception):
@@ -244,7 +245,7 @@ async def _many(store: Store) -> list[str]:
 
 
 def test_requests_of_an_event_loop_share_commits(store: Store) -> None:
-    assert len(asyncio.run(_many(store))) == 100
+    assert len(run(_many(store))) == 100
     assert store.writer.counts.groups < 50
     assert len(store.read_now(names)) == 100
 
