@@ -20,8 +20,8 @@ test: setup lint  ## set up and run every test but the slow ones
 slow: setup  ## the few tests that take minutes each
 	@$(python) -m pytest -m slow
 
-quick: setup  ## a subset in under 90 seconds
-	@$(python) -m pytest -m "not slow and not heavy" -x -q
+quick: setup  ## a subset in under 90 seconds, on SQLite alone
+	@$(python) -m pytest -m "not slow and not heavy" --sqlite-only -x -q
 
 lint: setup  ## format and type checks
 	@.venv/bin/ruff check .

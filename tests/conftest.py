@@ -37,6 +37,20 @@ PASSWORD = "correct horse battery"
 DATABASES = ("sqlite", "postgresql")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--sqlite-only", action="store_true", help="leave PostgreSQL out, for a quick look"
+    )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not config.getoption("--sqlite-only"):
+        return
+    left_out = [one for one in items if "postgresql" in one.name or "postgres" in one.path.name]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [one for one in items if one not in left_out]
+
+
 @pytest.fixture(autouse=True, scope="session")
 def _nobodys_environment() -> Iterator[None]:
     """Tests never see the developer's own settings."""
