@@ -140,7 +140,7 @@ def store(settings: Settings) -> Iterator[Store]:
 def serving(services: Services) -> Iterator[str]:
     """The real application behind the real server, on a free port; its address."""
     listener = socket.create_server(("127.0.0.1", 0), backlog=2048)
-    config = uvicorn.Config(compose.application(services), log_config=None, lifespan="off")
+    config = uvicorn.Config(compose.application(services), log_config=None, lifespan="on")
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()

@@ -13,8 +13,10 @@ from tapeline.cli.main import app
 from tapeline.errors import Problem
 from tapeline.http.endpoint import Access
 from tapeline.http.errors import status_of
+from tapeline.http.events_openapi import KEYS
 from tapeline.http.routes import ROUTES
 from tapeline.settings import PREFIX, ROWS, Allowed
+from tapeline.tape.kinds import BY_PATH
 
 DOCS = Path(__file__).parent.parent / "docs"
 BLOCK = re.compile(r"(<!-- from the code: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -66,6 +68,16 @@ def routes() -> Iterator[str]:
         yield f"| `{row.method} {row.path}` | {CALLERS[row.access]} | {sentence} |"
 
 
+def events() -> Iterator[str]:
+    yield "| route | must have | may have | what it is |"
+    yield "|---|---|---|---|"
+    for kind, (keys, required, sentence) in KEYS.items():
+        path = next(path for path, found in BY_PATH.items() if found is kind)
+        must = ", ".join(f"`{key}`" for key in required) or "(nothing)"
+        may = ", ".join(f"`{key}`" for key in keys if key not in required) or "(nothing)"
+        yield f"| `POST {path}` | {must} | {may} | {sentence} |"
+
+
 def codes() -> Iterator[str]:
     yield "| status | code | in words |"
     yield "|---|---|---|"
@@ -80,6 +92,7 @@ BLOCKS: dict[str, Callable[[], Iterator[str]]] = {
     "settings": settings,
     "commands": commands,
     "routes": routes,
+    "events": events,
     "codes": codes,
 }
 

@@ -7,7 +7,7 @@ from starlette.types import ASGIApp
 
 from tapeline.accounts import id_tokens
 from tapeline.accounts.id_tokens import KeyRing
-from tapeline.datadir import prepare
+from tapeline.datadir import fresh_folder, prepare
 from tapeline.errors import CannotStart
 from tapeline.http import app
 from tapeline.http.metrics import Metrics
@@ -15,7 +15,13 @@ from tapeline.http.services import Services
 from tapeline.settings import Settings
 from tapeline.store import failures
 from tapeline.store.migrate import migrate
+from tapeline.store.sealing import Seal
 from tapeline.store.store import Store
+from tapeline.tape import uploads
+from tapeline.tape.append import Appender
+from tapeline.tape.inbox import Inbox
+from tapeline.tape.signer import Signer
+from tapeline.tape.watchers import Watchers
 
 
 @contextmanager
@@ -35,10 +41,25 @@ def open_services(settings: Settings) -> Iterator[Services]:
     with open_store(settings) as store:
         keys = settings.data / "keys"
         id_tokens.ensure_key(keys)
-        services = Services(settings, store, KeyRing(keys), Metrics(store.writer))
+        watchers, appender = Watchers(), Appender(Signer(keys))
+        inbox = Inbox(store.writer, appender, watchers, settings.write_queue)
+        spool = fresh_folder(settings.data / "spool")
+        if store.database.file is not None:  # on PostgreSQL another server may be staging now
+            store.write_now(uploads.discard_orphans)
+        services = Services(
+            settings,
+            store,
+            KeyRing(keys),
+            Metrics(store.writer),
+            inbox,
+            watchers,
+            Seal.of(keys),
+            spool,
+        )
         try:
             yield services
         finally:
+            watchers.close()
             services.passwords.shutdown()
 
 

@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -39,6 +40,13 @@ def refuse_second(data: Path) -> None:
     """Say so if a server holds the directory. Makes nothing: the directory may be a mistake."""
     with suppress(OSError), (data / LOCK).open("r") as lock:
         _take(lock, data)
+
+
+def fresh_folder(path: Path) -> Path:
+    """An empty folder for what need not outlive this process; a crash may have left some."""
+    shutil.rmtree(path, ignore_errors=True)
+    path.mkdir(mode=0o700, exist_ok=True)
+    return path
 
 
 @contextmanager

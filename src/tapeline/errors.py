@@ -203,6 +203,10 @@ class NoSuchModel(Missing):
     field = "modelId"
 
 
+class NoSuchBacktest(Missing):
+    """There is no such backtest, or it is not yours to see."""
+
+
 # The store and the machine
 
 

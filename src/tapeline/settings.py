@@ -138,10 +138,18 @@ class Settings:
     invitation_days: int = _row(7, _whole(1, 365), "Days until an invitation link expires.")
     session_days: int = _row(30, _whole(1, 365), "Days until an unused browser session expires.")
     max_body: int = _row(1_000_000, _whole(1_000, 10_000_000_000), "Largest request body in bytes.")
+    max_large_body: int = _row(
+        100_000_000,
+        _whole(1_000, 10_000_000_000),
+        "Largest body in bytes of a backtest's result or a batch of events.",
+    )
+    body_seconds: int = _row(60, _whole(1, 3600), "How long a body may take to arrive.")
     max_depth: int = _row(32, _whole(1, 200), "How deep JSON may be nested.")
     max_parts: int = _row(1_000, _whole(1, 1_000_000), "Most fields or parts of a form.")
     write_queue: int = _row(
-        10_000, _whole(1, 10_000_000), "Writes that may wait for the store; more get 503."
+        10_000,
+        _whole(1, 10_000_000),
+        "Writes, and events, that may wait for the store; more get 503.",
     )
     busy_seconds: int = _row(
         5, _whole(1, 600), "How long a write waits for another process that holds the database."

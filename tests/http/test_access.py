@@ -8,6 +8,7 @@ from typing import Any
 import httpx
 import msgspec
 import pytest
+from sqlalchemy import Connection
 
 from tapeline.accounts import invitations, keys, members, sign_ins, users
 from tapeline.accounts.sign_ins import Origin
@@ -15,11 +16,14 @@ from tapeline.http.endpoint import Access, Endpoint
 from tapeline.http.routes import ROUTES
 from tapeline.ids import new_id
 from tapeline.models import models
+from tapeline.tape import kinds, tapes
+from tapeline.tape.event import Event, Submission
 from tests.conftest import PASSWORD, Cast, Person, Service
 
 Route = tuple[str, str]
 Enter = Callable[[str], Person]
 
+BACKTEST = "b-1"
 ROLES = ("owner", "admin", "member", "viewer", "outsider", "nobody")
 
 # The columns are ROLES. What is destructive for everybody in the project comes last.
@@ -48,6 +52,21 @@ MATRIX: dict[Route, tuple[int, ...]] = {
     ("POST", "/model/create-model"): (200, 200, 200, 403, 404, 401),
     ("POST", "/model/list"): (200, 200, 200, 200, 404, 401),
     ("POST", "/model/details"): (200, 200, 200, 200, 404, 401),
+    ("GET", "/api/models/{model}"): (200, 200, 200, 200, 404, 401),
+    ("GET", "/api/models/{model}/orders"): (200, 200, 200, 200, 404, 401),
+    ("GET", "/api/models/{model}/logs"): (200, 200, 200, 200, 404, 401),
+    ("GET", "/api/models/{model}/events"): (200, 200, 200, 200, 404, 401),
+    ("GET", "/api/models/{model}/screener"): (200, 200, 200, 200, 404, 401),
+    ("GET", "/api/models/{model}/screener/history"): (200, 200, 200, 200, 404, 401),
+    ("GET", "/api/models/{model}/backtests"): (200, 200, 200, 200, 404, 401),
+    ("GET", "/api/models/{model}/backtests/{backtest}"): (200, 200, 200, 200, 404, 401),
+    ("GET", "/api/models/{model}/backtests/{backtest}/equity"): (200, 200, 200, 200, 404, 401),
+    ("GET", "/api/models/{model}/backtests/{backtest}/indicators"): (200, 200, 200, 200, 404, 401),
+    ("GET", "/api/models/{model}/backtests/{backtest}/trades"): (200, 200, 200, 200, 404, 401),
+    ("GET", "/api/models/{model}/backtests/{backtest}/logs"): (200, 200, 200, 200, 404, 401),
+    ("GET", "/api/models/{model}/tape"): (200, 200, 200, 200, 404, 401),
+    ("GET", "/api/models/{model}/tape/seals"): (200, 200, 200, 200, 404, 401),
+    ("GET", "/api/models/{model}/stream"): (200, 200, 200, 200, 404, 401),
     ("POST", "/model/delete"): (200, 200, 200, 403, 404, 401),
     ("POST", "/project/delete"): (200, 403, 403, 403, 404, 401),
 }
@@ -72,6 +91,8 @@ class Scene:
             "sign_in": lambda: self._sign_in(caller),
             "tokenId": lambda: self._key()[0],
             "modelId": self._model,
+            "model": self._model_with_a_backtest,
+            "backtest": lambda: BACKTEST,
             "current_password": lambda: PASSWORD,
             "new_password": lambda: PASSWORD,
             "name": lambda: "Fresh",
@@ -132,6 +153,34 @@ class Scene:
             description="",
         ).id
 
+    def _model_with_a_backtest(self) -> str:
+        model_id = self._model()
+
+        def push(connection: Connection) -> None:
+            status = {"backtest_id": BACKTEST, "successful": True}
+            event = Event(
+                tape=tapes.open_tape(connection, model_id),
+                kind=kinds.BACKTEST_STATUS,
+                fields=status,
+                body=msgspec.json.encode(status),
+                time=1.0,
+                received_at=1.0,
+                backtest_id=BACKTEST,
+            )
+            inbox = self.service.services.inbox
+            inbox.appender.append(connection, [Submission([event], None)])
+
+        self.service.store.write_now(push)
+        return model_id
+
+
+def sent(client: httpx.Client, request: dict[str, Any]) -> httpx.Response:
+    """The answer; of a stream, which has no end, its beginning."""
+    with client.stream(**request) as response:
+        if response.headers.get("content-type") != "text/event-stream; charset=utf-8":
+            response.read()
+        return response
+
 
 @pytest.fixture
 def scene(service: Service, cast: Cast, enter: Enter) -> Scene:
@@ -166,7 +215,7 @@ def test_each_role_may_do_exactly_what_the_matrix_says(
         person = cast.owner if role == "nobody" else cast.person(role)
         client = anybody if role == "nobody" else person.client
         for route, row in ((route, GUARDED[route]) for route in MATRIX):
-            response = client.request(**scene.request(row, scene.facts(person, row)))
+            response = sent(client, scene.request(row, scene.facts(person, row)))
             answers[route].insert(0, response.status_code)
             if row.path == "/api/invitations/accept" and response.status_code == 200:
                 left = person.delete(f"/api/projects/{cast.project_id}/members/{person.id}")
@@ -187,6 +236,17 @@ def test_an_outsider_learns_nothing_about_a_project(scene: Scene, cast: Cast) ->
         assert real.json()["code"] == "no_such_project"
         tried += 1
     assert tried >= 17
+
+
+def test_an_outsider_learns_nothing_about_a_model(scene: Scene, cast: Cast) -> None:
+    for row in GUARDED.values():
+        if "model" not in wanted(row):
+            continue
+        facts = scene.facts(cast.outsider, row)
+        real = cast.outsider.client.request(**scene.request(row, facts))
+        unreal = cast.outsider.client.request(**scene.request(row, facts | {"model": new_id()}))
+        assert visible(real) == visible(unreal), row.path
+        assert (real.status_code, real.json()["code"]) == (404, "no_such_model")
 
 
 def test_things_of_another_project_are_not_found_in_ones_own(scene: Scene, cast: Cast) -> None:
@@ -223,7 +283,7 @@ def test_a_key_reads_its_own_project_and_does_nothing_else(scene: Scene, cast: C
     opened = []
     with scene.service.client(api_key=key, api_pass=secret) as client:
         for route, row in GUARDED.items():
-            answer = client.request(**scene.request(row, scene.facts(cast.owner, row)))
+            answer = sent(client, scene.request(row, scene.facts(cast.owner, row)))
             if answer.status_code == 200:
                 opened.append(route)
             else:

@@ -14,6 +14,7 @@ from tapeline.accounts import sign_ins
 from tapeline.accounts.sign_ins import Origin
 from tapeline.http import openapi
 from tapeline.http.endpoint import Endpoint
+from tapeline.http.events_api import PATHS as EVENT_PATHS
 from tapeline.http.routes import ROUTES
 from tapeline.models import onboarding
 from tapeline.settings import Settings
@@ -83,6 +84,7 @@ def test_the_document_is_served_and_names_every_route(service: Service) -> None:
         document = client.get("/api/openapi.json").json()
     assert document["openapi"].startswith("3.1")
     served = {(row.method.lower(), row.path) for row in ROUTES}
+    served |= {("post", path) for path in EVENT_PATHS}
     named = {(method, path) for path, verbs in document["paths"].items() for method in verbs}
     assert named == served
     operations = [one for verbs in document["paths"].values() for one in verbs.values()]

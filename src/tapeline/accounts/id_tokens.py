@@ -5,7 +5,6 @@ revoked stops working at once and not an hour later.
 """
 
 import base64
-import os
 import secrets
 import time
 from datetime import UTC, datetime
@@ -14,6 +13,7 @@ from pathlib import Path
 
 import jwt
 
+from tapeline import private_files
 from tapeline.errors import InvalidToken
 
 LIFETIME = 3600
@@ -78,12 +78,5 @@ def rotate(folder: Path) -> str:
             file.unlink()
     moment = datetime.fromtimestamp(now, UTC).strftime("%Y%m%dT%H%M%S%f")
     key_id = f"{moment}-{secrets.token_hex(3)}"
-    # Written under another name first: a half-written key must never be read.
-    draft = folder / f".{key_id}"
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "wb") as file_handle:
-        file_handle.write(base64.b64encode(secrets.token_bytes(32)))
-        file_handle.flush()
-        os.fsync(file_handle.fileno())
-    draft.rename(folder / (key_id + SUFFIX))
+    private_files.write(folder / (key_id + SUFFIX), base64.b64encode(secrets.token_bytes(32)))
     return key_id

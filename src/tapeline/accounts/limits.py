@@ -2,7 +2,7 @@
 
 import time
 
-from sqlalchemy import Connection, delete
+from sqlalchemy import Connection, delete, select
 
 from tapeline.errors import TooManyAttempts
 from tapeline.ids import fingerprint
@@ -27,17 +27,35 @@ def count(connection: Connection, what: str, who: str, allowed: int) -> None:
         ).returning(attempts.c.since, attempts.c.count)
     ).one()
     if counted > allowed:
-        wait = max(1, round(since + WINDOW_SECONDS - now))
-        minutes = max(1, round(wait / 60))
-        raise TooManyAttempts(
-            f"Too many attempts. Try again in {minutes} minute{'s' if minutes > 1 else ''}.",
-            retry_after=wait,
+        raise _too_many(since, now)
+
+
+def refuse_if_over(connection: Connection, what: str, who: str, allowed: int) -> None:
+    """For attempts of which only the failed ones count: no more tries once they are used up."""
+    now = time.time()
+    since = connection.scalar(
+        select(attempts.c.since).where(
+            attempts.c.name == _name(what, who),
+            attempts.c.count >= allowed,
+            attempts.c.since >= now - WINDOW_SECONDS,
         )
+    )
+    if since is not None:
+        raise _too_many(since, now)
 
 
 def forget(connection: Connection, what: str, who: str) -> None:
     """Success: earlier slips of the same person count no more."""
     connection.execute(delete(attempts).where(attempts.c.name == _name(what, who)))
+
+
+def _too_many(since: float, now: float) -> TooManyAttempts:
+    wait = max(1, round(since + WINDOW_SECONDS - now))
+    minutes = max(1, round(wait / 60))
+    return TooManyAttempts(
+        f"Too many attempts. Try again in {minutes} minute{'s' if minutes > 1 else ''}.",
+        retry_after=wait,
+    )
 
 
 def _name(what: str, who: str) -> str:

@@ -1,11 +1,11 @@
 """The demo: an account and a project that are there without signing up."""
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 
 from sqlalchemy import Connection
 
+from tapeline import private_files
 from tapeline.accounts import passwords, users
 from tapeline.accounts.actor import OPERATOR
 from tapeline.ids import new_secret
@@ -53,11 +53,8 @@ def _make(connection: Connection, password: str, password_hash: str) -> Demo:
 
 
 def _password(file: Path) -> str:
-    if not file.exists():
-        # Under another name first: a start that is killed here must not leave an empty password.
-        draft = file.with_suffix(".draft")
-        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(descriptor, "w") as opened:
-            opened.write(new_secret()[:16])
-        draft.replace(file)
-    return file.read_text()
+    return private_files.read_or_make(file, _new_password).decode()
+
+
+def _new_password() -> bytes:
+    return new_secret()[:16].encode()

@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 import uvicorn
+from starlette.types import ASGIApp
 
 from tapeline import __version__, compose, datadir, logs, settings
 from tapeline.accounts import users
@@ -59,7 +60,8 @@ def _serve(chosen: Settings) -> None:
         datadir.only_server(chosen.data, note),
         compose.open_services(chosen) as services,
     ):
-        server = _Server(_config(services), services, listener)
+        app = compose.application(services)
+        server = _Server(server_config(app, chosen.trusted_proxies), services, listener)
         # Ours from now on: one that comes before uvicorn listens must count, and uvicorn raises
         # each again once it has shut down, while the parts above still have to close.
         for one in (signal.SIGINT, signal.SIGTERM):
@@ -87,14 +89,14 @@ def _address(chosen: Settings, listener: socket.socket) -> str:
     return chosen.address(listener.getsockname()[1])
 
 
-def _config(services: Services) -> uvicorn.Config:
-    proxies = services.settings.trusted_proxies
+def server_config(app: ASGIApp, proxies: str) -> uvicorn.Config:
+    """How we serve HTTP. `bench/` measures its no-op handler on the same."""
     return uvicorn.Config(
-        compose.application(services),
+        app,
         log_config=None,
         access_log=False,
         server_header=False,
-        lifespan="off",
+        lifespan="on",
         proxy_headers=bool(proxies),
         forwarded_allow_ips=proxies or None,
         timeout_keep_alive=60,
@@ -118,6 +120,7 @@ class _Server(uvicorn.Server):
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         if not self.should_exit:
             log.info("stopping", signal=signal.Signals(sig).name)
+            self._services.watchers.close()  # open streams would keep us waiting
         super().handle_exit(sig, frame)
 
 

@@ -1,5 +1,8 @@
 """The application: rows and pages in, one ASGI callable out. Assembly only."""
 
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from functools import cache
 
 import msgspec
@@ -16,10 +19,12 @@ from tapeline.errors import Problem
 from tapeline.http import errors, openapi, pages
 from tapeline.http.dispatch import Handler, handler
 from tapeline.http.edge import Edge
+from tapeline.http.events_api import EventsApi
 from tapeline.http.metrics import CONTENT_TYPE
 from tapeline.http.rendering import STATIC
 from tapeline.http.routes import ROUTES
 from tapeline.http.services import Services
+from tapeline.tape.clearing import keep_clearing
 
 
 def build(services: Services) -> ASGIApp:
@@ -35,6 +40,7 @@ def build(services: Services) -> ASGIApp:
             *(_route(path, handlers) for path, handlers in by_path.items()),
             Mount("/static", StaticFiles(directory=STATIC)),
         ],
+        lifespan=_beside(services),
         exception_handlers={
             Problem: errors.on_problem,
             IntegrityError: errors.on_broken_reference,
@@ -42,7 +48,23 @@ def build(services: Services) -> ASGIApp:
         },
     )
     app.router.redirect_slashes = False
-    return Edge(app, services.metrics)
+    return EventsApi(Edge(app, services.metrics), services)
+
+
+def _beside(services: Services) -> Callable[[Starlette], AbstractAsyncContextManager[None]]:
+    """What goes on beside the requests, as long as the service does."""
+
+    @asynccontextmanager
+    async def running(_app: Starlette) -> AsyncIterator[None]:
+        clearing = asyncio.create_task(keep_clearing(services.store))
+        try:
+            yield
+        finally:
+            clearing.cancel()
+            with suppress(asyncio.CancelledError):
+                await clearing
+
+    return running
 
 
 def _route(path: str, handlers: dict[str, Handler]) -> BaseRoute:

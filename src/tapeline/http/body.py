@@ -2,18 +2,18 @@
 
 import types
 import typing
-from collections.abc import AsyncGenerator, Iterable
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl
 
 import msgspec
-from starlette.datastructures import UploadFile
-from starlette.formparsers import MultiPartException, MultiPartParser
+from starlette.datastructures import Headers
 from starlette.requests import Request
 
 from tapeline.errors import Invalid, MalformedBody, MissingField, TooLarge, UnknownEncoding
+from tapeline.http.multipart import gathered, read_parts, text_of
 from tapeline.http.wording import explain
 from tapeline.settings import Settings
 
@@ -31,28 +31,18 @@ class Body:
         return msgspec.json.encode(self.values, order="deterministic")
 
 
-class _WholeMultipart(MultiPartParser):
-    """Knows whether it saw the closing boundary; half a body must not pass for a whole one."""
-
-    ended = False
-
-    def on_end(self) -> None:
-        self.ended = True
-
-
 async def read(request: Request, settings: Settings) -> Body:
-    encoding = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    stream = _limited(request, settings.max_body)
-    if encoding == "multipart/form-data":
-        return Body(await _multipart(request, stream, settings), lenient=True)
-    content = b"".join([chunk async for chunk in stream])
-    if encoding == "application/json":
-        return Body(_json(content, settings.max_depth), lenient=False)
-    if encoding == "application/x-www-form-urlencoded":
-        return Body(_form(content, settings.max_parts), lenient=True)
-    if content:
-        raise UnknownEncoding
-    return Body({}, lenient=False)
+    stream = limited(request, settings.max_body)
+    return await _read(request.headers, stream, settings)
+
+
+async def decode(headers: Headers, content: bytes, settings: Settings) -> Body:
+    """The same for a body that is here already."""
+
+    async def stream() -> AsyncGenerator[bytes, None]:
+        yield content
+
+    return await _read(headers, stream(), settings)
 
 
 def convert(body: Body, wanted: type[T]) -> T:
@@ -66,13 +56,27 @@ def convert(body: Body, wanted: type[T]) -> T:
         raise explain(error) from None
 
 
-async def _limited(request: Request, most: int) -> AsyncGenerator[bytes, None]:
+async def limited(request: Request, most: int) -> AsyncGenerator[bytes, None]:
     size = 0
     async for chunk in request.stream():
         size += len(chunk)
         if size > most:
             raise TooLarge(f"The body is larger than {most:,} bytes, the most this server accepts.")
         yield chunk
+
+
+async def _read(headers: Headers, stream: AsyncGenerator[bytes, None], settings: Settings) -> Body:
+    encoding = headers.get("content-type", "").partition(";")[0].strip().lower()
+    if encoding == "multipart/form-data":
+        return Body(await _multipart(headers, stream, settings), lenient=True)
+    content = b"".join([chunk async for chunk in stream])
+    if encoding == "application/json":
+        return Body(_json(content, settings.max_depth), lenient=False)
+    if encoding == "application/x-www-form-urlencoded":
+        return Body(_form(content, settings.max_parts), lenient=True)
+    if content:
+        raise UnknownEncoding
+    return Body({}, lenient=False)
 
 
 def _json(content: bytes, max_depth: int) -> dict[str, Any]:
@@ -86,7 +90,7 @@ def _json(content: bytes, max_depth: int) -> dict[str, Any]:
         raise _too_deep(max_depth) from None
     if not isinstance(values, dict):
         raise MalformedBody("The body must be a JSON object, such as {}.")
-    _check_depth(values, max_depth)
+    check_depth(values, max_depth)
     return values
 
 
@@ -102,59 +106,26 @@ def _form(content: bytes, max_parts: int) -> dict[str, Any]:
         raise MalformedBody("The form is not valid UTF-8.") from None
     except ValueError:
         raise MalformedBody(f"The form has more than {max_parts:,} fields.") from None
-    return _gathered(pairs)
+    return _checked(gathered(pairs))
 
 
 async def _multipart(
-    request: Request, stream: AsyncGenerator[bytes, None], settings: Settings
+    headers: Headers, stream: AsyncGenerator[bytes, None], settings: Settings
 ) -> dict[str, Any]:
-    parser = _WholeMultipart(
-        request.headers,
-        stream,
-        max_files=settings.max_parts,
-        max_fields=settings.max_parts,
-        max_part_size=settings.max_body,
-    )
+    parts = await read_parts(headers, stream, settings)
     try:
-        form = await parser.parse()
-    except (MultiPartException, KeyError, ValueError) as error:
-        reason = str(getattr(error, "message", "")) or "it has no boundary"
-        raise MalformedBody(
-            f"The multipart body could not be read: {reason.rstrip('.')}."
-        ) from None
-    if not parser.ended:
-        await form.close()
-        raise MalformedBody("The multipart body was cut off: its closing boundary is missing.")
-    try:
-        return _gathered([(name, await _text(part)) for name, part in form.multi_items()])
+        files = {name: await text_of(part) for name, part in parts.files().items()}
+        return _checked(parts.texts() | files)
     finally:
-        await form.close()
+        await parts.close()
 
 
-async def _text(part: UploadFile | str) -> str:
-    if isinstance(part, str):
-        return part
-    try:
-        return (await part.read()).decode("utf-8")
-    except UnicodeDecodeError:
-        raise MalformedBody("A part of the multipart body is not valid UTF-8.") from None
-
-
-def _gathered(pairs: Iterable[tuple[str, str]]) -> dict[str, Any]:
-    """A repeated key is a list, a single one a text."""
-    values: dict[str, Any] = {}
-    for name, text in pairs:
-        if name not in values:
-            values[name] = text
-        elif isinstance(values[name], list):
-            values[name].append(text)
-        else:
-            values[name] = [values[name], text]
-    _check_depth(values, 2)
+def _checked(values: dict[str, Any]) -> dict[str, Any]:
+    check_depth(values, 2)
     return values
 
 
-def _check_depth(values: dict[str, Any], max_depth: int) -> None:
+def check_depth(values: dict[str, Any], max_depth: int) -> None:
     """Depth, and texts that no database keeps. No recursion: the input chooses the depth."""
     level: list[Any] = [values]
     for _ in range(max_depth):

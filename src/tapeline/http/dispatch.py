@@ -15,9 +15,8 @@ from tapeline.errors import Invalid, MalformedBody, Missing, Problem
 from tapeline.http import auth, body
 from tapeline.http.endpoint import Access, Call, Endpoint, Nothing
 from tapeline.http.services import Services
-from tapeline.store.once import RequestKey, answered, once
-
-LONGEST_IDEMPOTENCY_KEY = 255
+from tapeline.store.once import RequestKey, answered, checked_key, once
+from tapeline.store.sealing import Seal
 
 Handler = Callable[[Request], Awaitable[Response]]
 
@@ -31,7 +30,11 @@ def handler(endpoint: Endpoint, services: Services) -> Handler:
         query = _query(request, endpoint)
         content = await _content(request, endpoint, services)
         call = Call(services, request, body.convert(content, endpoint.takes), query, None)
-        key = _request_key(request, endpoint, content)
+        key = _request_key(request, endpoint, content, services.seal)
+        if endpoint.responds:
+            known = await services.store.read(identify) if identify else None
+            response: Response = await endpoint.responds(replace(call, known=known))
+            return response
         return _answer(await _Turn(endpoint, call, identify, key).take())
 
     return handle
@@ -112,16 +115,13 @@ def _check_path(request: Request) -> None:
         raise Missing
 
 
-def _request_key(request: Request, endpoint: Endpoint, content: body.Body) -> RequestKey | None:
+def _request_key(
+    request: Request, endpoint: Endpoint, content: body.Body, seal: Seal
+) -> RequestKey | None:
     key = request.headers.get("idempotency-key")
     if key is None or request.method != "POST" or not (endpoint.once and endpoint.writes):
         return None
-    if not 1 <= len(key) <= LONGEST_IDEMPOTENCY_KEY:
-        raise Invalid(
-            f"`Idempotency-Key` must have 1 to {LONGEST_IDEMPOTENCY_KEY} characters.",
-            field="Idempotency-Key",
-        )
-    return RequestKey("", request.url.path, key, content.canonical())
+    return RequestKey("", request.url.path, checked_key(key), content.canonical(), seal)
 
 
 def _answer(content: bytes) -> Response:

@@ -90,7 +90,10 @@ class Endpoint:
     reads: Job | None = None
     writes: Job | None = None
     flows: Flow | None = None
-    """Exactly one of these three is the act."""
+    responds: Flow | None = None
+    """For answers that are no JSON value: gives the response itself, in `media`."""
+    media: str = "application/json"
+    """Exactly one of these four is the act."""
     prepares: Flow | None = None
     """Slow work before a write, such as hashing a password; all others wait for the writer."""
     takes: type[msgspec.Struct] = Nothing
@@ -102,7 +105,7 @@ class Endpoint:
 
     @property
     def act(self) -> Callable[..., Any]:
-        act = self.reads or self.writes or self.flows
+        act = self.reads or self.writes or self.flows or self.responds
         assert act is not None
         return act
 

@@ -19,7 +19,9 @@ class Metrics:
         self._registry = CollectorRegistry(auto_describe=False)
         ProcessCollector(registry=self._registry)
         GCCollector(registry=self._registry)
+        self._events: dict[tuple[str, int], list[float]] = {}
         self._registry.register(_OfWriter(writer))
+        self._registry.register(_OfEvents(self._events))
         self._requests = Counter(
             "tapeline_requests",
             "Requests answered.",
@@ -37,6 +39,12 @@ class Metrics:
     def answered(self, method: str, route: str, status: int, seconds: float) -> None:
         self._requests.labels(method, route, status).inc()
         self._seconds.labels(route).observe(seconds)
+
+    def took_event(self, path: str, status: int, seconds: float) -> None:
+        """The hot path: plain sums, turned into metrics when somebody asks."""
+        taken = self._events.setdefault((path, status), [0, 0.0])
+        taken[0] += 1
+        taken[1] += seconds
 
     def text(self) -> bytes:
         return generate_latest(self._registry)
@@ -60,3 +68,21 @@ class _OfWriter(Collector):
             ("tapeline_commit_seconds", "Time spent in commits.", counts.commit_seconds),
         ):
             yield CounterMetricFamily(name, sentence, value)
+
+
+class _OfEvents(Collector):
+    def __init__(self, events: dict[tuple[str, int], list[float]]) -> None:
+        self._events = events
+
+    def collect(self) -> Iterator[Metric]:
+        counted = CounterMetricFamily(
+            "tapeline_event_requests", "Requests of the events API.", labels=["path", "status"]
+        )
+        spent = CounterMetricFamily(
+            "tapeline_event_seconds", "Time until they were answered.", labels=["path", "status"]
+        )
+        for (path, status), (count, seconds) in list(self._events.items()):
+            counted.add_metric([path, str(status)], count)
+            spent.add_metric([path, str(status)], seconds)
+        yield counted
+        yield spent

@@ -18,6 +18,7 @@ from tapeline.errors import (
     Unidentified,
     UnknownEncoding,
 )
+from tapeline.http import events_openapi
 from tapeline.http.endpoint import Access, Endpoint, Nothing
 from tapeline.http.errors import ErrorShape, status_of
 
@@ -38,6 +39,7 @@ SCHEMES = {
     "session": {"type": "apiKey", "in": "cookie", "name": "tapeline_session"},
     "api_key": {"type": "apiKey", "in": "header", "name": "api_key"},
     "api_pass": {"type": "apiKey", "in": "header", "name": "api_pass"},
+    "model_id": {"type": "apiKey", "in": "header", "name": "model_id"},
 }
 
 
@@ -50,6 +52,7 @@ def document(routes: Sequence[Endpoint]) -> dict[str, Any]:
     paths: dict[str, dict[str, Any]] = {}
     for row, taken, given in zip(routes, takes, gives, strict=True):
         paths.setdefault(row.path, {})[row.method.lower()] = _operation(row, taken, given, error)
+    paths.update(events_openapi.paths(error))
     schemas.pop("Nothing", None)
     return {
         "openapi": "3.1.0",
@@ -91,7 +94,7 @@ def _parameters(row: Endpoint) -> list[dict[str, Any]]:
 
 
 def _responses(row: Endpoint, given: Any, error: Any) -> dict[str, Any]:
-    responses = {"200": _response("Success.", given)}
+    responses = {"200": _response("Success.", given, row.media)}
     by_status: dict[int, list[str]] = {}
     for problem in _problems(row):
         by_status.setdefault(status_of(problem), []).append(problem.code())
@@ -114,7 +117,7 @@ def _problems(row: Endpoint) -> list[type[Problem]]:
         problems.append(ChangedMeanwhile)
     if _remembers(row):
         problems += [Invalid, IdempotencyKeyReused]
-    if row.reads or row.writes:
+    if row.reads or row.writes or row.responds:
         problems.append(StoreUnavailable)
     return problems
 
@@ -123,5 +126,5 @@ def _remembers(row: Endpoint) -> bool:
     return row.method == "POST" and row.once and row.writes is not None
 
 
-def _response(description: str, schema: Any) -> dict[str, Any]:
-    return {"description": description, "content": {"application/json": {"schema": schema}}}
+def _response(description: str, schema: Any, media: str = "application/json") -> dict[str, Any]:
+    return {"description": description, "content": {media: {"schema": schema}}}

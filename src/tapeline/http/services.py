@@ -2,11 +2,15 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from tapeline.accounts.id_tokens import KeyRing
 from tapeline.http.metrics import Metrics
 from tapeline.settings import Settings
+from tapeline.store.sealing import Seal
 from tapeline.store.store import Store
+from tapeline.tape.inbox import Inbox
+from tapeline.tape.watchers import Watchers
 
 
 def _two_threads() -> ThreadPoolExecutor:
@@ -20,4 +24,9 @@ class Services:
     store: Store
     ring: KeyRing
     metrics: Metrics
+    inbox: Inbox
+    watchers: Watchers
+    seal: Seal
+    spool: Path
+    """Where bodies too large for memory wait."""
     passwords: ThreadPoolExecutor = field(default_factory=_two_threads)

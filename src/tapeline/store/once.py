@@ -4,18 +4,19 @@ The answer is stored in the transaction of the change itself, so the two cannot 
 crash, and the primary key makes a repeat that comes while the first is under way wait for it.
 """
 
-import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Connection, delete, select, update
 
-from tapeline.errors import IdempotencyKeyReused
+from tapeline.errors import IdempotencyKeyReused, Invalid
 from tapeline.store import upsert
+from tapeline.store.sealing import Seal
 from tapeline.store.tables import answers
 
 KEPT_SECONDS = 24 * 3600
+LONGEST_KEY = 255
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,16 @@ class RequestKey:
     path: str
     key: str
     body: bytes
+    seal: Seal
+    """Bodies and answers may hold passwords and links: neither is kept so that it can be read."""
+
+
+def checked_key(key: str) -> str:
+    if not 1 <= len(key) <= LONGEST_KEY:
+        raise Invalid(
+            f"`Idempotency-Key` must have 1 to {LONGEST_KEY} characters.", field="Idempotency-Key"
+        )
+    return key
 
 
 def answered(connection: Connection, request: RequestKey, now: float) -> bytes | None:
@@ -39,7 +50,7 @@ def answered(connection: Connection, request: RequestKey, now: float) -> bytes |
         return None
     if first.body_hash != _hash(request):
         raise IdempotencyKeyReused
-    return bytes(first.answer, "utf-8")
+    return request.seal.show(first.answer)
 
 
 def once(
@@ -52,7 +63,8 @@ def once(
         if (first := answered(connection, request, now)) is not None:
             return first
     answer = act()
-    connection.execute(update(answers).where(*_is(request)).values(answer=answer.decode("utf-8")))
+    hidden = request.seal.hide(answer)
+    connection.execute(update(answers).where(*_is(request)).values(answer=hidden))
     return answer
 
 
@@ -78,4 +90,4 @@ def _is(request: RequestKey) -> tuple[Any, ...]:
 
 
 def _hash(request: RequestKey) -> str:
-    return hashlib.sha256(request.body).hexdigest()
+    return request.seal.mark(request.body)

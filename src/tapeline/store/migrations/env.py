@@ -2,6 +2,7 @@
 
 from alembic import context
 
+from tapeline.store import tape_tables  # noqa: F401 - it adds its tables to the metadata
 from tapeline.store.tables import metadata
 
 context.configure(

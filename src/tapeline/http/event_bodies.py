@@ -1,0 +1,175 @@
+"""Bodies of the events API: one event, in whatever encoding it comes."""
+
+import asyncio
+import types
+from collections.abc import AsyncIterator, Awaitable, Coroutine, Generator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any, NamedTuple, cast
+
+import msgspec
+from starlette.datastructures import Headers
+from starlette.requests import ClientDisconnect
+from starlette.types import Message, Receive
+
+from tapeline.errors import MalformedBody, Missing, TooLarge
+from tapeline.http import body
+from tapeline.settings import Settings
+from tapeline.tape import kinds
+from tapeline.tape.event import Event
+from tapeline.tape.values import check_depth
+
+_encode = msgspec.json.Encoder().encode
+
+
+class Moment(NamedTuple):
+    """When something happened, by its sender's word, and when we heard of it."""
+
+    at: float
+    received_at: float
+
+
+async def read_content(receive: Receive, most: int, seconds: float) -> bytes:
+    """The whole body, within its time."""
+    # Nearly every body is there already, in one piece. A clock for it would cost a fifth of the
+    # whole request, so the first step is taken by hand, and only who has to wait gets one.
+    first = cast("Coroutine[Any, Any, Message]", receive())
+    try:
+        waiting_for = first.send(None)
+    except StopIteration as at_once:
+        message: Message = at_once.value
+        content: bytes = message.get("body", b"")
+        whole = message["type"] == "http.request" and not message.get("more_body")
+        if whole and len(content) <= most:
+            return content
+        return await _read_rest(_said(message), receive, most, seconds)
+    return await _read_rest(_resumed(first, waiting_for), receive, most, seconds)
+
+
+async def _read_rest(
+    first: Awaitable[Message], receive: Receive, most: int, seconds: float
+) -> bytes:
+    async with in_time(seconds):
+        chunks, size, more = [], 0, True
+        coming = first
+        while more:
+            message = await coming
+            if message["type"] == "http.disconnect":
+                raise MalformedBody("The connection closed before the body was complete.")
+            chunks.append(message.get("body", b""))
+            more = message.get("more_body", False)
+            size += len(chunks[-1])
+            if size > most:
+                raise _too_large(most)
+            if more:
+                coming = receive()
+    return b"".join(chunks)
+
+
+async def _said(message: Message) -> Message:
+    return message
+
+
+@types.coroutine
+def _resumed(
+    coroutine: Coroutine[Any, Any, Message], waiting_for: Any
+) -> Generator[Any, Any, Message]:
+    """Go on with a coroutine whose first step was taken by hand."""
+    try:
+        yield waiting_for
+    except BaseException:
+        coroutine.close()  # cancelled: it has to give up its place among those who wait
+        raise
+    message: Message = yield from coroutine
+    return message
+
+
+@asynccontextmanager
+async def in_time(seconds: float) -> AsyncIterator[None]:
+    """Whoever sends slowly, or goes away, must not keep us waiting."""
+    try:
+        async with asyncio.timeout(seconds):
+            yield
+    except TimeoutError:
+        raise MalformedBody(f"The body did not arrive within {seconds:g} seconds.") from None
+    except ClientDisconnect:
+        raise MalformedBody("The connection closed before the body was complete.") from None
+
+
+async def decoded(
+    content: bytes, headers: Mapping[bytes, bytes], settings: Settings
+) -> tuple[dict[str, Any], bool]:
+    """The body as one dictionary, and whether it came over a form."""
+    if encoding_of(headers) == b"application/json":
+        return decoded_object(content, settings.max_depth), False
+    found = await body.decode(Headers(raw=list(headers.items())), content, settings)
+    return found.values, found.lenient
+
+
+def encoding_of(headers: Mapping[bytes, bytes]) -> bytes:
+    declared = headers.get(b"content-type", b"")
+    if declared == b"application/json":  # as nearly everybody spells it
+        return declared
+    return declared.partition(b";")[0].strip().lower()
+
+
+def event(
+    path: str,
+    values: Mapping[str, Any],
+    moment: Moment,
+    tape: int,
+    settings: Settings,
+    *,
+    lenient: bool,
+) -> Event:
+    """One event of any kind but a backtest's result."""
+    kind = kinds.kind_at(path, values)
+    if kind is None or kind is kinds.BACKTEST_RESULT:
+        raise Missing(f"There is no kind of event at {path}.", field="path")
+    fields = kind.read(values, lenient)
+    if kind.free:
+        body.check_depth(fields, settings.max_depth)
+    if kind is kinds.SPOT_LIMIT and "active" in fields:
+        kind = kinds.SPOT_STOP  # an older client posts its stop orders to the address of limits
+    return Event(
+        tape=tape,
+        kind=kind,
+        fields=fields,
+        body=_encode(fields),
+        time=moment.at,
+        received_at=moment.received_at,
+        backtest_id=fields["backtest_id"] if kind in kinds.OF_BACKTESTS else None,
+    )
+
+
+def result_event(header: dict[str, Any], upload: str | None, moment: Moment, tape: int) -> Event:
+    return Event(
+        tape=tape,
+        kind=kinds.BACKTEST_RESULT,
+        fields=header,
+        body=_encode(header),
+        time=moment.at,
+        received_at=moment.received_at,
+        backtest_id=header["backtest_id"],
+        upload=upload,
+    )
+
+
+def decoded_object(content: bytes | msgspec.Raw, max_depth: int) -> dict[str, Any]:
+    if not content:
+        return {}
+    try:
+        values = msgspec.json.decode(content)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise MalformedBody(f"The body is not valid JSON: {error}.") from None
+    except RecursionError:
+        raise MalformedBody(f"The body is nested deeper than {max_depth} levels.") from None
+    if not isinstance(values, dict):
+        raise MalformedBody("The body must be a JSON object, such as {}.")
+    raw = bytes(content)
+    if raw.count(b"{") + raw.count(b"[") > max_depth:  # else it cannot be too deep
+        check_depth(values, max_depth)
+    return values
+
+
+def _too_large(most: int) -> TooLarge:
+    return TooLarge(f"The body is larger than {most:,} bytes, the most this server accepts.")

@@ -1,0 +1,58 @@
+"""Who may push events: key, pass and model, remembered so that the hot path asks nobody.
+
+What is remembered may be behind by one deletion. The transaction that stores an event looks once
+more and refuses it; then the memory is dropped and the question asked again.
+"""
+
+from collections.abc import Mapping
+
+from tapeline.accounts import limits
+from tapeline.errors import Unidentified, WrongKey
+from tapeline.http.services import Services
+from tapeline.tape import tapes
+from tapeline.tape.tapes import Way
+
+REMEMBERED = 100_000
+
+Credentials = tuple[bytes, bytes, bytes]
+
+
+class Door:
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._known: dict[Credentials, Way] = {}
+
+    def credentials(self, headers: Mapping[bytes, bytes]) -> Credentials:
+        key = headers.get(b"api_key") or headers.get(b"api-key")
+        secret = headers.get(b"api_pass") or headers.get(b"api-pass")
+        model = headers.get(b"model_id") or headers.get(b"model-id")
+        if key and secret and model:
+            return key, secret, model
+        for name, value in (("model_id", model), ("api_key", key), ("api_pass", secret)):
+            if not value:
+                raise Unidentified(f"The header `{name}` is missing.", field=name)
+        raise AssertionError("one of the three is missing")
+
+    async def way(self, credentials: Credentials, address: str) -> Way:
+        known = self._known.get(credentials)
+        if known is not None:
+            return known
+        return await self._ask(credentials, address)
+
+    def forget(self, credentials: Credentials) -> None:
+        self._known.pop(credentials, None)
+
+    async def _ask(self, credentials: Credentials, address: str) -> Way:
+        key, secret, model = (value.decode("utf-8", "replace") for value in credentials)
+        store, allowed = self._services.store, self._services.settings.signin_limit_address
+        who = f"{address} {key}"
+        await store.read(limits.refuse_if_over, "key", who, allowed)
+        try:
+            way = await store.write(tapes.way_of_key, key, secret, model, address)
+        except WrongKey:
+            await store.write(limits.count, "key", who, allowed)
+            raise
+        if len(self._known) >= REMEMBERED:
+            self._known.clear()
+        self._known[credentials] = way
+        return way

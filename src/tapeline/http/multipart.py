@@ -1,0 +1,91 @@
+"""Multipart bodies: texts and files by name, whole or not at all."""
+
+from collections.abc import AsyncGenerator, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.datastructures import FormData, Headers, UploadFile
+from starlette.formparsers import MultiPartException, MultiPartParser
+
+from tapeline.errors import MalformedBody
+from tapeline.settings import Settings
+
+
+class _WholeMultipart(MultiPartParser):
+    """Knows whether it saw the closing boundary; half a body must not pass for a whole one."""
+
+    ended = False
+
+    def on_end(self) -> None:
+        self.ended = True
+
+    def on_part_end(self) -> None:
+        """The framework would read a text that is not UTF-8 as Latin-1: stored, but garbled."""
+        if self._current_part.file is None:
+            try:
+                self._current_part.data.decode(self._charset)
+            except (UnicodeDecodeError, LookupError):
+                raise MultiPartException(f"a text is not valid {self._charset}") from None
+        super().on_part_end()
+
+
+@dataclass(frozen=True)
+class Parts:
+    form: FormData
+
+    def texts(self) -> dict[str, Any]:
+        """The parts that are no files. A repeated name is a list, a single one a text."""
+        return gathered(
+            (name, part) for name, part in self.form.multi_items() if isinstance(part, str)
+        )
+
+    def files(self) -> dict[str, UploadFile]:
+        return {
+            name: part for name, part in self.form.multi_items() if isinstance(part, UploadFile)
+        }
+
+    async def close(self) -> None:
+        await self.form.close()
+
+
+async def read_parts(
+    headers: Headers, stream: AsyncGenerator[bytes, None], settings: Settings
+) -> Parts:
+    parser = _WholeMultipart(
+        headers,
+        stream,
+        max_files=settings.max_parts,
+        max_fields=settings.max_parts,
+        max_part_size=settings.max_body,
+    )
+    try:
+        form = await parser.parse()
+    except (MultiPartException, KeyError, ValueError) as error:
+        reason = str(getattr(error, "message", "")) or "it has no boundary"
+        raise MalformedBody(
+            f"The multipart body could not be read: {reason.rstrip('.')}."
+        ) from None
+    if not parser.ended:
+        await form.close()
+        raise MalformedBody("The multipart body was cut off: its closing boundary is missing.")
+    return Parts(form)
+
+
+async def text_of(part: UploadFile) -> str:
+    """A file part where a text is expected: its content."""
+    try:
+        return (await part.read()).decode("utf-8")
+    except UnicodeDecodeError:
+        raise MalformedBody("A part of the multipart body is not valid UTF-8.") from None
+
+
+def gathered(pairs: Iterable[tuple[str, str]]) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    for name, text in pairs:
+        if name not in values:
+            values[name] = text
+        elif isinstance(values[name], list):
+            values[name].append(text)
+        else:
+            values[name] = [values[name], text]
+    return values

@@ -1,0 +1,156 @@
+"""Whole tapes as NDJSON and live changes as server-sent events, each at its reader's own pace."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import msgspec
+from sqlalchemy import Connection
+from starlette.responses import Response, StreamingResponse
+
+from tapeline.errors import Invalid, Missing
+from tapeline.http.endpoint import Call
+from tapeline.http.services import Services
+from tapeline.http.tape_api import exported, shown
+from tapeline.tape import kinds, read, tapes, uploads
+from tapeline.tape.seals import Record
+
+PORTION = 2_000  # records read from the store at once
+TOGETHER = 0.01  # seconds: what comes within them is sent in one piece
+HEARTBEAT = 15.0  # seconds of silence before a comment keeps proxies from closing the stream
+LOOKED_EVERY = 1.0  # seconds between looks at a tape to which other servers may write
+
+
+async def export_tape(call: Call[Any]) -> Response:
+    """The model's whole record as NDJSON, oldest first."""
+    found = await call.services.store.read(tapes.reading, call.actor, call.path("model"))
+    headers = {"Cache-Control": "no-store"}
+    return StreamingResponse(
+        _lines(call, found), media_type="application/x-ndjson", headers=headers
+    )
+
+
+async def stream_model(call: Call[Any]) -> Response:
+    """Every change of this model as server-sent events; resumes after `Last-Event-ID`."""
+    found = await call.services.store.read(tapes.reading, call.actor, call.path("model"))
+    resumed = call.request.headers.get("last-event-id")
+    if resumed is not None and not (resumed.isascii() and resumed.isdecimal()):
+        raise Invalid("`Last-Event-ID` must be the id of an earlier event.", field="Last-Event-ID")
+    after = found.seq if resumed is None else min(int(resumed[:18]), found.seq)
+    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+    return StreamingResponse(
+        _changes(call, found.model_id, after), media_type="text/event-stream", headers=headers
+    )
+
+
+async def _lines(call: Call[Any], found: tapes.Reading) -> AsyncIterator[bytes]:
+    seq = 0
+    while seq < found.seq:
+        records = await call.services.store.read(_portion, found.tape, seq, found.seq)
+        if not records:
+            return  # the model was deleted meanwhile
+        yield b"".join(exported(record) + b"\n" for record in records)
+        for record in records:
+            if record.kind == kinds.BACKTEST_RESULT.number:
+                async for line in _lists(call, found, record):
+                    yield line
+        seq = records[-1].seq
+
+
+async def _lists(call: Call[Any], found: tapes.Reading, record: Record) -> AsyncIterator[bytes]:
+    """The long lists of the result that stands now, piece by piece, after its own line."""
+    store = call.services.store
+    upload = await store.read(uploads.current, found.tape, record.seq, record.backtest_id)
+    for name in ("account_values", "trades"):
+        piece = 0
+        while upload is not None:
+            packed = await store.read(uploads.piece, upload, name, piece)
+            if packed is None:
+                break
+            first, items = packed
+            line = {
+                "seq": record.seq, "list": name, "piece": piece, "first": first,
+                "items": msgspec.Raw(items),
+            }  # fmt: skip
+            yield msgspec.json.encode(line) + b"\n"
+            piece += 1
+
+
+async def _changes(call: Call[Any], model_id: str, after: int) -> AsyncIterator[bytes]:
+    """What is on the tape since `after`, then what comes; who falls behind reads the tape."""
+    services = call.services
+    watcher = services.watchers.join(model_id)
+    try:
+        yield b": connected\n\n"
+        watcher.is_behind = True
+        while not services.watchers.closed:
+            if watcher.is_behind:
+                watcher.is_behind = False
+                async for records in _missed(call, after):
+                    after = records[-1].seq
+                    yield _sent(records)
+            news = [record for record in watcher.take() if record.seq > after]
+            if news and _follow(news, after):
+                after = news[-1].seq
+                yield _sent(news)
+            elif news:
+                watcher.is_behind = True  # another server wrote in between, or we were too slow
+            if watcher.is_behind:
+                continue
+            if not await _woken(watcher.woken, _patience(services)):
+                watcher.is_behind = True
+                yield b": still here\n\n"
+    except Missing:
+        return  # the model was deleted, or is not this reader's to see any more
+    finally:
+        services.watchers.leave(model_id, watcher)
+
+
+def _follow(news: list[Record], after: int) -> bool:
+    """Whether nothing is missing: numbers on a tape have no gaps."""
+    return all(record.seq == seq for seq, record in enumerate(news, after + 1))
+
+
+def _patience(services: Services) -> float:
+    # What other servers write is on the tape, but nobody tells us of it.
+    return HEARTBEAT if services.store.database.file is not None else LOOKED_EVERY
+
+
+async def _woken(woken: asyncio.Event, seconds: float) -> bool:
+    try:
+        async with asyncio.timeout(seconds):
+            await woken.wait()
+    except TimeoutError:
+        return False
+    await asyncio.sleep(TOGETHER)
+    return True
+
+
+async def _missed(call: Call[Any], after: int) -> AsyncIterator[list[Record]]:
+    store = call.services.store
+    while True:
+        found = await store.read(tapes.reading, call.actor, call.path("model"))
+        if found.seq <= after:
+            return
+        records = await store.read(_portion, found.tape, after, found.seq)
+        if not records:
+            return
+        after = records[-1].seq
+        yield records
+
+
+def _portion(connection: Connection, tape: int, after: int, until: int) -> list[Record]:
+    last = min(after + PORTION, until)
+    return list(read.whole(connection, tape, after=after, until=last))
+
+
+def _sent(records: list[Record]) -> bytes:
+    return b"".join(
+        b"id: %d\nevent: %s\ndata: %s\n\n"
+        % (
+            record.seq,
+            kinds.BY_NUMBER[record.kind].name.encode(),
+            msgspec.json.encode(shown(record)),
+        )
+        for record in records
+    )

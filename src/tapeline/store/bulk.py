@@ -1,0 +1,109 @@
+"""Statements straight to the driver: the hot path affords no query builder.
+
+They are written with `?` for a value. On SQLite they go past SQLAlchemy altogether, which would
+cost several times what SQLite does; on PostgreSQL the way to the server costs more than either.
+"""
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import chain
+from typing import Any
+
+from sqlalchemy import Connection, LargeBinary, Table
+from sqlalchemy.exc import DBAPIError
+
+# Rows in one statement on SQLite, largest first. One statement of many rows is not only quicker:
+# its driver lets other threads run once per statement, and taking turns for every row is dear.
+PORTIONS = (256, 128, 64, 32, 16, 8, 4, 2, 1)
+SHORT = 4_096  # bytes: what is longer is not copied to save a look-up
+
+Row = tuple[Any, ...]
+
+
+def run(connection: Connection, statement: str, values: Sequence[Any]) -> None:
+    if connection.dialect.name == "sqlite":
+        _on_sqlite(connection, statement, values)
+    else:
+        connection.exec_driver_sql(_for_psycopg(statement), tuple(values))
+
+
+def fetch(connection: Connection, statement: str, values: Sequence[Any]) -> Sequence[Row]:
+    if connection.dialect.name == "sqlite":
+        return _on_sqlite(connection, statement, values).fetchall()
+    found = connection.exec_driver_sql(_for_psycopg(statement), tuple(values))
+    return [tuple(row) for row in found]
+
+
+def marks(count: int) -> str:
+    """Places for so many values: `?, ?, ?`."""
+    return ", ".join(["?"] * count)
+
+
+def insert(
+    connection: Connection,
+    table: Table,
+    columns: tuple[str, ...],
+    rows: Sequence[Row],
+    *,
+    replace: tuple[str, ...] = (),
+) -> None:
+    """Insert rows; those whose primary key is there already get the columns in `replace` anew."""
+    if not rows:
+        return
+    if connection.dialect.name != "sqlite":
+        statement = _for_psycopg(_insertion(table, columns, replace, 1))
+        connection.exec_driver_sql(statement, list(rows))
+        return
+    binary = _binary_places(table, columns)
+    for some in _portions(rows):
+        values = list(chain.from_iterable(some))
+        for place in binary:
+            values[place :: len(columns)] = map(_bindable, values[place :: len(columns)])
+        _on_sqlite(connection, _insertion(table, columns, replace, len(some)), values)
+
+
+def _portions(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
+    start = 0
+    for size in PORTIONS:
+        while len(rows) - start >= size:
+            yield rows[start : start + size]
+            start += size
+
+
+@cache
+def _insertion(table: Table, columns: tuple[str, ...], replace: tuple[str, ...], rows: int) -> str:
+    names = ", ".join(f'"{name}"' for name in columns)
+    places = ", ".join([f"({marks(len(columns))})"] * rows)
+    keys = ", ".join(f'"{column.name}"' for column in table.primary_key)
+    changes = ", ".join(f'"{name}" = excluded."{name}"' for name in replace)
+    conflict = f" on conflict ({keys}) do update set {changes}" if replace else ""
+    return f'insert into "{table.name}" ({names}) values {places}{conflict}'  # noqa: S608
+
+
+@cache
+def _binary_places(table: Table, columns: tuple[str, ...]) -> list[int]:
+    return [at for at, name in enumerate(columns) if isinstance(table.c[name].type, LargeBinary)]
+
+
+def _bindable(value: bytes | None) -> bytes | bytearray | None:
+    # For each `bytes` SQLite's driver looks for somebody to adapt it, which takes longer than to
+    # insert a row. A `bytearray` it takes as it is.
+    return bytearray(value) if value is not None and len(value) < SHORT else value
+
+
+def _on_sqlite(connection: Connection, statement: str, values: Sequence[Any]) -> sqlite3.Cursor:
+    driver = connection.connection.driver_connection
+    assert isinstance(driver, sqlite3.Connection)
+    try:
+        return driver.execute(statement, values)
+    except sqlite3.Error as error:
+        # As SQLAlchemy raises it, so that one place judges all failures.
+        raise DBAPIError.instance(
+            statement, None, error, sqlite3.Error, hide_parameters=True, dialect=connection.dialect
+        ) from error
+
+
+@cache
+def _for_psycopg(statement: str) -> str:
+    return statement.replace("?", "%s")

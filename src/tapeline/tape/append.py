@@ -1,0 +1,231 @@
+"""Appending: all events that have gathered become rows, folded state and links in one transaction.
+
+Costs are per group, not per event: one look at the tapes, one at the keys, one statement per table.
+A tape's row is locked while its group is under way, so its order is total on any number of servers.
+"""
+
+import os
+import time
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+from sqlalchemy import Connection, func, select
+
+from tapeline.errors import NoSuchModel, Problem, WrongKey
+from tapeline.store import bulk
+from tapeline.store.tape_tables import checkpoints
+from tapeline.store.tape_tables import events as event_rows
+from tapeline.tape import seals
+from tapeline.tape.event import Event, Submission
+from tapeline.tape.fold import Fold
+from tapeline.tape.kinds import ABOUT_ORDERS
+from tapeline.tape.seals import Record
+from tapeline.tape.signer import Signer
+
+# By what they have a value for: over a None SQLite's driver takes longer than over any value.
+PLAIN = ("tape", "channel", "seq", "kind", "time", "received_at", "body")
+SALTED = (*PLAIN, "salt")
+FULL = (*SALTED, "run_id", "backtest_id", "link")
+SIGNED_EVERY = 10.0  # seconds: a checkpoint vouches for all that came before it
+
+_HEADS = """
+select t.no, t.model_id, t.seq, t.link, t.counts, t.signed_at, m.project_id
+from tapes t join models m on m.id = t.model_id where t.no in ({}) order by t.no {}
+"""
+_KEYS = 'select id, project_id from keys where id in ({}) and "write"'
+_MOVE = "update tapes set seq = ?, link = ?, counts = ?, signed_at = ? where no = ?"
+
+_counts = msgspec.json.Decoder(dict[int, int])
+
+
+class Head(NamedTuple):
+    """Where a tape stands, and whose it is."""
+
+    no: int
+    model_id: str
+    seq: int
+    link: bytes
+    counts: bytes
+    signed_at: float
+    project_id: str
+
+
+class Placed(NamedTuple):
+    """An event and its place on the tape."""
+
+    event: Event
+    channel: int
+    seq: int
+    salt: bytes | None
+
+
+class Appended(msgspec.Struct, frozen=True):
+    """What one group added to one model's tape, for those who watch it."""
+
+    model_id: str
+    placed: list[Placed]
+    link: bytes
+
+    @property
+    def records(self) -> list[Record]:
+        """Made when asked for: most tapes are not being watched."""
+        found = [_record(one) for one in self.placed]
+        found[-1] = msgspec.structs.replace(found[-1], link=self.link)
+        return found
+
+
+class Appender:
+    def __init__(self, signer: Signer) -> None:
+        self.signer = signer
+
+    def append(
+        self, connection: Connection, submissions: Sequence[Submission]
+    ) -> tuple[list[Problem | None], list[Appended]]:
+        """Store the events of every submission that may store them; why not, for those not."""
+        heads = _locked_tapes(
+            connection, {event.tape for one in submissions for event in one.events}
+        )
+        projects = _projects_of_keys(
+            connection, {one.key_id for one in submissions if one.key_id is not None}
+        )
+        refusals = [_refusal(one, heads, projects) for one in submissions]
+        by_tape: dict[int, list[Event]] = defaultdict(list)
+        for submission, refusal in zip(submissions, refusals, strict=True):
+            if refusal is None:
+                for event in submission.events:
+                    by_tape[event.tape].append(event)
+        appended = [self._extend(connection, heads[no], some) for no, some in by_tape.items()]
+        return refusals, [one for one in appended if one is not None]
+
+    def check(self, connection: Connection, key_id: str, tape: int) -> None:
+        """Raise what `append` would refuse this key on this tape with."""
+        projects = _projects_of_keys(connection, {key_id})
+        if key_id not in projects:
+            raise WrongKey
+        head = _locked_tapes(connection, {tape}).get(tape)
+        if head is None or head.project_id != projects[key_id]:
+            raise NoSuchModel
+
+    def _extend(self, connection: Connection, head: Head, events: list[Event]) -> Appended | None:
+        """One tape's share of the group: rows, fold, one link. None if all of it were retries."""
+        fold = Fold(connection, head.no, events)
+        placed: list[Placed] = []
+        digests: list[bytes] = []
+        seq = head.seq
+        for event in events:
+            channel = fold.take(event, seq + 1)
+            if channel is not None:
+                seq += 1
+                salt = os.urandom(seals.SALT_BYTES) if event.kind in ABOUT_ORDERS else None
+                placed.append(Placed(event, channel, seq, salt))
+                digests.append(_digest(event, seq, salt))
+        if not placed:
+            return None
+        link = seals.link(head.link, digests)
+        _insert(connection, head.no, placed, link)
+        fold.write()
+        self._move_head(connection, head, placed, link)
+        return Appended(head.model_id, placed, link)
+
+    def _move_head(
+        self, connection: Connection, head: Head, placed: list[Placed], link: bytes
+    ) -> None:
+        seq, now, signed_at = placed[-1].seq, placed[-1].event.received_at, head.signed_at
+        counts = Counter(_counts.decode(head.counts))
+        counts.update([one.event.kind.number for one in placed])
+        if now - signed_at >= SIGNED_EVERY:
+            signed_at = now
+            self._sign(connection, head, seq, link, now)
+        bulk.run(connection, _MOVE, (seq, link, msgspec.json.encode(counts), signed_at, head.no))
+
+    def sign_head(self, connection: Connection, no: int) -> None:
+        """Vouch for where a tape stands now, unless its last checkpoint says so already."""
+        head = _locked_tapes(connection, {no})[no]
+        newest = select(func.max(checkpoints.c.seq)).where(checkpoints.c.tape == no)
+        if head.seq > (connection.scalar(newest) or 0):
+            self._sign(connection, head, head.seq, head.link, time.time())
+
+    def _sign(self, connection: Connection, head: Head, seq: int, link: bytes, at: float) -> None:
+        signed = self.signer.sign(head.model_id, seq, link, at)
+        row = (head.no, seq, link, at, self.signer.key_id, signed)
+        bulk.insert(
+            connection, checkpoints, ("tape", "seq", "link", "at", "key_id", "signature"), [row]
+        )
+
+
+def _locked_tapes(connection: Connection, wanted: set[int]) -> dict[int, Head]:
+    # In the order of their numbers: servers that lock several never wait for each other in a ring.
+    if not wanted:
+        return {}
+    lock = "" if connection.dialect.name == "sqlite" else "for update of t"
+    query = _HEADS.format(bulk.marks(len(wanted)), lock)
+    return {row[0]: Head(*row) for row in bulk.fetch(connection, query, sorted(wanted))}
+
+
+def _projects_of_keys(connection: Connection, wanted: set[str]) -> dict[str, str]:
+    """The project of every key that may write now. The cache that let an event in may be behind;
+    this look, in the transaction that stores the event, is not."""
+    if not wanted:
+        return {}
+    query = _KEYS.format(bulk.marks(len(wanted)))
+    return {row[0]: row[1] for row in bulk.fetch(connection, query, sorted(wanted))}
+
+
+def _refusal(
+    submission: Submission, heads: dict[int, Head], projects: dict[str, str]
+) -> Problem | None:
+    if submission.key_id is not None and submission.key_id not in projects:
+        return WrongKey()
+    for event in submission.events:
+        head = heads.get(event.tape)
+        if head is None:
+            return NoSuchModel()
+        if submission.key_id is not None and head.project_id != projects[submission.key_id]:
+            return NoSuchModel()
+    return None
+
+
+def _digest(event: Event, seq: int, salt: bytes | None) -> bytes:
+    """As `seals.digest` computes it from the record that this will be."""
+    return seals.commitment(
+        seq,
+        event.kind.number,
+        event.time,
+        event.received_at,
+        event.run_id,
+        event.backtest_id,
+        event.body if salt is None else seals.root(seals.leaves(event.fields, salt)),
+        by_field=salt is not None,
+    )
+
+
+def _record(placed: Placed) -> Record:
+    event = placed.event
+    return Record(
+        seq=placed.seq,
+        kind=event.kind.number,
+        time=event.time,
+        received_at=event.received_at,
+        run_id=event.run_id,
+        backtest_id=event.backtest_id,
+        body=event.body,
+        salt=placed.salt,
+    )
+
+
+def _insert(connection: Connection, tape: int, placed: list[Placed], link: bytes) -> None:
+    rows: dict[tuple[str, ...], list[tuple[Any, ...]]] = {PLAIN: [], SALTED: [], FULL: []}
+    for event, channel, seq, salt in placed:
+        row = (tape, channel, seq, event.kind.number, event.time, event.received_at, event.body)
+        if seq == placed[-1].seq:
+            rows[FULL].append((*row, salt, event.run_id, event.backtest_id, link))
+        elif event.run_id is not None or event.backtest_id is not None:
+            rows[FULL].append((*row, salt, event.run_id, event.backtest_id, None))
+        elif salt is not None:
+            rows[SALTED].append((*row, salt))
+        else:
+            rows[PLAIN].append(row)
+    for columns, some in rows.items():
+        bulk.insert(connection, event_rows, columns, some)

@@ -1,0 +1,119 @@
+"""Clearing what deleted models left: in small portions between others' writes, in bounded memory.
+
+Deleting a model removes its row, and nobody finds its tape any more. What is on the tape may be
+millions of events, so they go a few thousand at a time.
+"""
+
+import asyncio
+
+from sqlalchemy import Connection, delete, func, literal, select
+
+from tapeline.errors import Unavailable
+from tapeline.logs import Log
+from tapeline.store.store import Store
+from tapeline.store.tables import models
+from tapeline.store.tape_tables import (
+    backtests,
+    checkpoints,
+    events,
+    orders,
+    pieces,
+    states,
+    tapes,
+    used,
+)
+from tapeline.tape import kinds
+
+log = Log(__name__)
+
+PORTION = 2_000  # rows in one write
+LOOKED_EVERY = 5.0  # seconds
+
+
+async def keep_clearing(store: Store) -> None:
+    """Runs beside the service. Any server may delete a model, so each looks for itself."""
+    while True:
+        try:
+            await clear(store)
+        except Unavailable:
+            log.warning("clearing_put_off")
+        await asyncio.sleep(LOOKED_EVERY)
+
+
+async def clear(store: Store) -> int:
+    """Clear every tape whose model is gone; how many there were."""
+    cleared = 0
+    while (tape := await store.read(next_orphan)) is not None:
+        more = True
+        while more:
+            more = await store.write(clear_some, tape)
+        log.info("tape_cleared", tape=tape)
+        cleared += 1
+    return cleared
+
+
+def next_orphan(connection: Connection) -> int | None:
+    number: int | None = connection.scalar(
+        select(tapes.c.no)
+        .outerjoin(models, models.c.id == tapes.c.model_id)
+        .where(models.c.id.is_(None))
+        .limit(1)
+    )
+    return number
+
+
+def clear_some(connection: Connection, tape: int) -> bool:
+    """Clear a portion of what is left; whether there may be more."""
+    for backtest in connection.execute(
+        select(backtests.c.no, backtests.c.upload).where(backtests.c.tape == tape).limit(1)
+    ):
+        return _clear_backtest(connection, tape, backtest.no, backtest.upload)
+    channels = sorted({kind.channel for kind in kinds.KINDS})
+    for channel in channels:
+        if _clear_channel(connection, tape, channel):
+            return True
+    if _clear_orders(connection, tape):
+        return True
+    for table in (states, used, checkpoints):
+        connection.execute(delete(table).where(table.c.tape == tape))
+    connection.execute(delete(tapes).where(tapes.c.no == tape))
+    return False
+
+
+def _clear_backtest(connection: Connection, tape: int, number: int, upload: str | None) -> bool:
+    if _clear_channel(connection, tape, kinds.CHANNELS_OF_BACKTESTS + number):
+        return True
+    if upload is not None:
+        some = select(pieces.c.list, pieces.c.piece).where(pieces.c.upload == upload).limit(20)
+        for row in connection.execute(some).all():
+            connection.execute(
+                delete(pieces).where(
+                    pieces.c.upload == upload,
+                    pieces.c.list == row.list,
+                    pieces.c.piece == row.piece,
+                )
+            )
+        left = select(literal(1)).where(pieces.c.upload == upload).limit(1)
+        if connection.scalar(left) is not None:
+            return True
+    connection.execute(delete(backtests).where(backtests.c.no == number))
+    return True
+
+
+def _clear_channel(connection: Connection, tape: int, channel: int) -> bool:
+    here = (events.c.tape == tape, events.c.channel == channel)
+    portion = select(events.c.seq).where(*here).order_by(events.c.seq).limit(PORTION)
+    last = connection.scalar(select(func.max(portion.subquery().c.seq)))
+    if last is None:
+        return False
+    connection.execute(delete(events).where(*here, events.c.seq <= last))
+    return True
+
+
+def _clear_orders(connection: Connection, tape: int) -> bool:
+    portion = select(orders.c.id).where(orders.c.tape == tape).order_by(orders.c.id).limit(PORTION)
+    last = connection.scalar(select(func.max(portion.subquery().c.id)))
+    if last is None:
+        return False
+    connection.execute(delete(orders).where(orders.c.tape == tape, orders.c.id <= last))
+    return True

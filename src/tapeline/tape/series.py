@@ -1,0 +1,39 @@
+"""Long series cut down to what a chart can show, extremes kept.
+
+numpy and tsdownsample are imported when the first series is asked for: start-up stays light.
+"""
+
+import math
+from collections.abc import Sequence
+
+import msgspec
+
+FEWEST = 3  # points the downsampler can make; asked for less, it does not even raise but panics
+
+
+class Point(msgspec.Struct):
+    time: float
+    value: float | None
+
+
+def sampled(contents: Sequence[bytes], points: int) -> list[Point]:
+    """At most `points` of a series that is stored as pieces of times and values, both doubles."""
+    if not contents:
+        return []
+    import numpy as np  # noqa: PLC0415
+    from tsdownsample import NaNMinMaxLTTBDownsampler  # noqa: PLC0415
+
+    pieces = [np.frombuffer(content, dtype="<f8").reshape(2, -1) for content in contents]
+    times = np.concatenate([piece[0] for piece in pieces])
+    values = np.concatenate([piece[1] for piece in pieces])
+    if len(times) > points and points < FEWEST:
+        times, values = times[[0, -1]], values[[0, -1]]
+    elif len(times) > points:
+        kept = NaNMinMaxLTTBDownsampler().downsample(  # type: ignore[no-untyped-call]
+            values, n_out=points
+        )
+        times, values = times[kept], values[kept]
+    return [
+        Point(moment, None if math.isnan(value) else value)
+        for moment, value in zip(times.tolist(), values.tolist(), strict=True)
+    ]

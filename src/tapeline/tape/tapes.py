@@ -1,0 +1,73 @@
+"""Finding a model's tape: by the key that wants to write, or by the person who wants to read."""
+
+from typing import NamedTuple
+
+import msgspec
+from sqlalchemy import Connection, select
+
+from tapeline.accounts import keys, members
+from tapeline.accounts.actor import Actor
+from tapeline.errors import NoSuchModel, NoSuchProject
+from tapeline.store import upsert
+from tapeline.store.tables import models
+from tapeline.store.tape_tables import tapes
+from tapeline.tape.seals import GENESIS
+
+
+class Way(NamedTuple):
+    """A key's way to a tape."""
+
+    key_id: str
+    tape: int
+
+
+class Reading(NamedTuple):
+    """A model's tape as somebody who may read it finds it."""
+
+    model_id: str
+    project_id: str
+    tape: int
+    seq: int
+    link: bytes
+    counts: dict[int, int]
+
+
+def way_of_key(
+    connection: Connection, key_id: str, secret: str, model_id: str, address: str
+) -> Way:
+    """Check key, pass and model, and open the model's tape if it is the first event."""
+    actor = keys.authenticate(connection, key_id, secret, "write", address)
+    owner = connection.scalar(select(models.c.project_id).where(models.c.id == model_id))
+    if owner is None or owner != actor.project_id:
+        raise NoSuchModel("There is no such model in this key's project.", field="model_id")
+    return Way(key_id, open_tape(connection, model_id))
+
+
+def open_tape(connection: Connection, model_id: str) -> int:
+    new = upsert.insert(connection, tapes).values(
+        model_id=model_id, seq=0, link=GENESIS, counts=b"{}", signed_at=0.0
+    )
+    connection.execute(new.on_conflict_do_nothing(index_elements=["model_id"]))
+    number: int = connection.execute(
+        select(tapes.c.no).where(tapes.c.model_id == model_id)
+    ).scalar_one()
+    return number
+
+
+def reading(connection: Connection, actor: Actor, model_id: str) -> Reading:
+    """The tape of a model that the actor may see; a model without events has an empty one."""
+    row = connection.execute(
+        select(models.c.project_id, tapes.c.no, tapes.c.seq, tapes.c.link, tapes.c.counts)
+        .outerjoin(tapes, tapes.c.model_id == models.c.id)
+        .where(models.c.id == model_id)
+    ).first()
+    if row is None:
+        raise NoSuchModel
+    try:
+        members.require(connection, actor, row.project_id, "see")
+    except NoSuchProject:
+        raise NoSuchModel from None
+    if row.no is None:
+        return Reading(model_id, row.project_id, 0, 0, GENESIS, {})
+    counts = msgspec.json.decode(row.counts, type=dict[int, int])
+    return Reading(model_id, row.project_id, row.no, row.seq, bytes(row.link), counts)

@@ -1,0 +1,102 @@
+"""Pieces of a backtest's result: staged before their event, read by index after it."""
+
+import zlib
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, delete, select
+
+from tapeline.store import bulk
+from tapeline.store.tape_tables import backtests, pieces
+from tapeline.tape.backtest_result import PIECE, plain, unpacked
+from tapeline.tape.preparing import Piece
+from tapeline.tape.seals import PiecesDigest
+
+
+def stage(connection: Connection, upload: str, some: Sequence[Piece]) -> None:
+    rows = [(upload, one.list, one.piece, one.first, one.content) for one in some]
+    bulk.insert(connection, pieces, ("upload", "list", "piece", "first", "content"), rows)
+
+
+def discard(connection: Connection, tape: int, upload: str) -> None:
+    """Unless it is in use: whoever gives an upload up may not know that its event was stored."""
+    used = select(backtests.c.no).where(backtests.c.tape == tape, backtests.c.upload == upload)
+    connection.execute(delete(pieces).where(pieces.c.upload == upload, ~used.exists()))
+
+
+def discard_orphans(connection: Connection) -> int:
+    """What a crash left between staging and the event. Only when nobody is staging: at start."""
+    known = select(backtests.c.upload).where(backtests.c.upload.is_not(None))
+    return connection.execute(delete(pieces).where(pieces.c.upload.not_in(known))).rowcount
+
+
+def items(
+    connection: Connection, upload: str, name: str, *, before: int | None, limit: int
+) -> list[tuple[int, dict[str, Any]]]:
+    """Items of a list with their indexes, the last first: reads only the pieces it needs."""
+    found: list[tuple[int, dict[str, Any]]] = []
+    for first, content in _packed(connection, upload, name, before):
+        for index, item in reversed(list(enumerate(unpacked(content), first))):
+            if before is None or index < before:
+                found.append((index, item))
+            if len(found) == limit:
+                return found
+    return found
+
+
+def contents(connection: Connection, upload: str, name: str) -> Iterator[bytes]:
+    """The packed pieces of a list, in order."""
+    query = select(pieces.c.content).where(pieces.c.upload == upload, pieces.c.list == name)
+    for row in connection.execute(query.order_by(pieces.c.piece)):
+        yield row.content
+
+
+def _packed(
+    connection: Connection, upload: str, name: str, before: int | None
+) -> Iterator[tuple[int, bytes]]:
+    piece = None if before is None else (max(before, 1) - 1) // PIECE
+    query = select(pieces.c.piece, pieces.c.first, pieces.c.content).where(
+        pieces.c.upload == upload, pieces.c.list == name
+    )
+    while True:
+        one = query.order_by(pieces.c.piece.desc()).limit(1)
+        if piece is not None:
+            one = one.where(pieces.c.piece <= piece)
+        row = connection.execute(one).first()
+        if row is None:
+            return
+        yield row.first, row.content
+        piece = row.piece - 1
+
+
+def current(connection: Connection, tape: int, seq: int, backtest_id: str | None) -> str | None:
+    """The upload of the result at `seq`, if it is the one that stands: older ones are replaced."""
+    row = connection.execute(
+        select(backtests.c.upload, backtests.c.result_seq).where(
+            backtests.c.tape == tape, backtests.c.id == backtest_id
+        )
+    ).first()
+    return row.upload if row is not None and row.result_seq == seq else None
+
+
+def piece(connection: Connection, upload: str, name: str, number: int) -> tuple[int, bytes] | None:
+    """The index of a piece's first item, and its items as they were sealed."""
+    row = connection.execute(
+        select(pieces.c.first, pieces.c.content).where(
+            pieces.c.upload == upload, pieces.c.list == name, pieces.c.piece == number
+        )
+    ).first()
+    return None if row is None else (row.first, plain(name, bytes(row.content)))
+
+
+def digests(connection: Connection, upload: str) -> dict[str, str]:
+    """What the pieces of every list come to now; a header on the tape says what they were."""
+    query = select(pieces).where(pieces.c.upload == upload)
+    found: dict[str, PiecesDigest] = {}
+    for row in connection.execute(query.order_by(pieces.c.list, pieces.c.piece)):
+        try:
+            content = plain(row.list, bytes(row.content))
+        except zlib.error:
+            content = b""  # not what was sealed, whatever it was
+        found.setdefault(row.list, PiecesDigest()).add(row.piece, row.first, content)
+    return {name: digest.hex() for name, digest in found.items()}

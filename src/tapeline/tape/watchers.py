@@ -1,0 +1,78 @@
+"""Live streams: whoever watches a model gets what was committed, and never slows who commits it.
+
+The writer leaves each group of records here once. A watcher takes them at its own pace; one that
+falls too far behind is told so and reads the tape instead.
+"""
+
+import asyncio
+import threading
+from collections import defaultdict, deque
+from dataclasses import dataclass, field
+
+from tapeline.tape.seals import Record
+
+KEPT = 10_000  # records that a slow watcher may be behind before it has to read the tape
+
+
+@dataclass(eq=False)
+class Watcher:
+    """One open stream of one model."""
+
+    loop: asyncio.AbstractEventLoop
+    news: deque[Record] = field(default_factory=deque)
+    is_behind: bool = False
+    woken: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def take(self) -> list[Record]:
+        """All that is new; the event is cleared first, so that nothing slips in between."""
+        self.woken.clear()
+        taken = []
+        while self.news:
+            taken.append(self.news.popleft())
+        return taken
+
+
+class Watchers:
+    """Who watches what, in this process."""
+
+    def __init__(self) -> None:
+        self._by_model: dict[str, set[Watcher]] = defaultdict(set)
+        # Reentrant: a signal may close us in the very thread that is joining or leaving.
+        self._lock = threading.RLock()
+        self.closed = False
+
+    def join(self, model_id: str) -> Watcher:
+        watcher = Watcher(asyncio.get_running_loop())
+        with self._lock:
+            self._by_model[model_id].add(watcher)
+        return watcher
+
+    def leave(self, model_id: str, watcher: Watcher) -> None:
+        with self._lock:
+            self._by_model[model_id].discard(watcher)
+            if not self._by_model[model_id]:
+                del self._by_model[model_id]
+
+    def are_there(self, model_id: str) -> bool:
+        """Without the lock: whoever joins just now reads what it misses from the tape."""
+        return model_id in self._by_model
+
+    def tell(self, model_id: str, records: list[Record]) -> None:
+        """Called by the writer's thread after the commit."""
+        with self._lock:
+            watchers = list(self._by_model.get(model_id, ()))
+        for watcher in watchers:
+            if len(watcher.news) + len(records) > KEPT:
+                watcher.is_behind = True
+                watcher.news.clear()
+            else:
+                watcher.news.extend(records)
+            watcher.loop.call_soon_threadsafe(watcher.woken.set)
+
+    def close(self) -> None:
+        """Wake everybody, so that streams notice that the service ends."""
+        self.closed = True
+        with self._lock:
+            everyone = [one for some in self._by_model.values() for one in some]
+        for watcher in everyone:
+            watcher.loop.call_soon_threadsafe(watcher.woken.set)

@@ -1,0 +1,14 @@
+"""A model that pushes events, on each database."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from tests.conftest import Person, Service
+from tests.pushing import Model, pushing
+
+
+@pytest.fixture
+def model(service: Service, enter: Callable[[str], Person]) -> Iterator[Model]:
+    with pushing(service, enter("ada")) as made:
+        yield made

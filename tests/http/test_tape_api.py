@@ -1,0 +1,337 @@
+"""Reading a tape back: lists and their cursors, filters, merged orders, access, the whole tape."""
+
+import base64
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+import pytest
+from sqlalchemy import select
+
+from tapeline.accounts import members
+from tapeline.http.routes import ROUTES
+from tapeline.store.tape_tables import checkpoints
+from tapeline.tape import kinds, order_list, read, seals
+from tapeline.tape.seals import PiecesDigest, Record
+from tapeline.tape.signer import is_signed, statement
+from tests.conftest import Cast, Person, Service
+from tests.pushing import ORDER, RESULT, Model, new_key, pushing
+
+LOG = "/v1/live/log"
+
+
+def lines(model: Model, texts: list[str], **more: Any) -> None:
+    model.push("/v1/batch", [{"path": LOG, "body": {"line": one}, **more} for one in texts])
+
+
+def pages(model: Model, path: str, **params: Any) -> list[list[dict[str, Any]]]:
+    """All pages of a list, until there is no `next`."""
+    found, cursor = [], None
+    while True:
+        more = params if cursor is None else params | {"cursor": cursor}
+        page = model.get(path, **more)
+        found.append(page["items"])
+        cursor = page["next"]
+        if cursor is None:
+            return found
+
+
+def test_a_model_without_events_has_empty_answers(model: Model) -> None:
+    shown = model.get()
+    assert shown["lifecycle"] == dict.fromkeys(("message", "start_at", "end_at", "running"))
+    assert (shown["symbols"], shown["exchanges"], shown["counts"]) == ([], [], {})
+    assert (shown["version"], shown["run"]) == (None, None)
+    for path in ("/orders", "/logs", "/events", "/screener/history", "/backtests"):
+        assert model.get(path) == {"items": [], "next": None}
+    seals_shown = model.get("/tape/seals")
+    assert (seals_shown["seq"], seals_shown["items"]) == (0, [])
+    assert model.owner.get(f"/api/models/{model.id}/tape").content == b""
+    assert model.owner.get(f"/api/models/{model.id}/backtests/none").status_code == 404
+
+
+def test_lists_are_newest_first_by_arrival_and_cursors_outlive_new_items(model: Model) -> None:
+    for text, time in (("a", "300"), ("b", "100"), ("c", "200")):
+        model.push(LOG, {"line": text}, headers={"time": time})
+        model.push("/v1/live/spot-market", ORDER | {"id": text}, headers={"time": time})
+        model.push("/v1/live/event", {"type": text}, headers={"time": time})
+        model.push("/v1/live/screener-result", {"result": {text: {}}}, headers={"time": time})
+        model.push("/v1/backtest/log", {"line": text, "backtest_id": text})
+    keys = (
+        ("/logs", "line"), ("/orders", "id"), ("/events", "type"),
+        ("/screener/history", "time"), ("/backtests", "backtest_id"),
+    )  # fmt: skip
+    firsts = {path: model.get(path, limit=2) for path, _ in keys}
+    lines(model, ["new"])
+    model.push("/v1/live/spot-market", ORDER | {"id": "new"})
+    model.push("/v1/live/event", {"type": "new"})
+    model.push("/v1/live/screener-result", {"result": {"new": {}}})
+    model.push("/v1/backtest/log", {"line": "new", "backtest_id": "new"})
+    for path, key in keys:
+        expected = [200, 100, 300] if key == "time" else ["c", "b", "a"]
+        assert [one[key] for one in firsts[path]["items"]] == expected[:2]
+        assert path == "/backtests" or all(one["seq"] for one in firsts[path]["items"])
+        rest = model.get(path, limit=2, cursor=firsts[path]["next"])
+        assert ([one[key] for one in rest["items"]], rest["next"]) == (expected[2:], None)
+    for wrong in ("x", "-1", "1" * 19, "1.5", "\u0661"):
+        answer = model.owner.get(f"/api/models/{model.id}/logs", params={"cursor": wrong})
+        assert (answer.status_code, answer.json()["field"]) == (400, "cursor")
+    for limit in ("0", "1001", "x"):
+        answer = model.owner.get(f"/api/models/{model.id}/logs", params={"limit": limit})
+        assert (answer.status_code, answer.json()["field"]) == (400, "limit")
+
+
+def test_live_lines_and_a_backtests_lines_are_apart(model: Model) -> None:
+    for backtest in ("b1", "b2"):
+        model.push("/v1/backtest/log", {"line": f"of {backtest}", "backtest_id": backtest})
+    lines(model, ["live"])
+    assert [one["line"] for one in model.items("/logs")] == ["live"]
+    assert [one["line"] for one in model.items("/backtests/b2/logs")] == ["of b2"]
+    assert set(model.items("/logs")[0]) == {"line", "type", "time", "received_at", "seq"}
+
+
+def test_lines_are_filtered_and_tailed(model: Model) -> None:
+    for number in range(6):
+        kind = "stderr" if number % 2 else "stdout"
+        model.push(LOG, {"line": f"line {number} é", "type": kind})
+    model.push("/v1/live/event", {"type": "order", "args": {"deep": "needle"}})
+    found = model.items("/logs", type="stderr")
+    assert [one["line"][5] for one in found] == ["5", "3", "1"]
+    assert [one["line"] for one in model.items("/logs", q="2 é")] == ["line 2 é"]
+    assert model.items("/logs", q="2 é", type="stderr") == []
+    assert [one["type"] for one in model.items("/events", q="needle")] == ["order"]
+    assert model.items("/events", type="other") == []
+    tail = model.items("/logs", after=found[1]["seq"])
+    assert [one["line"][5] for one in tail] == ["4", "5"]  # oldest first
+    assert [[one["line"][5] for one in page] for page in pages(model, "/logs", after=0, limit=4)] \
+        == [["0", "1", "2", "3"], ["4", "5"]]  # fmt: skip
+    assert model.items("/logs", after=2**63 - 1) == []
+    for wrong in ("-1", str(2**63), "9" * 30, "x"):
+        answer = model.owner.get(f"/api/models/{model.id}/logs", params={"after": wrong})
+        assert (answer.status_code, answer.json()["field"]) == (400, "after")
+
+
+def test_a_filter_looks_so_far_and_goes_on_with_its_cursor(
+    model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(read, "STRETCH", 10)
+    monkeypatch.setattr(read, "PATIENCE", 20)
+    monkeypatch.setattr(order_list, "PATIENCE", 20)
+    lines(model, ["needle", *["hay"] * 49])
+    order = {"path": "/v1/live/spot-market"}
+    model.push(
+        "/v1/batch",
+        [order | {"body": ORDER | {"id": f"o{n}", "symbol": f"S{min(n, 1)}"}} for n in range(50)],
+    )
+    first = model.get("/logs", q="needle")
+    assert first["items"] == []
+    assert first["next"] is not None
+    found = pages(model, "/logs", q="needle")
+    assert [len(page) for page in found] == [0, 0, 1]
+    assert [len(page) for page in pages(model, "/orders", symbol="S0")] == [0, 0, 1]
+    together = [one["id"] for page in pages(model, "/orders", symbol="S1") for one in page]
+    assert together == [f"o{n}" for n in range(49, 0, -1)]
+    tailed = pages(model, "/logs", q="needle", after=0, limit=20)
+    assert [len(page) for page in tailed] == [1, 0, 0]
+
+
+def test_orders_merge_with_what_is_said_about_them(model: Model) -> None:
+    update, annotate = "/v1/live/update-trade", "/v1/live/update-annotation"
+    model.push(update, {"id": "o1", "status": "filled", "executed_price": 7}, headers={"time": "9"})
+    assert model.items("/orders") == []
+    model.push("/v1/live/spot-market", ORDER | {"annotation": "first"}, headers={"time": "5"})
+    model.push(update, {"id": "o1", "status": "new", "fees": 1}, headers={"time": "8"})
+    model.push(annotate, {"id": "o1", "annotation": "late"}, headers={"time": "7"})
+    model.push(annotate, {"id": "o1", "annotation": "later"}, headers={"time": "6"})
+    (order,) = model.items("/orders")
+    assert (order["status"], order["annotation"], order["time"]) == ("filled", "late", 5)
+    assert order["fill"] == {"price": 7, "time": None, "size": None, "fee": 1}
+    assert order["type"] == "spot-market"
+    model.push(annotate, {"id": "o1", "annotation": None}, headers={"time": "10"})
+    assert model.items("/orders")[0]["annotation"] is None
+
+
+def test_a_retried_order_changes_nothing_and_another_content_is_an_update(model: Model) -> None:
+    path = "/v1/live/spot-limit"
+    order = ORDER | {"price": 10, "note": {"b": 1, "a": 2}}
+    model.push(path, order, headers={"time": "5"})
+    before = model.owner.get(f"/api/models/{model.id}/tape").content
+    shuffled = dict(reversed(list((order | {"note": {"a": 2, "b": 1}, "side": "BUY"}).items())))
+    for same in (order, shuffled, order | {"price": "10.0", "size": "2.5"}):
+        model.push(path, same, headers={"time": "99"})
+    model.push("/v1/batch", [{"path": path, "body": order}] * 3)
+    assert model.owner.get(f"/api/models/{model.id}/tape").content == before
+    model.push(path, order | {"symbol": "ETH-USD", "side": "sell"}, headers={"time": "6"})
+    model.push("/v1/live/spot-market", ORDER, headers={"time": "1"})
+    assert model.size() == 3
+    (merged,) = model.items("/orders")
+    # The earliest post is the base; the others are updates, by their times.
+    assert (merged["type"], merged["time"], merged["symbol"]) == ("spot-market", 1, "ETH-USD")
+    assert merged["price"] == 10
+    # Found as it is shown.
+    assert model.items("/orders", symbol="BTC-USD") == []
+    assert len(model.items("/orders", symbol="ETH-USD", side="SELL")) == 1
+    model.push("/v1/live/update-trade", {"id": "o1", "symbol": {"odd": 1}})
+    assert model.items("/orders", symbol="ETH-USD") == []
+    assert model.first_break() is None
+
+
+def test_orders_are_filtered_by_symbol_side_and_time(model: Model) -> None:
+    for number, (symbol, side) in enumerate((("A", "buy"), ("B", "sell"), ("A", "sell"))):
+        order = ORDER | {"id": str(number), "symbol": symbol, "side": side}
+        model.push("/v1/live/spot-market", order, headers={"time": str(100 + number)})
+
+    def ids(**wanted: Any) -> list[str]:
+        return [one["id"] for one in model.items("/orders", **wanted)]
+
+    assert ids(symbol="A") == ["2", "0"]
+    assert ids(side="Sell") == ["2", "1"]
+    assert ids(symbol="A", side="sell") == ["2"]
+    assert ids(since=101) == ["2", "1"]
+    assert ids(until=101) == ["1", "0"]
+    assert ids(since=101, until=101) == ["1"]
+    assert ids(symbol="C") == []
+    page = model.get("/orders", symbol="A", limit=1)
+    assert [one["id"] for one in model.get("/orders", symbol="A", cursor=page["next"])["items"]] \
+        == ["0"]  # fmt: skip
+
+
+def test_symbols_and_exchanges_are_listed_once_in_order(model: Model) -> None:
+    for symbol in ("B", "A", "B", "C", "A"):
+        model.push("/v1/model/used-symbol", {"symbol": symbol})
+    model.push("/v1/batch", [{"path": "/v1/live/used-exchange", "body": {"exchange": "x"}}] * 2)
+    shown = model.get()
+    assert (shown["symbols"], shown["exchanges"]) == (["B", "A", "C"], ["x"])
+
+
+def test_a_series_is_cut_down_with_its_extremes(model: Model) -> None:
+    values = [{"time": place, "value": place % 97} for place in range(5000)]
+    values[1234]["value"], values[4321]["value"] = 10_000, -10_000
+    values[10]["value"] = None  # type: ignore[typeddict-item]
+    model.push("/v1/backtest/result", RESULT | {"account_values": values})
+    for points in (2, 3, 7, 100, 999, 5000):
+        cut = model.items("/backtests/b1/equity", points=points)
+        assert len(cut) <= points
+        assert [one["time"] for one in cut] == sorted(one["time"] for one in cut)
+        if points >= 100:
+            kept = [one["value"] for one in cut if one["value"] is not None]
+            assert (max(kept), min(kept)) == (10_000, -10_000)
+    assert len(model.items("/backtests/b1/equity")) <= 1000
+    for points in ("1", "5001", "x"):
+        where = f"/api/models/{model.id}/backtests/b1/equity"
+        assert model.owner.get(where, params={"points": points}).status_code == 400
+
+
+READING = [row.path for row in ROUTES if row.path.startswith("/api/models/{model}")]
+
+
+def test_who_may_read_a_tape(service: Service, cast: Cast, enter: Callable[[str], Person]) -> None:
+    bob = enter("bob")
+    with pushing(service, cast.owner, cast.project_id) as model, service.client() as nobody:
+        model.push("/v1/backtest/result", RESULT)
+        right = new_key(service, cast.owner, cast.project_id, read=True, write=False)
+        writing = {name: model.headers[name] for name in ("api_key", "api_pass")}
+        foreign = new_key(service, bob, bob.id, read=True)
+        service.services.watchers.close()  # so that streams end after their first word
+        assert len(READING) >= 14
+        for path in READING:
+            address = path.replace("{model}", model.id).replace("{backtest}", "b1")
+            for person in (cast.owner, cast.admin, cast.member, cast.viewer):
+                assert person.get(address).status_code == 200, path
+            assert nobody.get(address, headers=right).status_code == 200, path
+            assert nobody.get(address).status_code == 401
+            assert nobody.get(address, headers=writing).status_code == 401
+            for status in (
+                cast.outsider.get(address).status_code,
+                nobody.get(address, headers=foreign).status_code,
+                cast.owner.get(address.replace(model.id, "none")).status_code,
+            ):
+                assert status == 404, path
+        service.store.write_now(members.remove, cast.owner.actor, cast.project_id, cast.viewer.id)
+        assert cast.viewer.get(f"/api/models/{model.id}").status_code == 404
+
+
+class Line(msgspec.Struct, kw_only=True):
+    seq: int
+    kind: str | None = None
+    time: float = 0
+    received_at: float = 0
+    run_id: str | None = None
+    backtest_id: str | None = None
+    body: msgspec.Raw = msgspec.Raw()
+    salt: str | None = None
+    link: str | None = None
+    list: str | None = None
+    piece: int = 0
+    first: int = 0
+    items: msgspec.Raw = msgspec.Raw()
+
+
+def parsed(line: Line) -> Record:
+    numbers = {kind.name: kind.number for kind in kinds.KINDS}
+    return Record(
+        seq=line.seq,
+        kind=numbers[line.kind or ""],
+        time=line.time,
+        received_at=line.received_at,
+        run_id=line.run_id,
+        backtest_id=line.backtest_id,
+        body=bytes(line.body),
+        salt=(line.salt and base64.b64decode(line.salt)) or None,
+        link=(line.link and bytes.fromhex(line.link)) or None,
+    )
+
+
+def test_the_whole_tape_can_be_checked_by_whoever_downloads_it(
+    model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tapeline.http.stream.PORTION", 7)
+    many = [{"time": place, "value": 1e20 + place} for place in range(10_001)]
+    lines(model, ["ünï", *["x"] * 30], time=1.1e-7)
+    model.push("/v1/live/spot-market", ORDER | {"extra": [1.0, 1, None, "é"]})
+    model.push("/v1/backtest/result", RESULT)
+    model.push("/v1/backtest/result", RESULT | {"account_values": many})
+    model.push("/v1/backtest/log", {"line": "x", "backtest_id": "b1"})
+    model.push("/v1/live/update-trade", {"id": "o1", "executionPrice": 5})
+    content = model.owner.get(f"/api/models/{model.id}/tape")
+    assert content.headers["content-type"].startswith("application/x-ndjson")
+    told = [msgspec.json.decode(line, type=Line) for line in content.text.splitlines()]
+    records = [parsed(line) for line in told if line.kind]
+    shown = model.get("/tape/seals")
+    head = (shown["seq"], bytes.fromhex(shown["link"]))
+    assert (len(records), seals.first_break(records, head)) == (36, None)
+    edited = msgspec.structs.replace(records[3], body=b'{"line":"y","type":"stdout"}')
+    assert seals.first_break([*records[:3], edited, *records[4:]], head) is not None
+    # The long lists of the result that stands, against its header.
+    sealed = msgspec.json.decode(records[33].body)["digests"]
+    for name in ("account_values", "trades"):
+        digest = PiecesDigest()
+        for line in told:
+            if line.list == name:
+                assert line.seq == 34
+                digest.add(line.piece, line.first, bytes(line.items))
+        assert digest.hex() == sealed[name]
+
+
+def test_checkpoints_are_signed_with_the_key_that_is_served(model: Model) -> None:
+    lines(model, ["a"])
+    one = model.get("/tape/seals")
+    lines(model, ["b"])
+    two = model.get("/tape/seals")
+    again = model.get("/tape/seals")
+    assert again == two
+    assert [item["seq"] for item in two["items"]] == [2, 1]
+    assert two["items"][1] == one["items"][0]
+    public = bytes.fromhex(two["public_key"])
+    for item in two["items"]:
+        told = (model.id, item["seq"], bytes.fromhex(item["link"]), item["at"])
+        signature = bytes.fromhex(item["signature"])
+        assert item["key_id"] == two["key_id"]
+        assert is_signed(public, signature, statement(*told))
+        assert not is_signed(public, signature, statement(model.id, 9, *told[2:]))
+        record = model.records()[item["seq"] - 1]
+        assert record.link == told[2]
+        assert seals.first_break(model.records()[: item["seq"]], told[1:3]) is None
+    page = model.get("/tape/seals", limit=1)
+    assert model.get("/tape/seals", limit=1, cursor=page["next"])["items"] == two["items"][1:]
+    stored = model.service.store.read_now(lambda c: len(c.execute(select(checkpoints)).all()))
+    assert stored == 2
