@@ -16,10 +16,11 @@ from tapeline.http.errors import status_of
 from tapeline.http.events_openapi import KEYS
 from tapeline.http.routes import ROUTES
 from tapeline.settings import PREFIX, ROWS, Allowed
-from tapeline.tape.kinds import BY_PATH
+from tapeline.tape.kinds import BY_PATH, LIFECYCLE, LOG, USED_EXCHANGE, USED_SYMBOL
 
 DOCS = Path(__file__).parent.parent / "docs"
 BLOCK = re.compile(r"(<!-- from the code: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
+ABOUT_MODELS = {LIFECYCLE, USED_SYMBOL, USED_EXCHANGE}
 CALLERS = {Access.PUBLIC: "anybody", Access.ACCOUNT: "account", Access.READER: "account or key"}
 
 
@@ -72,7 +73,8 @@ def events() -> Iterator[str]:
     yield "| route | must have | may have | what it is |"
     yield "|---|---|---|---|"
     for kind, (keys, required, sentence) in KEYS.items():
-        path = next(path for path, found in BY_PATH.items() if found is kind)
+        paths = [path for path, found in BY_PATH.items() if found is kind]
+        path = paths[0] if kind in ABOUT_MODELS else paths[-1 if kind is not LOG else 1]
         must = ", ".join(f"`{key}`" for key in required) or "(nothing)"
         may = ", ".join(f"`{key}`" for key in keys if key not in required) or "(nothing)"
         yield f"| `POST {path}` | {must} | {may} | {sentence} |"

@@ -5,6 +5,7 @@ checks and packs it into `FOLDER/pieces` and prints the header, or the error, as
 """
 
 import asyncio
+import os
 import struct
 import sys
 from collections.abc import Iterator
@@ -127,4 +128,5 @@ def _main(folder: Path) -> Outcome:
 
 
 if __name__ == "__main__":
+    os.nice(5)  # nobody waits for a large result as urgently as others wait for the service
     sys.stdout.buffer.write(msgspec.json.encode(_main(Path(sys.argv[1]))))
