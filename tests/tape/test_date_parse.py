@@ -88,6 +88,18 @@ def test_node_reads_every_text_the_same(by_node: Answers, zone: str) -> None:
     assert not different, "\n".join(different[:20])
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("zone", ZONES)
+def test_node_reads_a_hundred_thousand_more_texts_the_same(zone: str) -> None:
+    texts = corpus(1_000 + ZONES.index(zone), 100_000)
+    (answers,) = dates_by_node([(zone, texts)])
+    with local_zone(zone):
+        different = [
+            text for text, theirs in zip(texts, answers, strict=True) if date_parse(text) != theirs
+        ]
+    assert not different, different[:20]
+
+
 def test_the_comparison_is_worth_its_name(by_node: Answers) -> None:
     for pairs in by_node.values():
         read = sum(answer is not None for _, answer in pairs)
