@@ -12,6 +12,8 @@ from pathlib import Path
 
 import httpx
 
+PATIENCE = 180.0  # seconds: MLflow takes most of a minute to start
+
 
 @dataclass(frozen=True)
 class Service:
@@ -20,6 +22,7 @@ class Service:
     model: str
     headers: dict[str, str]
     """Those of a client that pushes events."""
+    project: str
     token: str
     """That of a person who looks at the model."""
 
@@ -30,10 +33,18 @@ class Service:
 
 @contextmanager
 def running(data: Path) -> Iterator[Service]:
+    """One that was never started before."""
+    with started(data) as (port, pid):
+        yield _with_a_model(port, pid)
+
+
+@contextmanager
+def started(data: Path) -> Iterator[tuple[int, int]]:
+    """Its port and its process."""
     port = free_port()
     command = [sys.executable, "-m", "tapeline", "up", "--data", str(data), "--port", str(port)]
     with child(command, lambda: answers(f"http://127.0.0.1:{port}/time")) as process:
-        yield _with_a_model(port, process.pid)
+        yield port, process.pid
 
 
 @contextmanager
@@ -45,7 +56,7 @@ def child(
     silent = subprocess.DEVNULL
     with subprocess.Popen(command, env=environment, stdout=silent, stderr=silent) as process:
         try:
-            deadline = time.monotonic() + 60
+            deadline = time.monotonic() + PATIENCE
             while not is_ready():
                 if process.poll() is not None or time.monotonic() > deadline:
                     raise SystemExit(f"not ready: {' '.join(command)}")
@@ -77,4 +88,4 @@ def _with_a_model(port: int, pid: int) -> Service:
         model = client.post("/model/create-model", json={**project, "name": "m"}).json()["modelId"]
         key = client.post("/project/generate-project-token", json=project).json()
     headers = {"model_id": model, "api_key": key["apiKey"], "api_pass": key["apiPass"]}
-    return Service(port, pid, model, headers, signed_up["idToken"])
+    return Service(port, pid, model, headers, signed_up["userId"], signed_up["idToken"])

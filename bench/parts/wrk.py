@@ -53,7 +53,8 @@ def script(folder: Path, headers: dict[str, str], bodies: Sequence[str]) -> Path
 def send(address: str, script: Path, connections: int, seconds: int, pid: int) -> Sent:
     before = _processor_seconds(pid)
     ran = subprocess.run(
-        ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--latency", "-s", script, address],
+        ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--timeout", "20s",
+         "--latency", "-s", script, address],
         capture_output=True, text=True, check=True,
     ).stdout  # fmt: skip
     if "Non-2xx" in ran or "Socket errors" in ran:

@@ -42,7 +42,8 @@ def test_an_items_own_time_wins_over_the_header(model: Model) -> None:
     ]  # fmt: skip
     model.push("/v1/batch", items, headers={"time": "5"})
     assert [record.time for record in model.records()] == [5, 7, 1.6e9, 5, 9]
-    for wrong in ("soon", True, [], {}):
+    wrongs: tuple[Any, ...] = ("soon", True, [], {})
+    for wrong in wrongs:
         shape = model.refused("/v1/batch", [line("a"), line("b", time=wrong)])
         assert (shape["field"], shape["error"][:7]) == ("time", "Item 1:")
 

@@ -75,37 +75,38 @@ def test_a_model_of_another_project_is_not_there(
         assert other.size() == 0
 
 
-def delete_key(model: Model) -> None:
-    model.service.store.write_now(
-        keys.remove, model.owner.actor, model.project_id, model.headers["api_key"]
-    )
+def delete_keys(model: Model, names: list[str]) -> None:
+    for name in names:
+        model.service.store.write_now(keys.remove, model.owner.actor, model.project_id, name)
 
 
-def delete_model(model: Model) -> None:
+def delete_model(model: Model, _names: list[str]) -> None:
     model.service.store.write_now(models.remove, model.owner.actor, model.project_id, model.id)
 
 
-@pytest.mark.parametrize(("deleted", "status"), [(delete_key, 401), (delete_model, 404)])
+@pytest.mark.parametrize(("deleted", "status"), [(delete_keys, 401), (delete_model, 404)])
 def test_what_is_deleted_is_refused_at_once_by_every_server(
-    model: Model, deleted: Callable[[Model], None], status: int
+    model: Model, deleted: Callable[[Model, list[str]], None], status: int
 ) -> None:
+    """Each server remembers each key: one per way to ask, because a refusal makes it forget."""
     once = {"Idempotency-Key": "before"}
+    ways: tuple[tuple[str, Any, dict[str, str]], ...] = (
+        (LOG, LINE, {}),
+        (LOG, LINE, once),
+        ("/v1/batch", [], {}),
+        ("/v1/batch", [], {"Idempotency-Key": "new"}),
+        ("/v1/backtest/result", RESULT, {}),
+    )
+    made = [new_key(model.service, model.owner, model.project_id) for _ in ways]
     with running(model.service.services.settings) as second, second.client() as there:
-        for client in (model.client, there):
-            for path, body in ((LOG, LINE), ("/v1/batch", [])):
-                answer = client.post(path, json=body, headers=model.headers)
-                assert answer.status_code == 200
-        model.push(LOG, LINE, headers=once)
-        deleted(model)
-        for client in (model.client, there):
-            for path, body, more in (
-                (LOG, LINE, {}),
-                (LOG, LINE, once),
-                ("/v1/batch", [], {}),
-                ("/v1/batch", [], {"Idempotency-Key": "b"}),
-                ("/v1/backtest/result", RESULT, {}),
-            ):
-                answer = client.post(path, json=body, headers=model.headers | more)
+        for key in made:
+            for client in (model.client, there):
+                headers = model.headers | key | once
+                assert client.post(LOG, json=LINE, headers=headers).status_code == 200
+        deleted(model, [key["api_key"] for key in made])
+        for (path, body, more), key in zip(ways, made, strict=True):
+            for client in (model.client, there):
+                answer = client.post(path, json=body, headers=model.headers | key | more)
                 assert answer.status_code == status, (path, more, answer.text)
     staged = select(func.count()).select_from(pieces)
     assert model.service.store.read_now(lambda connection: connection.scalar(staged)) == 0
@@ -202,7 +203,7 @@ def test_a_repeated_result_stores_no_pieces_twice(model: Model) -> None:
 
 def test_failures_are_not_remembered_and_successes_only_for_a_day(model: Model) -> None:
     once = {"headers": {"Idempotency-Key": "once"}}
-    model.refused(LOG, {"line": ""}, **once)
+    model.refused(LOG, {"line": ""}, 400, **once)
     model.push(LOG, LINE, **once)
 
     def age(connection: Connection, hours: float) -> None:

@@ -3,14 +3,15 @@
 import json
 import threading
 import time
+from dataclasses import replace
 from typing import Any
+from urllib.parse import urlencode
 
-import httpx
 import pytest
 from sqlalchemy import Connection, delete, func, insert, select, update
 
 from tapeline.store.tape_tables import backtests, pieces
-from tests.conftest import Service
+from tests.conftest import Service, running
 from tests.pushing import FORM, JSON, RESULT, Model
 
 PATH = "/v1/backtest/result"
@@ -69,7 +70,8 @@ def test_a_result_in_json_is_shown_in_all_its_parts(model: Model) -> None:
     assert (rsi["display_name"], rsi["items"]) == ("RSI", [{"time": 1, "value": 30}])
     assert (bare["name"], bare["items"]) == ("bare", [])
     assert [one["backtest_id"] for one in model.items("/backtests")] == ["b1"]
-    for nothing in (None, {}):
+    nothings: tuple[dict[str, Any] | None, ...] = (None, {})
+    for nothing in nothings:
         model.push(PATH, RESULT | {"metrics": nothing, "indicators": nothing, "trades": []})
     assert model.first_break() is None
 
@@ -90,8 +92,8 @@ def test_a_result_as_slate_sends_it(model: Model) -> None:
     model.push(PATH, files=[*texts(FIELDS), file("trades", trades[11:-1])])
     assert model.get("/backtests/b1")["counts"] == {"account_values": 0, "trades": 1}
     # Neither: urlencoded, without both keys.
-    pairs = httpx.QueryParams([(key, part) for key, (_, part) in texts(FIELDS)])
-    sent = {"content": str(pairs).encode(), "headers": {"content-type": FORM}}
+    pairs = [(key, part) for key, (_, part) in texts(FIELDS)]
+    sent = {"content": urlencode(pairs).encode(), "headers": {"content-type": FORM}}
     model.push(PATH, **sent)
     assert model.get("/backtests/b1")["counts"] == {"account_values": 0, "trades": 0}
     one_symbol = texts(FIELDS | {"symbols": "BTC-USD", "metrics": "cagr"})
@@ -101,7 +103,7 @@ def test_a_result_as_slate_sends_it(model: Model) -> None:
 
 def test_a_wrong_result_names_the_key_or_the_index(model: Model) -> None:
     good, trade = {"time": 1, "value": 2}, {"symbol": "A", "side": "buy", "time": 1}
-    for wrong, field, words in (
+    wrongs: tuple[tuple[dict[str, Any], str, str], ...] = (
         *(({key: None}, key, "required") for key in RESULT if key[:2] not in ("ac", "tr")),
         ({"account_values": None}, "account_values", "list"),
         ({"account_values": {}}, "account_values", "no `account_values`"),
@@ -122,7 +124,8 @@ def test_a_wrong_result_names_the_key_or_the_index(model: Model) -> None:
         ({"trades": [trade | {"symbol": ""}]}, "trades", "[0]"),
         ({"trades": [trade | {"time": None}]}, "trades", "[0]"),
         ({"trades": [trade, []]}, "trades", "[1]"),
-    ):
+    )
+    for wrong, field, words in wrongs:
         shape = model.refused(PATH, RESULT | wrong)
         assert (shape["field"], words in shape["error"]) == (field, True), (wrong, shape)
     for key in RESULT:
@@ -132,7 +135,9 @@ def test_a_wrong_result_names_the_key_or_the_index(model: Model) -> None:
     assert (model.size(), count_pieces(model)) == (0, 0)
 
 
-@pytest.mark.parametrize("pad", [0, 300_000], ids=["small", "large"])
+@pytest.mark.parametrize(
+    "pad", [0, pytest.param(300_000, marks=pytest.mark.heavy)], ids=["small", "large"]
+)
 def test_a_broken_result_gets_an_error(model: Model, pad: int) -> None:
     """A large one is looked at in another process, by the same rules."""
     rest = b'"backtest_id":"b","symbols":[],"quote_asset":"U","start_time":1,"stop_time":2'
@@ -172,8 +177,8 @@ def test_lists_in_text_parts_are_not_lost_in_large_bodies(model: Model) -> None:
     model.push(PATH, files=[*padded, ("trades", (None, trades)), file("symbols", "AAPL")])
     assert model.get("/backtests/b1")["counts"]["trades"] == 1
     assert model.get("/backtests/b1")["symbols"] == ["AAPL"]
-    pairs = httpx.QueryParams([(key, part) for key, (_, part) in padded] + [("trades", trades)])
-    sent = {"content": str(pairs).encode(), "headers": {"content-type": FORM}}
+    pairs = [(key, part) for key, (_, part) in padded] + [("trades", trades)]
+    sent = {"content": urlencode(pairs).encode(), "headers": {"content-type": FORM}}
     model.push(PATH, **sent)
     assert model.get("/backtests/b1")["counts"]["trades"] == 1
 
@@ -228,10 +233,6 @@ def test_every_change_of_a_stored_piece_is_found(model: Model) -> None:
 
 
 def test_a_result_over_the_limit_is_413_and_leaves_nothing(model: Model) -> None:
-    from dataclasses import replace
-
-    from tests.conftest import running
-
     settings = replace(model.service.services.settings, max_large_body=400_000)
     with running(settings) as small, small.client(**model.headers) as client:
         body = json.dumps(RESULT | {"pad": "x" * 400_000}).encode()
@@ -275,7 +276,7 @@ def test_a_large_result_does_not_hold_up_others(model: Model) -> None:
     # Made before: who pings shares this process with the senders.
     requests = [
         model.client.build_request("POST", PATH, content=content, headers={"content-type": JSON}),
-        model.client.build_request("POST", PATH, files=fields + both),
+        model.client.build_request("POST", PATH, files=[*fields, *both]),
     ]
     for request in requests:
         request.headers.update(model.headers)

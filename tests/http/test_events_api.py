@@ -1,9 +1,10 @@
 """Every route of the events API with JSON: what it needs, what it keeps, what it refuses."""
 
 import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
-import httpx
 import pytest
 
 from tapeline.tape.kinds import BY_PATH, KINDS, OF_BACKTESTS
@@ -273,8 +274,8 @@ def test_the_time_header_is_read_and_the_arrival_kept_beside_it(model: Model) ->
     newest = model.items("/logs", limit=1)[0]
     assert newest["time"] == newest["received_at"] >= before
     for wrong in ("yesterday", "", "nan", "2020-13-45", "\xff"):
-        content = {"headers": {"time": wrong.encode("latin-1")}}
-        assert model.refused("/v1/live/log", {"line": "x"}, **content)["field"] == "time"
+        headers = {"time": wrong.encode("latin-1")}
+        assert model.refused("/v1/live/log", {"line": "x"}, headers=headers)["field"] == "time"
 
 
 def test_a_body_that_is_not_what_it_says_gets_an_error(model: Model) -> None:
@@ -286,8 +287,8 @@ def test_a_body_that_is_not_what_it_says_gets_an_error(model: Model) -> None:
         shape = model.refused(path, content=content, headers={"content-type": JSON})
         assert shape["code"] == "malformed_body", content
     for encoding in ("text/plain", "application/xml", "", "application/json2"):
-        content = {"content": b'{"line": "x"}', "headers": {"content-type": encoding}}
-        assert model.refused(path, status=415, **content)["code"] == "unknown_encoding"
+        sent = {"content": b'{"line": "x"}', "headers": {"content-type": encoding}}
+        assert model.refused(path, None, 415, **sent)["code"] == "unknown_encoding"
     good = {"content": b'{"line": "x"}'}
     for encoding in ("application/json; charset=utf-8", "Application/JSON"):
         model.push(path, **good, headers={"content-type": encoding})
@@ -329,24 +330,24 @@ def test_a_body_over_the_limit_is_413_and_one_at_it_is_taken(model: Model) -> No
 
 
 def test_a_body_that_does_not_come_is_given_up(model: Model) -> None:
-    from dataclasses import replace
-
     settings = replace(model.service.services.settings, body_seconds=1)
     head = "".join(f"{name}: {value}\r\n" for name, value in model.headers.items())
-    with running(settings) as patient:
-        for path, length, sent in (
-            ("/v1/live/log", 50, b""),
-            ("/v1/live/log", 50, b'{"line":'),
-            ("/v1/backtest/result", 1_000_000, b'{"back'),
-            ("/v1/batch", 1_000_000, b"["),
-        ):
-            request = f"POST {path} HTTP/1.1\r\nHost: x\r\n{head}Content-Type: {JSON}\r\n"
-            request += f"Content-Length: {length}\r\n\r\n"
-            started = time.monotonic()
-            answer = raw_request(patient, request.encode() + sent)
+
+    def dawdle(path: str, length: int, sent: bytes) -> bytes:
+        request = f"POST {path} HTTP/1.1\r\nHost: x\r\n{head}Content-Type: {JSON}\r\n"
+        request += f"Content-Length: {length}\r\n\r\n"
+        return raw_request(patient, request.encode() + sent)
+
+    with running(settings) as patient, ThreadPoolExecutor(4) as pool:
+        answers = pool.map(
+            dawdle,
+            ("/v1/live/log", "/v1/live/log", "/v1/backtest/result", "/v1/batch"),
+            (50, 50, 1_000_000, 1_000_000),
+            (b"", b'{"line":', b'{"back', b"["),
+        )
+        for answer in answers:
             assert b" 400 " in answer.partition(b"\r\n")[0]
             assert b"did not arrive within 1 seconds" in answer
-            assert time.monotonic() - started < 5
     assert model.size() == 0
 
 
@@ -363,4 +364,3 @@ def test_the_time_is_public(service: Service) -> None:
         answer = nobody.get("/time")
         assert abs(answer.json()["time"] - time.time()) < 5
         assert set(answer.json()) == {"time"}
-        assert isinstance(answer, httpx.Response)

@@ -11,7 +11,7 @@ import httpx
 import msgspec
 import pytest
 
-from tapeline.accounts import members
+from tapeline.accounts import members, users
 from tapeline.accounts.members import Role
 from tapeline.models import models, projects
 from tapeline.tape import watchers
@@ -120,6 +120,7 @@ def test_what_another_server_writes_arrives_too_and_in_order(
         assert [one["seq"] for one in reader.events(21)] == list(range(1, 22))
 
 
+@pytest.mark.heavy
 def test_a_slow_reader_slows_nobody_and_catches_up_from_the_tape(
     model: Model, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -157,8 +158,6 @@ def test_a_stream_ends_when_its_model_is_not_there_to_see_any_more(
     monkeypatch.setattr("tapeline.http.stream.HEARTBEAT", 0.2)
     monkeypatch.setattr("tapeline.http.stream.LOOKED_EVERY", 0.2)
     store, owner, viewer = model.service.store, model.owner, enter("vic")
-    from tapeline.accounts import users
-
     user = store.read_now(users.get, owner.id)
     project = store.write_now(projects.create, owner.actor, user, "Alpha", "")
     role: Role = "viewer"

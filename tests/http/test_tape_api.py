@@ -204,9 +204,9 @@ def test_symbols_and_exchanges_are_listed_once_in_order(model: Model) -> None:
 
 
 def test_a_series_is_cut_down_with_its_extremes(model: Model) -> None:
-    values = [{"time": place, "value": place % 97} for place in range(5000)]
+    values: list[dict[str, Any]] = [{"time": n, "value": n % 97} for n in range(5000)]
     values[1234]["value"], values[4321]["value"] = 10_000, -10_000
-    values[10]["value"] = None  # type: ignore[typeddict-item]
+    values[10]["value"] = None
     model.push("/v1/backtest/result", RESULT | {"account_values": values})
     for points in (2, 3, 7, 100, 999, 5000):
         cut = model.items("/backtests/b1/equity", points=points)
@@ -216,9 +216,9 @@ def test_a_series_is_cut_down_with_its_extremes(model: Model) -> None:
             kept = [one["value"] for one in cut if one["value"] is not None]
             assert (max(kept), min(kept)) == (10_000, -10_000)
     assert len(model.items("/backtests/b1/equity")) <= 1000
-    for points in ("1", "5001", "x"):
+    for wrong in ("1", "5001", "x"):
         where = f"/api/models/{model.id}/backtests/b1/equity"
-        assert model.owner.get(where, params={"points": points}).status_code == 400
+        assert model.owner.get(where, params={"points": wrong}).status_code == 400
 
 
 READING = [row.path for row in ROUTES if row.path.startswith("/api/models/{model}")]

@@ -66,10 +66,8 @@ def new_tape(connection: Connection) -> int:
 
 def event(tape: int, said: Said, time: float) -> Event:
     kind, fields = said
-    return Event(
-        tape=tape, kind=kind, fields=dict(fields), body=msgspec.json.encode(fields), time=time,
-        received_at=1.0,
-    )  # fmt: skip
+    body = msgspec.json.encode(fields, order="deterministic")
+    return Event(tape=tape, kind=kind, fields=dict(fields), body=body, time=time, received_at=1.0)
 
 
 def stored(

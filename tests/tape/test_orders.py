@@ -65,3 +65,13 @@ def test_nothing_is_shown_before_the_order_itself() -> None:
     assert merged(state) is None
     take_post(state, Part(0.0, 2, "spot-market", {"id": "o", "size": 1}))
     assert merged(state) == {"id": "o", "size": 1, "status": "filled", "type": "spot-market"}
+
+
+def test_the_earliest_post_is_the_base_and_later_ones_are_updates() -> None:
+    early, late = ("spot-market", {"size": 1}), ("spot-limit", {"size": 2, "price": 3})
+    for parts in ([(1.0, early), (2.0, late)], [(2.0, late), (1.0, early)]):
+        state = fold(list(parts))
+        expected = {"id": "o", "size": 2, "price": 3, "type": "spot-market"}
+        assert merged(state) == expected
+        assert state.base is not None
+        assert (state.base.time, state.first_seq) == (1.0, 1)

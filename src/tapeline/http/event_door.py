@@ -33,6 +33,9 @@ class Door:
                 raise Unidentified(f"The header `{name}` is missing.", field=name)
         raise AssertionError("one of the three is missing")
 
+    def known(self, credentials: Credentials) -> Way | None:
+        return self._known.get(credentials)
+
     async def way(self, credentials: Credentials, address: str) -> Way:
         known = self._known.get(credentials)
         if known is not None:

@@ -79,7 +79,7 @@ class EventsApi:
         headers: dict[bytes, bytes] = dict(scope["headers"])
         credentials = self._door.credentials(headers)
         address = scope["client"][0] if scope["client"] else ""
-        way = await self._door.way(credentials, address)
+        way = self._door.known(credentials) or await self._door.way(credentials, address)
         received_at = time.time()
         at = headers.get(b"time")
         moment = Moment(
@@ -106,8 +106,12 @@ class EventsApi:
     ) -> None:
         settings, path = self._services.settings, scope["path"]
         content = await event_bodies.read_content(receive, settings.max_body, settings.body_seconds)
-        values, lenient = await event_bodies.decoded(content, headers, settings)
-        event = event_bodies.event(path, values, moment, way.tape, settings, lenient=lenient)
+        line = event_bodies.plain_line(path, content, headers, settings)
+        if line is not None:
+            event = event_bodies.line_event(line, moment, way.tape)
+        else:
+            values, lenient = await event_bodies.decoded(content, headers, settings)
+            event = event_bodies.event(path, values, moment, way.tape, settings, lenient=lenient)
         submission = Submission([event], way.key_id)
         if b"idempotency-key" in headers:
             said = event.kind.name.encode() + event.body

@@ -14,6 +14,7 @@ from tapeline.http.services import Services
 from tapeline.http.tape_api import exported, shown
 from tapeline.tape import kinds, read, tapes, uploads
 from tapeline.tape.seals import Record
+from tapeline.tape.watchers import Watcher
 
 PORTION = 2_000  # records read from the store at once
 TOGETHER = 0.01  # seconds: what comes within them is sent in one piece
@@ -89,12 +90,9 @@ async def _changes(call: Call[Any], model_id: str, after: int) -> AsyncIterator[
                 async for records in _missed(call, after):
                     after = records[-1].seq
                     yield _sent(records)
-            news = [record for record in watcher.take() if record.seq > after]
-            if news and _follow(news, after):
-                after = news[-1].seq
-                yield _sent(news)
-            elif news:
-                watcher.is_behind = True  # another server wrote in between, or we were too slow
+            after, written = _written(watcher, after)
+            if written:
+                yield written
             if watcher.is_behind:
                 continue
             if not await _woken(watcher.woken, _patience(services)):
@@ -106,9 +104,22 @@ async def _changes(call: Call[Any], model_id: str, after: int) -> AsyncIterator[
         services.watchers.leave(model_id, watcher)
 
 
-def _follow(news: list[Record], after: int) -> bool:
-    """Whether nothing is missing: numbers on a tape have no gaps."""
-    return all(record.seq == seq for seq, record in enumerate(news, after + 1))
+def _written(watcher: Watcher, after: int) -> tuple[int, bytes]:
+    """What is new, and its last number. Numbers on a tape have no gaps; where one is missing,
+    another server wrote in between or we were too slow, and the tape has to be read."""
+    pieces: list[bytes] = []
+    for news in watcher.take():
+        first, last = news.records[0].seq, news.records[-1].seq
+        if last <= after:
+            continue
+        if first != after + 1:
+            watcher.is_behind = True
+            break
+        if news.written is None:
+            news.written = _sent(news.records)
+        pieces.append(news.written)
+        after = last
+    return after, b"".join(pieces)
 
 
 def _patience(services: Services) -> float:

@@ -52,7 +52,7 @@ class Head(NamedTuple):
     project_id: str
 
 
-class Placed(NamedTuple):
+class Placed(msgspec.Struct, frozen=True):
     """An event and its place on the tape."""
 
     event: Event
@@ -217,8 +217,9 @@ def _record(placed: Placed) -> Record:
 
 def _insert(connection: Connection, tape: int, placed: list[Placed], link: bytes) -> None:
     rows: dict[tuple[str, ...], list[tuple[Any, ...]]] = {PLAIN: [], SALTED: [], FULL: []}
-    for event, channel, seq, salt in placed:
-        row = (tape, channel, seq, event.kind.number, event.time, event.received_at, event.body)
+    for one in placed:
+        event, seq, salt = one.event, one.seq, one.salt
+        row = (tape, one.channel, seq, event.kind.number, event.time, event.received_at, event.body)
         if seq == placed[-1].seq:
             rows[FULL].append((*row, salt, event.run_id, event.backtest_id, link))
         elif event.run_id is not None or event.backtest_id is not None:

@@ -136,4 +136,4 @@ def _is_normal(record: Record) -> bool:
         fields = msgspec.json.decode(record.body, type=dict[str, Any])
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return False
-    return msgspec.json.encode(fields) == record.body
+    return _encode(fields) == record.body

@@ -10,6 +10,7 @@ Values = Mapping[str, Any]
 
 TRUE, FALSE = {"true", "1", "yes"}, {"false", "0", "no"}
 ABSENT_TEXTS = {"null", "undefined"}
+_NESTED = (dict, list)
 # Names are keys of tables; an index of PostgreSQL takes 2,700 bytes, and a character may have four.
 LONGEST_NAME = 500
 
@@ -99,7 +100,7 @@ def check_depth(value: Any, most: int) -> None:
             item
             for one in level
             for item in (one.values() if isinstance(one, dict) else one)
-            if isinstance(item, dict | list)
+            if isinstance(item, _NESTED)
         ]
         if not level:
             return

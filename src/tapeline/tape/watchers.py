@@ -15,15 +15,24 @@ KEPT = 10_000  # records that a slow watcher may be behind before it has to read
 
 
 @dataclass(eq=False)
+class News:
+    """One group of records, the same for all who watch."""
+
+    records: list[Record]
+    written: bytes | None = None
+    """How a stream writes them: the first that does spares all others the work."""
+
+
+@dataclass(eq=False)
 class Watcher:
     """One open stream of one model."""
 
     loop: asyncio.AbstractEventLoop
-    news: deque[Record] = field(default_factory=deque)
+    news: deque[News] = field(default_factory=deque)
     is_behind: bool = False
     woken: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def take(self) -> list[Record]:
+    def take(self) -> list[News]:
         """All that is new; the event is cleared first, so that nothing slips in between."""
         self.woken.clear()
         taken = []
@@ -61,13 +70,17 @@ class Watchers:
         """Called by the writer's thread after the commit."""
         with self._lock:
             watchers = list(self._by_model.get(model_id, ()))
+        news, by_loop = News(records), defaultdict(list)
         for watcher in watchers:
-            if len(watcher.news) + len(records) > KEPT:
+            if sum(len(one.records) for one in list(watcher.news)) + len(records) > KEPT:
                 watcher.is_behind = True
                 watcher.news.clear()
             else:
-                watcher.news.extend(records)
-            watcher.loop.call_soon_threadsafe(watcher.woken.set)
+                watcher.news.append(news)
+            by_loop[watcher.loop].append(watcher)
+        # One call wakes all: each call costs the writer more than what it has to say.
+        for loop, some in by_loop.items():
+            loop.call_soon_threadsafe(_wake, some)
 
     def close(self) -> None:
         """Wake everybody, so that streams notice that the service ends."""
@@ -76,3 +89,8 @@ class Watchers:
             everyone = [one for some in self._by_model.values() for one in some]
         for watcher in everyone:
             watcher.loop.call_soon_threadsafe(watcher.woken.set)
+
+
+def _wake(watchers: list[Watcher]) -> None:
+    for watcher in watchers:
+        watcher.woken.set()
