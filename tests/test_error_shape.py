@@ -1,10 +1,12 @@
 """One error shape over every route of every surface, whatever is wrong with the request."""
 
 import inspect
+import time
 from typing import Any
 
 import httpx
 import pytest
+from sqlalchemy import text
 
 from tapeline import errors
 from tapeline.errors import Problem
@@ -123,6 +125,19 @@ def _required(row: Endpoint) -> list[str]:
 
 def _empty(row: Endpoint) -> dict[str, str]:
     return dict.fromkeys(_required(row), "")
+
+
+def test_a_bug_behind_a_route_answers_in_the_same_shape(
+    cast: Cast, service: Service, caplog: pytest.LogCaptureFixture
+) -> None:
+    service.store.write_now(lambda connection: connection.execute(text("drop table invitations")))
+    answer = cast.owner.get(f"/api/projects/{cast.project_id}/invitations")
+    assert check_shape(answer, 500)["code"] == "problem"
+    assert "invitations" not in answer.text
+    deadline = time.monotonic() + 10  # it is logged once the answer is out
+    while "invitations" not in caplog.text and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert "no such table" in caplog.text or "does not exist" in caplog.text
 
 
 def test_a_bug_answers_in_the_same_shape_and_keeps_its_traceback(

@@ -13,6 +13,8 @@ from tapeline.accounts import id_tokens
 from tapeline.accounts.id_tokens import LIFETIME, RETIRED_AFTER, SUFFIX, KeyRing
 from tapeline.errors import InvalidToken
 
+NO_KEY: Any = None  # what the algorithm "none" wants
+
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
@@ -75,7 +77,7 @@ def test_tokens_that_nobody_here_signed_are_refused(folder: Path) -> None:
     header, claims, signature = good.split(".")
     key_id, known = kid(good), jwt.decode(good, options={"verify_signature": False})
     other_key = b"another key of thirty-two bytes!"
-    unsigned = jwt.encode(known, None, "none", headers={"kid": key_id})
+    unsigned = jwt.encode(known, NO_KEY, "none", headers={"kid": key_id})
     longer = jwt.encode(known | {"exp": known["exp"] + 9}, other_key, headers={"kid": key_id})
     forged = {
         "alg none": unsigned,

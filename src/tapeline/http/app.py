@@ -44,6 +44,7 @@ def build(services: Services) -> ASGIApp:
         exception_handlers={
             Problem: errors.on_problem,
             IntegrityError: errors.on_broken_reference,
+            Exception: errors.on_bug,
             HTTPException: errors.on_http_exception,
         },
     )

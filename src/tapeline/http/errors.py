@@ -53,6 +53,11 @@ async def on_problem(_request: Request, problem: Exception) -> Response:
     return answer(problem)
 
 
+async def on_bug(_request: Request, _error: Exception) -> Response:
+    """Raised on after this, to the edge, which logs it."""
+    return answer(Problem())
+
+
 async def on_broken_reference(_request: Request, _error: Exception) -> Response:
     """What a change stands on went away while it was made: only possible with several servers."""
     return answer(errors.ChangedMeanwhile())

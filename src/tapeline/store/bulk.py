@@ -13,9 +13,9 @@ from typing import Any
 from sqlalchemy import Connection, LargeBinary, Table
 from sqlalchemy.exc import DBAPIError
 
-# Rows in one statement on SQLite, largest first. One statement of many rows is not only quicker:
-# its driver lets other threads run once per statement, and taking turns for every row is dear.
-PORTIONS = (256, 128, 64, 32, 16, 8, 4, 2, 1)
+# Rows in one statement on SQLite. One statement of many rows is not only quicker: its driver lets
+# other threads run at every statement, and getting the turn back is what the writer waits for most.
+PORTION = 128
 SHORT = 4_096  # bytes: what is longer is not copied to save a look-up
 
 Row = tuple[Any, ...]
@@ -64,11 +64,8 @@ def insert(
 
 
 def _portions(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
-    start = 0
-    for size in PORTIONS:
-        while len(rows) - start >= size:
-            yield rows[start : start + size]
-            start += size
+    for start in range(0, len(rows), PORTION):
+        yield rows[start : start + PORTION]
 
 
 @cache

@@ -61,7 +61,11 @@ def _engine(
         poolclass=QueuePool,
         pool_size=connections,
         max_overflow=0,
-        connect_args={"check_same_thread": False, "timeout": busy_seconds},
+        connect_args={
+            "check_same_thread": False,
+            "timeout": busy_seconds,
+            "cached_statements": 512,
+        },
     )
 
     @event.listens_for(engine, "connect")

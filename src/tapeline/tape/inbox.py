@@ -52,7 +52,9 @@ class Inbox:
         self._waiting.append((submission, answer))
         self._size += len(submission.events)
         if not self._asked:
-            self._ask()
+            # Not before the others that have arrived in this same moment stand in line too.
+            self._asked = True
+            asyncio.get_running_loop().call_soon(self._ask)
         await answer
 
     def take(self) -> list[tuple[Submission, asyncio.Future[None]]]:
