@@ -1,6 +1,5 @@
 """Deleting models and projects: nothing of them is left, and others are not held up."""
 
-import asyncio
 import threading
 from collections.abc import Callable
 
@@ -11,7 +10,7 @@ from tapeline.accounts import users
 from tapeline.models import models, projects
 from tapeline.store import tape_tables
 from tapeline.tape import clearing
-from tests.conftest import Person, Service
+from tests.conftest import Person, Service, run
 from tests.pushing import ORDER, RESULT, Model, pushing
 
 LOG = "/v1/live/log"
@@ -57,7 +56,7 @@ def fill(model: Model, lines: int) -> None:
 
 
 def clear(service: Service) -> None:
-    asyncio.run(clearing.clear(service.store))
+    run(clearing.clear(service.store))
 
 
 @pytest.mark.heavy
