@@ -36,6 +36,9 @@ def chains(draw: st.DrawFn, least: int = 1) -> list[Record]:
 
 
 def _record(draw: Any, seq: int) -> Record:
+    body = draw(BODIES)
+    # Orders and updates are salted, and they always have an id.
+    salt = draw(st.none() | st.binary(min_size=16, max_size=16)) if body else None
     return Record(
         seq=seq,
         kind=draw(st.integers(1, 17)),
@@ -43,8 +46,8 @@ def _record(draw: Any, seq: int) -> Record:
         received_at=draw(TIMES),
         run_id=draw(st.none() | st.just("run")),
         backtest_id=draw(st.none() | st.just("bt")),
-        body=msgspec.json.encode(draw(BODIES), order="deterministic"),
-        salt=draw(st.none() | st.binary(min_size=16, max_size=16)),
+        body=msgspec.json.encode(body, order="deterministic"),
+        salt=salt,
     )
 
 
