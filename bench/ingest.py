@@ -58,10 +58,12 @@ def _measured(
     contenders: list[Contender], rounds: int, seconds: int
 ) -> dict[Contender, list[Sent]]:
     found: dict[Contender, list[Sent]] = {one: [] for one in contenders}
-    for _ in range(rounds):
+    for turn in range(rounds + 1):
         for one in contenders:
             if one.measure is not None:
-                found[one].append(one.measure(seconds))
+                sent = one.measure(seconds)
+                if turn > 0:  # the first turn warms everybody up
+                    found[one].append(sent)
     return found
 
 

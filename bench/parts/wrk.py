@@ -60,7 +60,7 @@ def send(address: str, script: Path, connections: int, seconds: int, pid: int) -
     if "Non-2xx" in ran or "Socket errors" in ran:
         raise SystemExit(f"not all of it was taken by {address}:\n{ran}")
     used = _processor_seconds(pid) - before
-    rate, latency = _found(r"Requests/sec:\s+([\d.]+)", ran), _found(r"99%\s+(\S+)", ran)
+    rate, latency = _found(r"Requests/sec:\s+([\d.]+)", ran), _found(r"\n +99% +(\S+)", ran)
     total = int(_found(r"(\d+) requests in", ran))
     return Sent(float(rate), _milliseconds(latency), 1e6 * used / max(1, total))
 
