@@ -155,3 +155,14 @@ def shared_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
     made = Home(tmp_path_factory.mktemp("home"))
     yield made
     made.close()
+
+
+@pytest.fixture(scope="module")
+def server(shared_home: Home) -> Server:
+    return shared_home.up()
+
+
+@pytest.fixture
+def client(server: Server) -> Iterator[httpx.Client]:
+    with server.client() as opened:
+        yield opened

@@ -1,26 +1,14 @@
 """What a load balancer, a monitor and a client with a wrong clock ask a running server."""
 
 import time
-from collections.abc import Iterator
 
 import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from tests.acceptance.conftest import Home, Server
+from tests.acceptance.conftest import Server
 
 pytestmark = pytest.mark.heavy
-
-
-@pytest.fixture(scope="module")
-def server(shared_home: Home) -> Server:
-    return shared_home.up()
-
-
-@pytest.fixture
-def client(server: Server) -> Iterator[httpx.Client]:
-    with server.client() as opened:
-        yield opened
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/readyz"])

@@ -5,7 +5,6 @@ import os
 import pty
 import select
 import subprocess
-from collections.abc import Iterator
 
 import httpx
 import pytest
@@ -15,17 +14,6 @@ from tests.acceptance.conftest import PASSWORD, SLOW_MACHINE, Home, Server
 pytestmark = pytest.mark.heavy
 
 OTHER_PASSWORD = "another long password"
-
-
-@pytest.fixture(scope="module")
-def server(shared_home: Home) -> Server:
-    return shared_home.up()
-
-
-@pytest.fixture
-def client(server: Server) -> Iterator[httpx.Client]:
-    with server.client() as opened:
-        yield opened
 
 
 def sign_in(client: httpx.Client, email: str, password: str = PASSWORD) -> httpx.Response:

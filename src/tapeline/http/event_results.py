@@ -89,7 +89,8 @@ async def prepared(stage: Stage, content: bytes) -> dict[str, Any]:
         await stage.put(pieces)
         return header
     with tempfile.TemporaryDirectory(dir=stage.services.spool) as name:
-        (Path(name) / "body").write_bytes(content)
+        # Up to 100 MB: not on the event loop.
+        await anyio.to_thread.run_sync((Path(name) / "body").write_bytes, content)
         return await _prepared_apart(Path(name), {}, stage, lenient=False)
 
 

@@ -153,10 +153,6 @@ def paths(error: Any) -> dict[str, dict[str, Any]]:
     return found
 
 
-def summary(kind: Kind) -> str:
-    return KEYS[kind][2]
-
-
 def _operation(path: str, kind: Kind, error: Any) -> dict[str, Any]:
     properties, required, sentence = KEYS[kind]
     schema = {"type": "object", "properties": properties, "required": list(required)}
