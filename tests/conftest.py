@@ -136,12 +136,21 @@ def store(settings: Settings) -> Iterator[Store]:
         yield opened
 
 
+class _PromptServer(uvicorn.Server):
+    """Notices at once that it should stop; uvicorn looks ten times a second, after every test."""
+
+    async def main_loop(self) -> None:
+        await self.on_tick(0)
+        while not self.should_exit:  # noqa: ASYNC110 - another thread sets it
+            await asyncio.sleep(0.005)
+
+
 @contextmanager
 def serving(services: Services) -> Iterator[str]:
     """The real application behind the real server, on a free port; its address."""
     listener = socket.create_server(("127.0.0.1", 0), backlog=2048)
     config = uvicorn.Config(compose.application(services), log_config=None, lifespan="on")
-    server = uvicorn.Server(config)
+    server = _PromptServer(config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
     deadline = time.monotonic() + 10

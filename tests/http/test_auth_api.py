@@ -24,6 +24,8 @@ Enter = Callable[[str], Person]
 ADA = {"email": "ada@example.com", "password": PASSWORD}
 BOB = {"email": "bob@example.com", "password": PASSWORD}
 
+pytestmark = pytest.mark.heavy  # real passwords, and hashing them is slow on purpose
+
 NO_KEY: Any = None  # what the algorithm "none" wants
 
 
