@@ -23,9 +23,14 @@ ARROWS: dict[str, set[str]] = {
     "accounts": FOUNDATION | {"store"},
     "models": FOUNDATION | {"store", "accounts"},
     "tape": FOUNDATION | {"store", "accounts"},
-    "http": FOUNDATION | {"store", "accounts", "models", "tape"},
-    "compose": FOUNDATION | {"datadir", "store", "accounts", "models", "tape", "http"},
-    "cli": FOUNDATION | {"datadir", "store", "accounts", "models", "tape", "http", "compose"},
+    "results": FOUNDATION | {"store", "accounts", "tape"},
+    "runs": FOUNDATION | {"store", "accounts", "models", "tape"},
+    "sharing": FOUNDATION | {"store", "accounts", "tape", "results"},
+    "http": FOUNDATION | {"store", "accounts", "models", "tape", "results", "runs", "sharing"},
+    "compose": FOUNDATION
+    | {"datadir", "store", "accounts", "models", "tape", "results", "runs", "sharing", "http"},
+    "cli": FOUNDATION
+    | {"datadir", "store", "accounts", "models", "tape", "results", "runs", "http", "compose"},
     "__main__": {"cli"},
     "": set(),
 }

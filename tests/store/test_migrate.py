@@ -25,6 +25,11 @@ from tests.conftest import database_url, run_sql
 for module in sorted((migrate.MIGRATIONS.parent).glob("*tables.py")):
     importlib.import_module(f"tapeline.store.{module.stem}")
 
+MODEL = (
+    "insert into models (id, project_id, name, type, description, created_at)"
+    " values ('m', 'p', 'One', 'strategy', '', 0)"
+)
+
 UPGRADE = """
 from pathlib import Path
 from tapeline import logs
@@ -166,8 +171,9 @@ def _statements(connection: Connection) -> dict[str, set[str]]:
 
 
 def _pieces(statement: str) -> set[str]:
-    """Without regard to white space and to the order of columns and constraints."""
-    head, _, rest = " ".join(statement.split()).partition("(")
+    """Without regard to white space, to quotes (a copied table's name has them) and to the order
+    of columns and constraints."""
+    head, _, rest = " ".join(statement.replace('"', "").split()).partition("(")
     inside, _, tail = rest.rpartition(")")
     return {head.strip(), tail.strip(), *_split(inside)}
 
@@ -260,7 +266,7 @@ def test_changing_a_table_keeps_the_rows_that_refer_to_it(
     migrate.migrate(database)
     with database.writing.begin() as connection:
         connection.execute(text("insert into projects values ('p', 'Alpha', '', 0)"))
-        connection.execute(text("insert into models values ('m', 'p', 'One', 'strategy', '', 0)"))
+        connection.execute(text(MODEL))
     add_migration(
         versions,
         "    with op.batch_alter_table('projects', recreate='auto') as table:\n"
@@ -282,7 +288,7 @@ def test_a_migration_that_would_leave_orphans_is_refused(
     migrate.migrate(database)
     with database.writing.begin() as connection:
         connection.execute(text("insert into projects values ('p', 'Alpha', '', 0)"))
-        connection.execute(text("insert into models values ('m', 'p', 'One', 'strategy', '', 0)"))
+        connection.execute(text(MODEL))
     add_migration(versions, "    op.execute('delete from projects')\n")
     with pytest.raises(CannotStart, match="refer to nothing"):
         migrate.migrate(database)
