@@ -1,0 +1,1 @@
+"""What runs because somebody desired it: the supervisor, the engine, the sandbox, environments."""

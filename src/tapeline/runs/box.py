@@ -1,0 +1,53 @@
+"""What one sandboxed process may see and use. The shim reads it as JSON."""
+
+from typing import Literal
+
+import msgspec
+
+Network = Literal["open", "events", "none"]
+"""Everything but this machine, or only the server's events address, or nobody."""
+
+
+class Box(msgspec.Struct, kw_only=True):
+    argv: list[str]
+    cwd: str
+    env: dict[str, str]
+    """All of it: nothing of the server's own environment comes along."""
+    readonly: list[tuple[str, str]]
+    """Pairs of a path on the host and the path inside."""
+    writable: list[tuple[str, str]]
+    tmp_mb: int
+    network: Network
+    events_port: int | None
+    """On 127.0.0.1 inside; what connects to it reaches the server."""
+    memory_mb: int
+    cpu_milli: int
+    pids: int
+    disk_mb: int | None
+    """Of all writable folders together."""
+    uid: int | None
+    """Whom root becomes before anything of the model runs."""
+
+
+class Policy(msgspec.Struct, kw_only=True):
+    """How a launch goes on when its process ends, and when it must end."""
+
+    restart: bool
+    grace: float = 10.0
+    time_limit: float | None = None
+    journal_bytes: int = 64 * 1024 * 1024
+    line_bytes: int = 65_536
+
+
+class Launch(msgspec.Struct, kw_only=True):
+    """What the shim is told, over its standard input and never on disk: it holds secrets."""
+
+    name: str
+    folder: str
+    lock: str
+    runs: str
+    box: Box
+    masked: list[str]
+    """Texts that must not appear in the journal."""
+    policy: Policy
+    unsafe: bool = False
