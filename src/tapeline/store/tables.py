@@ -127,6 +127,7 @@ keys = Table(
     Column("created_at", Double, nullable=False),
     # A key made for one run: it writes to that run's model alone, and dies with the run.
     Column("run_id", String, ForeignKey("runs.id", ondelete="CASCADE"), index=True),
+    Column("fence", BigInteger),
 )
 
 models = Table(

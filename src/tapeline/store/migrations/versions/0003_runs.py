@@ -103,6 +103,7 @@ def upgrade() -> None:
 
     with op.batch_alter_table("keys", schema=None) as batch_op:
         batch_op.add_column(sa.Column("run_id", sa.String(), nullable=True))
+        batch_op.add_column(sa.Column("fence", sa.BigInteger(), nullable=True))
         batch_op.create_index(batch_op.f("ix_keys_run_id"), ["run_id"], unique=False)
         batch_op.create_foreign_key(
             batch_op.f("fk_keys_run_id"), "runs", ["run_id"], ["id"], ondelete="CASCADE"

@@ -1,0 +1,270 @@
+"""Carries out what the supervisor decides, and brings what runs say onto their tapes.
+
+It keeps nothing that matters in memory: rows, locks and journals are the truth, and after a crash
+the next keeper reads them and goes on.
+"""
+
+import asyncio
+import time
+from collections import defaultdict
+from collections.abc import Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from typing import Any, TypeVar
+
+from sqlalchemy import Connection
+
+from tapeline.errors import CannotInstall, CannotLaunch, Problem
+from tapeline.logs import Log
+from tapeline.runs import collect, desired, launching, supervisor
+from tapeline.runs import run as run_records
+from tapeline.runs.collector import Collector
+from tapeline.runs.engine import Engine, Job
+from tapeline.runs.run import Run
+from tapeline.runs.story import Story
+from tapeline.runs.supervisor import Action, Seen, View
+from tapeline.runs.telling import Telling
+from tapeline.store.sealing import Seal
+from tapeline.store.store import Store
+
+log = Log(__name__)
+
+T = TypeVar("T")
+
+TICK = 2.0  # seconds between looks at what nobody rang for: other servers' wishes, silent deaths
+LAUNCHES_COUNT_FOR = 600.0
+RETRY = 1.0
+
+
+class Keeper:
+    def __init__(
+        self,
+        store: Store,
+        engine: Engine,
+        collector: Collector,
+        seal: Seal,
+        *,
+        slots: int,
+        grace: float,
+    ) -> None:
+        self._store = store
+        self._engine = engine
+        self._collector = collector
+        self._seal = seal
+        self._slots = slots
+        self._grace = grace
+        self._woken = asyncio.Event()
+        self._busy: set[str] = set()
+        self._projects: dict[str, str] = {}
+        self._jobs: dict[str, Job] = {}
+        self._problems: dict[str, str] = {}
+        self._troubles: dict[str, str] = {}
+        self._stopping: dict[str, float] = {}
+        self._launches: defaultdict[str, list[float]] = defaultdict(list)
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._threads = ThreadPoolExecutor(8, thread_name_prefix="engine")
+        self._is_closing = False
+
+    def wake(self) -> None:
+        """Somebody changed what is desired, or a run changed its state."""
+        self._woken.set()
+
+    async def keep(self) -> None:
+        """Until cancelled."""
+        self._collector.on_change = self.wake
+        while True:
+            self._woken.clear()
+            try:
+                await self._turn()
+            except Problem as problem:
+                log.error("runs_not_kept", reason=problem.message)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._woken.wait(), TICK)
+
+    async def stop_all(self) -> None:
+        """End everything on this host for now; what is desired stays so for the next start."""
+        self._is_closing = True
+        runs = [run for run in await self._unfinished() if self._is_ours(run)]
+        await asyncio.gather(*(self._in_thread(self._engine.stop, run) for run in runs))
+        deadline = time.monotonic() + self._grace + supervisor.STUBBORN_AFTER
+        while runs and time.monotonic() < deadline:
+            await asyncio.sleep(0.05)
+            runs = [run for run in runs if await self._in_thread(self._engine.is_alive, run)]
+        for run in await self._unfinished():
+            if self._is_ours(run):
+                await self._collector.collect(run)
+
+    async def close(self) -> None:
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    # One turn
+
+    async def _turn(self) -> None:
+        if self._is_closing:
+            return
+        await self._forget_strangers()
+        runs = await self._unfinished()
+        alive = await self._in_thread(self._look, runs)
+        # Looked first, read after: of what is gone, everything has been read now.
+        gone = [run for run in runs if self._is_ours(run) and not alive[run.id]]
+        if gone:
+            await asyncio.gather(*map(self._collector.collect, gone))
+            runs = await self._unfinished()
+        for action in supervisor.decide(self._view(runs, alive)):
+            self._begin(action.run.id, self._carry_out(action))
+
+    def _view(self, runs: list[Run], alive: dict[str, bool]) -> View:
+        now = time.time()
+        seen = {}
+        for run in runs:
+            launches = [at for at in self._launches[run.id] if now - at < LAUNCHES_COUNT_FOR]
+            self._launches[run.id] = launches
+            seen[run.id] = Seen(
+                # Launched since we looked: the next turn will know.
+                alive=alive.get(run.id, run.is_launched),
+                busy=run.id in self._busy,
+                prepared=run.id in self._jobs,
+                problem=self._problems.get(run.id),
+                trouble=self._troubles.get(run.id),
+                stopping_since=self._stopping.get(run.id),
+                recent_launches=len(launches),
+            )
+        return View(
+            host=self._engine.host,
+            now=now,
+            slots=self._slots,
+            grace=self._grace,
+            runs=runs,
+            projects=self._projects,
+            seen=seen,
+        )
+
+    async def _unfinished(self) -> list[Run]:
+        found = await self._store.read(run_records.unfinished, self._slots)
+        self._projects = {run.id: project for run, project in found}
+        return [run for run, _ in found]
+
+    def _look(self, runs: list[Run]) -> dict[str, bool]:
+        return {
+            run.id: self._engine.is_alive(run)
+            for run in runs
+            if run.is_launched and run.host == self._engine.host
+        }
+
+    def _is_ours(self, run: Run) -> bool:
+        return run.is_launched and run.host == self._engine.host
+
+    async def _forget_strangers(self) -> None:
+        """What is here of runs that have ended, or whose model was deleted, goes."""
+        known = await self._in_thread(self._engine.known) - self._busy
+        if not known:
+            return
+        open_ones = await self._store.read(run_records.open_among, known)
+        for run_id in known - open_ones:
+            self._forget(run_id)
+            self._begin(run_id, self._in_thread(self._engine.clear, run_id))
+
+    # Carrying out
+
+    def _begin(self, run_id: str, act: Coroutine[Any, Any, Any]) -> None:
+        """One thing at a time about each run; many runs at once."""
+        self._busy.add(run_id)
+
+        async def carry() -> None:
+            try:
+                await act
+            except Problem as problem:
+                log.error("run_not_moved", run=run_id, reason=problem.message)
+                await asyncio.sleep(RETRY)
+            finally:
+                self._busy.discard(run_id)
+                self.wake()
+
+        task = asyncio.create_task(carry())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _carry_out(self, action: Action) -> None:
+        run = action.run
+        match action:
+            case supervisor.Prepare():
+                await self._prepare(run)
+            case supervisor.Start():
+                await self._start(run)
+            case supervisor.Stop():
+                self._stopping[run.id] = time.time()
+                await self._tell(run, lambda story: story.changes.update(state="stopping"))
+                await self._in_thread(self._engine.stop, run)
+            case supervisor.Kill():
+                await self._in_thread(lambda: self._engine.stop(run, now=True))
+            case supervisor.Replace(successor=successor):
+                await self._store.write(desired.replace, run, successor)
+            case supervisor.Relaunch():
+                await self._tell(run, lambda story: story.relaunching(time.time()))
+            case supervisor.End(state=state, reason=reason):
+                await self._end(run, state, reason)
+
+    async def _prepare(self, run: Run) -> None:
+        claimed = await self._store.write(launching.claim, run, self._engine.host)
+        if not claimed:
+            return
+        if run.launches == 0:
+            await self._tell(run, lambda story: story.lifecycle("Deploying", time.time()))
+        job = await self._store.read(launching.job_of, run.id)
+        if job is None:
+            return
+        telling = Telling(self._store, self._collector, run.id)
+        try:
+            prepared = await self._in_thread(self._engine.prepare, job, telling)
+        except CannotInstall as error:
+            self._problems[run.id] = error.message
+            return
+        if job.version.lock is None:
+            await self._store.write(launching.remember_lock, job.version, prepared.lock)
+        self._jobs[run.id] = job
+
+    async def _start(self, run: Run) -> None:
+        job, now = self._jobs[run.id], time.time()
+        raised = await self._store.write(
+            launching.raise_fence, self._seal, job, self._engine.host, self._engine.confinement
+        )
+        if raised is None:
+            return
+        launched, given = raised
+        self._launches[run.id].append(now)
+        try:
+            await self._in_thread(self._engine.start, launching.of(job, launched), given)
+        except CannotLaunch as error:
+            log.error("run_not_launched", run=run.id, reason=error.message)
+            self._troubles[run.id] = error.message
+            await self._store.write(launching.withdraw, launched)
+            await asyncio.sleep(RETRY)
+
+    async def _end(self, run: Run, state: run_records.State, reason: str) -> None:
+        def tell(story: Story) -> None:
+            if state == "failed":
+                story.failed(reason, time.time())
+            else:
+                story.gave_up(state, reason, time.time())
+
+        await self._tell(run, tell)
+        self._forget(run.id)
+
+    def _forget(self, run_id: str) -> None:
+        memories: tuple[dict[str, Any], ...] = (
+            self._jobs, self._problems, self._troubles, self._stopping, self._launches
+        )  # fmt: skip
+        for memory in memories:
+            memory.pop(run_id, None)
+
+    async def _tell(self, run: Run, tell: Callable[[Story], None]) -> None:
+        def job(connection: Connection) -> collect.Taken:
+            return collect.write(connection, self._collector.appender, run.id, tell)
+
+        self._collector.announce(await self._store.write(job))
+
+    async def _in_thread(self, act: Callable[..., T], *args: Any) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._threads, act, *args)

@@ -1,0 +1,103 @@
+"""A run: what somebody desired, and how far it has come."""
+
+from collections.abc import Iterable
+from typing import Any, Literal
+
+import msgspec
+from sqlalchemy import Connection, func, select
+
+from tapeline.store.rows import record
+from tapeline.store.run_tables import runs
+from tapeline.store.tables import models
+
+Kind = Literal["live", "backtest", "screener"]
+State = Literal[
+    "pending",
+    "installing",
+    "running",
+    "restarting",
+    "stopping",
+    "stopped",
+    "exited",
+    "crashed",
+    "failed",
+]
+Desired = Literal["running", "stopped"]
+
+DEPLOYED: tuple[Kind, ...] = ("live", "screener")
+"""Of these a model has at most one instance at any moment."""
+
+
+class Run(msgspec.Struct, frozen=True, kw_only=True):
+    id: str
+    model_id: str
+    version_id: str
+    kind: Kind
+    state: State
+    desired: Desired
+    reason: str
+    plan: str
+    memory_mb: int
+    cpu_milli: int
+    python_version: str
+    backtest_id: str | None = None
+    arguments: dict[str, Any] | None = None
+    description: str = ""
+    schedule: str | None = None
+    due_at: float | None = None
+    host: str | None = None
+    fence: int | None = None
+    """Of its launch that may be alive; None before the first and after one that is gone."""
+    launches: int = 0
+    restarts: int = 0
+    exit_code: int | None = None
+    confinement: str = ""
+    journal: int = 0
+    refused: int = 0
+    created_at: float
+    created_by: str
+    started_at: float | None = None
+    ended_at: float | None = None
+
+    @property
+    def is_deployed(self) -> bool:
+        return self.kind in DEPLOYED
+
+    @property
+    def is_launched(self) -> bool:
+        """Whether something of it may be alive."""
+        return self.fence is not None
+
+
+def unfinished(connection: Connection, waiting: int) -> list[tuple[Run, str]]:
+    """Every run that has not ended, the oldest first, with its project.
+
+    Of the backtests that wait, only the first `waiting` of each project: there may be thousands.
+    """
+    waits = (runs.c.kind == "backtest") & runs.c.host.is_(None) & (runs.c.desired == "running")
+    place = func.row_number().over(
+        partition_by=[models.c.project_id, waits], order_by=[runs.c.created_at, runs.c.id]
+    )
+    placed = (
+        select(runs, models.c.project_id, (waits & (place > waiting)).label("is_far_behind"))
+        .join(models, models.c.id == runs.c.model_id)
+        .where(runs.c.ended_at.is_(None))
+        .subquery()
+    )
+    query = (
+        select(placed)
+        .where(~placed.c.is_far_behind)
+        .order_by(placed.c.created_at, placed.c.id)
+    )
+    return [(record(Run, row), row.project_id) for row in connection.execute(query)]
+
+
+def find(connection: Connection, run_id: str) -> Run | None:
+    row = connection.execute(select(runs).where(runs.c.id == run_id)).first()
+    return None if row is None else record(Run, row)
+
+
+def open_among(connection: Connection, run_ids: Iterable[str]) -> set[str]:
+    """Which of these have not ended. A model that was deleted took its runs with it."""
+    query = select(runs.c.id).where(runs.c.id.in_(list(run_ids)), runs.c.ended_at.is_(None))
+    return set(connection.scalars(query))

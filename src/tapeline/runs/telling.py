@@ -1,0 +1,36 @@
+"""How an installation goes, told to the model's log while it goes on. Called from engine threads."""
+
+import time
+from collections.abc import Callable
+
+from sqlalchemy import Connection
+
+from tapeline.runs import collect
+from tapeline.runs.collector import Collector
+from tapeline.runs.journal import Record
+from tapeline.runs.story import Story
+from tapeline.store.store import Store
+
+
+class Telling:
+    def __init__(self, store: Store, collector: Collector, run_id: str) -> None:
+        self._store = store
+        self._collector = collector
+        self._run_id = run_id
+
+    def installing(self) -> None:
+        self._tell(lambda story: story.lifecycle("Installing Dependencies", time.time()))
+
+    def lines(self, records: list[Record]) -> None:
+        def tell(story: Story) -> None:
+            for one in records:
+                if one.kind != "state":
+                    story.line(one.text, one.kind, one.time)
+
+        self._tell(tell)
+
+    def _tell(self, tell: Callable[[Story], None]) -> None:
+        def job(connection: Connection) -> collect.Taken:
+            return collect.write(connection, self._collector.appender, self._run_id, tell)
+
+        self._collector.announce(self._store.write_now(job))

@@ -1,0 +1,32 @@
+"""Which backtests may be under way: as many as the machine bears, fair between projects."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from tapeline.runs.run import Run
+
+
+def chosen(
+    runs: Sequence[Run], projects: Mapping[str, str], host: str, slots: int
+) -> set[str]:
+    """The backtests that hold a slot of this host, and those that get one now.
+
+    Whoever has the fewest under way is next, however many somebody else has sent before; within a
+    project the oldest comes first. `runs` are the unfinished ones, the oldest first.
+    """
+    backtests = [run for run in runs if run.kind == "backtest"]
+    holding = [run for run in backtests if run.host == host]
+    under_way = Counter(projects.get(run.id, "") for run in holding)
+    waiting: dict[str, list[Run]] = {}
+    for run in backtests:
+        if run.host is None and run.desired == "running":
+            waiting.setdefault(projects.get(run.id, ""), []).append(run)
+    found = {run.id for run in holding}
+    while waiting and len(found) < slots:
+        # Dictionaries keep their order: among equals, the project that has waited longest.
+        project = min(waiting, key=lambda one: under_way[one])
+        found.add(waiting[project].pop(0).id)
+        under_way[project] += 1
+        if not waiting[project]:
+            del waiting[project]
+    return found
