@@ -61,7 +61,7 @@ def test_what_is_not_there_and_what_cannot_be_done_to_it(service: Service) -> No
         assert check_shape(client.get("/static/none.css"), 404)
         assert check_shape(client.get("/static/../app.py"), 404)
         for row in ROUTES:
-            wrong = client.request("PUT", address(row))
+            wrong = client.request("TRACE", address(row))
             check_shape(wrong, 405)
             assert row.method in wrong.headers["allow"]
 

@@ -1,7 +1,12 @@
 """The composition root: settings in, running parts out. It knows everyone; nobody knows it."""
 
+import platform
+import shutil
+import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
 
 from starlette.types import ASGIApp
 
@@ -14,6 +19,7 @@ from tapeline.http.metrics import Metrics
 from tapeline.http.services import Services
 from tapeline.settings import Settings
 from tapeline.store import failures
+from tapeline.store.blobs import Blobs
 from tapeline.store.migrate import migrate
 from tapeline.store.sealing import Seal
 from tapeline.store.store import Store
@@ -55,16 +61,51 @@ def open_services(settings: Settings) -> Iterator[Services]:
             watchers,
             Seal.of(keys),
             spool,
+            Blobs(settings.data / "blobs", settings.blobs),
+            _interpreters(),
         )
         try:
             yield services
         finally:
             watchers.close()
             services.passwords.shutdown()
+            services.archives.shutdown()
 
 
 def application(services: Services) -> ASGIApp:
     return app.build(services)
+
+
+@dataclass(frozen=True)
+class _Interpreter:
+    version: str
+    release: str
+    source: str
+
+
+@cache
+def _interpreters() -> tuple[_Interpreter, ...]:
+    """The CPythons on the search path that start, and the one this server runs on."""
+    releases = {".".join(platform.python_version_tuple()[:2]): platform.python_version()}
+    for minor in range(7, 30):
+        path = shutil.which(f"python3.{minor}")
+        release = _release(path) if path else ""
+        if release.startswith(f"3.{minor}."):
+            releases.setdefault(f"3.{minor}", release)
+    newest = sorted(releases, key=lambda one: int(one.partition(".")[2]), reverse=True)
+    return tuple(_Interpreter(one, releases[one], "PATH") for one in newest)
+
+
+def _release(path: str) -> str:
+    show = "import platform; print(platform.python_implementation(), platform.python_version())"
+    try:
+        done = subprocess.run(  # noqa: S603 - a fixed script, on an interpreter of this host
+            [path, "-I", "-c", show], capture_output=True, text=True, timeout=10, check=True
+        )
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    kind, _, release = done.stdout.strip().partition(" ")
+    return release if kind == "CPython" else ""
 
 
 def _migrate(store: Store) -> None:

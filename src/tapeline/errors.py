@@ -207,6 +207,43 @@ class NoSuchBacktest(Missing):
     """There is no such backtest, or it is not yours to see."""
 
 
+class NoSuchVersion(Missing):
+    """There is no such version of this model."""
+
+    field = "versionId"
+
+
+class NoSuchSecret(Missing):
+    """This model has no secret of this name."""
+
+
+# Uploads
+
+
+class InvalidArchive(Invalid):
+    """The archive is not a zip file that holds a model."""
+
+    field = "model"
+
+
+class InvalidManifest(Invalid):
+    """The archive's platform.json is not valid."""
+
+    field = "model"
+
+
+class UnknownPlan(Invalid):
+    """There is no such plan."""
+
+    field = "plan"
+
+
+class UnknownPython(Invalid):
+    """This version of Python cannot be had here."""
+
+    field = "pythonVersion"
+
+
 # The store and the machine
 
 

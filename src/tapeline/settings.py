@@ -26,6 +26,9 @@ NOT_SETTINGS = {
     "BACKTEST_ID", "BACKTEST_ARGS", "STATE_DIR",
 }  # fmt: skip
 
+# Memory of 16 MB and a hundredth of a core are the least that anything starts with.
+PLAN = re.compile(r"[a-z][a-z0-9-]{0,31}\s*=\s*(?:1[6-9]|[2-9]\d|[1-9]\d{2,6})/[1-9]\d{1,6}")
+
 SignUp = Literal["open", "invite", "closed"]
 
 
@@ -87,6 +90,28 @@ def _read_database(value: Any) -> str:
     return text
 
 
+def _read_blobs(value: Any) -> str:
+    text = _read_any_text(value).rstrip("/")
+    if text and not re.fullmatch(r"[a-z][a-z0-9+]*://[^/\s]+\S*", text):
+        raise ValueError(value)
+    return text
+
+
+def _read_plans(value: Any) -> str:
+    """One text, also of a table such as `nano = "256/250"` or `nano = {ram = 256, cpu = 250}`."""
+    if isinstance(value, dict):
+        sizes = {
+            name: f"{one['ram']}/{one['cpu']}" if isinstance(one, dict) else one
+            for name, one in value.items()
+        }
+        value = ", ".join(f"{name}={size}" for name, size in sizes.items())
+    plans = [part.strip() for part in _read_any_text(value).split(",") if part.strip()]
+    names = [re.sub(r"\s*=.*", "", plan) for plan in plans]
+    if len(set(names)) != len(names) or not all(map(PLAN.fullmatch, plans)):
+        raise ValueError(value)
+    return ", ".join(re.sub(r"\s+", "", plan) for plan in plans)
+
+
 def _read_origin(value: Any) -> str:
     text = _read_any_text(value).rstrip("/")
     if text and not text.startswith(("http://", "https://")):
@@ -99,6 +124,8 @@ ANY_TEXT = Allowed("a text", _read_any_text)
 PATH = Allowed("a path", _read_path)
 SWITCH = Allowed("true or false", _read_switch)
 DATABASE = Allowed("a postgresql:// URL, or empty for SQLite in the data directory", _read_database)
+BLOBS = Allowed("a URL such as s3://bucket/prefix, or empty for a folder", _read_blobs)
+PLANS = Allowed("plans as name=MB/millicores, separated by commas, or a table", _read_plans)
 ORIGIN = Allowed("an http:// or https:// address, or empty", _read_origin)
 
 
@@ -115,6 +142,9 @@ class Settings:
     )
     database: str = _row(
         "", DATABASE, "PostgreSQL to use instead of the SQLite file in the data directory."
+    )
+    blobs: str = _row(
+        "", BLOBS, "Object storage for archives; empty: the folder `blobs` in the data directory."
     )
     engine: str = _row("local", _one_of(["local"]), "Where models run.")
     demo: bool = _row(False, SWITCH, "Start with a ready account and project to look at.")
@@ -143,6 +173,16 @@ class Settings:
         _whole(1_000, 10_000_000_000),
         "Largest body in bytes of a backtest's result or a batch of events.",
     )
+    max_archive: int = _row(
+        100_000_000, _whole(1_000, 10_000_000_000), "Largest archive of a model in bytes, packed."
+    )
+    upload_seconds: int = _row(900, _whole(1, 86_400), "How long an archive may take to arrive.")
+    plans: str = _row(
+        "nano=256/250, micro=512/500, small=1024/1000, medium=2048/2000, large=4096/4000",
+        PLANS,
+        "Plans to run models with: memory in MB and thousandths of a core.",
+    )
+    backtest_plans: str = _row("slow=512/250", PLANS, "Further plans, for backtests alone.")
     body_seconds: int = _row(60, _whole(1, 3600), "How long a body may take to arrive.")
     max_depth: int = _row(32, _whole(1, 200), "How deep JSON may be nested.")
     max_parts: int = _row(1_000, _whole(1, 1_000_000), "Most fields or parts of a form.")

@@ -15,15 +15,18 @@ from tapeline.accounts.sign_ins import Origin
 from tapeline.http.endpoint import Access, Endpoint
 from tapeline.http.routes import ROUTES
 from tapeline.ids import new_id
-from tapeline.models import models
+from tapeline.models import models, secrets, versions
+from tapeline.models.manifest import Manifest
 from tapeline.tape import kinds, tapes
 from tapeline.tape.event import Event, Submission
+from tests.archives import zipped
 from tests.conftest import PASSWORD, Cast, Person, Service
 
 Route = tuple[str, str]
 Enter = Callable[[str], Person]
 
 BACKTEST = "b-1"
+SECRET = "EXCHANGE_KEY"
 ROLES = ("owner", "admin", "member", "viewer", "outsider", "nobody")
 
 # The columns are ROLES. What is destructive for everybody in the project comes last.
@@ -67,6 +70,22 @@ MATRIX: dict[Route, tuple[int, ...]] = {
     ("GET", "/api/models/{model}/tape"): (200, 200, 200, 200, 404, 401),
     ("GET", "/api/models/{model}/tape/seals"): (200, 200, 200, 200, 404, 401),
     ("GET", "/api/models/{model}/stream"): (200, 200, 200, 200, 404, 401),
+    ("POST", "/project/plans"): (200, 200, 200, 200, 200, 401),
+    ("GET", "/api/pythons"): (200, 200, 200, 200, 200, 401),
+    ("GET", "/model/status"): (200, 200, 200, 200, 200, 401),
+    ("POST", "/model/status"): (200, 200, 200, 200, 404, 401),
+    ("POST", "/model/deploy"): (200, 200, 200, 403, 404, 401),
+    ("POST", "/model/backtest"): (200, 200, 200, 403, 404, 401),
+    ("POST", "/model/upload"): (200, 200, 200, 403, 404, 401),
+    ("POST", "/model/run"): (200, 200, 200, 403, 404, 401),
+    ("POST", "/model/backtest-uploaded-model"): (200, 200, 200, 403, 404, 401),
+    ("POST", "/model/backtestUploadedModel"): (200, 200, 200, 403, 404, 401),
+    ("POST", "/model/kill"): (200, 200, 200, 403, 404, 401),
+    ("GET", "/api/models/{model}/versions"): (200, 200, 200, 200, 404, 401),
+    ("GET", "/api/models/{model}/secrets"): (200, 200, 200, 403, 404, 401),
+    ("GET", "/api/models/{model}/secrets/{secret}"): (200, 200, 200, 403, 404, 401),
+    ("PUT", "/api/models/{model}/secrets/{secret}"): (200, 200, 200, 403, 404, 401),
+    ("DELETE", "/api/models/{model}/secrets/{secret}"): (200, 200, 200, 403, 404, 401),
     ("POST", "/model/delete"): (200, 200, 200, 403, 404, 401),
     ("POST", "/project/delete"): (200, 403, 403, 403, 404, 401),
 }
@@ -96,6 +115,8 @@ class Scene:
             "current_password": lambda: PASSWORD,
             "new_password": lambda: PASSWORD,
             "name": lambda: "Fresh",
+            "secret": lambda: SECRET,
+            "value": lambda: "hidden",
             "role": lambda: "member",
             # In a path it is the id, in a body the secret of the link.
             "invitation": lambda: self._invitation()["{invitation}" in row.path],
@@ -107,6 +128,8 @@ class Scene:
         fields = {field.encode_name for field in msgspec.structs.fields(row.takes)}
         body = {name: value for name, value in facts.items() if name in fields}
         sent = {"method": row.method, "url": row.path.format_map(facts)}
+        if row.attaches:
+            return sent | {"data": body, "files": {"model": ("model.zip", zipped())}}
         return sent | ({"json": body} if fields else {})
 
     def key(self) -> tuple[str, str]:
@@ -144,14 +167,33 @@ class Scene:
         return key.id, secret
 
     def _model(self) -> str:
-        return self.service.store.write_now(
-            models.create,
-            self.cast.owner.actor,
-            self.cast.project_id,
-            name="Momentum",
-            type="strategy",
-            description="",
-        ).id
+        """With a version and a secret."""
+        owner, services = self.cast.owner.actor, self.service.services
+
+        def make(connection: Connection) -> str:
+            model = models.create(
+                connection,
+                owner,
+                self.cast.project_id,
+                name="Momentum",
+                type="strategy",
+                description="",
+            )
+            versions.add(
+                connection,
+                owner,
+                model,
+                archive="none",
+                size=1,
+                manifest=Manifest(main_script="main.py"),
+                plan="nano",
+                python_version=services.pythons[0],
+                description="",
+            )
+            secrets.put(connection, owner, services.seal, model, SECRET, "hidden")
+            return model.id
+
+        return self.service.store.write_now(make)
 
     def _model_with_a_backtest(self) -> str:
         model_id = self._model()
@@ -259,6 +301,10 @@ def test_things_of_another_project_are_not_found_in_ones_own(scene: Scene, cast:
         ("POST", "/project/delete-project-token"): "no_such_token",
         ("POST", "/model/details"): "no_such_model",
         ("POST", "/model/delete"): "no_such_model",
+        ("POST", "/model/deploy"): "no_such_model",
+        ("POST", "/model/run"): "no_such_model",
+        ("POST", "/model/kill"): "no_such_model",
+        ("POST", "/model/status"): "no_such_model",
     }.items():
         row = GUARDED[route]
         facts = scene.facts(cast.outsider, row)

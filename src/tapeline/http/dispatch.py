@@ -1,7 +1,8 @@
 """The way every endpoint takes: read the body, identify, act in one transaction, answer."""
 
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,8 +13,9 @@ from starlette.responses import Response
 
 from tapeline.accounts.actor import Actor
 from tapeline.errors import Invalid, MalformedBody, Missing, Problem
-from tapeline.http import auth, body
+from tapeline.http import auth, body, uploads
 from tapeline.http.endpoint import Access, Call, Endpoint, Nothing
+from tapeline.http.multipart import Attachment
 from tapeline.http.services import Services
 from tapeline.store.once import RequestKey, answered, checked_key, once
 from tapeline.store.sealing import Seal
@@ -28,14 +30,18 @@ def handler(endpoint: Endpoint, services: Services) -> Handler:
             identify = auth.identify(request, services, endpoint.access)
         _check_path(request)
         query = _query(request, endpoint)
-        content = await _content(request, endpoint, services)
-        call = Call(services, request, body.convert(content, endpoint.takes), query, None)
-        key = _request_key(request, endpoint, content, services.seal)
-        if endpoint.responds:
-            known = await services.store.read(identify) if identify else None
-            response: Response = await endpoint.responds(replace(call, known=known))
-            return response
-        return _answer(await _Turn(endpoint, call, identify, key).take())
+        if endpoint.attaches and identify:
+            # Before the body: a stranger's hundred megabytes must not even reach the disk.
+            await services.store.read(identify)
+        async with _said(request, endpoint, services) as (content, attached):
+            taken = body.convert(content, endpoint.takes)
+            call = Call(services, request, taken, query, None, attached)
+            if endpoint.responds:
+                known = await services.store.read(identify) if identify else None
+                response: Response = await endpoint.responds(replace(call, known=known))
+                return response
+            key = _request_key(request, endpoint, _canonical(content, attached), services.seal)
+            return _answer(await _Turn(endpoint, call, identify, key).take())
 
     return handle
 
@@ -92,6 +98,21 @@ class _Turn:
         return replace(self.key, scope=actor.id)
 
 
+@asynccontextmanager
+async def _said(
+    request: Request, endpoint: Endpoint, services: Services
+) -> AsyncIterator[tuple[body.Body, Attachment | None]]:
+    if endpoint.attaches:
+        async with uploads.received(request, services) as said:
+            yield said
+    else:
+        yield await _content(request, endpoint, services), None
+
+
+def _canonical(content: body.Body, attached: Attachment | None) -> bytes:
+    return content.canonical() + (attached.sha256.encode() if attached else b"")
+
+
 async def _content(request: Request, endpoint: Endpoint, services: Services) -> body.Body:
     if endpoint.takes is Nothing:
         return body.Body({}, lenient=False)
@@ -116,12 +137,12 @@ def _check_path(request: Request) -> None:
 
 
 def _request_key(
-    request: Request, endpoint: Endpoint, content: body.Body, seal: Seal
+    request: Request, endpoint: Endpoint, content: bytes, seal: Seal
 ) -> RequestKey | None:
     key = request.headers.get("idempotency-key")
     if key is None or request.method != "POST" or not (endpoint.once and endpoint.writes):
         return None
-    return RequestKey("", request.url.path, checked_key(key), content.canonical(), seal)
+    return RequestKey("", request.url.path, checked_key(key), content, seal)
 
 
 def _answer(content: bytes) -> Response:

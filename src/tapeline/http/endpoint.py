@@ -15,6 +15,7 @@ from starlette.requests import Request
 from tapeline.accounts.actor import Actor
 from tapeline.accounts.sign_ins import Origin
 from tapeline.errors import InvalidCursor, Problem, Unidentified
+from tapeline.http.multipart import Attachment
 from tapeline.http.services import Services
 
 B = TypeVar("B", bound=msgspec.Struct)
@@ -54,6 +55,8 @@ class Call(Generic[B]):
     body: B
     query: Any
     known: Actor | None
+    attached: Attachment | None = None
+    """The file that came with it, for a row that takes one."""
     prepared: Any = None
     """What the row's `prepares` made."""
 
@@ -97,6 +100,8 @@ class Endpoint:
     prepares: Flow | None = None
     """Slow work before a write, such as hashing a password; all others wait for the writer."""
     takes: type[msgspec.Struct] = Nothing
+    attaches: bool = False
+    """Whether an archive comes with the body; then the caller is known before it is read."""
     query: type[msgspec.Struct] = Nothing
     access: Access = Access.ACCOUNT
     errors: tuple[type[Problem], ...] = ()

@@ -1,7 +1,8 @@
 """Multipart bodies: texts and files by name, whole or not at all."""
 
-from collections.abc import AsyncGenerator, Iterable
+from collections.abc import AsyncGenerator, Callable, Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from starlette.datastructures import FormData, Headers, UploadFile
@@ -11,7 +12,16 @@ from tapeline.errors import MalformedBody
 from tapeline.settings import Settings
 
 
-class _WholeMultipart(MultiPartParser):
+@dataclass(frozen=True)
+class Attachment:
+    """A file that came with a request, on our disk until the request is over."""
+
+    path: Path
+    sha256: str
+    size: int
+
+
+class WholeMultipart(MultiPartParser):
     """Knows whether it saw the closing boundary; half a body must not pass for a whole one."""
 
     ended = False
@@ -49,9 +59,12 @@ class Parts:
 
 
 async def read_parts(
-    headers: Headers, stream: AsyncGenerator[bytes, None], settings: Settings
+    headers: Headers,
+    stream: AsyncGenerator[bytes, None],
+    settings: Settings,
+    make: Callable[..., WholeMultipart] = WholeMultipart,
 ) -> Parts:
-    parser = _WholeMultipart(
+    parser = make(
         headers,
         stream,
         max_files=settings.max_parts,

@@ -76,7 +76,18 @@ def _operation(row: Endpoint, taken: Any, given: Any, error: Any) -> dict[str, A
             "required": required,
             "content": {encoding: {"schema": taken} for encoding in ENCODINGS},
         }
+    if row.attaches:
+        operation["requestBody"] = {
+            "required": True,
+            "content": {"multipart/form-data": {"schema": _with_archive(taken)}},
+        }
     return operation
+
+
+def _with_archive(taken: Any) -> dict[str, Any]:
+    zipped = {"type": "string", "format": "binary", "description": "The model as a zip file."}
+    archive = {"type": "object", "properties": {"model": zipped}, "required": ["model"]}
+    return {"allOf": [taken, archive]}
 
 
 def _parameters(row: Endpoint) -> list[dict[str, Any]]:

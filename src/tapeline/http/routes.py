@@ -29,6 +29,7 @@ from tapeline.errors import (
 )
 from tapeline.http import auth_api, deployment_api, health, stream, tape_api, view_api
 from tapeline.http.auth_api import Done
+from tapeline.http.deploy_routes import DEPLOY_ROUTES
 from tapeline.http.endpoint import Access, Endpoint, Page
 from tapeline.http.view_api import Listed
 from tapeline.models.projects import OwnProject
@@ -360,4 +361,5 @@ ROUTES: tuple[Endpoint, ...] = (
         errors=(NoSuchModel, Invalid),
         media="text/event-stream",
     ),
+    *DEPLOY_ROUTES,
 )

@@ -1,16 +1,35 @@
 """What the composition root hands to every handler."""
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
 from tapeline.accounts.id_tokens import KeyRing
 from tapeline.http.metrics import Metrics
 from tapeline.settings import Settings
+from tapeline.store.blobs import Blobs
 from tapeline.store.sealing import Seal
 from tapeline.store.store import Store
 from tapeline.tape.inbox import Inbox
 from tapeline.tape.watchers import Watchers
+
+
+class Interpreter(Protocol):
+    """A Python that models can run on."""
+
+    @property
+    def version(self) -> str: ...
+    @property
+    def release(self) -> str: ...
+    @property
+    def source(self) -> str: ...
+
+
+def _threads_for_archives() -> ThreadPoolExecutor:
+    # Inflating takes a core each, so that one is left for everybody else on small machines.
+    return ThreadPoolExecutor(2, thread_name_prefix="archives")
 
 
 def _two_threads() -> ThreadPoolExecutor:
@@ -29,4 +48,14 @@ class Services:
     seal: Seal
     spool: Path
     """Where bodies too large for memory wait."""
+    blobs: Blobs
+    interpreters: Sequence[Interpreter]
+    """Newest first, one of each version."""
     passwords: ThreadPoolExecutor = field(default_factory=_two_threads)
+    archives: ThreadPoolExecutor = field(default_factory=_threads_for_archives)
+    """Where archives are checked and kept."""
+
+    @property
+    def pythons(self) -> Sequence[str]:
+        """The versions of Python that can be had, newest first."""
+        return [one.version for one in self.interpreters]

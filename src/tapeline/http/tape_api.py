@@ -8,7 +8,7 @@ from sqlalchemy import Connection
 
 from tapeline.http.endpoint import Call, Page
 from tapeline.http.view_api import Listed
-from tapeline.models import models
+from tapeline.models import models, versions
 from tapeline.tape import backtests, checkpoints, kinds, order_list, read, series, tapes, uploads
 from tapeline.tape.order_list import Filter
 from tapeline.tape.seals import Record
@@ -98,8 +98,24 @@ def show_model(connection: Connection, call: Call[Any]) -> ShownModel:
         lifecycle=EMPTY_LIFECYCLE | (read.state(connection, found.tape, "lifecycle") or {}),
         symbols=read.used_names(connection, found.tape, "symbol"),
         exchanges=read.used_names(connection, found.tape, "exchange"),
+        plan=model.plan,
+        python_version=model.python_version,
+        version=_newest_version(connection, model.id),
         counts={names[number]: count for number, count in found.counts.items()},
     )
+
+
+def _newest_version(connection: Connection, model_id: str) -> Anything | None:
+    newest = versions.newest(connection, model_id)
+    if newest is None:
+        return None
+    return {
+        "version": newest.number,
+        "version_id": newest.id,
+        "description": newest.description,
+        "python_version": newest.python_version,
+        "created_at": newest.created_at,
+    }
 
 
 def list_orders(connection: Connection, call: Call[Any]) -> Listed[Anything]:

@@ -1,14 +1,15 @@
-"""Models: the owners of a tape. Here their names; versions and runs come with uploads."""
+"""Models: the owners of a tape, of versions and of runs. Here their names and last choices."""
 
 import time
 from typing import Literal, get_args
 
 import msgspec
-from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy import Connection, delete, insert, select, update
 
 from tapeline.accounts import audit, members
 from tapeline.accounts.actor import Actor
-from tapeline.errors import Invalid, NoSuchModel
+from tapeline.accounts.members import Right
+from tapeline.errors import Invalid, NoSuchModel, NoSuchProject
 from tapeline.ids import new_id
 from tapeline.models.texts import checked_description, checked_name
 from tapeline.store import tables
@@ -24,6 +25,8 @@ class Model(msgspec.Struct, frozen=True, kw_only=True):
     type: ModelType
     description: str
     created_at: float
+    plan: str | None = None
+    python_version: str | None = None
 
 
 def create(
@@ -40,7 +43,7 @@ def create(
         id=new_id(),
         project_id=project_id,
         name=checked_name(name),
-        type=_checked_type(type),
+        type=checked_type(type),
         description=checked_description(description),
         created_at=time.time(),
     )
@@ -67,6 +70,18 @@ def of_project(connection: Connection, actor: Actor, project_id: str) -> list[Mo
     return [record(Model, row) for row in connection.execute(query)]
 
 
+def of_user(connection: Connection, user_id: str) -> list[Model]:
+    """All models of all projects of a person, newest first."""
+    models, own = tables.models, tables.members
+    query = (
+        select(models)
+        .join(own, own.c.project_id == models.c.project_id)
+        .where(own.c.user_id == user_id)
+        .order_by(models.c.created_at.desc(), models.c.id)
+    )
+    return [record(Model, row) for row in connection.execute(query)]
+
+
 def get(connection: Connection, actor: Actor, project_id: str, model_id: str) -> Model:
     members.require(connection, actor, project_id, "see")
     models = tables.models
@@ -76,6 +91,44 @@ def get(connection: Connection, actor: Actor, project_id: str, model_id: str) ->
     if row is None:
         raise NoSuchModel
     return record(Model, row)
+
+
+def find(
+    connection: Connection,
+    actor: Actor,
+    model_id: str,
+    project_id: str | None = None,
+    right: Right = "see",
+) -> Model:
+    """A model by its id alone, or in the project that the caller names."""
+    models = tables.models
+    if project_id is not None:
+        members.require(connection, actor, project_id, "see")
+    row = connection.execute(select(models).where(models.c.id == model_id)).first()
+    if row is None or project_id not in {None, row.project_id}:
+        raise NoSuchModel
+    try:
+        members.require(connection, actor, row.project_id, right)
+    except NoSuchProject:
+        raise NoSuchModel from None
+    return record(Model, row)
+
+
+def change(connection: Connection, actor: Actor, model: Model, **changes: str) -> Model:
+    """Change what differs of name, type, description, plan and python_version."""
+    new = {name: text for name, text in changes.items() if getattr(model, name) != text}
+    if not new:
+        return model
+    connection.execute(update(tables.models).where(tables.models.c.id == model.id).values(**new))
+    audit.record(
+        connection,
+        actor,
+        "model_changed",
+        f"model:{model.id}",
+        project_id=model.project_id,
+        **{name: text for name, text in new.items() if name != "description"},
+    )
+    return msgspec.structs.replace(model, **new)
 
 
 def remove(connection: Connection, actor: Actor, project_id: str, model_id: str) -> None:
@@ -92,7 +145,7 @@ def remove(connection: Connection, actor: Actor, project_id: str, model_id: str)
     )
 
 
-def _checked_type(text: str) -> ModelType:
+def checked_type(text: str) -> ModelType:
     known: tuple[ModelType, ...] = get_args(ModelType)
     for one in known:
         if text == one:

@@ -48,7 +48,7 @@ def answered(connection: Connection, request: RequestKey, now: float) -> bytes |
     ).first()
     if first is None:
         return None
-    if first.body_hash != _hash(request):
+    if first.body_hash not in request.seal.marks(request.body):
         raise IdempotencyKeyReused
     return request.seal.show(first.answer)
 
@@ -75,7 +75,7 @@ def _claim(connection: Connection, request: RequestKey, now: float) -> bool:
         scope=request.scope,
         path=request.path,
         key=request.key,
-        body_hash=_hash(request),
+        body_hash=request.seal.marks(request.body)[0],
         answer="",
         at=now,
     )
@@ -87,7 +87,3 @@ def _is(request: RequestKey) -> tuple[Any, ...]:
         answers.c.path == request.path,
         answers.c.key == request.key,
     )
-
-
-def _hash(request: RequestKey) -> str:
-    return request.seal.mark(request.body)

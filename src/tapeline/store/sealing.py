@@ -1,40 +1,85 @@
-"""What the store keeps but must not tell: hidden with a key that is not in the database."""
+"""What the store keeps but must not tell: hidden with a key that is not in the database.
+
+The key's file has the newest key in its first line. Older ones follow, each with the moment it was
+retired: what they hid can still be shown, by servers that are running too.
+"""
 
 import base64
 import hashlib
 import hmac
 import os
+import time
 from pathlib import Path
 
+from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from tapeline import private_files
 
 NAME = "store.key"
 NONCE_BYTES = 12
+# Longer than remembered answers are kept, the only thing that is not hidden anew.
+RETIRED_SECONDS = 48 * 3600
 
 
 class Seal:
-    def __init__(self, key: bytes) -> None:
-        self._key = key
-        self._cipher = AESGCM(key)
+    def __init__(self, *keys: bytes, file: Path | None = None) -> None:
+        self._keys = keys
+        self._file = file
+        self._read_at = (-1, -1)
 
     @classmethod
     def of(cls, folder: Path) -> "Seal":
-        """With the key in a folder; made at first start."""
-        made = private_files.read_or_make(
-            folder / NAME, lambda: base64.b64encode(AESGCM.generate_key(256))
-        )
-        return cls(base64.b64decode(made))
+        """With the keys in a folder; one is made at first start."""
+        private_files.read_or_make(folder / NAME, _new_key)
+        return cls(file=folder / NAME)
 
-    def mark(self, content: bytes) -> str:
-        """The same for the same content, and nothing that a guess could be compared with."""
-        return hmac.new(self._key, content, hashlib.sha256).hexdigest()
+    def marks(self, content: bytes) -> list[str]:
+        """The same for the same content, and nothing that a guess could be compared with. The
+        first is the newest key's; a mark that was kept may be any of them."""
+        return [hmac.new(key, content, hashlib.sha256).hexdigest() for key in self._current()]
 
     def hide(self, content: bytes) -> str:
         nonce = os.urandom(NONCE_BYTES)
-        return base64.b64encode(nonce + self._cipher.encrypt(nonce, content, None)).decode()
+        cipher = AESGCM(self._current()[0])
+        return base64.b64encode(nonce + cipher.encrypt(nonce, content, None)).decode()
 
     def show(self, hidden: str) -> bytes:
         packed = base64.b64decode(hidden)
-        return self._cipher.decrypt(packed[:NONCE_BYTES], packed[NONCE_BYTES:], None)
+        for key in self._current():
+            try:
+                return AESGCM(key).decrypt(packed[:NONCE_BYTES], packed[NONCE_BYTES:], None)
+            except InvalidTag:
+                continue
+        raise InvalidTag
+
+    def _current(self) -> tuple[bytes, ...]:
+        """Another process may have put a new key first; the file is always replaced whole, so a
+        new inode or time tells."""
+        if self._file is not None:
+            found = self._file.stat()
+            if (found.st_ino, found.st_mtime_ns) != self._read_at:
+                self._keys = tuple(
+                    base64.b64decode(line.split()[0])
+                    for line in self._file.read_bytes().splitlines()
+                )
+                self._read_at = (found.st_ino, found.st_mtime_ns)
+        return self._keys
+
+
+def rotate(folder: Path) -> None:
+    """Put a new key first. Nothing is hidden anew by this: the old key stays behind it."""
+    newest, *older = private_files.read_or_make(folder / NAME, _new_key).splitlines()
+    retired = newest.split()[0] + f" {time.time():.0f}".encode()
+    private_files.write(folder / NAME, b"\n".join([_new_key(), retired, *older]))
+
+
+def forget_retired(folder: Path) -> None:
+    """Forget keys that hide nothing any more; only once all that lasts is hidden anew."""
+    newest, *older = (folder / NAME).read_bytes().splitlines()
+    kept = [one for one in older if float(one.split()[1]) > time.time() - RETIRED_SECONDS]
+    private_files.write(folder / NAME, b"\n".join([newest, *kept]))
+
+
+def _new_key() -> bytes:
+    return base64.b64encode(AESGCM.generate_key(256))

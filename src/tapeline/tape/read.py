@@ -1,13 +1,13 @@
 """Reading a tape: always a bounded stretch of one channel, never its whole history at once."""
 
 import heapq
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import msgspec
 from sqlalchemy import Connection, select
 
-from tapeline.store.tape_tables import backtests, events, states, used
+from tapeline.store.tape_tables import backtests, events, states, tapes, used
 from tapeline.tape import kinds
 from tapeline.tape.seals import Record
 
@@ -87,6 +87,19 @@ def state(connection: Connection, tape: int, name: str) -> dict[str, Any] | None
         select(states.c.value).where(states.c.tape == tape, states.c.name == name)
     )
     return None if value is None else msgspec.json.decode(value, type=dict[str, Any])
+
+
+def lifecycles(connection: Connection, model_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """The lifecycles of many models in one query; those without events have none."""
+    query = (
+        select(tapes.c.model_id, states.c.value)
+        .join(states, states.c.tape == tapes.c.no)
+        .where(tapes.c.model_id.in_(model_ids), states.c.name == "lifecycle")
+    )
+    return {
+        row.model_id: msgspec.json.decode(row.value, type=dict[str, Any])
+        for row in connection.execute(query)
+    }
 
 
 def used_names(connection: Connection, tape: int, what: str) -> list[str]:

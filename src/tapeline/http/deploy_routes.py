@@ -1,0 +1,150 @@
+"""The routes of uploads, runs and all that belongs to them: the rest of the list in routes.py."""
+
+from functools import partial
+
+from tapeline.errors import (
+    Forbidden,
+    InvalidArchive,
+    InvalidManifest,
+    NoSuchModel,
+    NoSuchPage,
+    NoSuchProject,
+    NoSuchSecret,
+    NoSuchVersion,
+    UnknownPlan,
+    UnknownPython,
+)
+from tapeline.http import deploy_api, model_api
+from tapeline.http.auth_api import Done
+from tapeline.http.endpoint import Access, Endpoint, Page
+from tapeline.http.view_api import Listed
+from tapeline.models.secrets import Secret
+
+get = partial(Endpoint, method="GET")
+post = partial(Endpoint, method="POST")
+put = partial(Endpoint, method="PUT")
+delete = partial(Endpoint, method="DELETE")
+
+of_model = (NoSuchProject, NoSuchModel, Forbidden)
+of_version = (*of_model, NoSuchVersion, UnknownPlan, UnknownPython)
+of_upload = (*of_model, InvalidArchive, InvalidManifest, UnknownPlan, UnknownPython)
+with_archive = partial(post, attaches=True, errors=of_upload)
+
+DEPLOY_ROUTES: tuple[Endpoint, ...] = (
+    with_archive(
+        path="/model/deploy",
+        prepares=deploy_api.prepare_live,
+        writes=deploy_api.deploy,
+        takes=deploy_api.NewVersion,
+        gives=deploy_api.Deployed,
+    ),
+    with_archive(
+        path="/model/backtest",
+        prepares=deploy_api.prepare_backtest,
+        writes=deploy_api.backtest,
+        takes=deploy_api.NewBacktest,
+        gives=deploy_api.Backtested,
+    ),
+    with_archive(
+        path="/model/upload",
+        prepares=deploy_api.prepare_backtest,
+        writes=deploy_api.upload,
+        takes=deploy_api.NewVersion,
+        gives=deploy_api.Uploaded,
+    ),
+    post(
+        path="/model/run",
+        writes=deploy_api.run_model,
+        takes=deploy_api.StoredVersion,
+        gives=deploy_api.Deployed,
+        errors=of_version,
+    ),
+    post(
+        path="/model/backtest-uploaded-model",
+        writes=deploy_api.backtest_uploaded,
+        takes=deploy_api.StoredBacktest,
+        gives=deploy_api.Backtested,
+        errors=of_version,
+    ),
+    post(
+        path="/model/backtestUploadedModel",
+        writes=deploy_api.backtest_uploaded_model,
+        takes=deploy_api.StoredBacktest,
+        gives=deploy_api.Backtested,
+        errors=of_version,
+    ),
+    post(
+        path="/model/kill",
+        writes=deploy_api.kill_model,
+        takes=deploy_api.ModelInProject,
+        gives=Done,
+        errors=of_model,
+    ),
+    post(
+        path="/model/status",
+        reads=model_api.model_status,
+        takes=deploy_api.ModelInProject,
+        gives=model_api.ModelStatus,
+        errors=of_model,
+    ),
+    get(path="/model/status", reads=model_api.model_statuses, gives=model_api.ModelStatuses),
+    get(
+        path="/model/starter-models",
+        flows=model_api.list_starters,
+        gives=list[model_api.StarterModel],
+        access=Access.PUBLIC,
+    ),
+    get(
+        path="/model/starter-models/{starter}.zip",
+        responds=model_api.download_starter,
+        gives=str,
+        access=Access.PUBLIC,
+        errors=(NoSuchPage,),
+        media="application/zip",
+    ),
+    post(
+        path="/project/plans",
+        reads=model_api.list_plans,
+        takes=model_api.PlanUse,
+        gives=dict[str, model_api.PlanSize],
+    ),
+    get(
+        path="/api/pythons",
+        reads=model_api.list_pythons,
+        gives=Listed[model_api.ShownPython],
+        access=Access.READER,
+    ),
+    get(
+        path="/api/models/{model}/versions",
+        reads=model_api.list_versions,
+        gives=Listed[model_api.ShownVersion],
+        query=Page,
+        access=Access.READER,
+        errors=(NoSuchModel,),
+    ),
+    get(
+        path="/api/models/{model}/secrets",
+        reads=model_api.list_secrets,
+        gives=Listed[Secret],
+        errors=of_model,
+    ),
+    get(
+        path="/api/models/{model}/secrets/{secret}",
+        reads=model_api.show_secret,
+        gives=Secret,
+        errors=(*of_model, NoSuchSecret),
+    ),
+    put(
+        path="/api/models/{model}/secrets/{secret}",
+        writes=model_api.put_secret,
+        takes=model_api.SecretValue,
+        gives=Secret,
+        errors=of_model,
+    ),
+    delete(
+        path="/api/models/{model}/secrets/{secret}",
+        writes=model_api.delete_secret,
+        gives=Done,
+        errors=(*of_model, NoSuchSecret),
+    ),
+)

@@ -1,0 +1,219 @@
+"""What belongs to models beside their tapes: versions, secrets, states, and what they run on."""
+
+from typing import Any
+
+import msgspec
+from sqlalchemy import Connection
+from starlette.responses import Response
+
+from tapeline.http.auth_api import Done
+from tapeline.http.deploy_api import ModelInProject
+from tapeline.http.endpoint import Call, Page
+from tapeline.http.fields import Required
+from tapeline.http.tape_api import EMPTY_LIFECYCLE, Anything
+from tapeline.http.view_api import Listed
+from tapeline.models import models, plans, secrets, starters, versions
+from tapeline.models.models import Model
+from tapeline.models.secrets import Secret
+from tapeline.models.versions import Version
+from tapeline.runs import desired
+from tapeline.runs.run import Run
+from tapeline.tape import read
+
+
+class PlanUse(msgspec.Struct):
+    type: str = "live"
+
+
+class PlanSize(msgspec.Struct):
+    cpu: int
+    """In thousandths of a core."""
+    ram: int
+    """In MB."""
+
+
+class StarterModel(msgspec.Struct, rename="camel"):
+    short_name: str
+    path: str
+    url: str
+    exchange: str
+    model_type: str
+
+
+class ShownVersion(msgspec.Struct, kw_only=True):
+    version: int
+    version_id: str
+    description: str
+    python_version: str
+    plan: str
+    size: int
+    """Of the archive, in bytes."""
+    created_at: float
+    created_by: str
+
+
+class ShownPython(msgspec.Struct):
+    version: str
+    release: str
+    source: str
+
+
+class SecretValue(msgspec.Struct):
+    value: Required
+
+
+class ShownRun(msgspec.Struct, kw_only=True):
+    run_id: str
+    version_id: str
+    kind: str
+    state: str
+    reason: str
+    plan: str
+    python_version: str
+    fence: int | None
+    restarts: int
+    exit_code: int | None
+    created_at: float
+    started_at: float | None
+    ended_at: float | None
+
+
+class ModelStatus(msgspec.Struct, kw_only=True):
+    status: str = "success"
+    lifecycle: Anything
+    run: ShownRun | None
+    """Null when there never was one."""
+
+
+class OneOfModels(msgspec.Struct, rename="camel"):
+    id: str
+    model_id: str
+    project_id: str
+    name: str
+    type: models.ModelType
+    lifecycle: Anything
+
+
+class ModelStatuses(msgspec.Struct, kw_only=True):
+    status: str = "success"
+    models: list[OneOfModels]
+
+
+def list_plans(_connection: Connection, call: Call[PlanUse]) -> dict[str, PlanSize]:
+    """List the plans for live runs, or for backtests."""
+    offered = plans.offered(call.services.settings, plans.checked_use(call.body.type))
+    return {name: PlanSize(plan.cpu_milli, plan.memory_mb) for name, plan in offered.items()}
+
+
+def list_pythons(_connection: Connection, call: Call[Any]) -> Listed[ShownPython]:
+    """List the versions of Python that models can run on, newest first."""
+    return Listed(
+        [ShownPython(one.version, one.release, one.source) for one in call.services.interpreters]
+    )
+
+
+async def list_starters(call: Call[Any]) -> list[StarterModel]:
+    """List small models to start from."""
+    return [
+        StarterModel(
+            one.name, one.path, call.link(f"/model/starter-models/{one.name}.zip"), "", one.type
+        )
+        for one in starters.listed()
+    ]
+
+
+async def download_starter(call: Call[Any]) -> Response:
+    """Download a starter model as an archive that can be deployed as it is."""
+    return Response(starters.packed(call.path("starter")), media_type="application/zip")
+
+
+def model_status(connection: Connection, call: Call[ModelInProject]) -> ModelStatus:
+    """Show a model's lifecycle and its live run."""
+    model = models.find(connection, call.actor, call.body.model_id, call.body.project_id or None)
+    run = desired.current(connection, model.id)
+    return ModelStatus(
+        lifecycle=EMPTY_LIFECYCLE | read.lifecycles(connection, [model.id]).get(model.id, {}),
+        run=_shown_run(run) if run else None,
+    )
+
+
+def model_statuses(connection: Connection, call: Call[Any]) -> ModelStatuses:
+    """Show the lifecycle of every model in your projects."""
+    own = models.of_user(connection, call.actor.user_id())
+    found = read.lifecycles(connection, [one.id for one in own])
+    return ModelStatuses(
+        models=[
+            OneOfModels(
+                one.id, one.id, one.project_id, one.name, one.type,
+                EMPTY_LIFECYCLE | found.get(one.id, {}),
+            )
+            for one in own
+        ]
+    )  # fmt: skip
+
+
+def list_versions(connection: Connection, call: Call[Any]) -> Listed[ShownVersion]:
+    """A model's versions, newest first."""
+    page: Page = call.query
+    model = models.find(connection, call.actor, call.path("model"))
+    found = versions.of_model(connection, model.id, before=page.before(), limit=page.limit + 1)
+    shown = found[: page.limit]
+    following = str(shown[-1].number) if len(found) > page.limit else None
+    return Listed([_shown_version(one) for one in shown], following)
+
+
+def list_secrets(connection: Connection, call: Call[Any]) -> Listed[Secret]:
+    """The names of a model's secrets; their values are told to runs alone."""
+    return Listed(secrets.names(connection, _own(connection, call).id))
+
+
+def show_secret(connection: Connection, call: Call[Any]) -> Secret:
+    """Whether a model has a secret, and when it was set."""
+    return secrets.get(connection, _own(connection, call).id, call.path("secret"))
+
+
+def put_secret(connection: Connection, call: Call[SecretValue]) -> Secret:
+    """Set a secret, an environment variable of the model's next runs."""
+    model, seal = _own(connection, call), call.services.seal
+    return secrets.put(connection, call.actor, seal, model, call.path("secret"), call.body.value)
+
+
+def delete_secret(connection: Connection, call: Call[Any]) -> Done:
+    """Delete a secret; a run that has it keeps it until it ends."""
+    secrets.remove(connection, call.actor, _own(connection, call), call.path("secret"))
+    return Done()
+
+
+def _own(connection: Connection, call: Call[Any]) -> Model:
+    return models.find(connection, call.actor, call.path("model"), right="change_models")
+
+
+def _shown_version(one: Version) -> ShownVersion:
+    return ShownVersion(
+        version=one.number,
+        version_id=one.id,
+        description=one.description,
+        python_version=one.python_version,
+        plan=one.plan,
+        size=one.size,
+        created_at=one.created_at,
+        created_by=one.created_by,
+    )
+
+
+def _shown_run(run: Run) -> ShownRun:
+    return ShownRun(
+        run_id=run.id,
+        version_id=run.version_id,
+        kind=run.kind,
+        state=run.state,
+        reason=run.reason,
+        plan=run.plan,
+        python_version=run.python_version,
+        fence=run.fence,
+        restarts=run.restarts,
+        exit_code=run.exit_code,
+        created_at=run.created_at,
+        started_at=run.started_at,
+        ended_at=run.ended_at,
+    )

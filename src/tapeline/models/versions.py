@@ -1,0 +1,118 @@
+"""Versions: what was uploaded as a model, numbered from 1 without gaps."""
+
+import time
+from typing import Any
+
+import msgspec
+from sqlalchemy import Connection, func, insert, select, update
+
+from tapeline.accounts import audit
+from tapeline.accounts.actor import Actor
+from tapeline.errors import NoSuchVersion
+from tapeline.ids import new_id
+from tapeline.models.manifest import Manifest
+from tapeline.models.models import Model
+from tapeline.store.run_tables import versions
+from tapeline.store.tables import models
+
+LONGEST_DESCRIPTION = 10_000
+
+
+class Version(msgspec.Struct, frozen=True, kw_only=True):
+    id: str
+    model_id: str
+    number: int
+    description: str
+    archive: str
+    """The name of its blob: the hash of the zip."""
+    size: int
+    manifest: Manifest
+    plan: str
+    python_version: str
+    lock: str | None = None
+    """What its requirements meant when they were first installed."""
+    created_at: float
+    created_by: str
+
+
+def add(
+    connection: Connection,
+    actor: Actor,
+    model: Model,
+    *,
+    archive: str,
+    size: int,
+    manifest: Manifest,
+    plan: str,
+    python_version: str,
+    description: str,
+) -> Version:
+    # Locked, or two servers could give one number twice.
+    connection.execute(select(models.c.id).where(models.c.id == model.id).with_for_update()).one()
+    last = connection.scalar(
+        select(func.max(versions.c.number)).where(versions.c.model_id == model.id)
+    )
+    version = Version(
+        id=new_id(),
+        model_id=model.id,
+        number=(last or 0) + 1,
+        description=description,
+        archive=archive,
+        size=size,
+        manifest=manifest,
+        plan=plan,
+        python_version=python_version,
+        created_at=time.time(),
+        created_by=actor.label,
+    )
+    columns = msgspec.structs.asdict(version) | {"manifest": msgspec.to_builtins(manifest)}
+    connection.execute(insert(versions).values(columns))
+    audit.record(
+        connection,
+        actor,
+        "version_uploaded",
+        f"model:{model.id}",
+        project_id=model.project_id,
+        version=version.number,
+        version_id=version.id,
+    )
+    return version
+
+
+def of_model(
+    connection: Connection, model_id: str, *, before: int | None = None, limit: int | None = None
+) -> list[Version]:
+    """Newest first. Whoever calls has checked that they may see the model."""
+    query = select(versions).where(versions.c.model_id == model_id)
+    if before is not None:
+        query = query.where(versions.c.number < before)
+    query = query.order_by(versions.c.number.desc()).limit(limit)
+    return [_version(row) for row in connection.execute(query)]
+
+
+def get(connection: Connection, model_id: str, version_id: str) -> Version:
+    row = connection.execute(
+        select(versions).where(versions.c.id == version_id, versions.c.model_id == model_id)
+    ).first()
+    if row is None:
+        raise NoSuchVersion
+    return _version(row)
+
+
+def newest(connection: Connection, model_id: str) -> Version | None:
+    return next(iter(of_model(connection, model_id, limit=1)), None)
+
+
+def set_lock(connection: Connection, version_id: str, lock: str) -> None:
+    connection.execute(update(versions).where(versions.c.id == version_id).values(lock=lock))
+
+
+def unused(connection: Connection, archives: list[str]) -> set[str]:
+    """Those of some blobs that no version names."""
+    used = connection.scalars(select(versions.c.archive).where(versions.c.archive.in_(archives)))
+    return set(archives) - set(used)
+
+
+def _version(row: Any) -> Version:
+    columns = dict(row._mapping)
+    return Version(**columns | {"manifest": msgspec.convert(columns["manifest"], Manifest)})

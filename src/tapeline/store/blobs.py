@@ -1,0 +1,118 @@
+"""Blobs: large files under the hash of their content, in a folder or in object storage.
+
+The only file that knows the storage library. A blob never changes, so a second one of the same
+content is nothing to do; it is freshened instead, so that sweeping leaves it to its new owner.
+"""
+
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import obstore
+from obstore.exceptions import BaseError
+from obstore.store import LocalStore, from_url
+
+from tapeline.errors import CannotStart, StoreUnavailable
+from tapeline.ids import new_id
+from tapeline.logs import Log
+
+log = Log(__name__)
+
+CHUNK = 1 << 20
+# Longer than any upload takes from its blob to its row: younger ones are nobody's for a moment.
+GRACE = 24 * 3600.0
+FRESH = GRACE / 2
+DRAFT = ".draft-"
+
+
+class Blobs:
+    """All calls wait for the disk or the network: make them in a thread."""
+
+    def __init__(self, folder: Path, url: str = "") -> None:
+        self._folder = None if url else folder
+        try:
+            if self._folder is not None:
+                self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                self._store: Any = LocalStore(self._folder)
+            else:
+                self._store = from_url(url)
+        except (BaseError, OSError, ValueError) as error:
+            raise CannotStart(f"The blobs cannot be kept at {url or folder}: {error}") from error
+
+    def put(self, name: str, file: Path) -> None:
+        """Keep a file under the hash of its content; durable when this returns."""
+        known = self._head(name)
+        if known is not None and known["size"] == file.stat().st_size:
+            age = time.time() - known["last_modified"].timestamp()
+            if age < FRESH:
+                return
+        if self._folder is not None:
+            _place(file, self._folder / name)
+        else:
+            _try(lambda: obstore.put(self._store, name, file))
+
+    def fetch(self, name: str, file: Path) -> None:
+        """A copy of a blob, whole or not at all. FileNotFoundError when there is none."""
+        draft = file.with_name(f"{DRAFT}{new_id()}")
+        try:
+            with draft.open("wb") as out:
+                for chunk in _try(lambda: obstore.get(self._store, name)).stream(CHUNK):
+                    out.write(chunk)
+            draft.rename(file)
+        finally:
+            draft.unlink(missing_ok=True)
+
+    def exists(self, name: str) -> bool:
+        return self._head(name) is not None
+
+    def delete(self, name: str) -> None:
+        try:
+            _try(lambda: obstore.delete(self._store, name))
+        except FileNotFoundError:
+            return
+
+    def old(self, now: float) -> Iterator[str]:
+        """Names that have been there so long that whoever put them has used them, or never will."""
+        for portion in obstore.list(self._store):
+            for one in portion:
+                if now - one["last_modified"].timestamp() > GRACE:
+                    yield str(one["path"])
+
+    def _head(self, name: str) -> Any:
+        try:
+            return _try(lambda: obstore.head(self._store, name))
+        except FileNotFoundError:
+            return None
+
+
+def _place(file: Path, target: Path) -> None:
+    """The library renames too, but does not wait for the disk."""
+    draft = target.with_name(f"{DRAFT}{new_id()}")
+    try:
+        with file.open("rb") as source, draft.open("xb") as out:
+            shutil.copyfileobj(source, out, CHUNK)
+            out.flush()
+            os.fsync(out.fileno())
+        draft.rename(target)
+    except OSError as error:
+        draft.unlink(missing_ok=True)
+        log.error("blob_not_written", reason=str(error))
+        raise StoreUnavailable from error
+    folder = os.open(target.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def _try(act: Callable[[], Any]) -> Any:
+    try:
+        return act()
+    except FileNotFoundError:
+        raise
+    except (BaseError, OSError) as error:
+        log.error("blobs_unavailable", reason=str(error).partition("\n")[0])
+        raise StoreUnavailable from error
