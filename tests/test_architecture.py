@@ -42,6 +42,7 @@ ONE_DOOR = {
     "jinja2": "http/rendering.py",
     "tsdownsample": "tape/series.py",
     "prometheus_client": "http/metrics.py",
+    "uv": "runs/installations.py",
 }
 LONGEST_MODULE, LONGEST_FUNCTION = 400, 60
 NAMES_THAT_SAY_NOTHING = {"utils", "util", "common", "helpers", "helper", "misc", "base"}

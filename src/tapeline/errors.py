@@ -207,6 +207,17 @@ class NoSuchBacktest(Missing):
     """There is no such backtest, or it is not yours to see."""
 
 
+# Runs
+
+
+class InvalidRequirements(Invalid):
+    """The requirements file cannot be read."""
+
+
+class CannotInstall(Problem):
+    """The environment of this model could not be made. Its log says why; start it again."""
+
+
 # The store and the machine
 
 
