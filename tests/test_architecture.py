@@ -44,6 +44,7 @@ ONE_DOOR = {
     "prometheus_client": "http/metrics.py",
     "obstore": "store/blobs.py",
     "cronsim": "runs/schedule.py",
+    "uv": "runs/installations.py",
 }
 LONGEST_MODULE, LONGEST_FUNCTION = 400, 60
 NAMES_THAT_SAY_NOTHING = {"utils", "util", "common", "helpers", "helper", "misc", "base"}

@@ -244,6 +244,33 @@ class UnknownPython(Invalid):
     field = "pythonVersion"
 
 
+# Runs
+
+
+class InvalidRequirements(Invalid):
+    """The requirements file cannot be read."""
+
+
+class NoSuchRun(Missing):
+    """There is no such run of this model."""
+
+
+class RunHasEnded(Conflict):
+    """This run has ended already."""
+
+
+class Superseded(Conflict):
+    """A newer instance of this model has taken over. What this one sends is not stored any more."""
+
+
+class CannotLaunch(Problem):
+    """The run could not be started."""
+
+
+class CannotInstall(Problem):
+    """The environment of this model could not be made. Its log says why; start it again."""
+
+
 # The store and the machine
 
 

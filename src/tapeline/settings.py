@@ -195,6 +195,27 @@ class Settings:
         5, _whole(1, 600), "How long a write waits for another process that holds the database."
     )
     readers: int = _row(4, _whole(1, 64), "Connections and threads that read from the database.")
+    pythons: str = _row(
+        "", ANY_TEXT, "Comma-separated folders or programs to look for Pythons in, before others."
+    )
+    package_index: str = _row(
+        "", ORIGIN, "Package index models are installed from; empty: the public one."
+    )
+    package_index_extra: str = _row(
+        "", ANY_TEXT, "Comma-separated package indexes to look in before that one."
+    )
+    package_proxy: str = _row("", ORIGIN, "Proxy through which packages are fetched.")
+    resolution_hours: int = _row(
+        24,
+        _whole(0, 24 * 365),
+        "Hours for which requirements mean the versions they meant when last resolved.",
+    )
+    environment_cache: int = _row(
+        10, _whole(1, 100_000), "Gigabytes that environments and their downloads may take."
+    )
+    install_memory: int = _row(
+        2048, _whole(256, 1_000_000), "Megabytes of memory for the installation of a model."
+    )
     log_level: logs.Level = _row(
         "info", _one_of(get_args(logs.Level)), "Least important log lines to print."
     )
@@ -224,6 +245,13 @@ def load(
     return Settings(
         **{name: _checked(name, source, value) for name, (source, value) in found.items()}
     )
+
+
+def search_path(environ: Mapping[str, str] | None = None) -> list[Path]:
+    """The folders of PATH; what is relative there depends on where one stands, and is left out."""
+    environ = os.environ if environ is None else environ
+    folders = [Path(one) for one in environ.get("PATH", os.defpath).split(os.pathsep) if one]
+    return [one for one in folders if one.is_absolute()]
 
 
 def strange_variables(environ: Mapping[str, str] | None = None) -> list[str]:

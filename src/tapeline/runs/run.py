@@ -84,11 +84,7 @@ def unfinished(connection: Connection, waiting: int) -> list[tuple[Run, str]]:
         .where(runs.c.ended_at.is_(None))
         .subquery()
     )
-    query = (
-        select(placed)
-        .where(~placed.c.is_far_behind)
-        .order_by(placed.c.created_at, placed.c.id)
-    )
+    query = select(placed).where(~placed.c.is_far_behind).order_by(placed.c.created_at, placed.c.id)
     return [(record(Run, row), row.project_id) for row in connection.execute(query)]
 
 

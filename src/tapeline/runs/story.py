@@ -94,9 +94,7 @@ class Story:
 
     def gave_up(self, state: str, reason: str, at: float) -> None:
         """It ended without a journal that says so."""
-        self.lifecycle(
-            "Stopped" if state == "stopped" else "Crashed", at, running=False, end_at=at
-        )
+        self.lifecycle("Stopped" if state == "stopped" else "Crashed", at, running=False, end_at=at)
         self._end(state, reason, at, None)
 
     def _started(self, at: float) -> None:

@@ -6,9 +6,7 @@ from collections.abc import Mapping, Sequence
 from tapeline.runs.run import Run
 
 
-def chosen(
-    runs: Sequence[Run], projects: Mapping[str, str], host: str, slots: int
-) -> set[str]:
+def chosen(runs: Sequence[Run], projects: Mapping[str, str], host: str, slots: int) -> set[str]:
     """The backtests that hold a slot of this host, and those that get one now.
 
     Whoever has the fewest under way is next, however many somebody else has sent before; within a

@@ -1,0 +1,313 @@
+"""Makes a model's environment, inside its sandbox: resolve, create, install, write bytecode.
+
+Started by the model's own interpreter (Python 3.7 or newer, standard library only) with the folder
+that holds plan.json. What it prints is for the person who deployed the model. Status 0: the folder
+has lock.txt and, unless an environment of that lock exists already, `environment`. Status 75: only
+wheels were allowed and something has none; the next step may build. Status 1: it cannot be done.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import json
+import os
+import py_compile
+import re
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ProcessPoolExecutor
+from typing import Any, Iterator, NoReturn
+
+TRY_NEXT = 75
+UPLOAD, MODEL = "/upload", "/model"
+CACHE, BYTECODE = "/environments/cache", "/environments/bytecode"
+# Tests of a package are as much code as the package and are hardly ever imported.
+NOT_COMPILED = {"tests", "test", "__pycache__"}
+UNREACHABLE = re.compile(
+    r"error sending request|dns error|connect error|connection (refused|reset|closed)|timed out"
+    r"|network is unreachable|failed after \d+ retries|invalid peer certificate"
+    r"|network connectivity is disabled",
+    re.IGNORECASE,
+)
+NO_WHEEL = re.compile(
+    r"no usable wheels|building (from source|source distributions) is disabled|no wheels? with a"
+    r"|because it is marked as `--no-build`|no binary distribution|is not a wheel"
+)
+PINNED = re.compile(r"^([A-Za-z0-9][A-Za-z0-9._-]*)==([^\s;\\]+)", re.MULTILINE)
+
+
+class Failed(Exception):
+    """Said in words; `words` are those of uv."""
+
+    def __init__(self, sentence: str, words: str = "", status: int = 1) -> None:
+        super().__init__(sentence)
+        self.words = words
+        self.status = status
+
+
+def main() -> int:
+    os.umask(0o022)
+    folder = sys.argv[1]
+    with open(os.path.join(folder, "plan.json"), encoding="utf-8") as file:
+        plan = json.load(file)
+    try:
+        install(folder, plan)
+    except Failed as failure:
+        for line in failure.words.splitlines():
+            say("  " + line)
+        say(str(failure))
+        return failure.status
+    except KeyboardInterrupt:
+        say("Stopped.")
+        return 1
+    except OSError as error:
+        say("The environment cannot be made: {}.".format(error.strerror or error))
+        return 1
+    except Exception as error:  # noqa: BLE001
+        say("The environment cannot be made: {}: {}".format(type(error).__name__, error))
+        return 1
+    return 0
+
+
+def install(folder: str, plan: dict[str, Any]) -> None:
+    environment = os.path.join(folder, "environment")
+    lock = os.path.join(folder, "lock.txt")
+    work = folder
+    if plan["directory"] is not None:
+        # Where the model runs its folder is at the same place, so that editable installs hold.
+        copy_model()
+        work = os.path.join(MODEL, plan["directory"])
+    watch_disk(folder, plan["keep_free_mb"])
+    uv = Uv(plan, work)
+    if plan["lock"] is None:
+        resolve(uv, plan, lock)
+    else:
+        write(lock, plan["lock"])
+    text = read(lock)
+    if hashlib.sha256(text.encode("utf-8")).hexdigest() in plan["made"]:
+        say("Everything is installed already.")
+        return
+    uv.run(["venv", "--relocatable", "--python", plan["python"], environment], "The environment")
+    if PINNED.search(text) or plan["own"]:
+        say("Installing " + listed(text, plan))
+        arguments = ["pip", "sync", "--python", os.path.join(environment, "bin", "python"), lock]
+        uv.run(arguments + uv.building(), "Installing")
+    compile_all(environment, os.path.join(BYTECODE, plan["release"]))
+    open_to_all(environment)
+    say("Installed.")
+
+
+def resolve(uv: Uv, plan: dict[str, Any], lock: str) -> None:
+    count = len(plan["names"])
+    say(
+        "Resolving {} requirement{} for Python {}".format(
+            count, "" if count == 1 else "s", plan["version"]
+        )
+    )
+    arguments = ["pip", "compile", "--quiet", "--no-header", "--no-annotate", "--generate-hashes"]
+    arguments += ["--python", plan["python"], "--output-file", lock, plan["requirements"]]
+    if plan["constraints"]:
+        arguments += ["--constraints", plan["constraints"]]
+    if plan["own"]:
+        arguments += ["--emit-index-url", "--emit-find-links"]
+    try:
+        uv.run(arguments + uv.building(), "Resolving")
+    except Unreachable as failure:
+        if plan["previous"] is None:
+            raise
+        for line in failure.words.splitlines():
+            say("  " + line)
+        say("The package index cannot be reached: installing what was resolved before.")
+        write(lock, plan["previous"])
+
+
+class Unreachable(Failed):
+    """The index, not the requirements, is to blame."""
+
+
+class Uv:
+    def __init__(self, plan: dict[str, Any], work: str) -> None:
+        self.plan = plan
+        self.work = work
+
+    def building(self) -> list[str]:
+        return [] if self.plan["build"] else ["--no-build"]
+
+    def run(self, arguments: list[str], doing: str) -> None:
+        """Progress is passed on as it comes; everything else only if it fails."""
+        process = subprocess.Popen(
+            [self.plan["uv"], *arguments],
+            cwd=self.work,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+        )
+        words = []
+        assert process.stderr is not None
+        for raw in process.stderr:
+            line = raw.decode("utf-8", "replace").rstrip()
+            if re.match(r"\s*(Downloading|Building|Built) ", line):
+                say("  " + line.strip())
+            else:
+                words.append(line)
+        if process.wait():
+            raise self.failure("\n".join(words).strip(), doing, process.returncode)
+
+    def failure(self, words: str, doing: str, status: int) -> Failed:
+        if UNREACHABLE.search(words):
+            return Unreachable("The package index cannot be reached from here.", words)
+        if NO_WHEEL.search(words) and not self.plan["build"]:
+            wanted = re.search(r"`([^`]+)` because building|Because ([^ ]+) has no usable", words)
+            name = (wanted.group(1) or wanted.group(2)) if wanted else "A requirement"
+            return Failed(
+                "{} has no wheel for Python {} on this machine: trying to build it.".format(
+                    name, self.plan["version"]
+                ),
+                "",
+                TRY_NEXT,
+            )
+        if "No solution found" in words:
+            return Failed(
+                "The requirements cannot be met on Python {}.".format(self.plan["version"]), words
+            )
+        if status < 0:
+            return Failed(
+                "{} was ended by signal {}: out of memory or time.".format(doing, -status), words
+            )
+        return Failed("{} failed.".format(doing), words)
+
+
+def copy_model() -> None:
+    """Builds write beside their sources, which is why they get a copy."""
+    for name in os.listdir(UPLOAD):
+        source, target = os.path.join(UPLOAD, name), os.path.join(MODEL, name)
+        if os.path.isdir(source):
+            shutil.copytree(source, target, symlinks=True)
+        else:
+            shutil.copy2(source, target)
+
+
+def watch_disk(folder: str, keep_free_mb: int) -> None:
+    """A package that unpacks to more than the disk holds must not take the server down with it."""
+
+    def watch() -> NoReturn:
+        while True:
+            disk = os.statvfs(folder)
+            if disk.f_bavail * disk.f_frsize < keep_free_mb * 1024 * 1024:
+                say("The disk of the server is nearly full: installation ended.")
+                os._exit(1)
+            time.sleep(0.5)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+# Bytecode
+
+
+def compile_all(environment: str, store: str) -> None:
+    """Environments are mounted read-only: what is not compiled now is compiled at every start.
+
+    Bytecode is kept by the hash of its source, so that it is made once for all environments. The
+    store is only ever written where nothing of a package has run.
+    """
+    os.makedirs(store, exist_ok=True)
+    missing = []
+    for source in sources(environment):
+        try:
+            with open(source, "rb") as file:
+                kept = os.path.join(store, hashlib.sha256(file.read()).hexdigest())
+            target = importlib.util.cache_from_source(source)
+            os.makedirs(os.path.dirname(target), exist_ok=True)
+            if os.path.lexists(target):
+                os.unlink(target)
+            os.link(kept, target)
+        except OSError:  # most likely nobody has compiled it before
+            missing.append((source, target, kept))
+    # A process costs more than a few files.
+    if len(missing) < 40:
+        for one in missing:
+            compile_one(one)
+        return
+    with ProcessPoolExecutor(2) as processes:
+        for _ in processes.map(compile_one, missing, chunksize=8):
+            pass
+
+
+def compile_one(files: tuple[str, str, str]) -> None:
+    """A file that is no Python is left alone, as every installer does. The environment is never
+    changed, so its bytecode is valid without a look at the source."""
+    source, target, kept = files
+    try:
+        py_compile.compile(
+            source,
+            target,
+            doraise=True,
+            invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH,
+        )
+        os.link(target, kept)
+    except (py_compile.PyCompileError, OSError, ValueError, RecursionError, MemoryError):
+        pass
+
+
+def sources(environment: str) -> Iterator[str]:
+    for folder, folders, files in os.walk(os.path.join(environment, "lib")):
+        folders[:] = [name for name in folders if name not in NOT_COMPILED]
+        for name in files:
+            path = os.path.join(folder, name)
+            if name.endswith(".py") and not os.path.islink(path):
+                yield path
+
+
+def open_to_all(environment: str) -> None:
+    """Another user runs the model; nothing here keeps a right to become its owner."""
+    for folder, folders, files in os.walk(environment):
+        for name in [".", *folders, *files]:
+            path = os.path.join(folder, name)
+            if os.path.islink(path):
+                continue
+            mode = os.stat(path).st_mode & 0o7777
+            wanted = (mode | (0o555 if os.path.isdir(path) else 0o444)) & 0o755
+            if mode & 0o111:
+                wanted |= 0o111
+            if mode != wanted:
+                os.chmod(path, wanted)
+
+
+# Words
+
+
+def listed(lock: str, plan: dict[str, Any]) -> str:
+    """Those that were asked for by name, then how many there are."""
+    pinned = PINNED.findall(lock)
+    asked = {normal(name) for name in plan["names"]}
+    first = [one for one in pinned if normal(one[0]) in asked] or pinned
+    names = ", ".join("{} {}".format(*one) for one in first[:8])
+    more = " and {} more".format(len(first) - 8) if len(first) > 8 else ""
+    total = "({} package{})".format(len(pinned), "" if len(pinned) == 1 else "s")
+    return "{}{} {}".format(names, more, total) if names else "the model's own packages"
+
+
+def normal(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def read(path: str) -> str:
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def write(path: str, text: str) -> None:
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def say(line: str) -> None:
+    print(line, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,365 @@
+"""The packages of models: found again when they were made before, else made inside a sandbox.
+
+This module composes boxes and keeps the folder; it never runs an installer or a line of a package.
+Two kinds of installation never meet. `shared`: names from the server's own index, wheels only, so
+nothing of a package runs, and the downloads are kept for everybody. `build`: everything else; it
+may run what it likes, in a box that sees nothing but itself, and only the same request finds what
+came out of it. docs/environments.md has the whole story.
+"""
+
+import hashlib
+import os
+import re
+import shutil
+import stat
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from tapeline import private_files
+from tapeline.errors import CannotInstall
+from tapeline.runs import requirements as requirement_files
+from tapeline.runs.box import Box
+from tapeline.runs.installations import INSIDE, RESERVED, Ask, Installer
+from tapeline.runs.interpreters import Interpreter
+from tapeline.runs.requirements import Requirements
+
+TRY_NEXT = 75
+"""Exit status of a step that leaves it to the next one."""
+FORMAT = 1  # changes every key, so that environments made in another way are not found
+LARGEST_LOCK = 5_000_000
+# What was used this recently is about to be used: an installation may be counting on it.
+RECENT_SECONDS = 3600
+_BUILT = re.compile(r"# tapeline: built for ([0-9a-f]{32})\n")
+
+
+class Wanted(msgspec.Struct, frozen=True, kw_only=True):
+    request: str
+    """What is asked for, as a name: installations with the same one give the same."""
+    interpreter: Interpreter
+    requirements: Requirements
+    model_folder: str
+    file: str | None
+    """The requirements file below the model's folder."""
+    lock: str | None
+    """What was resolved before and must be installed exactly."""
+
+
+class Environment(msgspec.Struct, frozen=True, kw_only=True):
+    key: str
+    path: str
+    """On the host; mounted read-only at `inside`."""
+    inside: str
+    lock: str
+
+    @property
+    def python(self) -> str:
+        return f"{self.inside}/bin/python"
+
+
+class _Request(msgspec.Struct):
+    key: str
+    lock: str
+    resolved_at: float
+
+
+class _Made(msgspec.Struct):
+    lock: str
+    bytes: int
+    interpreter: str
+    built: bool
+
+
+class Environments:
+    """Called from threads; one per data directory."""
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        installer: Installer,
+        resolution_hours: int = 24,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._folder = folder.absolute()
+        self._installer = installer
+        self._resolution_seconds = resolution_hours * 3600
+        self._clock = clock
+        self._lock = threading.Lock()
+
+    def start(self) -> None:
+        """Make the folders and forget what a crash left half-made: no installer may be running."""
+        for name in ("made", "requests", "shared", "builds"):
+            _folder(self._folder / name, 0o755)
+        for name in ("cache", "bytecode"):
+            self._owned(_folder(self._shared / name, 0o755))
+        self._owned(self._shared)
+        for left in [*self._staged(), *(self._folder / "builds").iterdir()]:
+            _remove(left)
+        for made in self._made.iterdir():
+            twin = made.with_suffix("") if made.suffix == ".json" else _record(made)
+            if not twin.exists():
+                _remove(made)
+
+    # Asking
+
+    def wanted(
+        self,
+        interpreter: Interpreter,
+        requirements: Path | None,
+        model_folder: Path,
+        lock: str | None = None,
+        *,
+        archive: str,
+    ) -> Wanted:
+        """`archive` names the content of the model's folder: it counts where files of it matter."""
+        if lock is not None:
+            asked = requirement_files.parse(lock)
+        elif requirements is not None:
+            asked = requirement_files.read(requirements, model_folder)
+        else:
+            asked = Requirements()
+        if not asked.lines:
+            asked = Requirements()
+        content = [asked.lines, asked.constraints, archive if asked.local else "", lock is None]
+        built = _BUILT.match(lock or "")
+        request = built[1] if built else _digest([FORMAT, identity(interpreter), content])
+        return Wanted(
+            request=request,
+            interpreter=interpreter,
+            requirements=asked,
+            model_folder=str(model_folder.absolute()),
+            file=None if requirements is None else str(requirements.relative_to(model_folder)),
+            lock=lock,
+        )
+
+    def find(self, wanted: Wanted) -> Environment | None:
+        """What can be used at once. It counts as used now."""
+        if wanted.lock is not None:
+            return self._open(_key(wanted, wanted.lock, built=bool(_BUILT.match(wanted.lock))))
+        if not wanted.requirements.lines:
+            return self._open(_key(wanted, "", built=False))
+        before = self._before(wanted)
+        if before is None or self._clock() - before.resolved_at > self._resolution_seconds:
+            return None
+        return self._open(before.key)
+
+    # Making
+
+    def steps(self, wanted: Wanted, name: str) -> list[Box]:
+        """Boxes to run in turn, the next only if one ends with TRY_NEXT. Then `accept`.
+
+        `name` is this installation's own: a folder of its own is made for it, anew.
+        """
+        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,100}", name) or name in RESERVED:
+            raise ValueError(name)
+        self.discard(name)
+        before = self._before(wanted)
+        ask = Ask(
+            interpreter=wanted.interpreter,
+            requirements=wanted.requirements,
+            model_folder=wanted.model_folder,
+            file=wanted.file,
+            lock="" if not wanted.requirements.lines else wanted.lock,
+            previous=before.lock if before else None,
+            made=self._locks(wanted.interpreter),
+        )
+        boxes = []
+        if not wanted.requirements.own and not _BUILT.match(wanted.lock or ""):
+            boxes.append(self._installer.wheels(ask, self._shared, name))
+        return [*boxes, self._installer.build(ask, self._folder / "builds" / name, name)]
+
+    def accept(self, wanted: Wanted, name: str) -> Environment:
+        """Take over what the steps made. The rename is what makes it exist."""
+        for built, staging in self._stagings(name):
+            lock = _read_lock(staging / "lock.txt")
+            if lock is None:
+                continue
+            if built:
+                lock = f"# tapeline: built for {wanted.request}\n" + _BUILT.sub("", lock)
+            key = _key(wanted, lock, built=built)
+            with self._lock:
+                self._take(wanted, staging / "environment", key, lock, built=built)
+                environment = self._open(key)
+            if environment is not None:
+                self._note_request(wanted, key, lock)
+                self.discard(name)
+                return environment
+        self.discard(name)
+        raise CannotInstall
+
+    def discard(self, name: str) -> None:
+        """Forget an installation that failed or was given up."""
+        _remove(self._shared / name)
+        _remove(self._folder / "builds" / name)
+
+    # Bounding
+
+    def clean(self, keep: set[str], max_bytes: int) -> int:
+        """Remove what was used longest ago until all fits; how many bytes are left.
+
+        Environments whose key is in `keep` stay. What no environment holds any more stays in uv's
+        cache until that is too much as well; then all of the cache goes.
+        """
+        with self._lock:
+            for made in sorted(self._made.glob("*.json"), key=lambda file: file.stat().st_mtime):
+                if _size(self._folder) <= max_bytes:
+                    break
+                recent = self._clock() - made.stat().st_mtime < RECENT_SECONDS
+                if made.stem not in keep and not recent:
+                    # The record goes first: what has none is not found, and removed at the start.
+                    made.unlink()
+                    _remove(made.with_suffix(""))
+            if _size(self._folder) > max_bytes and not self._staged():
+                for name in ("cache", "bytecode"):
+                    _remove(self._shared / name)
+                    self._owned(_folder(self._shared / name, 0o755))
+            self._forget_requests()
+            return _size(self._folder)
+
+    # The folder
+
+    @property
+    def _made(self) -> Path:
+        return self._folder / "made"
+
+    @property
+    def _shared(self) -> Path:
+        return self._folder / "shared"
+
+    def _staged(self) -> list[Path]:
+        return [one for one in self._shared.iterdir() if one.name not in RESERVED]
+
+    def _stagings(self, name: str) -> Iterator[tuple[bool, Path]]:
+        """The last step first: it was only begun because those before it did not succeed."""
+        yield True, self._folder / "builds" / name / name
+        yield False, self._shared / name
+
+    def _open(self, key: str) -> Environment | None:
+        record = self._made / f"{key}.json"
+        try:
+            made = msgspec.json.decode(record.read_bytes(), type=_Made)
+            os.utime(record)
+        except (OSError, msgspec.DecodeError):
+            return None
+        path = self._made / key
+        if not path.is_dir():
+            return None
+        return Environment(key=key, path=str(path), inside=f"{INSIDE}/{key}", lock=made.lock)
+
+    def _take(self, wanted: Wanted, fresh: Path, key: str, lock: str, *, built: bool) -> None:
+        if (self._made / f"{key}.json").exists() or not _is_folder(fresh):
+            return
+        target = self._made / key
+        _remove(target)
+        made = _Made(
+            lock=lock, bytes=_size(fresh), interpreter=identity(wanted.interpreter), built=built
+        )
+        fresh.rename(target)
+        private_files.write(_record(target), msgspec.json.encode(made))
+
+    def _owned(self, path: Path) -> Path:
+        if self._installer.uid is not None:
+            os.chown(path, self._installer.uid, self._installer.uid)
+        return path
+
+    # Requests
+
+    def _request_file(self, wanted: Wanted) -> Path:
+        return self._folder / "requests" / f"{wanted.request}.json"
+
+    def _before(self, wanted: Wanted) -> _Request | None:
+        try:
+            return msgspec.json.decode(self._request_file(wanted).read_bytes(), type=_Request)
+        except (OSError, msgspec.DecodeError):
+            return None
+
+    def _note_request(self, wanted: Wanted, key: str, lock: str) -> None:
+        if wanted.lock is None:
+            note = _Request(key=key, lock=lock, resolved_at=self._clock())
+            private_files.write(self._request_file(wanted), msgspec.json.encode(note))
+
+    def _forget_requests(self) -> None:
+        for file in (self._folder / "requests").iterdir():
+            if self._clock() - file.stat().st_mtime > 30 * 24 * 3600:
+                file.unlink()
+
+    def _locks(self, interpreter: Interpreter) -> list[str]:
+        """Hashes of the locks this interpreter has environments of, to save making one again."""
+        found = []
+        for file in self._made.glob("*.json"):
+            with suppress(OSError, msgspec.DecodeError):
+                made = msgspec.json.decode(file.read_bytes(), type=_Made)
+                if made.interpreter == identity(interpreter) and not made.built:
+                    found.append(hashlib.sha256(made.lock.encode()).hexdigest())
+        return found
+
+
+def identity(interpreter: Interpreter) -> str:
+    return f"{interpreter.release} {interpreter.path}"
+
+
+def _key(wanted: Wanted, lock: str, *, built: bool) -> str:
+    """What was built may claim any lock, for code ran there: it is one request's alone."""
+    scope = wanted.request if built else ""
+    return _digest([FORMAT, identity(wanted.interpreter), lock, scope])
+
+
+def _digest(content: Any) -> str:
+    return hashlib.sha256(msgspec.json.encode(content)).hexdigest()[:32]
+
+
+def _folder(path: Path, mode: int = 0o755) -> Path:
+    path.mkdir(parents=True, exist_ok=True)
+    path.chmod(mode)  # whatever the umask says
+    return path
+
+
+def _is_folder(path: Path) -> bool:
+    with suppress(OSError):
+        return stat.S_ISDIR(path.lstat().st_mode)
+    return False
+
+
+def _remove(path: Path) -> None:
+    if _is_folder(path):
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _record(made: Path) -> Path:
+    return made.with_name(f"{made.name}.json")
+
+
+def _read_lock(path: Path) -> str | None:
+    """Written by whoever ran there: no link is followed, nothing endless is read."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return None
+    with os.fdopen(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return None
+        data = file.read(LARGEST_LOCK + 1)
+    return data.decode("utf-8", "replace") if len(data) <= LARGEST_LOCK else None
+
+
+def _size(path: Path) -> int:
+    """Bytes on disk; what is linked more than once counts once."""
+    total, seen, folders = 0, set(), [str(path)]
+    while folders:
+        with suppress(OSError), os.scandir(folders.pop()) as entries:
+            for entry in entries:
+                status = entry.stat(follow_symlinks=False)
+                if (status.st_dev, status.st_ino) not in seen:
+                    seen.add((status.st_dev, status.st_ino))
+                    total += status.st_blocks * 512
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append(entry.path)
+    return total

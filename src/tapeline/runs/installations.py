@@ -1,0 +1,148 @@
+"""The boxes in which an environment is made. uv does the work, inside; nothing of it runs out here.
+
+Each box sees one folder at /environments, because hard links from uv's cache do not cross mounts:
+the shared one where only wheels are installed, else a folder of this installation's own.
+"""
+
+import os
+import re
+from pathlib import Path
+
+import msgspec
+import uv
+
+from tapeline.runs.box import Box
+from tapeline.runs.interpreters import Interpreter
+from tapeline.runs.requirements import Requirements
+
+INSIDE = "/environments"
+UV_INSIDE = "/runtime/uv"
+RESERVED = frozenset({"cache", "bytecode"})
+"""Names in a folder of installations that are none."""
+CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
+KEEP_FREE_MB = 1024
+
+
+class Ask(msgspec.Struct, frozen=True, kw_only=True):
+    interpreter: Interpreter
+    requirements: Requirements
+    model_folder: str
+    file: str | None
+    lock: str | None
+    """To be installed as it is; None: resolve."""
+    previous: str | None
+    """What was resolved last time, for when the index cannot be reached."""
+    made: list[str]
+    """Hashes of locks that need no second environment."""
+
+
+class Installer(msgspec.Struct, frozen=True, kw_only=True):
+    runtime: Path
+    """The folder that holds install.py."""
+    index: str = ""
+    """Where packages come from; empty: uv's own default."""
+    extra_indexes: str = ""
+    proxy: str = ""
+    uid: int | None = None
+    """Whom root becomes to install; None where the server is not root."""
+    memory_mb: int = 2048
+    disk_mb: int = 20_000
+
+    def wheels(self, ask: Ask, shared: Path, name: str) -> Box:
+        """Names from the server's index, nothing built: no code of a package runs."""
+        self._plan(ask, self.folder(shared / name), name, build=False)
+        return self._box(ask, shared, name, build=False)
+
+    def build(self, ask: Ask, root: Path, name: str) -> Box:
+        """Anything; whatever runs here sees this installation only, and its cache goes with it."""
+        for made in (root, root / "cache", root / "bytecode", root / "model", root / name):
+            self.folder(made)
+        self._plan(ask, root / name, name, build=True)
+        box = self._box(ask, root, name, build=True)
+        if ask.requirements.own:
+            box.readonly.append((ask.model_folder, "/upload"))
+            box.writable.append((str(root / "model"), "/model"))
+        return box
+
+    def folder(self, path: Path) -> Path:
+        """A folder for the installer to write in, whatever the umask says."""
+        path.mkdir(parents=True, exist_ok=True)
+        path.chmod(0o755)
+        if self.uid is not None:
+            os.chown(path, self.uid, self.uid)
+        return path
+
+    def _plan(self, ask: Ask, staging: Path, name: str, *, build: bool) -> None:
+        asked, inside = ask.requirements, f"{INSIDE}/{name}"
+        plan = {
+            "uv": UV_INSIDE,
+            "python": ask.interpreter.path,
+            "version": ask.interpreter.version,
+            "release": ask.interpreter.release,
+            "requirements": f"/model/{ask.file}" if asked.own else f"{inside}/requirements.txt",
+            "constraints": None if asked.own else f"{inside}/constraints.txt",
+            "directory": os.path.dirname(ask.file or "") if asked.own else None,  # noqa: PTH120
+            "names": [re.split(r"[^A-Za-z0-9._-]", line, maxsplit=1)[0] for line in asked.lines],
+            "lock": ask.lock,
+            "previous": ask.previous,
+            "made": [] if build else ask.made,
+            "own": asked.own,
+            "build": build,
+            "keep_free_mb": KEEP_FREE_MB,
+        }
+        texts = {
+            "plan.json": msgspec.json.encode(plan),
+            "requirements.txt": "".join(f"{line}\n" for line in asked.lines).encode(),
+            "constraints.txt": "".join(f"{line}\n" for line in asked.constraints).encode(),
+        }
+        for file, text in texts.items():
+            (staging / file).write_bytes(text)
+            (staging / file).chmod(0o644)
+
+    def _box(self, ask: Ask, root: Path, name: str, *, build: bool) -> Box:
+        return Box(
+            argv=[ask.interpreter.path, "-I", "-S", "/runtime/install.py", f"{INSIDE}/{name}"],
+            cwd=f"{INSIDE}/{name}",
+            env=self._environment(),
+            readonly=[
+                *ask.interpreter.binds(),
+                (str(self.runtime / "install.py"), "/runtime/install.py"),
+                (uv_program(), UV_INSIDE),
+            ],
+            writable=[(str(root), INSIDE)],
+            tmp_mb=1024,
+            network="open",
+            events_port=None,
+            memory_mb=self.memory_mb,
+            cpu_milli=1000 * (os.cpu_count() or 1),
+            pids=512,
+            # The shared folder holds what many installations left; install.py watches the disk.
+            disk_mb=self.disk_mb if build else None,
+            uid=self.uid,
+        )
+
+    def _environment(self) -> dict[str, str]:
+        found = {
+            "HOME": "/home/model",
+            "PATH": "/usr/local/bin:/usr/bin:/bin",
+            "LANG": "C.UTF-8",
+            "UV_CACHE_DIR": f"{INSIDE}/cache",
+            "UV_LINK_MODE": "hardlink",
+            "UV_NO_CONFIG": "1",
+            "UV_NO_PROGRESS": "1",
+            "UV_PYTHON_DOWNLOADS": "never",
+        }
+        if CERTIFICATES.exists():
+            found["SSL_CERT_FILE"] = str(CERTIFICATES)
+        if self.index:
+            found["UV_DEFAULT_INDEX"] = self.index
+        if self.extra_indexes:
+            found["UV_INDEX"] = " ".join(re.split(r"[,\s]+", self.extra_indexes.strip()))
+        if self.proxy:
+            found |= {"HTTP_PROXY": self.proxy, "HTTPS_PROXY": self.proxy}
+        return found
+
+
+def uv_program() -> str:
+    """The one that came with Tapeline, never another that happens to be on PATH."""
+    return uv.find_uv_bin()
