@@ -213,6 +213,30 @@ class Settings:
     environment_cache: int = _row(
         10, _whole(1, 100_000), "Gigabytes that environments and their downloads may take."
     )
+    install_minutes: int = _row(
+        30, _whole(1, 1440), "Minutes that the installation of a model's packages may take."
+    )
+    stop_seconds: int = _row(
+        10, _whole(0, 3600), "Seconds that a model has to clean up when it is asked to stop."
+    )
+    backtest_minutes: int = _row(
+        720, _whole(1, 1_000_000), "Minutes after which a backtest is ended."
+    )
+    backtest_slots: int = _row(
+        0, _whole(0, 10_000), "Backtests that may run at once; 0: as many as there are cores."
+    )
+    run_disk: int = _row(
+        2048, _whole(16, 10_000_000), "Megabytes that the folders of a run may take on disk."
+    )
+    run_processes: int = _row(
+        256, _whole(8, 100_000), "Processes and threads that a run may have at once."
+    )
+    sample_days: int = _row(
+        3, _whole(1, 365), "Days for which memory and processor use of runs are kept."
+    )
+    unsafe_no_sandbox: bool = _row(
+        False, SWITCH, "Run models with no sandbox at all: they can read and change everything."
+    )
     install_memory: int = _row(
         2048, _whole(256, 1_000_000), "Megabytes of memory for the installation of a model."
     )

@@ -1,0 +1,125 @@
+"""Makes a model's environment: the installer's boxes run one after the other, like any run."""
+
+import shutil
+import threading
+import time
+from collections import defaultdict, deque
+from pathlib import Path
+
+from tapeline.errors import CannotInstall, CannotLaunch
+from tapeline.runs import journal, shims
+from tapeline.runs.box import Box, Launch, Policy
+from tapeline.runs.engine import Progress
+from tapeline.runs.environments import TRY_NEXT, Environment, Environments, Wanted
+from tapeline.runs.journal import Record
+
+LOOK_EVERY = 0.02
+LAST_LINES = 15
+SUFFIX = "-install"
+
+
+class Installing:
+    """Called from threads: one installation of the same request at a time, others at once."""
+
+    def __init__(
+        self, runs: Path, environments: Environments, *, minutes: int, unsafe: bool
+    ) -> None:
+        self._runs = runs
+        self._environments = environments
+        self._minutes = minutes
+        self._unsafe = unsafe
+        self._requests: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
+
+    def environment(self, wanted: Wanted, run_id: str, progress: Progress) -> Environment:
+        """The one that is there, or a new one."""
+        found = self._environments.find(wanted)
+        if found is not None:
+            return found
+        progress.installing()
+        with self._requests[wanted.request]:
+            # Perhaps somebody else made it while we waited.
+            return self._environments.find(wanted) or self._make(wanted, run_id, progress)
+
+    def cancel(self, run_id: str) -> None:
+        shims.stop(self._runs / f"{run_id}{SUFFIX}")
+
+    def _make(self, wanted: Wanted, run_id: str, progress: Progress) -> Environment:
+        name = f"{run_id}{SUFFIX}"
+        said: deque[str] = deque(maxlen=LAST_LINES)
+        try:
+            for box in self._environments.steps(wanted, name):
+                exit_code = self._run(box, name, progress, said)
+                if exit_code == 0:
+                    return self._environments.accept(wanted, name)
+                if exit_code != TRY_NEXT:
+                    break
+        finally:
+            self._environments.discard(name)
+            shutil.rmtree(self._runs / name, ignore_errors=True)
+        raise CannotInstall("\n".join(said) or "The installation failed without a word.")
+
+    def _run(
+        self, box: Box, name: str, progress: Progress, said: deque[str]
+    ) -> int | None:
+        """Its exit status; None when it did not come to one."""
+        folder, lock = self._runs / name, self._runs / "locks" / name
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(mode=0o700)
+        policy = Policy(restart=False, grace=1.0, time_limit=self._minutes * 60.0)
+        spec = Launch(
+            name=name,
+            folder=str(folder),
+            lock=str(lock),
+            runs=str(self._runs),
+            box=box,
+            masked=[],
+            policy=policy,
+            unsafe=self._unsafe,
+        )
+        try:
+            shims.launch(spec)
+        except CannotLaunch as error:
+            raise CannotInstall(f"The installation could not be started: {error.message}") from error
+        try:
+            return self._follow(folder, lock, progress, said)
+        finally:
+            shims.wait_free(lock, 5.0)
+            lock.unlink(missing_ok=True)
+
+    def _follow(
+        self, folder: Path, lock: Path, progress: Progress, said: deque[str]
+    ) -> int | None:
+        offset, held = 0, True
+        while True:
+            chunk = journal.read(folder, offset)
+            offset = chunk.offset
+            lines = [one for one in chunk.records if one.kind != "state"]
+            said.extend(one.text for one in lines)
+            if lines:
+                progress.lines(lines)
+            if (end := _end(chunk.records)) is not None:
+                return _exit_code(end, said)
+            if not chunk.records:
+                if not held:
+                    said.append("The installation was killed from outside.")
+                    return None
+                held = shims.is_held(lock)
+                time.sleep(LOOK_EVERY)
+
+
+def _end(records: list[Record]) -> Record | None:
+    return next((one for one in records if one.state and one.state["event"] == "finished"), None)
+
+
+def _exit_code(end: Record, said: deque[str]) -> int | None:
+    state = end.state or {}
+    if state.get("cause") == "out_of_memory":
+        said.append("The installation used more memory than it may (setting install_memory).")
+    elif state.get("cause") == "time_limit":
+        said.append("The installation took longer than it may (setting install_minutes).")
+    elif state.get("outcome") == "stopped":
+        said.append("The installation was stopped.")
+    elif state.get("outcome") == "not_started":
+        said.append(str(state.get("reason")))
+    code = state.get("exit_code")
+    return code if isinstance(code, int) and state.get("outcome") != "stopped" else None

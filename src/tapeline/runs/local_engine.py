@@ -1,0 +1,198 @@
+"""Runs models on this machine: each in its own sandbox under its own shim."""
+
+import os
+import shutil
+from pathlib import Path
+
+
+from tapeline.errors import CannotInstall, CannotLaunch, Problem
+from tapeline.ids import new_id
+from tapeline.runs import cgroups, journal, run_box, shims, unpacking
+from tapeline.runs.box import Launch, Policy
+from tapeline.runs.cgroups import Usage
+from tapeline.runs.engine import Given, Job, Left, Prepared, Progress
+from tapeline.runs.environments import Environment, Environments
+from tapeline.runs.installing import SUFFIX, Installing
+from tapeline.runs.interpreters import Found
+from tapeline.runs.journal import Chunk
+from tapeline.runs.leavings import left_in
+from tapeline.runs.run import Run
+from tapeline.runs.run_box import Places
+from tapeline.runs.unpacking import Unpacked
+from tapeline.settings import Settings
+from tapeline.store.blobs import Blobs
+
+ADDRESS = "address"
+NOT_RUNS = {"locks", "bell", ADDRESS}
+
+
+class LocalEngine:
+    def __init__(
+        self,
+        settings: Settings,
+        blobs: Blobs,
+        interpreters: Found,
+        environments: Environments,
+        beside: list[Path],
+        confinement: str,
+    ) -> None:
+        self.folder = settings.data / "runs"
+        self.host = _identity(settings.data / "host")
+        self.confinement = confinement
+        self._settings = settings
+        self._interpreters = interpreters
+        self._environments = environments
+        self._beside = beside
+        self._unpacked = Unpacked(settings.data / "versions", blobs)
+        self._installing = Installing(
+            self.folder,
+            environments,
+            minutes=settings.install_minutes,
+            unsafe=settings.unsafe_no_sandbox,
+        )
+        self._prepared: dict[str, Environment] = {}
+        self._port = settings.port
+
+    def begin(self, port: int) -> None:
+        """Tell the shims where the server is now, and forget what a crash left half-made."""
+        self._port = port
+        (self.folder / "locks").mkdir(mode=0o700, parents=True, exist_ok=True)
+        for one in self.folder.glob(f"*{SUFFIX}"):
+            shims.kill(one, self.folder / "locks" / one.name)
+            shutil.rmtree(one, ignore_errors=True)
+        address = self.folder / ADDRESS
+        fresh = address.with_suffix(".new")
+        fresh.write_text(f"{_reachable(self._settings.host)}:{port}")
+        fresh.rename(address)
+        self._unpacked.start()
+        self._environments.start()
+
+    def prepare(self, job: Job, progress: Progress) -> Prepared:
+        version, run = job.version, job.run
+        interpreter = self._interpreters.get(run.python_version)
+        if interpreter is None:
+            raise CannotInstall(f"Python {run.python_version} is not on this host any more.")
+        try:
+            model = self._unpacked.model(version.archive)
+            named = version.manifest.requirements
+            wanted = self._environments.wanted(
+                interpreter,
+                model / version.manifest.working_directory / named if named else None,
+                model,
+                version.lock,
+                archive=version.archive,
+            )
+            environment = self._installing.environment(wanted, run.id, progress)
+        except (Problem, OSError) as error:
+            raise CannotInstall(str(error)) from error
+        self._prepared[run.id] = environment
+        return Prepared(environment.lock)
+
+    def start(self, job: Job, given: Given) -> None:
+        run = job.run
+        interpreter = self._interpreters.get(run.python_version)
+        if interpreter is None:
+            raise CannotLaunch(f"Python {run.python_version} is not on this host any more.")
+        uid = run_box.FIRST_UID + job.number if os.geteuid() == 0 else None
+        try:
+            places = self._places(job, uid)
+        except OSError as error:
+            raise CannotLaunch(f"Its folder could not be made: {error}.") from error
+        settings = self._settings
+        spec = Launch(
+            name=run.id,
+            folder=str(places.folder),
+            lock=str(self._lock(run)),
+            runs=str(self.folder),
+            box=run_box.compose(
+                job,
+                given,
+                self._prepared[run.id],
+                interpreter,
+                places,
+                url=self._url(),
+                events_port=self._port,
+                pids=settings.run_processes,
+                disk_mb=settings.run_disk,
+                uid=uid,
+            ),
+            masked=[*given.secrets.values(), given.key_pass],
+            policy=Policy(
+                restart=run.kind == "live",
+                grace=float(settings.stop_seconds),
+                time_limit=settings.backtest_minutes * 60.0 if run.backtest_id else None,
+            ),
+            unsafe=settings.unsafe_no_sandbox,
+        )
+        shims.launch(spec)
+
+    def stop(self, run: Run, *, now: bool = False) -> None:
+        self._installing.cancel(run.id)
+        if now:
+            shims.kill(self.folder / run.id, self._lock(run))
+        else:
+            shims.stop(self.folder / run.id)
+
+    def is_alive(self, run: Run) -> bool:
+        return shims.is_held(self._lock(run))
+
+    def read(self, run: Run, offset: int) -> Chunk:
+        journal.forget(self.folder / run.id, offset)
+        return journal.read(self.folder / run.id, offset)
+
+    def ending(self, run: Run) -> Left:
+        return left_in(self.folder / run.id / "out", self._settings.max_large_body)
+
+    def usage(self, run: Run) -> Usage | None:
+        return cgroups.usage(self.folder, run.id)
+
+    def known(self) -> set[str]:
+        return {
+            one.name
+            for one in self.folder.iterdir()
+            if one.is_dir() and one.name not in NOT_RUNS and not one.name.endswith(SUFFIX)
+        }
+
+    def clear(self, run_id: str) -> None:
+        folder = self.folder / run_id
+        if shims.is_running(folder):  # its model was deleted: nobody wants it any more
+            lock = self.folder / "locks" / (folder / "lock").read_text()
+            shims.kill(folder, lock)
+        cgroups.remove(self.folder, run_id)
+        self._prepared.pop(run_id, None)
+        shutil.rmtree(folder, ignore_errors=True)
+        (self.folder / "locks" / run_id).unlink(missing_ok=True)
+
+    def _places(self, job: Job, uid: int | None) -> Places:
+        folder = self.folder / job.run.id
+        folder.mkdir(mode=0o700, exist_ok=True)
+        (folder / "lock").write_text(self._lock(job.run).name)
+        state = unpacking.writable(self._settings.data / "state" / job.run.model_id, uid)
+        places = Places(folder, state, self._beside)
+        for old in (places.work, places.out):
+            shutil.rmtree(old, ignore_errors=True)
+        unpacking.copy(self._unpacked.model(job.version.archive), places.work, uid)
+        unpacking.writable(places.out, uid)
+        return places
+
+    def _lock(self, run: Run) -> Path:
+        """One for all that is deployed of a model: the kernel itself lets only one hold it."""
+        return self.folder / "locks" / (run.model_id if run.is_deployed else run.id)
+
+    def _url(self) -> str:
+        host = _reachable(self._settings.host) if self._settings.unsafe_no_sandbox else "127.0.0.1"
+        return f"http://{f'[{host}]' if ':' in host else host}:{self._port}"
+
+
+def _reachable(host: str) -> str:
+    """An address on which a server that listens on `host` answers."""
+    return {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}.get(host, host)  # noqa: S104
+
+
+def _identity(file: Path) -> str:
+    """This data directory's own name among all that share a database."""
+    if not file.exists():
+        file.write_text(new_id())
+    return file.read_text().strip()
+
+
