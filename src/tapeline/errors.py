@@ -224,3 +224,11 @@ class InvalidSetting(Problem):
 
 class CannotStart(Problem):
     """Tapeline cannot start here."""
+
+
+class CannotLaunch(Problem):
+    """The process could not be started."""
+
+
+class AlreadyRunning(CannotLaunch):
+    """It is already running, or what is left of it is still being ended."""
