@@ -263,10 +263,6 @@ class Superseded(Conflict):
     """A newer instance of this model has taken over. What this one sends is not stored any more."""
 
 
-class CannotLaunch(Problem):
-    """The run could not be started."""
-
-
 class CannotInstall(Problem):
     """The environment of this model could not be made. Its log says why; start it again."""
 
@@ -288,3 +284,11 @@ class InvalidSetting(Problem):
 
 class CannotStart(Problem):
     """Tapeline cannot start here."""
+
+
+class CannotLaunch(Problem):
+    """The process could not be started."""
+
+
+class AlreadyRunning(CannotLaunch):
+    """It is already running, or what is left of it is still being ended."""

@@ -1,0 +1,133 @@
+"""Carries bytes between the events port inside the sandbox and the server outside.
+
+The server's address is read anew for each connection: it may have restarted on another port.
+"""
+
+import errno
+import os
+import select
+import socket
+from collections.abc import Callable
+
+MOST_HELD = 65_536
+MOST_CONNECTIONS = 64
+BROKEN = select.POLLERR | select.POLLNVAL
+
+Watch = Callable[[int, int, Callable[[int], None] | None], None]
+"""Be told of these poll events on a descriptor; with None, no longer."""
+
+
+class Forwarder:
+    def __init__(self, listener: socket.socket, address_file: str, watch: Watch) -> None:
+        self._listener = listener
+        self._address_file = address_file
+        self._watch = watch
+        self._open = 0
+        watch(listener.fileno(), select.POLLIN, self._accept)
+
+    def _accept(self, _events: int) -> None:
+        try:
+            inside, _ = self._listener.accept()
+        except OSError:
+            return
+        try:
+            outside = self._connect()
+        except (OSError, ValueError):
+            inside.close()  # the client sees what it would see of a server that is down
+            return
+        self._open += 1
+        Pair(inside, outside, self._watch, self._closed)
+        if self._open >= MOST_CONNECTIONS:
+            self._watch(self._listener.fileno(), 0, None)
+
+    def _connect(self) -> socket.socket:
+        with open(self._address_file) as file:
+            host, _, port = file.read().strip().rpartition(":")
+        host = host.strip("[]")
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        outside = socket.socket(family, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
+        problem = outside.connect_ex((host, int(port)))
+        if problem not in (0, errno.EINPROGRESS):
+            outside.close()
+            raise OSError(problem, os.strerror(problem))
+        return outside
+
+    def _closed(self) -> None:
+        self._open -= 1
+        self._watch(self._listener.fileno(), select.POLLIN, self._accept)
+
+
+class Pair:
+    """Two sockets. Each direction holds a bounded number of bytes and ends on its own."""
+
+    def __init__(
+        self,
+        inside: socket.socket,
+        outside: socket.socket,
+        watch: Watch,
+        closed: Callable[[], None],
+    ) -> None:
+        inside.setblocking(False)
+        for one in (inside, outside):
+            one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._sockets = (inside, outside)
+        self._held = [b"", b""]  # what waits to be sent to each socket
+        self._ended = [False, False]  # which socket will send no more
+        self._shut = [False, False]  # which socket was told that no more comes
+        self._watch, self._closed = watch, closed
+        self._await()
+
+    def _await(self) -> None:
+        for one in (0, 1):
+            events = select.POLLOUT if self._held[one] else 0
+            if not self._ended[one] and len(self._held[1 - one]) < MOST_HELD:
+                events |= select.POLLIN
+            # Nothing wanted means not watched: poll would report a hang-up again and again.
+            self._watch(self._sockets[one].fileno(), events, self._of(one) if events else None)
+
+    def _of(self, one: int) -> Callable[[int], None]:
+        return lambda events: self._happened(one, events)
+
+    def _happened(self, one: int, events: int) -> None:
+        try:
+            if events & BROKEN:
+                raise ConnectionError
+            if events & (select.POLLIN | select.POLLHUP):
+                self._receive(one)
+            for to in (0, 1):
+                self._send(to)
+        except (BlockingIOError, InterruptedError):
+            pass
+        except OSError:
+            self._close()
+            return
+        if all(self._shut):
+            self._close()
+        else:
+            self._await()
+
+    def _receive(self, one: int) -> None:
+        if self._ended[one]:
+            # Both of its directions are over, so nothing that is held for it can arrive.
+            raise ConnectionError
+        if len(self._held[1 - one]) < MOST_HELD:
+            data = self._sockets[one].recv(MOST_HELD)
+            self._held[1 - one] += data
+            self._ended[one] = not data
+
+    def _send(self, to: int) -> None:
+        if self._held[to]:
+            try:
+                sent = self._sockets[to].send(self._held[to])
+            except BlockingIOError:
+                return
+            self._held[to] = self._held[to][sent:]
+        if self._ended[1 - to] and not self._held[to] and not self._shut[to]:
+            self._sockets[to].shutdown(socket.SHUT_WR)
+            self._shut[to] = True
+
+    def _close(self) -> None:
+        for one in self._sockets:
+            self._watch(one.fileno(), 0, None)
+            one.close()
+        self._closed()

@@ -1,0 +1,80 @@
+"""System calls Python lacks. Only forked children call them: ctypes costs a megabyte of memory."""
+
+import os
+import signal
+import sys
+from typing import NoReturn
+
+NEWNS, NEWUSER, NEWNET = 0x00020000, 0x10000000, 0x40000000
+NOSUID, NODEV, BIND, RECURSIVE, PRIVATE = 2, 4, 4096, 16384, 1 << 18
+_PDEATHSIG, _DUMPABLE, _NO_NEW_PRIVS = 1, 4, 38
+
+
+def unshare(flags: int) -> None:
+    _call("unshare", flags)
+
+
+def join(namespace: int) -> None:
+    _call("setns", namespace, 0)
+
+
+def mount(source: str, target: str, kind: str, flags: int, options: str = "") -> None:
+    texts = [os.fsencode(one) for one in (source, target, kind, options)]
+    _call("mount", texts[0], texts[1], texts[2], _unsigned_long(flags), texts[3])
+
+
+def begin(parent: int) -> None:
+    """The first step of every child; the later ones may not be able to read ctypes any more."""
+    _fresh_signals()
+    _die_with(parent)
+
+
+def become(uid: int, parent: int) -> None:
+    """From root to somebody without any rights, who can still write the files of its own /proc."""
+    os.setgroups([])
+    os.setresgid(uid, uid, uid)
+    os.setresuid(uid, uid, uid)
+    _call("prctl", _DUMPABLE, _unsigned_long(1), 0, 0, 0)
+    _die_with(parent)  # the kernel forgets it at a change of user
+
+
+def gain_nothing() -> None:
+    """No setuid program will help any more."""
+    _call("prctl", _NO_NEW_PRIVS, _unsigned_long(1), 0, 0, 0)
+
+
+def give_up(error: BaseException, descriptor: int) -> NoReturn:
+    """The end of a child that could not become what it should."""
+    os.write(descriptor, f"{error}\n".encode(errors="replace"))
+    sys.stderr.flush()
+    os._exit(127)
+
+
+def _fresh_signals() -> None:
+    """What Python ignores, and what we catch, is no business of another program."""
+    signal.set_wakeup_fd(-1)
+    for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
+        if signal.getsignal(number) not in (signal.SIG_DFL, None):
+            signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+
+
+def _die_with(parent: int) -> None:
+    _call("prctl", _PDEATHSIG, _unsigned_long(signal.SIGKILL), 0, 0, 0)
+    if os.getppid() != parent:
+        os._exit(1)
+
+
+def _unsigned_long(number: int) -> object:
+    import ctypes  # noqa: PLC0415 - see the module's first line
+
+    return ctypes.c_ulong(number)
+
+
+def _call(name: str, *arguments: object) -> None:
+    import ctypes  # noqa: PLC0415
+
+    library = ctypes.CDLL(None, use_errno=True)
+    if getattr(library, name)(*arguments) == -1:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{name}: {os.strerror(number)}")

@@ -1,0 +1,210 @@
+"""The shim's one loop: starts the process, again if it must, until it is over or told to stop."""
+
+import os
+import select
+import signal
+import socket
+import time
+from collections.abc import Callable
+from typing import Any
+
+from tapeline.runs.shim import network, restarting, tree
+from tapeline.runs.shim.forward import Forwarder
+from tapeline.runs.shim.running import Running
+from tapeline.runs.shim.spool import Spool
+
+LONGEST_SLEEP = 60.0
+
+
+class Shim:
+    def __init__(self, spec: dict[str, Any], lock: int) -> None:
+        self._spec, self._lock = spec, lock
+        self._policy = spec["policy"]
+        self._poll = select.poll()
+        self._handlers: dict[int, Callable[[int], None]] = {}
+        self._alarm = _catch_signals()
+        self.watch(self._alarm.fileno(), select.POLLIN, self._signalled)
+        self._namespace: network.Namespace | None = None
+        self._internet: int | None = None
+        self._internet_at = 0.0
+        self._running: Running | None = None
+        self._stop_at: float | None = None  # when a polite stop has taken long enough
+        self._kill_now = False
+        self._kill_at: float | None = None  # the launch's own time limit
+        self._crashes: list[tuple[float, float]] = []
+        self.spool = Spool(
+            spec["folder"], self._policy["journal_bytes"], spec["runs"], spec["name"]
+        )
+        if not spec["unsafe"]:
+            self._connect()
+
+    def watch(self, descriptor: int, events: int, handler: Callable[[int], None] | None) -> None:
+        if handler is not None:
+            self._handlers[descriptor] = handler
+            self._poll.register(descriptor, events)
+        elif self._handlers.pop(descriptor, None) is not None:
+            self._poll.unregister(descriptor)
+
+    def run(self) -> None:
+        if self._policy["time_limit"] is not None:
+            self._kill_at = time.monotonic() + self._policy["time_limit"]
+        number = 0
+        while True:
+            number += 1
+            last = self._attempt(number)
+            cause, code, signalled = last.result()
+            end = {"cause": cause, "exit_code": code, "signal": signalled}
+            if last.ran or last.cause or number > 1:
+                self.spool.state(event="ended", attempt=number, **end)
+            after = self._after(last, number, end)
+            if isinstance(after, float):
+                self.spool.state(
+                    event="restarting", attempt=number + 1, after=after, restarts=number
+                )
+                if self._pause(after):
+                    continue
+                after = ("stopped", "Stopped while it waited to restart.")
+            self._finish(*after, number - 1, end)
+            return
+
+    def abandon(self, reason: str) -> None:
+        """Something went wrong in here: leave nothing running."""
+        if self._running:
+            self._running.kill("signal")
+        end = {"cause": "signal", "exit_code": None, "signal": None}
+        self._finish("crashed", reason, len(self._crashes), end)
+
+    def close(self) -> None:
+        if self._internet is not None:
+            tree.send(self._internet, signal.SIGKILL)
+        tree.Group(self._spec["group"]).remove()
+        self.spool.close(patience=10.0)
+
+    def _attempt(self, number: int) -> Running:
+        running = self._running = Running(
+            self._spec, number, self.spool, self.watch, (self._namespace, self._lock)
+        )
+        while not running.over():
+            self._turn(running.wake_at())
+            self._enforce(running)
+        running.close()
+        self._running = None
+        return running
+
+    def _enforce(self, running: Running) -> None:
+        now = time.monotonic()
+        running.tick(now)
+        if self._kill_now or (self._stop_at is not None and now >= self._stop_at):
+            running.kill("stopped")
+        elif self._kill_at is not None and now >= self._kill_at:
+            running.kill("time_limit")
+
+    def _after(self, last: Running, number: int, end: dict[str, Any]) -> float | tuple[str, str]:
+        """Seconds until the next attempt; or the outcome, and why."""
+        if end["cause"] == "stopped" or self._stopping():
+            return "stopped", "Stopped."
+        if not last.ran and not last.cause and end["signal"] is None and number == 1:
+            return "not_started", last.last_error() or "The sandbox could not be started."
+        if end["cause"] == "exit" and end["exit_code"] == 0:
+            return "exited", "Exited."
+        if not self._policy["restart"] or end["cause"] == "time_limit":
+            return "crashed", _described(end)
+        now = time.monotonic()
+        self._crashes = [*self._crashes[-20:], (last.started_at, now)]
+        wait = restarting.decide(self._crashes, now)
+        if wait is not None:
+            return wait
+        return "crashed", f"{_described(end)} Given up: that was crash 5 within 10 minutes."
+
+    def _finish(self, outcome: str, reason: str, restarts: int, end: dict[str, Any]) -> None:
+        said = {"outcome": outcome, "restarts": restarts, "reason": reason}
+        self.spool.state(event="finished", **end, **said)
+
+    def _pause(self, seconds: float) -> bool:
+        """Whether to go on: a stop ends the wait at once."""
+        until = time.monotonic() + seconds
+        while time.monotonic() < until and not self._stopping():
+            self._turn(until)
+        return not self._stopping()
+
+    def _stopping(self) -> bool:
+        return self._kill_now or self._stop_at is not None
+
+    def _turn(self, wake_at: float) -> None:
+        now = time.monotonic()
+        times = [wake_at, now + LONGEST_SLEEP]
+        times += [at for at in (self._stop_at, self._kill_at) if at is not None]
+        if self._namespace and self._spec["slirp"] and self._internet is None:
+            times.append(self._internet_at + 1.0)
+        for descriptor, events in self._poll.poll(max(0.0, min(times) - now) * 1000):
+            # An earlier handler of this turn may have closed what this one is about.
+            if handler := self._handlers.get(descriptor):
+                handler(events)
+        self._keep_connected()
+
+    def _signalled(self, _events: int) -> None:
+        numbers = self._alarm.recv(1000)
+        if signal.SIGQUIT in numbers:
+            self._kill_now = True
+        if signal.SIGTERM in numbers and self._stop_at is None:
+            self._stop_at = time.monotonic() + self._policy["grace"]
+            if self._running:
+                self._running.interrupt()
+        while True:
+            try:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return
+            if pid == 0:
+                return
+            if self._running and pid == self._running.pid:
+                self._running.reaped(status)
+            elif pid == self._internet:
+                self._internet = None
+
+    def _connect(self) -> None:
+        spec = self._spec
+        self._namespace = network.make(spec["uid"], spec["events_port"])
+        if spec["slirp"]:
+            network.wait_ready(self._start_internet())
+        if self._namespace.listener:
+            address = os.path.join(spec["runs"], "address")
+            self._forwarder = Forwarder(self._namespace.listener, address, self.watch)
+
+    def _start_internet(self) -> int:
+        assert self._namespace is not None
+        self._internet_at = time.monotonic()
+        self._internet, said = network.attach_internet(
+            self._spec["slirp"], self._namespace, self._spec["uid"]
+        )
+        return said
+
+    def _keep_connected(self) -> None:
+        """Should slirp4netns ever die, the model's connections break and its next ones work."""
+        lost = self._namespace and self._spec["slirp"] and self._internet is None
+        if lost and time.monotonic() >= self._internet_at + 1.0:
+            os.close(self._start_internet())
+
+
+def _catch_signals() -> socket.socket:
+    """A descriptor that becomes readable, with the signals' numbers."""
+    alarm, bell = socket.socketpair()
+    alarm.setblocking(False)
+    bell.setblocking(False)
+    signal.set_wakeup_fd(bell.detach(), warn_on_full_buffer=False)
+    for number in (signal.SIGTERM, signal.SIGQUIT, signal.SIGCHLD):
+        signal.signal(number, lambda _number, _frame: None)
+    for number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    return alarm
+
+
+def _described(end: dict[str, Any]) -> str:
+    words = {
+        "out_of_memory": "It used more memory than its plan allows.",
+        "disk_full": "It used more disk space than it may.",
+        "time_limit": "It took longer than it may.",
+        "exit": f"It ended with exit code {end['exit_code']}.",
+        "signal": f"It was ended by signal {end['signal']}.",
+    }
+    return words[end["cause"]]

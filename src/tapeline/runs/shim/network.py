@@ -1,0 +1,124 @@
+"""A network namespace of a launch's own: its loopback, its events port, and for some the internet.
+
+It is made once per launch by a child that nobody needs afterwards; what keeps it is descriptors.
+"""
+
+import fcntl
+import os
+import select
+import socket
+import struct
+import sys
+
+from tapeline.runs.shim import kernel
+
+_SIOCADDRT, _SIOCSIFFLAGS = 0x890B, 0x8914
+_UP_AND_RUNNING, _REJECT_ROUTE = 0x41, 0x0201
+READY_WITHIN = 10_000  # milliseconds
+
+
+class Namespace:
+    def __init__(self, user: int, net: int, listener: socket.socket | None) -> None:
+        self.user, self.net, self.listener = user, net, listener
+
+
+def make(uid: int | None, port: int | None) -> Namespace:
+    ours, theirs = socket.socketpair()
+    parent = os.getpid()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            _make(theirs, parent, uid, port)
+        except BaseException as error:  # noqa: BLE001 - the parent says it
+            kernel.give_up(error, theirs.fileno())
+        os._exit(0)
+    theirs.close()
+    said, descriptors, _, _ = socket.recv_fds(ours, 1000, 3)
+    os.waitpid(pid, 0)
+    ours.close()
+    for descriptor in descriptors:
+        os.set_inheritable(descriptor, False)  # received ones are, and the model must not get them
+    if said != b"made":
+        raise OSError(f"No network namespace could be made: {said.decode(errors='replace')}")
+    listener = socket.socket(fileno=descriptors[2]) if port else None
+    if listener:
+        listener.setblocking(False)
+    return Namespace(descriptors[0], descriptors[1], listener)
+
+
+def attach_internet(program: str, namespace: Namespace, uid: int | None) -> tuple[int, int]:
+    """Start slirp4netns; its process id, and a descriptor that says when the network is up."""
+    said, ready = os.pipe()
+    parent = os.getpid()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            kernel.begin(parent)
+            if uid is not None:
+                kernel.become(uid, parent)
+            _exec_slirp(program, namespace, ready)
+        except BaseException as error:  # noqa: BLE001 - goes to the shim's own log
+            kernel.give_up(error, sys.stderr.fileno())
+    os.close(ready)
+    return pid, said
+
+
+def wait_ready(said: int) -> None:
+    poll = select.poll()
+    poll.register(said, select.POLLIN)
+    if not poll.poll(READY_WITHIN) or not os.read(said, 1):
+        raise OSError("slirp4netns could not connect the sandbox to the network; see shim.log.")
+    os.close(said)
+
+
+def _make(answer: socket.socket, parent: int, uid: int | None, port: int | None) -> None:
+    kernel.begin(parent)
+    if uid is not None:
+        kernel.become(uid, parent)
+    user, group = os.getuid(), os.getgid()
+    kernel.unshare(kernel.NEWUSER | kernel.NEWNET)
+    for name, text in (
+        ("setgroups", "deny"),
+        ("uid_map", f"0 {user} 1"),
+        ("gid_map", f"0 {group} 1"),
+    ):
+        with open(f"/proc/self/{name}", "w") as file:
+            file.write(text)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
+        fcntl.ioctl(control, _SIOCSIFFLAGS, struct.pack("16sH14x", b"lo", _UP_AND_RUNNING))
+        fcntl.ioctl(control, _SIOCADDRT, _no_route_to("169.254.0.0", "255.255.0.0"))
+    made = [os.open(f"/proc/self/ns/{kind}", os.O_RDONLY) for kind in ("user", "net")]
+    if port:
+        listener = socket.create_server(("127.0.0.1", port), backlog=64)
+        made.append(listener.fileno())
+    socket.send_fds(answer, [b"made"], made)
+
+
+def _no_route_to(network: str, mask: str) -> bytes:
+    """Link-local addresses are where clouds tell a machine its credentials."""
+
+    def address(text: str) -> bytes:
+        return struct.pack("=HH4s8x", socket.AF_INET, 0, socket.inet_aton(text))
+
+    return struct.pack(
+        "L16s16s16sHhLPhPLLH",
+        *(0, address(network), address("0.0.0.0"), address(mask)),  # noqa: S104 - no gateway
+        *(_REJECT_ROUTE, 0, 0, 0, 0, 0, 0, 0, 0),
+    )
+
+
+def _exec_slirp(program: str, namespace: Namespace, ready: int) -> None:
+    # Root of that namespace alone: enough to make its device and to lock itself in.
+    kernel.join(namespace.user)
+    for descriptor in (namespace.net, ready):
+        os.set_inheritable(descriptor, True)
+    null = os.open(os.devnull, os.O_RDWR)
+    os.dup2(null, 0)
+    os.dup2(null, 1)
+    os.chdir("/")
+    arguments = [
+        *("slirp4netns", "--configure", "--mtu=65520", "--disable-host-loopback"),
+        *("--enable-sandbox", "--enable-seccomp", f"--ready-fd={ready}", "--netns-type=path"),
+        *(f"/proc/self/fd/{namespace.net}", "tap0"),
+    ]
+    os.execve(program, arguments, {})

@@ -1,0 +1,249 @@
+"""One attempt under way: its output, its news from bubblewrap, its limits, and its end."""
+
+import os
+import select
+import signal
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+from tapeline.runs.shim import attempt, tree
+from tapeline.runs.shim.forward import Watch
+from tapeline.runs.shim.lines import Lines
+from tapeline.runs.shim.network import Namespace
+from tapeline.runs.shim.spool import Spool
+
+CHUNK = 65_536
+PAUSE = 0.005  # lets a talkative process gather lines, so that each is not an awakening
+STRAGGLERS = 2.0  # seconds for what an unsandboxed process left behind to let go of its pipes
+WATCHED_EVERY = 2.0
+WALKED_EVERY = 60.0
+NOTICEABLE = 16 * 1024 * 1024
+
+
+class Running:
+    def __init__(
+        self,
+        spec: dict[str, Any],
+        number: int,
+        spool: Spool,
+        watch: Watch,
+        started: tuple[Namespace | None, int],
+    ) -> None:
+        self._spec, self._number, self._spool, self._watch = spec, number, spool, watch
+        self._group = tree.Group(spec["group"])
+        self._oom_before = self._group.oom_kills()
+        self._pipes = attempt.Pipes()
+        masked = [text.encode(errors="surrogateescape") for text in spec["masked"]]
+        limit = spec["policy"]["line_bytes"]
+        self._streams = {
+            self._pipes.output: (b"o", Lines(limit, masked)),
+            self._pipes.errors: (b"e", Lines(limit, masked)),
+        }
+        self._paused: dict[int, float] = {}
+        self._news = b""
+        self._first = 0  # the namespace's process 1, seen from outside
+        self._first_handle: int | None = None
+        self._tree_over = False
+        self._status: int | None = None
+        self._reaped_at = 0.0
+        self._interrupted = False
+        self._interrupt_wanted = False
+        self._next_look = 0.0
+        self._last_walk, self._free_then = 0.0, 0
+        self.cause: str | None = None  # why we ended it, if we did
+        self.started_at = time.monotonic()
+        self.ran = spec["unsafe"]
+        self.pid = attempt.start(spec, *started, self._pipes)
+        if spec["unsafe"]:
+            spool.state(event="started", attempt=number, pid=self.pid)
+        self._watch(self._pipes.status, select.POLLIN, self._hear)
+        for stream in self._streams:
+            self._watch(stream, select.POLLIN, self._reader(stream))
+
+    # What the shim tells it
+
+    def interrupt(self) -> None:
+        """Ask the model's own process to end, as soon as there is one."""
+        self.cause = self.cause or "stopped"
+        self._interrupt_wanted = True
+        self._try_interrupt()
+
+    def kill(self, cause: str) -> None:
+        self.cause = self.cause or cause
+        self._kill()
+
+    def reaped(self, status: int) -> None:
+        """The child is gone; whatever it started goes too."""
+        self._status, self._reaped_at = status, time.monotonic()
+        self._hear(0)
+        self._kill()
+
+    def tick(self, now: float) -> None:
+        for stream in [one for one, until in self._paused.items() if until <= now]:
+            del self._paused[stream]
+            if stream in self._streams:
+                self._watch(stream, select.POLLIN, self._reader(stream))
+        if self._interrupt_wanted and not self._interrupted:
+            self._try_interrupt()
+        if now >= self._next_look:
+            self._next_look = now + WATCHED_EVERY
+            self._look(now)
+
+    def wake_at(self) -> float:
+        """When there is something to do without an event."""
+        times = [self._next_look, *self._paused.values()]
+        if self._status is not None or (self._interrupt_wanted and not self._interrupted):
+            times.append(time.monotonic() + 0.05)
+        return min(times)
+
+    def over(self) -> bool:
+        """All of its processes are gone and all they wrote is in the journal."""
+        if self._status is None or (self._first_handle is not None and not self._tree_over):
+            return False
+        if not self._streams:
+            return True
+        return self._spec["unsafe"] and time.monotonic() - self._reaped_at > STRAGGLERS
+
+    def close(self) -> None:
+        for stream in list(self._streams):
+            self._end_stream(stream)
+        self._watch(self._pipes.status, 0, None)
+        os.close(self._pipes.status)
+        if self._first_handle is not None:
+            self._watch(self._first_handle, 0, None)
+            os.close(self._first_handle)
+
+    def result(self) -> tuple[str, int | None, int | None]:
+        """Cause, exit code, signal."""
+        code, number = self._exit()
+        if self.cause:
+            return self.cause, code, number
+        if number == signal.SIGKILL and self._group.oom_kills() > self._oom_before:
+            return "out_of_memory", code, number
+        return ("exit" if number is None else "signal"), code, number
+
+    def last_error(self) -> str:
+        return self._last_error.decode(errors="replace")
+
+    # What happens to it
+
+    _last_error = b""
+
+    def _reader(self, stream: int) -> Callable[[int], None]:
+        return lambda _events: self._read(stream)
+
+    def _read(self, stream: int) -> None:
+        kind, lines = self._streams[stream]
+        try:
+            data = os.read(stream, CHUNK)
+        except BlockingIOError:
+            return
+        if not data:
+            self._end_stream(stream)
+            return
+        if done := lines.feed(data):
+            self._spool.output(kind, done)
+        if len(data) < CHUNK // 2 and self._status is None:
+            self._watch(stream, 0, None)
+            self._paused[stream] = time.monotonic() + PAUSE
+
+    def _end_stream(self, stream: int) -> None:
+        kind, lines = self._streams.pop(stream)
+        if done := lines.end():
+            self._spool.output(kind, done)
+        if kind == b"e":
+            self._last_error = lines.last
+        self._watch(stream, 0, None)
+        os.close(stream)
+
+    def _hear(self, _events: int) -> None:
+        """Bubblewrap says two things: the namespace's first process, and how the model ended."""
+        try:
+            data = os.read(self._pipes.status, CHUNK)
+        except BlockingIOError:
+            return
+        if not data:
+            self._watch(self._pipes.status, 0, None)
+        self._news += data
+        first = _number_after(self._news, b'"child-pid":')
+        if first and not self._first:
+            self._meet(first)
+        self.ran = self.ran or b'"exit-code":' in self._news
+
+    def _meet(self, first: int) -> None:
+        self._first = first
+        try:
+            self._first_handle = os.pidfd_open(first)
+        except ProcessLookupError:
+            return
+        self._watch(self._first_handle, select.POLLIN, self._tree_ended)
+        self._spool.state(event="started", attempt=self._number, pid=first)
+
+    def _tree_ended(self, _events: int) -> None:
+        """The kernel ends process 1 of a namespace after all the others."""
+        self._tree_over = True
+        assert self._first_handle is not None
+        self._watch(self._first_handle, 0, None)
+
+    def _try_interrupt(self) -> None:
+        if self._spec["unsafe"]:
+            model: int | None = self.pid
+        else:
+            model = next(iter(tree.children(self._first)), None) if self._first else None
+        if model is not None and self._status is None:
+            self._interrupted = True
+            tree.send(model, signal.SIGINT)
+
+    def _kill(self) -> None:
+        if self._first_handle is not None and not self._tree_over:
+            signal.pidfd_send_signal(self._first_handle, signal.SIGKILL)
+        if self._spec["unsafe"]:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.pid, signal.SIGKILL)
+        elif self._status is None and self._first_handle is None:
+            tree.send(self.pid, signal.SIGKILL)
+        self._group.kill()
+
+    def _look(self, now: float) -> None:
+        if self._status is not None or self.cause:
+            return
+        limits = self._spec["limits"]
+        if not self._group.exists:
+            used = tree.resident_bytes(tree.descendants(self.pid))
+            if used > limits["memory_bytes"]:
+                self.kill("out_of_memory")
+                return
+        if limits["disk_bytes"] is not None and self._worth_a_walk(now):
+            pids = self._group.members() or tree.descendants(self.pid)
+            most = limits["disk_bytes"]
+            if tree.disk_bytes(self._spec["folders"], pids, most) > most:
+                self.kill("disk_full")
+
+    def _worth_a_walk(self, now: float) -> bool:
+        """A cheap look at the whole disk tells whether a walk could find anything."""
+        disk = os.statvfs(self._spec["folder"])
+        free = disk.f_bavail * disk.f_frsize
+        noticeable = min(NOTICEABLE, self._spec["limits"]["disk_bytes"] // 8)
+        if self._free_then - free < noticeable and now - self._last_walk < WALKED_EVERY:
+            # Room made by others must not hide what is taken from now on.
+            self._free_then = max(self._free_then, free)
+            return False
+        self._last_walk, self._free_then = now, free
+        return True
+
+    def _exit(self) -> tuple[int | None, int | None]:
+        assert self._status is not None
+        code = _number_after(self._news, b'"exit-code":')
+        if code is None:
+            code = os.waitstatus_to_exitcode(self._status)
+            return (None, -code) if code < 0 else (code, None)
+        # Bubblewrap reports a signal as a shell does.
+        return (None, code - 128) if 128 < code <= 128 + signal.NSIG else (code, None)
+
+
+def _number_after(text: bytes, label: bytes) -> int | None:
+    _, found, rest = text.partition(label)
+    digits = rest.lstrip().split(b",")[0].split(b"}")[0].strip()
+    return int(digits) if found and digits.isdigit() else None

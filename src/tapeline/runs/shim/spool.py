@@ -1,0 +1,128 @@
+"""Writes the journal: segments named by their first byte's offset, the oldest dropped when full.
+
+A record is one line and is written whole or not at all, so that every offset a reader keeps is the
+start of a record, whatever happens to this process or to the disk.
+"""
+
+import json
+import os
+import socket
+import time
+
+LARGEST_SEGMENT = 4 * 1024 * 1024
+SMALLEST_SEGMENT = 16 * 1024
+
+
+class Spool:
+    def __init__(self, folder: str, limit: int, runs: str, name: str) -> None:
+        self._folder = os.path.join(folder, "journal")
+        os.makedirs(self._folder, mode=0o700, exist_ok=True)
+        self._limit = limit
+        self._segment = max(SMALLEST_SEGMENT, min(LARGEST_SEGMENT, limit // 8))
+        self._name = name.encode()
+        self._bell = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)
+        # Through the descriptor, because a socket's path may have 107 characters at most.
+        self._bell_path = f"/proc/self/fd/{os.open(runs, os.O_PATH | os.O_DIRECTORY)}/bell"
+        self._lost = 0
+        self._owed: list[bytes] = []
+        self._start, self._size = self._last_segment()
+        self._file = self._open()
+
+    def output(self, kind: bytes, lines: list[bytes]) -> None:
+        """Lines of the model. On a full disk they are lost, and counted."""
+        prefix = b"%s %.6f " % (kind, time.time())
+        data = prefix + (b"\n" + prefix).join(lines) + b"\n"
+        if not (self._settle() and self._append(data)):
+            self._lost += len(data)
+        self._ring()
+
+    def state(self, **payload: object) -> None:
+        """What became of the process: on the disk before anything follows from it."""
+        text = json.dumps(payload, separators=(",", ":")).encode()
+        self._owed.append(b"s %.6f %s\n" % (time.time(), text))
+        if self._settle():
+            self._sync()
+        self._ring()
+
+    def close(self, patience: float) -> None:
+        """Wait for room if state is still owed: an end nobody reads looks like a lost run."""
+        until = time.monotonic() + patience
+        while not self._settle() and time.monotonic() < until:
+            time.sleep(0.2)
+        self._sync()
+        self._ring()
+
+    def _settle(self) -> bool:
+        while self._owed:
+            if not self._append(self._owed[0]):
+                return False
+            del self._owed[0]
+        if self._lost:
+            lost, self._lost = self._lost, 0
+            if not self._append(_cut(lost)):
+                self._lost = lost
+                return False
+        return True
+
+    def _append(self, data: bytes) -> bool:
+        if self._size and self._size + len(data) > self._segment:
+            self._rotate()
+        view = memoryview(data)
+        try:
+            while view:
+                view = view[os.write(self._file, view) :]
+        except OSError:
+            os.ftruncate(self._file, self._size)
+            return False
+        self._size += len(data)
+        return True
+
+    def _rotate(self) -> None:
+        try:
+            start = self._start + self._size
+            opened = self._open(start)
+        except OSError:
+            return
+        os.close(self._file)
+        self._file, self._start, self._size = opened, start, 0
+        self._drop_oldest()
+
+    def _drop_oldest(self) -> None:
+        names = sorted(os.listdir(self._folder))
+        dropped = 0
+        while len(names) > 1 and self._start - int(names[0]) > self._limit - self._segment:
+            os.unlink(os.path.join(self._folder, names[0]))
+            dropped += int(names[1]) - int(names[0])
+            del names[0]
+        if dropped:
+            self._append(_cut(dropped))
+
+    def _last_segment(self) -> tuple[int, int]:
+        """Where to go on. Half a record at the end, left by a kill, was never readable."""
+        names = sorted(os.listdir(self._folder))
+        if not names:
+            return 0, 0
+        with open(os.path.join(self._folder, names[-1]), "rb+") as file:
+            size = file.read().rfind(b"\n") + 1
+            file.truncate(size)
+        return int(names[-1]), size
+
+    def _open(self, start: int | None = None) -> int:
+        path = os.path.join(self._folder, f"{self._start if start is None else start:020d}")
+        return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+
+    def _sync(self) -> None:
+        try:
+            os.fsync(self._file)
+        except OSError:
+            return
+
+    def _ring(self) -> None:
+        try:
+            self._bell.sendto(self._name, self._bell_path)
+        except OSError:
+            return  # the server is away, or has enough rings to answer
+
+
+def _cut(count: int) -> bytes:
+    return b's %.6f {"event":"cut","bytes":%d}\n' % (time.time(), count)

@@ -1,0 +1,133 @@
+"""The processes of a launch: who they are, what they use, and how all of them end."""
+
+import errno
+import os
+import signal
+import stat
+
+PAGE = os.sysconf("SC_PAGE_SIZE")
+PER_ENTRY = 1024  # what a name costs a file system, so that empty files count too
+
+
+class Group:
+    """Control group files, named by the server. Without any, the processes are looked up."""
+
+    def __init__(self, told: dict[str, list[str]] | None) -> None:
+        told = told or {}
+        self.exists = bool(told)
+        self.join = told.get("join", [])
+        self._events = told.get("oom", [])
+        self._kill = told.get("kill", [])
+        self._folders = told.get("folders", [])
+
+    def members(self) -> list[int]:
+        found: set[int] = set()
+        for path in self.join:
+            found.update(int(one) for one in _read(path).split())
+        return list(found)
+
+    def oom_kills(self) -> int:
+        for path in self._events:
+            for line in _read(path).splitlines():
+                name, _, number = line.partition(" ")
+                if name == "oom_kill":
+                    return int(number)
+        return 0
+
+    def kill(self) -> None:
+        for path in self._kill:
+            _write(path, "1")
+        for pid in self.members():
+            send(pid, signal.SIGKILL)
+
+    def remove(self) -> None:
+        for folder in self._folders:
+            try:
+                os.rmdir(folder)
+            except OSError:
+                continue  # the server looks after what is left
+
+
+def send(pid: int, number: int) -> None:
+    try:
+        os.kill(pid, number)
+    except ProcessLookupError:
+        return
+
+
+def children(pid: int) -> list[int]:
+    """The children of a process, the first-born first."""
+    listed = _read(f"/proc/{pid}/task/{pid}/children")
+    if listed or os.path.exists(f"/proc/self/task/{os.getpid()}/children"):
+        return [int(one) for one in listed.split()]
+    found = []
+    for name in os.listdir("/proc"):
+        fields = _read(f"/proc/{name}/stat").rpartition(")")[2].split() if name.isdigit() else []
+        if len(fields) > 19 and int(fields[1]) == pid:
+            found.append((int(fields[19]), int(name)))
+    return [one for _, one in sorted(found)]
+
+
+def descendants(pid: int) -> list[int]:
+    found = [pid]
+    for one in found:
+        found.extend(children(one))
+    return found
+
+
+def resident_bytes(pids: list[int]) -> int:
+    total = 0
+    for pid in pids:
+        fields = _read(f"/proc/{pid}/statm").split()
+        total += int(fields[1]) * PAGE if fields else 0
+    return total
+
+
+def disk_bytes(folders: list[str], pids: list[int], most: int) -> int:
+    """What the folders take on the disk, and files without a name that are still open.
+
+    Stops counting beyond `most`. Names nested too deeply to be looked at count as too much.
+    """
+    total = 0
+    waiting = list(folders)
+    devices = {os.stat(folder).st_dev for folder in folders if os.path.isdir(folder)}
+    while waiting and total <= most:
+        try:
+            with os.scandir(waiting.pop()) as entries:
+                for entry in entries:
+                    total += PER_ENTRY + entry.stat(follow_symlinks=False).st_blocks * 512
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append(entry.path)
+        except OSError as error:
+            if error.errno == errno.ENAMETOOLONG:
+                return most + 1
+    return total + sum(_nameless_bytes(pid, devices) for pid in pids)
+
+
+def _nameless_bytes(pid: int, devices: set[int]) -> int:
+    total = 0
+    folder = f"/proc/{pid}/fd"
+    try:
+        for name in os.listdir(folder):
+            found = os.stat(f"{folder}/{name}")
+            if stat.S_ISREG(found.st_mode) and not found.st_nlink and found.st_dev in devices:
+                total += found.st_blocks * 512
+    except OSError:
+        return total
+    return total
+
+
+def _read(path: str) -> str:
+    try:
+        with open(path, errors="replace") as file:
+            return file.read()
+    except OSError:
+        return ""
+
+
+def _write(path: str, text: str) -> None:
+    try:
+        with open(path, "w") as file:
+            file.write(text)
+    except OSError:
+        return
