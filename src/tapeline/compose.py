@@ -1,12 +1,8 @@
 """The composition root: settings in, running parts out. It knows everyone; nobody knows it."""
 
-import platform
-import shutil
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import cache
+from pathlib import Path
 
 from starlette.types import ASGIApp
 
@@ -17,7 +13,10 @@ from tapeline.errors import CannotStart
 from tapeline.http import app
 from tapeline.http.metrics import Metrics
 from tapeline.http.services import Services
-from tapeline.settings import Settings
+from tapeline.runs import beside, interpreters
+from tapeline.runs.interpreters import Found
+from tapeline.runs.runner import Runner
+from tapeline.settings import Settings, search_path
 from tapeline.store import failures
 from tapeline.store.blobs import Blobs
 from tapeline.store.migrate import migrate
@@ -52,6 +51,11 @@ def open_services(settings: Settings) -> Iterator[Services]:
         spool = fresh_folder(settings.data / "spool")
         if store.database.file is not None:  # on PostgreSQL another server may be staging now
             store.write_now(uploads.discard_orphans)
+        blobs, seal = Blobs(settings.data / "blobs", settings.blobs), Seal.of(keys)
+        found = _interpreters(settings)
+        runner = Runner(
+            settings, store, blobs, seal, appender, watchers, spool, found, beside.folders()
+        )
         services = Services(
             settings,
             store,
@@ -59,10 +63,11 @@ def open_services(settings: Settings) -> Iterator[Services]:
             Metrics(store.writer),
             inbox,
             watchers,
-            Seal.of(keys),
+            seal,
             spool,
-            Blobs(settings.data / "blobs", settings.blobs),
-            _interpreters(),
+            blobs,
+            found.interpreters,
+            runner,
         )
         try:
             yield services
@@ -76,36 +81,13 @@ def application(services: Services) -> ASGIApp:
     return app.build(services)
 
 
-@dataclass(frozen=True)
-class _Interpreter:
-    version: str
-    release: str
-    source: str
-
-
-@cache
-def _interpreters() -> tuple[_Interpreter, ...]:
-    """The CPythons on the search path that start, and the one this server runs on."""
-    releases = {".".join(platform.python_version_tuple()[:2]): platform.python_version()}
-    for minor in range(7, 30):
-        path = shutil.which(f"python3.{minor}")
-        release = _release(path) if path else ""
-        if release.startswith(f"3.{minor}."):
-            releases.setdefault(f"3.{minor}", release)
-    newest = sorted(releases, key=lambda one: int(one.partition(".")[2]), reverse=True)
-    return tuple(_Interpreter(one, releases[one], "PATH") for one in newest)
-
-
-def _release(path: str) -> str:
-    show = "import platform; print(platform.python_implementation(), platform.python_version())"
-    try:
-        done = subprocess.run(  # noqa: S603 - a fixed script, on an interpreter of this host
-            [path, "-I", "-c", show], capture_output=True, text=True, timeout=10, check=True
-        )
-    except (OSError, subprocess.SubprocessError):
-        return ""
-    kind, _, release = done.stdout.strip().partition(" ")
-    return release if kind == "CPython" else ""
+def _interpreters(settings: Settings) -> Found:
+    return interpreters.discover(
+        memory=settings.data / "pythons.json",
+        extra=[Path(one.strip()) for one in settings.pythons.split(",") if one.strip()],
+        search_path=search_path(),
+        home=Path.home(),
+    )
 
 
 def _migrate(store: Store) -> None:

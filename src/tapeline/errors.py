@@ -251,6 +251,10 @@ class InvalidRequirements(Invalid):
     """The requirements file cannot be read."""
 
 
+class CannotRunModels(Conflict):
+    """This server cannot run models."""
+
+
 class NoSuchRun(Missing):
     """There is no such run of this model."""
 

@@ -1,5 +1,6 @@
 """`tapeline up`: everything in the foreground."""
 
+import asyncio
 import gc
 import os
 import shlex
@@ -30,6 +31,13 @@ def up(
     data: Data = None,
     database: Database = None,
     engine: Annotated[str | None, typer.Option(help="Where models run: local.")] = None,
+    unsafe_no_sandbox: Annotated[
+        bool | None,
+        typer.Option(
+            "--unsafe-no-sandbox",
+            help="Run models with no sandbox at all: they can read and change everything.",
+        ),
+    ] = None,
     config: Config = None,
     demo: Annotated[
         bool | None, typer.Option("--demo/--no-demo", help="Start with something to look at.")
@@ -43,6 +51,7 @@ def up(
             "data": data,
             "database": database,
             "engine": engine,
+            "unsafe_no_sandbox": unsafe_no_sandbox,
             "config": config,
             "demo": demo,
         }
@@ -61,6 +70,7 @@ def _serve(chosen: Settings) -> None:
         datadir.only_server(chosen.data, note),
         compose.open_services(chosen) as services,
     ):
+        services.runner.open(listener.getsockname()[1])
         app = compose.application(services)
         server = _Server(server_config(app, chosen.trusted_proxies), services, listener)
         # Ours from now on: one that comes before uvicorn listens must count, and uvicorn raises
@@ -116,6 +126,7 @@ class _Server(uvicorn.Server):
         super().__init__(config)
         self._services = services
         self._where = _address(services.settings, listener)
+        self._is_stopping = False
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
@@ -123,6 +134,23 @@ class _Server(uvicorn.Server):
             typer.echo(_greeting(self._services, self._where))
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Ctrl-C ends the models first, while we are still there for their last events; a second
+        one does not wait for them. SIGTERM leaves them running for the next start."""
+        if self.should_exit or self._is_stopping or sig != signal.SIGINT or not self.started:
+            self._exit(sig, frame)
+            return
+        self._is_stopping = True
+        log.info("stopping_models")
+        loop = asyncio.get_event_loop()
+        self._last = loop.create_task(self._stop_models(sig, frame))
+
+    async def _stop_models(self, sig: int, frame: FrameType | None) -> None:
+        try:
+            await self._services.runner.stop_models()
+        finally:
+            self._exit(sig, frame)
+
+    def _exit(self, sig: int, frame: FrameType | None) -> None:
         if not self.should_exit:
             log.info("stopping", signal=signal.Signals(sig).name)
             self._services.watchers.close()  # open streams would keep us waiting
@@ -136,6 +164,7 @@ def _greeting(services: Services, where: str) -> str:
         f"  data       {chosen.data}",
         f"  database   {store.database.name}",
     ]
+    lines += _about_models(services)
     if chosen.demo:
         lines += demonstration.prepare(store, chosen.data).lines()
     elif not store.read_now(users.are_there_any):
@@ -145,6 +174,18 @@ def _greeting(services: Services, where: str) -> str:
         ]
     lines.append("  Ctrl-C stops it.")
     return "\n".join(lines)
+
+
+def _about_models(services: Services) -> list[str]:
+    """How models are kept in their place, and what is missing for it."""
+    host, unsafe = services.runner.host, services.settings.unsafe_no_sandbox
+    if host is None:
+        return []
+    if host.sandboxed or unsafe:
+        lines = [f"  models     {host.confinement(unsafe=unsafe)}"]
+    else:
+        lines = ["  models     NOT RUN HERE, because they could not be kept in a sandbox:"]
+    return lines + [f"             {problem}" for problem in host.problems]
 
 
 def _same_place(chosen: Settings) -> str:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import cache
 
 import msgspec
@@ -57,13 +57,16 @@ def _beside(services: Services) -> Callable[[Starlette], AbstractAsyncContextMan
 
     @asynccontextmanager
     async def running(_app: Starlette) -> AsyncIterator[None]:
-        clearing = asyncio.create_task(keep_clearing(services.store))
+        tasks = [
+            asyncio.create_task(keep_clearing(services.store)),
+            asyncio.create_task(services.runner.keep()),
+        ]
         try:
             yield
         finally:
-            clearing.cancel()
-            with suppress(asyncio.CancelledError):
-                await clearing
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
 
     return running
 

@@ -33,6 +33,7 @@ with_archive = partial(post, attaches=True, errors=of_upload)
 DEPLOY_ROUTES: tuple[Endpoint, ...] = (
     with_archive(
         path="/model/deploy",
+        moves_runs=True,
         prepares=deploy_api.prepare_live,
         writes=deploy_api.deploy,
         takes=deploy_api.NewVersion,
@@ -40,6 +41,7 @@ DEPLOY_ROUTES: tuple[Endpoint, ...] = (
     ),
     with_archive(
         path="/model/backtest",
+        moves_runs=True,
         prepares=deploy_api.prepare_backtest,
         writes=deploy_api.backtest,
         takes=deploy_api.NewBacktest,
@@ -54,6 +56,7 @@ DEPLOY_ROUTES: tuple[Endpoint, ...] = (
     ),
     post(
         path="/model/run",
+        moves_runs=True,
         writes=deploy_api.run_model,
         takes=deploy_api.StoredVersion,
         gives=deploy_api.Deployed,
@@ -61,6 +64,7 @@ DEPLOY_ROUTES: tuple[Endpoint, ...] = (
     ),
     post(
         path="/model/backtest-uploaded-model",
+        moves_runs=True,
         writes=deploy_api.backtest_uploaded,
         takes=deploy_api.StoredBacktest,
         gives=deploy_api.Backtested,
@@ -68,6 +72,7 @@ DEPLOY_ROUTES: tuple[Endpoint, ...] = (
     ),
     post(
         path="/model/backtestUploadedModel",
+        moves_runs=True,
         writes=deploy_api.backtest_uploaded_model,
         takes=deploy_api.StoredBacktest,
         gives=deploy_api.Backtested,
@@ -75,6 +80,7 @@ DEPLOY_ROUTES: tuple[Endpoint, ...] = (
     ),
     post(
         path="/model/kill",
+        moves_runs=True,
         writes=deploy_api.kill_model,
         takes=deploy_api.ModelInProject,
         gives=Done,

@@ -74,7 +74,10 @@ class _Turn:
                 if first is None:
                     raise
                 return first
-        return await store.write(self._act, prepared)
+        answer = await store.write(self._act, prepared)
+        if self.endpoint.moves_runs:
+            self.call.services.runner.wake()
+        return answer
 
     def _look_first(self, connection: Connection) -> tuple[Actor | None, bytes | None]:
         actor = self.identify(connection) if self.identify else None

@@ -107,6 +107,8 @@ class Endpoint:
     errors: tuple[type[Problem], ...] = ()
     once: bool = True
     """Whether an Idempotency-Key is honoured."""
+    moves_runs: bool = False
+    """Whether it changes what is desired, so that the runner looks at once."""
 
     @property
     def act(self) -> Callable[..., Any]:

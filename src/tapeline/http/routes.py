@@ -119,6 +119,7 @@ ROUTES: tuple[Endpoint, ...] = (
     get(path="/project/teams", reads=deployment_api.list_teams, gives=list[deployment_api.Team]),
     post(
         path="/project/delete",
+        moves_runs=True,
         writes=deployment_api.delete_project,
         gives=Done,
         takes=deployment_api.ProjectRef,
@@ -238,6 +239,7 @@ ROUTES: tuple[Endpoint, ...] = (
     ),
     post(
         path="/model/delete",
+        moves_runs=True,
         writes=deployment_api.delete_model,
         gives=Done,
         takes=deployment_api.ModelRef,

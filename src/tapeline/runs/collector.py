@@ -117,7 +117,7 @@ class Collector:
         if left.result is None:
             return stage, left.ending
         try:
-            header = await stage.take_file(left.result, backtest_id=run.backtest_id)
+            header = await stage.take_file(left.result, {"backtest_id": run.backtest_id})
         except Invalid as error:
             note = f"What the backtest returned is not a result: {error.message}"
             return stage, Ending(

@@ -58,9 +58,7 @@ class Installing:
             shutil.rmtree(self._runs / name, ignore_errors=True)
         raise CannotInstall("\n".join(said) or "The installation failed without a word.")
 
-    def _run(
-        self, box: Box, name: str, progress: Progress, said: deque[str]
-    ) -> int | None:
+    def _run(self, box: Box, name: str, progress: Progress, said: deque[str]) -> int | None:
         """Its exit status; None when it did not come to one."""
         folder, lock = self._runs / name, self._runs / "locks" / name
         shutil.rmtree(folder, ignore_errors=True)
@@ -79,16 +77,16 @@ class Installing:
         try:
             shims.launch(spec)
         except CannotLaunch as error:
-            raise CannotInstall(f"The installation could not be started: {error.message}") from error
+            raise CannotInstall(
+                f"The installation could not be started: {error.message}"
+            ) from error
         try:
             return self._follow(folder, lock, progress, said)
         finally:
             shims.wait_free(lock, 5.0)
             lock.unlink(missing_ok=True)
 
-    def _follow(
-        self, folder: Path, lock: Path, progress: Progress, said: deque[str]
-    ) -> int | None:
+    def _follow(self, folder: Path, lock: Path, progress: Progress, said: deque[str]) -> int | None:
         offset, held = 0, True
         while True:
             chunk = journal.read(folder, offset)

@@ -56,6 +56,7 @@ class Keeper:
         self._woken = asyncio.Event()
         self._busy: set[str] = set()
         self._projects: dict[str, str] = {}
+        self._preparing: set[str] = set()
         self._jobs: dict[str, Job] = {}
         self._problems: dict[str, str] = {}
         self._troubles: dict[str, str] = {}
@@ -114,7 +115,9 @@ class Keeper:
             await asyncio.gather(*map(self._collector.collect, gone))
             runs = await self._unfinished()
         for action in supervisor.decide(self._view(runs, alive)):
-            self._begin(action.run.id, self._carry_out(action))
+            # Preparing takes minutes and can be given up meanwhile; all else is one at a time.
+            doing = self._preparing if isinstance(action, supervisor.Prepare) else self._busy
+            self._begin(action.run.id, self._carry_out(action), doing)
 
     def _view(self, runs: list[Run], alive: dict[str, bool]) -> View:
         now = time.time()
@@ -126,6 +129,7 @@ class Keeper:
                 # Launched since we looked: the next turn will know.
                 alive=alive.get(run.id, run.is_launched),
                 busy=run.id in self._busy,
+                preparing=run.id in self._preparing,
                 prepared=run.id in self._jobs,
                 problem=self._problems.get(run.id),
                 trouble=self._troubles.get(run.id),
@@ -159,19 +163,19 @@ class Keeper:
 
     async def _forget_strangers(self) -> None:
         """What is here of runs that have ended, or whose model was deleted, goes."""
-        known = await self._in_thread(self._engine.known) - self._busy
+        known = await self._in_thread(self._engine.known) - self._busy - self._preparing
         if not known:
             return
         open_ones = await self._store.read(run_records.open_among, known)
         for run_id in known - open_ones:
             self._forget(run_id)
-            self._begin(run_id, self._in_thread(self._engine.clear, run_id))
+            self._begin(run_id, self._in_thread(self._engine.clear, run_id), self._busy)
 
     # Carrying out
 
-    def _begin(self, run_id: str, act: Coroutine[Any, Any, Any]) -> None:
-        """One thing at a time about each run; many runs at once."""
-        self._busy.add(run_id)
+    def _begin(self, run_id: str, act: Coroutine[Any, Any, Any], doing: set[str]) -> None:
+        """Many runs at once; `doing` is where it is noted until it is done."""
+        doing.add(run_id)
 
         async def carry() -> None:
             try:
@@ -180,7 +184,7 @@ class Keeper:
                 log.error("run_not_moved", run=run_id, reason=problem.message)
                 await asyncio.sleep(RETRY)
             finally:
-                self._busy.discard(run_id)
+                doing.discard(run_id)
                 self.wake()
 
         task = asyncio.create_task(carry())
@@ -197,6 +201,9 @@ class Keeper:
             case supervisor.Stop():
                 self._stopping[run.id] = time.time()
                 await self._tell(run, lambda story: story.changes.update(state="stopping"))
+                await self._in_thread(self._engine.stop, run)
+            case supervisor.Cancel():
+                self._stopping[run.id] = time.time()
                 await self._in_thread(self._engine.stop, run)
             case supervisor.Kill():
                 await self._in_thread(lambda: self._engine.stop(run, now=True))

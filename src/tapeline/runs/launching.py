@@ -67,7 +67,7 @@ def raise_fence(
             runs.c.ended_at.is_(None),
             runs.c.desired == "running",
             runs.c.fence.is_(None),
-            ~_rival(run) if run.is_deployed else True,
+            ~_rival(run),
         )
         .values(fence=fence, launches=runs.c.launches + 1, confinement=confinement)
         .returning(*runs.c)
@@ -99,6 +99,7 @@ def _rival(run: Run) -> Exists:
         .where(
             other.c.model_id == run.model_id,
             other.c.id != run.id,
+            runs.c.kind.in_(DEPLOYED),
             other.c.kind.in_(DEPLOYED),
             other.c.ended_at.is_(None),
             other.c.fence.is_not(None),

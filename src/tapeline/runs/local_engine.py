@@ -4,7 +4,6 @@ import os
 import shutil
 from pathlib import Path
 
-
 from tapeline.errors import CannotInstall, CannotLaunch, Problem
 from tapeline.ids import new_id
 from tapeline.runs import cgroups, journal, run_box, shims, unpacking
@@ -194,5 +193,3 @@ def _identity(file: Path) -> str:
     if not file.exists():
         file.write_text(new_id())
     return file.read_text().strip()
-
-

@@ -93,6 +93,14 @@ def find(connection: Connection, run_id: str) -> Run | None:
     return None if row is None else record(Run, row)
 
 
+def launched_on(connection: Connection, host: str) -> list[Run]:
+    """Those of which something may be alive there."""
+    query = select(runs).where(
+        runs.c.ended_at.is_(None), runs.c.host == host, runs.c.fence.is_not(None)
+    )
+    return [record(Run, row) for row in connection.execute(query)]
+
+
 def open_among(connection: Connection, run_ids: Iterable[str]) -> set[str]:
     """Which of these have not ended. A model that was deleted took its runs with it."""
     query = select(runs.c.id).where(runs.c.id.in_(list(run_ids)), runs.c.ended_at.is_(None))

@@ -64,6 +64,11 @@ def wait_free(lock: Path, timeout: float) -> bool:
     return True
 
 
+def is_running(folder: Path) -> bool:
+    """Whether the shim of this folder lives. When it does not, a sandbox may, for a moment."""
+    return _signal(folder, 0)
+
+
 def stop(folder: Path) -> None:
     """Ask; the shim gives the process its time to clean up, then ends it. Returns at once."""
     _signal(folder, signal.SIGTERM)
@@ -191,7 +196,7 @@ def _last_words(folder: Path) -> str:
     return f"The shim failed: {lines[-1]}" if lines else "The shim failed without a word."
 
 
-def _signal(folder: Path, number: int) -> None:
+def _signal(folder: Path, number: int) -> bool:
     """To the shim of this folder and nobody else: a process id may be used again."""
     with suppress(OSError, ValueError, KeyError, msgspec.DecodeError):
         known = msgspec.json.decode((folder / "shim.json").read_bytes(), type=dict[str, int])
@@ -200,5 +205,7 @@ def _signal(folder: Path, number: int) -> None:
             stat = Path(f"/proc/{known['pid']}/stat").read_text()
             if int(stat.rpartition(")")[2].split()[19]) == known["started"]:
                 signal.pidfd_send_signal(handle, number)
+                return True
         finally:
             os.close(handle)
+    return False

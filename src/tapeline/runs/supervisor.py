@@ -19,11 +19,11 @@ class Seen:
     """What this host knows of one run, besides its row."""
 
     alive: bool = False
-    """Somebody holds its lock: the shim, or a sandbox that outlived it."""
-    unread: bool = False
-    """Its journal has more than the tape."""
+    """Somebody holds its lock: the shim, or a sandbox that outlived it. If not, then all that its
+    journal says has been taken in before the row was read."""
     busy: bool = False
     """Something is being done about it this very moment."""
+    preparing: bool = False
     prepared: bool = False
     problem: str | None = None
     """Why it could not be prepared."""
@@ -70,6 +70,11 @@ class Stop(Action):
 
 
 @dataclass(frozen=True)
+class Cancel(Action):
+    """Give up preparing it."""
+
+
+@dataclass(frozen=True)
 class Kill(Action):
     """It was asked, and did not."""
 
@@ -108,15 +113,25 @@ def _next(run: Run, view: View, chosen: set[str]) -> Action | None:
         return None
     if seen.alive:
         return _about_living(run, seen, view)
-    if seen.unread:
-        return None  # what it left behind may say how it ended
     if run.is_launched:
         return _about_lost(run, seen)
+    if seen.preparing:
+        return _about_preparing(run, seen)
+    return _about_waiting(run, view) or _towards_start(run, seen, view, chosen)
+
+
+def _about_waiting(run: Run, view: View) -> Action | None:
+    """Whether it need not start at all."""
     if run.desired == "stopped":
         return End(run, "stopped", run.reason or "Stopped before it started.")
     if successor := _successor(run, view.runs):
         return End(run, "stopped", f"Run {successor.id} took its place before it started.")
-    return _towards_start(run, seen, view, chosen)
+    return None
+
+
+def _about_preparing(run: Run, seen: Seen) -> Action | None:
+    is_wanted = run.desired == "running"
+    return None if is_wanted or seen.stopping_since is not None else Cancel(run)
 
 
 def _about_living(run: Run, seen: Seen, view: View) -> Action | None:

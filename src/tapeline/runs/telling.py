@@ -1,4 +1,4 @@
-"""How an installation goes, told to the model's log while it goes on. Called from engine threads."""
+"""How an installation goes, told to the model's log meanwhile. Called from engine threads."""
 
 import time
 from collections.abc import Callable

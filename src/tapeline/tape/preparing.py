@@ -104,7 +104,7 @@ def _parted(
     if lists.get("indicators") == b"null":
         del lists["indicators"]
     short = {name: backtest_result.decoded(raw, name, max_depth) for name, raw in raws.items()}
-    return short, lists
+    return short | fields, lists
 
 
 def _main(folder: Path) -> Outcome:

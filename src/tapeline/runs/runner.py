@@ -1,0 +1,145 @@
+"""Everything that makes desired runs happen, as one part that is opened, kept and closed."""
+
+import asyncio
+import os
+from contextlib import suppress
+from pathlib import Path
+
+from tapeline.errors import CannotRunModels
+from tapeline.logs import Log
+from tapeline.runs import host as hosts
+from tapeline.runs.collector import Collector
+from tapeline.runs.environments import Environments
+from tapeline.runs.host import Host
+from tapeline.runs.installations import Installer
+from tapeline.runs.interpreters import Found
+from tapeline.runs.keeper import Keeper
+from tapeline.runs.local_engine import LocalEngine
+from tapeline.runs.sampling import Sampling
+from tapeline.settings import Settings
+from tapeline.store.blobs import Blobs
+from tapeline.store.sealing import Seal
+from tapeline.store.store import Store
+from tapeline.tape.append import Appender
+from tapeline.tape.staging import Stage
+from tapeline.tape.watchers import Watchers
+
+log = Log(__name__)
+
+INSTALLER_UID = 1_899_999_999
+
+
+class Runner:
+    def __init__(
+        self,
+        settings: Settings,
+        store: Store,
+        blobs: Blobs,
+        seal: Seal,
+        appender: Appender,
+        watchers: Watchers,
+        spool: Path,
+        interpreters: Found,
+        beside: list[Path],
+    ) -> None:
+        self._settings = settings
+        self._store = store
+        self._blobs = blobs
+        self._seal = seal
+        self._appender = appender
+        self._watchers = watchers
+        self._spool = spool
+        self._interpreters = interpreters
+        self._beside = beside
+        self._keeper: Keeper | None = None
+        self.host: Host | None = None
+
+    def open(self, port: int) -> Host:
+        """Find out what this host can do, and get ready to run models if it can.
+
+        Before the first request is served; `port` is where models will reach us.
+        """
+        self.host = hosts.examine(self._settings)
+        if not self._may_run(self.host):
+            return self.host
+        engine = self._engine(self.host)
+        engine.begin(port)
+        self._collector = Collector(
+            self._store, engine, self._appender, self._watchers, self._stage
+        )
+        self._keeper = Keeper(
+            self._store,
+            engine,
+            self._collector,
+            self._seal,
+            slots=self._settings.backtest_slots or os.cpu_count() or 1,
+            grace=float(self._settings.stop_seconds),
+        )
+        self._sampling = Sampling(self._store, engine, days=self._settings.sample_days)
+        self._folder = engine.folder
+        return self.host
+
+    def require(self) -> None:
+        """Raise why models cannot be run here, before anybody desires it in vain."""
+        if self.host is not None and not self._may_run(self.host):
+            raise CannotRunModels(
+                "This server cannot run models, because it could not keep them in a sandbox: "
+                + " ".join(self.host.problems)
+            )
+
+    def wake(self) -> None:
+        if self._keeper is not None:
+            self._keeper.wake()
+
+    async def keep(self) -> None:
+        """Until cancelled. What runs goes on running then, and is found again."""
+        if self._keeper is None:
+            return
+        tasks = [
+            asyncio.create_task(self._keeper.keep()),
+            asyncio.create_task(self._collector.listen(self._folder)),
+            asyncio.create_task(self._sampling.keep()),
+        ]
+        try:
+            await asyncio.gather(*tasks)
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            await self._keeper.close()
+
+    async def stop_models(self) -> None:
+        """End what runs on this host, and bring its last words onto the tape."""
+        if self._keeper is not None:
+            with suppress(asyncio.CancelledError):
+                await self._keeper.stop_all()
+
+    def _may_run(self, host: Host) -> bool:
+        return host.sandboxed or self._settings.unsafe_no_sandbox
+
+    def _engine(self, host: Host) -> LocalEngine:
+        settings = self._settings
+        installer = Installer(
+            runtime=self._beside[0],
+            index=settings.package_index,
+            extra_indexes=settings.package_index_extra,
+            proxy=settings.package_proxy,
+            uid=INSTALLER_UID if host.is_root else None,
+            memory_mb=settings.install_memory,
+        )
+        environments = Environments(
+            settings.data / "environments",
+            installer=installer,
+            resolution_hours=settings.resolution_hours,
+        )
+        return LocalEngine(
+            settings,
+            self._blobs,
+            self._interpreters,
+            environments,
+            self._beside,
+            host.confinement(unsafe=settings.unsafe_no_sandbox),
+        )
+
+    def _stage(self, tape: int) -> Stage:
+        return Stage(self._store, self._spool, self._settings.max_depth, tape)

@@ -1,0 +1,84 @@
+"""How much memory and processor each run uses, looked at now and then and kept for some days."""
+
+import asyncio
+import time
+
+from sqlalchemy import Connection, delete, insert, select
+
+from tapeline.errors import Problem
+from tapeline.logs import Log
+from tapeline.runs import run as run_records
+from tapeline.runs.cgroups import Usage
+from tapeline.runs.engine import Engine
+from tapeline.runs.run import Run
+from tapeline.store.run_tables import runs, samples
+from tapeline.store.store import Store
+
+log = Log(__name__)
+
+EVERY = 10.0
+CLEAN_EVERY = 3600.0
+
+
+class Sampling:
+    def __init__(self, store: Store, engine: Engine, *, days: int) -> None:
+        self._store = store
+        self._engine = engine
+        self._days = days
+        self._before: dict[str, tuple[float, Usage]] = {}
+        self._cleaned = 0.0
+
+    async def keep(self) -> None:
+        """Until cancelled."""
+        while True:
+            try:
+                await self._sample()
+            except Problem as problem:
+                log.warning("runs_not_sampled", reason=problem.message)
+            await asyncio.sleep(EVERY)
+
+    async def _sample(self) -> None:
+        found = await self._store.read(run_records.launched_on, self._engine.host)
+        rows = await asyncio.to_thread(self._look, found)
+        now = time.time()
+        if rows or now - self._cleaned > CLEAN_EVERY:
+            await self._store.write(_keep, rows, now - self._days * 86_400)
+            self._cleaned = now
+
+    def _look(self, found: list[Run]) -> list[dict[str, object]]:
+        now, rows, seen = time.time(), [], {}
+        for run in found:
+            usage = self._engine.usage(run)
+            if usage is None:
+                continue
+            seen[run.id] = (now, usage)
+            at, before = self._before.get(run.id, (now, usage))
+            # A restart begins counting anew.
+            used = max(0.0, usage.cpu_seconds - before.cpu_seconds)
+            cpu = used / (now - at) if now > at else 0.0
+            rows.append({"run_id": run.id, "at": now, "memory": usage.memory_bytes, "cpu": cpu})
+        self._before = seen
+        return rows
+
+
+def newest(connection: Connection, run_id: str) -> tuple[int, float] | None:
+    """Bytes of memory and cores, as last seen."""
+    query = select(samples).where(samples.c.run_id == run_id).order_by(samples.c.at.desc())
+    row = connection.execute(query.limit(1)).first()
+    return None if row is None else (row.memory, row.cpu)
+
+
+def of_run(connection: Connection, run_id: str) -> list[tuple[float, int, float]]:
+    query = select(samples).where(samples.c.run_id == run_id).order_by(samples.c.at)
+    return [(row.at, row.memory, row.cpu) for row in connection.execute(query)]
+
+
+def _keep(connection: Connection, rows: list[dict[str, object]], oldest: float) -> None:
+    # A model may have been deleted since we looked, and its runs with it.
+    there = set(
+        connection.scalars(select(runs.c.id).where(runs.c.id.in_([row["run_id"] for row in rows])))
+    )
+    kept = [row for row in rows if row["run_id"] in there]
+    if kept:
+        connection.execute(insert(samples), kept)
+    connection.execute(delete(samples).where(samples.c.at < oldest))
