@@ -21,6 +21,7 @@ import msgspec
 from tapeline.errors import AlreadyRunning, CannotLaunch
 from tapeline.runs import cgroups, sandbox, seccomp
 from tapeline.runs.box import Box, Launch
+from tapeline.runs.shim import tree
 
 PROGRAM = Path(__file__).parent / "shim"
 ANSWER_WITHIN = 30.0
@@ -48,11 +49,11 @@ def is_held(lock: Path) -> bool:
     try:
         with lock.open("rb") as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            return tree.is_alive(file.read())
     except FileNotFoundError:
         return False
     except BlockingIOError:
         return True
-    return False
 
 
 def wait_free(lock: Path, timeout: float) -> bool:
@@ -97,9 +98,9 @@ def _refuse_nonsense(spec: Launch) -> None:
 def _instructions(spec: Launch, descriptor: int | None) -> dict[str, Any]:
     """The launch as the shim knows it: every choice is made here, it only acts."""
     box, runs = spec.box, Path(spec.runs)
-    tree = cgroups.find(runs)
+    groups = cgroups.find(runs)
     try:
-        group = cgroups.make(tree, spec.name, box) if tree else None
+        group = cgroups.make(groups, spec.name, box) if groups else None
     except OSError as error:
         raise CannotLaunch(f"Its limits could not be set: {error}.") from error
     told: dict[str, Any] = msgspec.to_builtins(_process(spec))
@@ -151,8 +152,8 @@ def slirp_path() -> str | None:
 
 def _masks(texts: list[str]) -> list[str]:
     """Output is masked line by line, so of a secret with several lines each one is hidden."""
-    lines = {line.strip() for text in texts for line in text.splitlines()}
-    return sorted(text for text in {*texts, *lines} if len(text) >= SHORTEST_MASK)
+    lines = {line.strip() for text in texts for line in text.split("\n")}
+    return sorted(line for line in lines if len(line) >= SHORTEST_MASK)
 
 
 @contextmanager
@@ -202,8 +203,7 @@ def _signal(folder: Path, number: int) -> bool:
         known = msgspec.json.decode((folder / "shim.json").read_bytes(), type=dict[str, int])
         handle = os.pidfd_open(known["pid"])
         try:
-            stat = Path(f"/proc/{known['pid']}/stat").read_text()
-            if int(stat.rpartition(")")[2].split()[19]) == known["started"]:
+            if tree.started(known["pid"]) == known["started"]:
                 signal.pidfd_send_signal(handle, number)
                 return True
         finally:

@@ -13,7 +13,8 @@ import time
 
 sys.path[0] = os.path.abspath(os.path.join(os.path.dirname(__file__), *[os.pardir] * 3))
 
-from tapeline.runs.shim.loop import Shim  # noqa: E402 - found only after the line above
+from tapeline.runs.shim import tree  # noqa: E402 - found only after the line above
+from tapeline.runs.shim.loop import Shim  # noqa: E402
 
 
 def main() -> None:
@@ -50,8 +51,11 @@ def _take(lock: int) -> bool:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             time.sleep(0.01)
-        else:
+            continue
+        if not tree.is_alive(os.pread(lock, 100, 0)):
             return True
+        fcntl.flock(lock, fcntl.LOCK_UN)
+        time.sleep(0.01)
     return False
 
 
@@ -65,11 +69,9 @@ def _answer(text: str) -> None:
 
 def _say_who_we_are(folder: str) -> None:
     """A process id alone may be somebody else's when it is read; with its start it cannot."""
-    with open("/proc/self/stat") as file:
-        started = int(file.read().rpartition(")")[2].split()[19])
     draft = os.path.join(folder, ".shim.json")
     with open(draft, "w") as file:
-        json.dump({"pid": os.getpid(), "started": started}, file)
+        json.dump({"pid": os.getpid(), "started": tree.started(os.getpid())}, file)
     os.replace(draft, os.path.join(folder, "shim.json"))
 
 

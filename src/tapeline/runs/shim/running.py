@@ -32,6 +32,7 @@ class Running:
         started: tuple[Namespace | None, int],
     ) -> None:
         self._spec, self._number, self._spool, self._watch = spec, number, spool, watch
+        self._lock = started[1]
         self._group = tree.Group(spec["group"])
         self._oom_before = self._group.oom_kills()
         self._pipes = attempt.Pipes()
@@ -179,6 +180,8 @@ class Running:
         except ProcessLookupError:
             return
         self._watch(self._first_handle, select.POLLIN, self._tree_ended)
+        os.ftruncate(self._lock, 0)
+        os.pwrite(self._lock, tree.note(first), 0)
         self._spool.state(event="started", attempt=self._number, pid=first)
 
     def _tree_ended(self, _events: int) -> None:

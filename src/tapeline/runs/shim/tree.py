@@ -55,6 +55,26 @@ def send(pid: int, number: int) -> None:
         return
 
 
+def started(pid: int) -> int | None:
+    """The kernel's time of its start, which with its number names a process for ever."""
+    fields = _read(f"/proc/{pid}/stat").rpartition(")")[2].split()
+    return int(fields[19]) if len(fields) > 19 and fields[0] not in "ZX" else None
+
+
+def note(pid: int) -> bytes:
+    return b"%d %d\n" % (pid, started(pid) or 0)
+
+
+def is_alive(noted: bytes) -> bool:
+    """Whether the process of a note still is.
+
+    Of a sandbox's first process this says whether anything of the sandbox is left: dying, it lets
+    go of its files (a lock among them) first, then ends all others, and only then is gone.
+    """
+    pid, _, start = noted.strip().partition(b" ")
+    return pid.isdigit() and start.isdigit() and started(int(pid)) == int(start)
+
+
 def children(pid: int) -> list[int]:
     """The children of a process, the first-born first."""
     listed = _read(f"/proc/{pid}/task/{pid}/children")

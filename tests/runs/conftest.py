@@ -1,0 +1,163 @@
+"""Real launches: a data directory of their own, a box that can run Python, and no process left."""
+
+import itertools
+import os
+import shutil
+import sys
+import sysconfig
+import textwrap
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from tapeline.runs import cgroups, journal, shims
+from tapeline.runs.box import Box, Launch, Policy
+from tapeline.runs.journal import Record
+
+UIDS = itertools.count(710_000 + os.getpid() % 1000 * 100)
+PATIENCE = 20.0
+
+
+def alive(pid: int) -> bool:
+    """Not counting one that is only waiting to be buried."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return stat.rpartition(")")[2].split()[0] not in "ZX"
+
+
+class Launched:
+    def __init__(self, spec: Launch) -> None:
+        self.spec = spec
+        self.folder, self.lock = Path(spec.folder), Path(spec.lock)
+
+    def records(self) -> list[Record]:
+        found: list[Record] = []
+        offset = 0
+        while (chunk := journal.read(self.folder, offset)).records:
+            found += chunk.records
+            offset = chunk.offset
+        return found
+
+    def lines(self, kind: str = "stdout") -> list[str]:
+        return [one.text for one in self.records() if one.kind == kind]
+
+    def states(self, event: str) -> list[dict[str, Any]]:
+        return [one.state for one in self.records() if one.state and one.state["event"] == event]
+
+    def until(self, condition: Callable[["Launched"], Any]) -> Any:
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            if found := condition(self):
+                return found
+            time.sleep(0.01)
+        raise AssertionError(f"not seen: {self.records()} {self.shim_log()}")
+
+    def until_line(self, text: str) -> None:
+        self.until(lambda one: text in one.lines())
+
+    def finished(self) -> dict[str, Any]:
+        said: list[dict[str, Any]] = self.until(lambda one: one.states("finished"))
+        assert shims.wait_free(self.lock, PATIENCE)
+        return said[0]
+
+    def stop(self) -> dict[str, Any]:
+        shims.stop(self.folder)
+        return self.finished()
+
+    def shim_log(self) -> str:
+        return (self.folder / "shim.log").read_text()
+
+    def shim_pid(self) -> int:
+        known = msgspec.json.decode((self.folder / "shim.json").read_bytes(), type=dict[str, int])
+        return known["pid"]
+
+    def members(self) -> list[int]:
+        tree = cgroups.find(self.folder.parent)
+        assert tree is not None
+        path = tree.folders["pids"] / self.spec.name / "cgroup.procs"
+        return [int(one) for one in path.read_text().split()] if path.exists() else []
+
+
+class Pad:
+    """Where launches start from."""
+
+    def __init__(self, data: Path) -> None:
+        self.data, self.runs = data, data / "runs"
+        self.runs.mkdir(mode=0o700)
+        self.launched: list[Launched] = []
+
+    def spec(
+        self, code: str, *, name: str = "", policy: Policy | None = None, **box: Any
+    ) -> Launch:
+        name = name or f"run{len(self.launched)}"
+        folder = self.runs / name
+        work = folder / "work"
+        work.mkdir(parents=True, exist_ok=True)
+        uid = next(UIDS) if os.geteuid() == 0 else None
+        if uid is not None:
+            os.chown(work, uid, uid)
+        made: dict[str, Any] = {
+            "argv": [f"{sys.base_prefix}/bin/python3", "-u", "-c", textwrap.dedent(code)],
+            "cwd": "/model",
+            "env": {"GREETING": "hello"},
+            "readonly": [(sys.base_prefix, sys.base_prefix)],
+            "writable": [(str(work), "/model")],
+            "tmp_mb": 32,
+            "network": "none",
+            "events_port": None,
+            "memory_mb": 256,
+            "cpu_milli": 2000,
+            "pids": 64,
+            "disk_mb": None,
+            "uid": uid,
+        }
+        unsafe = box.pop("unsafe", False)
+        masked = box.pop("masked", [])
+        return Launch(
+            name=name,
+            folder=str(folder),
+            lock=str(self.runs / "locks" / name),
+            runs=str(self.runs),
+            box=Box(**made | box),
+            masked=masked,
+            policy=policy or Policy(restart=False, time_limit=60.0),
+            unsafe=unsafe,
+        )
+
+    def launch(self, code: str, **options: Any) -> Launched:
+        spec = self.spec(code, **options)
+        launched = Launched(spec)
+        self.launched.append(launched)
+        shims.launch(spec)
+        return launched
+
+    def run(self, code: str, **options: Any) -> Launched:
+        """Start it and see it end."""
+        launched = self.launch(code, **options)
+        launched.finished()
+        return launched
+
+
+@pytest.fixture
+def pad(tmp_path: Path) -> Iterator[Pad]:
+    data = tmp_path / "data"
+    data.mkdir(mode=0o700)
+    made = Pad(data)
+    yield made
+    for launched in made.launched:
+        shims.kill(launched.folder, launched.lock)
+        assert not shims.is_held(launched.lock)
+    cgroups.clean(made.runs, keep=set())
+    shutil.rmtree(data)
+
+
+@pytest.fixture
+def libraries() -> tuple[str, str]:
+    """What the tests' own environment has installed, to be seen inside."""
+    return sysconfig.get_path("purelib"), "/libraries"
