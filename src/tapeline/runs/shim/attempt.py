@@ -85,6 +85,7 @@ def _exec_sandboxed(
     spec: dict[str, Any], parent: int, namespace: Namespace | None, lock: int, pipes: Pipes
 ) -> None:
     assert namespace is not None
+    os.umask(0o022)  # the server's own keeps everybody out, also from what is staged below
     if spec["uid"] is None:
         kernel.join(namespace.user)
     kernel.join(namespace.net)
@@ -92,7 +93,6 @@ def _exec_sandboxed(
         _stage(spec["stage"], spec["binds"])
         kernel.become(spec["uid"], parent)
     kernel.gain_nothing()
-    os.umask(0o022)
     os.chdir("/")
     _standard_streams(pipes)
     numbers = spec["numbers"]
