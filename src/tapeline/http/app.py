@@ -24,6 +24,7 @@ from tapeline.http.metrics import CONTENT_TYPE
 from tapeline.http.rendering import STATIC
 from tapeline.http.routes import ROUTES
 from tapeline.http.services import Services
+from tapeline.models.sweeping import keep_sweeping
 from tapeline.tape.clearing import keep_clearing
 
 
@@ -57,13 +58,17 @@ def _beside(services: Services) -> Callable[[Starlette], AbstractAsyncContextMan
 
     @asynccontextmanager
     async def running(_app: Starlette) -> AsyncIterator[None]:
-        clearing = asyncio.create_task(keep_clearing(services.store))
+        tasks = [
+            asyncio.create_task(keep_clearing(services.store)),
+            asyncio.create_task(keep_sweeping(services.store, services.blobs)),
+        ]
         try:
             yield
         finally:
-            clearing.cancel()
-            with suppress(asyncio.CancelledError):
-                await clearing
+            for task in tasks:
+                task.cancel()
+                with suppress(asyncio.CancelledError):
+                    await task
 
     return running
 
