@@ -2,6 +2,7 @@
 
 import io
 import json
+import warnings
 import zipfile
 from typing import Any
 
@@ -16,15 +17,18 @@ def zipped(
     **keys: Any,
 ) -> bytes:
     """A zip with a main script and a manifest; `files` come on top, under the root."""
-    said = json.dumps({"main_script": "main.py"} | keys)
-    content: dict[str, str | bytes] = {manifest: said, "main.py": MAIN} | (files or {})
+    said: str | bytes = json.dumps({"main_script": "main.py"} | keys)
+    content = {manifest: said, "main.py": MAIN, **(files or {})}
     return raw_zip([(root + name, text) for name, text in content.items()])
 
 
 def raw_zip(entries: list[tuple[str | zipfile.ZipInfo, str | bytes]]) -> bytes:
     """Exactly these entries, in this order, twice the same name too."""
     out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+    with (
+        warnings.catch_warnings(action="ignore"),
+        zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive,
+    ):
         for name, text in entries:
             info = name if isinstance(name, zipfile.ZipInfo) else plain(name)
             archive.writestr(info, text, zipfile.ZIP_DEFLATED)

@@ -106,10 +106,14 @@ def _read_plans(value: Any) -> str:
         }
         value = ", ".join(f"{name}={size}" for name, size in sizes.items())
     plans = [part.strip() for part in _read_any_text(value).split(",") if part.strip()]
-    names = [re.sub(r"\s*=.*", "", plan) for plan in plans]
+    names = [plan.partition("=")[0].strip() for plan in plans]
     if len(set(names)) != len(names) or not all(map(PLAN.fullmatch, plans)):
         raise ValueError(value)
     return ", ".join(re.sub(r"\s+", "", plan) for plan in plans)
+
+
+def _read_some_plans(value: Any) -> str:
+    return _read_text(_read_plans(value))
 
 
 def _read_origin(value: Any) -> str:
@@ -125,7 +129,8 @@ PATH = Allowed("a path", _read_path)
 SWITCH = Allowed("true or false", _read_switch)
 DATABASE = Allowed("a postgresql:// URL, or empty for SQLite in the data directory", _read_database)
 BLOBS = Allowed("a URL such as s3://bucket/prefix, or empty for a folder", _read_blobs)
-PLANS = Allowed("plans as name=MB/millicores, separated by commas, or a table", _read_plans)
+PLANS = Allowed("plans as name=MB/millicores, separated by commas, or a table", _read_some_plans)
+MORE_PLANS = Allowed("the same, or empty", _read_plans)
 ORIGIN = Allowed("an http:// or https:// address, or empty", _read_origin)
 
 
@@ -182,7 +187,7 @@ class Settings:
         PLANS,
         "Plans to run models with: memory in MB and thousandths of a core.",
     )
-    backtest_plans: str = _row("slow=512/250", PLANS, "Further plans, for backtests alone.")
+    backtest_plans: str = _row("slow=512/250", MORE_PLANS, "Further plans, for backtests alone.")
     body_seconds: int = _row(60, _whole(1, 3600), "How long a body may take to arrive.")
     max_depth: int = _row(32, _whole(1, 200), "How deep JSON may be nested.")
     max_parts: int = _row(1_000, _whole(1, 1_000_000), "Most fields or parts of a form.")

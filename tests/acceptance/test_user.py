@@ -162,3 +162,21 @@ def test_an_account_can_be_added_before_the_first_start(home: Home) -> None:
     assert "first account" not in server.said
     with server.client() as client:
         assert sign_in(client, "ada@example.com").status_code == 200
+
+
+def test_a_new_key_for_secrets_leaves_them_and_remembered_answers_readable(home: Home) -> None:
+    add(home, "ada@example.com")
+    with home.up().client() as client:
+        client.headers["token"] = sign_in(client, "ada@example.com").json()["idToken"]
+        project = client.get("/project/list").json()[0]["id"]
+        sent = {"json": {"projectId": project, "name": "x"}, "headers": {"Idempotency-Key": "k"}}
+        made = client.post("/model/create-model", **sent)
+        secret = f"/api/models/{made.json()['modelId']}/secrets/EXCHANGE_KEY"
+        assert client.put(secret, json={"value": "hidden"}).status_code == 200
+        for _ in range(2):
+            rotated = home.run("keys", "rotate-store")
+            assert rotated.returncode == 0, rotated.stderr
+            assert "Secrets sealed anew: 1." in rotated.stdout
+        assert client.get(secret).status_code == 200
+        assert client.post("/model/create-model", **sent).content == made.content
+        assert client.put(secret, json={"value": "changed"}).status_code == 200

@@ -24,6 +24,7 @@ from tapeline.http.metrics import CONTENT_TYPE
 from tapeline.http.rendering import STATIC
 from tapeline.http.routes import ROUTES
 from tapeline.http.services import Services
+from tapeline.models.sweeping import keep_sweeping
 from tapeline.tape.clearing import keep_clearing
 
 
@@ -60,6 +61,7 @@ def _beside(services: Services) -> Callable[[Starlette], AbstractAsyncContextMan
         tasks = [
             asyncio.create_task(keep_clearing(services.store)),
             asyncio.create_task(services.runner.keep()),
+            asyncio.create_task(keep_sweeping(services.store, services.blobs)),
         ]
         try:
             yield

@@ -9,12 +9,14 @@ from tapeline.errors import (
     NoSuchModel,
     NoSuchPage,
     NoSuchProject,
+    NoSuchRun,
     NoSuchSecret,
     NoSuchVersion,
+    RunHasEnded,
     UnknownPlan,
     UnknownPython,
 )
-from tapeline.http import deploy_api, model_api
+from tapeline.http import deploy_api, model_api, runs_api
 from tapeline.http.auth_api import Done
 from tapeline.http.endpoint import Access, Endpoint, Page
 from tapeline.http.view_api import Listed
@@ -127,6 +129,35 @@ DEPLOY_ROUTES: tuple[Endpoint, ...] = (
         query=Page,
         access=Access.READER,
         errors=(NoSuchModel,),
+    ),
+    get(
+        path="/api/models/{model}/runs",
+        reads=runs_api.list_runs,
+        gives=Listed[runs_api.ShownRun],
+        query=Page,
+        access=Access.READER,
+        errors=(NoSuchModel,),
+    ),
+    get(
+        path="/api/models/{model}/runs/{run}",
+        reads=runs_api.show_run,
+        gives=runs_api.CurrentRun,
+        access=Access.READER,
+        errors=(NoSuchModel, NoSuchRun),
+    ),
+    get(
+        path="/api/models/{model}/runs/{run}/usage",
+        reads=runs_api.show_usage,
+        gives=runs_api.Usage,
+        access=Access.READER,
+        errors=(NoSuchModel, NoSuchRun),
+    ),
+    post(
+        path="/api/models/{model}/runs/{run}/stop",
+        moves_runs=True,
+        writes=runs_api.stop_run,
+        gives=Done,
+        errors=(*of_model, NoSuchRun, RunHasEnded),
     ),
     get(
         path="/api/models/{model}/secrets",

@@ -6,18 +6,18 @@ import msgspec
 from sqlalchemy import Connection
 from starlette.responses import Response
 
+from tapeline.http import runs_api
 from tapeline.http.auth_api import Done
 from tapeline.http.deploy_api import ModelInProject
 from tapeline.http.endpoint import Call, Page
 from tapeline.http.fields import Required
+from tapeline.http.runs_api import CurrentRun
 from tapeline.http.tape_api import EMPTY_LIFECYCLE, Anything
 from tapeline.http.view_api import Listed
 from tapeline.models import models, plans, secrets, starters, versions
 from tapeline.models.models import Model
 from tapeline.models.secrets import Secret
 from tapeline.models.versions import Version
-from tapeline.runs import desired
-from tapeline.runs.run import Run
 from tapeline.tape import read
 
 
@@ -62,26 +62,10 @@ class SecretValue(msgspec.Struct):
     value: Required
 
 
-class ShownRun(msgspec.Struct, kw_only=True):
-    run_id: str
-    version_id: str
-    kind: str
-    state: str
-    reason: str
-    plan: str
-    python_version: str
-    fence: int | None
-    restarts: int
-    exit_code: int | None
-    created_at: float
-    started_at: float | None
-    ended_at: float | None
-
-
 class ModelStatus(msgspec.Struct, kw_only=True):
     status: str = "success"
     lifecycle: Anything
-    run: ShownRun | None
+    run: CurrentRun | None
     """Null when there never was one."""
 
 
@@ -130,10 +114,9 @@ async def download_starter(call: Call[Any]) -> Response:
 def model_status(connection: Connection, call: Call[ModelInProject]) -> ModelStatus:
     """Show a model's lifecycle and its live run."""
     model = models.find(connection, call.actor, call.body.model_id, call.body.project_id or None)
-    run = desired.current(connection, model.id)
     return ModelStatus(
         lifecycle=EMPTY_LIFECYCLE | read.lifecycles(connection, [model.id]).get(model.id, {}),
-        run=_shown_run(run) if run else None,
+        run=runs_api.current(connection, model.id),
     )
 
 
@@ -198,22 +181,4 @@ def _shown_version(one: Version) -> ShownVersion:
         size=one.size,
         created_at=one.created_at,
         created_by=one.created_by,
-    )
-
-
-def _shown_run(run: Run) -> ShownRun:
-    return ShownRun(
-        run_id=run.id,
-        version_id=run.version_id,
-        kind=run.kind,
-        state=run.state,
-        reason=run.reason,
-        plan=run.plan,
-        python_version=run.python_version,
-        fence=run.fence,
-        restarts=run.restarts,
-        exit_code=run.exit_code,
-        created_at=run.created_at,
-        started_at=run.started_at,
-        ended_at=run.ended_at,
     )

@@ -6,7 +6,9 @@ from typing import Annotated, Any
 import msgspec
 from sqlalchemy import Connection
 
+from tapeline.http import runs_api
 from tapeline.http.endpoint import Call, Page
+from tapeline.http.runs_api import CurrentRun
 from tapeline.http.view_api import Listed
 from tapeline.models import models, versions
 from tapeline.tape import backtests, checkpoints, kinds, order_list, read, series, tapes, uploads
@@ -29,7 +31,7 @@ class ShownModel(msgspec.Struct, kw_only=True):
     plan: str | None = None
     python_version: str | None = None
     version: Anything | None = None
-    run: Anything | None = None
+    run: CurrentRun | None = None
     """Null when there never was one."""
     counts: dict[str, int]
     """How many events of each kind are on the tape."""
@@ -101,6 +103,7 @@ def show_model(connection: Connection, call: Call[Any]) -> ShownModel:
         plan=model.plan,
         python_version=model.python_version,
         version=_newest_version(connection, model.id),
+        run=runs_api.current(connection, model.id),
         counts={names[number]: count for number, count in found.counts.items()},
     )
 

@@ -62,14 +62,12 @@ def unpack(file: Path, folder: Path) -> None:
     """The content of `model/` into an empty folder. Only plain files and folders come to be."""
     with file.open("rb") as opened, _Refusing():
         found = _entries(opened, file.stat().st_size)
+        for path in ["", *sorted(set(_folders(found)))]:  # a folder sorts before what is in it
+            (folder / path).mkdir(exist_ok=True)
+            (folder / path).chmod(0o755)  # whatever the umask of the server is
         for path, member in found.items():
-            target = folder / path
-            for parent in reversed(target.relative_to(folder).parents):
-                _make_folder(folder / parent)
-            if _is_folder(member):
-                _make_folder(target)
-            else:
-                _write(opened, member, target)
+            if not _is_folder(member):
+                _write(opened, member, folder / path)
 
 
 class _Refusing:
@@ -206,11 +204,6 @@ def _folders(found: dict[str, Member]) -> Iterator[str]:
         parts = path.split("/")
         for length in range(1, len(parts) + _is_folder(member)):
             yield "/".join(parts[:length])
-
-
-def _make_folder(path: Path) -> None:
-    path.mkdir(exist_ok=True)
-    path.chmod(0o755)  # whatever the umask of the server is
 
 
 def _write(file: BinaryIO, member: Member, target: Path) -> None:

@@ -1,6 +1,7 @@
 """Versions: what was uploaded as a model, numbered from 1 without gaps."""
 
 import time
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
@@ -97,6 +98,11 @@ def get(connection: Connection, model_id: str, version_id: str) -> Version:
     if row is None:
         raise NoSuchVersion
     return _version(row)
+
+
+def numbers(connection: Connection, version_ids: Iterable[str]) -> dict[str, int]:
+    query = select(versions.c.id, versions.c.number).where(versions.c.id.in_(list(version_ids)))
+    return {row.id: row.number for row in connection.execute(query)}
 
 
 def newest(connection: Connection, model_id: str) -> Version | None:

@@ -97,11 +97,7 @@ def stop(connection: Connection, actor: Actor, model: Model) -> None:
 
 def stop_run(connection: Connection, actor: Actor, model: Model, run_id: str) -> None:
     """End one run, such as a backtest that takes too long."""
-    query = select(runs.c.ended_at).where(runs.c.id == run_id, runs.c.model_id == model.id)
-    row = connection.execute(query).first()
-    if row is None:
-        raise NoSuchRun
-    if row.ended_at is not None:
+    if get(connection, model.id, run_id).ended_at is not None:
         raise RunHasEnded
     _desire_end(connection, runs.c.id == run_id, f"Stopped by {actor.label}.")
     audit.record(
@@ -166,6 +162,15 @@ def current(connection: Connection, model_id: str) -> Run | None:
     )
     row = connection.execute(query).first()
     return None if row is None else record(Run, row)
+
+
+def get(connection: Connection, model_id: str, run_id: str) -> Run:
+    row = connection.execute(
+        select(runs).where(runs.c.id == run_id, runs.c.model_id == model_id)
+    ).first()
+    if row is None:
+        raise NoSuchRun
+    return record(Run, row)
 
 
 def of_model(

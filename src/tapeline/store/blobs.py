@@ -7,7 +7,7 @@ content is nothing to do; it is freshened instead, so that sweeping leaves it to
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -74,18 +74,26 @@ class Blobs:
         except FileNotFoundError:
             return
 
-    def old(self, now: float) -> Iterator[str]:
+    def old(self, now: float) -> list[str]:
         """Names that have been there so long that whoever put them has used them, or never will."""
-        for portion in obstore.list(self._store):
-            for one in portion:
-                if now - one["last_modified"].timestamp() > GRACE:
-                    yield str(one["path"])
+        portions = _try(lambda: list(obstore.list(self._store)))
+        return [str(one["path"]) for some in portions for one in some if _is_old(one, now)]
+
+    def delete_old(self, name: str, now: float) -> None:
+        """Unless somebody has put it again just now."""
+        known = self._head(name)
+        if known is not None and _is_old(known, now):
+            self.delete(name)
 
     def _head(self, name: str) -> Any:
         try:
             return _try(lambda: obstore.head(self._store, name))
         except FileNotFoundError:
             return None
+
+
+def _is_old(known: Any, now: float) -> bool:
+    return bool(now - known["last_modified"].timestamp() > GRACE)
 
 
 def _place(file: Path, target: Path) -> None:

@@ -1,0 +1,106 @@
+"""Blobs: kept whole under their names, in a folder or wherever a URL points."""
+
+import hashlib
+import os
+import resource
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tapeline.errors import CannotStart, StoreUnavailable
+from tapeline.store.blobs import FRESH, Blobs
+
+
+@pytest.fixture(params=["folder", "url"])
+def blobs(request: pytest.FixtureRequest, tmp_path: Path) -> Blobs:
+    folder = tmp_path / "blobs"
+    if request.param == "folder":
+        return Blobs(folder)
+    folder.mkdir()
+    return Blobs(tmp_path / "unused", f"file://{folder}")
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(one.name for one in folder.iterdir())
+
+
+def source(tmp_path: Path, content: bytes) -> tuple[str, Path]:
+    file = tmp_path / "source"
+    file.write_bytes(content)
+    return hashlib.sha256(content).hexdigest(), file
+
+
+def test_what_is_put_can_be_fetched_and_deleted(blobs: Blobs, tmp_path: Path) -> None:
+    name, file = source(tmp_path, os.urandom(12_000_000))
+    assert not blobs.exists(name)
+    blobs.put(name, file)
+    blobs.put(name, file)
+    assert blobs.exists(name)
+    blobs.fetch(name, tmp_path / "fetched")
+    assert (tmp_path / "fetched").read_bytes() == file.read_bytes()
+    assert names(tmp_path / "blobs") == [name]
+    blobs.delete(name)
+    blobs.delete(name)
+    assert not blobs.exists(name)
+    with pytest.raises(FileNotFoundError):
+        blobs.fetch(name, tmp_path / "again")
+    assert names(tmp_path) == ["blobs", "fetched", "source"]
+
+
+def test_a_second_one_of_the_same_content_is_nothing_to_do_while_the_first_is_young(
+    tmp_path: Path,
+) -> None:
+    blobs = Blobs(tmp_path / "blobs")
+    name, file = source(tmp_path, b"content")
+    blobs.put(name, file)
+    kept = tmp_path / "blobs" / name
+    first = kept.stat().st_ino
+    blobs.put(name, file)
+    assert kept.stat().st_ino == first
+    old = time.time() - FRESH - 60
+    os.utime(kept, (old, old))
+    blobs.put(name, file)
+    assert time.time() - kept.stat().st_mtime < 60
+    kept.write_bytes(b"cut")  # what a disk may have left of it
+    blobs.put(name, file)
+    assert kept.read_bytes() == b"content"
+
+
+def test_a_disk_that_takes_no_more_is_told_and_leaves_no_draft(tmp_path: Path) -> None:
+    blobs = Blobs(tmp_path / "blobs")
+    _, file = source(tmp_path, bytes(1_000_000))
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, before[1]))
+    try:
+        with pytest.raises(StoreUnavailable):
+            blobs.put("name", file)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert names(tmp_path / "blobs") == []
+
+
+def test_an_address_that_means_nothing_is_told_at_the_start(tmp_path: Path) -> None:
+    with pytest.raises(CannotStart, match="nowhere"):
+        Blobs(tmp_path, "nowhere://bucket")
+
+
+@pytest.mark.heavy
+def test_a_blob_never_goes_through_memory_whole(tmp_path: Path) -> None:
+    file = tmp_path / "large"
+    with file.open("wb") as out:
+        out.truncate(150_000_000)
+    script = (
+        "import resource, sys; from pathlib import Path; from tapeline.store.blobs import Blobs;"
+        "blobs = Blobs(Path(sys.argv[2])); before = resource.getrusage(resource.RUSAGE_SELF);"
+        "blobs.put('x', Path(sys.argv[1])); blobs.fetch('x', Path(sys.argv[2] + '-copy'));"
+        "after = resource.getrusage(resource.RUSAGE_SELF);"
+        "print(after.ru_maxrss - before.ru_maxrss)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(file), str(tmp_path / "blobs")],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert int(done.stdout) < 60_000  # kilobytes
