@@ -94,8 +94,7 @@ def install(folder: str, plan: dict[str, Any]) -> None:
     uv.run(["venv", "--relocatable", "--python", plan["python"], environment], "The environment")
     if PINNED.search(text) or plan["own"]:
         say("Installing " + listed(text, plan))
-        arguments = ["pip", "sync", "--python", os.path.join(environment, "bin", "python"), lock]
-        uv.run(arguments + uv.building(), "Installing")
+        sync(uv, plan, environment, lock)
     compile_all(environment, os.path.join(BYTECODE, plan["release"]))
     open_to_all(environment)
     say("Installed.")
@@ -122,7 +121,22 @@ def resolve(uv: Uv, plan: dict[str, Any], lock: str) -> None:
         for line in failure.words.splitlines():
             say("  " + line)
         say("The package index cannot be reached: installing what was resolved before.")
-        write(lock, plan["previous"])
+        plan["lock"] = plan["previous"]
+        write(lock, plan["lock"])
+
+
+def sync(uv: Uv, plan: dict[str, Any], environment: str, lock: str) -> None:
+    arguments = ["pip", "sync", "--python", os.path.join(environment, "bin", "python"), lock]
+    arguments += uv.building()
+    if plan["lock"] is not None and not plan["build"]:
+        # What was installed before is most likely still here: then no index is asked.
+        try:
+            uv.run([*arguments, "--offline"], "Installing")
+        except Failed:
+            pass
+        else:
+            return
+    uv.run(arguments, "Installing")
 
 
 class Unreachable(Failed):

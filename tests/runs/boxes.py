@@ -1,6 +1,5 @@
 """Runs a Box with bubblewrap alone: what the installer sees is real, limits are not set here."""
 
-import os
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,7 +51,7 @@ def run_box(box: Box, *, offline: bool = False) -> Done:
 def install(
     environments: Environments, wanted: Wanted, name: str = "run-install", *, offline: bool = False
 ) -> tuple[Environment | None, str]:
-    """Run the steps as the engine does; the environment, or None when it failed, and what it said."""
+    """Run the steps as the engine does: the environment or None, and what was said."""
     output = ""
     for box in environments.steps(wanted, name):
         done = run_box(box, offline=offline)
@@ -89,7 +88,3 @@ def run_inside(
             uid=None,
         )
     )
-
-
-def total_links(folder: Path) -> int:
-    return sum(os.stat(file).st_nlink for file in folder.rglob("*.py"))

@@ -14,7 +14,7 @@ import shutil
 import stat
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -70,7 +70,6 @@ class _Request(msgspec.Struct):
 
 class _Made(msgspec.Struct):
     lock: str
-    bytes: int
     interpreter: str
     built: bool
 
@@ -92,19 +91,23 @@ class Environments:
         self._clock = clock
         self._lock = threading.Lock()
 
-    def start(self) -> None:
-        """Make the folders and forget what a crash left half-made: no installer may be running."""
-        for name in ("made", "requests", "shared", "builds"):
-            _folder(self._folder / name, 0o755)
-        for name in ("cache", "bytecode"):
-            self._owned(_folder(self._shared / name, 0o755))
-        self._owned(self._shared)
+    def start(self, under_way: Collection[str] = ()) -> None:
+        """Make the folders and forget what a crash left half-made.
+
+        `under_way` are names of installations whose box outlived the server.
+        """
+        for name in ("made", "requests", "builds"):
+            _folder(self._folder / name)
+        for name in ("", *RESERVED):
+            self._installer.folder(self._shared / name)
         for left in [*self._staged(), *(self._folder / "builds").iterdir()]:
-            _remove(left)
+            if left.name not in under_way:
+                _remove(left)
         for made in self._made.iterdir():
             twin = made.with_suffix("") if made.suffix == ".json" else _record(made)
             if not twin.exists():
                 _remove(made)
+        self._distrust_after_power_loss()
 
     # Asking
 
@@ -159,6 +162,8 @@ class Environments:
         if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,100}", name) or name in RESERVED:
             raise ValueError(name)
         self.discard(name)
+        if not self._unsettled.exists():
+            private_files.write(self._unsettled, _boot().encode())
         before = self._before(wanted)
         ask = Ask(
             interpreter=wanted.interpreter,
@@ -207,20 +212,24 @@ class Environments:
         cache until that is too much as well; then all of the cache goes.
         """
         with self._lock:
+            total = _size(self._folder)
             for made in sorted(self._made.glob("*.json"), key=lambda file: file.stat().st_mtime):
-                if _size(self._folder) <= max_bytes:
-                    break
                 recent = self._clock() - made.stat().st_mtime < RECENT_SECONDS
-                if made.stem not in keep and not recent:
-                    # The record goes first: what has none is not found, and removed at the start.
-                    made.unlink()
-                    _remove(made.with_suffix(""))
-            if _size(self._folder) > max_bytes and not self._staged():
-                for name in ("cache", "bytecode"):
-                    _remove(self._shared / name)
-                    self._owned(_folder(self._shared / name, 0o755))
+                if total <= max_bytes or made.stem in keep or recent:
+                    continue
+                total -= _size(made.with_suffix(""), alone=True)
+                # The record goes first: what has none is not found, and removed at the start.
+                made.unlink()
+                _remove(made.with_suffix(""))
+            idle = not self._staged()
+            if total > max_bytes and idle:
+                self._empty_cache()
+                total = _size(self._folder)
+            if idle and self._unsettled.exists():
+                os.sync()
+                self._unsettled.unlink()
             self._forget_requests()
-            return _size(self._folder)
+            return total
 
     # The folder
 
@@ -231,6 +240,31 @@ class Environments:
     @property
     def _shared(self) -> Path:
         return self._folder / "shared"
+
+    @property
+    def _unsettled(self) -> Path:
+        """There while what was installed may not have reached the disk; holds the boot's id."""
+        return self._folder / "unsettled"
+
+    def _distrust_after_power_loss(self) -> None:
+        """Files that were never written to disk come back empty; nobody else would notice."""
+        try:
+            began, boot = self._unsettled.stat().st_mtime, self._unsettled.read_text()
+        except OSError:
+            return
+        if boot != _boot():
+            self._empty_cache()
+            for made in self._made.glob("*.json"):
+                if made.with_suffix("").stat().st_ctime >= began:
+                    made.unlink()
+                    _remove(made.with_suffix(""))
+            self._unsettled.unlink()
+
+    def _empty_cache(self) -> None:
+        """Environments keep what they share with it: a hard link is as good as the other."""
+        for name in RESERVED:
+            _remove(self._shared / name)
+            self._installer.folder(self._shared / name)
 
     def _staged(self) -> list[Path]:
         return [one for one in self._shared.iterdir() if one.name not in RESERVED]
@@ -257,16 +291,9 @@ class Environments:
             return
         target = self._made / key
         _remove(target)
-        made = _Made(
-            lock=lock, bytes=_size(fresh), interpreter=identity(wanted.interpreter), built=built
-        )
+        made = _Made(lock=lock, interpreter=identity(wanted.interpreter), built=built)
         fresh.rename(target)
         private_files.write(_record(target), msgspec.json.encode(made))
-
-    def _owned(self, path: Path) -> Path:
-        if self._installer.uid is not None:
-            os.chown(path, self._installer.uid, self._installer.uid)
-        return path
 
     # Requests
 
@@ -314,10 +341,15 @@ def _digest(content: Any) -> str:
     return hashlib.sha256(msgspec.json.encode(content)).hexdigest()[:32]
 
 
-def _folder(path: Path, mode: int = 0o755) -> Path:
+def _folder(path: Path) -> None:
     path.mkdir(parents=True, exist_ok=True)
-    path.chmod(mode)  # whatever the umask says
-    return path
+    path.chmod(0o755)  # whatever the umask says
+
+
+def _boot() -> str:
+    with suppress(OSError):
+        return Path("/proc/sys/kernel/random/boot_id").read_text()
+    return ""
 
 
 def _is_folder(path: Path) -> bool:
@@ -350,16 +382,18 @@ def _read_lock(path: Path) -> str | None:
     return data.decode("utf-8", "replace") if len(data) <= LARGEST_LOCK else None
 
 
-def _size(path: Path) -> int:
-    """Bytes on disk; what is linked more than once counts once."""
+def _size(path: Path, *, alone: bool = False) -> int:
+    """Bytes on disk; what has several links counts once or, if `alone`, not at all."""
     total, seen, folders = 0, set(), [str(path)]
     while folders:
         with suppress(OSError), os.scandir(folders.pop()) as entries:
             for entry in entries:
                 status = entry.stat(follow_symlinks=False)
-                if (status.st_dev, status.st_ino) not in seen:
-                    seen.add((status.st_dev, status.st_ino))
-                    total += status.st_blocks * 512
                 if entry.is_dir(follow_symlinks=False):
                     folders.append(entry.path)
+                elif status.st_nlink > 1:
+                    if alone or status.st_ino in seen:
+                        continue
+                    seen.add(status.st_ino)
+                total += status.st_blocks * 512
     return total

@@ -21,6 +21,7 @@ RESERVED = frozenset({"cache", "bytecode"})
 """Names in a folder of installations that are none."""
 CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
 KEEP_FREE_MB = 1024
+_NAMES_INDEX = re.compile(r"(-i|--index-url)\b")
 
 
 class Ask(msgspec.Struct, frozen=True, kw_only=True):
@@ -103,7 +104,7 @@ class Installer(msgspec.Struct, frozen=True, kw_only=True):
         return Box(
             argv=[ask.interpreter.path, "-I", "-S", "/runtime/install.py", f"{INSIDE}/{name}"],
             cwd=f"{INSIDE}/{name}",
-            env=self._environment(),
+            env=self._environment(ask.requirements),
             readonly=[
                 *ask.interpreter.binds(),
                 (str(self.runtime / "install.py"), "/runtime/install.py"),
@@ -121,7 +122,7 @@ class Installer(msgspec.Struct, frozen=True, kw_only=True):
             uid=self.uid,
         )
 
-    def _environment(self) -> dict[str, str]:
+    def _environment(self, asked: Requirements) -> dict[str, str]:
         found = {
             "HOME": "/home/model",
             "PATH": "/usr/local/bin:/usr/bin:/bin",
@@ -134,7 +135,8 @@ class Installer(msgspec.Struct, frozen=True, kw_only=True):
         }
         if CERTIFICATES.exists():
             found["SSL_CERT_FILE"] = str(CERTIFICATES)
-        if self.index:
+        # uv would prefer ours to the one a model names.
+        if self.index and not any(_NAMES_INDEX.match(line) for line in asked.lines):
             found["UV_DEFAULT_INDEX"] = self.index
         if self.extra_indexes:
             found["UV_INDEX"] = " ".join(re.split(r"[,\s]+", self.extra_indexes.strip()))

@@ -17,6 +17,7 @@ from typing import Literal
 import msgspec
 
 from tapeline import private_files
+from tapeline.settings import Settings, search_path
 
 Source = Literal["setting", "uv", "pyenv", "PATH", "system"]
 """Where it was found; of two with the same release the earlier word here wins."""
@@ -106,13 +107,24 @@ class _Remembered(msgspec.Struct):
     facts: Facts
 
 
+def of_host(settings: Settings) -> Found:
+    return discover(
+        memory=settings.data / "pythons.json",
+        extra=[
+            Path(one.strip()).expanduser() for one in settings.pythons.split(",") if one.strip()
+        ],
+        path=search_path(),
+        home=Path.home(),
+    )
+
+
 def discover(
-    *, memory: Path | None, extra: Sequence[Path], search_path: Sequence[Path], home: Path
+    *, memory: Path | None, extra: Sequence[Path], path: Sequence[Path], home: Path
 ) -> Found:
     """All CPythons from 3.7 on. `memory` is the file that remembers what they said."""
     problems: list[Problem] = []
     candidates: dict[Path, Source] = {}
-    for source, file in _candidates(extra, search_path, home, problems):
+    for source, file in _candidates(extra, path, home, problems):
         try:
             real = file.resolve(strict=True)
         except (OSError, RuntimeError):
@@ -123,12 +135,12 @@ def discover(
     facts = _ask_all(candidates, known, problems)
     _remember(memory, known, facts)
     usable: list[tuple[Facts, Interpreter]] = []
-    for path, said in facts.items():
+    for file, said in facts.items():
         reason = _unfit(said)
         if reason:
-            problems.append(Problem(str(path), reason))
+            problems.append(Problem(str(file), reason))
         else:
-            usable.append((said, _interpreter(path, candidates[path], said)))
+            usable.append((said, _interpreter(file, candidates[file], said)))
     return Found(_best(usable), sorted(problems, key=lambda one: one.path))
 
 
@@ -181,7 +193,7 @@ def _unfit(said: Facts) -> str | None:
 
 
 def _candidates(
-    extra: Sequence[Path], search_path: Sequence[Path], home: Path, problems: list[Problem]
+    extra: Sequence[Path], path: Sequence[Path], home: Path, problems: list[Problem]
 ) -> Iterator[tuple[Source, Path]]:
     for one in extra:
         found = [one] if one.is_file() else [*_in(one), *_in(one / "bin"), *_below(one)]
@@ -189,7 +201,7 @@ def _candidates(
             problems.append(Problem(str(one), "is set in `pythons`, but no Python is there"))
         yield from (("setting", file) for file in found)
     yield from (("uv", file) for file in _below(home / ".local/share/uv/python"))
-    for root in _pyenv_roots(search_path, home):
+    for root in _pyenv_roots(path, home):
         for version in _folders(root / "versions"):
             found = _in(version / "bin")
             if not found and not (version / "bin").is_symlink():
@@ -197,7 +209,7 @@ def _candidates(
                     Problem(str(version), "is a version of pyenv without a Python 3 in it")
                 )
             yield from (("pyenv", file) for file in found)
-    for folder in search_path:
+    for folder in path:
         if not _is_shims(folder):
             yield from (("PATH", file) for file in _in(folder))
     for folder in _SYSTEM:
@@ -205,9 +217,9 @@ def _candidates(
     yield from (("system", file) for file in _below(Path("/opt/python")))
 
 
-def _pyenv_roots(search_path: Sequence[Path], home: Path) -> list[Path]:
+def _pyenv_roots(path: Sequence[Path], home: Path) -> list[Path]:
     """pyenv puts its shims on PATH, which tells its root wherever that is."""
-    roots = [home / ".pyenv", *(one.parent for one in search_path if _is_shims(one))]
+    roots = [home / ".pyenv", *(one.parent for one in path if _is_shims(one))]
     return list(dict.fromkeys(root.resolve() for root in roots))
 
 
