@@ -85,7 +85,7 @@ def _interpreters(settings: Settings) -> Found:
     return interpreters.discover(
         memory=settings.data / "pythons.json",
         extra=[Path(one.strip()) for one in settings.pythons.split(",") if one.strip()],
-        search_path=search_path(),
+        path=search_path(),
         home=Path.home(),
     )
 

@@ -17,6 +17,8 @@ from tapeline.http.routes import ROUTES
 from tapeline.ids import new_id
 from tapeline.models import models, secrets, versions
 from tapeline.models.manifest import Manifest
+from tapeline.models.plans import Plan
+from tapeline.runs import desired
 from tapeline.tape import kinds, tapes
 from tapeline.tape.event import Event, Submission
 from tests.archives import zipped
@@ -82,6 +84,10 @@ MATRIX: dict[Route, tuple[int, ...]] = {
     ("POST", "/model/backtestUploadedModel"): (200, 200, 200, 403, 404, 401),
     ("POST", "/model/kill"): (200, 200, 200, 403, 404, 401),
     ("GET", "/api/models/{model}/versions"): (200, 200, 200, 200, 404, 401),
+    ("GET", "/api/models/{model}/runs"): (200, 200, 200, 200, 404, 401),
+    ("GET", "/api/models/{model}/runs/{run}"): (200, 200, 200, 200, 404, 401),
+    ("GET", "/api/models/{model}/runs/{run}/usage"): (200, 200, 200, 200, 404, 401),
+    ("POST", "/api/models/{model}/runs/{run}/stop"): (200, 200, 200, 403, 404, 401),
     ("GET", "/api/models/{model}/secrets"): (200, 200, 200, 403, 404, 401),
     ("GET", "/api/models/{model}/secrets/{secret}"): (200, 200, 200, 403, 404, 401),
     ("PUT", "/api/models/{model}/secrets/{secret}"): (200, 200, 200, 403, 404, 401),
@@ -121,7 +127,8 @@ class Scene:
             # In a path it is the id, in a body the secret of the link.
             "invitation": lambda: self._invitation()["{invitation}" in row.path],
         }
-        return {name: make() for name, make in makers.items() if name in wanted(row)}
+        found = {name: make() for name, make in makers.items() if name in wanted(row)}
+        return found | ({"run": self._run(found["model"])} if "run" in wanted(row) else {})
 
     def request(self, row: Endpoint, facts: dict[str, str]) -> dict[str, Any]:
         """The arguments of an httpx request for a route."""
@@ -192,6 +199,21 @@ class Scene:
             )
             secrets.put(connection, owner, services.seal, model, SECRET, "hidden")
             return model.id
+
+        return self.service.store.write_now(make)
+
+    def _run(self, model_id: str) -> str:
+        owner = self.cast.owner.actor
+
+        def make(connection: Connection) -> str:
+            model = models.find(connection, owner, model_id)
+            version = versions.newest(connection, model_id)
+            assert version is not None
+            plan = Plan("nano", 256, 250)
+            run = desired.go_live(
+                connection, owner, model, version, plan, version.python_version, schedule=None
+            )
+            return run.id
 
         return self.service.store.write_now(make)
 

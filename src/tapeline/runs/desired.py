@@ -17,7 +17,6 @@ from tapeline.runs import schedule as schedules
 from tapeline.runs.run import DEPLOYED, Run
 from tapeline.store.rows import record
 from tapeline.store.run_tables import runs
-from tapeline.store.tables import models
 from tapeline.store.tape_tables import backtests
 from tapeline.tape.tapes import open_tape
 
@@ -39,6 +38,12 @@ def go_live(
         schedule=schedule,
         due_at=None if schedule is None else schedules.next_after(schedule, now),
         **_common(actor, model, version, plan, python_version, now),
+    )
+    # What has not started never will; what runs goes on until this one is ready.
+    _desire_end(
+        connection,
+        and_(runs.c.model_id == model.id, runs.c.kind.in_(DEPLOYED), runs.c.fence.is_(None)),
+        f"Run {made.id} took its place before it started.",
     )
     _insert(connection, made)
     audit.record(
@@ -205,11 +210,6 @@ def _common(
 
 def _insert(connection: Connection, made: Run) -> None:
     connection.execute(insert(runs).values(msgspec.structs.asdict(made)))
-    connection.execute(
-        update(models)
-        .where(models.c.id == made.model_id)
-        .values(plan=made.plan, python_version=made.python_version)
-    )
 
 
 def _desire_end(connection: Connection, which: Any, reason: str) -> None:
