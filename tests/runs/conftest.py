@@ -117,6 +117,8 @@ class Pad:
             "disk_mb": None,
             "uid": uid,
         }
+        if script := box.pop("script", None):
+            (work / script).write_text(textwrap.dedent(code))
         unsafe = box.pop("unsafe", False)
         masked = box.pop("masked", [])
         return Launch(
