@@ -22,6 +22,7 @@ class Server:
     """A `tapeline up` that is running, or was."""
 
     def __init__(self, home: "Home", arguments: list[str], variables: dict[str, str]) -> None:
+        self.home = home
         number = len(home.servers)
         self._out = home.path / f"out-{number}"
         self._err = home.path / f"err-{number}"
