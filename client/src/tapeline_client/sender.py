@@ -59,6 +59,7 @@ class Sender:
         self.sent = 0
         self.rejected = 0
         self.last_error = ""
+        spool.on_pressure = self.wake
 
     # Called by others
 

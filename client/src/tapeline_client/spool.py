@@ -37,6 +37,8 @@ class Spool:
         self._limits = limits
         self._report = report
         self._durable = durable
+        self.on_pressure: Callable[[], object] = bool
+        """Called when room is short; the sender makes some."""
         self._begin()
 
     def _begin(self) -> None:
@@ -50,6 +52,8 @@ class Spool:
         self._folder_tried = False
         self.folder: Folder | None = None
         self.name = secrets.token_hex(16)
+        self._pressed = False
+        """Whether what room is left is kept for what is not a log line."""
         self.segments: Deque[Segment] = deque()
         self._current: Segment | None = None
         self.dropped_lines = 0
@@ -66,7 +70,7 @@ class Spool:
             self._inside = True
             try:
                 segment = self._current
-                if segment is not None and segment.map is not None:
+                if segment is not None and segment.map is not None and not self._pressed:
                     start = segment.end
                     end = start + len(line)
                     if end <= segment.size:
@@ -96,6 +100,9 @@ class Spool:
 
     def _write(self, line: bytes, is_log: bool) -> None:
         current = self._current
+        if is_log and self._pressed:
+            self._drop(is_log)
+            return
         if current is None or current.end + len(line) > current.size:
             current = self._next(len(line), is_log)
             if current is None:
@@ -119,21 +126,27 @@ class Spool:
     def _next(self, least: int, is_log: bool) -> Segment | None:
         """Another piece to write into, or None when there may be no more."""
         size = max(SEGMENT_BYTES, least)
-        share = _FULL if is_log else 1.0
         made: Segment | None = None
         on_disk = sum(one.size for one in self.segments if one.path is not None)
-        if on_disk + size <= self._limits.disk * share:
+        if self._open_folder() is not None:
+            self._press(on_disk + size > self._limits.disk * _FULL)
+            if on_disk + size > self._limits.disk or (is_log and self._pressed):
+                return None
             made = self._on_disk(size)
-        elif self._open_folder() is not None:
-            return None
         if made is None:
             in_memory = sum(one.size for one in self.segments if one.path is None)
-            if in_memory + size > self._limits.memory * share:
+            self._press(in_memory + size > self._limits.memory * _FULL)
+            if in_memory + size > self._limits.memory or (is_log and self._pressed):
                 return None
             made = Segment.in_memory(self._take_number(), size)
         if self.segments:
             self._to_seal.append(self.segments[-1])
         return made
+
+    def _press(self, pressed: bool) -> None:
+        self._pressed = pressed
+        if pressed:
+            self.on_pressure()
 
     def _on_disk(self, size: int) -> Segment | None:
         folder = self._open_folder()
@@ -155,6 +168,7 @@ class Spool:
             self._folder_tried = True
             try:
                 self.folder = Folder.make(self._parent)
+                self.name = self.folder.name  # by which a successor would make the same keys
             except OSError as error:
                 self._report(
                     "disk", f"Events wait in memory only, lost if this process dies: {error}."
@@ -185,6 +199,9 @@ class Spool:
             self._make_spare()
         if self.used() > self._limit() * _FULL * 0.9:
             self._shed()
+        with self.lock:
+            if self._pressed and self.used() + SEGMENT_BYTES <= self._limit() * _FULL:
+                self._pressed = False
 
     def sync(self) -> None:
         """Onto the disk itself, against a power failure."""
