@@ -34,6 +34,16 @@ def line(path: str, at: str, body: Mapping[str, Any]) -> bytes:
     return f'{{"path":"{path}","time":{at},"body":{_encode(plain(body))}}}\n'.encode()
 
 
+def to_json(value: Any) -> str:
+    """Any value, as events are encoded."""
+    try:
+        text = _encode(value)
+        text.encode()
+    except (ValueError, TypeError, RecursionError):
+        text = _encode(plain(value))
+    return text
+
+
 def log_line(path: str, at: str, line: str, kind: str, backtest: str | None) -> bytes:
     """The same for what comes most often."""
     if "\0" in line:
