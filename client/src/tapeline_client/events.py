@@ -1,0 +1,315 @@
+"""Every kind of event as a method: checks what is cheap to check and hands the body on."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Iterable, Mapping
+
+from tapeline_client.encoding import seconds
+from tapeline_client.errors import InvalidEvent
+
+_SIDES = {"buy": "buy", "sell": "sell"}
+_UNSET: Any = object()
+Number = Any
+"""An int, a float, a Decimal or a numpy scalar."""
+Time = Any
+"""Epoch seconds, a datetime, or a text that JavaScript's `Date.parse()` reads."""
+
+
+class Events:
+    """What a client can report. `time` is when it happened; by default, now."""
+
+    def _push(self, path: str, body: Mapping[str, Any], at: Time = None) -> None:
+        raise NotImplementedError
+
+    def _push_line(self, line: str, kind: str, at: Time, backtest: str | None = None) -> None:
+        raise NotImplementedError
+
+    def _backtest(self, given: str | None) -> str:
+        raise NotImplementedError
+
+    # The model
+
+    def lifecycle(
+        self,
+        *,
+        message: str | None = _UNSET,
+        start_at: Time = _UNSET,
+        end_at: Time = _UNSET,
+        running: bool | None = _UNSET,
+        time: Time = None,
+    ) -> None:
+        """The model's status. A key that is left out stays as it is; None resets it."""
+        given = {"message": message, "start_at": start_at, "end_at": end_at, "running": running}
+        body = {key: value for key, value in given.items() if value is not _UNSET}
+        for key in ("start_at", "end_at"):
+            if body.get(key) is not None:
+                body[key] = _moment(body[key], key)
+        self._push("/v1/model/lifecycle", body, time)
+
+    def used_symbol(self, symbol: str, *, time: Time = None) -> None:
+        """The model trades this symbol."""
+        self._push("/v1/model/used-symbol", {"symbol": _text(symbol, "symbol")}, time)
+
+    def used_exchange(self, exchange: str, *, time: Time = None) -> None:
+        """The model trades on this exchange."""
+        self._push("/v1/model/used-exchange", {"exchange": _text(exchange, "exchange")}, time)
+
+    # Trading
+
+    def event(
+        self,
+        type: str,  # noqa: A002 - the wire's name
+        args: Mapping[str, Any] | None = None,
+        response: Mapping[str, Any] | None = None,
+        annotation: str | None = None,
+        *,
+        time: Time = None,
+    ) -> None:
+        """Anything worth noting: typically a call, its arguments and its result."""
+        body = {"type": _text(type, "type"), "args": args, "response": response}
+        for key in ("args", "response"):
+            if body[key] is not None and not isinstance(body[key], Mapping):
+                raise InvalidEvent(f"`{key}` must be a dictionary, not {body[key]!r:.100}.")
+        self._push("/v1/live/event", {**body, "annotation": annotation}, time)
+
+    def market_order(
+        self,
+        symbol: str,
+        side: str,
+        size: Number = None,
+        funds: Number = None,
+        *,
+        id: str,  # noqa: A002
+        exchange: str,
+        annotation: str | None = None,
+        time: Time = None,
+        **more: Any,
+    ) -> None:
+        """A market order, by exactly one of size (base asset) and funds (quote currency)."""
+        body = _order(symbol, side, size, funds, id, exchange, annotation, more)
+        self._push("/v1/live/spot-market", body, time)
+
+    def limit_order(
+        self,
+        symbol: str,
+        side: str,
+        size: Number = None,
+        funds: Number = None,
+        *,
+        price: Number,
+        id: str,  # noqa: A002
+        exchange: str,
+        annotation: str | None = None,
+        time: Time = None,
+        **more: Any,
+    ) -> None:
+        """A limit order."""
+        body = _order(symbol, side, size, funds, id, exchange, annotation, more)
+        body["price"] = _positive(price, "price")
+        self._push("/v1/live/spot-limit", body, time)
+
+    def stop_order(
+        self,
+        symbol: str,
+        side: str,
+        size: Number = None,
+        funds: Number = None,
+        *,
+        price: Number,
+        active: Number,
+        id: str,  # noqa: A002
+        exchange: str,
+        annotation: str | None = None,
+        time: Time = None,
+        **more: Any,
+    ) -> None:
+        """A stop order: `active` is the price at which it becomes a limit order at `price`."""
+        body = _order(symbol, side, size, funds, id, exchange, annotation, more)
+        body["price"] = _positive(price, "price")
+        body["active"] = _positive(active, "active")
+        self._push("/v1/live/spot-stop", body, time)
+
+    def update_trade(self, id: str, *, time: Time = None, **keys: Any) -> None:  # noqa: A002
+        """What became of an order: `executionPrice`, `executionTime`, `filled_size`, `fee`,
+        `status`, or anything else. Before its order or after it."""
+        if not keys:
+            raise InvalidEvent("`update_trade` needs at least one key besides `id`.")
+        for key in ("executionTime", "executed_time", "canceled_time"):
+            if key in keys and keys[key] is not None:
+                keys[key] = _moment(keys[key], key)
+        self._push("/v1/live/update-trade", {**keys, "id": _text(id, "id")}, time)
+
+    def update_annotation(
+        self, id: str, annotation: str | None, *, time: Time = None  # noqa: A002
+    ) -> None:
+        """Why an order was made; None removes it."""
+        body = {"id": _text(id, "id"), "annotation": annotation or None}
+        self._push("/v1/live/update-annotation", body, time)
+
+    def screener_result(
+        self, result: Mapping[str, Mapping[str, Any]], *, time: Time = None
+    ) -> None:
+        """Per symbol a flat dictionary of values, each with the same keys."""
+        if not result:
+            raise InvalidEvent("`result` must name at least one symbol.")
+        for symbol, row in result.items():
+            if not isinstance(row, Mapping):
+                raise InvalidEvent(f"`result[{symbol!r}]` must be a dictionary of values.")
+        self._push("/v1/live/screener-result", {"result": result}, time)
+
+    def log(self, line: str, type: str = "stdout", *, time: Time = None) -> None:  # noqa: A002
+        """A line of the log: the backtest's own in a backtest, the live one elsewhere."""
+        self._push_line(str(line) or " ", str(type), time)
+
+    def set_pnl(self, values: Iterable[Any], *, time: Time = None) -> None:
+        """The model's own profit and loss in place of the computed one: pairs of time and value,
+        or dictionaries with both."""
+        body = {"values": [_point(value, index) for index, value in enumerate(values)]}
+        self._push("/v1/live/set-pnl", body, time)
+
+    def set_custom_metric(
+        self,
+        name: str,
+        value: Any,
+        display_name: str | None = None,
+        type: str = "number",  # noqa: A002
+        *,
+        time: Time = None,
+    ) -> None:
+        """A figure of the model's own, shown beside the computed ones."""
+        metric = {"value": value, "display_name": display_name or name, "type": type}
+        body = {"metrics": {_text(name, "name"): metric}}
+        self._push("/v1/live/set-custom-metric", body, time)
+
+    def auto_pnl(self, enabled: bool, *, time: Time = None) -> None:
+        """Whether profit and loss is computed from the orders."""
+        self._push("/v1/live/auto-pnl", {"enabled": bool(enabled)}, time)
+
+    def mark_price(self, symbol: str, price: Number, *, time: Time = None) -> None:
+        """What a symbol is worth, for the profit and loss of what is held."""
+        body = {"symbol": _text(symbol, "symbol"), "price": _positive(price, "price")}
+        self._push("/v1/live/mark-price", body, time)
+
+    # Backtests
+
+    def backtest_result(
+        self,
+        result: Mapping[str, Any] | None = None,
+        *,
+        backtest_id: str | None = None,
+        time: Time = None,
+        **keys: Any,
+    ) -> None:
+        """A backtest's result, as one dictionary, as keywords, or as both."""
+        body = {"account_values": [], "trades": [], **(result or {}), **keys}
+        body["backtest_id"] = self._backtest(backtest_id or body.get("backtest_id"))
+        for key in ("symbols", "quote_asset", "start_time", "stop_time"):
+            if body.get(key) is None:
+                raise InvalidEvent(f"A backtest's result needs `{key}`.")
+        self._push("/v1/backtest/result", body, time)
+
+    def backtest_status(
+        self,
+        successful: bool,
+        status_summary: str = "",
+        status_details: str = "",
+        time_elapsed: float | None = None,
+        *,
+        backtest_id: str | None = None,
+        time: Time = None,
+    ) -> None:
+        """How a backtest ended."""
+        body = {
+            "backtest_id": self._backtest(backtest_id),
+            "successful": bool(successful),
+            "status_summary": status_summary,
+            "status_details": status_details,
+            "time_elapsed": time_elapsed,
+        }
+        self._push("/v1/backtest/status", body, time)
+
+    def backtest_log(
+        self,
+        line: str,
+        type: str = "stdout",  # noqa: A002
+        *,
+        backtest_id: str | None = None,
+        time: Time = None,
+    ) -> None:
+        """A line of one backtest's log."""
+        self._push_line(str(line) or " ", str(type), time, self._backtest(backtest_id))
+
+
+def _order(
+    symbol: str,
+    side: str,
+    size: Number,
+    funds: Number,
+    id: str,  # noqa: A002
+    exchange: str,
+    annotation: str | None,
+    more: dict[str, Any],
+) -> dict[str, Any]:
+    body = more  # a dictionary of this call alone
+    body["symbol"] = _text(symbol, "symbol")
+    body["exchange"] = _text(exchange, "exchange")
+    body["id"] = _text(id, "id")
+    body["side"] = _SIDES.get(side) or _side(side)
+    if size is not None and funds is None:
+        body["size"] = _positive(size, "size")
+    elif funds is not None and size is None:
+        body["funds"] = _positive(funds, "funds")
+    else:
+        raise InvalidEvent("An order needs exactly one of `size` and `funds`.")
+    if annotation is not None:
+        body["annotation"] = annotation
+    return body
+
+
+def _side(side: Any) -> str:
+    # Enumerations of trading libraries carry the word as their value.
+    said = str(getattr(side, "value", side)).lower()
+    if said not in _SIDES:
+        raise InvalidEvent(f"`side` must be buy or sell, not {side!r:.100}.")
+    return said
+
+
+def _text(value: Any, name: str) -> str:
+    if type(value) is str and value:
+        return value
+    if value is None or value == "":
+        raise InvalidEvent(f"`{name}` is required.")
+    return str(value)
+
+
+def _positive(value: Any, name: str) -> float:
+    if type(value) is not float:
+        try:
+            value = value if type(value) is int else float(value)
+        except (TypeError, ValueError):
+            raise InvalidEvent(f"`{name}` must be a number, not {value!r:.100}.") from None
+    if not 0 < value < math.inf:
+        raise InvalidEvent(f"`{name}` must be positive and finite, not {value!r}.")
+    number: float = value
+    return number
+
+
+def _moment(value: Any, name: str) -> float | str:
+    if isinstance(value, str):
+        return value
+    try:
+        return seconds(value)
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidEvent(f"`{name}` must be a time, not {value!r:.100}.") from None
+
+
+def _point(value: Any, index: int) -> dict[str, Any]:
+    if isinstance(value, Mapping):
+        at, worth = value.get("time"), value.get("value")
+    else:
+        try:
+            at, worth = value
+        except (TypeError, ValueError):
+            raise InvalidEvent(f"`values[{index}]` must be a pair of time and value.") from None
+    return {"time": _moment(at, f"values[{index}]"), "value": worth}

@@ -1,0 +1,315 @@
+"""The background thread: takes batches from the queues, posts them, acts on the answer."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import threading
+import time
+from typing import Any
+
+from tapeline_client import folder
+from tapeline_client.folder import SUPERSEDED, Folder, Held
+from tapeline_client.outbox import Batch, Leftovers, Outbox
+from tapeline_client.reporting import Reporter
+from tapeline_client.spool import Spool
+from tapeline_client.transport import Answer, Transport, Unreachable
+
+FIRST_DELAY, LONGEST_DELAY = 0.25, 30.0
+REFUSED_DELAY = 5.0  # a key or model that is wrong is put right by a person
+LOOK_AROUND = 5.0  # seconds between two looks for queues whose process died
+SYNC_SECONDS = 1.0
+MOST_SET_ASIDE = 64 * 1024 * 1024
+
+
+class Sender:
+    def __init__(
+        self,
+        spool: Spool,
+        transport: Transport,
+        reporter: Reporter,
+        *,
+        parent: str | None,
+        linger: float,
+        durable: bool,
+        where: str,
+    ) -> None:
+        self._spool = spool
+        self._transport = transport
+        self._reporter = reporter
+        self._parent = parent
+        self._linger = linger
+        self._durable = durable
+        self._where = where
+        self.own = Outbox(spool, durable=durable)
+        self._others: list[tuple[Outbox, Leftovers]] = []
+        self._looked = 0.0
+        self._synced = 0.0
+        self._delay = 0.0
+        self._demanded = False
+        self._wake = threading.Event()
+        self._progress = threading.Condition()
+        self._hurry = False
+        self._stopping = False
+        self._thread: threading.Thread | None = None
+        self.waits = False
+        """Whether the thread sleeps and must be woken for the next event."""
+        self.superseded = False
+        self.sent = 0
+        self.rejected = 0
+        self.last_error = ""
+        spool.on_pressure = self.wake
+
+    # Called by others
+
+    def start(self) -> None:
+        self._thread = threading.Thread(target=self._run, name="tapeline-client", daemon=True)
+        self._thread.start()
+
+    def wake(self) -> None:
+        self.waits = False
+        self._wake.set()
+
+    def wait_until(self, position: tuple[int, int], timeout: float | None) -> bool:
+        deadline = None if timeout is None else time.monotonic() + timeout
+        self._hurry = True
+        self.wake()
+        with self._progress:
+            while not self._reached(position):
+                if self.superseded or self._stopping:
+                    return False
+                left = None if deadline is None else deadline - time.monotonic()
+                if left is not None and left <= 0:
+                    return False
+                self._progress.wait(0.5 if left is None else min(left, 0.5))
+        return True
+
+    def stop(self, deadline: float) -> bool | None:
+        """End the thread, send what can still be sent; whether everything is. None when the
+        thread does not end."""
+        self._stopping = True
+        self.wake()
+        thread = self._thread
+        if thread is not None and thread is not threading.current_thread():
+            thread.join(max(0.0, min(0.2, deadline - time.monotonic())))
+            if thread.is_alive():
+                self._transport.interrupt()
+                thread.join(1.0)
+            if thread.is_alive():
+                return None
+        # A thread cannot be started any more when the interpreter ends, so the rest is sent here.
+        while time.monotonic() < deadline and not self.superseded and self._delay == 0:
+            if not self._step():
+                break
+        self._transport.close()
+        return self._finish()
+
+    def _reached(self, position: tuple[int, int]) -> bool:
+        return (self.own.number, self.own.sent) >= position
+
+    # The thread
+
+    def _run(self) -> None:
+        while not self._stopping:
+            try:
+                busy = self._step()
+            except Exception as error:  # noqa: BLE001 - the thread must outlive whatever it meets
+                self._reporter.tell("disk", f"Events could not be read from the queue: {error!r}.")
+                busy, self._delay = False, REFUSED_DELAY
+            if self._delay > 0:
+                self._back_off()
+            elif not busy:
+                self._sleep()
+
+    def _sleep(self) -> None:
+        with self._progress:
+            self._progress.notify_all()
+        self._hurry = False
+        self._wake.clear()
+        self.waits = True
+        if self._spool.position() <= (self.own.number, self.own.sent) or self.superseded:
+            self._wake.wait(SYNC_SECONDS if self._unsynced() else LOOK_AROUND)
+        self.waits = False
+        if not self._hurry and not self._stopping:
+            time.sleep(self._linger)  # a moment, so that what comes together goes together
+
+    def _back_off(self) -> None:
+        until = time.monotonic() + self._delay
+        while not self._stopping:
+            left = until - time.monotonic()
+            if left <= 0 or (self._hurry and not self._demanded and self._delay > 0.5):
+                break
+            self._wake.clear()
+            self._wake.wait(min(left, 1.0))
+            self._spool.tend()
+            self._sync()
+        if self._hurry:
+            self._hurry = False
+            self._delay = min(self._delay, FIRST_DELAY)
+
+    def _step(self) -> bool:
+        """Send one batch; whether there may be more."""
+        self._spool.tend()
+        self._sync()
+        self._look_around()
+        if self.superseded:
+            return False
+        outbox = self._others[0][0] if self._others else self.own
+        batch = outbox.batch()
+        if batch is None:
+            if outbox is self.own:
+                return False
+            self._drop_leftovers()
+            return True
+        try:
+            answer = self._transport.post(batch.body, batch.key)
+        except Unreachable as error:
+            self._wait_longer(None)
+            self.last_error = str(error)
+            self._reporter.tell(
+                "unreachable", f"Tapeline is not reachable ({error}); events wait in {self._where}."
+            )
+            return True
+        self._act(outbox, batch, answer)
+        with self._progress:
+            self._progress.notify_all()
+        return True
+
+    def _act(self, outbox: Outbox, batch: Batch, answer: Answer) -> None:
+        if answer.status == 200:
+            if self._delay:
+                self._reporter.tell("again", "Tapeline takes events again.")
+            self._delay = 0.0
+            self.sent += batch.count
+            outbox.done(batch)
+            return
+        self.last_error = f"{answer.status} {answer.error}"
+        if answer.status == 409 and answer.code == "superseded":
+            self._give_up(answer)
+        elif answer.status in (400, 413, 422) or answer.code == "idempotency_key_reused":
+            self._delay = 0.0
+            self._set_aside(outbox, batch, answer)
+        elif answer.status in (429, 409) or answer.status >= 500:
+            self._wait_longer(answer.retry_after)
+            self._reporter.tell(
+                "unreachable",
+                f"Tapeline takes no events now ({answer.error}); they wait in {self._where}.",
+            )
+        else:
+            self._wait_longer(max(REFUSED_DELAY, self._delay, answer.retry_after or 0.0))
+            self._reporter.tell(
+                "refused",
+                f"Tapeline refuses events ({answer.status}: {answer.error}); "
+                f"they wait in {self._where}.",
+            )
+
+    def _wait_longer(self, demanded: float | None) -> None:
+        doubled = min(LONGEST_DELAY, max(FIRST_DELAY, self._delay * 2))
+        self._demanded = demanded is not None
+        # Jitter, so that a hundred models do not come back at the same moment.
+        self._delay = max(demanded or 0.0, doubled * random.uniform(0.5, 1.0))  # noqa: S311
+
+    def _give_up(self, answer: Answer) -> None:
+        self.superseded = True
+        if self._spool.folder is not None:
+            self._spool.folder.mark_superseded()
+        self._reporter.tell(
+            "superseded",
+            f"This run was replaced by a newer one: nothing is sent any more. {answer.error} "
+            f"What is not sent is kept in {self._where}.",
+        )
+
+    def _set_aside(self, outbox: Outbox, batch: Batch, answer: Answer) -> None:
+        """One bad event must not hold up the rest: narrow it down, then put it apart."""
+        if batch.count > 1 and answer.index != 0:
+            known = answer.index is not None and answer.index < batch.count
+            outbox.shorten(batch, (answer.index or 1) if known else batch.count // 2)
+            return
+        if batch.count > 1:
+            outbox.shorten(batch, 1)
+            batch = outbox.batch() or batch
+        event = _decoded(batch.body)
+        self.rejected += 1
+        self._keep("rejected.ndjson", event, answer)
+        outbox.done(batch)
+        path = event.get("path", "")
+        self._reporter.tell("rejected", f"Tapeline refused {path}: {answer.error}", event)
+
+    def _keep(self, name: str, event: dict[str, Any], answer: Answer) -> None:
+        if self._parent is None:
+            return
+        reason = {"status": answer.status, "code": answer.code, "error": answer.error}
+        line = json.dumps({**reason, "at": time.time(), "event": event}) + "\n"
+        _append(os.path.join(self._parent, name), line.encode())
+
+    # Queues of processes that are gone
+
+    def _look_around(self) -> None:
+        now = time.monotonic()
+        if self._parent is None or self._others or (self._looked and now < self._looked):
+            return
+        self._looked = now + LOOK_AROUND
+        mine = self._spool.folder.path if self._spool.folder is not None else ""
+        for path in folder.left_behind(self._parent):
+            if path == mine:
+                continue
+            try:
+                taken = Folder.take_over(path)
+            except (Held, OSError):
+                continue
+            leftovers = Leftovers(taken)
+            outbox = Outbox(leftovers, durable=self._durable)
+            if taken.is_superseded:
+                self._bury(outbox, leftovers)
+            else:
+                self._others.append((outbox, leftovers))
+
+    def _drop_leftovers(self) -> None:
+        _, leftovers = self._others.pop(0)
+        leftovers.folder.delete()
+
+    def _bury(self, outbox: Outbox, leftovers: Leftovers) -> None:
+        """A run that was replaced may not speak through its successor."""
+        assert self._parent is not None
+        _append(os.path.join(self._parent, SUPERSEDED + ".ndjson"), outbox.rest())
+        leftovers.folder.delete()
+
+    def _finish(self) -> bool:
+        for _, leftovers in self._others:
+            leftovers.folder.close()
+        self._others.clear()
+        if self.superseded and self._parent is not None:
+            _append(os.path.join(self._parent, SUPERSEDED + ".ndjson"), self.own.rest())
+            return True
+        return self.own.batch() is None
+
+    # Power failures
+
+    def _unsynced(self) -> bool:
+        return self._spool.folder is not None and not self._spool.is_synced()
+
+    def _sync(self) -> None:
+        now = time.monotonic()
+        if now >= self._synced + SYNC_SECONDS:
+            self._synced = now
+            self._spool.sync()
+
+
+def _decoded(line: bytes) -> dict[str, Any]:
+    try:
+        found = json.loads(line.decode("utf-8", "replace"))
+    except ValueError:
+        found = None
+    return found if isinstance(found, dict) else {"text": line.decode("utf-8", "replace")}
+
+
+def _append(path: str, content: bytes) -> None:
+    """To a file a person may look at, which is never let grow without end."""
+    if not content:
+        return
+    if os.path.exists(path) and os.path.getsize(path) + len(content) > MOST_SET_ASIDE:
+        os.replace(path, path + ".old")
+    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    with os.fdopen(descriptor, "ab") as file:
+        file.write(content)

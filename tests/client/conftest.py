@@ -1,0 +1,67 @@
+"""A real server for the client's tests, and a road to it that can be made bad."""
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tapeline.settings import Settings
+from tapeline_client import Client, Problem
+from tests.acceptance.conftest import home
+from tests.client.road import Road
+from tests.conftest import Person, Service
+from tests.pushing import Model, pushing
+
+__all__ = ["home"]
+
+
+@pytest.fixture
+def settings(tmp_path: Path, sqlite_template: Path) -> Settings:
+    """The client sees no database: one of the two will do."""
+    data = tmp_path / "data"
+    data.mkdir(mode=0o700)
+    shutil.copy(sqlite_template, data / "tapeline.db")
+    return Settings(data=data, port=0)
+
+
+@pytest.fixture
+def model(service: Service, enter: Callable[[str], Person]) -> Iterator[Model]:
+    with pushing(service, enter("ada")) as made:
+        yield made
+
+
+@pytest.fixture
+def road(service: Service) -> Iterator[Road]:
+    with Road(service.address) as open_road:
+        yield open_road
+
+
+@pytest.fixture
+def problems() -> list[Problem]:
+    return []
+
+
+Make = Callable[..., Client]
+
+
+@pytest.fixture
+def make(model: Model, tmp_path: Path, problems: list[Problem]) -> Iterator[Make]:
+    """Clients of the model, closed in the end."""
+    made: list[Client] = []
+
+    def one(**options: Any) -> Client:
+        defaults: dict[str, Any] = {
+            "url": model.service.address,
+            **model.headers,
+            "folder": str(tmp_path / "spool"),
+            "on_problem": problems.append,
+            "linger": 0.01,
+        }
+        made.append(Client(**{**defaults, **options}))
+        return made[-1]
+
+    yield one
+    for client in made:
+        client.close(0.1)
