@@ -177,9 +177,7 @@ def test_a_superseded_run_stops_sending_and_says_so_once(tmp_path: Path) -> None
     problems: list[Problem] = []
     with answering() as server:
         server.say(409, "superseded")
-        client = Client(
-            server.url, "m", "k", "p", folder=str(tmp_path), on_problem=problems.append
-        )
+        client = Client(server.url, "m", "k", "p", folder=str(tmp_path), on_problem=problems.append)
         client.log("too late")
         assert not client.flush(5)
         client.log("later still")
@@ -268,9 +266,7 @@ def test_many_threads_and_several_clients_share_a_process(make: Make, model: Mod
         for number in range(1000):
             client.log(f"{name} {number}")
 
-    threads = [
-        threading.Thread(target=push, args=(clients[name % 2], name)) for name in range(6)
-    ]
+    threads = [threading.Thread(target=push, args=(clients[name % 2], name)) for name in range(6)]
     for thread in threads:
         thread.start()
     for thread in threads:

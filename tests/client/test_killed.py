@@ -146,9 +146,7 @@ def _minor(path: Path) -> int:
 
 
 @pytest.mark.parametrize("python", pythons(), ids=lambda path: path.parts[-3])
-def test_every_python_reports(
-    model: Model, tmp_path: Path, python: Path
-) -> None:
+def test_every_python_reports(model: Model, tmp_path: Path, python: Path) -> None:
     variables = environment(model.service.address, model.headers, tmp_path / "state")
     ended = subprocess.run(
         # Forking beside threads is what newer Pythons warn of, and what is tried here.

@@ -141,7 +141,11 @@ class Events:
         self._push("/v1/live/update-trade", {**keys, "id": _text(id, "id")}, time)
 
     def update_annotation(
-        self, id: str, annotation: str | None, *, time: Time = None  # noqa: A002
+        self,
+        id: str,
+        annotation: str | None,
+        *,
+        time: Time = None,  # noqa: A002
     ) -> None:
         """Why an order was made; None removes it."""
         body = {"id": _text(id, "id"), "annotation": annotation or None}

@@ -116,4 +116,3 @@ class Outbox:
         folder = self._source.folder
         if folder is not None:
             folder.move(self.number, sent, until, sync=self._durable and until > 0)
-
