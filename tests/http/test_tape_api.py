@@ -113,7 +113,6 @@ def test_lines_are_filtered_and_tailed(model: Model) -> None:
 def test_a_filter_looks_so_far_and_goes_on_with_its_cursor(
     model: Model, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(read, "STRETCH", 10)
     monkeypatch.setattr(read, "PATIENCE", 20)
     monkeypatch.setattr(order_list, "PATIENCE", 20)
     lines(model, ["needle", *["hay"] * 49])

@@ -18,7 +18,7 @@ TABLES = [
     getattr(tape_tables, name)
     for name in (
         "tapes",
-        "events",
+        "pages",
         "states",
         "used",
         "orders",
@@ -83,7 +83,7 @@ def test_a_deleted_model_is_cleared_while_others_push(
             pushed += 1
         clearer.join()
         assert pushed > 3
-        assert left(service) == {"tapes": 1, "events": pushed, **_checkpoints(service)}
+        assert left(service) == {"tapes": 1, "pages": pushed, **_checkpoints(service)}
         assert other.get()["counts"] == {"log": pushed}
         assert other.first_break() is None
 

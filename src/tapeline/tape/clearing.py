@@ -15,8 +15,8 @@ from tapeline.store.tables import models
 from tapeline.store.tape_tables import (
     backtests,
     checkpoints,
-    events,
     orders,
+    pages,
     pieces,
     states,
     tapes,
@@ -26,7 +26,7 @@ from tapeline.tape import kinds
 
 log = Log(__name__)
 
-PORTION = 2_000  # rows in one write
+PORTION, PORTION_BYTES = 2_000, 2_000_000  # rows in one write, and bytes of events
 LOOKED_EVERY = 5.0  # seconds
 
 
@@ -101,12 +101,18 @@ def _clear_backtest(connection: Connection, tape: int, number: int, upload: str 
 
 
 def _clear_channel(connection: Connection, tape: int, channel: int) -> bool:
-    here = (events.c.tape == tape, events.c.channel == channel)
-    portion = select(events.c.seq).where(*here).order_by(events.c.seq).limit(PORTION)
-    last = connection.scalar(select(func.max(portion.subquery().c.seq)))
-    if last is None:
+    here, size = (pages.c.tape == tape, pages.c.channel == channel), func.length(pages.c.content)
+    portion = select(pages.c.first, size.label("size")).where(*here).order_by(pages.c.first)
+    rows = connection.execute(portion.limit(PORTION)).all()
+    if not rows:
         return False
-    connection.execute(delete(events).where(*here, events.c.seq <= last))
+    last, cleared = rows[0].first, 0
+    for row in rows:
+        cleared += row.size
+        if cleared > PORTION_BYTES:
+            break
+        last = row.first
+    connection.execute(delete(pages).where(*here, pages.c.first <= last))
     return True
 
 

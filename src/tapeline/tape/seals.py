@@ -19,26 +19,26 @@ _head = struct.Struct(">QQdd?").pack
 _encode = msgspec.json.Encoder(order="deterministic").encode
 
 
-class Record(msgspec.Struct, frozen=True, kw_only=True):
-    """An event as it stands on the tape."""
+class Record(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """An event as it stands on the tape. Pages keep the fields in this order: add at the end."""
 
     seq: int
     kind: int
     time: float
     received_at: float
+    body: bytes
     run_id: str | None = None
     backtest_id: str | None = None
-    body: bytes
     salt: bytes | None = None
     link: bytes | None = None
 
 
-def digest(record: Record) -> bytes:
-    """What the chain commits to for one event."""
+def digest(record: Record, fields: Mapping[str, Any] | None = None) -> bytes:
+    """What the chain commits to for one event; `fields` spares decoding a body that was read."""
     if record.salt is None:
         content = record.body
     else:
-        content = root(leaves(msgspec.json.decode(record.body), record.salt))
+        content = root(leaves(fields or msgspec.json.decode(record.body), record.salt))
     return commitment(
         record.seq,
         record.kind,
