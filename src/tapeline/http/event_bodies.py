@@ -25,6 +25,7 @@ _encode = msgspec.json.Encoder().encode
 _encode_sorted = msgspec.json.Encoder(order="deterministic").encode
 _NOT_FOLDED: dict[str, Any] = {}
 
+JSON = b"application/json"
 LINES = frozenset({"/v1/live/log", "/v1/model/log"})
 
 
@@ -106,7 +107,7 @@ async def decoded(
     content: bytes, headers: Mapping[bytes, bytes], settings: Settings
 ) -> tuple[dict[str, Any], bool]:
     """The body as one dictionary, and whether it came over a form."""
-    if encoding_of(headers) == b"application/json":
+    if encoding_of(headers) == JSON:
         return decoded_object(content, settings.max_depth), False
     found = await body.decode(Headers(raw=list(headers.items())), content, settings)
     return found.values, found.lenient
@@ -114,7 +115,7 @@ async def decoded(
 
 def encoding_of(headers: Mapping[bytes, bytes]) -> bytes:
     declared = headers.get(b"content-type", b"")
-    if declared == b"application/json":  # as nearly everybody spells it
+    if declared == JSON:  # as nearly everybody spells it
         return declared
     return declared.partition(b";")[0].strip().lower()
 
@@ -163,12 +164,18 @@ def is_plain(line: Line) -> bool:
     return 0 < len(line.line) <= LONGEST_LINE // 4
 
 
-def plain_line(
-    path: str, content: bytes, headers: Mapping[bytes, bytes], settings: Settings
-) -> Line | None:
+def event_of_json(
+    path: str, content: bytes, moment: Moment, tape: int, settings: Settings
+) -> Event:
+    line = _plain_line(content, settings) if path in LINES else None
+    if line is not None:
+        return line_event(line, moment, tape)
+    values = decoded_object(content, settings.max_depth)
+    return event(path, values, moment, tape, settings, lenient=False)
+
+
+def _plain_line(content: bytes, settings: Settings) -> Line | None:
     """A log event as nearly all of them come; None for whatever has to be looked at closely."""
-    if path not in LINES or headers.get(b"content-type") != b"application/json":
-        return None
     try:
         line = _line.decode(content)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
