@@ -21,7 +21,7 @@ from tapeline.settings import Settings
 from tapeline.store import migrate
 from tapeline.store.database import Database, open_database
 from tapeline.store.tables import metadata
-from tapeline.tape import read, seals, verify
+from tapeline.tape import older_seals, read, seals, verify
 from tapeline.tape.seals import Record
 from tests.conftest import database_url, run_sql
 
@@ -316,7 +316,7 @@ def _sealed(count: int) -> list[Record]:
     for seq in range(1, count + 1):
         salt = bytes(16) if seq % 2 else None
         record = Record(seq, 5 if salt else 11, 1.5, 2.5, b'{"id":"a"}', None, "b1", salt)
-        link = seals.link(link, [seals.digest(record)])
+        link = older_seals.link(link, [record])
         records.append(msgspec.structs.replace(record, link=link))
     return records
 

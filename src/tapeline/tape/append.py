@@ -91,20 +91,20 @@ class Appender:
         """One tape's share of the group: pages, fold, one link. None if all of it were retries."""
         fold = Fold(connection, head.no, events)
         records: list[Record] = []
-        digests: list[bytes] = []
+        contents: list[bytes] = []
         by_channel: dict[int, list[Record]] = defaultdict(list)
         seq = head.seq
         for event in events:
             channel = fold.take(event, seq + 1)
             if channel is not None:
                 seq += 1
-                record = _record(event, seq)
+                record, content = _sealed(event, seq)
                 records.append(record)
-                digests.append(seals.digest(record, event.fields))
+                contents.append(content)
                 by_channel[channel].append(record)
         if not records:
             return None
-        link = seals.link(head.link, digests)
+        link = seals.link(head.link, records, contents)
         _put_link(records, by_channel, link)
         rows = [
             (head.no, channel, *page)
@@ -174,18 +174,17 @@ def _refusal(
     return None
 
 
-def _record(event: Event, seq: int) -> Record:
-    kind = event.kind
-    return Record(
-        seq,
-        kind.number,
-        event.time,
-        event.received_at,
-        event.body,
-        event.run_id,
-        event.backtest_id,
-        os.urandom(seals.SALT_BYTES) if kind in ABOUT_ORDERS else None,
+def _sealed(event: Event, seq: int) -> tuple[Record, bytes]:
+    """The record that an event becomes, and what the chain commits to of it."""
+    kind, body, salt = event.kind, event.body, None
+    content = body
+    if kind in ABOUT_ORDERS:
+        salt = os.urandom(seals.SALT_BYTES * len(event.fields))
+        content = seals.root(seals.leaves(event.fields, salt))
+    record = Record(
+        seq, kind.number, event.time, event.received_at, body, event.run_id, event.backtest_id, salt
     )
+    return record, content
 
 
 def _put_link(records: list[Record], by_channel: dict[int, list[Record]], link: bytes) -> None:
