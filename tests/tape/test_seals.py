@@ -156,7 +156,7 @@ def test_some_fields_can_be_hidden_and_the_rest_still_verifies(
     hidden = data.draw(st.sets(st.sampled_from(sorted(fields))))
     # What is handed out: values and salts of the shown fields, bare commitments of the others.
     shown = {
-        name: (value, seals.salts(fields, salt)[name])
+        name: (value, dict(seals.salts(fields, salt))[name])
         for name, value in fields.items()
         if name not in hidden
     }

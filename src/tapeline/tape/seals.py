@@ -7,8 +7,9 @@ so that some can be shown and others hidden. Pure functions; `append` writes wha
 """
 
 import struct
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
+from itertools import count
 from typing import Any
 
 import msgspec
@@ -75,8 +76,7 @@ def content(record: Record) -> bytes:
 
 def leaves(fields: Mapping[str, Any], salt: bytes) -> dict[str, bytes]:
     """One commitment per field; without its salt a hidden value cannot be guessed."""
-    own = salts(fields, salt)
-    return {name: leaf(name, value, own[name]) for name, value in fields.items()}
+    return {name: leaf(name, fields[name], own) for name, own in salts(fields, salt)}
 
 
 def leaf(name: str, value: Any, own_salt: bytes) -> bytes:
@@ -84,13 +84,11 @@ def leaf(name: str, value: Any, own_salt: bytes) -> bytes:
     return sha256(own_salt + _encode((name, value))).digest()
 
 
-def salts(fields: Iterable[str], salt: bytes) -> dict[str, bytes]:
-    """A piece of the salt for each field, by the order of their names: one can be opened without
+def salts(fields: Iterable[str], salt: bytes) -> Iterator[tuple[str, bytes]]:
+    """A piece of the salt for each field, in the order of their names: one can be opened without
     giving away the others."""
-    return {
-        name: salt[place * SALT_BYTES : (place + 1) * SALT_BYTES]
-        for place, name in enumerate(sorted(fields))
-    }
+    for start, name in zip(count(0, SALT_BYTES), sorted(fields), strict=False):
+        yield name, salt[start : start + SALT_BYTES]
 
 
 def root(committed: Mapping[str, bytes]) -> bytes:
