@@ -19,6 +19,7 @@ from tapeline.store.sealing import Seal
 from tapeline.store.store import Store
 from tapeline.tape import uploads
 from tapeline.tape.append import Appender
+from tapeline.tape.helper import Helpers
 from tapeline.tape.inbox import Inbox
 from tapeline.tape.signer import Signer
 from tapeline.tape.watchers import Watchers
@@ -52,6 +53,7 @@ def open_services(settings: Settings) -> Iterator[Services]:
             KeyRing(keys),
             Metrics(store.writer),
             inbox,
+            Helpers(settings.helpers),
             watchers,
             Seal.of(keys),
             spool,

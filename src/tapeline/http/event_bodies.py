@@ -15,7 +15,7 @@ from tapeline.errors import MalformedBody, Missing, TooLarge
 from tapeline.http import body
 from tapeline.settings import Settings
 from tapeline.tape import kinds
-from tapeline.tape.bodies import LONGEST_LINE
+from tapeline.tape.bodies import cut
 from tapeline.tape.event import Event
 from tapeline.tape.values import check_depth
 
@@ -67,7 +67,7 @@ async def _read_rest(
             more = message.get("more_body", False)
             size += len(chunks[-1])
             if size > most:
-                raise _too_large(most)
+                raise too_large(most)
             if more:
                 coming = receive()
     return b"".join(chunks)
@@ -136,6 +136,8 @@ def event(
     fields = kind.read(values, lenient)
     if kind.free:
         body.check_depth(fields, settings.max_depth)
+    elif kind in kinds.LINES:
+        fields["line"] = cut(fields["line"], settings.max_line)
     if kind is kinds.SPOT_LIMIT and "active" in fields:
         kind = kinds.SPOT_STOP  # an older client posts its stop orders to the address of limits
     return Event(
@@ -159,9 +161,9 @@ class Line(msgspec.Struct):
 _line = msgspec.json.Decoder(Line)
 
 
-def is_plain(line: Line) -> bool:
+def is_plain(line: Line, settings: Settings) -> bool:
     """Whether it needs no second look: not empty, and so short that nothing has to be cut."""
-    return 0 < len(line.line) <= LONGEST_LINE // 4
+    return 0 < len(line.line) <= settings.max_line // 4
 
 
 def event_of_json(
@@ -181,7 +183,7 @@ def _plain_line(content: bytes, settings: Settings) -> Line | None:
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
     brackets = content.count(b"{") + content.count(b"[")
-    return line if is_plain(line) and brackets <= settings.max_depth else None
+    return line if is_plain(line, settings) and brackets <= settings.max_depth else None
 
 
 def line_event(line: Line, moment: Moment, tape: int) -> Event:
@@ -227,5 +229,5 @@ def decoded_object(content: bytes | msgspec.Raw, max_depth: int) -> dict[str, An
     return values
 
 
-def _too_large(most: int) -> TooLarge:
+def too_large(most: int) -> TooLarge:
     return TooLarge(f"The body is larger than {most:,} bytes, the most this server accepts.")

@@ -9,6 +9,7 @@ from tapeline.http.metrics import Metrics
 from tapeline.settings import Settings
 from tapeline.store.sealing import Seal
 from tapeline.store.store import Store
+from tapeline.tape.helper import Helpers
 from tapeline.tape.inbox import Inbox
 from tapeline.tape.watchers import Watchers
 
@@ -25,6 +26,7 @@ class Services:
     ring: KeyRing
     metrics: Metrics
     inbox: Inbox
+    helpers: Helpers
     watchers: Watchers
     seal: Seal
     spool: Path
