@@ -23,6 +23,7 @@ from tapeline.accounts import members, passwords, sign_ins, users
 from tapeline.accounts.actor import Actor
 from tapeline.accounts.members import Role
 from tapeline.accounts.sign_ins import Origin
+from tapeline.cli.up import server_config
 from tapeline.http.services import Services
 from tapeline.ids import new_id
 from tapeline.models import onboarding, projects
@@ -149,7 +150,7 @@ class _PromptServer(uvicorn.Server):
 def serving(services: Services) -> Iterator[str]:
     """The real application behind the real server, on a free port; its address."""
     listener = socket.create_server(("127.0.0.1", 0), backlog=2048)
-    config = uvicorn.Config(compose.application(services), log_config=None, lifespan="on")
+    config = server_config(compose.application(services), services.settings.trusted_proxies)
     server = _PromptServer(config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, select
 
 from tapeline.accounts import keys
 from tapeline.models import models
-from tapeline.store.tape_tables import events, tapes
+from tapeline.store.tape_tables import tapes
 from tapeline.tape import read, verify
 from tapeline.tape.seals import Record
 from tests.conftest import Person, Service
@@ -84,7 +84,7 @@ class Model:
 
     def size(self) -> int:
         """How many events are on the tape."""
-        return len(self.service.store.read_now(lambda c: c.execute(select(events.c.seq)).all()))
+        return len(self.records())
 
     def first_break(self) -> int | None:
         return self.service.store.read_now(lambda c: verify.first_break(c, self.tape(c)))

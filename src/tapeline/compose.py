@@ -24,6 +24,7 @@ from tapeline.store.sealing import Seal
 from tapeline.store.store import Store
 from tapeline.tape import uploads
 from tapeline.tape.append import Appender
+from tapeline.tape.helper import Helpers
 from tapeline.tape.inbox import Inbox
 from tapeline.tape.signer import Signer
 from tapeline.tape.watchers import Watchers
@@ -62,6 +63,7 @@ def open_services(settings: Settings) -> Iterator[Services]:
             KeyRing(keys),
             Metrics(store.writer),
             inbox,
+            Helpers(settings.helpers),
             watchers,
             seal,
             spool,

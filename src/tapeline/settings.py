@@ -189,6 +189,9 @@ class Settings:
     )
     backtest_plans: str = _row("slow=512/250", MORE_PLANS, "Further plans, for backtests alone.")
     body_seconds: int = _row(60, _whole(1, 3600), "How long a body may take to arrive.")
+    max_line: int = _row(
+        64 * 1024, _whole(100, 1_000_000), "Longest log line in bytes; a longer one is cut."
+    )
     max_depth: int = _row(32, _whole(1, 200), "How deep JSON may be nested.")
     max_parts: int = _row(1_000, _whole(1, 1_000_000), "Most fields or parts of a form.")
     write_queue: int = _row(
@@ -244,6 +247,9 @@ class Settings:
     )
     install_memory: int = _row(
         2048, _whole(256, 1_000_000), "Megabytes of memory for the installation of a model."
+    )
+    helpers: int = _row(
+        2, _whole(1, 64), "Processes at a time that take large results and batches apart."
     )
     log_level: logs.Level = _row(
         "info", _one_of(get_args(logs.Level)), "Least important log lines to print."

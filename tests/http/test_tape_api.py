@@ -1,6 +1,8 @@
 """Reading a tape back: lists and their cursors, filters, merged orders, access, the whole tape."""
 
 import base64
+import math
+import struct
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +13,7 @@ from sqlalchemy import select
 from tapeline.accounts import members
 from tapeline.http.routes import ROUTES
 from tapeline.store.tape_tables import checkpoints
-from tapeline.tape import kinds, order_list, read, seals
+from tapeline.tape import kinds, order_list, read, seals, series
 from tapeline.tape.seals import PiecesDigest, Record
 from tapeline.tape.signer import is_signed, statement
 from tests.conftest import Cast, Person, Service
@@ -113,7 +115,6 @@ def test_lines_are_filtered_and_tailed(model: Model) -> None:
 def test_a_filter_looks_so_far_and_goes_on_with_its_cursor(
     model: Model, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(read, "STRETCH", 10)
     monkeypatch.setattr(read, "PATIENCE", 20)
     monkeypatch.setattr(order_list, "PATIENCE", 20)
     lines(model, ["needle", *["hay"] * 49])
@@ -289,7 +290,11 @@ def test_the_whole_tape_can_be_checked_by_whoever_downloads_it(
     lines(model, ["ünï", *["x"] * 30], time=1.1e-7)
     model.push("/v1/live/spot-market", ORDER | {"extra": [1.0, 1, None, "é"]})
     model.push("/v1/backtest/result", RESULT)
-    model.push("/v1/backtest/result", RESULT | {"account_values": many})
+    indicators = {
+        "b": {"values": [{"time": 1, "value": None}, {"time": 2.5, "value": -0.1}]},
+        "a": {"values": [{"time": place, "value": place} for place in range(10_001)]},
+    }
+    model.push("/v1/backtest/result", RESULT | {"account_values": many, "indicators": indicators})
     model.push("/v1/backtest/log", {"line": "x", "backtest_id": "b1"})
     model.push("/v1/live/update-trade", {"id": "o1", "executionPrice": 5})
     content = model.owner.get(f"/api/models/{model.id}/tape")
@@ -309,6 +314,19 @@ def test_the_whole_tape_can_be_checked_by_whoever_downloads_it(
             if line.list == name:
                 assert line.seq == 34
                 digest.add(line.piece, line.first, bytes(line.items))
+        assert digest.hex() == sealed[name]
+    # Series are sealed as doubles: all times of a piece, then all values.
+    assert list(dict.fromkeys(line.list for line in told if line.list)) == [
+        "account_values", "trades", "indicator-0", "indicator-1",
+    ]  # fmt: skip
+    for name in ("indicator-0", "indicator-1"):
+        digest = PiecesDigest()
+        for line in told:
+            if line.list == name:
+                points = msgspec.json.decode(line.items, type=list[series.Point])
+                doubles = [point.time for point in points]
+                doubles += [math.nan if one.value is None else one.value for one in points]
+                digest.add(line.piece, line.first, struct.pack(f"<{len(doubles)}d", *doubles))
         assert digest.hex() == sealed[name]
 
 

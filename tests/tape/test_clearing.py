@@ -9,7 +9,8 @@ from sqlalchemy import Connection, func, select
 from tapeline.accounts import users
 from tapeline.models import models, projects
 from tapeline.store import tape_tables
-from tapeline.tape import clearing
+from tapeline.tape import clearing, uploads
+from tapeline.tape.preparing import Piece
 from tests.conftest import Person, Service, run
 from tests.pushing import ORDER, RESULT, Model, pushing
 
@@ -18,7 +19,7 @@ TABLES = [
     getattr(tape_tables, name)
     for name in (
         "tapes",
-        "events",
+        "pages",
         "states",
         "used",
         "orders",
@@ -83,7 +84,7 @@ def test_a_deleted_model_is_cleared_while_others_push(
             pushed += 1
         clearer.join()
         assert pushed > 3
-        assert left(service) == {"tapes": 1, "events": pushed, **_checkpoints(service)}
+        assert left(service) == {"tapes": 1, "pages": pushed, **_checkpoints(service)}
         assert other.get()["counts"] == {"log": pushed}
         assert other.first_break() is None
 
@@ -110,3 +111,25 @@ def test_a_deleted_project_takes_its_models_tapes_along(
         clear(service)
         assert left(service) == {}
         assert ada.get(f"/api/models/{one.id}").status_code == 404
+
+
+def test_what_a_crash_left_staged_is_cleared_after_an_hour(
+    service: Service, enter: Callable[[str], Person]
+) -> None:
+    """On PostgreSQL too, where another server may be staging something at any moment."""
+    store, seen = service.store, dict[str, float]()
+
+    def looked(now: float) -> int:
+        return run(clearing.clear_abandoned(store, seen, now))
+
+    with pushing(service, enter("ada")) as model:
+        model.push("/v1/backtest/result", RESULT)
+        kept = left(service)["pieces"]
+        store.write_now(uploads.stage, "left", [Piece("trades", n, n, b"x") for n in range(3)])
+        assert (looked(0), looked(3599), left(service)["pieces"]) == (0, 0, kept + 3)
+        store.write_now(uploads.stage, "new", [Piece("trades", 0, 0, b"x")])
+        assert (looked(3600), left(service)["pieces"]) == (1, kept + 1)
+        assert set(seen) >= {"new"}
+        assert (looked(7200), left(service)["pieces"], looked(7201)) == (1, kept, 0)
+        assert seen == {}
+        assert model.first_break() is None

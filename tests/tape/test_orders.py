@@ -2,10 +2,19 @@
 
 from typing import Any
 
+import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tapeline.tape.orders import OrderState, Part, is_retry, merged, take_post, take_update
+from tapeline.tape.orders import (
+    OrderState,
+    Part,
+    fingerprint,
+    is_retry,
+    merged,
+    take_post,
+    take_update,
+)
 
 KEYS = st.sampled_from(["status", "price", "annotation", "size", "note"])
 VALUES = st.none() | st.integers(0, 3) | st.sampled_from(["a", "b"])
@@ -21,8 +30,10 @@ def fold(parts: list[tuple[float, tuple[str | None, dict[str, Any]]]]) -> OrderS
         whole = {"id": "o", **body}
         if kind is None:
             take_update(state, whole, time, seq)
-        elif not is_retry(state, kind, whole):
-            take_post(state, Part(time, seq, kind, whole))
+        else:
+            post = fingerprint(kind, msgspec.json.encode(whole, order="deterministic"))
+            if not is_retry(state, post):
+                take_post(state, Part(time, seq, kind, whole, post))
     return state
 
 
@@ -63,7 +74,7 @@ def test_the_newest_time_wins_per_key_and_ties_go_to_the_later_arrival(
 def test_nothing_is_shown_before_the_order_itself() -> None:
     state = fold([(1.0, (None, {"status": "filled"}))])
     assert merged(state) is None
-    take_post(state, Part(0.0, 2, "spot-market", {"id": "o", "size": 1}))
+    take_post(state, Part(0.0, 2, "spot-market", {"id": "o", "size": 1}, "a post"))
     assert merged(state) == {"id": "o", "size": 1, "status": "filled", "type": "spot-market"}
 
 

@@ -19,6 +19,8 @@ from tapeline.accounts import users
 from tapeline.cli import demo as demonstration
 from tapeline.cli.options import Config, Data, Database
 from tapeline.errors import CannotStart
+from tapeline.http.event_protocol import EventProtocol
+from tapeline.http.events_api import EventsApi
 from tapeline.http.services import Services
 from tapeline.settings import Settings
 
@@ -108,6 +110,7 @@ def server_config(app: ASGIApp, proxies: str) -> uvicorn.Config:
     """How we serve HTTP. `bench/` measures its no-op handler on the same."""
     return uvicorn.Config(
         app,
+        http=EventProtocol if isinstance(app, EventsApi) else "httptools",
         log_config=None,
         access_log=False,
         server_header=False,

@@ -19,6 +19,8 @@ from tapeline.settings import Settings
 
 T = TypeVar("T", bound=msgspec.Struct)
 
+_NESTED = (dict, list)
+
 
 @dataclass(frozen=True)
 class Body:
@@ -133,7 +135,7 @@ def check_depth(values: dict[str, Any], max_depth: int) -> None:
         for value in level:
             items = value.items() if isinstance(value, dict) else [("", one) for one in value]
             for name, item in items:
-                if isinstance(item, dict | list):
+                if isinstance(item, _NESTED):
                     below.append(item)
                 elif "\0" in name or (isinstance(item, str) and "\0" in item):
                     raise Invalid("Texts must not contain the character NUL.", field=name or None)

@@ -1,24 +1,27 @@
 """Many events in one request: all of them, or an error that names the first bad one."""
 
 import asyncio
+import tempfile
 from collections.abc import Mapping
-from typing import Any, Literal
+from pathlib import Path
+from typing import Literal
 
+import anyio.to_thread
 import msgspec
 
-from tapeline.errors import Invalid, MalformedBody, Problem, TooLarge, UnknownEncoding
+from tapeline.errors import Invalid, Problem, TooLarge, UnknownEncoding
 from tapeline.http import event_bodies
-from tapeline.http.event_bodies import Line, Moment, decoded_object, encoding_of, is_plain
+from tapeline.http.event_bodies import JSON, Line, Moment, encoding_of, is_plain, too_large
 from tapeline.http.event_results import Stage, prepared
 from tapeline.settings import Settings
-from tapeline.tape.clock import read_time
 from tapeline.tape.event import Event
 from tapeline.tape.kinds import BACKTEST_RESULT, BY_PATH
-from tapeline.tape.values import number
+from tapeline.tape.splitting import MOST, Item, split, split_apart
 
-MOST = 10_000
-BREATH = 500  # items between two chances for everybody else
-SMALL = 256 * 1024  # bytes: decoded in one go, everybody else waits a few milliseconds
+NDJSON = b"application/x-ndjson"
+# Bytes that are decoded in one go, and split in one go: everybody else waits some milliseconds.
+SMALL, LARGE = 1_000_000, 8_000_000
+BREATH = 250_000  # bytes between two chances for everybody else; an item counts as 500 more
 
 
 class _LineItem(msgspec.Struct):
@@ -29,26 +32,24 @@ class _LineItem(msgspec.Struct):
 
 _line_items = msgspec.json.Decoder(list[_LineItem])
 
-_encode = msgspec.json.Encoder().encode
-
 
 async def read(
     content: bytes, headers: Mapping[bytes, bytes], moment: Moment, stage: Stage
 ) -> list[Event]:
     encoding = encoding_of(headers)
-    if encoding == b"application/json" and len(content) <= SMALL:
-        lines = _only_lines(content, stage.services.settings.max_depth)
+    if encoding == JSON and len(content) <= SMALL:
+        lines = _only_lines(content, stage.services.settings)
         if lines is not None:
             return [event_bodies.line_event(one, moment, stage.tape) for one in lines]
-    raws = _items(content, encoding)
-    if len(raws) > MOST:
-        raise TooLarge(f"A batch has at most {MOST:,} events.")
     found: list[Event] = []
-    for index, raw in enumerate(raws):
-        if index % BREATH == BREATH - 1:
+    taken = 0
+    for index, item in enumerate(await _items(content, encoding, stage)):
+        taken += 500 + item.stop - item.start
+        if taken > BREATH:
             await asyncio.sleep(0)
+            taken = 0
         try:
-            found.append(await _event(raw, moment, stage))
+            found.append(await _event(item, content[item.start : item.stop], moment, stage))
         except Problem as problem:
             if not isinstance(problem, Invalid | TooLarge):
                 raise  # the store's trouble, not the item's
@@ -56,7 +57,7 @@ async def read(
     return found
 
 
-def _only_lines(content: bytes, max_depth: int) -> list[Line] | None:
+def _only_lines(content: bytes, settings: Settings) -> list[Line] | None:
     """The lines of a batch that ships logs and nothing else, as most do: many times quicker than
     one by one. None for any other batch, and for one in which anything at all is odd."""
     try:
@@ -65,40 +66,31 @@ def _only_lines(content: bytes, max_depth: int) -> list[Line] | None:
         return None
     # Two brackets an item and one around them all: with few more, nothing ignored is too deep.
     brackets = content.count(b"{") + content.count(b"[")
-    if len(items) > MOST or brackets > 2 * len(items) + max_depth:
+    if len(items) > MOST or brackets > 2 * len(items) + settings.max_depth:
         return None
     lines = [item.body for item in items]
-    return lines if all(is_plain(line) for line in lines) else None
+    return lines if all(is_plain(line, settings) for line in lines) else None
 
 
-async def _event(raw: bytes | msgspec.Raw, moment: Moment, stage: Stage) -> Event:
-    settings = stage.services.settings
-    path, values, own = _item(raw, settings)
-    moment = moment if own is None else Moment(own, moment.received_at)
-    if BY_PATH[path] is not BACKTEST_RESULT:
-        return event_bodies.event(path, values, moment, stage.tape, settings, lenient=False)
-    header = await prepared(stage, _encode(values))
-    return event_bodies.result_event(header, stage.newest, moment, stage.tape)
-
-
-def _item(raw: bytes | msgspec.Raw, settings: Settings) -> tuple[str, dict[str, Any], float | None]:
-    item = decoded_object(raw, settings.max_depth + 1)
-    path, values, at = item.get("path"), item.get("body"), item.get("time")
-    if not isinstance(path, str) or path not in BY_PATH:
-        raise Invalid("`path` must be the address of an event.", field="path")
-    if not isinstance(values, dict):
-        raise Invalid("`body` must be an object.", field="body")
-    if at is None:
-        return path, values, None
-    return path, values, read_time(at if isinstance(at, str) else repr(number(at, "time")))
-
-
-def _items(content: bytes, encoding: bytes) -> list[Any]:
-    if encoding == b"application/x-ndjson":
-        return [line for line in content.split(b"\n") if line.strip()]
-    if encoding != b"application/json":
+async def _items(content: bytes, encoding: bytes, stage: Stage) -> list[Item]:
+    if encoding not in (JSON, NDJSON):
         raise UnknownEncoding("Send a batch as application/json or application/x-ndjson.")
-    try:
-        return msgspec.json.decode(content, type=list[msgspec.Raw])
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise MalformedBody(f"The batch is not a JSON array: {error}.") from None
+    if len(content) <= LARGE:
+        return split(content, by_lines=encoding == NDJSON)
+    with tempfile.TemporaryDirectory(dir=stage.services.spool) as name:
+        file = Path(name) / ("lines" if encoding == NDJSON else "body")
+        await anyio.to_thread.run_sync(file.write_bytes, content)
+        return await split_apart(stage.services.helpers, Path(name))
+
+
+async def _event(item: Item, content: bytes, moment: Moment, stage: Stage) -> Event:
+    if item.error:
+        raise Invalid(item.error, field=item.field)
+    settings = stage.services.settings
+    moment = moment if item.time is None else Moment(item.time, moment.received_at)
+    if BY_PATH[item.path] is BACKTEST_RESULT:
+        header = await prepared(stage, content)
+        return event_bodies.result_event(header, stage.newest, moment, stage.tape)
+    if len(content) > settings.max_body:
+        raise too_large(settings.max_body)
+    return event_bodies.event_of_json(item.path, content, moment, stage.tape, settings)

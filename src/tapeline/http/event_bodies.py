@@ -15,7 +15,7 @@ from tapeline.errors import MalformedBody, Missing, TooLarge
 from tapeline.http import body
 from tapeline.settings import Settings
 from tapeline.tape import kinds
-from tapeline.tape.bodies import LONGEST_LINE
+from tapeline.tape.bodies import cut
 from tapeline.tape.event import Event
 from tapeline.tape.values import check_depth
 
@@ -25,6 +25,7 @@ _encode = msgspec.json.Encoder().encode
 _encode_sorted = msgspec.json.Encoder(order="deterministic").encode
 _NOT_FOLDED: dict[str, Any] = {}
 
+JSON = b"application/json"
 LINES = frozenset({"/v1/live/log", "/v1/model/log"})
 
 
@@ -66,7 +67,7 @@ async def _read_rest(
             more = message.get("more_body", False)
             size += len(chunks[-1])
             if size > most:
-                raise _too_large(most)
+                raise too_large(most)
             if more:
                 coming = receive()
     return b"".join(chunks)
@@ -106,7 +107,7 @@ async def decoded(
     content: bytes, headers: Mapping[bytes, bytes], settings: Settings
 ) -> tuple[dict[str, Any], bool]:
     """The body as one dictionary, and whether it came over a form."""
-    if encoding_of(headers) == b"application/json":
+    if encoding_of(headers) == JSON:
         return decoded_object(content, settings.max_depth), False
     found = await body.decode(Headers(raw=list(headers.items())), content, settings)
     return found.values, found.lenient
@@ -114,7 +115,7 @@ async def decoded(
 
 def encoding_of(headers: Mapping[bytes, bytes]) -> bytes:
     declared = headers.get(b"content-type", b"")
-    if declared == b"application/json":  # as nearly everybody spells it
+    if declared == JSON:  # as nearly everybody spells it
         return declared
     return declared.partition(b";")[0].strip().lower()
 
@@ -135,6 +136,8 @@ def event(
     fields = kind.read(values, lenient)
     if kind.free:
         body.check_depth(fields, settings.max_depth)
+    elif kind in kinds.LINES:
+        fields["line"] = cut(fields["line"], settings.max_line)
     if kind is kinds.SPOT_LIMIT and "active" in fields:
         kind = kinds.SPOT_STOP  # an older client posts its stop orders to the address of limits
     return Event(
@@ -158,23 +161,29 @@ class Line(msgspec.Struct):
 _line = msgspec.json.Decoder(Line)
 
 
-def is_plain(line: Line) -> bool:
+def is_plain(line: Line, settings: Settings) -> bool:
     """Whether it needs no second look: not empty, and so short that nothing has to be cut."""
-    return 0 < len(line.line) <= LONGEST_LINE // 4
+    return 0 < len(line.line) <= settings.max_line // 4
 
 
-def plain_line(
-    path: str, content: bytes, headers: Mapping[bytes, bytes], settings: Settings
-) -> Line | None:
+def event_of_json(
+    path: str, content: bytes, moment: Moment, tape: int, settings: Settings
+) -> Event:
+    line = _plain_line(content, settings) if path in LINES else None
+    if line is not None:
+        return line_event(line, moment, tape)
+    values = decoded_object(content, settings.max_depth)
+    return event(path, values, moment, tape, settings, lenient=False)
+
+
+def _plain_line(content: bytes, settings: Settings) -> Line | None:
     """A log event as nearly all of them come; None for whatever has to be looked at closely."""
-    if path not in LINES or headers.get(b"content-type") != b"application/json":
-        return None
     try:
         line = _line.decode(content)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
     brackets = content.count(b"{") + content.count(b"[")
-    return line if is_plain(line) and brackets <= settings.max_depth else None
+    return line if is_plain(line, settings) and brackets <= settings.max_depth else None
 
 
 def line_event(line: Line, moment: Moment, tape: int) -> Event:
@@ -220,5 +229,5 @@ def decoded_object(content: bytes | msgspec.Raw, max_depth: int) -> dict[str, An
     return values
 
 
-def _too_large(most: int) -> TooLarge:
+def too_large(most: int) -> TooLarge:
     return TooLarge(f"The body is larger than {most:,} bytes, the most this server accepts.")

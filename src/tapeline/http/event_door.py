@@ -4,6 +4,7 @@ What is remembered may be behind by one deletion. The transaction that stores an
 more and refuses it; then the memory is dropped and the question asked again.
 """
 
+import asyncio
 from collections.abc import Mapping
 
 from tapeline.accounts import limits
@@ -21,6 +22,7 @@ class Door:
     def __init__(self, services: Services) -> None:
         self._services = services
         self._known: dict[Credentials, Way] = {}
+        self._asking: dict[tuple[Credentials, str], asyncio.Task[Way]] = {}
 
     def credentials(self, headers: Mapping[bytes, bytes]) -> Credentials:
         key = headers.get(b"api_key") or headers.get(b"api-key")
@@ -40,7 +42,17 @@ class Door:
         known = self._known.get(credentials)
         if known is not None:
             return known
-        return await self._ask(credentials, address)
+        # A model that starts sends much at once: one question for all of it. Shielded, because who
+        # asked first may go away while the others still wait.
+        return await asyncio.shield(self._question(credentials, address))
+
+    def _question(self, credentials: Credentials, address: str) -> "asyncio.Task[Way]":
+        who = (credentials, address)
+        if who not in self._asking:
+            task = asyncio.get_running_loop().create_task(self._ask(credentials, address))
+            self._asking[who] = task
+            task.add_done_callback(lambda _: self._asking.pop(who))
+        return self._asking[who]
 
     def forget(self, credentials: Credentials) -> None:
         self._known.pop(credentials, None)

@@ -107,7 +107,8 @@ async def _prepared_apart(
     folder: Path, fields: dict[str, Any], stage: Stage, *, lenient: bool
 ) -> dict[str, Any]:
     depth = stage.services.settings.max_depth
-    header = await prepare_apart(folder, fields, lenient=lenient, max_depth=depth)
+    helpers = stage.services.helpers
+    header = await prepare_apart(helpers, folder, fields, lenient=lenient, max_depth=depth)
     with (folder / "pieces").open("rb") as packed:
         await stage.put(read_pieces(packed))
     return header

@@ -1,20 +1,24 @@
 """The events API: a small ASGI application of its own in front of the framework.
 
 This is the hot path. One look-up for the address, one for the key, the body straight into its kind,
-then the tape; the answer is sent when the event is durable.
+then the tape; the answer is sent when the event is durable. An event that arrives whole does not
+even become an ASGI request: `event_protocol` hands it over as it comes from the wire.
 """
 
+import asyncio
 import time
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import NamedTuple
 
 from sqlalchemy import Connection
+from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from tapeline.errors import MethodNotAllowed, NoSuchModel, Problem, WrongKey
 from tapeline.http import errors, event_batches, event_bodies, event_results
-from tapeline.http.event_bodies import Moment
-from tapeline.http.event_door import Door
+from tapeline.http.event_bodies import JSON, Moment, encoding_of
+from tapeline.http.event_door import Credentials, Door
 from tapeline.http.event_results import Stage
 from tapeline.http.services import Services
 from tapeline.logs import Log
@@ -33,16 +37,20 @@ STAGED = {BATCH, RESULT}
 PATHS = frozenset(BY_PATH) | STAGED
 SUCCESS = b'{"status":"success"}'
 
-_START: Any = {
-    "type": "http.response.start",
-    "status": 200,
-    "headers": [
-        (b"content-type", b"application/json"),
-        (b"content-length", str(len(SUCCESS)).encode()),
-        (b"x-content-type-options", b"nosniff"),
-    ],
-}
-_BODY: Any = {"type": "http.response.body", "body": SUCCESS}
+_SUCCEEDED = Response(
+    SUCCESS, media_type="application/json", headers={"X-Content-Type-Options": "nosniff"}
+)
+_REMEMBERED_WRONGLY = (WrongKey, NoSuchModel)
+
+
+class Whole(NamedTuple):
+    """A request of one event that has arrived to its last byte."""
+
+    path: str
+    headers: Iterable[tuple[bytes, bytes]]
+    content: bytes
+    address: str
+    answered: Callable[[Response], None]
 
 
 class EventsApi:
@@ -50,28 +58,58 @@ class EventsApi:
         self._app = app
         self._services = services
         self._door = Door(services)
+        self._asking: set[asyncio.Task[Exception]] = set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or scope["path"] not in PATHS:
             await self._app(scope, receive, send)
             return
-        started, status = time.perf_counter(), 200
+        started, path, answer = time.perf_counter(), scope["path"], _SUCCEEDED
         try:
             await self._take(scope, receive)
-        except Problem as problem:
-            status = errors.status_of(type(problem))
-            answer = errors.answer(problem)
-            if status == 405:
-                answer.headers["Allow"] = "POST"
-            await answer(scope, receive, send)
-        except Exception as error:
-            status = 500
-            log.error("bug", exc_info=error, path=scope["path"])
-            await errors.answer(Problem())(scope, receive, send)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the sender gets an answer
+            answer = _failed(error, path)
+        await answer(scope, receive, send)
+        self._services.metrics.took_event(path, answer.status_code, time.perf_counter() - started)
+
+    def take_whole(self, whole: Whole) -> bool:
+        """Take an event as nearly all come: JSON, by a key that is known, without a key of its own.
+        False for any other, and for one that is wrong: the usual way finds out what it is."""
+        started, headers = time.perf_counter(), dict(whole.headers)
+        try:
+            credentials = self._door.credentials(headers)
+            way = self._door.known(credentials)
+            if way is None or b"idempotency-key" in headers or encoding_of(headers) != JSON:
+                return False
+            if len(whole.content) > self._services.settings.max_body:
+                return False
+            event = event_bodies.event_of_json(
+                whole.path, whole.content, _moment(headers), way.tape, self._services.settings
+            )
+            self._services.inbox.put(
+                Submission([event], way.key_id), partial(self._settle, whole, started, credentials)
+            )
+        except Exception:  # noqa: BLE001 - a bug, too, is logged and answered by the usual way
+            return False
+        return True
+
+    def _settle(
+        self, whole: Whole, started: float, credentials: Credentials, failure: BaseException | None
+    ) -> None:
+        def answer(failure: BaseException | None) -> None:
+            answer = _SUCCEEDED if failure is None else _failed(failure, whole.path)
+            whole.answered(answer)
+            seconds = time.perf_counter() - started
+            self._services.metrics.took_event(whole.path, answer.status_code, seconds)
+
+        if isinstance(failure, _REMEMBERED_WRONGLY):
+            asking = self._asked_anew(failure, credentials, whole.address)
+            task = asyncio.get_running_loop().create_task(asking)
+            self._asking.add(task)
+            task.add_done_callback(self._asking.discard)
+            task.add_done_callback(lambda done: answer(done.result()))
         else:
-            await send(_START)
-            await send(_BODY)
-        self._services.metrics.took_event(scope["path"], status, time.perf_counter() - started)
+            answer(failure)
 
     async def _take(self, scope: Scope, receive: Receive) -> None:
         if scope["method"] != "POST":
@@ -80,21 +118,22 @@ class EventsApi:
         credentials = self._door.credentials(headers)
         address = scope["client"][0] if scope["client"] else ""
         way = self._door.known(credentials) or await self._door.way(credentials, address)
-        received_at = time.time()
-        at = headers.get(b"time")
-        moment = Moment(
-            received_at if at is None else read_time(at.decode("utf-8", "replace")), received_at
-        )
+        take = self._take_staged if scope["path"] in STAGED else self._take_one
         try:
-            if scope["path"] in STAGED:
-                await self._take_staged(scope, headers, receive, moment, way)
-            else:
-                await self._take_one(scope, headers, receive, moment, way)
-        except (WrongKey, NoSuchModel):
-            # Remembered wrongly: the key or the model is gone. Asking anew says which.
-            self._door.forget(credentials)
+            await take(scope, headers, receive, _moment(headers), way)
+        except _REMEMBERED_WRONGLY as refusal:
+            raise await self._asked_anew(refusal, credentials, address) from None
+
+    async def _asked_anew(
+        self, refusal: Problem, credentials: Credentials, address: str
+    ) -> Exception:
+        """Remembered wrongly: the key or the model is gone. Asking anew says which."""
+        self._door.forget(credentials)
+        try:
             await self._door.way(credentials, address)
-            raise
+        except Exception as error:  # noqa: BLE001 - what it says is the answer
+            return error
+        return refusal
 
     async def _take_one(
         self,
@@ -106,9 +145,8 @@ class EventsApi:
     ) -> None:
         settings, path = self._services.settings, scope["path"]
         content = await event_bodies.read_content(receive, settings.max_body, settings.body_seconds)
-        line = event_bodies.plain_line(path, content, headers, settings)
-        if line is not None:
-            event = event_bodies.line_event(line, moment, way.tape)
+        if encoding_of(headers) == JSON:
+            event = event_bodies.event_of_json(path, content, moment, way.tape, settings)
         else:
             values, lenient = await event_bodies.decoded(content, headers, settings)
             event = event_bodies.event(path, values, moment, way.tape, settings, lenient=lenient)
@@ -184,6 +222,24 @@ class EventsApi:
         for one in watched:
             services.watchers.tell(one.model_id, one.records)
         return was_first
+
+
+def _moment(headers: Mapping[bytes, bytes]) -> Moment:
+    received_at = time.time()
+    at = headers.get(b"time")
+    return Moment(
+        received_at if at is None else read_time(at.decode("utf-8", "replace")), received_at
+    )
+
+
+def _failed(error: BaseException, path: str) -> Response:
+    if not isinstance(error, Problem):
+        log.error("bug", exc_info=error, path=path)
+        error = Problem()
+    answer = errors.answer(error)
+    if answer.status_code == 405:
+        answer.headers["Allow"] = "POST"
+    return answer
 
 
 def _request_key(

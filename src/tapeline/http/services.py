@@ -13,6 +13,7 @@ from tapeline.settings import Settings
 from tapeline.store.blobs import Blobs
 from tapeline.store.sealing import Seal
 from tapeline.store.store import Store
+from tapeline.tape.helper import Helpers
 from tapeline.tape.inbox import Inbox
 from tapeline.tape.watchers import Watchers
 
@@ -45,6 +46,7 @@ class Services:
     ring: KeyRing
     metrics: Metrics
     inbox: Inbox
+    helpers: Helpers
     watchers: Watchers
     seal: Seal
     spool: Path

@@ -62,13 +62,12 @@ async def _lists(call: Call[Any], found: tapes.Reading, record: Record) -> Async
     """The long lists of the result that stands now, piece by piece, after its own line."""
     store = call.services.store
     upload = await store.read(uploads.current, found.tape, record.seq, record.backtest_id)
-    for name in ("account_values", "trades"):
+    if upload is None:
+        return
+    for name in await store.read(uploads.names, upload):
         piece = 0
-        while upload is not None:
-            packed = await store.read(uploads.piece, upload, name, piece)
-            if packed is None:
-                break
-            first, items = packed
+        while (found_piece := await store.read(uploads.piece, upload, name, piece)) is not None:
+            first, items = found_piece
             line = {
                 "seq": record.seq, "list": name, "piece": piece, "first": first,
                 "items": msgspec.Raw(items),

@@ -7,7 +7,6 @@ from sqlalchemy import (
     Index,
     Integer,
     LargeBinary,
-    SmallInteger,
     String,
     Table,
 )
@@ -34,21 +33,14 @@ def _of_tape(**more: bool) -> Column[int]:
 
 
 # Clustered by what is read together: one channel of one model, in order. The channel of a line of
-# a backtest's log is that backtest's own.
-events = Table(
-    "events",
+# a backtest's log is that backtest's own. A page holds the events of one commit, packed.
+pages = Table(
+    "pages",
     metadata,
     _of_tape(primary_key=True),
     Column("channel", BigInteger, primary_key=True),
-    Column("seq", BigInteger, primary_key=True),
-    Column("kind", SmallInteger, nullable=False),
-    Column("time", Double, nullable=False),
-    Column("received_at", Double, nullable=False),
-    Column("run_id", String),
-    Column("backtest_id", String),
-    Column("body", LargeBinary, nullable=False),
-    Column("salt", LargeBinary),
-    Column("link", LargeBinary),
+    Column("first", BigInteger, primary_key=True),
+    Column("content", LargeBinary, nullable=False),
     sqlite_with_rowid=False,
 )
 

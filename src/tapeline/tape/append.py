@@ -8,26 +8,22 @@ import os
 import time
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 from sqlalchemy import Connection, func, select
 
 from tapeline.errors import NoSuchModel, Problem, WrongKey
 from tapeline.store import bulk
-from tapeline.store.tape_tables import checkpoints
-from tapeline.store.tape_tables import events as event_rows
+from tapeline.store.tape_tables import checkpoints, pages
 from tapeline.tape import seals
 from tapeline.tape.event import Event, Submission
 from tapeline.tape.fold import Fold
 from tapeline.tape.kinds import ABOUT_ORDERS
+from tapeline.tape.pages import paged
 from tapeline.tape.seals import Record
 from tapeline.tape.signer import Signer
 
-# By what they have a value for: over a None SQLite's driver takes longer than over any value.
-PLAIN = ("tape", "channel", "seq", "kind", "time", "received_at", "body")
-SALTED = (*PLAIN, "salt")
-FULL = (*SALTED, "run_id", "backtest_id", "link")
 SIGNED_EVERY = 10.0  # seconds: a checkpoint vouches for all that came before it
 
 _HEADS = """
@@ -52,28 +48,11 @@ class Head(NamedTuple):
     project_id: str
 
 
-class Placed(msgspec.Struct, frozen=True):
-    """An event and its place on the tape."""
-
-    event: Event
-    channel: int
-    seq: int
-    salt: bytes | None
-
-
 class Appended(msgspec.Struct, frozen=True):
     """What one group added to one model's tape, for those who watch it."""
 
     model_id: str
-    placed: list[Placed]
-    link: bytes
-
-    @property
-    def records(self) -> list[Record]:
-        """Made when asked for: most tapes are not being watched."""
-        found = [_record(one) for one in self.placed]
-        found[-1] = msgspec.structs.replace(found[-1], link=self.link)
-        return found
+    records: list[Record]
 
 
 class Appender:
@@ -109,32 +88,40 @@ class Appender:
             raise NoSuchModel
 
     def _extend(self, connection: Connection, head: Head, events: list[Event]) -> Appended | None:
-        """One tape's share of the group: rows, fold, one link. None if all of it were retries."""
+        """One tape's share of the group: pages, fold, one link. None if all of it were retries."""
         fold = Fold(connection, head.no, events)
-        placed: list[Placed] = []
-        digests: list[bytes] = []
+        records: list[Record] = []
+        contents: list[bytes] = []
+        by_channel: dict[int, list[Record]] = defaultdict(list)
         seq = head.seq
         for event in events:
             channel = fold.take(event, seq + 1)
             if channel is not None:
                 seq += 1
-                salt = os.urandom(seals.SALT_BYTES) if event.kind in ABOUT_ORDERS else None
-                placed.append(Placed(event, channel, seq, salt))
-                digests.append(_digest(event, seq, salt))
-        if not placed:
+                record, content = _sealed(event, seq)
+                records.append(record)
+                contents.append(content)
+                by_channel[channel].append(record)
+        if not records:
             return None
-        link = seals.link(head.link, digests)
-        _insert(connection, head.no, placed, link)
+        link = seals.link(head.link, records, contents)
+        _put_link(records, by_channel, link)
+        rows = [
+            (head.no, channel, *page)
+            for channel, some in by_channel.items()
+            for page in paged(some)
+        ]
+        bulk.insert(connection, pages, ("tape", "channel", "first", "content"), rows)
         fold.write()
-        self._move_head(connection, head, placed, link)
-        return Appended(head.model_id, placed, link)
+        self._move_head(connection, head, records, link)
+        return Appended(head.model_id, records)
 
     def _move_head(
-        self, connection: Connection, head: Head, placed: list[Placed], link: bytes
+        self, connection: Connection, head: Head, records: list[Record], link: bytes
     ) -> None:
-        seq, now, signed_at = placed[-1].seq, placed[-1].event.received_at, head.signed_at
+        seq, now, signed_at = records[-1].seq, records[-1].received_at, head.signed_at
         counts = Counter(_counts.decode(head.counts))
-        counts.update([one.event.kind.number for one in placed])
+        counts.update([record.kind for record in records])
         if now - signed_at >= SIGNED_EVERY:
             signed_at = now
             self._sign(connection, head, seq, link, now)
@@ -178,8 +165,8 @@ def _refusal(
 ) -> Problem | None:
     if submission.key_id is not None and submission.key_id not in projects:
         return WrongKey()
-    for event in submission.events:
-        head = heads.get(event.tape)
+    for tape in {event.tape for event in submission.events}:
+        head = heads.get(tape)
         if head is None:
             return NoSuchModel()
         if submission.key_id is not None and head.project_id != projects[submission.key_id]:
@@ -187,46 +174,23 @@ def _refusal(
     return None
 
 
-def _digest(event: Event, seq: int, salt: bytes | None) -> bytes:
-    """As `seals.digest` computes it from the record that this will be."""
-    return seals.commitment(
-        seq,
-        event.kind.number,
-        event.time,
-        event.received_at,
-        event.run_id,
-        event.backtest_id,
-        event.body if salt is None else seals.root(seals.leaves(event.fields, salt)),
-        by_field=salt is not None,
+def _sealed(event: Event, seq: int) -> tuple[Record, bytes]:
+    """The record that an event becomes, and what the chain commits to of it."""
+    kind, body, salt = event.kind, event.body, None
+    content = body
+    if kind in ABOUT_ORDERS:
+        salt = os.urandom(seals.SALT_BYTES * len(event.fields))
+        content = seals.root(seals.leaves(event.fields, salt))
+    record = Record(
+        seq, kind.number, event.time, event.received_at, body, event.run_id, event.backtest_id, salt
     )
+    return record, content
 
 
-def _record(placed: Placed) -> Record:
-    event = placed.event
-    return Record(
-        seq=placed.seq,
-        kind=event.kind.number,
-        time=event.time,
-        received_at=event.received_at,
-        run_id=event.run_id,
-        backtest_id=event.backtest_id,
-        body=event.body,
-        salt=placed.salt,
-    )
-
-
-def _insert(connection: Connection, tape: int, placed: list[Placed], link: bytes) -> None:
-    rows: dict[tuple[str, ...], list[tuple[Any, ...]]] = {PLAIN: [], SALTED: [], FULL: []}
-    for one in placed:
-        event, seq, salt = one.event, one.seq, one.salt
-        row = (tape, one.channel, seq, event.kind.number, event.time, event.received_at, event.body)
-        if seq == placed[-1].seq:
-            rows[FULL].append((*row, salt, event.run_id, event.backtest_id, link))
-        elif event.run_id is not None or event.backtest_id is not None:
-            rows[FULL].append((*row, salt, event.run_id, event.backtest_id, None))
-        elif salt is not None:
-            rows[SALTED].append((*row, salt))
-        else:
-            rows[PLAIN].append(row)
-    for columns, some in rows.items():
-        bulk.insert(connection, event_rows, columns, some)
+def _put_link(records: list[Record], by_channel: dict[int, list[Record]], link: bytes) -> None:
+    """On the last event of the group, wherever it is read."""
+    last = records[-1]
+    linked = msgspec.structs.replace(last, link=link)
+    for some in (records, *by_channel.values()):
+        if some[-1] is last:
+            some[-1] = linked

@@ -21,7 +21,6 @@ from tapeline.tape.values import (
 )
 
 SIDES = ("buy", "sell")
-LONGEST_LINE = 64 * 1024
 NUMBERS_OF_UPDATES = {
     "executionPrice", "executed_price", "filled_avg_price", "executionTime", "executed_time",
     "filled_size", "fee", "fees", "size", "funds", "price", "active", "canceled_time",
@@ -139,8 +138,16 @@ def screener_result(values: Values, lenient: bool) -> dict[str, Any]:
     return {"result": result}
 
 
+def cut(line: str, most: int) -> str:
+    """So many bytes of a line, and how many more there were."""
+    if len(line) * 4 <= most or len(line.encode()) <= most:
+        return line
+    kept = line.encode()[:most].decode("utf-8", "ignore")
+    return f"{kept} … [cut: {len(line.encode()) - most:,} bytes more]"
+
+
 def log(values: Values, _lenient: bool) -> dict[str, Any]:
-    return {"line": _cut(text(values, "line")), "type": _log_type(values)}
+    return {"line": text(values, "line"), "type": _log_type(values)}
 
 
 def backtest_log(values: Values, lenient: bool) -> dict[str, Any]:
@@ -217,13 +224,6 @@ def _with_numbers(values: Values) -> dict[str, Any]:
 
 def _log_type(values: Values) -> str:
     return optional_text(values, "type") or "stdout"
-
-
-def _cut(line: str) -> str:
-    if len(line) * 4 <= LONGEST_LINE or len(line.encode()) <= LONGEST_LINE:
-        return line
-    kept = line.encode()[:LONGEST_LINE].decode("utf-8", "ignore")
-    return f"{kept} … [cut: {len(line.encode()) - LONGEST_LINE:,} bytes more]"
 
 
 def _json_if_text(values: Values, key: str) -> Any:

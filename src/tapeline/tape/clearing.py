@@ -1,10 +1,11 @@
-"""Clearing what deleted models left: in small portions between others' writes, in bounded memory.
+"""Clearing what deleted models and crashes left: in small portions between others' writes.
 
 Deleting a model removes its row, and nobody finds its tape any more. What is on the tape may be
 millions of events, so they go a few thousand at a time.
 """
 
 import asyncio
+import time
 
 from sqlalchemy import Connection, delete, func, literal, select
 
@@ -15,26 +16,34 @@ from tapeline.store.tables import models
 from tapeline.store.tape_tables import (
     backtests,
     checkpoints,
-    events,
     orders,
+    pages,
     pieces,
     states,
     tapes,
     used,
 )
-from tapeline.tape import kinds
+from tapeline.tape import kinds, uploads
 
 log = Log(__name__)
 
-PORTION = 2_000  # rows in one write
+PORTION, PORTION_BYTES = 2_000, 2_000_000  # rows in one write, and bytes of events
 LOOKED_EVERY = 5.0  # seconds
+STAGED_LOOKED_EVERY = 600.0
+# Staging takes minutes at most, and an upload is looked at from when it was first seen.
+ABANDONED_AFTER = 3600.0
 
 
 async def keep_clearing(store: Store) -> None:
     """Runs beside the service. Any server may delete a model, so each looks for itself."""
+    seen: dict[str, float] = {}
+    looked = -STAGED_LOOKED_EVERY
     while True:
         try:
             await clear(store)
+            if time.monotonic() - looked >= STAGED_LOOKED_EVERY:
+                looked = time.monotonic()
+                await clear_abandoned(store, seen, looked)
         except Unavailable:
             log.warning("clearing_put_off")
         await asyncio.sleep(LOOKED_EVERY)
@@ -50,6 +59,19 @@ async def clear(store: Store) -> int:
         log.info("tape_cleared", tape=tape)
         cleared += 1
     return cleared
+
+
+async def clear_abandoned(store: Store, seen: dict[str, float], now: float) -> int:
+    """Clear pieces that were staged long ago and still belong to no result; how many uploads.
+    `seen` remembers since when each has been without one: another server may be staging it."""
+    orphans = await store.read(uploads.orphans)
+    for known in seen.keys() - orphans:
+        del seen[known]
+    abandoned = [one for one in orphans if now - seen.setdefault(one, now) >= ABANDONED_AFTER]
+    for upload in abandoned:
+        await store.write(uploads.discard_orphan, upload)
+        log.info("abandoned_upload_cleared", upload=upload)
+    return len(abandoned)
 
 
 def next_orphan(connection: Connection) -> int | None:
@@ -101,12 +123,18 @@ def _clear_backtest(connection: Connection, tape: int, number: int, upload: str 
 
 
 def _clear_channel(connection: Connection, tape: int, channel: int) -> bool:
-    here = (events.c.tape == tape, events.c.channel == channel)
-    portion = select(events.c.seq).where(*here).order_by(events.c.seq).limit(PORTION)
-    last = connection.scalar(select(func.max(portion.subquery().c.seq)))
-    if last is None:
+    here, size = (pages.c.tape == tape, pages.c.channel == channel), func.length(pages.c.content)
+    portion = select(pages.c.first, size.label("size")).where(*here).order_by(pages.c.first)
+    rows = connection.execute(portion.limit(PORTION)).all()
+    if not rows:
         return False
-    connection.execute(delete(events).where(*here, events.c.seq <= last))
+    last, cleared = rows[0].first, 0
+    for row in rows:
+        cleared += row.size
+        if cleared > PORTION_BYTES:
+            break
+        last = row.first
+    connection.execute(delete(pages).where(*here, pages.c.first <= last))
     return True
 
 

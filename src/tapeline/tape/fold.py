@@ -13,7 +13,14 @@ from tapeline.store import bulk
 from tapeline.store.tape_tables import backtests, orders, pieces, states, used
 from tapeline.tape import kinds
 from tapeline.tape.event import Event
-from tapeline.tape.orders import OrderState, Part, is_retry, take_post, take_update
+from tapeline.tape.orders import (
+    OrderState,
+    Part,
+    fingerprint,
+    is_retry,
+    take_post,
+    take_update,
+)
 
 # Kinds whose newest body is all there is to know, and the name it is kept under.
 LATEST = {
@@ -25,6 +32,7 @@ MERGED = {kinds.LIFECYCLE: "lifecycle", kinds.SET_CUSTOM_METRIC: "metrics"}
 
 _ORDERS = "select id, state from orders where tape = ? and id in ({})"
 _state = msgspec.json.Decoder(OrderState)
+_encode = msgspec.json.Encoder().encode
 
 
 class Fold:
@@ -35,7 +43,7 @@ class Fold:
         self._orders = self._read_orders(events) if touched & kinds.ABOUT_ORDERS else {}
         self._states = self._read_states(events) if touched & MERGED.keys() else {}
         self._backtests = self._read_backtests(events) if touched & kinds.OF_BACKTESTS else {}
-        self._changed_orders: dict[str, tuple[Any, ...]] = {}
+        self._changed_orders: dict[str, OrderState] = {}
         self._changed_states: dict[str, bytes] = {}
         self._used: list[tuple[int, str, str, int]] = []
 
@@ -44,8 +52,8 @@ class Fold:
         kind = event.kind
         if kind is kinds.LOG or kind is kinds.EVENT:  # nearly all: nothing to fold
             return kind.channel
-        if self._is_retry(event):
-            return None
+        if kind in kinds.ABOUT_ORDERS:
+            return kind.channel if self._take_order(event, seq) else None
         self._take_in(event, seq)
         if kind is kinds.BACKTEST_LOG and event.backtest_id is not None:
             return kinds.CHANNELS_OF_BACKTESTS + self._backtests[event.backtest_id]
@@ -56,7 +64,7 @@ class Fold:
             self._connection,
             orders,
             ("tape", "id", "seq", "symbol", "side", "time", "received_at", "state"),
-            list(self._changed_orders.values()),
+            [self._row(order_id, state) for order_id, state in self._changed_orders.items()],
             replace=("seq", "symbol", "side", "time", "received_at", "state"),
         )
         bulk.insert(
@@ -71,18 +79,9 @@ class Fold:
             self._connection, used, ("tape", "what", "name", "seq"), self._used, replace=("name",)
         )
 
-    def _is_retry(self, event: Event) -> bool:
-        """An order that came before, word for word."""
-        if event.kind not in kinds.ORDERS:
-            return False
-        state = self._orders.get(event.fields["id"])
-        return state is not None and is_retry(state, event.kind.name, event.fields)
-
     def _take_in(self, event: Event, seq: int) -> None:
         kind = event.kind
-        if kind in kinds.ABOUT_ORDERS:
-            self._take_order(event, seq)
-        elif kind in LATEST:
+        if kind in LATEST:
             self._set_state(
                 LATEST[kind],
                 {**event.fields, "time": event.time, "received_at": event.received_at, "seq": seq},
@@ -96,24 +95,33 @@ class Fold:
         elif kind in kinds.OF_BACKTESTS:
             self._take_backtest(event, seq)
 
-    def _take_order(self, event: Event, seq: int) -> None:
-        order_id = event.fields["id"]
-        state = self._orders.setdefault(order_id, OrderState())
-        if event.kind in kinds.ORDERS:
-            take_post(state, Part(event.time, seq, event.kind.name, event.fields))
+    def _take_order(self, event: Event, seq: int) -> bool:
+        """False for an order that came before, word for word."""
+        kind, fields, order_id = event.kind, event.fields, event.fields["id"]
+        state = self._orders.get(order_id)
+        if state is None:
+            state = self._orders[order_id] = OrderState()
+        if kind in kinds.ORDERS:
+            post = fingerprint(kind.name, event.body)
+            if is_retry(state, post):
+                return False
+            take_post(state, Part(event.time, seq, kind.name, fields, post))
             state.received_at = state.received_at or event.received_at
         else:
-            take_update(state, event.fields, event.time, seq)
-        base = state.base
-        self._changed_orders[order_id] = (
+            take_update(state, fields, event.time, seq)
+        self._changed_orders[order_id] = state
+        return True
+
+    def _row(self, order_id: str, state: OrderState) -> tuple[Any, ...]:
+        return (
             self._tape,
             order_id,
             state.first_seq,
             _filtered(state, "symbol"),
             _filtered(state, "side"),
-            base.time if base else None,
+            state.base.time if state.base else None,
             state.received_at,
-            msgspec.json.encode(state),
+            _encode(state),
         )
 
     def _merge_state(self, event: Event) -> None:
@@ -124,7 +132,7 @@ class Fold:
 
     def _set_state(self, name: str, value: dict[str, Any]) -> None:
         self._states[name] = value
-        self._changed_states[name] = msgspec.json.encode(value)
+        self._changed_states[name] = _encode(value)
 
     def _take_backtest(self, event: Event, seq: int) -> None:
         if event.kind is kinds.BACKTEST_LOG or event.backtest_id is None:

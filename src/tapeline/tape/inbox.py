@@ -5,8 +5,9 @@ A lone event waits for nobody. An answered event is durable; a refused one left 
 
 import asyncio
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from functools import partial
 
 from sqlalchemy import Connection
 
@@ -19,12 +20,16 @@ from tapeline.tape.watchers import Watchers
 TURN = 2_000  # events in one turn, so that the first of them does not wait for too many others
 
 
+Settle = Callable[[BaseException | None], None]
+"""Told once, on the event loop: None when the events are durable, else why none of them is."""
+
+
 class _Turn:
     """One job of the writer: the submissions it took, so that trying again takes the same."""
 
     def __init__(self, inbox: "Inbox") -> None:
         self._inbox = inbox
-        self.taken: list[tuple[Submission, asyncio.Future[None]]] = []
+        self.taken: list[tuple[Submission, Settle]] = []
 
     def run(self, connection: Connection) -> tuple[list[Problem | None], list[Appended]]:
         if not self.taken:
@@ -40,24 +45,28 @@ class Inbox:
         self._writer = writer
         self._watchers = watchers
         self._capacity = capacity
-        self._waiting: deque[tuple[Submission, asyncio.Future[None]]] = deque()
+        self._waiting: deque[tuple[Submission, Settle]] = deque()
         self._size = 0
         self._asked = False
 
     async def store(self, submission: Submission) -> None:
         """Return when the events are durable; raise when they are not, and then none of them is."""
+        answer: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.put(submission, partial(_answer, answer))
+        await answer
+
+    def put(self, submission: Submission, settle: Settle) -> None:
+        """The same for who cannot wait here: `settle` is told."""
         if self._size and self._size + len(submission.events) > self._capacity:
             raise StoreBusy
-        answer: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiting.append((submission, answer))
+        self._waiting.append((submission, settle))
         self._size += len(submission.events)
         if not self._asked:
             # Not before the others that have arrived in this same moment stand in line too.
             self._asked = True
             asyncio.get_running_loop().call_soon(self._ask)
-        await answer
 
-    def take(self) -> list[tuple[Submission, asyncio.Future[None]]]:
+    def take(self) -> list[tuple[Submission, Settle]]:
         """Called by the writer when it is our turn. Whatever comes later asks for another turn."""
         # Before taking, never after: an event that comes in between would wait for nobody to come.
         self._asked = False
@@ -96,13 +105,17 @@ class Inbox:
                 self._watchers.tell(one.model_id, one.records)
 
     def _settle(self, turn: _Turn, outcomes: Sequence[BaseException | None]) -> None:
-        for (submission, answer), failure in zip(turn.taken, outcomes, strict=True):
+        for (submission, settle), failure in zip(turn.taken, outcomes, strict=True):
             self._size -= len(submission.events)
-            if answer.done():
-                continue  # the client went away; what it sent is stored all the same
-            if failure is None:
-                answer.set_result(None)
-            else:
-                answer.set_exception(failure)
+            settle(failure)
         if self._waiting and not self._asked:
             self._ask()
+
+
+def _answer(answer: "asyncio.Future[None]", failure: BaseException | None) -> None:
+    if answer.done():
+        return  # the client went away; what it sent is stored all the same
+    if failure is None:
+        answer.set_result(None)
+    else:
+        answer.set_exception(failure)

@@ -1,24 +1,18 @@
 """Large results are prepared in a process of their own: decoding them here would stop everybody.
 
 The parent spools the body to files and starts `python -m tapeline.tape.preparing FOLDER`; the child
-checks and packs it into `FOLDER/pieces` and prints the header, or the error, as one line of JSON.
+checks it, packs it into `FOLDER/pieces` and gives the header back.
 """
 
-import asyncio
-import os
 import struct
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import msgspec
 
-from tapeline.errors import Invalid, MissingField, Problem
-from tapeline.logs import Log
-from tapeline.tape import backtest_result
-
-log = Log(__name__)
+from tapeline.tape import backtest_result, helper
+from tapeline.tape.helper import Helpers
 
 FRAME = struct.Struct("<HIQI")  # length of the list's name, piece, index of its first item, length
 
@@ -38,13 +32,6 @@ class Order(msgspec.Struct):
     fields: dict[str, Any]
     lenient: bool
     max_depth: int
-
-
-class Outcome(msgspec.Struct):
-    header: dict[str, Any] | None = None
-    error: str = ""
-    field: str | None = None
-    missing: bool = False
 
 
 def prepare_here(
@@ -69,22 +56,11 @@ def prepare_here(
 
 
 async def prepare_apart(
-    folder: Path, fields: dict[str, Any], *, lenient: bool, max_depth: int
+    helpers: Helpers, folder: Path, fields: dict[str, Any], *, lenient: bool, max_depth: int
 ) -> dict[str, Any]:
     """A large one, in a child. `folder` holds `body`, or one file per list."""
     (folder / "order").write_bytes(msgspec.json.encode(Order(fields, lenient, max_depth)))
-    child = await asyncio.create_subprocess_exec(
-        sys.executable, "-I", "-m", "tapeline.tape.preparing", str(folder),
-        stdout=asyncio.subprocess.PIPE,
-    )  # fmt: skip
-    printed, _ = await child.communicate()
-    if child.returncode != 0:
-        log.error("result_not_prepared", exit_code=child.returncode)
-        raise Problem
-    outcome = msgspec.json.decode(printed, type=Outcome)
-    if outcome.header is None:
-        raise (MissingField if outcome.missing else Invalid)(outcome.error, field=outcome.field)
-    return outcome.header
+    return msgspec.json.decode(await helpers.run(__name__, folder), type=dict[str, Any])
 
 
 def read_pieces(file: BinaryIO) -> Iterator[Piece]:
@@ -107,7 +83,7 @@ def _parted(
     return short | fields, lists
 
 
-def _main(folder: Path) -> Outcome:
+def _act(folder: Path) -> dict[str, Any]:
     order = msgspec.json.decode((folder / "order").read_bytes(), type=Order)
     body = folder / "body"
     content = body.read_bytes() if body.exists() else None
@@ -117,16 +93,11 @@ def _main(folder: Path) -> Outcome:
         def emit(name: str, piece: int, first: int, packed: bytes) -> None:
             out.write(FRAME.pack(len(name), piece, first, len(packed)) + name.encode() + packed)
 
-        try:
-            fields, lists = _parted(content, order.fields, files, order.max_depth)
-            header = backtest_result.prepare(
-                fields, lists, emit, lenient=order.lenient, max_depth=order.max_depth
-            )
-        except Invalid as error:
-            return Outcome(None, error.message, error.field, isinstance(error, MissingField))
-    return Outcome(header)
+        fields, lists = _parted(content, order.fields, files, order.max_depth)
+        return backtest_result.prepare(
+            fields, lists, emit, lenient=order.lenient, max_depth=order.max_depth
+        )
 
 
 if __name__ == "__main__":
-    os.nice(5)  # nobody waits for a large result as urgently as others wait for the service
-    sys.stdout.buffer.write(msgspec.json.encode(_main(Path(sys.argv[1]))))
+    helper.serve(_act)

@@ -2,21 +2,22 @@
 
 import heapq
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice, takewhile
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, Select, func, select, true
 
-from tapeline.store.tape_tables import backtests, events, states, tapes, used
+from tapeline.store.tape_tables import backtests, pages, states, tapes, used
 from tapeline.tape import kinds
+from tapeline.tape.pages import unpack
 from tapeline.tape.seals import Record
 
-STRETCH = 1_000  # rows read at once
 PATIENCE = (
-    50_000  # rows a filter may look at in one request; the answer's cursor goes on from there
+    50_000  # events a filter may look at in one request; the answer's cursor goes on from there
 )
-
-_COLUMNS = [events.c[name] for name in Record.__struct_fields__]
+AT_ONCE = 1_000_000  # bytes of pages read at once, about
+FIRST_LOOK, MOST = 4, 1_000  # pages: some hold one event, others a thousand; nobody knows before
 
 
 class Stretch(msgspec.Struct):
@@ -41,19 +42,16 @@ def newest(
     """The newest records of a channel before a number, at most `limit`."""
     found: list[Record] = []
     looked = 0
-    size = limit if wanted is None else STRETCH
-    while looked < PATIENCE:
-        rows = _before(connection, tape, channel, before, size)
-        for record in rows:
-            before = record.seq
-            if wanted is None or wanted(record):
-                found.append(record)
-                if len(found) == limit:
-                    return Stretch(found, before)
-        looked += len(rows)
-        if len(rows) < size:
-            return Stretch(found, None)
-    return Stretch(found, before)
+    most = limit if wanted is None else MOST
+    for record in _before(connection, tape, channel, before, most):
+        if looked == PATIENCE:
+            return Stretch(found, before)
+        looked, before = looked + 1, record.seq
+        if wanted is None or wanted(record):
+            found.append(record)
+            if len(found) == limit:
+                return Stretch(found, before)
+    return Stretch(found, None)
 
 
 def after(
@@ -66,10 +64,9 @@ def after(
     wanted: Wanted | None = None,
 ) -> Stretch:
     """The records that follow a number, oldest first: for those who tail a log."""
-    query = _of(tape, channel).where(events.c.seq > after).order_by(events.c.seq).limit(limit)
-    rows = [_record(row) for row in connection.execute(query)]
-    found = [record for record in rows if wanted is None or wanted(record)]
-    return Stretch(found, rows[-1].seq if len(rows) == limit else None)
+    looked = list(islice(_after(connection, tape, channel, after, limit), limit))
+    found = [record for record in looked if wanted is None or wanted(record)]
+    return Stretch(found, looked[-1].seq if len(looked) == limit else None)
 
 
 def whole(
@@ -77,9 +74,10 @@ def whole(
 ) -> Iterator[Record]:
     """Every record in order, in bounded memory: the channels merged by their numbers."""
     streams = [
-        _channel(connection, tape, channel, after, until) for channel in _channels(connection, tape)
+        _after(connection, tape, channel, after, MOST) for channel in _channels(connection, tape)
     ]
-    yield from heapq.merge(*streams, key=lambda record: record.seq)
+    merged = heapq.merge(*streams, key=lambda record: record.seq)
+    yield from takewhile(lambda record: until is None or record.seq <= until, merged)
 
 
 def state(connection: Connection, tape: int, name: str) -> dict[str, Any] | None:
@@ -113,33 +111,42 @@ def _channels(connection: Connection, tape: int) -> list[int]:
     return sorted(fixed) + [kinds.CHANNELS_OF_BACKTESTS + number for number in numbers]
 
 
-def _channel(
-    connection: Connection, tape: int, channel: int, after_seq: int, until: int | None
+def _after(
+    connection: Connection, tape: int, channel: int, number: int, most: int
 ) -> Iterator[Record]:
-    size = 50  # most channels are short; a long one grows to whole stretches
-    while True:
-        query = _of(tape, channel).where(events.c.seq > after_seq).order_by(events.c.seq)
-        if until is not None:
-            query = query.where(events.c.seq <= until)
-        rows = [_record(row) for row in connection.execute(query.limit(size))]
-        yield from rows
-        if len(rows) < size:
-            return
-        after_seq, size = rows[-1].seq, STRETCH
+    """Records of a channel that follow a number, oldest first."""
+    here = (pages.c.tape == tape, pages.c.channel == channel)
+    # The page it is on begins before it.
+    page = select(func.max(pages.c.first)).where(*here, pages.c.first <= number).scalar_subquery()
+    query = select(pages).where(*here).order_by(pages.c.first)
+    start = pages.c.first >= func.coalesce(page, 0)
+    for row in _rows(connection, query, start, pages.c.first.__gt__, most):
+        yield from (record for record in unpack(row.content) if record.seq > number)
 
 
 def _before(
-    connection: Connection, tape: int, channel: int, before: int | None, limit: int
-) -> list[Record]:
-    query = _of(tape, channel).order_by(events.c.seq.desc()).limit(limit)
-    if before is not None:
-        query = query.where(events.c.seq < before)
-    return [_record(row) for row in connection.execute(query)]
+    connection: Connection, tape: int, channel: int, number: int | None, most: int
+) -> Iterator[Record]:
+    """Records of a channel before a number, newest first."""
+    here = (pages.c.tape == tape, pages.c.channel == channel)
+    query = select(pages).where(*here).order_by(pages.c.first.desc())
+    start = true() if number is None else pages.c.first < number
+    for row in _rows(connection, query, start, pages.c.first.__lt__, most):
+        for record in reversed(unpack(row.content)):
+            if number is None or record.seq < number:
+                yield record
 
 
-def _of(tape: int, channel: int) -> Any:
-    return select(*_COLUMNS).where(events.c.tape == tape, events.c.channel == channel)
-
-
-def _record(row: Any) -> Record:
-    return Record(**row._mapping)
+def _rows(
+    connection: Connection, query: Select[Any], start: Any, beyond: Callable[[int], Any], most: int
+) -> Iterator[Any]:
+    """Pages in bounded memory, as many at once as their size allows."""
+    size = min(FIRST_LOOK, most)
+    while True:
+        rows = connection.execute(query.where(start).limit(size)).all()
+        yield from rows
+        if len(rows) < size:
+            return
+        start = beyond(rows[-1].first)
+        fitting = AT_ONCE * len(rows) // sum(len(row.content) for row in rows)
+        size = max(1, min(most, fitting))

@@ -1,89 +1,94 @@
 """The hash chain over a model's tape: any later edit, removal or insertion of an event shows.
 
-Each event has a digest, each commit group a link over the digests since the last link. Orders and
-their updates commit to every field by itself, salted, so that some can be shown and others hidden.
-Pure functions; `append` writes what they make, `verify` reads it back.
+Each commit group has a link over the digests of its events. Plain events that follow each other
+share a digest; orders and their updates have their own and commit to every field by itself, salted,
+so that some can be shown and others hidden. Pure functions; `append` writes what they make,
+`verify` reads it back.
 """
 
 import struct
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
+from itertools import count
 from typing import Any
 
 import msgspec
 
-GENESIS = bytes(32)
-SALT_BYTES = 16
+from tapeline.tape import older_seals
 
-_head = struct.Struct(">QQdd?").pack
+GENESIS = bytes(32)
+SALT_BYTES = 16  # for each field
+
+_RULE = b"tapeline 2"  # what is hashed by this rule was never hashed by the older one
+_frame = struct.Struct(">QQdd?Q").pack
 _encode = msgspec.json.Encoder(order="deterministic").encode
 
 
-class Record(msgspec.Struct, frozen=True, kw_only=True):
-    """An event as it stands on the tape."""
+class Record(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """An event as it stands on the tape. Pages keep the fields in this order: add at the end."""
 
     seq: int
     kind: int
     time: float
     received_at: float
+    body: bytes
     run_id: str | None = None
     backtest_id: str | None = None
-    body: bytes
     salt: bytes | None = None
     link: bytes | None = None
 
 
-def digest(record: Record) -> bytes:
-    """What the chain commits to for one event."""
+def link(previous: bytes, records: Sequence[Record], contents: Sequence[bytes]) -> bytes:
+    """Over a group of records; the content of one is its body, or with a salt its root."""
+    digests: list[bytes] = []
+    plain: list[bytes] = []  # since the last salted one: hashed in one go, which is much quicker
+    for record, content in zip(records, contents, strict=True):
+        frame = _frame(
+            record.seq,
+            record.kind,
+            record.time,
+            record.received_at,
+            record.salt is not None,
+            len(content),
+        )
+        if record.run_id is None and record.backtest_id is None:
+            ids = b"[null,null]"
+        else:
+            ids = _encode([record.run_id, record.backtest_id])
+        if record.salt is None:
+            plain += (frame, ids, content)
+            continue
+        if plain:
+            digests.append(sha256(b"".join(plain)).digest())
+            plain = []
+        digests.append(sha256(frame + ids + content).digest())
+    if plain:
+        digests.append(sha256(b"".join(plain)).digest())
+    return sha256(_RULE + previous + b"".join(digests)).digest()
+
+
+def content(record: Record) -> bytes:
+    """What the chain commits to of an event, besides its number, kind, times and ids."""
     if record.salt is None:
-        content = record.body
-    else:
-        content = root(leaves(msgspec.json.decode(record.body), record.salt))
-    return commitment(
-        record.seq,
-        record.kind,
-        record.time,
-        record.received_at,
-        record.run_id,
-        record.backtest_id,
-        content,
-        by_field=record.salt is not None,
-    )
-
-
-def commitment(
-    seq: int,
-    kind: int,
-    time: float,
-    received_at: float,
-    run_id: str | None,
-    backtest_id: str | None,
-    content: bytes,
-    *,
-    by_field: bool,
-) -> bytes:
-    """SHA-256 over number, kind and the two times, eight bytes each, big-endian, times as IEEE 754;
-    one byte, 1 when the content is a root over fields and 0 when it is the body itself, so that
-    neither passes for the other; the JSON of `[run_id, backtest_id]`; the content."""
-    head = _head(seq, kind, time, received_at, by_field)
-    if run_id is None and backtest_id is None:
-        return sha256(head + b"[null,null]" + content).digest()
-    return sha256(head + _encode([run_id, backtest_id]) + content).digest()
+        return record.body
+    return root(leaves(msgspec.json.decode(record.body), record.salt))
 
 
 def leaves(fields: Mapping[str, Any], salt: bytes) -> dict[str, bytes]:
     """One commitment per field; without its salt a hidden value cannot be guessed."""
-    return {name: leaf(name, value, field_salt(salt, name)) for name, value in fields.items()}
+    return {name: leaf(name, fields[name], own) for name, own in salts(fields, salt)}
 
 
 def leaf(name: str, value: Any, own_salt: bytes) -> bytes:
     """What whoever is shown a field with its salt recomputes."""
-    return sha256(own_salt + _encode([name, value])).digest()
+    return sha256(own_salt + _encode((name, value))).digest()
 
 
-def field_salt(salt: bytes, name: str) -> bytes:
-    """Derived, so that one field can be opened without giving away the others."""
-    return sha256(salt + name.encode()).digest()
+def salts(fields: Iterable[str], salt: bytes) -> Iterator[tuple[str, bytes]]:
+    """A piece of the salt for each field, in the order of their names: one can be opened without
+    giving away the others."""
+    for start, name in zip(count(0, SALT_BYTES), sorted(fields), strict=False):
+        yield name, salt[start : start + SALT_BYTES]
 
 
 def root(committed: Mapping[str, bytes]) -> bytes:
@@ -104,28 +109,31 @@ class PiecesDigest:
         return self._hash.hexdigest()
 
 
-def link(previous: bytes, digests: Iterable[bytes]) -> bytes:
-    return sha256(previous + b"".join(digests)).digest()
-
-
 def first_break(records: Iterable[Record], head: tuple[int, bytes]) -> int | None:
     """The sequence number where a tape stops agreeing with its chain; None when it is whole.
 
     `head` is the last sequence number and link, as the store or a signed checkpoint has them.
     """
-    previous, expected, gathered = GENESIS, 1, []
+    previous, expected = GENESIS, 1
+    group: list[Record] = []
     for record in records:
         if record.seq != expected or not _is_normal(record):
             return expected
-        gathered.append(digest(record))
+        group.append(record)
         if record.link is not None:
-            if record.link != link(previous, gathered):
+            if not _fits(previous, group, record.link):
                 return record.seq
-            previous, gathered = record.link, []
+            previous, group = record.link, []
         expected += 1
-    if gathered or (expected - 1, previous) != head:
+    if group or (expected - 1, previous) != head:
         return expected
     return None
+
+
+def _fits(previous: bytes, group: list[Record], expected: bytes) -> bool:
+    if link(previous, group, [content(one) for one in group]) == expected:
+        return True
+    return older_seals.link(previous, group) == expected
 
 
 def _is_normal(record: Record) -> bool:
@@ -136,4 +144,5 @@ def _is_normal(record: Record) -> bool:
         fields = msgspec.json.decode(record.body, type=dict[str, Any])
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return False
-    return _encode(fields) == record.body
+    wanted = (SALT_BYTES * len(fields), older_seals.SALT_BYTES)
+    return _encode(fields) == record.body and len(record.salt) in wanted

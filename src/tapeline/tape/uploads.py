@@ -4,13 +4,15 @@ import zlib
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import msgspec
 from sqlalchemy import Connection, delete, select
 
 from tapeline.store import bulk
 from tapeline.store.tape_tables import backtests, pieces
-from tapeline.tape.backtest_result import PIECE, plain, unpacked
+from tapeline.tape.backtest_result import PACKED, PIECE, plain, unpacked
 from tapeline.tape.preparing import Piece
 from tapeline.tape.seals import PiecesDigest
+from tapeline.tape.series import points
 
 
 def stage(connection: Connection, upload: str, some: Sequence[Piece]) -> None:
@@ -28,6 +30,17 @@ def discard_orphans(connection: Connection) -> int:
     """What a crash left between staging and the event. Only when nobody is staging: at start."""
     known = select(backtests.c.upload).where(backtests.c.upload.is_not(None))
     return connection.execute(delete(pieces).where(pieces.c.upload.not_in(known))).rowcount
+
+
+def orphans(connection: Connection) -> set[str]:
+    """Uploads that no backtest refers to: under way, or left by a crash."""
+    used = select(backtests.c.no).where(backtests.c.upload == pieces.c.upload)
+    return set(connection.scalars(select(pieces.c.upload).where(~used.exists()).distinct()))
+
+
+def discard_orphan(connection: Connection, upload: str) -> None:
+    used = select(backtests.c.no).where(backtests.c.upload == upload)
+    connection.execute(delete(pieces).where(pieces.c.upload == upload, ~used.exists()))
 
 
 def items(
@@ -79,14 +92,25 @@ def current(connection: Connection, tape: int, seq: int, backtest_id: str | None
     return row.upload if row is not None and row.result_seq == seq else None
 
 
+def names(connection: Connection, upload: str) -> list[str]:
+    """The long lists of a result as they were sent: the series of account values repeats one."""
+    found = connection.scalars(
+        select(pieces.c.list).where(pieces.c.upload == upload, pieces.c.list != "equity").distinct()
+    )
+    return sorted(found, key=lambda name: (len(name), name) if name not in PACKED else (0, name))
+
+
 def piece(connection: Connection, upload: str, name: str, number: int) -> tuple[int, bytes] | None:
-    """The index of a piece's first item, and its items as they were sealed."""
+    """The index of a piece's first item, and its items as JSON."""
     row = connection.execute(
         select(pieces.c.first, pieces.c.content).where(
             pieces.c.upload == upload, pieces.c.list == name, pieces.c.piece == number
         )
     ).first()
-    return None if row is None else (row.first, plain(name, bytes(row.content)))
+    if row is None:
+        return None
+    content = plain(name, bytes(row.content))
+    return row.first, content if name in PACKED else msgspec.json.encode(points(content))
 
 
 def digests(connection: Connection, upload: str) -> dict[str, str]:

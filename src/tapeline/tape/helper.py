@@ -1,0 +1,62 @@
+"""Helper processes for what is too large for the event loop: so many at a time, in order of asking.
+
+`Helpers.run` starts `python -m MODULE FOLDER` and waits; the module ends with `serve`, which prints
+as JSON what was found, or the problem, which is raised here as it was raised there.
+"""
+
+import asyncio
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from tapeline import errors
+from tapeline.errors import Problem
+from tapeline.logs import Log
+
+log = Log(__name__)
+
+
+class _Word(msgspec.Struct):
+    found: msgspec.Raw = msgspec.Raw(b"null")
+    problem: str = ""
+    """The name of its class."""
+    message: str = ""
+    field: str | None = None
+
+
+class Helpers:
+    def __init__(self, most: int) -> None:
+        self._places = asyncio.Semaphore(most)
+
+    async def run(self, module: str, folder: Path) -> msgspec.Raw:
+        async with self._places:
+            child = await asyncio.create_subprocess_exec(
+                sys.executable, "-I", "-m", module, str(folder), stdout=asyncio.subprocess.PIPE
+            )
+            try:
+                printed, _ = await child.communicate()
+            finally:
+                if child.returncode is None:  # nobody waits for it any more
+                    child.kill()
+        if child.returncode != 0:
+            log.error("helper_failed", helper=module, exit_code=child.returncode)
+            raise Problem
+        word = msgspec.json.decode(printed, type=_Word)
+        if word.problem:
+            kind: type[Problem] = getattr(errors, word.problem)
+            raise kind(word.message, field=word.field)
+        return word.found
+
+
+def serve(act: Callable[[Path], Any]) -> None:
+    """The child's side."""
+    os.nice(5)  # nobody waits for a large request as urgently as others wait for the service
+    try:
+        word = _Word(msgspec.Raw(msgspec.json.encode(act(Path(sys.argv[1])))))
+    except Problem as problem:
+        word = _Word(problem=type(problem).__name__, message=problem.message, field=problem.field)
+    sys.stdout.buffer.write(msgspec.json.encode(word))

@@ -1,0 +1,39 @@
+"""The first rule of the hash chain: nothing is written by it now, but what it sealed stays sealed.
+
+Every event had a digest, and every field of an order two hashes, its salt derived from the order's.
+"""
+
+import struct
+from collections.abc import Sequence
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+if TYPE_CHECKING:
+    from tapeline.tape.seals import Record
+
+SALT_BYTES = 16  # for the whole order
+
+_head = struct.Struct(">QQdd?").pack
+_encode = msgspec.json.Encoder(order="deterministic").encode
+
+
+def link(previous: bytes, group: "Sequence[Record]") -> bytes:
+    return sha256(previous + b"".join(_digest(record) for record in group)).digest()
+
+
+def _digest(record: "Record") -> bytes:
+    by_field = record.salt is not None
+    head = _head(record.seq, record.kind, record.time, record.received_at, by_field)
+    content = record.body if record.salt is None else _root(record.body, record.salt)
+    return sha256(head + _encode([record.run_id, record.backtest_id]) + content).digest()
+
+
+def _root(body: bytes, salt: bytes) -> bytes:
+    fields = msgspec.json.decode(body, type=dict[str, Any])
+    leaves = (
+        sha256(sha256(salt + name.encode()).digest() + _encode([name, value])).digest()
+        for name, value in fields.items()
+    )
+    return sha256(b"".join(sorted(leaves))).digest()

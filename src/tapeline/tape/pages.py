@@ -1,0 +1,28 @@
+"""How events lie in the store: those of one channel that were stored together share a page.
+
+A row per event would cost more than all the rest of taking one in, in a batch most of all. A page
+is read and written whole; nothing in it ever changes.
+"""
+
+from collections.abc import Iterator
+
+import msgspec
+
+from tapeline.tape.seals import Record
+
+PAGE = 128 * 1024  # bytes of bodies, about: what a reader has to unpack for one event of it
+
+pack = msgspec.msgpack.Encoder().encode
+unpack = msgspec.msgpack.Decoder(list[Record]).decode
+
+
+def paged(records: list[Record]) -> Iterator[tuple[int, bytes]]:
+    """The pages of one channel's records: the number of the first event, and the content."""
+    start, size = 0, 0
+    for place, record in enumerate(records):
+        size += len(record.body)
+        if size >= PAGE:
+            yield records[start].seq, pack(records[start : place + 1])
+            start, size = place + 1, 0
+    if start < len(records):
+        yield records[start].seq, pack(records[start:])
