@@ -67,7 +67,7 @@ def main() -> int:
     except OSError as error:
         say("The environment cannot be made: {}.".format(error.strerror or error))
         return 1
-    except Exception as error:  # noqa: BLE001
+    except Exception as error:
         say("The environment cannot be made: {}: {}".format(type(error).__name__, error))
         return 1
     return 0

@@ -53,9 +53,18 @@ def open_services(settings: Settings) -> Iterator[Services]:
         if store.database.file is not None:  # on PostgreSQL another server may be staging now
             store.write_now(uploads.discard_orphans)
         blobs, seal = Blobs(settings.data / "blobs", settings.blobs), Seal.of(keys)
-        found = _interpreters(settings)
+        found, helpers = _interpreters(settings), Helpers(settings.helpers)
         runner = Runner(
-            settings, store, blobs, seal, appender, watchers, spool, found, beside.folders()
+            settings,
+            store,
+            blobs,
+            seal,
+            appender,
+            watchers,
+            helpers,
+            spool,
+            found,
+            beside.folders(),
         )
         services = Services(
             settings,
@@ -63,7 +72,7 @@ def open_services(settings: Settings) -> Iterator[Services]:
             KeyRing(keys),
             Metrics(store.writer),
             inbox,
-            Helpers(settings.helpers),
+            helpers,
             watchers,
             seal,
             spool,

@@ -9,10 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
 from tapeline_client import AsyncClient, Client, Problem
 from tapeline_client import sender as sending
 from tapeline_client.folder import Folder
+
 from tests.client.answering import answering
 from tests.client.conftest import Make
 from tests.client.road import Road

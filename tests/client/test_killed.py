@@ -11,12 +11,12 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from tapeline_client import Client
 
 from tapeline import compose
 from tapeline.settings import Settings
 from tapeline.store.tape_tables import tapes
 from tapeline.tape import read
-from tapeline_client import Client
 from tests.acceptance.conftest import Home
 from tests.acceptance.test_durability import _model
 from tests.client.conftest import Make

@@ -59,7 +59,7 @@ class Events:
 
     def event(
         self,
-        type: str,  # noqa: A002 - the wire's name
+        type: str,
         args: Mapping[str, Any] | None = None,
         response: Mapping[str, Any] | None = None,
         annotation: str | None = None,
@@ -80,7 +80,7 @@ class Events:
         size: Number = None,
         funds: Number = None,
         *,
-        id: str,  # noqa: A002
+        id: str,
         exchange: str,
         annotation: str | None = None,
         time: Time = None,
@@ -98,7 +98,7 @@ class Events:
         funds: Number = None,
         *,
         price: Number,
-        id: str,  # noqa: A002
+        id: str,
         exchange: str,
         annotation: str | None = None,
         time: Time = None,
@@ -118,7 +118,7 @@ class Events:
         *,
         price: Number,
         active: Number,
-        id: str,  # noqa: A002
+        id: str,
         exchange: str,
         annotation: str | None = None,
         time: Time = None,
@@ -130,7 +130,7 @@ class Events:
         body["active"] = _positive(active, "active")
         self._push("/v1/live/spot-stop", body, time)
 
-    def update_trade(self, id: str, *, time: Time = None, **keys: Any) -> None:  # noqa: A002
+    def update_trade(self, id: str, *, time: Time = None, **keys: Any) -> None:
         """What became of an order: `executionPrice`, `executionTime`, `filled_size`, `fee`,
         `status`, or anything else. Before its order or after it."""
         if not keys:
@@ -145,7 +145,7 @@ class Events:
         id: str,
         annotation: str | None,
         *,
-        time: Time = None,  # noqa: A002
+        time: Time = None,
     ) -> None:
         """Why an order was made; None removes it."""
         body = {"id": _text(id, "id"), "annotation": annotation or None}
@@ -162,7 +162,7 @@ class Events:
                 raise InvalidEvent(f"`result[{symbol!r}]` must be a dictionary of values.")
         self._push("/v1/live/screener-result", {"result": result}, time)
 
-    def log(self, line: str, type: str = "stdout", *, time: Time = None) -> None:  # noqa: A002
+    def log(self, line: str, type: str = "stdout", *, time: Time = None) -> None:
         """A line of the log: the backtest's own in a backtest, the live one elsewhere."""
         self._push_line(str(line) or " ", str(type), time)
 
@@ -177,7 +177,7 @@ class Events:
         name: str,
         value: Any,
         display_name: str | None = None,
-        type: str = "number",  # noqa: A002
+        type: str = "number",
         *,
         time: Time = None,
     ) -> None:
@@ -236,7 +236,7 @@ class Events:
     def backtest_log(
         self,
         line: str,
-        type: str = "stdout",  # noqa: A002
+        type: str = "stdout",
         *,
         backtest_id: str | None = None,
         time: Time = None,
@@ -250,7 +250,7 @@ def _order(
     side: str,
     size: Number,
     funds: Number,
-    id: str,  # noqa: A002
+    id: str,
     exchange: str,
     annotation: str | None,
     more: dict[str, Any],

@@ -15,7 +15,7 @@ from sqlalchemy import Connection
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from tapeline.errors import MethodNotAllowed, NoSuchModel, Problem, WrongKey
+from tapeline.errors import MethodNotAllowed, NoSuchModel, Problem, Superseded, WrongKey
 from tapeline.http import errors, event_batches, event_bodies, event_results
 from tapeline.http.event_bodies import JSON, Moment, encoding_of
 from tapeline.http.event_door import Credentials, Door
@@ -24,6 +24,7 @@ from tapeline.http.services import Services
 from tapeline.logs import Log
 from tapeline.store.once import RequestKey, checked_key, once
 from tapeline.store.sealing import Seal
+from tapeline.tape import standing
 from tapeline.tape.append import Appended
 from tapeline.tape.clock import read_time
 from tapeline.tape.event import Event, Submission
@@ -40,7 +41,7 @@ SUCCESS = b'{"status":"success"}'
 _SUCCEEDED = Response(
     SUCCESS, media_type="application/json", headers={"X-Content-Type-Options": "nosniff"}
 )
-_REMEMBERED_WRONGLY = (WrongKey, NoSuchModel)
+_REMEMBERED_WRONGLY = (WrongKey, NoSuchModel, Superseded)
 
 
 class Whole(NamedTuple):
@@ -127,8 +128,11 @@ class EventsApi:
     async def _asked_anew(
         self, refusal: Problem, credentials: Credentials, address: str
     ) -> Exception:
-        """Remembered wrongly: the key or the model is gone. Asking anew says which."""
+        """Remembered wrongly: the key, the model or the run is gone. Asking anew says which."""
         self._door.forget(credentials)
+        if isinstance(refusal, Superseded):
+            await self._services.store.write(standing.note_refused, credentials[0].decode())
+            return refusal
         try:
             await self._door.way(credentials, address)
         except Exception as error:  # noqa: BLE001 - what it says is the answer

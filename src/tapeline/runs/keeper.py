@@ -32,6 +32,7 @@ log = Log(__name__)
 T = TypeVar("T")
 
 TICK = 2.0  # seconds between looks at what nobody rang for: other servers' wishes, silent deaths
+READ_ALL_EVERY = 10.0
 LAUNCHES_COUNT_FOR = 600.0
 RETRY = 1.0
 
@@ -54,6 +55,7 @@ class Keeper:
         self._slots = slots
         self._grace = grace
         self._woken = asyncio.Event()
+        self._read_all_at = -READ_ALL_EVERY
         self._busy: set[str] = set()
         self._projects: dict[str, str] = {}
         self._preparing: set[str] = set()
@@ -109,10 +111,14 @@ class Keeper:
         await self._forget_strangers()
         runs = await self._unfinished()
         alive = await self._in_thread(self._look, runs)
-        # Looked first, read after: of what is gone, everything has been read now.
-        gone = [run for run in runs if self._is_ours(run) and not alive[run.id]]
-        if gone:
-            await asyncio.gather(*map(self._collector.collect, gone))
+        # Looked first, read after: of what is gone, everything has been read now. Of what lives,
+        # nearly all has rung; but not what wrote while no server was there to hear it.
+        is_time = time.monotonic() - self._read_all_at > READ_ALL_EVERY
+        some = [run for run in runs if self._is_ours(run) and (is_time or not alive[run.id])]
+        if is_time:
+            self._read_all_at = time.monotonic()
+        if some:
+            await asyncio.gather(*map(self._collector.collect, some))
             runs = await self._unfinished()
         for action in supervisor.decide(self._view(runs, alive)):
             # Preparing takes minutes and can be given up meanwhile; all else is one at a time.

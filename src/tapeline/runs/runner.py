@@ -21,6 +21,7 @@ from tapeline.store.blobs import Blobs
 from tapeline.store.sealing import Seal
 from tapeline.store.store import Store
 from tapeline.tape.append import Appender
+from tapeline.tape.helper import Helpers
 from tapeline.tape.staging import Stage
 from tapeline.tape.watchers import Watchers
 
@@ -38,6 +39,7 @@ class Runner:
         seal: Seal,
         appender: Appender,
         watchers: Watchers,
+        helpers: Helpers,
         spool: Path,
         interpreters: Found,
         beside: list[Path],
@@ -48,6 +50,7 @@ class Runner:
         self._seal = seal
         self._appender = appender
         self._watchers = watchers
+        self._helpers = helpers
         self._spool = spool
         self._interpreters = interpreters
         self._beside = beside
@@ -142,4 +145,4 @@ class Runner:
         )
 
     def _stage(self, tape: int) -> Stage:
-        return Stage(self._store, self._spool, self._settings.max_depth, tape)
+        return Stage(self._store, self._helpers, self._spool, self._settings.max_depth, tape)

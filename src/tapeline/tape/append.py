@@ -16,13 +16,14 @@ from sqlalchemy import Connection, func, select
 from tapeline.errors import NoSuchModel, Problem, WrongKey
 from tapeline.store import bulk
 from tapeline.store.tape_tables import checkpoints, pages
-from tapeline.tape import seals
+from tapeline.tape import seals, standing
 from tapeline.tape.event import Event, Submission
 from tapeline.tape.fold import Fold
 from tapeline.tape.kinds import ABOUT_ORDERS
 from tapeline.tape.pages import paged
 from tapeline.tape.seals import Record
 from tapeline.tape.signer import Signer
+from tapeline.tape.standing import Standing
 
 SIGNED_EVERY = 10.0  # seconds: a checkpoint vouches for all that came before it
 
@@ -30,7 +31,6 @@ _HEADS = """
 select t.no, t.model_id, t.seq, t.link, t.counts, t.signed_at, m.project_id
 from tapes t join models m on m.id = t.model_id where t.no in ({}) order by t.no {}
 """
-_KEYS = 'select id, project_id from keys where id in ({}) and "write"'
 _MOVE = "update tapes set seq = ?, link = ?, counts = ?, signed_at = ? where no = ?"
 
 _counts = msgspec.json.Decoder(dict[int, int])
@@ -66,26 +66,27 @@ class Appender:
         heads = _locked_tapes(
             connection, {event.tape for one in submissions for event in one.events}
         )
-        projects = _projects_of_keys(
+        standings = standing.of_keys(
             connection, {one.key_id for one in submissions if one.key_id is not None}
         )
-        refusals = [_refusal(one, heads, projects) for one in submissions]
+        refusals = [_refusal(one, heads, standings) for one in submissions]
         by_tape: dict[int, list[Event]] = defaultdict(list)
         for submission, refusal in zip(submissions, refusals, strict=True):
             if refusal is None:
+                run_id = standings[submission.key_id].run_id if submission.key_id else None
                 for event in submission.events:
+                    event.run_id = run_id or event.run_id
                     by_tape[event.tape].append(event)
         appended = [self._extend(connection, heads[no], some) for no, some in by_tape.items()]
         return refusals, [one for one in appended if one is not None]
 
     def check(self, connection: Connection, key_id: str, tape: int) -> None:
         """Raise what `append` would refuse this key on this tape with."""
-        projects = _projects_of_keys(connection, {key_id})
-        if key_id not in projects:
-            raise WrongKey
+        known = standing.of_keys(connection, {key_id}).get(key_id)
         head = _locked_tapes(connection, {tape}).get(tape)
-        if head is None or head.project_id != projects[key_id]:
-            raise NoSuchModel
+        problem = WrongKey() if known is None else _on_tape(head, known)
+        if problem is not None:
+            raise problem
 
     def _extend(self, connection: Connection, head: Head, events: list[Event]) -> Appended | None:
         """One tape's share of the group: pages, fold, one link. None if all of it were retries."""
@@ -151,27 +152,23 @@ def _locked_tapes(connection: Connection, wanted: set[int]) -> dict[int, Head]:
     return {row[0]: Head(*row) for row in bulk.fetch(connection, query, sorted(wanted))}
 
 
-def _projects_of_keys(connection: Connection, wanted: set[str]) -> dict[str, str]:
-    """The project of every key that may write now. The cache that let an event in may be behind;
-    this look, in the transaction that stores the event, is not."""
-    if not wanted:
-        return {}
-    query = _KEYS.format(bulk.marks(len(wanted)))
-    return {row[0]: row[1] for row in bulk.fetch(connection, query, sorted(wanted))}
-
-
 def _refusal(
-    submission: Submission, heads: dict[int, Head], projects: dict[str, str]
+    submission: Submission, heads: dict[int, Head], standings: dict[str, Standing]
 ) -> Problem | None:
-    if submission.key_id is not None and submission.key_id not in projects:
+    known = None if submission.key_id is None else standings.get(submission.key_id)
+    if submission.key_id is not None and known is None:
         return WrongKey()
     for tape in {event.tape for event in submission.events}:
-        head = heads.get(tape)
-        if head is None:
-            return NoSuchModel()
-        if submission.key_id is not None and head.project_id != projects[submission.key_id]:
-            return NoSuchModel()
+        problem = _on_tape(heads.get(tape), known)
+        if problem is not None:
+            return problem
     return None
+
+
+def _on_tape(head: Head | None, known: Standing | None) -> Problem | None:
+    if head is None:
+        return NoSuchModel()
+    return None if known is None else known.refusal(head.model_id, head.project_id)
 
 
 def _sealed(event: Event, seq: int) -> tuple[Record, bytes]:

@@ -13,6 +13,7 @@ from tapeline.errors import Problem
 from tapeline.ids import new_id
 from tapeline.store.store import Store
 from tapeline.tape import uploads
+from tapeline.tape.helper import Helpers
 from tapeline.tape.preparing import Piece, prepare_apart, prepare_here, read_pieces
 
 SMALL = 256 * 1024
@@ -20,7 +21,10 @@ STAGED_AT_ONCE = 1_000_000  # bytes in one write: others' events must not wait f
 
 
 class Stage:
-    def __init__(self, store: Store, spool: Path, max_depth: int, tape: int) -> None:
+    def __init__(
+        self, store: Store, helpers: Helpers, spool: Path, max_depth: int, tape: int
+    ) -> None:
+        self._helpers = helpers
         self.spool = spool
         self.max_depth = max_depth
         self._store = store
@@ -52,7 +56,9 @@ class Stage:
         self, folder: Path, fields: dict[str, Any], *, lenient: bool
     ) -> dict[str, Any]:
         """The same for what is spooled in a folder, by way of another process."""
-        header = await prepare_apart(folder, fields, lenient=lenient, max_depth=self.max_depth)
+        header = await prepare_apart(
+            self._helpers, folder, fields, lenient=lenient, max_depth=self.max_depth
+        )
         with (folder / "pieces").open("rb") as packed:
             await self.put(read_pieces(packed))
         return header

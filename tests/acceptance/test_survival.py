@@ -1,0 +1,306 @@
+"""Models outlive the server, nothing they say is lost or doubled, and no model ever runs twice."""
+
+import json
+import os
+import random
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import httpx
+import psutil
+import pytest
+
+from tapeline.ids import new_id
+from tests.acceptance.conftest import Home, wait_for
+from tests.acceptance.traders import Trader, pythons
+from tests.archives import zipped
+from tests.conftest import database_url, run_sql
+
+pytestmark = pytest.mark.heavy
+
+COUNTING = """
+import itertools, time
+for number in itertools.count():
+    print("number", number, flush=True)
+    time.sleep(0.005)
+"""
+SETTINGS = {"TAPELINE_PYTHONS": pythons()[0].path, "TAPELINE_STOP_SECONDS": "2"}
+
+
+@pytest.fixture
+def pair(home: Home) -> Iterator[Trader]:
+    trader = Trader(home.up(**SETTINGS))
+    yield trader
+    trader.client.close()
+    _end_everything(home)
+
+
+def _end_everything(*homes: Home) -> None:
+    """Models outlive a server that is killed; tests must not leave any behind."""
+    for home in homes:
+        home.close()
+        for file in home.data.glob("runs/*/shim.json"):
+            with suppress(psutil.Error, OSError, ValueError):
+                psutil.Process(json.loads(file.read_text())["pid"]).kill()
+
+
+def numbers(trader: Trader, model: str) -> list[int]:
+    """All that the model counted, from the tape itself, in the tape's order."""
+    answer = trader.client.get(f"/api/models/{model}/tape")
+    records = [json.loads(line) for line in answer.text.splitlines()]
+    said = [one["body"]["line"] for one in records if one["kind"] == "log"]
+    return [int(line.split()[1]) for line in said if line.startswith("number ")]
+
+
+def assert_counted(found: list[int]) -> None:
+    assert found == list(range(len(found))), "a line is missing, doubled or out of order"
+
+
+@contextmanager
+def never_two(marker: str) -> Iterator[list[int]]:
+    """Watch the host: how many processes ran this script at once, whenever that was looked at."""
+    most, over = [0], threading.Event()
+
+    def watch() -> None:
+        while not over.is_set():
+            most[0] = max(most[0], len(running(marker)))
+            time.sleep(0.004)
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    try:
+        yield most
+    finally:
+        over.set()
+        watcher.join()
+    assert most[0] <= 1, f"{most[0]} live instances at once"
+
+
+def running(marker: str) -> set[int]:
+    """The processes that run a script of this name; not the sandbox around them."""
+    found = set()
+    for entry in os.scandir("/proc"):
+        if entry.name.isdigit():
+            with suppress(OSError):
+                parts = Path(f"/proc/{entry.name}/cmdline").read_bytes().split(b"\0")
+                if len(parts) > 1 and parts[0].endswith(b"python") and marker.encode() in parts[1]:
+                    found.add(int(entry.name))
+    return found
+
+
+def only_one(marker: str) -> bytes:
+    script = "import time\nprint('up', flush=True)\nwhile True: time.sleep(0.02)\n"
+    return zipped({f"{marker}.py": script}, main_script=f"{marker}.py")
+
+
+def test_a_live_model_outlives_the_server_and_is_found_again(home: Home, pair: Trader) -> None:
+    deployed = pair.deploy(COUNTING)
+    model = deployed["modelId"]
+    pair.wait_for_line(model, "number 5")
+    assert pair.server.end(signal.SIGTERM) == 0
+    time.sleep(1)
+    pair.meet(home.up(**SETTINGS))
+    before = len(numbers(pair, model))
+    wait_for(lambda: len(numbers(pair, model)) > before + 100)
+    assert_counted(numbers(pair, model))
+    run = pair.run(model, deployed["runId"])
+    assert (run["state"], run["fence"], run["restarts"]) == ("running", 1, 0)
+    pair.kill(model)
+    assert pair.wait_for_end(deployed)["state"] == "stopped"
+    assert_counted(numbers(pair, model))
+
+
+def test_no_line_is_lost_or_doubled_when_the_server_is_killed_again_and_again(
+    home: Home, pair: Trader
+) -> None:
+    deployed = pair.deploy(COUNTING)
+    model = deployed["modelId"]
+    pair.wait_for_line(model, "number 5")
+    for _ in range(6):
+        time.sleep(random.uniform(0, 0.5))
+        pair.server.end(signal.SIGKILL)
+        pair.meet(home.up(**SETTINGS))
+    pair.kill(model)
+    run = pair.wait_for_end(deployed)
+    assert (run["state"], run["fence"]) == ("stopped", 1)
+    found = numbers(pair, model)
+    assert len(found) > 100
+    assert_counted(found)
+
+
+def test_a_model_that_crashes_while_the_server_is_away_is_restarted(
+    home: Home, pair: Trader
+) -> None:
+    script = """
+import os, time
+state = os.environ["TAPELINE_STATE_DIR"]
+tries = len(os.listdir(state))
+open(state + "/%d" % tries, "w").close()
+print("try", tries, flush=True)
+while tries == 0 and not os.path.exists("/state/die"): time.sleep(0.02)
+if tries < 2: raise SystemExit(1)
+time.sleep(600)
+"""
+    deployed = pair.deploy(script)
+    model = deployed["modelId"]
+    pair.wait_for_line(model, "try 0")
+    pair.server.end(signal.SIGKILL)
+    state = home.data / "state" / model
+    (state / "die").touch()
+    wait_for(lambda: len(list(state.iterdir())) >= 3)
+    pair.meet(home.up(**SETTINGS))
+    pair.wait_for_line(model, "try 2")
+    run = pair.wait_for_state(deployed, "running")
+    assert run["restarts"] == 1
+    assert run["fence"] == 1
+    pair.kill(model)
+    pair.wait_for_end(deployed)
+
+
+def test_ctrl_c_ends_the_models_and_the_next_start_brings_them_back(
+    home: Home, pair: Trader
+) -> None:
+    marker = f"only_{new_id()}"
+    deployed = pair.deploy("", archive=only_one(marker))
+    model = deployed["modelId"]
+    pair.wait_for_line(model, "up")
+    assert len(running(marker)) == 1
+    assert pair.server.end(signal.SIGINT, within=30) == 0
+    assert running(marker) == set()
+    pair.meet(home.up(**SETTINGS))
+    assert pair.messages(model).count("Stopped") == 1
+    wait_for(lambda: pair.lines(model).count("up") == 2)
+    run = pair.wait_for_state(deployed, "running")
+    assert run["fence"] == 2
+
+
+def test_a_model_whose_shim_is_killed_dies_with_it_and_comes_back_under_a_new_fence(
+    home: Home, pair: Trader
+) -> None:
+    marker = f"only_{new_id()}"
+    with never_two(marker):
+        deployed = pair.deploy("", archive=only_one(marker))
+        model = deployed["modelId"]
+        pair.wait_for_line(model, "up")
+        for fence in (2, 3):
+            shim = home.data / "runs" / deployed["runId"] / "shim.json"
+            os.kill(json.loads(shim.read_text())["pid"], signal.SIGKILL)
+            wait_for(lambda fence=fence: pair.run(model, deployed["runId"])["fence"] == fence)
+            wait_for(lambda fence=fence: pair.lines(model).count("up") == fence)
+        run = pair.wait_for_state(deployed, "running")
+    assert run["restarts"] == 2
+
+
+def test_many_deploys_at_once_leave_the_newest_and_never_two(pair: Trader) -> None:
+    marker = f"only_{new_id()}"
+    with never_two(marker) as most:
+        model = pair.deploy("", archive=only_one(marker))["modelId"]
+        with ThreadPoolExecutor(6) as threads:
+            deployed = list(
+                threads.map(
+                    lambda _: pair.deploy("", archive=only_one(marker), model=model), range(12)
+                )
+            )
+        newest = max(deployed, key=lambda one: one["version"])
+        pair.wait_for_state(newest, "running")
+        time.sleep(0.5)
+        assert most[0] == 1
+    others = [pair.run(model, one["runId"])["state"] for one in deployed if one is not newest]
+    assert set(others) == {"stopped"}
+
+
+def test_killing_server_and_shim_at_any_step_of_a_start_never_makes_two(
+    home: Home, pair: Trader
+) -> None:
+    marker = f"only_{new_id()}"
+    chance = random.Random(7)
+    with never_two(marker):
+        model = pair.deploy("", archive=only_one(marker))["modelId"]
+        pair.wait_for_line(model, "up")
+        for _ in range(8):
+            pair.deploy("", archive=only_one(marker), model=model)
+            time.sleep(chance.uniform(0, 0.4))
+            pair.server.end(signal.SIGKILL)
+            for file in home.data.glob("runs/*/shim.json"):
+                if chance.random() < 0.5:
+                    with suppress(OSError, ValueError):
+                        os.kill(json.loads(file.read_text())["pid"], signal.SIGKILL)
+            pair.meet(home.up(**SETTINGS))
+        wait_for(lambda: len(running(marker)) == 1)
+        last = pair.get(f"/api/models/{model}/runs")["items"][0]
+        wait_for(lambda: pair.run(model, last["run_id"])["state"] == "running")
+
+
+def test_two_servers_on_one_database_never_run_a_model_twice(
+    tmp_path: Path, postgres_server: str
+) -> None:
+    name = f"t_{new_id()}"
+    run_sql(postgres_server, f"create database {name}")
+    database = {"TAPELINE_DATABASE": database_url(postgres_server, name)}
+    homes = [Home(tmp_path / one) for one in ("first", "second")]
+    for home in homes:
+        home.path.mkdir()
+    homes[0].data.mkdir(mode=0o700)
+    first = homes[0].up(**SETTINGS, **database)
+    # Keys are shared, as servers of one installation must; the rest of the folder is not.
+    homes[1].data.mkdir(mode=0o700)
+    (homes[1].data / "keys").symlink_to(homes[0].data / "keys")
+    blobs = {"TAPELINE_BLOBS": f"file://{tmp_path}/blobs"}
+    (tmp_path / "blobs").mkdir()
+    first.end(signal.SIGKILL)
+    traders = [Trader(home.up(**SETTINGS, **database, **blobs)) for home in homes]
+    marker = f"only_{new_id()}"
+    try:
+        with never_two(marker):
+            model = traders[0].deploy("", archive=only_one(marker))["modelId"]
+            newest = {}
+            for turn in range(6):
+                trader = traders[turn % 2]
+                newest = trader.deploy("", archive=only_one(marker), model=model)
+                time.sleep(random.uniform(0, 0.6))
+            traders[0].wait_for_state(newest, "running")
+            wait_for(lambda: len(running(marker)) == 1)
+    finally:
+        for trader in traders:
+            trader.client.close()
+        _end_everything(*homes)
+
+
+def test_what_a_superseded_run_still_sends_is_refused_and_recorded(
+    home: Home, pair: Trader
+) -> None:
+    script = """
+import json, os, time
+names = ("model_id", "api_key", "api_pass")
+keys = {name: os.environ["TAPELINE_" + name.upper()] for name in names}
+with open("/state/%s" % os.environ["TAPELINE_RUN_ID"], "w") as file: json.dump(keys, file)
+print("up", flush=True)
+while True: time.sleep(0.05)
+"""
+    first = pair.deploy(script)
+    model = first["modelId"]
+    pair.wait_for_line(model, "up")
+    headers = json.loads((home.data / "state" / model / first["runId"]).read_text())
+    line = {"line": "from the first", "type": "stdout"}
+
+    def push(**more: str) -> httpx.Response:
+        return pair.client.post("/v1/live/log", json=line, headers={**headers, **more})
+
+    assert push().status_code == 200
+    second = pair.deploy(script, model=model)
+    wait_for(lambda: pair.lines(model).count("up") == 2)
+    answer = push()
+    assert (answer.status_code, answer.json()["code"]) == (409, "superseded")
+    answer = push(**{"Idempotency-Key": "again"})
+    assert (answer.status_code, answer.json()["code"]) == (409, "superseded")
+    assert pair.run(model, first["runId"])["refused"] == 2
+    assert pair.lines(model).count("from the first") == 1
+    pair.kill(model)
+    pair.wait_for_end(second)
+    headers = json.loads((home.data / "state" / model / second["runId"]).read_text())
+    assert push().status_code == 401, "ended, and nobody took over"
