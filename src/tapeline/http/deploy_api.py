@@ -116,6 +116,7 @@ prepare_backtest = partial(prepare, "backtesting")
 
 def deploy(connection: Connection, call: Call[NewVersion]) -> Deployed:
     """Upload a version of a model and run it live, in the place of the one that is."""
+    call.services.runner.require()
     model, version, resolved = _store(connection, call, "live")
     run = desired.go_live(
         connection,
@@ -131,6 +132,7 @@ def deploy(connection: Connection, call: Call[NewVersion]) -> Deployed:
 
 def backtest(connection: Connection, call: Call[NewBacktest]) -> Backtested:
     """Upload a version of a model and run its backtest."""
+    call.services.runner.require()
     model, version, resolved = _store(connection, call, "backtesting")
     run = desired.backtest(
         connection,
@@ -153,6 +155,7 @@ def upload(connection: Connection, call: Call[NewVersion]) -> Uploaded:
 
 def run_model(connection: Connection, call: Call[StoredVersion]) -> Deployed:
     """Run a stored version live: how to start again, and how to go back to an older one."""
+    call.services.runner.require()
     model, version = _stored(connection, call)
     plan, python = _choice(call, version, "live")
     wanted = models.checked_type(call.body.type or model.type)
@@ -166,6 +169,7 @@ def run_model(connection: Connection, call: Call[StoredVersion]) -> Deployed:
 
 def backtest_uploaded(connection: Connection, call: Call[StoredBacktest]) -> Backtested:
     """Run the backtest of a stored version."""
+    call.services.runner.require()
     model, version = _stored(connection, call)
     plan, python = _choice(call, version, "backtesting")
     run = desired.backtest(

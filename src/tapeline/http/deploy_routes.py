@@ -3,6 +3,7 @@
 from functools import partial
 
 from tapeline.errors import (
+    CannotRunModels,
     Forbidden,
     InvalidArchive,
     InvalidManifest,
@@ -28,8 +29,10 @@ put = partial(Endpoint, method="PUT")
 delete = partial(Endpoint, method="DELETE")
 
 of_model = (NoSuchProject, NoSuchModel, Forbidden)
-of_version = (*of_model, NoSuchVersion, UnknownPlan, UnknownPython)
-of_upload = (*of_model, InvalidArchive, InvalidManifest, UnknownPlan, UnknownPython)
+of_version = (*of_model, NoSuchVersion, UnknownPlan, UnknownPython, CannotRunModels)
+of_upload = (
+    *of_model, InvalidArchive, InvalidManifest, UnknownPlan, UnknownPython, CannotRunModels
+)  # fmt: skip
 with_archive = partial(post, attaches=True, errors=of_upload)
 
 DEPLOY_ROUTES: tuple[Endpoint, ...] = (

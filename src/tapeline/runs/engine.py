@@ -83,6 +83,10 @@ class Engine(Protocol):
         """The runs of which anything is still here."""
         ...
 
+    def tidy(self) -> None:
+        """Now and then: make room of what can be made again."""
+        ...
+
     def clear(self, run_id: str) -> None:
         """Forget a run that has ended: kill what is left, and remove its folder."""
         ...

@@ -152,6 +152,10 @@ class LocalEngine:
             if one.is_dir() and one.name not in NOT_RUNS and not one.name.endswith(SUFFIX)
         }
 
+    def tidy(self) -> None:
+        used = {one.key for one in list(self._prepared.values())}
+        self._environments.clean(used, self._settings.environment_cache * 1_000_000_000)
+
     def clear(self, run_id: str) -> None:
         folder = self.folder / run_id
         if shims.is_running(folder):  # its model was deleted: nobody wants it any more

@@ -16,6 +16,7 @@ from tapeline.runs.interpreters import Found
 from tapeline.runs.keeper import Keeper
 from tapeline.runs.local_engine import LocalEngine
 from tapeline.runs.sampling import Sampling
+from tapeline.runs.tidying import Tidying
 from tapeline.settings import Settings
 from tapeline.store.blobs import Blobs
 from tapeline.store.sealing import Seal
@@ -79,6 +80,7 @@ class Runner:
             grace=float(self._settings.stop_seconds),
         )
         self._sampling = Sampling(self._store, engine, days=self._settings.sample_days)
+        self._tidying = Tidying(self._store, engine)
         self._folder = engine.folder
         return self.host
 
@@ -102,6 +104,7 @@ class Runner:
             asyncio.create_task(self._keeper.keep()),
             asyncio.create_task(self._collector.listen(self._folder)),
             asyncio.create_task(self._sampling.keep()),
+            asyncio.create_task(self._tidying.keep()),
         ]
         try:
             await asyncio.gather(*tasks)

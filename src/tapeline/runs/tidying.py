@@ -1,0 +1,41 @@
+"""What runs leave behind and nobody needs any more goes: room on disk, keys of runs long over."""
+
+import asyncio
+import time
+
+from sqlalchemy import Connection, delete, select
+
+from tapeline.errors import Problem
+from tapeline.logs import Log
+from tapeline.runs.engine import Engine
+from tapeline.store.run_tables import runs
+from tapeline.store.store import Store
+from tapeline.store.tables import keys
+
+log = Log(__name__)
+
+EVERY = 3600.0
+# A superseded run that still sends after this long gets 401 instead of 409.
+KEYS_KEPT_FOR = 7 * 24 * 3600.0
+
+
+class Tidying:
+    def __init__(self, store: Store, engine: Engine) -> None:
+        self._store = store
+        self._engine = engine
+
+    async def keep(self) -> None:
+        """Until cancelled."""
+        while True:
+            await asyncio.sleep(EVERY)
+            try:
+                await self._store.write(forget_keys, time.time() - KEYS_KEPT_FOR)
+                await asyncio.to_thread(self._engine.tidy)
+            except (Problem, OSError) as error:
+                log.warning("not_tidied", reason=str(error))
+
+
+def forget_keys(connection: Connection, before: float) -> None:
+    """Of runs that ended before then."""
+    over = select(runs.c.id).where(runs.c.ended_at < before)
+    connection.execute(delete(keys).where(keys.c.run_id.in_(over)))
