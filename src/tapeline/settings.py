@@ -92,7 +92,7 @@ def _read_database(value: Any) -> str:
 
 def _read_blobs(value: Any) -> str:
     text = _read_any_text(value).rstrip("/")
-    if text and not re.fullmatch(r"[a-z][a-z0-9+]*://[^/\s]+\S*", text):
+    if text and not re.fullmatch(r"[a-z][a-z0-9+]*://\S+", text):
         raise ValueError(value)
     return text
 

@@ -5,6 +5,7 @@ import os
 import pty
 import select
 import subprocess
+from typing import Any
 
 import httpx
 import pytest
@@ -169,7 +170,10 @@ def test_a_new_key_for_secrets_leaves_them_and_remembered_answers_readable(home:
     with home.up().client() as client:
         client.headers["token"] = sign_in(client, "ada@example.com").json()["idToken"]
         project = client.get("/project/list").json()[0]["id"]
-        sent = {"json": {"projectId": project, "name": "x"}, "headers": {"Idempotency-Key": "k"}}
+        sent: dict[str, Any] = {
+            "json": {"projectId": project, "name": "x"},
+            "headers": {"Idempotency-Key": "k"},
+        }
         made = client.post("/model/create-model", **sent)
         secret = f"/api/models/{made.json()['modelId']}/secrets/EXCHANGE_KEY"
         assert client.put(secret, json={"value": "hidden"}).status_code == 200

@@ -508,6 +508,38 @@ def test_the_models_page_shows_plan_python_and_version(service: Service, cast: C
     assert tuple(service.store.read_now(stored)) == ("micro", a_python(service))
 
 
+def test_texts_beside_the_archive_are_bounded_together(service: Service, cast: Cast) -> None:
+    many: dict[str, Any] = {f"text{number}": "x" * 100_000 for number in range(11)}
+    shape = check_shape(send(cast.owner, "/model/deploy", **many), 413)
+    assert "texts" in shape["error"]
+    wait_until_empty(service.services.spool)
+
+
+@pytest.mark.heavy
+def test_others_are_answered_while_a_large_archive_is_checked(service: Service, cast: Cast) -> None:
+    """Inflating lets go of the interpreter's lock, so a thread is enough."""
+    row = b"".join(b"%d,%d\n" % (number, number * 7919 % 10_007) for number in range(100_000))
+    content = zipped({f"{number}.csv": row * 40 for number in range(5)})
+    waits: list[float] = []
+    over = threading.Event()
+
+    def look() -> None:
+        with service.client() as client:
+            while not over.is_set():
+                asked = time.monotonic()
+                assert client.get("/time").is_success
+                waits.append(time.monotonic() - asked)
+
+    with ThreadPoolExecutor(1) as pool:
+        looking = pool.submit(look)
+        said = deployed(cast.owner, content)
+        over.set()
+        looking.result()
+    assert said["version"] == 1
+    assert len(waits) > 10
+    assert max(waits) < 1.0  # a second of slack for a busy machine; tens of milliseconds otherwise
+
+
 def test_a_part_without_a_file_name_is_still_an_archive(cast: Cast) -> None:
     parts = {"model": (None, zipped()), "createNew": (None, "true"), "name": (None, "x")}
     answer = cast.owner.post("/model/deploy", files=parts)

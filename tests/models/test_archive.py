@@ -4,6 +4,7 @@ import io
 import os
 import stat
 import struct
+import time
 import tracemalloc
 import zipfile
 import zlib
@@ -190,6 +191,25 @@ def test_ten_thousand_entries_are_the_most(tmp_path: Path) -> None:
     many: Any = [(f"model/{number}", "") for number in range(archive.MOST_ENTRIES - 2)]
     assert len(check(tmp_path, raw_zip([*BASE, *many])).entries) == archive.MOST_ENTRIES
     assert "10,000 entries" in refusal(tmp_path, raw_zip([*BASE, *many, ("model/one", "")]))
+
+
+@pytest.mark.heavy
+def test_ten_thousand_deep_folders_are_refused_in_little_time_and_memory(tmp_path: Path) -> None:
+    deep: Any = [(f"model/{number:04}/" + "x/" * 490, "") for number in range(9_990)]
+    file = saved(tmp_path, raw_zip([*BASE, *deep]))
+    tracemalloc.start()
+    started = time.process_time()
+    with pytest.raises(InvalidArchive, match="more than 10,000 folders"):
+        archive.check(file)
+    spent = time.process_time() - started
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert spent < 10  # tracing included
+    assert peak < 100_000_000
+
+
+def test_an_entry_for_the_root_itself_is_nothing(tmp_path: Path) -> None:
+    assert len(check(tmp_path, raw_zip([("./", ""), ("model/", ""), *BASE])).entries) == 2
 
 
 def directory_of(content: bytes) -> tuple[int, bytes, bytes]:

@@ -14,13 +14,16 @@ from tapeline.errors import CannotStart, StoreUnavailable
 from tapeline.store.blobs import FRESH, Blobs
 
 
-@pytest.fixture(params=["folder", "url"])
+@pytest.fixture(params=["folder", "file URL", "library"])
 def blobs(request: pytest.FixtureRequest, tmp_path: Path) -> Blobs:
     folder = tmp_path / "blobs"
     if request.param == "folder":
         return Blobs(folder)
+    if request.param == "file URL":
+        return Blobs(tmp_path / "unused", f"file://{folder}")
     folder.mkdir()
-    return Blobs(tmp_path / "unused", f"file://{folder}")
+    # Another spelling, so that the library writes, as it does to a bucket.
+    return Blobs(tmp_path / "unused", f"file://localhost{folder}")
 
 
 def names(folder: Path) -> list[str]:

@@ -85,6 +85,14 @@ class _Spooling(WholeMultipart):
         super().__init__(*args, **more)
         self._folder = folder
         self._most = most
+        self._texts = 0
+
+    def on_part_data(self, data: bytes, start: int, end: int) -> None:
+        if self._current_part.file is None:
+            self._texts += end - start
+            if self._texts > self.max_part_size:  # all of them together: they are in memory
+                raise TooLarge(f"The texts are larger than {self.max_part_size:,} bytes.")
+        super().on_part_data(data, start, end)
 
     def on_headers_finished(self) -> None:
         super().on_headers_finished()

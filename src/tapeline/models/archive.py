@@ -5,9 +5,9 @@ and joined after they were taken apart.
 """
 
 import os
+import re
 import stat
 import unicodedata
-from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, NoReturn
 
@@ -27,6 +27,7 @@ HIGHEST_RATIO = 200
 HARMLESS = 1_000_000  # an entry this small may be compressed as well as it likes
 LONGEST_PATH, LONGEST_NAME = 1_000, 255  # bytes; the second is the file system's
 SHOWN = 200
+CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 class Entry(msgspec.Struct, frozen=True):
@@ -62,7 +63,7 @@ def unpack(file: Path, folder: Path) -> None:
     """The content of `model/` into an empty folder. Only plain files and folders come to be."""
     with file.open("rb") as opened, _Refusing():
         found = _entries(opened, file.stat().st_size)
-        for path in ["", *sorted(set(_folders(found)))]:  # a folder sorts before what is in it
+        for path in ["", *sorted(_folders(found))]:  # a folder sorts before what is in it
             (folder / path).mkdir(exist_ok=True)
             (folder / path).chmod(0o755)  # whatever the umask of the server is
         for path, member in found.items():
@@ -96,7 +97,7 @@ def _entries(file: BinaryIO, packed: int) -> dict[str, Member]:
     for member in members:
         _refuse_kind(member)
         parts = _parts(member.name)
-        if parts[0] == IGNORED_ROOT:
+        if parts[0] == IGNORED_ROOT or member.name == "./":
             continue
         _refuse_outside(member, parts)
         path = "/".join(parts[1:])
@@ -119,7 +120,7 @@ def _parts(name: str) -> list[str]:
         _refuse(name, f"must have a name of 1 to {LONGEST_PATH:,} bytes")
     if "\\" in name:
         _refuse(name, "has a backslash in its name; write paths with /")
-    if any(unicodedata.category(letter) in {"Cc", "Cs"} for letter in name):
+    if CONTROL.search(name):
         _refuse(name, "has a control character in its name")
     parts = [part for part in name.split("/") if part not in {"", "."}]
     if ".." in parts:
@@ -153,12 +154,12 @@ def _refuse_outside(member: Member, parts: list[str]) -> None:
 
 
 def _refuse_files_as_folders(found: dict[str, Member]) -> None:
-    files = {_alike(path) for path, member in found.items() if not _is_folder(member)}
+    folders = {_alike(path) for path in _folders(found)}
     for path, member in found.items():
-        parts = _alike(path).split("/")
-        for length in range(1, len(parts)):
-            if "/".join(parts[:length]) in files:
-                _refuse(member.name, "is in a folder that is a file in the same archive")
+        if not _is_folder(member) and _alike(path) in folders:
+            inside = _alike(path) + "/"
+            entry = next(one for one in found if _alike(one).startswith(inside))
+            _refuse(found[entry].name, "is in a folder that is a file in the same archive")
 
 
 def _refuse_bombs(members: list[Member], packed: int) -> None:
@@ -196,14 +197,20 @@ def _manifest(file: BinaryIO, found: dict[str, Member]) -> Manifest:
         _refuse(found[name].name, f"is larger than {manifests.LARGEST:,} bytes")
     content = b"".join(zips.chunks(file, found[name]))
     files = {path for path, member in found.items() if not _is_folder(member)}
-    return manifests.read(content, name, files, set(_folders(found)))
+    return manifests.read(content, name, files, _folders(found))
 
 
-def _folders(found: dict[str, Member]) -> Iterator[str]:
+def _folders(found: dict[str, Member]) -> set[str]:
+    """All folders that entries are, or are in. Counted too: one name can stand for hundreds."""
+    folders: set[str] = set()
     for path, member in found.items():
-        parts = path.split("/")
-        for length in range(1, len(parts) + _is_folder(member)):
-            yield "/".join(parts[:length])
+        folder = path if _is_folder(member) else path.rpartition("/")[0]
+        while folder and folder not in folders:
+            folders.add(folder)
+            folder = folder.rpartition("/")[0]
+        if len(folders) > MOST_ENTRIES:
+            _refuse(member.name, f"makes more than {MOST_ENTRIES:,} folders")
+    return folders
 
 
 def _write(file: BinaryIO, member: Member, target: Path) -> None:

@@ -10,6 +10,7 @@ from tapeline.errors import Invalid
 from tapeline.models.manifest import DEEPEST, is_plain
 
 LONGEST = 100_000
+LONGEST_LITERAL = 10_000
 
 
 def read(text: str) -> dict[str, Any]:
@@ -32,8 +33,8 @@ def checked(value: Any) -> dict[str, Any]:
 
 def _literal(text: str) -> Any:
     """Never evaluated: only the text of numbers, texts, lists and dictionaries is read."""
-    if max(text.count(opening) for opening in "([{-+~") > 2_000:
-        raise _refused("has too many brackets")  # the parser takes one level of its stack for each
+    if len(text) > LONGEST_LITERAL:  # parsing holds up everybody, unlike decoding JSON
+        raise _refused(f"must be JSON when it has more than {LONGEST_LITERAL:,} characters")
     try:
         value = ast.literal_eval(text.strip())
         # Once through JSON: tuples become lists there, and what it cannot say is refused here.

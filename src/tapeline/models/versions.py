@@ -9,14 +9,12 @@ from sqlalchemy import Connection, func, insert, select, update
 
 from tapeline.accounts import audit
 from tapeline.accounts.actor import Actor
-from tapeline.errors import NoSuchVersion
+from tapeline.errors import NoSuchModel, NoSuchVersion
 from tapeline.ids import new_id
 from tapeline.models.manifest import Manifest
 from tapeline.models.models import Model
 from tapeline.store.run_tables import versions
 from tapeline.store.tables import models
-
-LONGEST_DESCRIPTION = 10_000
 
 
 class Version(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,7 +47,9 @@ def add(
     description: str,
 ) -> Version:
     # Locked, or two servers could give one number twice.
-    connection.execute(select(models.c.id).where(models.c.id == model.id).with_for_update()).one()
+    mine = select(models.c.id).where(models.c.id == model.id).with_for_update()
+    if connection.execute(mine).first() is None:
+        raise NoSuchModel
     last = connection.scalar(
         select(func.max(versions.c.number)).where(versions.c.model_id == model.id)
     )

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import obstore
 from obstore.exceptions import BaseError
@@ -32,6 +33,8 @@ class Blobs:
     """All calls wait for the disk or the network: make them in a thread."""
 
     def __init__(self, folder: Path, url: str = "") -> None:
+        if url.startswith("file:///"):
+            folder, url = Path(unquote(url.removeprefix("file://"))), ""
         self._folder = None if url else folder
         try:
             if self._folder is not None:
