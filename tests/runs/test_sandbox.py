@@ -370,7 +370,9 @@ def test_a_server_that_moved_is_found_again(pad: Pad) -> None:
 
 def test_memory_beyond_the_plan_is_out_of_memory(pad: Pad) -> None:
     launched = pad.run(
-        "x = bytearray(400_000_000)\nprint(len(x))", memory_mb=128, policy=Policy(restart=False)
+        "import time; x = bytearray(400_000_000); time.sleep(5)",
+        memory_mb=128,
+        policy=Policy(restart=False),
     )
     end = launched.states("ended")[0]
     assert (end["cause"], end["signal"]) == ("out_of_memory", 9)

@@ -265,12 +265,9 @@ def test_nothing_outlives_a_shim_that_is_killed(pad: Pad) -> None:
         launched = pad.launch(STUBBORN, name=f"killed{moment}", network="open", events_port=8700)
         time.sleep(moment * 0.008)
         members = launched.members()
-        pid = launched.shim_pid()
-        below = _children(pid)
-        os.kill(pid, signal.SIGKILL)
+        os.kill(launched.shim_pid(), signal.SIGKILL)
         assert shims.wait_free(launched.lock, 5.0)
-        assert not [one for one in members if alive(one)]
-        _until_gone(below)
+        _until_gone(members)  # slirp4netns among them, which holds no lock
 
 
 def test_the_lock_is_held_until_the_last_of_the_sandbox_is_gone(pad: Pad) -> None:
@@ -367,13 +364,6 @@ def test_twenty_thousand_lines_a_second_do_not_slow_a_model(pad: Pad) -> None:
 def test_the_rest_of_the_environment_stays_outside(pad: Pad) -> None:
     launched = pad.run("import os; print(sorted(os.environ))", unsafe=True)
     assert set(eval(launched.lines()[0])) <= {"GREETING", "LC_CTYPE"}
-
-
-def _children(pid: int) -> list[int]:
-    try:
-        return [int(one) for one in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-    except FileNotFoundError:
-        return []
 
 
 def _until_gone(pids: list[int]) -> None:

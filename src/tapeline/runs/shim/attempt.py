@@ -63,9 +63,6 @@ def _limit(spec: dict[str, Any]) -> None:
         _bound(resource.RLIMIT_FSIZE, limits["disk_bytes"])
     if not spec["group"]:
         _bound(resource.RLIMIT_AS, limits["address_bytes"])
-        if spec["uid"] is not None:
-            # Counted per user, so it means something only where the user is the run's own.
-            _bound(resource.RLIMIT_NPROC, limits["pids"])
 
 
 def _bound(which: int, most: int) -> None:
