@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tapeline.errors import AlreadyRunning, CannotLaunch
-from tapeline.runs import shims
+from tapeline.runs import cgroups, shims
 from tapeline.runs.box import Policy
 from tapeline.runs.shim import restarting
 from tests.runs.conftest import Launched, Pad, alive
@@ -278,6 +278,29 @@ def test_the_lock_is_held_until_the_last_of_the_sandbox_is_gone(pad: Pad) -> Non
     while shims.is_held(launched.lock):
         time.sleep(0.0005)
     assert not [one for one in members if alive(one)]
+
+
+def test_without_a_sandbox_too_a_lock_outlives_its_shim_with_what_is_left(pad: Pad) -> None:
+    launched = pad.launch(
+        """
+        import os, time
+        if os.fork() == 0:
+            os.setsid()
+            os.write(1, b"hidden\\n")
+        time.sleep(1000)
+        """,
+        unsafe=True,
+    )
+    launched.until_line("hidden")
+    members = launched.members()
+    os.kill(launched.shim_pid(), signal.SIGKILL)
+    time.sleep(0.1)
+    assert shims.is_held(launched.lock)
+    if cgroups.find(pad.runs):
+        shims.kill(launched.folder, launched.lock)
+        assert not shims.is_held(launched.lock)
+    for one in filter(alive, members):
+        os.kill(one, signal.SIGKILL)
 
 
 def test_a_launch_can_follow_one_whose_shim_was_killed(pad: Pad) -> None:
