@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -236,6 +237,55 @@ def test_a_lock_is_held_by_one(pad: Pad) -> None:
         shims.launch(launched.spec)
     assert len(launched.states("started")) == 1
     launched.until_line("up")
+
+
+def test_of_many_launches_at_once_one_wins(pad: Pad) -> None:
+    launched = pad.launch("", name="first")
+    launched.finished()
+    spec = pad.spec(STUBBORN, name="contested")
+    contested = Launched(spec)
+    pad.launched.append(contested)
+
+    def attempt(_number: int) -> bool:
+        try:
+            shims.launch(spec)
+        except AlreadyRunning:
+            return False
+        return True
+
+    with ThreadPoolExecutor(6) as threads:
+        assert sum(threads.map(attempt, range(6))) == 1
+    contested.until_line("up")
+    assert len(contested.states("started")) == 1
+
+
+@pytest.mark.heavy
+def test_no_two_instances_ever_overlap(pad: Pad) -> None:
+    """Each takes a lock of the model's own, which an old one that still lived would hold."""
+    code = """
+        import fcntl, os, time
+        own = open("own", "w")
+        try:
+            fcntl.flock(own, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            os.write(1, b"alone\\n")
+        except BlockingIOError:
+            os.write(1, b"TWICE\\n")
+        ballast = bytearray(60_000_000)
+        os.write(1, b"up\\n")
+        time.sleep(1000)
+    """
+    launched = pad.launch(code)
+    for number in range(1, 15):
+        launched.until(lambda one, number=number: one.lines().count("up") == number)
+        os.kill(launched.shim_pid(), signal.SIGKILL)
+        while True:
+            try:
+                shims.launch(launched.spec)
+                break
+            except AlreadyRunning:
+                continue
+    launched.until(lambda one: one.lines().count("up") == 15)
+    assert launched.lines().count("alone") == 15
 
 
 def test_asking_who_holds_a_lock_does_not_keep_a_launch_from_taking_it(pad: Pad) -> None:
