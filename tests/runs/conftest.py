@@ -4,7 +4,6 @@ import itertools
 import os
 import shutil
 import sys
-import sysconfig
 import textwrap
 import time
 from collections.abc import Callable, Iterator
@@ -12,11 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy
 import pytest
 
 from tapeline.runs import cgroups, journal, shims
 from tapeline.runs.box import Box, Launch, Policy
 from tapeline.runs.journal import Record
+from tapeline.runs.shim import tree
 
 UIDS = itertools.count(710_000 + os.getpid() % 1000 * 100)
 PATIENCE = 20.0
@@ -78,10 +79,8 @@ class Launched:
         return known["pid"]
 
     def members(self) -> list[int]:
-        tree = cgroups.find(self.folder.parent)
-        assert tree is not None
-        path = tree.folders["pids"] / self.spec.name / "cgroup.procs"
-        return [int(one) for one in path.read_text().split()] if path.exists() else []
+        """Every process below the shim."""
+        return tree.descendants(self.shim_pid())[1:]
 
 
 class Pad:
@@ -162,4 +161,4 @@ def pad(tmp_path: Path) -> Iterator[Pad]:
 @pytest.fixture
 def libraries() -> tuple[str, str]:
     """What the tests' own environment has installed, to be seen inside."""
-    return sysconfig.get_path("purelib"), "/libraries"
+    return str(Path(numpy.__file__).parent.parent), "/libraries"

@@ -2,6 +2,7 @@
 
 import http.server
 import os
+import signal
 import socket
 import sys
 import threading
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 
 from tapeline.errors import CannotLaunch
+from tapeline.runs import sandbox
 from tapeline.runs.box import Policy
 from tests.runs.conftest import Pad
 
@@ -370,7 +372,9 @@ def test_a_server_that_moved_is_found_again(pad: Pad) -> None:
 
 def test_memory_beyond_the_plan_is_out_of_memory(pad: Pad) -> None:
     launched = pad.run(
-        "x = bytearray(400_000_000)\nprint(len(x))", memory_mb=128, policy=Policy(restart=False)
+        "import time; x = bytearray(400_000_000); time.sleep(5)",
+        memory_mb=128,
+        policy=Policy(restart=False),
     )
     end = launched.states("ended")[0]
     assert (end["cause"], end["signal"]) == ("out_of_memory", 9)
@@ -515,3 +519,54 @@ def test_setuid_programs_give_nothing(pad: Pad) -> None:
                and "nosuid" not in line])
     """)
     assert launched.lines() == ["True", "True", "True", "[]"]
+
+
+def test_a_network_that_broke_comes_back(pad: Pad) -> None:
+    host = outer_address()
+    code = """
+        import os, socket, time
+        while True:
+            try:
+                socket.create_connection((HOST, PORT), timeout=0.5).close()
+                os.write(1, b"reached\\n")
+            except OSError:
+                os.write(1, b"broken\\n")
+            time.sleep(0.05)
+    """
+    with listening(socket.AF_INET, (host, 0)) as (_, port):
+        launched = pad.launch(
+            code.replace("HOST", repr(host)).replace("PORT", str(port)), network="open"
+        )
+        launched.until_line("reached")
+        names = {Path(f"/proc/{one}/comm").read_text(): one for one in launched.members()}
+        os.kill(names["slirp4netns\n"], signal.SIGKILL)
+        launched.until_line("broken")
+        before = len(launched.lines())
+        launched.until(lambda one: "reached" in one.lines()[before:])
+
+
+def test_what_a_model_left_is_read_with_care(pad: Pad) -> None:
+    launched = pad.run("""
+        import os
+        os.symlink("/etc/passwd", "link")
+        os.mkfifo("pipe")
+        os.mkdir("folder")
+        open("large", "w").write("x" * 1001)
+        open("good", "w").write("good")
+    """)
+    work = launched.folder / "work"
+    found = {one.name: sandbox.read_left(one, 1000) for one in work.iterdir()}
+    assert set(found) == {"link", "pipe", "folder", "large", "good"}
+    assert {one for one in found if found[one] is not None} == {"good"}
+    assert found["good"] == b"good"
+    assert sandbox.read_left(work / "missing", 1000) is None
+
+
+def test_without_a_sandbox_paths_are_the_hosts_own(pad: Pad) -> None:
+    launched = pad.run(
+        "import os; print(os.getcwd()); print(os.environ['STATE']); print(os.environ['TEXT'])",
+        unsafe=True,
+        env={"STATE": "/model/state", "TEXT": "/models are not /model"},
+    )
+    work = launched.folder / "work"
+    assert launched.lines() == [str(work), f"{work}/state", "/models are not /model"]

@@ -6,12 +6,13 @@ import socket
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from tapeline.errors import AlreadyRunning, CannotLaunch
-from tapeline.runs import shims
+from tapeline.runs import cgroups, shims
 from tapeline.runs.box import Policy
 from tapeline.runs.shim import restarting
 from tests.runs.conftest import Launched, Pad, alive
@@ -238,6 +239,55 @@ def test_a_lock_is_held_by_one(pad: Pad) -> None:
     launched.until_line("up")
 
 
+def test_of_many_launches_at_once_one_wins(pad: Pad) -> None:
+    launched = pad.launch("", name="first")
+    launched.finished()
+    spec = pad.spec(STUBBORN, name="contested")
+    contested = Launched(spec)
+    pad.launched.append(contested)
+
+    def attempt(_number: int) -> bool:
+        try:
+            shims.launch(spec)
+        except AlreadyRunning:
+            return False
+        return True
+
+    with ThreadPoolExecutor(6) as threads:
+        assert sum(threads.map(attempt, range(6))) == 1
+    contested.until_line("up")
+    assert len(contested.states("started")) == 1
+
+
+@pytest.mark.heavy
+def test_no_two_instances_ever_overlap(pad: Pad) -> None:
+    """Each takes a lock of the model's own, which an old one that still lived would hold."""
+    code = """
+        import fcntl, os, time
+        own = open("own", "w")
+        try:
+            fcntl.flock(own, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            os.write(1, b"alone\\n")
+        except BlockingIOError:
+            os.write(1, b"TWICE\\n")
+        ballast = bytearray(60_000_000)
+        os.write(1, b"up\\n")
+        time.sleep(1000)
+    """
+    launched = pad.launch(code)
+    for number in range(1, 15):
+        launched.until(lambda one, number=number: one.lines().count("up") == number)
+        os.kill(launched.shim_pid(), signal.SIGKILL)
+        while True:
+            try:
+                shims.launch(launched.spec)
+                break
+            except AlreadyRunning:
+                continue
+    launched.until(lambda one: one.lines().count("up") == 15)
+    assert launched.lines().count("alone") == 15
+
+
 def test_asking_who_holds_a_lock_does_not_keep_a_launch_from_taking_it(pad: Pad) -> None:
     spec = pad.spec("print('up')")
     Path(spec.lock).parent.mkdir()
@@ -265,12 +315,9 @@ def test_nothing_outlives_a_shim_that_is_killed(pad: Pad) -> None:
         launched = pad.launch(STUBBORN, name=f"killed{moment}", network="open", events_port=8700)
         time.sleep(moment * 0.008)
         members = launched.members()
-        pid = launched.shim_pid()
-        below = _children(pid)
-        os.kill(pid, signal.SIGKILL)
+        os.kill(launched.shim_pid(), signal.SIGKILL)
         assert shims.wait_free(launched.lock, 5.0)
-        assert not [one for one in members if alive(one)]
-        _until_gone(below)
+        _until_gone(members)  # slirp4netns among them, which holds no lock
 
 
 def test_the_lock_is_held_until_the_last_of_the_sandbox_is_gone(pad: Pad) -> None:
@@ -281,6 +328,29 @@ def test_the_lock_is_held_until_the_last_of_the_sandbox_is_gone(pad: Pad) -> Non
     while shims.is_held(launched.lock):
         time.sleep(0.0005)
     assert not [one for one in members if alive(one)]
+
+
+def test_without_a_sandbox_too_a_lock_outlives_its_shim_with_what_is_left(pad: Pad) -> None:
+    launched = pad.launch(
+        """
+        import os, time
+        if os.fork() == 0:
+            os.setsid()
+            os.write(1, b"hidden\\n")
+        time.sleep(1000)
+        """,
+        unsafe=True,
+    )
+    launched.until_line("hidden")
+    members = launched.members()
+    os.kill(launched.shim_pid(), signal.SIGKILL)
+    time.sleep(0.1)
+    assert shims.is_held(launched.lock)
+    if cgroups.find(pad.runs):
+        shims.kill(launched.folder, launched.lock)
+        assert not shims.is_held(launched.lock)
+    for one in filter(alive, members):
+        os.kill(one, signal.SIGKILL)
 
 
 def test_a_launch_can_follow_one_whose_shim_was_killed(pad: Pad) -> None:
@@ -367,13 +437,6 @@ def test_twenty_thousand_lines_a_second_do_not_slow_a_model(pad: Pad) -> None:
 def test_the_rest_of_the_environment_stays_outside(pad: Pad) -> None:
     launched = pad.run("import os; print(sorted(os.environ))", unsafe=True)
     assert set(eval(launched.lines()[0])) <= {"GREETING", "LC_CTYPE"}
-
-
-def _children(pid: int) -> list[int]:
-    try:
-        return [int(one) for one in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-    except FileNotFoundError:
-        return []
 
 
 def _until_gone(pids: list[int]) -> None:

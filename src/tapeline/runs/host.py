@@ -107,7 +107,6 @@ def try_once(runs: Path, network: str) -> str | None:
         try:
             shims.launch(spec)
         except CannotLaunch as problem:
-            cgroups.remove(runs, folder.name)
             return problem.message
         return _outcome(folder)
 

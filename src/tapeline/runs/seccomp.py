@@ -22,7 +22,7 @@ REFUSED = (
     "mount", "umount", "umount2", "pivot_root", "chroot", "unshare", "setns", "fsopen",
     "fsconfig", "fsmount", "fspick", "move_mount", "open_tree", "open_tree_attr",
     "mount_setattr", "statmount", "listmount", "open_by_handle_at", "name_to_handle_at",
-    "swapon", "swapoff", "quotactl", "quotactl_fd", "acct", "mknod", "mknodat",
+    "swapon", "swapoff", "quotactl", "quotactl_fd", "acct",
     # io_uring does its work past this filter
     "io_uring_setup", "io_uring_enter", "io_uring_register",
     # the machine as a whole

@@ -42,6 +42,7 @@ def launch(spec: Launch) -> None:
     if answer == "held":
         raise AlreadyRunning
     if answer != "ready":
+        cgroups.remove(Path(spec.runs), spec.name)
         raise CannotLaunch(answer.removeprefix("failed ") or _last_words(Path(spec.folder)))
 
 

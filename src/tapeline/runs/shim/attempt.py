@@ -42,7 +42,7 @@ def start(spec: dict[str, Any], namespace: Namespace | None, lock: int, pipes: P
         kernel.begin(parent)
         _limit(spec)
         if spec["unsafe"]:
-            _exec_plainly(spec, pipes)
+            _exec_plainly(spec, lock, pipes)
         else:
             _exec_sandboxed(spec, parent, namespace, lock, pipes)
     except BaseException as error:  # noqa: BLE001 - told on the model's own error output
@@ -63,9 +63,6 @@ def _limit(spec: dict[str, Any]) -> None:
         _bound(resource.RLIMIT_FSIZE, limits["disk_bytes"])
     if not spec["group"]:
         _bound(resource.RLIMIT_AS, limits["address_bytes"])
-        if spec["uid"] is not None:
-            # Counted per user, so it means something only where the user is the run's own.
-            _bound(resource.RLIMIT_NPROC, limits["pids"])
 
 
 def _bound(which: int, most: int) -> None:
@@ -74,8 +71,10 @@ def _bound(which: int, most: int) -> None:
     resource.setrlimit(which, (most, most))
 
 
-def _exec_plainly(spec: dict[str, Any], pipes: Pipes) -> None:
+def _exec_plainly(spec: dict[str, Any], lock: int, pipes: Pipes) -> None:
     os.setsid()
+    # Without a namespace nothing else tells whether its own children are gone.
+    os.set_inheritable(lock, True)
     os.chdir(spec["cwd"])
     _standard_streams(pipes)
     os.execve(spec["program"], spec["argv"], spec["env"])

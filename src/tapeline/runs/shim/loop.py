@@ -133,7 +133,9 @@ class Shim:
     def _turn(self, wake_at: float) -> None:
         now = time.monotonic()
         times = [wake_at, now + LONGEST_SLEEP]
-        times += [at for at in (self._stop_at, self._kill_at) if at is not None]
+        # One that has passed waits only for the kernel, which may take its time.
+        deadlines = [at for at in (self._stop_at, self._kill_at) if at is not None]
+        times += [max(at, now + 0.05) if at <= now else at for at in deadlines]
         if self._namespace and self._spec["slirp"] and self._internet is None:
             times.append(self._internet_at + 1.0)
         for descriptor, events in self._poll.poll(max(0.0, min(times) - now) * 1000):

@@ -18,6 +18,7 @@ CHUNK = 65_536
 PAUSE = 0.005  # lets a talkative process gather lines, so that each is not an awakening
 STRAGGLERS = 2.0  # seconds for what an unsandboxed process left behind to let go of its pipes
 WATCHED_EVERY = 2.0
+WATCHED_CLOSELY = 0.5  # where the kernel does not count for us
 WALKED_EVERY = 60.0
 NOTICEABLE = 16 * 1024 * 1024
 
@@ -89,7 +90,7 @@ class Running:
         if self._interrupt_wanted and not self._interrupted:
             self._try_interrupt()
         if now >= self._next_look:
-            self._next_look = now + WATCHED_EVERY
+            self._next_look = now + (WATCHED_EVERY if self._group.exists else WATCHED_CLOSELY)
             self._look(now)
 
     def wake_at(self) -> float:
@@ -182,6 +183,7 @@ class Running:
         self._watch(self._first_handle, select.POLLIN, self._tree_ended)
         os.ftruncate(self._lock, 0)
         os.pwrite(self._lock, tree.note(first), 0)
+        self._next_look = 0.0
         self._spool.state(event="started", attempt=self._number, pid=first)
 
     def _tree_ended(self, _events: int) -> None:
@@ -201,7 +203,8 @@ class Running:
 
     def _kill(self) -> None:
         if self._first_handle is not None and not self._tree_over:
-            signal.pidfd_send_signal(self._first_handle, signal.SIGKILL)
+            with suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self._first_handle, signal.SIGKILL)
         if self._spec["unsafe"]:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.pid, signal.SIGKILL)
@@ -214,7 +217,10 @@ class Running:
             return
         limits = self._spec["limits"]
         if not self._group.exists:
-            used = tree.resident_bytes(tree.descendants(self.pid))
+            pids = tree.descendants(self.pid)
+            if self._first:
+                tree.limit_processes(pids, limits["pids"])
+            used = tree.resident_bytes(pids)
             if used > limits["memory_bytes"]:
                 self.kill("out_of_memory")
                 return

@@ -21,8 +21,9 @@ class Spool:
         self._segment = max(SMALLEST_SEGMENT, min(LARGEST_SEGMENT, limit // 8))
         self._name = name.encode()
         self._bell = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)
-        # Through the descriptor, because a socket's path may have 107 characters at most.
-        self._bell_path = f"/proc/self/fd/{os.open(runs, os.O_PATH | os.O_DIRECTORY)}/bell"
+        # Through a descriptor, because a socket's path may have 107 characters at most.
+        self._runs = os.open(runs, os.O_PATH | os.O_DIRECTORY)
+        self._bell_path = f"/proc/self/fd/{self._runs}/bell"
         self._lost = 0
         self._owed: list[bytes] = []
         self._start, self._size = self._last_segment()
@@ -46,11 +47,16 @@ class Spool:
 
     def close(self, patience: float) -> None:
         """Wait for room if state is still owed: an end nobody reads looks like a lost run."""
+        if self._bell.fileno() < 0:
+            return
         until = time.monotonic() + patience
         while not self._settle() and time.monotonic() < until:
             time.sleep(0.2)
         self._sync()
         self._ring()
+        self._bell.close()
+        os.close(self._runs)
+        os.close(self._file)
 
     def _settle(self) -> bool:
         while self._owed:

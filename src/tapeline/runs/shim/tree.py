@@ -2,8 +2,10 @@
 
 import errno
 import os
+import resource
 import signal
 import stat
+from contextlib import suppress
 
 PAGE = os.sysconf("SC_PAGE_SIZE")
 PER_ENTRY = 1024  # what a name costs a file system, so that empty files count too
@@ -49,10 +51,8 @@ class Group:
 
 
 def send(pid: int, number: int) -> None:
-    try:
+    with suppress(ProcessLookupError, PermissionError):
         os.kill(pid, number)
-    except ProcessLookupError:
-        return
 
 
 def started(pid: int) -> int | None:
@@ -93,6 +93,13 @@ def descendants(pid: int) -> list[int]:
     for one in found:
         found.extend(children(one))
     return found
+
+
+def limit_processes(pids: list[int], most: int) -> None:
+    """From outside: the kernel counts per user namespace, and theirs exists only since they run."""
+    for pid in pids:
+        with suppress(OSError):
+            resource.prlimit(pid, resource.RLIMIT_NPROC, (most, most))
 
 
 def resident_bytes(pids: list[int]) -> int:
