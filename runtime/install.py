@@ -19,7 +19,6 @@ import subprocess
 import sys
 import threading
 import time
-from concurrent.futures import ProcessPoolExecutor
 from typing import Any, Iterator, NoReturn
 
 TRY_NEXT = 75
@@ -241,12 +240,14 @@ def compile_all(environment: str, store: str) -> None:
             os.link(kept, target)
         except OSError:  # most likely nobody has compiled it before
             missing.append((source, target, kept))
-    # A process costs more than a few files.
+    # A process costs more than a few files, and importing the pool more than an empty environment.
     if len(missing) < 40:
         for one in missing:
             compile_one(one)
         return
-    with ProcessPoolExecutor(2) as processes:
+    from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415
+
+    with ProcessPoolExecutor(min(4, os.cpu_count() or 1)) as processes:
         for _ in processes.map(compile_one, missing, chunksize=8):
             pass
 
