@@ -420,6 +420,14 @@ def test_links_left_for_the_server_are_not_followed(bench: Bench, tmp_path: Path
     (staging / "environment").symlink_to(tmp_path)
     with pytest.raises(CannotInstall):
         bench.made.accept(wanted, "x-install")
+    bench.made.steps(wanted, "x-install")
+    staging.rename(staging.with_name("moved"))
+    (tmp_path / "other/environment").mkdir(parents=True)
+    (tmp_path / "other/lock.txt").write_text("apple==1.0\n")
+    staging.symlink_to(tmp_path / "other")
+    with pytest.raises(CannotInstall):
+        bench.made.accept(wanted, "x-install")
+    assert (tmp_path / "other/environment").exists()
     assert secret.exists()
 
 
@@ -477,12 +485,15 @@ def test_the_installer_owns_what_it_writes_and_a_tight_umask_hides_nothing(
         bench.made = Environments(
             bench.folder, installer=Installer(runtime=RUNTIME, index=index.url, uid=1_899_999_999)
         )
+        (bench.folder / "shared/cache/left-by-another-user").touch()
         bench.made.start()
+        assert not list((bench.folder / "shared/cache").iterdir())
         bench.made.steps(bench.wanted("./apple\n"), "x-install")
         bench.made.steps(bench.wanted("apple\n"), "y-install")
-        for path in ("shared", "shared/cache", "shared/y-install", "builds/y-install",
-                     "builds/x-install/model", "builds/x-install/x-install"):  # fmt: skip
+        for path in ("shared", "shared/cache", "shared/y-install"):
             assert (bench.folder / path).stat().st_uid == 1_899_999_999, path
+        for path in ("builds/y-install", "builds/x-install/model", "builds/x-install/x-install"):
+            assert (bench.folder / path).stat().st_uid == 1_899_999_998, path
         environment, _ = bench.install("apple\n")
     finally:
         os.umask(before)

@@ -45,7 +45,8 @@ class Installer(msgspec.Struct, frozen=True, kw_only=True):
     extra_indexes: str = ""
     proxy: str = ""
     uid: int | None = None
-    """Whom root becomes to install; None where the server is not root."""
+    """Whom root becomes to install, and the one below it to build: whoever breaks out of a build
+    still cannot write what is shared. None where the server is not root."""
     memory_mb: int = 2048
     disk_mb: int = 20_000
 
@@ -57,7 +58,7 @@ class Installer(msgspec.Struct, frozen=True, kw_only=True):
     def build(self, ask: Ask, root: Path, name: str) -> Box:
         """Anything; whatever runs here sees this installation only, and its cache goes with it."""
         for made in (root, root / "cache", root / "bytecode", root / "model", root / name):
-            self.folder(made)
+            self.folder(made, self._builder())
         self._plan(ask, root / name, name, build=True)
         box = self._box(ask, root, name, build=True)
         if ask.requirements.own:
@@ -65,12 +66,19 @@ class Installer(msgspec.Struct, frozen=True, kw_only=True):
             box.writable.append((str(root / "model"), "/model"))
         return box
 
-    def folder(self, path: Path) -> Path:
+    def owner(self) -> int:
+        return os.geteuid() if self.uid is None else self.uid
+
+    def _builder(self) -> int | None:
+        return None if self.uid is None else self.uid - 1
+
+    def folder(self, path: Path, uid: int | None = None) -> Path:
         """A folder for the installer to write in, whatever the umask says."""
         path.mkdir(parents=True, exist_ok=True)
         path.chmod(0o755)
-        if self.uid is not None:
-            os.chown(path, self.uid, self.uid)
+        owner = uid or self.uid
+        if owner is not None:
+            os.chown(path, owner, owner)
         return path
 
     def _plan(self, ask: Ask, staging: Path, name: str, *, build: bool) -> None:
@@ -119,7 +127,7 @@ class Installer(msgspec.Struct, frozen=True, kw_only=True):
             pids=512,
             # The shared folder holds what many installations left; install.py watches the disk.
             disk_mb=self.disk_mb if build else None,
-            uid=self.uid,
+            uid=self._builder() if build else self.uid,
         )
 
     def _environment(self, asked: Requirements) -> dict[str, str]:
