@@ -49,19 +49,16 @@ def by_hand(folder: Path, python: Interpreter) -> list[tuple[str, float]]:
     def uv(*arguments: str) -> None:
         subprocess.run([uv_program(), *arguments], check=True, env=environment, capture_output=True)
 
-    def make(*more: str) -> None:
+    def make() -> None:
         uv("venv", "--clear", "--no-python-downloads", "--python", python.path, str(made))
-        uv("pip", "install", *more, "--python", str(made / "bin/python"), *PACKAGES)
+        uv("pip", "install", "--python", str(made / "bin/python"), *PACKAGES)
 
     program = [str(made / "bin/python"), "-c", "import " + ", ".join(PACKAGES)]
     bare = _timed(make)
     first = _timed(lambda: subprocess.run(program, check=True))
-    subprocess.run([uv_program(), "cache", "clean", "-q"], check=True, env=environment)
-    compiled = _timed(lambda: make("--compile-bytecode"))
     return [
         ("by hand", bare),
         ("by hand, until the first import is done", bare + first),
-        ("by hand with --compile-bytecode", compiled),
     ]
 
 
@@ -70,6 +67,10 @@ def ours(folder: Path, python: Interpreter) -> list[tuple[str, float]]:
     model.mkdir()
     file = model / "requirements.txt"
     file.write_text("".join(f"{name}\n" for name in PACKAGES))
+    bare = Environments(folder / "bare", installer=Installer(runtime=RUNTIME))
+    bare.start()
+    request = bare.wanted(python, file, model, archive="")
+    without = _timed(lambda: install(bare, request, bytecode=False))
     environments = Environments(folder / "ours", installer=Installer(runtime=RUNTIME))
     environments.start()
     wanted = environments.wanted(python, file, model, archive="")
@@ -87,7 +88,8 @@ def ours(folder: Path, python: Interpreter) -> list[tuple[str, float]]:
         lambda: _install(environments, environments.wanted(python, file, model, archive=""))
     )
     return [
-        ("ours: sandboxed, locked, with bytecode", cold),
+        ("ours: sandboxed and locked, bytecode left for later", without),
+        ("ours: with bytecode", cold),
         ("ours, until the first import is done", cold + first),
         ("ours, the same again with one more package", warm),
         ("ours, from the lock", locked),

@@ -232,6 +232,26 @@ def test_bytecode_is_written_once_and_valid_where_it_is_read_only(bench: Bench) 
 
 
 @pytest.mark.heavy
+@pytest.mark.parametrize("text", ["basket\n", "homemade\nbasket\n"])
+def test_bytecode_can_be_left_for_later_and_is_then_the_same(bench: Bench, text: str) -> None:
+    wanted = bench.wanted(text)
+    for step in bench.made.steps(wanted, "x-install", bytecode=False):
+        done = run_box(step)
+        if done.code == 0:
+            break
+    environment = bench.made.accept(wanted, "x-install")
+    folder = Path(environment.path)
+    assert not list(folder.rglob("apple/__pycache__/*.pyc"))
+    for _ in range(2):
+        assert run_box(bench.made.bytecode_step(wanted, environment)) == Done(0, "")
+        assert len(list(folder.rglob("apple/__pycache__/*.pyc"))) == 2
+    code = "import basket"
+    done = run_inside(environment, wanted, environment.python, "-v", "-c", code)
+    assert f"code object from '{environment.inside}" in done.output
+    assert f"code object from {environment.inside}" not in done.output
+
+
+@pytest.mark.heavy
 def test_environments_share_files_with_the_cache_and_built_ones_with_nobody(bench: Bench) -> None:
     shared, _ = bench.install("apple\n")
     [file] = Path(shared.path).glob("lib/python*/site-packages/apple/core.py")

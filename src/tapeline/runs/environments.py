@@ -156,8 +156,10 @@ class Environments:
 
     # Making
 
-    def steps(self, wanted: Wanted, name: str) -> list[Box]:
+    def steps(self, wanted: Wanted, name: str, *, bytecode: bool = True) -> list[Box]:
         """Boxes to run in turn, the next only if one ends with TRY_NEXT. Then `accept`.
+
+        Without `bytecode` a model can start sooner; run `bytecode_step` once it has.
 
         `name` is this installation's own: a folder of its own is made for it, anew.
         """
@@ -175,11 +177,22 @@ class Environments:
             lock="" if not wanted.requirements.lines else wanted.lock,
             previous=before.lock if before else None,
             made=self._locks(wanted.interpreter),
+            bytecode=bytecode,
         )
         boxes = []
         if not wanted.requirements.own and not _BUILT.match(wanted.lock or ""):
             boxes.append(self._installer.wheels(ask, self._shared, name))
         return [*boxes, self._installer.build(ask, self._folder / "builds" / name, name)]
+
+    def bytecode_step(self, wanted: Wanted, environment: Environment) -> Box:
+        """Write the bytecode that an installation left out. Harmless at any time, and again."""
+        if _BUILT.match(environment.lock):
+            made = self._made / environment.key
+            return self._installer.bytecode(wanted.interpreter, made, "", None)
+        made_inside = f"made/{environment.key}"
+        return self._installer.bytecode(
+            wanted.interpreter, self._folder, made_inside, "shared/bytecode"
+        )
 
     def accept(self, wanted: Wanted, name: str) -> Environment:
         """Take over what the steps made. The rename is what makes it exist."""
