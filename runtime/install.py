@@ -96,10 +96,13 @@ def install(folder: str, plan: dict[str, Any]) -> None:
     if PINNED.search(text) or plan["own"]:
         say("Installing " + listed(text, plan))
         sync(uv, plan, environment, lock)
-    missing = link_bytecode(environment, os.path.join(BYTECODE, plan["release"]))
-    if plan["bytecode"]:
-        compile_all(missing)
-    open_to_all(environment)
+    store = os.path.join(BYTECODE, plan["release"])
+    if plan["bytecode"] or os.path.isdir(store):
+        missing = link_bytecode(environment, store)
+        if plan["bytecode"]:
+            compile_all(missing)
+    if plan["build"]:
+        open_to_all(environment)
     say("Installed.")
 
 
