@@ -19,7 +19,6 @@ import subprocess
 import sys
 import threading
 import time
-from concurrent.futures import ProcessPoolExecutor
 from typing import Any, Iterator, NoReturn
 
 TRY_NEXT = 75
@@ -52,10 +51,12 @@ class Failed(Exception):
 def main() -> int:
     os.umask(0o022)
     folder = sys.argv[1]
-    with open(os.path.join(folder, "plan.json"), encoding="utf-8") as file:
-        plan = json.load(file)
+    plan = json.loads(sys.argv[2] if len(sys.argv) > 2 else read(os.path.join(folder, "plan.json")))
     try:
-        install(folder, plan)
+        if plan.get("only_bytecode"):
+            compile_all(link_bytecode(plan["environment"], plan["store"]))
+        else:
+            install(folder, plan)
     except Failed as failure:
         for line in failure.words.splitlines():
             say("  " + line)
@@ -95,8 +96,13 @@ def install(folder: str, plan: dict[str, Any]) -> None:
     if PINNED.search(text) or plan["own"]:
         say("Installing " + listed(text, plan))
         sync(uv, plan, environment, lock)
-    compile_all(environment, os.path.join(BYTECODE, plan["release"]))
-    open_to_all(environment)
+    store = os.path.join(BYTECODE, plan["release"])
+    if plan["bytecode"] or os.path.isdir(store):
+        missing = link_bytecode(environment, store)
+        if plan["bytecode"]:
+            compile_all(missing)
+    if plan["build"]:
+        open_to_all(environment)
     say("Installed.")
 
 
@@ -222,31 +228,37 @@ def watch_disk(folder: str, keep_free_mb: int) -> None:
 # Bytecode
 
 
-def compile_all(environment: str, store: str) -> None:
-    """Environments are mounted read-only: what is not compiled now is compiled at every start.
+def link_bytecode(environment: str, store: str) -> list[tuple[str, str, str]]:
+    """Environments are mounted read-only: what is not compiled here is compiled at every start.
 
     Bytecode is kept by the hash of its source, so that it is made once for all environments. The
-    store is only ever written where nothing of a package has run.
+    store is only ever written where nothing of a package has run. What it lacks is returned.
     """
     os.makedirs(store, exist_ok=True)
     missing = []
     for source in sources(environment):
+        with open(source, "rb") as file:
+            kept = os.path.join(store, hashlib.sha256(file.read()).hexdigest())
+        target = importlib.util.cache_from_source(source)
         try:
-            with open(source, "rb") as file:
-                kept = os.path.join(store, hashlib.sha256(file.read()).hexdigest())
-            target = importlib.util.cache_from_source(source)
             os.makedirs(os.path.dirname(target), exist_ok=True)
             if os.path.lexists(target):
                 os.unlink(target)
             os.link(kept, target)
         except OSError:  # most likely nobody has compiled it before
             missing.append((source, target, kept))
-    # A process costs more than a few files.
+    return missing
+
+
+def compile_all(missing: list[tuple[str, str, str]]) -> None:
+    # A process costs more than a few files, and importing the pool more than an empty environment.
     if len(missing) < 40:
         for one in missing:
             compile_one(one)
         return
-    with ProcessPoolExecutor(2) as processes:
+    from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415
+
+    with ProcessPoolExecutor(min(4, os.cpu_count() or 1)) as processes:
         for _ in processes.map(compile_one, missing, chunksize=8):
             pass
 

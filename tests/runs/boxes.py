@@ -49,11 +49,16 @@ def run_box(box: Box, *, offline: bool = False) -> Done:
 
 
 def install(
-    environments: Environments, wanted: Wanted, name: str = "run-install", *, offline: bool = False
+    environments: Environments,
+    wanted: Wanted,
+    name: str = "run-install",
+    *,
+    offline: bool = False,
+    bytecode: bool = True,
 ) -> tuple[Environment | None, str]:
     """Run the steps as the engine does: the environment or None, and what was said."""
     output = ""
-    for box in environments.steps(wanted, name):
+    for box in environments.steps(wanted, name, bytecode=bytecode):
         done = run_box(box, offline=offline)
         output += done.output
         if done.code == 0:

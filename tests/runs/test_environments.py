@@ -127,6 +127,7 @@ def test_no_requirements_are_an_environment_too(bench: Bench) -> None:
     assert imports(environment, wanted, "apple").code == 1
 
 
+@pytest.mark.heavy
 def test_requirements_mean_the_same_for_a_day_and_a_lock_for_ever(
     bench: Bench, index: PackageIndex
 ) -> None:
@@ -162,6 +163,7 @@ def test_the_same_lock_is_not_installed_twice(bench: Bench) -> None:
     assert new == old
 
 
+@pytest.mark.heavy
 def test_two_installations_of_one_request_are_harmless(bench: Bench) -> None:
     wanted = bench.wanted("apple\n")
     for name in ("a-install", "b-install"):
@@ -208,6 +210,7 @@ def test_scripts_and_prefix_are_right_where_the_model_runs(
     assert done.output.strip() == environment.inside
 
 
+@pytest.mark.heavy
 def test_bytecode_is_written_once_and_valid_where_it_is_read_only(bench: Bench) -> None:
     for text in ("apple\n", "basket\n"):
         environment, wanted = bench.install(text)
@@ -228,6 +231,27 @@ def test_bytecode_is_written_once_and_valid_where_it_is_read_only(bench: Bench) 
         assert done.output.strip().startswith(environment.inside)
 
 
+@pytest.mark.heavy
+@pytest.mark.parametrize("text", ["basket\n", "homemade\nbasket\n"])
+def test_bytecode_can_be_left_for_later_and_is_then_the_same(bench: Bench, text: str) -> None:
+    wanted = bench.wanted(text)
+    for step in bench.made.steps(wanted, "x-install", bytecode=False):
+        done = run_box(step)
+        if done.code == 0:
+            break
+    environment = bench.made.accept(wanted, "x-install")
+    folder = Path(environment.path)
+    assert not list(folder.rglob("apple/__pycache__/*.pyc"))
+    for _ in range(2):
+        assert run_box(bench.made.bytecode_step(wanted, environment)) == Done(0, "")
+        assert len(list(folder.rglob("apple/__pycache__/*.pyc"))) == 2
+    code = "import basket"
+    done = run_inside(environment, wanted, environment.python, "-v", "-c", code)
+    assert f"code object from '{environment.inside}" in done.output
+    assert f"code object from {environment.inside}" not in done.output
+
+
+@pytest.mark.heavy
 def test_environments_share_files_with_the_cache_and_built_ones_with_nobody(bench: Bench) -> None:
     shared, _ = bench.install("apple\n")
     [file] = Path(shared.path).glob("lib/python*/site-packages/apple/core.py")
@@ -247,6 +271,7 @@ def test_a_bad_requirement_is_told_in_uvs_words(bench: Bench) -> None:
     assert "apple bar" in output
 
 
+@pytest.mark.heavy
 def test_what_does_not_exist_or_does_not_fit_is_told_apart_from_an_index_out_of_reach(
     bench: Bench,
 ) -> None:
@@ -273,6 +298,7 @@ def test_an_index_out_of_reach_is_said_so_and_what_was_resolved_before_is_used(
     assert "installing what was resolved before" in output
 
 
+@pytest.mark.heavy
 def test_a_package_without_a_wheel_is_built_in_a_second_step(bench: Bench) -> None:
     environment, output = install(bench.made, bench.wanted("homemade\n"))
     assert environment, output
@@ -285,6 +311,7 @@ def test_a_package_without_a_wheel_is_built_in_a_second_step(bench: Bench) -> No
     assert again == environment
 
 
+@pytest.mark.heavy
 def test_a_build_that_fails_says_what_the_build_said(bench: Bench, index: PackageIndex) -> None:
     index.add_source("homemade", "1.1", builder("raise SystemExit('no compiler today')"))
     assert "no compiler today" in bench.fail("homemade==1.1\n")
@@ -322,6 +349,7 @@ told.write(" ".join(sorted(os.environ)))
     assert not (bench.folder / "builds/run-install").exists()
 
 
+@pytest.mark.heavy
 def test_what_a_build_leaves_is_found_by_nobody_else(bench: Bench) -> None:
     """It claims to be the plain environment of apple, and writes wherever it can."""
     honest, _ = bench.install("apple\n")
@@ -348,6 +376,7 @@ for name in ("/environments/cache/poison", "/environments/bytecode/poison"):
     assert not list(bench.folder.rglob("poison"))
 
 
+@pytest.mark.heavy
 def test_files_of_a_model_count_only_for_that_model(bench: Bench) -> None:
     write_package(bench, "told.write('one')")
     one = bench.wanted("./pkg\n", archive="one")
@@ -380,6 +409,7 @@ get_requires_for_build_editable = get_requires_for_build_wheel
     assert done.output == "from the model\n"
 
 
+@pytest.mark.heavy
 def test_an_index_of_the_models_own_shows_nothing_of_ours(bench: Bench) -> None:
     bench.install("apple\n")
     for url in ("file:///environments/cache", "file:///etc"):
@@ -410,6 +440,14 @@ def test_links_left_for_the_server_are_not_followed(bench: Bench, tmp_path: Path
     (staging / "environment").symlink_to(tmp_path)
     with pytest.raises(CannotInstall):
         bench.made.accept(wanted, "x-install")
+    bench.made.steps(wanted, "x-install")
+    staging.rename(staging.with_name("moved"))
+    (tmp_path / "other/environment").mkdir(parents=True)
+    (tmp_path / "other/lock.txt").write_text("apple==1.0\n")
+    staging.symlink_to(tmp_path / "other")
+    with pytest.raises(CannotInstall):
+        bench.made.accept(wanted, "x-install")
+    assert (tmp_path / "other/environment").exists()
     assert secret.exists()
 
 
@@ -439,6 +477,7 @@ def test_an_installation_that_outlived_the_server_is_not_disturbed(bench: Bench)
     assert bench.made.accept(wanted, "alive-install")
 
 
+@pytest.mark.heavy
 def test_after_a_loss_of_power_what_may_not_be_on_disk_is_made_again(bench: Bench) -> None:
     old, _ = bench.install("apple\n")
     bench.made.clean(set(), 10**12)
@@ -466,12 +505,15 @@ def test_the_installer_owns_what_it_writes_and_a_tight_umask_hides_nothing(
         bench.made = Environments(
             bench.folder, installer=Installer(runtime=RUNTIME, index=index.url, uid=1_899_999_999)
         )
+        (bench.folder / "shared/cache/left-by-another-user").touch()
         bench.made.start()
+        assert not list((bench.folder / "shared/cache").iterdir())
         bench.made.steps(bench.wanted("./apple\n"), "x-install")
         bench.made.steps(bench.wanted("apple\n"), "y-install")
-        for path in ("shared", "shared/cache", "shared/y-install", "builds/y-install",
-                     "builds/x-install/model", "builds/x-install/x-install"):  # fmt: skip
+        for path in ("shared", "shared/cache", "shared/y-install"):
             assert (bench.folder / path).stat().st_uid == 1_899_999_999, path
+        for path in ("builds/y-install", "builds/x-install/model", "builds/x-install/x-install"):
+            assert (bench.folder / path).stat().st_uid == 1_899_999_998, path
         environment, _ = bench.install("apple\n")
     finally:
         os.umask(before)
@@ -480,11 +522,13 @@ def test_the_installer_owns_what_it_writes_and_a_tight_umask_hides_nothing(
             assert file.stat().st_mode & 0o004, file
 
 
+@pytest.mark.heavy
 def test_the_longest_unused_go_first_and_those_in_use_never(bench: Bench) -> None:
     made = [bench.install(text)[0] for text in ("apple\n", "basket\n", "homemade\n")]
     for age, one in zip((30, 20, 10), made, strict=True):
         then = bench.now - age * 24 * 3600
         os.utime(bench.folder / f"made/{one.key}.json", (then, then))
+    bench.made.clean(set(), 10**12)
     total = bench.made.clean(set(), 10**12)
     assert len(list((bench.folder / "made").glob("*.json"))) == 3
     left = bench.made.clean({made[0].key}, total - 1)

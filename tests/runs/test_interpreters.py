@@ -11,6 +11,7 @@ import pytest
 from tapeline import settings
 from tapeline.runs import interpreters
 from tapeline.runs.interpreters import Found
+from tapeline.settings import Settings
 
 REAL = Path(sys._base_executable).resolve()  # type: ignore[attr-defined]
 VERSION = ".".join(map(str, sys.version_info[:2]))
@@ -107,6 +108,14 @@ def test_a_virtual_environment_stands_for_the_python_it_was_made_of(
     one = found.get(VERSION)
     assert one
     assert not Path(one.prefix).is_relative_to(tmp_path)
+
+
+def test_a_server_looks_where_its_settings_and_its_path_say(tmp_path: Path) -> None:
+    found = interpreters.of_host(Settings(data=tmp_path, pythons=f" {REAL}, "))
+    one = found.get(VERSION)
+    assert one
+    assert one.source == "setting"
+    assert (tmp_path / "pythons.json").exists()
 
 
 def test_what_the_settings_name_wins(tmp_path: Path) -> None:

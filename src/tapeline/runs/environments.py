@@ -10,8 +10,6 @@ came out of it. docs/environments.md has the whole story.
 import hashlib
 import os
 import re
-import shutil
-import stat
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator
@@ -23,6 +21,7 @@ import msgspec
 
 from tapeline import private_files
 from tapeline.errors import CannotInstall
+from tapeline.runs import foreign_files
 from tapeline.runs import requirements as requirement_files
 from tapeline.runs.box import Box
 from tapeline.runs.installations import INSIDE, RESERVED, Ask, Installer
@@ -98,15 +97,18 @@ class Environments:
         """
         for name in ("made", "requests", "builds"):
             _folder(self._folder / name)
+        cache = self._shared / "cache"
+        if cache.exists() and cache.stat().st_uid != self._installer.owner():
+            self._empty_cache()  # the server was root before, or was not
         for name in ("", *RESERVED):
             self._installer.folder(self._shared / name)
         for left in [*self._staged(), *(self._folder / "builds").iterdir()]:
             if left.name not in under_way:
-                _remove(left)
+                foreign_files.remove(left)
         for made in self._made.iterdir():
             twin = made.with_suffix("") if made.suffix == ".json" else _record(made)
             if not twin.exists():
-                _remove(made)
+                foreign_files.remove(made)
         self._distrust_after_power_loss()
 
     # Asking
@@ -154,8 +156,10 @@ class Environments:
 
     # Making
 
-    def steps(self, wanted: Wanted, name: str) -> list[Box]:
+    def steps(self, wanted: Wanted, name: str, *, bytecode: bool = True) -> list[Box]:
         """Boxes to run in turn, the next only if one ends with TRY_NEXT. Then `accept`.
+
+        Without `bytecode` a model can start sooner; run `bytecode_step` once it has.
 
         `name` is this installation's own: a folder of its own is made for it, anew.
         """
@@ -173,16 +177,29 @@ class Environments:
             lock="" if not wanted.requirements.lines else wanted.lock,
             previous=before.lock if before else None,
             made=self._locks(wanted.interpreter),
+            bytecode=bytecode,
         )
         boxes = []
         if not wanted.requirements.own and not _BUILT.match(wanted.lock or ""):
             boxes.append(self._installer.wheels(ask, self._shared, name))
         return [*boxes, self._installer.build(ask, self._folder / "builds" / name, name)]
 
+    def bytecode_step(self, wanted: Wanted, environment: Environment) -> Box:
+        """Write the bytecode that an installation left out. Harmless at any time, and again."""
+        if _BUILT.match(environment.lock):
+            made = self._made / environment.key
+            return self._installer.bytecode(wanted.interpreter, made, "", None)
+        made_inside = f"made/{environment.key}"
+        return self._installer.bytecode(
+            wanted.interpreter, self._folder, made_inside, "shared/bytecode"
+        )
+
     def accept(self, wanted: Wanted, name: str) -> Environment:
         """Take over what the steps made. The rename is what makes it exist."""
         for built, staging in self._stagings(name):
-            lock = _read_lock(staging / "lock.txt")
+            if not foreign_files.is_folder(staging):
+                continue  # a build owns the folder above it and could have put a link here
+            lock = foreign_files.read_text(staging / "lock.txt", LARGEST_LOCK)
             if lock is None:
                 continue
             if built:
@@ -200,8 +217,8 @@ class Environments:
 
     def discard(self, name: str) -> None:
         """Forget an installation that failed or was given up."""
-        _remove(self._shared / name)
-        _remove(self._folder / "builds" / name)
+        foreign_files.remove(self._shared / name)
+        foreign_files.remove(self._folder / "builds" / name)
 
     # Bounding
 
@@ -212,19 +229,19 @@ class Environments:
         cache until that is too much as well; then all of the cache goes.
         """
         with self._lock:
-            total = _size(self._folder)
+            total = foreign_files.size(self._folder)
             for made in sorted(self._made.glob("*.json"), key=lambda file: file.stat().st_mtime):
                 recent = self._clock() - made.stat().st_mtime < RECENT_SECONDS
                 if total <= max_bytes or made.stem in keep or recent:
                     continue
-                total -= _size(made.with_suffix(""), alone=True)
+                total -= foreign_files.size(made.with_suffix(""), alone=True)
                 # The record goes first: what has none is not found, and removed at the start.
                 made.unlink()
-                _remove(made.with_suffix(""))
+                foreign_files.remove(made.with_suffix(""))
             idle = not self._staged()
             if total > max_bytes and idle:
                 self._empty_cache()
-                total = _size(self._folder)
+                total = foreign_files.size(self._folder)
             if idle and self._unsettled.exists():
                 os.sync()
                 self._unsettled.unlink()
@@ -257,13 +274,13 @@ class Environments:
             for made in self._made.glob("*.json"):
                 if made.with_suffix("").stat().st_ctime >= began:
                     made.unlink()
-                    _remove(made.with_suffix(""))
+                    foreign_files.remove(made.with_suffix(""))
             self._unsettled.unlink()
 
     def _empty_cache(self) -> None:
         """Environments keep what they share with it: a hard link is as good as the other."""
         for name in RESERVED:
-            _remove(self._shared / name)
+            foreign_files.remove(self._shared / name)
             self._installer.folder(self._shared / name)
 
     def _staged(self) -> list[Path]:
@@ -287,10 +304,10 @@ class Environments:
         return Environment(key=key, path=str(path), inside=f"{INSIDE}/{key}", lock=made.lock)
 
     def _take(self, wanted: Wanted, fresh: Path, key: str, lock: str, *, built: bool) -> None:
-        if (self._made / f"{key}.json").exists() or not _is_folder(fresh):
+        if (self._made / f"{key}.json").exists() or not foreign_files.is_folder(fresh):
             return
         target = self._made / key
-        _remove(target)
+        foreign_files.remove(target)
         made = _Made(lock=lock, interpreter=identity(wanted.interpreter), built=built)
         fresh.rename(target)
         private_files.write(_record(target), msgspec.json.encode(made))
@@ -352,48 +369,5 @@ def _boot() -> str:
     return ""
 
 
-def _is_folder(path: Path) -> bool:
-    with suppress(OSError):
-        return stat.S_ISDIR(path.lstat().st_mode)
-    return False
-
-
-def _remove(path: Path) -> None:
-    if _is_folder(path):
-        shutil.rmtree(path, ignore_errors=True)
-    else:
-        path.unlink(missing_ok=True)
-
-
 def _record(made: Path) -> Path:
     return made.with_name(f"{made.name}.json")
-
-
-def _read_lock(path: Path) -> str | None:
-    """Written by whoever ran there: no link is followed, nothing endless is read."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return None
-    with os.fdopen(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            return None
-        data = file.read(LARGEST_LOCK + 1)
-    return data.decode("utf-8", "replace") if len(data) <= LARGEST_LOCK else None
-
-
-def _size(path: Path, *, alone: bool = False) -> int:
-    """Bytes on disk; what has several links counts once or, if `alone`, not at all."""
-    total, seen, folders = 0, set(), [str(path)]
-    while folders:
-        with suppress(OSError), os.scandir(folders.pop()) as entries:
-            for entry in entries:
-                status = entry.stat(follow_symlinks=False)
-                if entry.is_dir(follow_symlinks=False):
-                    folders.append(entry.path)
-                elif status.st_nlink > 1:
-                    if alone or status.st_ino in seen:
-                        continue
-                    seen.add(status.st_ino)
-                total += status.st_blocks * 512
-    return total

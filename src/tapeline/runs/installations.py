@@ -35,6 +35,8 @@ class Ask(msgspec.Struct, frozen=True, kw_only=True):
     """What was resolved last time, for when the index cannot be reached."""
     made: list[str]
     """Hashes of locks that need no second environment."""
+    bytecode: bool
+    """Compile what has never been compiled; linking what has costs next to nothing."""
 
 
 class Installer(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,32 +47,52 @@ class Installer(msgspec.Struct, frozen=True, kw_only=True):
     extra_indexes: str = ""
     proxy: str = ""
     uid: int | None = None
-    """Whom root becomes to install; None where the server is not root."""
+    """Whom root becomes to install, and the one below it to build: whoever breaks out of a build
+    still cannot write what is shared. None where the server is not root."""
     memory_mb: int = 2048
     disk_mb: int = 20_000
 
     def wheels(self, ask: Ask, shared: Path, name: str) -> Box:
         """Names from the server's index, nothing built: no code of a package runs."""
         self._plan(ask, self.folder(shared / name), name, build=False)
-        return self._box(ask, shared, name, build=False)
+        return self._box(ask.interpreter, ask.requirements, shared, name, build=False)
 
     def build(self, ask: Ask, root: Path, name: str) -> Box:
         """Anything; whatever runs here sees this installation only, and its cache goes with it."""
         for made in (root, root / "cache", root / "bytecode", root / "model", root / name):
-            self.folder(made)
+            self.folder(made, self._builder())
         self._plan(ask, root / name, name, build=True)
-        box = self._box(ask, root, name, build=True)
+        box = self._box(ask.interpreter, ask.requirements, root, name, build=True)
         if ask.requirements.own:
             box.readonly.append((ask.model_folder, "/upload"))
             box.writable.append((str(root / "model"), "/model"))
         return box
 
-    def folder(self, path: Path) -> Path:
+    def bytecode(self, interpreter: Interpreter, root: Path, made: str, store: str | None) -> Box:
+        """Compiles what an environment lacks. Nothing of a package runs; it may be in use."""
+        box = self._box(interpreter, Requirements(), root, "", build=store is None)
+        plan = {
+            "only_bytecode": True,
+            "environment": f"{INSIDE}/{made}",
+            "store": f"{INSIDE}/{store}/{interpreter.release}" if store else "/tmp/bytecode",  # noqa: S108
+        }
+        box.argv.append(msgspec.json.encode(plan).decode())
+        box.network = "none"
+        return box
+
+    def owner(self) -> int:
+        return os.geteuid() if self.uid is None else self.uid
+
+    def _builder(self) -> int | None:
+        return None if self.uid is None else self.uid - 1
+
+    def folder(self, path: Path, uid: int | None = None) -> Path:
         """A folder for the installer to write in, whatever the umask says."""
         path.mkdir(parents=True, exist_ok=True)
         path.chmod(0o755)
-        if self.uid is not None:
-            os.chown(path, self.uid, self.uid)
+        owner = uid or self.uid
+        if owner is not None:
+            os.chown(path, owner, owner)
         return path
 
     def _plan(self, ask: Ask, staging: Path, name: str, *, build: bool) -> None:
@@ -88,6 +110,7 @@ class Installer(msgspec.Struct, frozen=True, kw_only=True):
             "previous": ask.previous,
             "made": [] if build else ask.made,
             "own": asked.own,
+            "bytecode": ask.bytecode,
             "build": build,
             "keep_free_mb": KEEP_FREE_MB,
         }
@@ -100,13 +123,21 @@ class Installer(msgspec.Struct, frozen=True, kw_only=True):
             (staging / file).write_bytes(text)
             (staging / file).chmod(0o644)
 
-    def _box(self, ask: Ask, root: Path, name: str, *, build: bool) -> Box:
+    def _box(
+        self,
+        interpreter: Interpreter,
+        asked: Requirements,
+        root: Path,
+        name: str,
+        *,
+        build: bool,
+    ) -> Box:
         return Box(
-            argv=[ask.interpreter.path, "-I", "-S", "/runtime/install.py", f"{INSIDE}/{name}"],
+            argv=[interpreter.path, "-I", "-S", "/runtime/install.py", f"{INSIDE}/{name}"],
             cwd=f"{INSIDE}/{name}",
-            env=self._environment(ask.requirements),
+            env=self._environment(asked),
             readonly=[
-                *ask.interpreter.binds(),
+                *interpreter.binds(),
                 (str(self.runtime / "install.py"), "/runtime/install.py"),
                 (uv_program(), UV_INSIDE),
             ],
@@ -119,7 +150,7 @@ class Installer(msgspec.Struct, frozen=True, kw_only=True):
             pids=512,
             # The shared folder holds what many installations left; install.py watches the disk.
             disk_mb=self.disk_mb if build else None,
-            uid=self.uid,
+            uid=self._builder() if build else self.uid,
         )
 
     def _environment(self, asked: Requirements) -> dict[str, str]:

@@ -1,0 +1,50 @@
+"""Folders that others wrote in: read, measured and removed without following a link of theirs."""
+
+import os
+import shutil
+import stat
+from contextlib import suppress
+from pathlib import Path
+
+
+def is_folder(path: Path) -> bool:
+    with suppress(OSError):
+        return stat.S_ISDIR(path.lstat().st_mode)
+    return False
+
+
+def remove(path: Path) -> None:
+    if is_folder(path):
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def read_text(path: Path, most: int) -> str | None:
+    """A regular file of at most so many bytes; None for anything else."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return None
+    with os.fdopen(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return None
+        data = file.read(most + 1)
+    return data.decode("utf-8", "replace") if len(data) <= most else None
+
+
+def size(path: Path, *, alone: bool = False) -> int:
+    """Bytes on disk; what has several links counts once or, if `alone`, not at all."""
+    total, seen, folders = 0, set(), [str(path)]
+    while folders:
+        with suppress(OSError), os.scandir(folders.pop()) as entries:
+            for entry in entries:
+                status = entry.stat(follow_symlinks=False)
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append(entry.path)
+                elif status.st_nlink > 1:
+                    if alone or status.st_ino in seen:
+                        continue
+                    seen.add(status.st_ino)
+                total += status.st_blocks * 512
+    return total
