@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tapeline_client import Client, Problem
 
 from tapeline.settings import Settings
-from tapeline_client import Client, Problem
 from tests.acceptance.conftest import home
 from tests.client.road import Road
 from tests.conftest import Person, Service

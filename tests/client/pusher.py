@@ -12,7 +12,7 @@ import time
 import tapeline_client as tapeline
 
 
-def forever(name):  # type: ignore[no-untyped-def]
+def forever(name: str) -> None:
     number = 0
     while True:
         order = "%s-%d" % (name, number)
@@ -23,7 +23,7 @@ def forever(name):  # type: ignore[no-untyped-def]
             time.sleep(0.001)
 
 
-def use_everything():  # type: ignore[no-untyped-def]
+def use_everything() -> None:
     tapeline.lifecycle(message="Trying", running=True)
     tapeline.event("number", {"decimal": decimal.Decimal("0.5"), "nan": float("nan")})
     tapeline.limit_order("ETH-USD", "sell", 2, price=3, id="1", exchange="x")
@@ -45,12 +45,12 @@ def use_everything():  # type: ignore[no-untyped-def]
 
 
 @tapeline.recorded(type="sum")
-def recorded(a, b):  # type: ignore[no-untyped-def]
+def recorded(a: int, b: int) -> int:
     return a + b
 
 
 @tapeline.recorded
-async def use_async():  # type: ignore[no-untyped-def]
+async def use_async() -> None:
     assert await tapeline.default_client().aflush(20)
 
 

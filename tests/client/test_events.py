@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tapeline_client import ClientClosed, InvalidEvent, Problem
 
 from tapeline.tape.kinds import BY_PATH
-from tapeline_client import ClientClosed, InvalidEvent, Problem
 from tests.client.conftest import Make
 from tests.pushing import Model
 

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from tapeline_client import Client
 
 from tapeline import compose
 from tapeline.settings import Settings
 from tapeline.store.tape_tables import tapes
 from tapeline.tape import read
-from tapeline_client import Client
 from tests.acceptance.conftest import Home
 from tests.acceptance.test_durability import _model
 from tests.client.conftest import Make
@@ -112,8 +112,9 @@ def test_a_killed_server_and_a_killed_model_lose_and_double_nothing(
         home.servers[-1].wait_until_ready()
         returned = (tmp_path / f"out-{turn}").read_text().splitlines()
         handed_over += [f"s{turn}-{number}" for number in returned]
-    address = {"url": variables["TAPELINE_URL"], **headers}
-    last = Client(**address, folder=str(tmp_path / "state" / "tapeline-client"))
+    folder = str(tmp_path / "state" / "tapeline-client")
+    url, key, secret = variables["TAPELINE_URL"], headers["api_key"], headers["api_pass"]
+    last = Client(url, model_id, key, secret, folder=folder)
     last.log("the end")
     assert last.flush(60)
     assert last.close()
@@ -146,9 +147,7 @@ def _minor(path: Path) -> int:
 
 
 @pytest.mark.parametrize("python", pythons(), ids=lambda path: path.parts[-3])
-def test_every_python_reports(
-    model: Model, tmp_path: Path, python: Path
-) -> None:
+def test_every_python_reports(model: Model, tmp_path: Path, python: Path) -> None:
     variables = environment(model.service.address, model.headers, tmp_path / "state")
     ended = subprocess.run(
         # Forking beside threads is what newer Pythons warn of, and what is tried here.

@@ -43,9 +43,7 @@ def python(request: pytest.FixtureRequest) -> Path:
 def backtest(python: Path, tmp_path: Path) -> Backtest:
     """Run a script's text as a backtest with these arguments."""
 
-    def run(
-        script: str, *, function: str = "", arguments: Any = None, **variables: str
-    ) -> Ended:
+    def run(script: str, *, function: str = "", arguments: Any = None, **variables: str) -> Ended:
         folder, out = tmp_path / "model", tmp_path / "out"
         for made in (folder, out):
             made.mkdir(exist_ok=True)

@@ -73,7 +73,7 @@ def test_a_named_function_that_is_not_there_is_said(backtest: Backtest, function
     assert ended.code == 1
     assert ended.status is not None
     assert not ended.status["successful"]
-    assert function.split(":")[0] in ended.status["status_summary"]
+    assert function.split(":", maxsplit=1)[0] in ended.status["status_summary"]
 
 
 def test_a_failure_is_told_with_the_models_own_traceback(backtest: Backtest) -> None:

@@ -38,7 +38,9 @@ def _status() -> int:
         _say(f"{model}: {size:,} bytes in the queue")
         for name in sorted(os.listdir(folder)):
             if name.endswith((".ndjson", ".old")):
-                _say(f"  {os.path.join(folder, name)}: {os.path.getsize(os.path.join(folder, name)):,} bytes")
+                _say(
+                    f"  {os.path.join(folder, name)}: {os.path.getsize(os.path.join(folder, name)):,} bytes"
+                )
     return 0
 
 

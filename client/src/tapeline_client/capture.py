@@ -140,7 +140,7 @@ def recorded(
     client: Events,
     function: Callable[..., Any] | None = None,
     *,
-    type: str | None = None,  # noqa: A002 - the wire's name
+    type: str | None = None,
     annotation: str | None = None,
 ) -> Any:
     """`@recorded` or `@recorded(type="signal", annotation="why")`, on functions and coroutines."""

@@ -156,7 +156,8 @@ class Client(Events):
             return False
         if not done:
             self._reporter.tell(
-                "unsent", f"Some events are not sent yet; the next run sends them from {self.folder}."
+                "unsent",
+                f"Some events are not sent yet; the next run sends them from {self.folder}.",
             )
         self._spool.close(everything_sent=done)
         return done and not sender.superseded

@@ -109,8 +109,6 @@ def _checked(name: str, value: str) -> str:
     if name == "url":
         parts = urlsplit(value)
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ConfigurationError(
-                f"url must look like http://host:port, not {value!r}."
-            )
+            raise ConfigurationError(f"url must look like http://host:port, not {value!r}.")
         return value.rstrip("/")
     return value

@@ -45,7 +45,9 @@ class Segment:
         made = cls(number, path_of(folder, number), size)
         assert made.path is not None
         _check_room(folder, size)
-        fd = os.open(made.path, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
+        fd = os.open(
+            made.path, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600
+        )
         try:
             _write_all(fd, bytes(size))
             made.map = _mapped(fd, size)

@@ -31,7 +31,7 @@ class Answer(NamedTuple):
     retry_after: float | None
 
     @property
-    def index(self) -> int | None:
+    def culprit(self) -> int | None:
         """Of the event that made the server refuse a batch."""
         found = _INDEX.match(self.error)
         return int(found.group(1)) if found else None
@@ -114,7 +114,10 @@ def _said(content: bytes, answer: http.client.HTTPResponse) -> tuple[str, str]:
         return str(said.get("code", "")), str(said.get("error", ""))
     except (ValueError, AttributeError):
         where = answer.getheader("location")
-        return "", f"It points to {where}." if where else f"It said {answer.status} {answer.reason}."
+        return (
+            "",
+            f"It points to {where}." if where else f"It said {answer.status} {answer.reason}.",
+        )
 
 
 def _seconds(text: str | None) -> float | None:
