@@ -1,5 +1,8 @@
-"""A model in a process of its own, on any Python from 3.7: `pusher.py forever NAME` hands over
-numbered orders and prints each number once the call has returned; `pusher.py try` uses everything."""
+"""A model in a process of its own, on any Python from 3.7.
+
+`pusher.py forever NAME` hands over numbered orders and prints each number once the call has
+returned; `pusher.py try` uses everything there is.
+"""
 
 import asyncio
 import decimal
@@ -15,7 +18,7 @@ import tapeline_client as tapeline
 def forever(name: str) -> None:
     number = 0
     while True:
-        order = "%s-%d" % (name, number)
+        order = f"{name}-{number}"
         tapeline.market_order("BTC-USD", "buy", 1.5, id=order, exchange="x")
         os.write(1, b"%d\n" % number)
         number += 1
@@ -30,7 +33,7 @@ def use_everything() -> None:
     tapeline.capture_logging(level=logging.WARNING)
     logging.getLogger("model").warning("logged %d", 1)
     with tapeline.capture_output(force=True):
-        print("printed")
+        print("printed")  # noqa: T201
     assert recorded(2, b=3) == 5
     asyncio.run(use_async())
     thread = threading.Thread(target=tapeline.log, args=("from a thread",))

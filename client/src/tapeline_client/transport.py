@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
 import platform
@@ -79,10 +80,8 @@ class Transport:
         connection = self._connection
         opened = connection.sock if connection is not None else None
         if opened is not None:
-            try:
+            with contextlib.suppress(OSError):
                 opened.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass
 
     def _post(self, body: bytes, key: str) -> Answer:
         connection = self._connection or self._connect()
