@@ -217,7 +217,7 @@ def _watch_threads(run: Backtest) -> None:
         thread.run = watched  # type: ignore[method-assign]
         start(thread)
 
-    threading.Thread.start = start_watched  # type: ignore[method-assign]
+    threading.Thread.start = start_watched  # type: ignore[method-assign,assignment]
 
 
 def _note(run: Backtest, error: BaseException, thread: threading.Thread | None) -> None:

@@ -256,7 +256,7 @@ def compile_all(missing: list[tuple[str, str, str]]) -> None:
         for one in missing:
             compile_one(one)
         return
-    from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415
+    from concurrent.futures import ProcessPoolExecutor
 
     with ProcessPoolExecutor(min(4, os.cpu_count() or 1)) as processes:
         for _ in processes.map(compile_one, missing, chunksize=8):

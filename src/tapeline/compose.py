@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 from starlette.types import ASGIApp
 
@@ -13,10 +12,9 @@ from tapeline.errors import CannotStart
 from tapeline.http import app
 from tapeline.http.metrics import Metrics
 from tapeline.http.services import Services
-from tapeline.runs import beside, interpreters
-from tapeline.runs.interpreters import Found
+from tapeline.runs import interpreters
 from tapeline.runs.runner import Runner
-from tapeline.settings import Settings, search_path
+from tapeline.settings import Settings
 from tapeline.store import failures
 from tapeline.store.blobs import Blobs
 from tapeline.store.migrate import migrate
@@ -53,19 +51,8 @@ def open_services(settings: Settings) -> Iterator[Services]:
         if store.database.file is not None:  # on PostgreSQL another server may be staging now
             store.write_now(uploads.discard_orphans)
         blobs, seal = Blobs(settings.data / "blobs", settings.blobs), Seal.of(keys)
-        found, helpers = _interpreters(settings), Helpers(settings.helpers)
-        runner = Runner(
-            settings,
-            store,
-            blobs,
-            seal,
-            appender,
-            watchers,
-            helpers,
-            spool,
-            found,
-            beside.folders(),
-        )
+        found, helpers = interpreters.of_host(settings), Helpers(settings.helpers)
+        runner = Runner(settings, store, blobs, seal, appender, watchers, helpers, spool, found)
         services = Services(
             settings,
             store,
@@ -90,15 +77,6 @@ def open_services(settings: Settings) -> Iterator[Services]:
 
 def application(services: Services) -> ASGIApp:
     return app.build(services)
-
-
-def _interpreters(settings: Settings) -> Found:
-    return interpreters.discover(
-        memory=settings.data / "pythons.json",
-        extra=[Path(one.strip()) for one in settings.pythons.split(",") if one.strip()],
-        path=search_path(),
-        home=Path.home(),
-    )
 
 
 def _migrate(store: Store) -> None:

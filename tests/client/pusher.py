@@ -1,5 +1,8 @@
-"""A model in a process of its own, on any Python from 3.7: `pusher.py forever NAME` hands over
-numbered orders and prints each number once the call has returned; `pusher.py try` uses everything."""
+"""A model in a process of its own, on any Python from 3.7.
+
+`pusher.py forever NAME` hands over numbered orders and prints each number once the call has
+returned; `pusher.py try` uses everything there is.
+"""
 
 import asyncio
 import decimal
@@ -12,10 +15,10 @@ import time
 import tapeline_client as tapeline
 
 
-def forever(name):  # type: ignore[no-untyped-def]
+def forever(name: str) -> None:
     number = 0
     while True:
-        order = "%s-%d" % (name, number)
+        order = f"{name}-{number}"
         tapeline.market_order("BTC-USD", "buy", 1.5, id=order, exchange="x")
         os.write(1, b"%d\n" % number)
         number += 1
@@ -23,14 +26,14 @@ def forever(name):  # type: ignore[no-untyped-def]
             time.sleep(0.001)
 
 
-def use_everything():  # type: ignore[no-untyped-def]
+def use_everything() -> None:
     tapeline.lifecycle(message="Trying", running=True)
     tapeline.event("number", {"decimal": decimal.Decimal("0.5"), "nan": float("nan")})
     tapeline.limit_order("ETH-USD", "sell", 2, price=3, id="1", exchange="x")
     tapeline.capture_logging(level=logging.WARNING)
     logging.getLogger("model").warning("logged %d", 1)
     with tapeline.capture_output(force=True):
-        print("printed")
+        print("printed")  # noqa: T201
     assert recorded(2, b=3) == 5
     asyncio.run(use_async())
     thread = threading.Thread(target=tapeline.log, args=("from a thread",))
@@ -45,12 +48,12 @@ def use_everything():  # type: ignore[no-untyped-def]
 
 
 @tapeline.recorded(type="sum")
-def recorded(a, b):  # type: ignore[no-untyped-def]
+def recorded(a: int, b: int) -> int:
     return a + b
 
 
 @tapeline.recorded
-async def use_async():  # type: ignore[no-untyped-def]
+async def use_async() -> None:
     assert await tapeline.default_client().aflush(20)
 
 

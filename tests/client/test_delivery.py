@@ -1,7 +1,6 @@
 """Whatever happens on the way, an event arrives, once, in order, and the caller does not wait."""
 
 import json
-import os
 import statistics
 import threading
 import time
@@ -83,15 +82,14 @@ def test_the_next_process_sends_what_the_last_one_left_before_its_own(
     assert client.flush()
     assert lines(model) == ["first", "second", "third"]
     client.close()
-    assert os.listdir(client.folder) == []
+    assert list(Path(client.folder).iterdir()) == []
 
 
 def test_a_batch_that_was_under_way_is_repeated_byte_for_byte(tmp_path: Path) -> None:
     """Its maker dies after the server took it and before the answer; more was queued meanwhile."""
     with answering() as server:
-        options = {"model_id": "m", "api_key": "k", "api_pass": "p", "folder": str(tmp_path)}
         server.say(503, "unavailable")
-        first = Client(server.url, **options)
+        first = Client(server.url, "m", "k", "p", folder=str(tmp_path))
         first.log("sent")
         wait_for(lambda: bool(server.requests))
         first.log("queued after it")
@@ -99,7 +97,7 @@ def test_a_batch_that_was_under_way_is_repeated_byte_for_byte(tmp_path: Path) ->
         tried = set(server.requests)
         assert len(tried) == 1
         server.answers = [(200, {}, {})]
-        second = Client(server.url, **options)
+        second = Client(server.url, "m", "k", "p", folder=str(tmp_path))
         assert second.flush()
         second.log("own")
         assert second.close()
@@ -293,9 +291,8 @@ def test_an_event_larger_than_a_batch_goes_by_itself(make: Make, model: Model) -
     assert model.get("/backtests/big")["counts"]["account_values"] == 60_000
 
 
-def test_a_loop_is_not_held_up_by_waiting(make: Make, model: Model, road: Road) -> None:
+def test_a_loop_is_not_held_up_by_waiting(model: Model, road: Road) -> None:
     road.delay = 0.3
-    make()  # for its options only: the loop has a client of its own
 
     async def go() -> list[float]:
         import asyncio
@@ -310,7 +307,8 @@ def test_a_loop_is_not_held_up_by_waiting(make: Make, model: Model, road: Road) 
 
         ticking = asyncio.create_task(tick())
         folder = str(Path(model.service.services.settings.data) / "spool")
-        async with AsyncClient(road.url, **model.headers, folder=folder) as client:
+        key, secret = model.headers["api_key"], model.headers["api_pass"]
+        async with AsyncClient(road.url, model.id, key, secret, folder=folder) as client:
             client.log("from a loop")
             assert await client.aflush()
         ticking.cancel()
@@ -330,7 +328,7 @@ def test_a_queue_of_the_living_is_not_taken_over(tmp_path: Path, make: Make, mod
     other = make()
     other.log("theirs")
     assert other.flush()
-    assert os.path.isdir(alive.path)
+    assert Path(alive.path).is_dir()
     alive.delete()
 
 

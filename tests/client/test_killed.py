@@ -112,8 +112,9 @@ def test_a_killed_server_and_a_killed_model_lose_and_double_nothing(
         home.servers[-1].wait_until_ready()
         returned = (tmp_path / f"out-{turn}").read_text().splitlines()
         handed_over += [f"s{turn}-{number}" for number in returned]
-    address = {"url": variables["TAPELINE_URL"], **headers}
-    last = Client(**address, folder=str(tmp_path / "state" / "tapeline-client"))
+    folder = str(tmp_path / "state" / "tapeline-client")
+    url, key, secret = variables["TAPELINE_URL"], headers["api_key"], headers["api_pass"]
+    last = Client(url, model_id, key, secret, folder=folder)
     last.log("the end")
     assert last.flush(60)
     assert last.close()

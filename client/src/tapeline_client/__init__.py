@@ -5,21 +5,21 @@
     tapeline.market_order("BTC-USD", "buy", 0.5, id="42", exchange="kraken")
 
 The functions here use one client that is made when it is first needed, from the environment or from
-`tapeline.json`; `Client` makes others. Where nothing is configured they warn once and do nothing, so
-that a model also runs by itself.
+`tapeline.json`; `Client` makes others. Where nothing is configured they warn once and do nothing,
+so that a model also runs by itself.
 """
 
 from __future__ import annotations
 
 import threading
-from typing import Any, Mapping
+from typing import Any, Callable, Mapping, overload
 
 from tapeline_client import capture as _capture
 from tapeline_client.client import AsyncClient, Client
 from tapeline_client.errors import ClientClosed, ConfigurationError, InvalidEvent, TapelineError
 from tapeline_client.events import Events, Time
 from tapeline_client.reporting import Problem, logger
-from tapeline_client.version import VERSION as __version__
+from tapeline_client.version import __version__
 
 __all__ = [
     "AsyncClient", "Client", "ClientClosed", "ConfigurationError", "InvalidEvent", "Problem",
@@ -126,6 +126,16 @@ def capture_output(*, force: bool = False) -> _capture.Captured:
     return _capture.capture_output(_default, force=force)
 
 
-def recorded(*args: Any, **options: Any) -> Any:
+@overload
+def recorded(function: _capture.F) -> _capture.F: ...
+
+
+@overload
+def recorded(
+    *, type: str | None = None, annotation: str | None = None
+) -> Callable[[_capture.F], _capture.F]: ...
+
+
+def recorded(function: Any = None, **options: Any) -> Any:
     """Decorator: every call of a function becomes a generic event."""
-    return _capture.recorded(_default, *args, **options)
+    return _capture.recorded(_default, function, **options)

@@ -38,9 +38,8 @@ def _status() -> int:
         _say(f"{model}: {size:,} bytes in the queue")
         for name in sorted(os.listdir(folder)):
             if name.endswith((".ndjson", ".old")):
-                _say(
-                    f"  {os.path.join(folder, name)}: {os.path.getsize(os.path.join(folder, name)):,} bytes"
-                )
+                path = os.path.join(folder, name)
+                _say(f"  {path}: {os.path.getsize(path):,} bytes")
     return 0
 
 

@@ -9,13 +9,14 @@ import logging
 import os
 import sys
 import threading
-from typing import TYPE_CHECKING, Any, Callable, Mapping, TextIO
+from typing import TYPE_CHECKING, Any, Callable, Mapping, TextIO, TypeVar
 
 from tapeline_client.reporting import logger, talking
 
 if TYPE_CHECKING:
     from tapeline_client.events import Events
 
+F = TypeVar("F", bound=Callable[..., Any])
 _inside = threading.local()
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import atexit
+import contextlib
 import functools
 import os
 import threading
 import time
-from typing import Any, Callable, Mapping, TypeVar
+from typing import Any, Callable, Mapping, TypeVar, overload
 
 from tapeline_client import capture, config, encoding
 from tapeline_client.errors import ClientClosed, InvalidEvent
@@ -99,11 +100,9 @@ class Client(Events):
             if self._sender is not None:
                 return
             sender = self._new_sender()
-            try:
+            # It fails when the interpreter is ending; then `close` sends what is left.
+            with contextlib.suppress(RuntimeError):
                 sender.start()
-            except RuntimeError:
-                # The interpreter is ending; `close` sends what is left.
-                pass
             self._sender = sender
 
     def _new_sender(self) -> Sender:
@@ -157,7 +156,7 @@ class Client(Events):
         if not done:
             self._reporter.tell(
                 "unsent",
-                f"Some events are not sent yet; the next run sends them from {self.folder}.",
+                f"Some events are not sent yet; the next run does, from {self.folder}.",
             )
         self._spool.close(everything_sent=done)
         return done and not sender.superseded
@@ -195,9 +194,20 @@ class Client(Events):
         """Send what is printed, and print it. See `tapeline_client.capture`."""
         return capture.capture_output(self, force=force)
 
-    def recorded(self, *args: Any, **options: Any) -> Any:
+    @overload
+    def recorded(self, function: capture.F) -> capture.F: ...
+
+    @overload
+    def recorded(
+        self,
+        *,
+        type: str | None = None,
+        annotation: str | None = None,
+    ) -> Callable[[capture.F], capture.F]: ...
+
+    def recorded(self, function: Any = None, **options: Any) -> Any:
         """Decorator: every call of a function becomes a generic event."""
-        return capture.recorded(self, *args, **options)
+        return capture.recorded(self, function, **options)
 
     def __enter__(self: C) -> C:
         return self

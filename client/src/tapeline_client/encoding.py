@@ -48,8 +48,10 @@ def log_line(path: str, at: str, line: str, kind: str, backtest: str | None) -> 
     """The same for what comes most often."""
     if "\0" in line:
         line = _text(line)
-    of = f',"backtest_id":{_quote(backtest)}' if backtest is not None else ""
-    text = f'{{"path":"{path}","time":{at},"body":{{"line":{_quote(line)},"type":{_quote(kind)}{of}}}}}\n'
+    body = f'"line":{_quote(line)},"type":{_quote(kind)}'
+    if backtest is not None:
+        body = f'{body},"backtest_id":{_quote(backtest)}'
+    text = f'{{"path":"{path}","time":{at},"body":{{{body}}}}}\n'
     return text.encode("utf-8", "replace")
 
 
@@ -181,5 +183,5 @@ def _encoder() -> Callable[[Any], str]:
 
 _encode = _encoder()
 _quote: Callable[[str], str] = getattr(json.encoder, "c_encode_basestring", None) or (
-    json.encoder.py_encode_basestring  # type: ignore[attr-defined]
+    json.encoder.py_encode_basestring
 )

@@ -12,6 +12,10 @@ _SIDES = {"buy": "buy", "sell": "sell"}
 _UNSET: Any = object()
 Number = Any
 """An int, a float, a Decimal or a numpy scalar."""
+Id = Any
+"""A text, or what makes one: a number, a UUID."""
+Side = Any
+"""`buy` or `sell`, in any case, or a member of an enumeration with these values."""
 Time = Any
 """Epoch seconds, a datetime, or a text that JavaScript's `Date.parse()` reads."""
 
@@ -76,11 +80,11 @@ class Events:
     def market_order(
         self,
         symbol: str,
-        side: str,
+        side: Side,
         size: Number = None,
         funds: Number = None,
         *,
-        id: str,
+        id: Id,
         exchange: str,
         annotation: str | None = None,
         time: Time = None,
@@ -93,12 +97,12 @@ class Events:
     def limit_order(
         self,
         symbol: str,
-        side: str,
+        side: Side,
         size: Number = None,
         funds: Number = None,
         *,
         price: Number,
-        id: str,
+        id: Id,
         exchange: str,
         annotation: str | None = None,
         time: Time = None,
@@ -112,13 +116,13 @@ class Events:
     def stop_order(
         self,
         symbol: str,
-        side: str,
+        side: Side,
         size: Number = None,
         funds: Number = None,
         *,
         price: Number,
         active: Number,
-        id: str,
+        id: Id,
         exchange: str,
         annotation: str | None = None,
         time: Time = None,
@@ -130,7 +134,7 @@ class Events:
         body["active"] = _positive(active, "active")
         self._push("/v1/live/spot-stop", body, time)
 
-    def update_trade(self, id: str, *, time: Time = None, **keys: Any) -> None:
+    def update_trade(self, id: Id, *, time: Time = None, **keys: Any) -> None:
         """What became of an order: `executionPrice`, `executionTime`, `filled_size`, `fee`,
         `status`, or anything else. Before its order or after it."""
         if not keys:
@@ -140,13 +144,7 @@ class Events:
                 keys[key] = _moment(keys[key], key)
         self._push("/v1/live/update-trade", {**keys, "id": _text(id, "id")}, time)
 
-    def update_annotation(
-        self,
-        id: str,
-        annotation: str | None,
-        *,
-        time: Time = None,
-    ) -> None:
+    def update_annotation(self, id: Id, annotation: str | None, *, time: Time = None) -> None:
         """Why an order was made; None removes it."""
         body = {"id": _text(id, "id"), "annotation": annotation or None}
         self._push("/v1/live/update-annotation", body, time)
@@ -247,10 +245,10 @@ class Events:
 
 def _order(
     symbol: str,
-    side: str,
+    side: Side,
     size: Number,
     funds: Number,
-    id: str,
+    id: Id,
     exchange: str,
     annotation: str | None,
     more: dict[str, Any],

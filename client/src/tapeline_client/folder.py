@@ -121,12 +121,17 @@ def _locked(path: str) -> int:
         raise Held from None  # its owner finished it at this moment
     try:
         _lock(lock)
-        if not os.path.exists(file) or not os.path.samestat(os.fstat(lock), os.stat(file)):
-            raise Held
+        _check_it_is_still_there(lock, file)
     except BaseException:
         os.close(lock)
         raise
     return lock
+
+
+def _check_it_is_still_there(lock: int, file: str) -> None:
+    """Its owner may have deleted it between our opening and our locking."""
+    if not os.path.exists(file) or not os.path.samestat(os.fstat(lock), os.stat(file)):
+        raise Held
 
 
 def _lock(descriptor: int) -> None:

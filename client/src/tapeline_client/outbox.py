@@ -30,7 +30,7 @@ class Batch(NamedTuple):
         return self.start + len(self.body)
 
     @property
-    def count(self) -> int:
+    def events(self) -> int:
         return self.body.count(b"\n")
 
 
@@ -91,7 +91,7 @@ class Outbox:
 
     def rest(self) -> bytes:
         """Everything that is not sent, to be set apart."""
-        pieces = []
+        pieces: list[bytes] = []
         while True:
             batch = self.batch()
             if batch is None:

@@ -181,7 +181,7 @@ class Sender:
             if self._delay:
                 self._reporter.tell("again", "Tapeline takes events again.")
             self._delay = 0.0
-            self.sent += batch.count
+            self.sent += batch.events
             outbox.done(batch)
             return
         self.last_error = f"{answer.status} {answer.error}"
@@ -222,11 +222,11 @@ class Sender:
 
     def _set_aside(self, outbox: Outbox, batch: Batch, answer: Answer) -> None:
         """One bad event must not hold up the rest: narrow it down, then put it apart."""
-        if batch.count > 1 and answer.index != 0:
-            known = answer.index is not None and answer.index < batch.count
-            outbox.shorten(batch, (answer.index or 1) if known else batch.count // 2)
+        if batch.events > 1 and answer.culprit != 0:
+            known = answer.culprit is not None and answer.culprit < batch.events
+            outbox.shorten(batch, (answer.culprit or 1) if known else batch.events // 2)
             return
-        if batch.count > 1:
+        if batch.events > 1:
             outbox.shorten(batch, 1)
             batch = outbox.batch() or batch
         event = _decoded(batch.body)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
 import platform
@@ -31,7 +32,7 @@ class Answer(NamedTuple):
     retry_after: float | None
 
     @property
-    def index(self) -> int | None:
+    def culprit(self) -> int | None:
         """Of the event that made the server refuse a batch."""
         found = _INDEX.match(self.error)
         return int(found.group(1)) if found else None
@@ -79,10 +80,8 @@ class Transport:
         connection = self._connection
         opened = connection.sock if connection is not None else None
         if opened is not None:
-            try:
+            with contextlib.suppress(OSError):
                 opened.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass
 
     def _post(self, body: bytes, key: str) -> Answer:
         connection = self._connection or self._connect()

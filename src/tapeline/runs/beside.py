@@ -1,13 +1,29 @@
-"""What is put beside a model in its sandbox: the runtime, and the client library."""
+"""What is put beside a model in its sandbox: the bootstrap, the reporter, the client.
+
+None of it is imported here. A wheel carries it in its own folder; a checkout has it where it is
+written.
+"""
 
 from pathlib import Path
 
-PACKED = Path(__file__).parent.parent / "beside"
-CHECKOUT = Path(__file__).parents[3]
+PACKAGE = Path(__file__).parents[1]
+INSIDE = "/runtime"
+_CHECKOUT = ("runtime", "client/src")
 
 
 def folders() -> list[Path]:
-    """The runtime's folder first, then the one that holds the client's package."""
-    if PACKED.exists():
-        return [PACKED / "runtime", PACKED / "client"]
-    return [CHECKOUT / "runtime", CHECKOUT / "client" / "src"]
+    """What a model's `PYTHONPATH` must show, as folders of this machine."""
+    carried = PACKAGE / "beside"
+    if carried.is_dir():
+        return [carried]
+    return [PACKAGE.parents[1] / name for name in _CHECKOUT]
+
+
+def mounts(inside: str = INSIDE) -> list[tuple[str, str]]:
+    """The same as one folder inside a sandbox: pairs of a path here and the path inside."""
+    found = [entry for folder in folders() for entry in sorted(folder.iterdir())]
+    return [(str(entry), f"{inside}/{entry.name}") for entry in found if _is_ours(entry)]
+
+
+def _is_ours(entry: Path) -> bool:
+    return entry.suffix == ".py" or (entry / "__init__.py").exists()

@@ -16,6 +16,15 @@ from tapeline.runs.journal import Record
 LOOK_EVERY = 0.02
 LAST_LINES = 15
 SUFFIX = "-install"
+BYTECODE = "-bytecode"
+
+
+class _Nobody:
+    """Who is told how it goes when nobody needs to know."""
+
+    def installing(self) -> None: ...
+
+    def lines(self, records: list[Record]) -> None: ...
 
 
 class Installing:
@@ -28,6 +37,7 @@ class Installing:
         self._environments = environments
         self._minutes = minutes
         self._unsafe = unsafe
+        self._without_bytecode: set[str] = set()
         self._requests: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
 
     def environment(self, wanted: Wanted, run_id: str, progress: Progress) -> Environment:
@@ -40,6 +50,15 @@ class Installing:
             # Perhaps somebody else made it while we waited.
             return self._environments.find(wanted) or self._make(wanted, run_id, progress)
 
+    def write_bytecode(self, wanted: Wanted, environment: Environment) -> None:
+        """Of an environment that was just made; others wait until it is done, or do without."""
+        if environment.key in self._without_bytecode:
+            self._without_bytecode.discard(environment.key)
+            name = f"{environment.key}{BYTECODE}"
+            box = self._environments.bytecode_step(wanted, environment)
+            self._run(box, name, _Nobody(), deque(maxlen=LAST_LINES))
+            shutil.rmtree(self._runs / name, ignore_errors=True)
+
     def cancel(self, run_id: str) -> None:
         shims.stop(self._runs / f"{run_id}{SUFFIX}")
 
@@ -47,10 +66,12 @@ class Installing:
         name = f"{run_id}{SUFFIX}"
         said: deque[str] = deque(maxlen=LAST_LINES)
         try:
-            for box in self._environments.steps(wanted, name):
+            for box in self._environments.steps(wanted, name, bytecode=False):
                 exit_code = self._run(box, name, progress, said)
                 if exit_code == 0:
-                    return self._environments.accept(wanted, name)
+                    made = self._environments.accept(wanted, name)
+                    self._without_bytecode.add(made.key)
+                    return made
                 if exit_code != TRY_NEXT:
                     break
         finally:

@@ -10,8 +10,8 @@ from tapeline.runs import cgroups, journal, run_box, shims, unpacking
 from tapeline.runs.box import Launch, Policy
 from tapeline.runs.cgroups import Usage
 from tapeline.runs.engine import Given, Job, Left, Prepared, Progress
-from tapeline.runs.environments import Environment, Environments
-from tapeline.runs.installing import SUFFIX, Installing
+from tapeline.runs.environments import Environment, Environments, Wanted
+from tapeline.runs.installing import Installing
 from tapeline.runs.interpreters import Found
 from tapeline.runs.journal import Chunk
 from tapeline.runs.leavings import left_in
@@ -32,7 +32,6 @@ class LocalEngine:
         blobs: Blobs,
         interpreters: Found,
         environments: Environments,
-        beside: list[Path],
         confinement: str,
     ) -> None:
         self.folder = settings.data / "runs"
@@ -41,7 +40,6 @@ class LocalEngine:
         self._settings = settings
         self._interpreters = interpreters
         self._environments = environments
-        self._beside = beside
         self._unpacked = Unpacked(settings.data / "versions", blobs)
         self._installing = Installing(
             self.folder,
@@ -50,13 +48,14 @@ class LocalEngine:
             unsafe=settings.unsafe_no_sandbox,
         )
         self._prepared: dict[str, Environment] = {}
+        self._wanted: dict[str, Wanted] = {}
         self._port = settings.port
 
     def begin(self, port: int) -> None:
         """Tell the shims where the server is now, and forget what a crash left half-made."""
         self._port = port
         (self.folder / "locks").mkdir(mode=0o700, parents=True, exist_ok=True)
-        for one in self.folder.glob(f"*{SUFFIX}"):
+        for one in self.folder.glob("*-*"):  # installations and trials, which begin anew
             shims.kill(one, self.folder / "locks" / one.name)
             shutil.rmtree(one, ignore_errors=True)
         address = self.folder / ADDRESS
@@ -82,6 +81,7 @@ class LocalEngine:
                 archive=version.archive,
             )
             environment = self._installing.environment(wanted, run.id, progress)
+            self._wanted[run.id] = wanted
         except (Problem, OSError) as error:
             raise CannotInstall(str(error)) from error
         self._prepared[run.id] = environment
@@ -124,6 +124,8 @@ class LocalEngine:
             unsafe=settings.unsafe_no_sandbox,
         )
         shims.launch(spec)
+        # Only now: the model need not wait for what makes its next start quicker.
+        self._installing.write_bytecode(self._wanted[run.id], self._prepared[run.id])
 
     def stop(self, run: Run, *, now: bool = False) -> None:
         self._installing.cancel(run.id)
@@ -149,7 +151,7 @@ class LocalEngine:
         return {
             one.name
             for one in self.folder.iterdir()
-            if one.is_dir() and one.name not in NOT_RUNS and not one.name.endswith(SUFFIX)
+            if one.is_dir() and one.name not in NOT_RUNS and "-" not in one.name
         }
 
     def tidy(self) -> None:
@@ -163,6 +165,7 @@ class LocalEngine:
             shims.kill(folder, lock)
         cgroups.remove(self.folder, run_id)
         self._prepared.pop(run_id, None)
+        self._wanted.pop(run_id, None)
         shutil.rmtree(folder, ignore_errors=True)
         (self.folder / "locks" / run_id).unlink(missing_ok=True)
 
@@ -171,7 +174,7 @@ class LocalEngine:
         folder.mkdir(mode=0o700, exist_ok=True)
         (folder / "lock").write_text(self._lock(job.run).name)
         state = unpacking.writable(self._settings.data / "state" / job.run.model_id, uid)
-        places = Places(folder, state, self._beside)
+        places = Places(folder, state)
         for old in (places.work, places.out):
             shutil.rmtree(old, ignore_errors=True)
         unpacking.copy(self._unpacked.model(job.version.archive), places.work, uid)

@@ -4,12 +4,13 @@ import json
 import math
 from pathlib import Path
 
+from tapeline.runs import beside
 from tapeline.runs.box import Box
 from tapeline.runs.engine import Given, Job
 from tapeline.runs.environments import Environment
 from tapeline.runs.interpreters import Interpreter
 
-MODEL, OUT, STATE, RUNTIME = "/model", "/out", "/state", "/runtime"
+MODEL, OUT, STATE = "/model", "/out", "/state"
 TMP_SHARE = 2  # a run's temporary files are memory: at most this part of what its plan has
 FIRST_UID = 1_900_000_000  # far from people's, services' and containers' users
 # Not in every interpreter's default: a system Python without a locale would write ASCII.
@@ -26,13 +27,11 @@ THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXP
 class Places:
     """Where on this host a run's folders are."""
 
-    def __init__(self, folder: Path, state: Path, beside: list[Path]) -> None:
+    def __init__(self, folder: Path, state: Path) -> None:
         self.folder = folder
         self.work = folder / "work"
         self.out = folder / "out"
         self.state = state
-        self.beside = beside
-        """What is put beside a model: the bootstrap, the client."""
 
 
 def compose(
@@ -49,12 +48,15 @@ def compose(
     uid: int | None,
 ) -> Box:
     run, manifest = job.run, job.version.manifest
-    beside = [(str(path), f"{RUNTIME}/{number}") for number, path in enumerate(places.beside)]
     return Box(
-        argv=[environment.python, *_program(job, [inside for _, inside in beside])],
+        argv=[environment.python, *_program(job)],
         cwd=f"{MODEL}/{manifest.working_directory}",
-        env=_variables(job, given, url, [inside for _, inside in beside], environment),
-        readonly=[(environment.path, environment.inside), *interpreter.binds(), *beside],
+        env=_variables(job, given, url, environment),
+        readonly=[
+            (environment.path, environment.inside),
+            *interpreter.binds(),
+            *beside.mounts(),
+        ],
         writable=[
             (str(places.work), MODEL),
             (str(places.out), OUT),
@@ -71,16 +73,14 @@ def compose(
     )
 
 
-def _program(job: Job, beside: list[str]) -> list[str]:
+def _program(job: Job) -> list[str]:
     manifest = job.version.manifest
     if job.run.backtest_id is None:
         return [manifest.main_script]
-    return [f"{beside[0]}/bootstrap.py", manifest.main_script, manifest.backtest or ""]
+    return [f"{beside.INSIDE}/bootstrap.py", manifest.main_script, manifest.backtest or ""]
 
 
-def _variables(
-    job: Job, given: Given, url: str, beside: list[str], environment: Environment
-) -> dict[str, str]:
+def _variables(job: Job, given: Given, url: str, environment: Environment) -> dict[str, str]:
     """Secrets first: none of them can take the place of what the platform says."""
     run = job.run
     ours = {
@@ -92,7 +92,7 @@ def _variables(
         "TAPELINE_PROJECT_ID": job.project_id,
         "TAPELINE_VERSION_ID": run.version_id,
         "TAPELINE_STATE_DIR": STATE,
-        "PYTHONPATH": ":".join(beside),
+        "PYTHONPATH": beside.INSIDE,
         "VIRTUAL_ENV": environment.inside,
     }
     threads = dict.fromkeys(THREADS, str(max(1, math.ceil(run.cpu_milli / 1000))))

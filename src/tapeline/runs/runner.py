@@ -7,6 +7,7 @@ from pathlib import Path
 
 from tapeline.errors import CannotRunModels
 from tapeline.logs import Log
+from tapeline.runs import beside
 from tapeline.runs import host as hosts
 from tapeline.runs.collector import Collector
 from tapeline.runs.environments import Environments
@@ -43,7 +44,6 @@ class Runner:
         helpers: Helpers,
         spool: Path,
         interpreters: Found,
-        beside: list[Path],
     ) -> None:
         self._settings = settings
         self._store = store
@@ -54,7 +54,6 @@ class Runner:
         self._helpers = helpers
         self._spool = spool
         self._interpreters = interpreters
-        self._beside = beside
         self._keeper: Keeper | None = None
         self.host: Host | None = None
 
@@ -126,7 +125,7 @@ class Runner:
     def _engine(self, host: Host) -> LocalEngine:
         settings = self._settings
         installer = Installer(
-            runtime=self._beside[0],
+            runtime=beside.folders()[0],
             index=settings.package_index,
             extra_indexes=settings.package_index_extra,
             proxy=settings.package_proxy,
@@ -143,7 +142,6 @@ class Runner:
             self._blobs,
             self._interpreters,
             environments,
-            self._beside,
             host.confinement(unsafe=settings.unsafe_no_sandbox),
         )
 
