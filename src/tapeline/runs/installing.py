@@ -7,11 +7,14 @@ from collections import defaultdict, deque
 from pathlib import Path
 
 from tapeline.errors import CannotInstall, CannotLaunch
+from tapeline.logs import Log
 from tapeline.runs import journal, shims
 from tapeline.runs.box import Box, Launch, Policy
 from tapeline.runs.engine import Progress
 from tapeline.runs.environments import TRY_NEXT, Environment, Environments, Wanted
 from tapeline.runs.journal import Record
+
+log = Log(__name__)
 
 LOOK_EVERY = 0.02
 LAST_LINES = 15
@@ -51,13 +54,22 @@ class Installing:
             return self._environments.find(wanted) or self._make(wanted, run_id, progress)
 
     def write_bytecode(self, wanted: Wanted, environment: Environment) -> None:
-        """Of an environment that was just made; others wait until it is done, or do without."""
+        """Of an environment that was just made, if it was. Returns at once: the model need not
+        wait for what only makes its next start quicker."""
         if environment.key in self._without_bytecode:
             self._without_bytecode.discard(environment.key)
-            name = f"{environment.key}{BYTECODE}"
-            box = self._environments.bytecode_step(wanted, environment)
+            threading.Thread(
+                target=self._write_bytecode, args=(wanted, environment), daemon=True
+            ).start()
+
+    def _write_bytecode(self, wanted: Wanted, environment: Environment) -> None:
+        name = f"{environment.key}{BYTECODE}"
+        box = self._environments.bytecode_step(wanted, environment)
+        try:
             self._run(box, name, _Nobody(), deque(maxlen=LAST_LINES))
-            shutil.rmtree(self._runs / name, ignore_errors=True)
+        except CannotInstall as error:
+            log.warning("bytecode_not_written", environment=environment.key, reason=error.message)
+        shutil.rmtree(self._runs / name, ignore_errors=True)
 
     def cancel(self, run_id: str) -> None:
         shims.stop(self._runs / f"{run_id}{SUFFIX}")

@@ -124,7 +124,6 @@ class LocalEngine:
             unsafe=settings.unsafe_no_sandbox,
         )
         shims.launch(spec)
-        # Only now: the model need not wait for what makes its next start quicker.
         self._installing.write_bytecode(self._wanted[run.id], self._prepared[run.id])
 
     def stop(self, run: Run, *, now: bool = False) -> None:
