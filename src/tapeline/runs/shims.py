@@ -73,8 +73,8 @@ def stop(folder: Path) -> None:
 
 def kill(folder: Path, lock: Path) -> None:
     """End it now. Returns when the lock is free, or after seconds in which the kernel could not."""
-    _signal(folder, signal.SIGQUIT)
-    if wait_free(lock, 3.0):
+    asked = _signal(folder, signal.SIGQUIT)
+    if wait_free(lock, 3.0 if asked else 0.0):
         return
     _signal(folder, signal.SIGKILL)
     cgroups.kill(folder.parent, folder.name)
@@ -193,7 +193,7 @@ def _last_words(folder: Path) -> str:
     return f"The shim failed: {lines[-1]}" if lines else "The shim failed without a word."
 
 
-def _signal(folder: Path, number: int) -> None:
+def _signal(folder: Path, number: int) -> bool:
     """To the shim of this folder and nobody else: a process id may be used again."""
     with suppress(OSError, ValueError, KeyError, msgspec.DecodeError):
         known = msgspec.json.decode((folder / "shim.json").read_bytes(), type=dict[str, int])
@@ -201,5 +201,7 @@ def _signal(folder: Path, number: int) -> None:
         try:
             if tree.started(known["pid"]) == known["started"]:
                 signal.pidfd_send_signal(handle, number)
+                return True
         finally:
             os.close(handle)
+    return False
