@@ -180,6 +180,7 @@ def test_the_hosts_paths_are_not_on_any_command_line(pad: Pad) -> None:
     assert launched.lines() == ["['bwrap', '--args', '500', '--']"]
 
 
+@pytest.mark.heavy
 def test_what_a_model_needs_works(pad: Pad, libraries: tuple[str, str]) -> None:
     launched = pad.run(
         """
@@ -310,6 +311,7 @@ def test_the_events_address_is_reached_from_inside(pad: Pad, network: str) -> No
     assert launched.lines() == ["[True, True, True]"], launched.lines("stderr")
 
 
+@pytest.mark.heavy
 def test_many_connections_at_once_are_forwarded(pad: Pad) -> None:
     code = (
         POST
@@ -420,6 +422,7 @@ def test_the_disk_is_bounded(pad: Pad) -> None:
     assert (finished["outcome"], finished["cause"]) == ("crashed", "disk_full")
 
 
+@pytest.mark.heavy
 def test_files_without_a_name_count_too(pad: Pad) -> None:
     launched = pad.run(
         """

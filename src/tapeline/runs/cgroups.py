@@ -51,10 +51,7 @@ def make(tree: Tree, name: str, box: Box) -> dict[str, list[str]]:
     """A group with the box's limits: the files the shim needs of it."""
     folders = sorted({folder / name for folder in tree.folders.values()})
     for folder in folders:
-        folder.parent.mkdir(exist_ok=True)
-        if tree.flavour == "v2":
-            _enable(folder.parent)
-        folder.mkdir(exist_ok=True)
+        _make_folder(tree, folder)
     (_limit_v1 if tree.flavour == "v1" else _limit_v2)(tree, name, box)
     memory = tree.folders["memory"] / name
     events = "memory.oom_control" if tree.flavour == "v1" else "memory.events"
@@ -104,6 +101,7 @@ def remove(runs: Path, name: str) -> None:
     for folder in {one / name for one in tree.folders.values()} if tree else ():
         with suppress(OSError):
             folder.rmdir()
+            folder.parent.rmdir()
 
 
 def kill(runs: Path, name: str) -> None:
@@ -118,6 +116,18 @@ def _end_all_in(folder: Path) -> None:
         for pid in (folder / "cgroup.procs").read_text().split():
             with suppress(ProcessLookupError):
                 os.kill(int(pid), signal.SIGKILL)
+
+
+def _make_folder(tree: Tree, folder: Path) -> None:
+    """Again if need be: a launch that ends just now may take the empty parent along."""
+    for _ in range(10):
+        with suppress(FileNotFoundError):
+            folder.parent.mkdir(exist_ok=True)
+            if tree.flavour == "v2":
+                _enable(folder.parent)
+            folder.mkdir(exist_ok=True)
+            return
+    raise FileNotFoundError(folder)
 
 
 def _limit_v1(tree: Tree, name: str, box: Box) -> None:

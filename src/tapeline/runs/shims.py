@@ -78,8 +78,8 @@ def stop(folder: Path) -> None:
 
 def kill(folder: Path, lock: Path) -> None:
     """End it now. Returns when the lock is free, or after seconds in which the kernel could not."""
-    _signal(folder, signal.SIGQUIT)
-    if wait_free(lock, 3.0):
+    asked = _signal(folder, signal.SIGQUIT)
+    if wait_free(lock, 3.0 if asked else 0.0):
         return
     _signal(folder, signal.SIGKILL)
     cgroups.kill(folder.parent, folder.name)

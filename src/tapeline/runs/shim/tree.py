@@ -44,10 +44,9 @@ class Group:
 
     def remove(self) -> None:
         for folder in self._folders:
-            try:
+            with suppress(OSError):  # the server looks after what is left
                 os.rmdir(folder)
-            except OSError:
-                continue  # the server looks after what is left
+                os.rmdir(os.path.dirname(folder))  # goes with the last of all launches
 
 
 def send(pid: int, number: int) -> None:
