@@ -62,6 +62,7 @@ class LocalEngine:
         fresh = address.with_suffix(".new")
         fresh.write_text(f"{_reachable(self._settings.host)}:{port}")
         fresh.rename(address)
+        cgroups.clean(self.folder, keep=self.known())
         self._unpacked.start()
         self._environments.start()
 
