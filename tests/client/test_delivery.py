@@ -323,6 +323,20 @@ def test_a_loop_is_not_held_up_by_waiting(model: Model, road: Road) -> None:
     assert lines(model) == ["from a loop"]
 
 
+def test_closing_takes_no_longer_than_it_may(make: Make, model: Model, road: Road) -> None:
+    road.delay = 5
+    client = make(url=road.url)
+    client.log("on its way")
+    time.sleep(0.2)
+    started = time.monotonic()
+    assert not client.close(0.3)
+    assert time.monotonic() - started < 2
+    later = make()
+    later.log("after it")
+    assert later.flush()
+    assert lines(model) == ["on its way", "after it"]
+
+
 def test_a_queue_of_the_living_is_not_taken_over(tmp_path: Path, make: Make, model: Model) -> None:
     client = make()
     client.log("mine")

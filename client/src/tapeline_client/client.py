@@ -157,7 +157,7 @@ class Client(Events):
         if not done:
             self._reporter.tell(
                 "unsent",
-                f"Some events are not sent yet; the next run does, from {self.folder}.",
+                f"Some events are not sent yet; the next run sends them from {self.folder}.",
             )
         self._spool.close(everything_sent=done)
         return done and not sender.superseded
