@@ -7,7 +7,7 @@ A tape's row is locked while its group is under way, so its order is total on an
 import os
 import time
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -63,18 +63,20 @@ class Appender:
         self, connection: Connection, submissions: Sequence[Submission]
     ) -> tuple[list[Problem | None], list[Appended]]:
         """Store the events of every submission that may store them; why not, for those not."""
-        heads = _locked_tapes(
-            connection, {event.tape for one in submissions for event in one.events}
-        )
+        shares = [_by_tape(one.events) for one in submissions]
+        heads = _locked_tapes(connection, {no for share in shares for no in share})
         projects = _projects_of_keys(
             connection, {one.key_id for one in submissions if one.key_id is not None}
         )
-        refusals = [_refusal(one, heads, projects) for one in submissions]
+        refusals = [
+            _refusal(one.key_id, share, heads, projects)
+            for one, share in zip(submissions, shares, strict=True)
+        ]
         by_tape: dict[int, list[Event]] = defaultdict(list)
-        for submission, refusal in zip(submissions, refusals, strict=True):
+        for share, refusal in zip(shares, refusals, strict=True):
             if refusal is None:
-                for event in submission.events:
-                    by_tape[event.tape].append(event)
+                for no, events in share.items():
+                    by_tape[no] += events
         appended = [self._extend(connection, heads[no], some) for no, some in by_tape.items()]
         return refusals, [one for one in appended if one is not None]
 
@@ -160,16 +162,23 @@ def _projects_of_keys(connection: Connection, wanted: set[str]) -> dict[str, str
     return {row[0]: row[1] for row in bulk.fetch(connection, query, sorted(wanted))}
 
 
+def _by_tape(events: list[Event]) -> dict[int, list[Event]]:
+    if len({event.tape for event in events}) == 1:  # as those of one request are
+        return {events[0].tape: events}
+    found: dict[int, list[Event]] = defaultdict(list)
+    for event in events:
+        found[event.tape].append(event)
+    return found
+
+
 def _refusal(
-    submission: Submission, heads: dict[int, Head], projects: dict[str, str]
+    key_id: str | None, tapes: Iterable[int], heads: dict[int, Head], projects: dict[str, str]
 ) -> Problem | None:
-    if submission.key_id is not None and submission.key_id not in projects:
+    if key_id is not None and key_id not in projects:
         return WrongKey()
-    for tape in {event.tape for event in submission.events}:
-        head = heads.get(tape)
-        if head is None:
-            return NoSuchModel()
-        if submission.key_id is not None and head.project_id != projects[submission.key_id]:
+    for no in tapes:
+        head = heads.get(no)
+        if head is None or (key_id is not None and head.project_id != projects[key_id]):
             return NoSuchModel()
     return None
 
