@@ -48,14 +48,14 @@ async def read(
         if lines is not None:
             return lines
     found: list[Event] = []
-    taken = 0
+    view, taken = memoryview(content), 0
     for index, item in enumerate(await _items(content, encoding, stage)):
         taken += 500 + item.stop - item.start
         if taken > BREATH:
             await asyncio.sleep(0)
             taken = 0
         try:
-            found.append(await _event(item, content[item.start : item.stop], moment, stage))
+            found.append(await _event(item, view[item.start : item.stop], moment, stage))
         except Problem as problem:
             if not isinstance(problem, Invalid | TooLarge):
                 raise  # the store's trouble, not the item's
@@ -93,7 +93,7 @@ async def _items(content: bytes, encoding: bytes, stage: Stage) -> list[Item]:
         return await split_apart(stage.services.helpers, Path(name))
 
 
-async def _event(item: Item, content: bytes, moment: Moment, stage: Stage) -> Event:
+async def _event(item: Item, content: memoryview, moment: Moment, stage: Stage) -> Event:
     if item.error:
         raise Invalid(item.error, field=item.field)
     settings = stage.services.settings
@@ -103,4 +103,4 @@ async def _event(item: Item, content: bytes, moment: Moment, stage: Stage) -> Ev
         return event_bodies.result_event(header, stage.newest, moment, stage.tape)
     if len(content) > settings.max_body:
         raise too_large(settings.max_body)
-    return event_bodies.event_of_json(item.path, content, moment, stage.tape, settings)
+    return event_bodies.event_of_json(item.path, bytes(content), moment, stage.tape, settings)
