@@ -43,9 +43,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--values", type=int, default=1_000_000)
     values: int = parser.parse_args().values
-    print(
-        "| what | size | time | time of a small request beside it, median, p99, longest | memory |"
-    )
+    print("| what | size | time | small requests beside it: median, p99, longest | memory |")
     print("|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as name:
         lines = msgspec.json.encode(
