@@ -364,3 +364,17 @@ def test_the_time_is_public(service: Service) -> None:
         answer = nobody.get("/time")
         assert abs(answer.json()["time"] - time.time()) < 5
         assert set(answer.json()) == {"time"}
+
+
+def test_the_longest_line_is_a_setting(model: Model) -> None:
+    settings = replace(model.service.services.settings, max_line=100)
+    with running(settings) as small, small.client() as client:
+        small_one = replace(model, client=client)
+        for path, more in (("/v1/live/log", {}), ("/v1/backtest/log", {"backtest_id": "b1"})):
+            for line in ("x" * 100, "ü" * 51, "y" * 25):
+                small_one.push(path, {"line": line, **more})
+        item = {"path": "/v1/live/log", "body": {"line": "z" * 101}}
+        small_one.push("/v1/batch", [item])
+    kept = ["x" * 100, "ü" * 50 + " … [cut: 2 bytes more]", "y" * 25]
+    cut = "z" * 100 + " … [cut: 1 bytes more]"
+    assert [body["line"] for body in model.bodies()] == [*kept, *kept, cut]

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from tapeline.errors import CannotLaunch
+from tapeline.runs import foreign_files
 from tapeline.runs.box import Policy
 from tests.runs.conftest import Pad
 

@@ -11,9 +11,15 @@ import msgspec
 
 from tapeline.errors import Invalid, Problem, TooLarge, UnknownEncoding
 from tapeline.http import event_bodies
-from tapeline.http.event_bodies import JSON, Line, Moment, encoding_of, is_plain, too_large
+from tapeline.http.event_bodies import (
+    JSON,
+    Line,
+    Moment,
+    encoding_of,
+    event_of_line,
+    too_large,
+)
 from tapeline.http.event_results import Stage, prepared
-from tapeline.settings import Settings
 from tapeline.tape.event import Event
 from tapeline.tape.kinds import BACKTEST_RESULT, BY_PATH
 from tapeline.tape.splitting import MOST, Item, split, split_apart
@@ -24,7 +30,7 @@ SMALL, LARGE = 1_000_000, 8_000_000
 BREATH = 250_000  # bytes between two chances for everybody else; an item counts as 500 more
 
 
-class _LineItem(msgspec.Struct):
+class _LineItem(msgspec.Struct, gc=False, forbid_unknown_fields=True):
     path: Literal["/v1/live/log", "/v1/model/log"]
     body: Line
     time: None = None
@@ -38,18 +44,18 @@ async def read(
 ) -> list[Event]:
     encoding = encoding_of(headers)
     if encoding == JSON and len(content) <= SMALL:
-        lines = _only_lines(content, stage.services.settings)
+        lines = _only_lines(content, moment, stage)
         if lines is not None:
-            return [event_bodies.line_event(one, moment, stage.tape) for one in lines]
+            return lines
     found: list[Event] = []
-    taken = 0
+    view, taken = memoryview(content), 0
     for index, item in enumerate(await _items(content, encoding, stage)):
         taken += 500 + item.stop - item.start
         if taken > BREATH:
             await asyncio.sleep(0)
             taken = 0
         try:
-            found.append(await _event(item, content[item.start : item.stop], moment, stage))
+            found.append(await _event(item, view[item.start : item.stop], moment, stage))
         except Problem as problem:
             if not isinstance(problem, Invalid | TooLarge):
                 raise  # the store's trouble, not the item's
@@ -57,19 +63,23 @@ async def read(
     return found
 
 
-def _only_lines(content: bytes, settings: Settings) -> list[Line] | None:
-    """The lines of a batch that ships logs and nothing else, as most do: many times quicker than
+def _only_lines(content: bytes, moment: Moment, stage: Stage) -> list[Event] | None:
+    """The events of a batch that ships logs and nothing else, as most do: many times quicker than
     one by one. None for any other batch, and for one in which anything at all is odd."""
+    tape, longest = stage.tape, stage.services.settings.max_line
     try:
         items = _line_items.decode(content)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
-    # Two brackets an item and one around them all: with few more, nothing ignored is too deep.
-    brackets = content.count(b"{") + content.count(b"[")
-    if len(items) > MOST or brackets > 2 * len(items) + settings.max_depth:
+    if len(items) > MOST:
         return None
-    lines = [item.body for item in items]
-    return lines if all(is_plain(line, settings) for line in lines) else None
+    found: list[Event] = []
+    for item in items:
+        event = event_of_line(item.body, moment, tape, longest)
+        if event is None:
+            return None
+        found.append(event)
+    return found
 
 
 async def _items(content: bytes, encoding: bytes, stage: Stage) -> list[Item]:
@@ -83,7 +93,7 @@ async def _items(content: bytes, encoding: bytes, stage: Stage) -> list[Item]:
         return await split_apart(stage.services.helpers, Path(name))
 
 
-async def _event(item: Item, content: bytes, moment: Moment, stage: Stage) -> Event:
+async def _event(item: Item, content: memoryview, moment: Moment, stage: Stage) -> Event:
     if item.error:
         raise Invalid(item.error, field=item.field)
     settings = stage.services.settings
@@ -93,4 +103,4 @@ async def _event(item: Item, content: bytes, moment: Moment, stage: Stage) -> Ev
         return event_bodies.result_event(header, stage.newest, moment, stage.tape)
     if len(content) > settings.max_body:
         raise too_large(settings.max_body)
-    return event_bodies.event_of_json(item.path, content, moment, stage.tape, settings)
+    return event_bodies.event_of_json(item.path, bytes(content), moment, stage.tape, settings)

@@ -81,11 +81,11 @@ async def take(
     return header
 
 
-async def prepared(stage: Stage, content: bytes) -> dict[str, Any]:
+async def prepared(stage: Stage, content: bytes | memoryview) -> dict[str, Any]:
     """The same for a body of JSON that is here already."""
     depth = stage.services.settings.max_depth
     if len(content) <= SMALL:
-        header, pieces = prepare_here(content, {}, {}, lenient=False, max_depth=depth)
+        header, pieces = prepare_here(bytes(content), {}, {}, lenient=False, max_depth=depth)
         await stage.put(pieces)
         return header
     with tempfile.TemporaryDirectory(dir=stage.services.spool) as name:
