@@ -12,6 +12,7 @@ from tapeline.errors import CannotStart
 from tapeline.http import app
 from tapeline.http.metrics import Metrics
 from tapeline.http.services import Services
+from tapeline.results.reporter import Reporter
 from tapeline.settings import Settings
 from tapeline.store import failures
 from tapeline.store.migrate import migrate
@@ -55,6 +56,7 @@ def open_services(settings: Settings) -> Iterator[Services]:
             watchers,
             Seal.of(keys),
             spool,
+            Reporter(store, spool),
         )
         try:
             yield services

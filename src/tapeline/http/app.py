@@ -57,13 +57,17 @@ def _beside(services: Services) -> Callable[[Starlette], AbstractAsyncContextMan
 
     @asynccontextmanager
     async def running(_app: Starlette) -> AsyncIterator[None]:
-        clearing = asyncio.create_task(keep_clearing(services.store))
+        beside = [
+            asyncio.create_task(keep_clearing(services.store)),
+            asyncio.create_task(services.reporter.keep_reporting()),
+        ]
         try:
             yield
         finally:
-            clearing.cancel()
-            with suppress(asyncio.CancelledError):
-                await clearing
+            for task in beside:
+                task.cancel()
+                with suppress(asyncio.CancelledError):
+                    await task
 
     return running
 

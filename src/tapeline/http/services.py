@@ -6,6 +6,7 @@ from pathlib import Path
 
 from tapeline.accounts.id_tokens import KeyRing
 from tapeline.http.metrics import Metrics
+from tapeline.results.reporter import Reporter
 from tapeline.settings import Settings
 from tapeline.store.sealing import Seal
 from tapeline.store.store import Store
@@ -29,4 +30,5 @@ class Services:
     seal: Seal
     spool: Path
     """Where bodies too large for memory wait."""
+    reporter: Reporter
     passwords: ThreadPoolExecutor = field(default_factory=_two_threads)
