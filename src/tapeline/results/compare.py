@@ -131,8 +131,9 @@ def _compared(
         item.reason = "It starts from an account value that is not positive."
         return item
     rebased = np.full(len(axis), np.nan)
-    rebased[within] = BASE * known / known[0]
-    item.values = [None if np.isnan(value) else float(value) for value in rebased]
+    with np.errstate(all="ignore"):
+        rebased[within] = BASE * (known / known[0])
+    item.values = [float(value) if np.isfinite(value) else None for value in rebased]
     return item
 
 

@@ -38,6 +38,13 @@ def make(
     contents: Callable[[str], Sequence[bytes]], header: Mapping[str, Any]
 ) -> tuple[Report, Iterator[Row]]:
     """`contents` gives the stored pieces of a list of the result, in order."""
+    with np.errstate(all="ignore"):  # what is not finite is answered with a reason
+        return _make(contents, header)
+
+
+def _make(
+    contents: Callable[[str], Sequence[bytes]], header: Mapping[str, Any]
+) -> tuple[Report, Iterator[Row]]:
     series = ordered(*from_pieces(contents("equity")))
     account, matched = Account(series), match(read(contents("trades")))
     subject = Subject(account, matched)

@@ -56,6 +56,8 @@ def line_chart(
     if len(times) < 2 or times[-1] <= times[0]:
         return ""
     low, high = float(values.min()), float(values.max())
+    if not math.isfinite(high - low):
+        return ""
     if baseline is not None:
         low, high = min(low, baseline), max(high, baseline)
     ticks = _nice(low, high)
@@ -83,7 +85,7 @@ def line_chart(
 
 def bar_chart(labels: list[str], values: list[float], *, title: str, height: float = 260.0) -> str:
     """A bar for each year, above or below zero."""
-    if not values:
+    if not values or not math.isfinite(max(values) - min(values)):
         return ""
     ticks = _nice(min(0.0, *values), max(0.0, *values))
     frame = Frame(height, 0.0, float(len(values)), ticks[0], ticks[-1])
