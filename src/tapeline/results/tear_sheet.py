@@ -17,6 +17,7 @@ DETAIL = 700  # points of a chart
 HEADLINES = (
     "total_return", "cagr", "sharpe", "sortino", "max_drawdown", "volatility", "win_rate_trades",
 )  # fmt: skip
+NEUTRAL = ("volatility", "ulcer_index", "probabilistic_sharpe", "kelly", "fees")
 MOST_SYMBOLS = 12
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
@@ -103,8 +104,13 @@ def _figure(name: str, shown: Shown, unit: str) -> dict[str, Any]:
         "value": written(shown.value, shown.type, unit),
         "hint": shown.explanation + (f" {shown.reason}" if shown.reason else ""),
         "reason": shown.reason,
-        "sign": _sign(shown.value) if shown.type in {"percent", "money"} else "",
+        "sign": _sign(shown.value) if _is_gain_or_loss(name, shown.type) else "",
     }
+
+
+def _is_gain_or_loss(name: str, kind: Type) -> bool:
+    """A share of days is no gain, however large."""
+    return kind in {"percent", "money"} and not name.startswith(("win_rate", "exposure", *NEUTRAL))
 
 
 def _sign(value: float | None) -> str:
@@ -145,12 +151,19 @@ def _charts(connection: Connection, upload: str, report: Report) -> dict[str, st
             baseline=0.0,
         ),
         "sharpe": charts.line_chart(
-            *of("rolling_sharpe"), title="Rolling Sharpe ratio", kind="sharpe", baseline=0.0
+            *of("rolling_sharpe"),
+            title="Rolling Sharpe ratio",
+            kind="sharpe",
+            width=charts.NARROW,
+            height=200,
+            baseline=0.0,
         ),
         "volatility": charts.line_chart(
             *of("rolling_volatility"),
             title="Rolling volatility",
             kind="volatility",
+            width=charts.NARROW,
+            height=200,
             percent=True,
             baseline=0.0,
         ),
@@ -176,7 +189,9 @@ def _years(report: Report) -> list[dict[str, Any]]:
                 "sign": _sign(year.value),
                 "cells": [
                     {
-                        "text": "" if value is None else f"{100 * value:.1f}",
+                        "text": ""
+                        if value is None
+                        else f"{100 * value:.1f}".replace("-0.0", "0.0"),
                         "sign": _sign(value),
                         # Roots, so that one wild month does not leave all others pale.
                         "shade": round(8 + 62 * (abs(value or 0.0) / largest) ** 0.5),

@@ -8,7 +8,7 @@ import numpy as np
 
 from tapeline.results.account import Floats
 
-WIDTH = 1000.0
+WIDE, NARROW = 1000.0, 420.0
 LEFT, RIGHT, TOP, BOTTOM = 64.0, 12.0, 10.0, 24.0
 STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 HOUR, DAY = 3600.0, 86400.0
@@ -19,12 +19,13 @@ UNITS = (
     (3 * DAY, "D", "%b %d"),
     (0.0, "h", "%b %d %H:%M"),
 )
-MOST_TICKS = 8
+ROOM = 120.0  # units of the drawing that a tick of the time axis takes
 
 
 class Frame(NamedTuple):
     """Where a chart's values lie on paper."""
 
+    width: float
     height: float
     start: float
     end: float
@@ -33,7 +34,7 @@ class Frame(NamedTuple):
 
     def x(self, time: float) -> float:
         span = (self.end - self.start) or 1.0
-        return LEFT + (time - self.start) / span * (WIDTH - LEFT - RIGHT)
+        return LEFT + (time - self.start) / span * (self.width - LEFT - RIGHT)
 
     def y(self, value: float) -> float:
         span = (self.high - self.low) or 1.0
@@ -46,6 +47,7 @@ def line_chart(
     *,
     title: str,
     kind: str,
+    width: float = WIDE,
     height: float = 260.0,
     percent: bool = False,
     baseline: float | None = None,
@@ -61,9 +63,7 @@ def line_chart(
     if baseline is not None:
         low, high = min(low, baseline), max(high, baseline)
     ticks = _nice(low, high)
-    frame = Frame(
-        height, float(times[0]), float(times[-1]), min(low, ticks[0]), max(high, ticks[-1])
-    )
+    frame = Frame(width, height, float(times[0]), float(times[-1]), ticks[0], ticks[-1])
     foot = frame.y(frame.low if baseline is None else baseline)
     line = " ".join(
         f"{frame.x(time):.1f},{frame.y(value):.1f}"
@@ -72,7 +72,7 @@ def line_chart(
     area = f"{frame.x(frame.start):.1f},{foot:.1f} {line} {frame.x(frame.end):.1f},{foot:.1f}"
     return "".join(
         [
-            f'<svg viewBox="0 0 {WIDTH:.0f} {height:.0f}" role="img" aria-label="{title}"'
+            f'<svg viewBox="0 0 {width:.0f} {height:.0f}" role="img" aria-label="{title}"'
             f' class="chart {kind}">',
             _value_axis(frame, ticks, percent=percent),
             _time_axis(frame),
@@ -83,15 +83,22 @@ def line_chart(
     )
 
 
-def bar_chart(labels: list[str], values: list[float], *, title: str, height: float = 260.0) -> str:
+def bar_chart(
+    labels: list[str],
+    values: list[float],
+    *,
+    title: str,
+    width: float = NARROW,
+    height: float = 200.0,
+) -> str:
     """A bar for each year, above or below zero."""
     if not values or not math.isfinite(max(values) - min(values)):
         return ""
     ticks = _nice(min(0.0, *values), max(0.0, *values))
-    frame = Frame(height, 0.0, float(len(values)), ticks[0], ticks[-1])
-    zero, width = frame.y(0.0), frame.x(1.0) - frame.x(0.0)
-    thick = min(width * 0.6, 60.0)
-    every = max(1, math.ceil(len(labels) / 12))
+    frame = Frame(width, height, 0.0, float(len(values)), ticks[0], ticks[-1])
+    zero, room = frame.y(0.0), frame.x(1.0) - frame.x(0.0)
+    thick = min(room * 0.6, 60.0)
+    every = max(1, math.ceil(len(labels) * 70 / width))
     parts = []
     for place, (label, value) in enumerate(zip(labels, values, strict=True)):
         middle, top = frame.x(place + 0.5), min(frame.y(value), zero)
@@ -107,7 +114,7 @@ def bar_chart(labels: list[str], values: list[float], *, title: str, height: flo
                 f' text-anchor="middle">{label}</text>'
             )
     return (
-        f'<svg viewBox="0 0 {WIDTH:.0f} {height:.0f}" role="img" aria-label="{title}"'
+        f'<svg viewBox="0 0 {width:.0f} {height:.0f}" role="img" aria-label="{title}"'
         f' class="chart bars">{_value_axis(frame, ticks, percent=True)}{"".join(parts)}</svg>'
     )
 
@@ -119,7 +126,8 @@ def _value_axis(frame: Frame, ticks: list[float], *, percent: bool) -> str:
         y = frame.y(tick)
         zero = " zero" if abs(tick) < step / 1000 else ""
         parts.append(
-            f'<line class="grid{zero}" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>'
+            f'<line class="grid{zero}" x1="{LEFT}" x2="{frame.width - RIGHT}"'
+            f' y1="{y:.1f}" y2="{y:.1f}"/>'
             f'<text class="tick" x="{LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">'
             f"{_written(tick, step, percent=percent)}</text>"
         )
@@ -127,16 +135,20 @@ def _value_axis(frame: Frame, ticks: list[float], *, percent: bool) -> str:
 
 
 def _written(value: float, step: float, *, percent: bool) -> str:
+    """A tick in as many digits as tell it from its neighbours."""
+    unit = "%" if percent else ""
     if percent:
         value, step = value * 100, step * 100
-    digits = max(0, -math.floor(math.log10(step) + 1e-9)) if step > 0 else 0
-    if step > 0 and round(step, digits) != round(step, 9):
+    else:
+        for size, letter in ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k")):
+            if abs(value) >= 10 * size and step >= size / 100:
+                value, step, unit = value / size, step / size, letter
+                break
+    digits = 0
+    while digits < 8 and abs(round(step, digits) - step) > step / 1000:
         digits += 1
-    for size, unit in ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e4, "k")):
-        if abs(value) >= size and step >= size / 1000 and not percent:
-            per = 1e3 if unit == "k" else size
-            return f"{value / per:,.{2 if step < per else 0}f}".rstrip("0").rstrip(".") + unit
-    return f"{value + 0.0:,.{min(digits, 8)}f}" + ("%" if percent else "")
+    text = f"{value:,.{digits}f}"
+    return (text if float(text.replace(",", "")) else text.removeprefix("-")) + unit
 
 
 def _time_axis(frame: Frame) -> str:
@@ -145,12 +157,12 @@ def _time_axis(frame: Frame) -> str:
     first = np.datetime64(int(frame.start), "s").astype(f"M8[{unit}]") + 1
     last = np.datetime64(int(frame.end), "s").astype(f"M8[{unit}]")
     count = int((last - first).astype(int)) + 1
-    every = max(1, math.ceil(count / MOST_TICKS))
+    every = max(1, math.ceil(count * ROOM / frame.width))
     parts = []
     for number in range(0, max(count, 0), every):
         seconds = float((first + number).astype("M8[s]").astype("i8"))
         x = frame.x(seconds)
-        anchor = "end" if x > WIDTH - RIGHT - 30 else "middle"
+        anchor = "end" if x > frame.width - RIGHT - 30 else "middle"
         text = datetime.fromtimestamp(seconds, UTC).strftime(form)
         parts.append(
             f'<line class="grid" x1="{x:.1f}" x2="{x:.1f}" y1="{TOP}"'
