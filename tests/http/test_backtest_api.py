@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from sqlalchemy import Connection, delete, func, select
 
-from tapeline.results import metrics, report, reporter
+from tapeline.results import metrics, report, reporter, reports
+from tapeline.results.records import Row
 from tapeline.store import result_tables, tape_tables
 from tests.conftest import Person, Service, run
 from tests.pushing import RESULT, Model, new_key, pushing
@@ -377,13 +378,25 @@ def test_reports_of_earlier_formulas_are_made_anew(model: Model) -> None:
     store = model.service.store
 
     def age(connection: Connection) -> None:
-        reports = result_tables.reports
-        connection.execute(reports.update().values(version=0, content=b"{}", brief=b"{}"))
+        table = result_tables.reports
+        connection.execute(table.update().values(version=0, content=b"{}", brief=b"{}"))
         connection.execute(delete(result_tables.report_pieces))
 
     store.write_now(age)
     assert computed(model)["trades"]["value"] == 3
     assert len(model.items("/backtests/b1/equity")) == 400
+
+
+def test_what_a_crash_left_of_a_report_is_found_again(model: Model) -> None:
+    model.push(PATH, result())
+    computed(model)
+    store = model.service.store
+    store.write_now(reports.begin, "crashed")
+    store.write_now(reports.put, "crashed", [Row("equity", 0, n, b"x") for n in range(50)])
+    run(reporter.Reporter(store, model.service.services.spool).sweep())
+    uploads = store.read_now(lambda c: set(c.scalars(select(result_tables.report_pieces.c.upload))))
+    assert len(uploads) == 1
+    assert rows_in(model.service, result_tables.reports) == {"reports": 1}
 
 
 @pytest.mark.heavy

@@ -55,7 +55,7 @@ async def trades_csv(call: Call[Any]) -> Response:
     """The trades as CSV, in the order they were sent."""
     from tapeline.results import exports
 
-    return await _csv(call, "trades", exports.TRADES, exports.trades)
+    return await _csv(call, "trades", exports.TRADES, exports.Trades())
 
 
 async def round_trips_csv(call: Call[Any]) -> Response:

@@ -16,6 +16,7 @@ from tapeline.results.records import TRIPS_IN_PIECE
 from tapeline.tape import uploads
 from tapeline.tape.backtest_result import PACKED
 
+TOGETHER = 500  # lines of trades written at once
 EQUITY = "time,date,value\n"
 TRADE_KEYS = ("symbol", "side", "size", "funds", "price", "fee", "id", "annotation")
 TRADES = "index,time,date," + ",".join(TRADE_KEYS) + ",more\n"
@@ -43,14 +44,29 @@ def equity(connection: Connection, upload: str, number: int) -> bytes | None:
     return "".join(lines).encode()
 
 
-def trades(connection: Connection, upload: str, number: int) -> bytes | None:
-    """Trades in the order they were sent; keys that have no column are in `more`, as JSON."""
-    found = uploads.piece(connection, upload, "trades", number)
-    if found is None:
-        return None
-    first, content = found
-    sent: list[dict[str, Any]] = msgspec.json.decode(content)
-    return _lines(_trade(index, trade) for index, trade in enumerate(sent, first))
+class Trades:
+    """Trades in the order they were sent, some at a time; of a piece nothing is read twice.
+
+    Keys that have no column are in `more`, as JSON.
+    """
+
+    def __init__(self) -> None:
+        self._piece, self._first, self._place = 0, 0, 0
+        self._raws: list[msgspec.Raw] = []
+
+    def __call__(self, connection: Connection, upload: str, _number: int) -> bytes | None:
+        if self._place == len(self._raws):
+            found = uploads.piece(connection, upload, "trades", self._piece)
+            if found is None:
+                return None
+            self._first, self._place, self._raws = found[0], 0, uploads.split_items(found[1])
+            self._piece += 1
+        some = self._raws[self._place : self._place + TOGETHER]
+        start = self._first + self._place
+        self._place += len(some)
+        return _lines(
+            _trade(index, msgspec.json.decode(raw)) for index, raw in enumerate(some, start)
+        )
 
 
 def round_trips(connection: Connection, upload: str, number: int) -> bytes | None:

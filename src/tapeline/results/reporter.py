@@ -81,8 +81,8 @@ class Reporter:
 
     async def sweep(self) -> None:
         """Clear what belongs to no result any more, in small portions."""
-        while await self._store.write(reports.clear_some):
-            pass
+        while not await self._store.read(reports.is_clear):
+            await self._store.write(reports.clear_some)
 
     async def _report_all(self) -> None:
         if not await self._store.read(_has_results):
@@ -141,6 +141,7 @@ class Reporter:
                 await self._save(upload, made, _read_rows(file))
 
     async def _save(self, upload: str, made: Report, rows: Iterable[Row]) -> None:
+        await self._store.write(reports.begin, upload)
         portion, size = [], 0
         for row in rows:
             portion.append(row)
@@ -149,8 +150,7 @@ class Reporter:
                 await self._store.write(reports.put, upload, portion)
                 portion, size = [], 0
         await self._store.write(reports.put, upload, portion)
-        if not await self._store.write(reports.finish, upload, made):
-            await self._store.write(reports.discard, upload)
+        await self._store.write(reports.finish, upload, made)
 
     def _spool_pieces(self, upload: str, header: dict[str, Any], folder: Path) -> None:
         (folder / "header").write_bytes(msgspec.json.encode(header))

@@ -15,7 +15,13 @@ from tapeline.store.result_tables import discards, report_pieces, reports, trial
 from tapeline.store.tape_tables import backtests, pieces, tapes
 
 PORTION = 20  # pieces in one write
-CLEARED_TRIALS = 1_000
+
+# Uploads of deleted backtests; reports of results that were replaced; trials of deleted models.
+_STALE = (
+    select(discards.c.upload),
+    select(reports.c.upload).where(~exists().where(backtests.c.upload == reports.c.upload)),
+    select(trials.c.tape).where(~exists().where(tapes.c.no == trials.c.tape)),
+)
 
 _report = msgspec.json.Decoder(Report)
 _trips = msgspec.json.Decoder(list[RoundTrip])
@@ -62,6 +68,14 @@ def contents(connection: Connection, upload: str, name: str) -> list[bytes]:
     return [bytes(row.content) for row in connection.execute(query.order_by(pieces.c.piece))]
 
 
+def begin(connection: Connection, upload: str) -> None:
+    """Say that there will be pieces, so that they are found again if nobody finishes."""
+    row = upsert.insert(connection, reports).values(
+        upload=upload, version=0, made_at=time.time(), brief=b"", content=b""
+    )
+    connection.execute(row.on_conflict_do_nothing(index_elements=["upload"]))
+
+
 def put(connection: Connection, upload: str, rows: Sequence[Row]) -> None:
     """Nobody reads them before `finish`. What another server put there is the same."""
     values = [(upload, row.name, row.level, row.piece, row.content) for row in rows]
@@ -69,11 +83,11 @@ def put(connection: Connection, upload: str, rows: Sequence[Row]) -> None:
     bulk.insert(connection, report_pieces, columns, values, replace=("content",))
 
 
-def finish(connection: Connection, upload: str, report: Report) -> bool:
+def finish(connection: Connection, upload: str, report: Report) -> None:
     """Make the report visible, and count the trial; not if its result is gone meanwhile."""
     found = source(connection, upload)
     if found is None:
-        return False
+        return
     brief = {name: report.computed[name] for name in KEY}
     content, words = msgspec.json.encode(report), msgspec.json.encode(brief)
     row = upsert.insert(connection, reports).values(
@@ -90,7 +104,6 @@ def finish(connection: Connection, upload: str, report: Report) -> bool:
     )
     again = {name: tried.excluded[name] for name in ("sharpe", "periods_per_year")}
     connection.execute(tried.on_conflict_do_update(index_elements=["tape", "backtest"], set_=again))
-    return True
 
 
 def load(connection: Connection, upload: str) -> Report:
@@ -143,31 +156,20 @@ def trip_piece(connection: Connection, upload: str, number: int) -> list[RoundTr
     return [] if content is None else _trips.decode(zlib.decompress(content))
 
 
-def clear_some(connection: Connection) -> bool:
-    """Clear a portion of what belongs to no result any more; whether there may be more."""
-    upload = connection.scalar(select(discards.c.upload).limit(1))
-    if upload is not None:
-        if not _clear_pieces(connection, pieces, upload):
-            connection.execute(delete(discards).where(discards.c.upload == upload))
-        return True
-    gone = ~exists().where(backtests.c.upload == reports.c.upload)
-    upload = connection.scalar(select(reports.c.upload).where(gone).limit(1))
-    if upload is not None:
-        if not _clear_pieces(connection, report_pieces, upload):
-            connection.execute(delete(reports).where(reports.c.upload == upload))
-        return True
-    tape = connection.scalar(
-        select(trials.c.tape).where(~exists().where(tapes.c.no == trials.c.tape)).limit(1)
-    )
-    if tape is None:
-        return False
-    connection.execute(delete(trials).where(trials.c.tape == tape))
-    return True
+def is_clear(connection: Connection) -> bool:
+    """Whether there is nothing that belongs to no result any more."""
+    return not any(connection.scalar(query.limit(1)) is not None for query in _STALE)
 
 
-def discard(connection: Connection, upload: str) -> None:
-    """What was put there for a report that will not be finished."""
-    connection.execute(delete(report_pieces).where(report_pieces.c.upload == upload))
+def clear_some(connection: Connection) -> None:
+    """Clear a portion of what belongs to no result any more."""
+    discarded, gone, orphan = (connection.scalar(query.limit(1)) for query in _STALE)
+    if discarded is not None and not _clear_pieces(connection, pieces, discarded):
+        connection.execute(delete(discards).where(discards.c.upload == discarded))
+    if gone is not None and not _clear_pieces(connection, report_pieces, gone):
+        connection.execute(delete(reports).where(reports.c.upload == gone))
+    if orphan is not None:
+        connection.execute(delete(trials).where(trials.c.tape == orphan))
 
 
 def _clear_pieces(connection: Connection, table: Any, upload: str) -> bool:
