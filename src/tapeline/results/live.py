@@ -9,6 +9,7 @@ import msgspec
 from sqlalchemy import Connection, select
 
 from tapeline.results.records import Measured
+from tapeline.results.round_trips import Matched
 from tapeline.store.tape_tables import states
 
 REMEMBERED = 500  # models whose metrics are kept at hand
@@ -24,6 +25,8 @@ class LiveSeries(msgspec.Struct, frozen=True):
     values: list[float]
     is_money: bool
     """Profit and loss in money; otherwise the value of the account."""
+    matched: Matched | None = None
+    """The round trips, where whoever keeps the books has matched them."""
 
 
 class LiveMetrics:
@@ -75,4 +78,4 @@ def _computed(series: LiveSeries) -> dict[str, Measured]:
     from tapeline.results.measures import Subject  # noqa: PLC0415
 
     account = Account(ordered(series.times, series.values), is_money=series.is_money)
-    return metrics.compute(Subject(account))
+    return metrics.compute(Subject(account, series.matched))
