@@ -114,6 +114,7 @@ def test_a_backtest_without_a_result_answers_everywhere(model: Model) -> None:
     assert model.get("/backtests-compare", ids="b1")["items"][0]["reason"]
 
 
+@pytest.mark.heavy
 def test_odd_results_answer_everywhere(model: Model) -> None:
     odd: list[list[dict[str, Any]]] = [
         [],
