@@ -12,6 +12,7 @@ from tapeline.errors import CannotStart
 from tapeline.http import app
 from tapeline.http.metrics import Metrics
 from tapeline.http.services import Services
+from tapeline.results.reporter import Reporter
 from tapeline.runs import interpreters
 from tapeline.runs.runner import Runner
 from tapeline.settings import Settings
@@ -66,6 +67,7 @@ def open_services(settings: Settings) -> Iterator[Services]:
             blobs,
             found.interpreters,
             runner,
+            Reporter(store, spool),
         )
         try:
             yield services

@@ -51,6 +51,8 @@ class Stage:
 
     def keep(self) -> None:
         """Their events are stored."""
+        if self._uploads:
+            self.services.reporter.wake()
         self._uploads.clear()
 
     async def discard(self) -> None:

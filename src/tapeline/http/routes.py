@@ -14,7 +14,6 @@ from tapeline.errors import (
     InvalidToken,
     InvitationNeeded,
     LastOwner,
-    NoSuchBacktest,
     NoSuchInvitation,
     NoSuchMember,
     NoSuchModel,
@@ -29,6 +28,7 @@ from tapeline.errors import (
 )
 from tapeline.http import auth_api, deployment_api, health, stream, tape_api, view_api
 from tapeline.http.auth_api import Done
+from tapeline.http.backtest_routes import BACKTESTS
 from tapeline.http.deploy_routes import DEPLOY_ROUTES
 from tapeline.http.endpoint import Access, Endpoint, Page
 from tapeline.http.view_api import Listed
@@ -292,53 +292,7 @@ ROUTES: tuple[Endpoint, ...] = (
         access=READER,
         errors=(NoSuchModel,),
     ),
-    get(
-        path="/api/models/{model}/backtests",
-        reads=tape_api.list_backtests,
-        gives=Listed[tape_api.Anything],
-        query=Page,
-        access=READER,
-        errors=(NoSuchModel,),
-    ),
-    get(
-        path="/api/models/{model}/backtests/{backtest}",
-        reads=tape_api.show_backtest,
-        gives=tape_api.Anything,
-        access=READER,
-        errors=(NoSuchModel, NoSuchBacktest),
-    ),
-    get(
-        path="/api/models/{model}/backtests/{backtest}/equity",
-        reads=tape_api.backtest_equity,
-        gives=tape_api.Series,
-        query=tape_api.Points,
-        access=READER,
-        errors=(NoSuchModel, NoSuchBacktest),
-    ),
-    get(
-        path="/api/models/{model}/backtests/{backtest}/indicators",
-        reads=tape_api.backtest_indicators,
-        gives=Listed[tape_api.Indicator],
-        query=tape_api.Points,
-        access=READER,
-        errors=(NoSuchModel, NoSuchBacktest),
-    ),
-    get(
-        path="/api/models/{model}/backtests/{backtest}/trades",
-        reads=tape_api.backtest_trades,
-        gives=Listed[tape_api.Anything],
-        query=Page,
-        access=READER,
-        errors=(NoSuchModel, NoSuchBacktest),
-    ),
-    get(
-        path="/api/models/{model}/backtests/{backtest}/logs",
-        reads=tape_api.backtest_logs,
-        gives=Listed[tape_api.Anything],
-        query=tape_api.LinePage,
-        access=READER,
-        errors=(NoSuchModel, NoSuchBacktest),
-    ),
+    *BACKTESTS,
     get(
         path="/api/models/{model}/tape",
         responds=stream.export_tape,

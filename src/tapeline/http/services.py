@@ -8,6 +8,7 @@ from typing import Protocol
 
 from tapeline.accounts.id_tokens import KeyRing
 from tapeline.http.metrics import Metrics
+from tapeline.results.reporter import Reporter
 from tapeline.runs.runner import Runner
 from tapeline.settings import Settings
 from tapeline.store.blobs import Blobs
@@ -55,6 +56,7 @@ class Services:
     interpreters: Sequence[Interpreter]
     """Newest first, one of each version."""
     runner: Runner
+    reporter: Reporter
     passwords: ThreadPoolExecutor = field(default_factory=_two_threads)
     archives: ThreadPoolExecutor = field(default_factory=_threads_for_archives)
     """Where archives are checked and kept."""
