@@ -27,7 +27,7 @@ class Seal:
         )
         return cls(base64.b64decode(made))
 
-    def mark(self, content: bytes) -> str:
+    def mark(self, content: bytes | bytearray) -> str:
         """The same for the same content, and nothing that a guess could be compared with."""
         return hmac.new(self._key, content, hashlib.sha256).hexdigest()
 
