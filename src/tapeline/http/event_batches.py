@@ -40,7 +40,7 @@ _line_items = msgspec.json.Decoder(list[_LineItem])
 
 
 async def read(
-    content: bytes, headers: Mapping[bytes, bytes], moment: Moment, stage: Stage
+    content: bytearray, headers: Mapping[bytes, bytes], moment: Moment, stage: Stage
 ) -> list[Event]:
     encoding = encoding_of(headers)
     if encoding == JSON and len(content) <= SMALL:
@@ -63,7 +63,7 @@ async def read(
     return found
 
 
-def _only_lines(content: bytes, moment: Moment, stage: Stage) -> list[Event] | None:
+def _only_lines(content: bytearray, moment: Moment, stage: Stage) -> list[Event] | None:
     """The events of a batch that ships logs and nothing else, as most do: many times quicker than
     one by one. None for any other batch, and for one in which anything at all is odd."""
     tape, longest = stage.tape, stage.services.settings.max_line
@@ -82,7 +82,7 @@ def _only_lines(content: bytes, moment: Moment, stage: Stage) -> list[Event] | N
     return found
 
 
-async def _items(content: bytes, encoding: bytes, stage: Stage) -> list[Item]:
+async def _items(content: bytearray, encoding: bytes, stage: Stage) -> list[Item]:
     if encoding not in (JSON, NDJSON):
         raise UnknownEncoding("Send a batch as application/json or application/x-ndjson.")
     if len(content) <= LARGE:

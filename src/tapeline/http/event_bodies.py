@@ -49,28 +49,31 @@ async def read_content(receive: Receive, most: int, seconds: float) -> bytes:
         whole = message["type"] == "http.request" and not message.get("more_body")
         if whole and len(content) <= most:
             return content
-        return await _read_rest(_said(message), receive, most, seconds)
-    return await _read_rest(_resumed(first, waiting_for), receive, most, seconds)
+        return bytes(await _gathered(_said(message), receive, most, seconds))
+    return bytes(await _gathered(_resumed(first, waiting_for), receive, most, seconds))
 
 
-async def _read_rest(
-    first: Awaitable[Message], receive: Receive, most: int, seconds: float
-) -> bytes:
+async def read_large(receive: Receive, most: int, seconds: float) -> bytearray:
+    """The same for what may be 100 MB: never copied, which alone would take too long at once."""
+    return await _gathered(receive(), receive, most, seconds)
+
+
+async def _gathered(
+    coming: Awaitable[Message], receive: Receive, most: int, seconds: float
+) -> bytearray:
+    content, more = bytearray(), True
     async with in_time(seconds):
-        chunks, size, more = [], 0, True
-        coming = first
         while more:
             message = await coming
             if message["type"] == "http.disconnect":
                 raise MalformedBody("The connection closed before the body was complete.")
-            chunks.append(message.get("body", b""))
+            content += message.get("body", b"")
             more = message.get("more_body", False)
-            size += len(chunks[-1])
-            if size > most:
+            if len(content) > most:
                 raise too_large(most)
             if more:
                 coming = receive()
-    return b"".join(chunks)
+    return content
 
 
 async def _said(message: Message) -> Message:

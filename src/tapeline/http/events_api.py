@@ -195,9 +195,9 @@ class EventsApi:
 
     async def _batch(
         self, headers: Mapping[bytes, bytes], receive: Receive, moment: Moment, stage: Stage
-    ) -> tuple[bytes, list[Event]]:
+    ) -> tuple[bytes | bytearray, list[Event]]:
         settings = self._services.settings
-        content = await event_bodies.read_content(
+        content = await event_bodies.read_large(
             receive, settings.max_large_body, settings.body_seconds
         )
         return content, await event_batches.read(content, headers, moment, stage)
@@ -247,7 +247,7 @@ def _failed(error: BaseException, path: str) -> Response:
 
 
 def _request_key(
-    headers: Mapping[bytes, bytes], path: str, way: Way, content: bytes, seal: Seal
+    headers: Mapping[bytes, bytes], path: str, way: Way, content: bytes | bytearray, seal: Seal
 ) -> RequestKey:
     key = checked_key(headers[b"idempotency-key"].decode("latin-1"))
     return RequestKey(f"tape:{way.tape}", path, key, content, seal)

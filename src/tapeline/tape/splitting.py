@@ -40,7 +40,7 @@ _raw = msgspec.json.Decoder(_Raw)
 _raws = msgspec.json.Decoder(list[msgspec.Raw])
 
 
-def split(content: bytes, *, by_lines: bool) -> list[Item]:
+def split(content: bytes | bytearray, *, by_lines: bool) -> list[Item]:
     if by_lines:
         raws: list[Any] = [line for line in content.split(b"\n") if line.strip()]
     else:
