@@ -22,10 +22,11 @@ from tapeline.store.migrate import migrate
 from tapeline.store.sealing import Seal
 from tapeline.store.store import Store
 from tapeline.tape import uploads
+from tapeline.tape.apart import Helpers
 from tapeline.tape.append import Appender
-from tapeline.tape.helper import Helpers
 from tapeline.tape.inbox import Inbox
 from tapeline.tape.signer import Signer
+from tapeline.tape.staging import Staging
 from tapeline.tape.watchers import Watchers
 
 
@@ -52,22 +53,22 @@ def open_services(settings: Settings) -> Iterator[Services]:
         if store.database.file is not None:  # on PostgreSQL another server may be staging now
             store.write_now(uploads.discard_orphans)
         blobs, seal = Blobs(settings.data / "blobs", settings.blobs), Seal.of(keys)
-        found, helpers = interpreters.of_host(settings), Helpers(settings.helpers)
-        runner = Runner(settings, store, blobs, seal, appender, watchers, helpers, spool, found)
+        reporter, found = Reporter(store, spool), interpreters.of_host(settings)
+        staging = Staging(settings, store, Helpers(settings.helpers), spool, reporter.wake)
+        runner = Runner(settings, store, blobs, seal, appender, watchers, staging, found)
         services = Services(
             settings,
             store,
             KeyRing(keys),
             Metrics(store.writer),
             inbox,
-            helpers,
             watchers,
             seal,
-            spool,
+            staging,
             blobs,
             found.interpreters,
             runner,
-            Reporter(store, spool),
+            reporter,
         )
         try:
             yield services

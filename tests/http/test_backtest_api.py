@@ -94,7 +94,7 @@ def test_a_replaced_result_is_computed_anew_and_the_old_report_goes(model: Model
     model.push(PATH, result(seed=2))
     second = computed(model)
     assert first["sharpe"]["value"] != second["sharpe"]["value"]
-    run(reporter.Reporter(model.service.store, model.service.services.spool).sweep())
+    run(reporter.Reporter(model.service.store, model.service.services.staging.spool).sweep())
     assert rows_in(model.service, result_tables.reports) == {"reports": 1}
     assert model.get("/backtests/b1")["trials"]["count"] == 1
     assert model.first_break() is None
@@ -216,7 +216,7 @@ def test_a_deleted_backtest_is_gone_at_once_and_stays_a_trial(model: Model) -> N
     assert model.owner.delete(address).status_code == 404
     assert [one["backtest_id"] for one in model.items("/backtests")] == ["b2"]
     assert model.get("/backtests/b2")["trials"]["count"] == 2
-    run(reporter.Reporter(model.service.store, model.service.services.spool).sweep())
+    run(reporter.Reporter(model.service.store, model.service.services.staging.spool).sweep())
     tables = (result_tables.reports, result_tables.discards)
     assert rows_in(model.service, *tables) == {"reports": 1, "discards": 0}
     uploads = model.service.store.read_now(
@@ -238,7 +238,7 @@ def test_a_deleted_model_leaves_no_reports_and_no_trials(model: Model) -> None:
     from tapeline.tape import clearing
 
     run(clearing.clear(model.service.store))
-    run(reporter.Reporter(model.service.store, model.service.services.spool).sweep())
+    run(reporter.Reporter(model.service.store, model.service.services.staging.spool).sweep())
     tables = [getattr(result_tables, name) for name in ("reports", "report_pieces", "trials")]
     assert set(rows_in(model.service, *tables).values()) == {0}
 
@@ -394,7 +394,7 @@ def test_what_a_crash_left_of_a_report_is_found_again(model: Model) -> None:
     store = model.service.store
     store.write_now(reports.begin, "crashed")
     store.write_now(reports.put, "crashed", [Row("equity", 0, n, b"x") for n in range(50)])
-    run(reporter.Reporter(store, model.service.services.spool).sweep())
+    run(reporter.Reporter(store, model.service.services.staging.spool).sweep())
     uploads = store.read_now(lambda c: set(c.scalars(select(result_tables.report_pieces.c.upload))))
     assert len(uploads) == 1
     assert rows_in(model.service, result_tables.reports) == {"reports": 1}
@@ -409,7 +409,7 @@ def test_a_large_result_is_computed_in_another_process_and_answers_all_the_same(
     found = computed(model)
     assert found["trades"]["value"] == 3
     assert found["total_return"]["value"] == pytest.approx(walk(30_000)[-1] / 10_000 - 1)
-    assert list(model.service.services.spool.iterdir()) == []
+    assert list(model.service.services.staging.spool.iterdir()) == []
 
 
 def test_a_reading_key_reads_and_changes_nothing(

@@ -19,10 +19,10 @@ from tapeline.http.event_bodies import (
     event_of_line,
     too_large,
 )
-from tapeline.http.event_results import Stage, prepared
 from tapeline.tape.event import Event
 from tapeline.tape.kinds import BACKTEST_RESULT, BY_PATH
 from tapeline.tape.splitting import MOST, Item, split, split_apart
+from tapeline.tape.staging import Stage
 
 NDJSON = b"application/x-ndjson"
 # Bytes that are decoded in one go, and split in one go: everybody else waits some milliseconds.
@@ -66,7 +66,7 @@ async def read(
 def _only_lines(content: bytearray, moment: Moment, stage: Stage) -> list[Event] | None:
     """The events of a batch that ships logs and nothing else, as most do: many times quicker than
     one by one. None for any other batch, and for one in which anything at all is odd."""
-    tape, longest = stage.tape, stage.services.settings.max_line
+    tape, longest = stage.tape, stage.staging.settings.max_line
     try:
         items = _line_items.decode(content)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
@@ -87,19 +87,19 @@ async def _items(content: bytearray, encoding: bytes, stage: Stage) -> list[Item
         raise UnknownEncoding("Send a batch as application/json or application/x-ndjson.")
     if len(content) <= LARGE:
         return split(content, by_lines=encoding == NDJSON)
-    with tempfile.TemporaryDirectory(dir=stage.services.spool) as name:
+    with tempfile.TemporaryDirectory(dir=stage.staging.spool) as name:
         file = Path(name) / ("lines" if encoding == NDJSON else "body")
         await anyio.to_thread.run_sync(file.write_bytes, content)
-        return await split_apart(stage.services.helpers, Path(name))
+        return await split_apart(stage.staging.helpers, Path(name))
 
 
 async def _event(item: Item, content: memoryview, moment: Moment, stage: Stage) -> Event:
     if item.error:
         raise Invalid(item.error, field=item.field)
-    settings = stage.services.settings
+    settings = stage.staging.settings
     moment = moment if item.time is None else Moment(item.time, moment.received_at)
     if BY_PATH[item.path] is BACKTEST_RESULT:
-        header = await prepared(stage, content)
+        header = await stage.take(content)
         return event_bodies.result_event(header, stage.newest, moment, stage.tape)
     if len(content) > settings.max_body:
         raise too_large(settings.max_body)

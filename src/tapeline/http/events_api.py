@@ -19,7 +19,6 @@ from tapeline.errors import MethodNotAllowed, NoSuchModel, Problem, Superseded, 
 from tapeline.http import errors, event_batches, event_bodies, event_results
 from tapeline.http.event_bodies import JSON, Moment, encoding_of
 from tapeline.http.event_door import Credentials, Door
-from tapeline.http.event_results import Stage
 from tapeline.http.services import Services
 from tapeline.logs import Log
 from tapeline.store.once import RequestKey, checked_key, once
@@ -29,6 +28,7 @@ from tapeline.tape.append import Appended
 from tapeline.tape.clock import read_time
 from tapeline.tape.event import Event, Submission
 from tapeline.tape.kinds import BY_PATH
+from tapeline.tape.staging import Stage
 from tapeline.tape.tapes import Way
 
 log = Log(__name__)
@@ -171,7 +171,7 @@ class EventsApi:
         way: Way,
     ) -> None:
         """A backtest's result, or a batch, which may hold some: their pieces are stored first."""
-        stage = Stage(self._services, way.tape)
+        stage = self._services.staging.begin(way.tape)
         try:
             if scope["path"] == BATCH:
                 said, events = await self._batch(headers, receive, moment, stage)

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Protocol
 
 from tapeline.accounts.id_tokens import KeyRing
@@ -14,8 +13,8 @@ from tapeline.settings import Settings
 from tapeline.store.blobs import Blobs
 from tapeline.store.sealing import Seal
 from tapeline.store.store import Store
-from tapeline.tape.helper import Helpers
 from tapeline.tape.inbox import Inbox
+from tapeline.tape.staging import Staging
 from tapeline.tape.watchers import Watchers
 
 
@@ -47,11 +46,9 @@ class Services:
     ring: KeyRing
     metrics: Metrics
     inbox: Inbox
-    helpers: Helpers
     watchers: Watchers
     seal: Seal
-    spool: Path
-    """Where bodies too large for memory wait."""
+    staging: Staging
     blobs: Blobs
     interpreters: Sequence[Interpreter]
     """Newest first, one of each version."""
