@@ -84,7 +84,7 @@ def test_results_travel_in_batches_small_and_large(model: Model) -> None:
     model.push("/v1/batch", items)
     assert model.get("/backtests/b1")["counts"] == {"account_values": 25_000, "trades": 1}
     assert model.get("/backtests/small")["counts"] == {"account_values": 2, "trades": 1}
-    assert len(model.items("/backtests/b1/equity", points=100)) == 100
+    assert len(model.items("/backtests/b1/equity", points=100)) <= 100
     assert model.first_break() is None
     # Twice in one batch: the second stands, and the pieces of the first are gone.
     before = staged(model)
