@@ -12,6 +12,7 @@ from tapeline.errors import CannotStart
 from tapeline.http import app
 from tapeline.http.metrics import Metrics
 from tapeline.http.services import Services
+from tapeline.results.bookkeeper import Bookkeeper
 from tapeline.settings import Settings
 from tapeline.store import failures
 from tapeline.store.migrate import migrate
@@ -54,6 +55,7 @@ def open_services(settings: Settings) -> Iterator[Services]:
             inbox,
             watchers,
             Seal.of(keys),
+            Bookkeeper(store),
             spool,
         )
         try:

@@ -155,6 +155,11 @@ class Settings:
         5, _whole(1, 600), "How long a write waits for another process that holds the database."
     )
     readers: int = _row(4, _whole(1, 64), "Connections and threads that read from the database.")
+    late_seconds: int = _row(
+        300,
+        _whole(0, 1_000_000_000),
+        "Seconds after its own time from which on an order that arrives is marked as late.",
+    )
     log_level: logs.Level = _row(
         "info", _one_of(get_args(logs.Level)), "Least important log lines to print."
     )

@@ -57,13 +57,17 @@ def _beside(services: Services) -> Callable[[Starlette], AbstractAsyncContextMan
 
     @asynccontextmanager
     async def running(_app: Starlette) -> AsyncIterator[None]:
-        clearing = asyncio.create_task(keep_clearing(services.store))
+        tasks = [
+            asyncio.create_task(keep_clearing(services.store)),
+            asyncio.create_task(services.bookkeeper.follow()),
+        ]
         try:
             yield
         finally:
-            clearing.cancel()
-            with suppress(asyncio.CancelledError):
-                await clearing
+            for task in tasks:
+                task.cancel()
+                with suppress(asyncio.CancelledError):
+                    await task
 
     return running
 

@@ -95,7 +95,8 @@ class Endpoint:
     media: str = "application/json"
     """Exactly one of these four is the act."""
     prepares: Flow | None = None
-    """Slow work before a write, such as hashing a password; all others wait for the writer."""
+    """Slow work before a write, such as hashing a password; all others wait for the writer. Before
+    a read: what has to be brought up to date for it."""
     takes: type[msgspec.Struct] = Nothing
     query: type[msgspec.Struct] = Nothing
     access: Access = Access.ACCOUNT

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from tapeline.accounts.id_tokens import KeyRing
 from tapeline.http.metrics import Metrics
+from tapeline.results.bookkeeper import Bookkeeper
 from tapeline.settings import Settings
 from tapeline.store.sealing import Seal
 from tapeline.store.store import Store
@@ -27,6 +28,7 @@ class Services:
     inbox: Inbox
     watchers: Watchers
     seal: Seal
+    bookkeeper: Bookkeeper
     spool: Path
     """Where bodies too large for memory wait."""
     passwords: ThreadPoolExecutor = field(default_factory=_two_threads)

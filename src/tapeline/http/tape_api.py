@@ -9,8 +9,7 @@ from sqlalchemy import Connection
 from tapeline.http.endpoint import Call, Page
 from tapeline.http.view_api import Listed
 from tapeline.models import models
-from tapeline.tape import backtests, checkpoints, kinds, order_list, read, series, tapes, uploads
-from tapeline.tape.order_list import Filter
+from tapeline.tape import backtests, checkpoints, kinds, read, series, tapes, uploads
 from tapeline.tape.seals import Record
 
 Anything = dict[str, Any]
@@ -33,13 +32,6 @@ class ShownModel(msgspec.Struct, kw_only=True):
     """Null when there never was one."""
     counts: dict[str, int]
     """How many events of each kind are on the tape."""
-
-
-class OrderPage(Page):
-    symbol: str | None = None
-    side: str | None = None
-    since: float | None = None
-    until: float | None = None
 
 
 class LinePage(Page):
@@ -100,20 +92,6 @@ def show_model(connection: Connection, call: Call[Any]) -> ShownModel:
         exchanges=read.used_names(connection, found.tape, "exchange"),
         counts={names[number]: count for number, count in found.counts.items()},
     )
-
-
-def list_orders(connection: Connection, call: Call[Any]) -> Listed[Anything]:
-    """Orders merged with their updates and annotations, newest first."""
-    page: OrderPage = call.query
-    wanted = Filter(page.symbol, page.side and page.side.lower(), page.since, page.until)
-    items, following = order_list.listed(
-        connection,
-        _reading(connection, call).tape,
-        wanted,
-        before=page.before(),
-        limit=page.limit,
-    )
-    return _listed(items, following)
 
 
 def list_logs(connection: Connection, call: Call[Any]) -> Listed[Anything]:

@@ -1,0 +1,1 @@
+"""What a model's orders come to: profit and loss, and the lists and figures that show it."""

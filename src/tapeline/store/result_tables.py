@@ -1,0 +1,89 @@
+"""The tables of profit and loss: what the bookkeeper makes of a tape, and could make anew."""
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Double,
+    Index,
+    Integer,
+    LargeBinary,
+    SmallInteger,
+    String,
+    Table,
+    text,
+)
+
+from tapeline.store.tables import metadata
+
+
+def _of_tape() -> Column[int]:
+    return Column("tape", BigInteger, primary_key=True, nullable=False)
+
+
+# How far the books of a tape have come.
+ledgers = Table(
+    "ledgers",
+    metadata,
+    _of_tape(),
+    Column("version", BigInteger, nullable=False),  # rises with every change: who is late, sees it
+    Column("cursor", BigInteger, nullable=False),
+    Column("books", Integer, nullable=False),
+    Column("totals", LargeBinary, nullable=False),
+    Column("pending", LargeBinary, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+# One symbol of one tape, and its position after its last entry.
+books = Table(
+    "books",
+    metadata,
+    _of_tape(),
+    Column("book", Integer, primary_key=True),
+    Column("symbol", String, nullable=False),
+    Column("currency", String, nullable=False),  # empty: the model's own
+    Column("last_time", Double),
+    Column("last_tie", BigInteger),
+    Column("state", LargeBinary, nullable=False),
+    Index("uq_books_tape_symbol", "tape", "symbol", unique=True),
+    sqlite_with_rowid=False,
+)
+
+# Fills and marks in the order in which they count.
+entries = Table(
+    "entries",
+    metadata,
+    _of_tape(),
+    Column("book", Integer, primary_key=True),
+    Column("time", Double, primary_key=True),
+    Column("tie", BigInteger, primary_key=True),
+    Column("order_id", String),
+    Column("notice", SmallInteger),
+    Column("spec", LargeBinary, nullable=False),
+    Column("outcome", LargeBinary),
+    Column("state", LargeBinary),  # of some: the position after it, to start again from
+    Index("ix_entries_tape_order_id", "tape", "order_id"),
+    Index(
+        "ix_entries_notice",
+        "tape",
+        "notice",
+        "time",
+        sqlite_where=text("notice IS NOT NULL"),
+        postgresql_where=text("notice IS NOT NULL"),
+    ),
+    sqlite_with_rowid=False,
+)
+
+# Profit and loss over time per currency, in stretches: each has its points and a sketch of them.
+curves = Table(
+    "curves",
+    metadata,
+    _of_tape(),
+    Column("currency", String, primary_key=True),
+    Column("time", Double, primary_key=True),
+    Column("tie", BigInteger, primary_key=True),
+    Column("count", Integer, nullable=False),
+    Column("total", Double, nullable=False),
+    Column("sketch", LargeBinary, nullable=False),
+    Column("content", LargeBinary, nullable=False),
+    sqlite_with_rowid=False,
+)
