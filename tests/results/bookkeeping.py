@@ -21,6 +21,7 @@ from tapeline.tape.event import Event, Submission
 from tapeline.tape.order_list import Filter
 from tapeline.tape.signer import Signer
 
+Opened = tuple[Store, Appender]
 BY_NAME = {kind.name: kind for kind in kinds.KINDS}
 
 
@@ -58,6 +59,12 @@ class Books:
         events = [self._event(*one) for one in said]
         refusals, _ = self.store.write_now(self.appender.append, [Submission(events, None)])
         assert refusals == [None]
+
+    def backtest(self, result: dict[str, Any]) -> None:
+        body = {"backtest_id": new_id(), **result}
+        event = self._event(1.0, "backtest-result", body)
+        event.backtest_id = body["backtest_id"]
+        self.store.write_now(self.appender.append, [Submission([event], None)])
 
     def _event(self, time: float, name: str, body: dict[str, Any]) -> Event:
         content = msgspec.json.encode(body, order="deterministic")

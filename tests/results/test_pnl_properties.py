@@ -1,6 +1,5 @@
 """Random histories against a slow reference: any arrival order, any portions, to the last digit."""
 
-from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -8,28 +7,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tapeline import compose
 from tapeline.results import curve, reckoning
-from tapeline.settings import Settings
-from tapeline.store.store import Store
-from tapeline.tape.append import Appender
-from tests.results.bookkeeping import Books, appender_in
+from tests.results.bookkeeping import Books, Opened
 from tests.results.reference import Said, Symbol, reckoned
 
-Opened = tuple[Store, Appender]
 Part = tuple[float, str, dict[str, Any]]
 
 SYMBOLS = st.sampled_from(["A-USD", "B-USD", "C-EUR", "TICK"])
 IDS = st.sampled_from([f"o{number}" for number in range(8)])
 AMOUNTS = st.sampled_from([0.1, 0.2, 0.3, 1.0, 2.5, 3.0, 7.0, 0.30000000000000004, 1e-8, 12345.678])
 PRICES = st.sampled_from([1.0, 1.1, 2.0, 3.3, 99.99, 100.0, 0.07, 33333.33])
-
-
-@pytest.fixture(scope="module")
-def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opened]:
-    data = tmp_path_factory.mktemp("books")
-    with compose.open_store(Settings(data=data)) as store:
-        yield store, appender_in(data / "keys")
 
 
 @st.composite

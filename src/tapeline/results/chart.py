@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import Connection, func, select, tuple_
 
-from tapeline.results.curve import BEGINNING
+from tapeline.results.curve import BEGINNING, STRETCH
 from tapeline.store.result_tables import curves
 from tapeline.tape.series import Point, sampled
 
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
     Numbers = NDArray[np.float64]
 
-# Entries per wanted point that are read one by one; of more, the sketches have points enough.
+# Entries per wanted point, and stretches, that are read one by one; of more, the sketches have
+# points enough.
 CLOSELY = 16
 
 
@@ -79,7 +80,7 @@ def _line(
     count = connection.scalar(select(func.sum(curves.c.count)).where(*here)) or 0
     if not count:
         return None
-    closely = count <= CLOSELY * points
+    closely = count <= CLOSELY * max(points, STRETCH)
     columns: list[Any] = [curves.c.content] if closely else [curves.c.sketch, curves.c.total]
     rows = connection.execute(select(*columns).where(*here).order_by(curves.c.time, curves.c.tie))
     if closely:
