@@ -26,7 +26,7 @@ TABLES = [
         "pieces",
         "checkpoints",
     )
-] + [getattr(result_tables, name) for name in ("ledgers", "books", "entries", "curves")]
+] + [getattr(result_tables, name) for name in ("ledgers", "books", "entries", "places", "curves")]
 
 
 def left(service: Service) -> dict[str, int]:

@@ -9,19 +9,21 @@ from decimal import Decimal
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, Table, bindparam, delete, select, update
+from sqlalchemy import Connection, Row, Table, and_, bindparam, delete, select, update
 
 from tapeline.errors import NoSuchModel
 from tapeline.results.curve import Key
 from tapeline.results.position import ZERO, State
 from tapeline.store import bulk, upsert
-from tapeline.store.result_tables import books, curves, entries, ledgers
+from tapeline.store.result_tables import books, curves, entries, ledgers, places
 from tapeline.store.tables import models
 from tapeline.store.tape_tables import tapes
 
 ENTRY = ("tape", "book", "time", "tie", "order_id", "notice", "spec", "outcome", "state")
 BOOK = ("tape", "book", "symbol", "currency", "last_time", "last_tie", "state")
+PLACE = ("tape", "order_id", "book", "time", "tie")
 CURVE = ("tape", "currency", "time", "tie", "count", "total", "sketch", "content")
+TOGETHER = 500  # ids in one statement
 
 
 class Totals(msgspec.Struct, array_like=True):
@@ -67,6 +69,9 @@ class Plan(msgspec.Struct):
     books: dict[int, Book] = {}
     entries: list[tuple[Any, ...]] = []
     gone: list[tuple[int, int, float, int]] = []
+    places: list[tuple[int, str, int, float, int]] = []
+    left: list[tuple[int, str]] = []
+    """Orders that are entered nowhere any more."""
     curves: list[tuple[Any, ...]] = []
     gone_curves: list[tuple[int, str, float, int]] = []
     read: int = 0
@@ -96,14 +101,38 @@ def books_of(connection: Connection, tape: int, *wanted: Any) -> list[Book]:
     ]
 
 
+def entries_of_orders(connection: Connection, tape: int, ids: list[str]) -> list[Row[Any]]:
+    """The entries of some orders; those that count nowhere have none."""
+    found: list[Row[Any]] = []
+    for start in range(0, len(ids), TOGETHER):
+        query = (
+            select(entries)
+            .select_from(places)
+            .join(
+                entries,
+                and_(
+                    entries.c.tape == places.c.tape,
+                    entries.c.book == places.c.book,
+                    entries.c.time == places.c.time,
+                    entries.c.tie == places.c.tie,
+                ),
+            )
+            .where(places.c.tape == tape, places.c.order_id.in_(ids[start : start + TOGETHER]))
+        )
+        found.extend(connection.execute(query))
+    return found
+
+
 def carry_out(connection: Connection, plan: Plan) -> bool:
     """False if somebody else was first: then nothing is changed."""
     if not _turn_page(connection, plan):
         return False
     tape = plan.tape
     _delete(connection, entries, plan.gone)
+    _delete(connection, places, plan.left)
     _delete(connection, curves, plan.gone_curves)
     bulk.insert(connection, entries, ENTRY, plan.entries, replace=ENTRY[4:])
+    bulk.insert(connection, places, PLACE, plan.places, replace=PLACE[2:])
     bulk.insert(connection, curves, CURVE, plan.curves, replace=CURVE[4:])
     bulk.insert(
         connection,

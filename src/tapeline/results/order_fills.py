@@ -3,10 +3,10 @@
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import Connection, Row
 
+from tapeline.results.books import entries_of_orders
 from tapeline.results.position import Outcome, Spec, number
-from tapeline.store.result_tables import entries
 
 _spec, _outcome = msgspec.json.Decoder(Spec), msgspec.json.Decoder(Outcome)
 _NOTHING = Outcome()
@@ -36,8 +36,8 @@ def with_fills(
 ) -> list[dict[str, Any]]:
     """Orders as they are listed, each with its `fill` and `late_by`."""
     ids = [item["id"] for item in items]
-    query = select(entries).where(entries.c.tape == tape, entries.c.order_id.in_(ids))
-    fills = {row.order_id: fill_from(row) for row in connection.execute(query)}
+    rows = entries_of_orders(connection, tape, ids)
+    fills = {row.order_id: fill_from(row) for row in rows}
     return [
         {**item, "fill": fills.get(item["id"]), "late_by": late_by(item, late_after)}
         for item in items

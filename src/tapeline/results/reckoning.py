@@ -8,10 +8,19 @@ from collections import defaultdict
 from typing import Any, NamedTuple
 
 import msgspec
-from sqlalchemy import Connection, or_, select, tuple_
+from sqlalchemy import Connection, select, tuple_
 
 from tapeline.results import curve, journal
-from tapeline.results.books import Book, Ledger, Plan, Totals, books_of, ledger_of, state_from
+from tapeline.results.books import (
+    Book,
+    Ledger,
+    Plan,
+    Totals,
+    books_of,
+    entries_of_orders,
+    ledger_of,
+    state_from,
+)
 from tapeline.results.curve import Change, Key
 from tapeline.results.fills import Fill, currency_of
 from tapeline.results.position import Spec, State, exact, take
@@ -114,24 +123,20 @@ class _Reckoning:
                 continue  # an annotation, or a word that means nothing here
             if old is not None:
                 found[old.book].removed.add(old.key)
-            if new is not None:
+            if new is None:
+                self._plan.left.append((self._tape, order_id))
+            else:
                 found[new.book].added[new.key] = Entry(new.key, order_id, new.spec)
+                self._plan.places.append((self._tape, order_id, new.book, *new.key))
         for mark in news.marks:
             place = _place(by_symbol[mark.symbol].book, mark)
             found[place.book].added[place.key] = Entry(place.key, None, place.spec)
         return found, known
 
     def _places(self, ids: list[str]) -> dict[str, Place]:
-        found: dict[str, Place] = {}
-        for start in range(0, len(ids), journal.TOGETHER):
-            query = select(entries).where(
-                entries.c.tape == self._tape,
-                entries.c.order_id.in_(ids[start : start + journal.TOGETHER]),
-            )
-            for row in self._connection.execute(query):
-                found[row.order_id] = Place(row.book, (row.time, row.tie), bytes(row.spec))
-        self._plan.read += len(found)
-        return found
+        rows = entries_of_orders(self._connection, self._tape, ids)
+        self._plan.read += len(rows)
+        return {row.order_id: Place(row.book, (row.time, row.tie), bytes(row.spec)) for row in rows}
 
     def _books(self, *wanted: Any) -> list[Book]:
         return books_of(self._connection, self._tape, *wanted)
@@ -140,9 +145,11 @@ class _Reckoning:
         self, symbols: set[str], numbers: set[int]
     ) -> tuple[dict[str, Book], dict[int, Book]]:
         """By symbol and by number; a symbol that was never heard of gets a book."""
-        wanted = or_(books.c.symbol.in_(sorted(symbols)), books.c.book.in_(sorted(numbers)))
-        found = self._books(wanted)
-        by_symbol = {one.symbol: one for one in found}
+        by_symbol = {
+            one.symbol: one
+            for column, wanted in ((books.c.symbol, symbols), (books.c.book, numbers))
+            for one in self._books(column.in_(sorted(wanted)))
+        }
         for symbol in sorted(symbols - by_symbol.keys()):
             new = Book(self._ledger.books, symbol, currency_of(symbol), None, State())
             self._ledger.books += 1

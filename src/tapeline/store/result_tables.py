@@ -61,7 +61,6 @@ entries = Table(
     Column("spec", LargeBinary, nullable=False),
     Column("outcome", LargeBinary),
     Column("state", LargeBinary),  # of some: the position after it, to start again from
-    Index("ix_entries_tape_order_id", "tape", "order_id"),
     Index(
         "ix_entries_notice",
         "tape",
@@ -70,6 +69,19 @@ entries = Table(
         sqlite_where=text("notice IS NOT NULL"),
         postgresql_where=text("notice IS NOT NULL"),
     ),
+    sqlite_with_rowid=False,
+)
+
+# Where an order is entered. A table of its own: without statistics SQLite would rather read all
+# entries of a tape than use an index that begins as the primary key does.
+places = Table(
+    "places",
+    metadata,
+    _of_tape(),
+    Column("order_id", String, primary_key=True),
+    Column("book", Integer, nullable=False),
+    Column("time", Double, nullable=False),
+    Column("tie", BigInteger, nullable=False),
     sqlite_with_rowid=False,
 )
 

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, delete, func, literal, select
 
 from tapeline.errors import Unavailable
 from tapeline.logs import Log
-from tapeline.store.result_tables import books, curves, entries, ledgers
+from tapeline.store.result_tables import books, curves, entries, ledgers, places
 from tapeline.store.store import Store
 from tapeline.store.tables import models
 from tapeline.store.tape_tables import (
@@ -75,6 +75,8 @@ def clear_some(connection: Connection, tape: int) -> bool:
             return True
     if _clear_orders(connection, tape):
         return True
+    if _clear_places(connection, tape):
+        return True
     if _clear_books(connection, tape):
         return True
     for table in (states, used, checkpoints, books, ledgers):
@@ -119,6 +121,16 @@ def _clear_orders(connection: Connection, tape: int) -> bool:
     if last is None:
         return False
     connection.execute(delete(orders).where(orders.c.tape == tape, orders.c.id <= last))
+    return True
+
+
+def _clear_places(connection: Connection, tape: int) -> bool:
+    here = places.c.tape == tape
+    portion = select(places.c.order_id).where(here).order_by(places.c.order_id).limit(PORTION)
+    last = connection.scalar(select(func.max(portion.subquery().c.order_id)))
+    if last is None:
+        return False
+    connection.execute(delete(places).where(here, places.c.order_id <= last))
     return True
 
 

@@ -46,7 +46,6 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("tape", "book", "time", "tie", name=op.f("pk_entries")),
         sqlite_with_rowid=False,
     )
-    op.create_index("ix_entries_tape_order_id", "entries", ["tape", "order_id"], unique=False)
     op.create_index(
         "ix_entries_notice",
         "entries",
@@ -54,6 +53,16 @@ def upgrade() -> None:
         unique=False,
         sqlite_where=sa.text("notice IS NOT NULL"),
         postgresql_where=sa.text("notice IS NOT NULL"),
+    )
+    op.create_table(
+        "places",
+        sa.Column("tape", sa.BigInteger(), nullable=False),
+        sa.Column("order_id", sa.String(), nullable=False),
+        sa.Column("book", sa.Integer(), nullable=False),
+        sa.Column("time", sa.Double(), nullable=False),
+        sa.Column("tie", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("tape", "order_id", name=op.f("pk_places")),
+        sqlite_with_rowid=False,
     )
     op.create_table(
         "curves",
