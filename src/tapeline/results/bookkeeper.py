@@ -5,7 +5,6 @@ version decides who was first, and the other finds nothing left to do.
 """
 
 import asyncio
-from contextlib import suppress
 from time import monotonic
 from weakref import WeakValueDictionary
 
@@ -53,15 +52,21 @@ class Bookkeeper:
         for start in range(0, len(moved), TOGETHER):
             some = tapes.c.no.in_(moved[start : start + TOGETHER])
             for tape, seq in (await self._store.read(journal.behind, some)).items():
-                with suppress(NoSuchModel):
-                    await self._unhurried(tape, seq)
+                await self._unhurried(tape, seq)
         self._seen = heads
 
     async def _unhurried(self, tape: int, until: int) -> None:
         started = monotonic()
-        while await self._portion(tape, until):
-            await asyncio.sleep((monotonic() - started) / SHARE)
-            started = monotonic()
+        try:
+            while await self._portion(tape, until):
+                await asyncio.sleep((monotonic() - started) / SHARE)
+                started = monotonic()
+        except Unavailable:
+            raise
+        except NoSuchModel:
+            return  # deleted meanwhile
+        except Exception as error:  # noqa: BLE001 - one model's trouble is not that of the others
+            log.error("books_not_kept", tape=tape, error=repr(error))
 
     async def _portion(self, tape: int, until: int) -> bool:
         """Do a portion; whether there was one to do."""
