@@ -73,12 +73,18 @@ class _Said:
     def first(self, names: Iterable[str], read: Any) -> Any:
         """By whatever name it was said last; else as the order itself said it."""
         changed = [self._changes[name] for name in names if name in self._changes]
-        for change in sorted(changed, key=lambda one: (one.time, one.seq), reverse=True):
+        if len(changed) > 1:
+            changed.sort(key=lambda one: (one.time, one.seq), reverse=True)
+        for change in changed:
             value = read(change.value)
             if value is not None:
                 return value
-        readable = (read(self._base[name]) for name in names if name in self._base)
-        return next((value for value in readable if value is not None), None)
+        for name in names:
+            if name in self._base:
+                value = read(self._base[name])
+                if value is not None:
+                    return value
+        return None
 
 
 def _decimal(value: Any) -> Decimal | None:
