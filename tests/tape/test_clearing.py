@@ -26,7 +26,10 @@ TABLES = [
         "pieces",
         "checkpoints",
     )
-] + [getattr(result_tables, name) for name in ("ledgers", "books", "entries", "places", "curves")]
+] + [
+    getattr(result_tables, name)
+    for name in ("ledgers", "books", "entries", "places", "curves", "sketches")
+]
 
 
 def left(service: Service) -> dict[str, int]:

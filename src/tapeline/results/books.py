@@ -15,14 +15,15 @@ from tapeline.errors import NoSuchModel
 from tapeline.results.curve import Key
 from tapeline.results.position import ZERO, State
 from tapeline.store import bulk, upsert
-from tapeline.store.result_tables import books, curves, entries, ledgers, places
+from tapeline.store.result_tables import books, curves, entries, ledgers, places, sketches
 from tapeline.store.tables import models
 from tapeline.store.tape_tables import tapes
 
 ENTRY = ("tape", "book", "time", "tie", "order_id", "notice", "spec", "outcome", "state")
 BOOK = ("tape", "book", "symbol", "currency", "last_time", "last_tie", "state")
 PLACE = ("tape", "order_id", "book", "time", "tie")
-CURVE = ("tape", "currency", "time", "tie", "count", "total", "sketch", "content")
+CURVE = ("tape", "currency", "time", "tie", "content")
+SKETCH = ("tape", "currency", "time", "tie", "count", "total", "sketch")
 TOGETHER = 500  # ids in one statement
 
 
@@ -73,6 +74,7 @@ class Plan(msgspec.Struct):
     left: list[tuple[int, str]] = []
     """Orders that are entered nowhere any more."""
     curves: list[tuple[Any, ...]] = []
+    sketches: list[tuple[Any, ...]] = []
     gone_curves: list[tuple[int, str, float, int]] = []
     read: int = 0
     """Entries that had to be read for it."""
@@ -130,10 +132,12 @@ def carry_out(connection: Connection, plan: Plan) -> bool:
     tape = plan.tape
     _delete(connection, entries, plan.gone)
     _delete(connection, places, plan.left)
-    _delete(connection, curves, plan.gone_curves)
+    for table in (curves, sketches):
+        _delete(connection, table, plan.gone_curves)
     bulk.insert(connection, entries, ENTRY, plan.entries, replace=ENTRY[4:])
     bulk.insert(connection, places, PLACE, plan.places, replace=PLACE[2:])
     bulk.insert(connection, curves, CURVE, plan.curves, replace=CURVE[4:])
+    bulk.insert(connection, sketches, SKETCH, plan.sketches, replace=SKETCH[4:])
     bulk.insert(
         connection,
         books,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sqlalchemy import Connection, func, select, tuple_
 
 from tapeline.results.curve import BEGINNING, STRETCH
-from tapeline.store.result_tables import curves
+from tapeline.store.result_tables import curves, sketches
 from tapeline.tape.series import Point, sampled
 
 if TYPE_CHECKING:
@@ -59,41 +59,51 @@ def _line(
 ) -> "tuple[Numbers, Numbers] | None":
     import numpy as np  # noqa: PLC0415
 
-    here = [curves.c.tape == tape, curves.c.currency == currency]
-    start = tuple_(curves.c.time, curves.c.tie)
-    first: tuple[float, int] = BEGINNING
+    here = [sketches.c.tape == tape, sketches.c.currency == currency]
+    start = tuple_(sketches.c.time, sketches.c.tie)
+    in_order = (sketches.c.time, sketches.c.tie)
     before = 0.0
     if window.since is not None:
         row = connection.execute(
-            select(curves.c.time, curves.c.tie)
-            .where(*here, curves.c.time <= window.since)
-            .order_by(curves.c.time.desc(), curves.c.tie.desc())
+            select(*in_order)
+            .where(*here, sketches.c.time <= window.since)
+            .order_by(*(column.desc() for column in in_order))
             .limit(1)
         ).first()
         first = BEGINNING if row is None else (row.time, row.tie)
-        before = (
-            connection.scalar(select(func.sum(curves.c.total)).where(*here, start < first)) or 0
-        )
-    here.append(start >= first)
+        earlier = select(func.sum(sketches.c.total)).where(*here, start < first)
+        before = connection.scalar(earlier) or 0.0
+        here.append(start >= first)
     if window.until is not None:
-        here.append(curves.c.time <= window.until)
-    count = connection.scalar(select(func.sum(curves.c.count)).where(*here)) or 0
-    if not count:
+        here.append(sketches.c.time <= window.until)
+    size = sketches.c.count.label("entries")
+    columns = (*in_order, size, sketches.c.total, sketches.c.sketch)
+    rows = connection.execute(select(*columns).where(*here).order_by(*in_order)).all()
+    if not rows:
         return None
-    closely = count <= CLOSELY * max(points, STRETCH)
-    columns: list[Any] = [curves.c.content] if closely else [curves.c.sketch, curves.c.total]
-    rows = connection.execute(select(*columns).where(*here).order_by(curves.c.time, curves.c.tie))
-    if closely:
-        pieces = [np.frombuffer(row.content).reshape(4, -1) for row in rows]
-        gains = np.concatenate([piece[3] for piece in pieces])
-        return np.concatenate([piece[0] for piece in pieces]), before + np.cumsum(gains)
-    found = []
-    for row in rows:
-        piece = np.frombuffer(row.sketch).reshape(2, -1)
-        found.append(np.stack([piece[0], piece[1] + before]))
-        before += row.total
-    whole = np.concatenate(found, axis=1)
-    return whole[0], whole[1]
+    if sum(row.entries for row in rows) <= CLOSELY * max(points, STRETCH):
+        times, gains = _closely(connection, tape, currency, rows)
+        return times, before + np.cumsum(gains)
+    bases = before + np.cumsum([0.0, *(row.total for row in rows[:-1])])
+    whole = np.frombuffer(b"".join(row.sketch for row in rows)).reshape(-1, 2)
+    return whole[:, 0], whole[:, 1] + np.repeat(bases, [len(row.sketch) // 16 for row in rows])
+
+
+def _closely(
+    connection: Connection, tape: int, currency: str, rows: Sequence[Any]
+) -> "tuple[Numbers, Numbers]":
+    """Every entry of some stretches: its time and what it gained."""
+    import numpy as np  # noqa: PLC0415
+
+    start = tuple_(curves.c.time, curves.c.tie)
+    first, last = (rows[0].time, rows[0].tie), (rows[-1].time, rows[-1].tie)
+    query = (
+        select(curves.c.content)
+        .where(curves.c.tape == tape, curves.c.currency == currency, start >= first, start <= last)
+        .order_by(curves.c.time, curves.c.tie)
+    )
+    pieces = [np.frombuffer(content).reshape(4, -1) for content in connection.scalars(query)]
+    return np.concatenate([one[0] for one in pieces]), np.concatenate([one[3] for one in pieces])
 
 
 def _sum(lines: "list[tuple[Numbers, Numbers]]") -> "tuple[Numbers, Numbers] | None":

@@ -8,7 +8,7 @@ import math
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterable
-from itertools import accumulate, groupby
+from itertools import accumulate, chain, groupby
 from typing import Any, NamedTuple
 
 import msgspec
@@ -43,11 +43,13 @@ class Stretch(msgspec.Struct):
         content.extend(float(key[1]) for key in self.keys)
         content.extend(map(float, self.books))
         content.extend(self.gains)
-        total = math.fsum(self.gains)
-        sketch = _sketch(self)
         return (
-            tape, currency, *self.start, len(self.keys), total, sketch, content.tobytes(),
+            tape, currency, *self.start, content.tobytes(),
         )  # fmt: skip
+
+    def sketch(self, tape: int, currency: str) -> tuple[Any, ...]:
+        total = math.fsum(self.gains)
+        return (tape, currency, *self.start, len(self.keys), total, _sketch(self))
 
     def change(self, one: Change) -> bool:
         """Whether it made a difference."""
@@ -89,13 +91,14 @@ class Rewriting(NamedTuple):
     """What a curve's change means for its table."""
 
     rows: list[tuple[Any, ...]]
+    sketches: list[tuple[Any, ...]]
     gone: list[tuple[int, str, float, int]]
 
 
 def rewriting(
     connection: Connection, tape: int, currency: str, changes: Iterable[Change]
 ) -> Rewriting:
-    found = Rewriting([], [])
+    found = Rewriting([], [], [])
     waiting = sorted(changes, key=lambda one: one.key)
     at = 0
     while at < len(waiting):
@@ -107,7 +110,9 @@ def rewriting(
         if not changed:
             continue
         if stretch.keys:
-            found.rows.extend(part.row(tape, currency) for part in stretch.parts())
+            parts = stretch.parts()
+            found.rows.extend(part.row(tape, currency) for part in parts)
+            found.sketches.extend(part.sketch(tape, currency) for part in parts)
         elif there:
             found.gone.append((tape, currency, *stretch.start))
     return found
@@ -153,15 +158,17 @@ def _stretch(start: Key, content: bytes) -> Stretch:
 
 
 def _sketch(stretch: Stretch) -> bytes:
-    """Times and values of the lowest and highest points and the last, from a start at zero."""
+    """The lowest and highest points and the last, each a time and a value from a start at zero."""
     points = _at_their_times(zip(stretch.keys, accumulate(stretch.gains), strict=True))
     kept: list[tuple[float, float]] = []
     for begin in range(0, len(points), DETAIL):
         some = points[begin : begin + DETAIL]
         low = min(range(len(some)), key=lambda at: some[at][1])
         high = max(range(len(some)), key=lambda at: some[at][1])
-        kept.extend(some[at] for at in sorted({low, high, *([len(some) - 1])}))
-    return array("d", [point[0] for point in kept] + [point[1] for point in kept]).tobytes()
+        kept.extend(some[at] for at in sorted({low, high}))
+    if points and kept[-1] != points[-1]:
+        kept.append(points[-1])
+    return array("d", chain.from_iterable(kept)).tobytes()
 
 
 def _at_their_times(values: Iterable[tuple[Key, float]]) -> list[tuple[float, float]]:

@@ -101,6 +101,7 @@ class _Reckoning:
         for currency, changes in self._changes.items():
             rewriting = curve.rewriting(self._connection, self._tape, currency, changes)
             self._plan.curves.extend(rewriting.rows)
+            self._plan.sketches.extend(rewriting.sketches)
             self._plan.gone_curves.extend(rewriting.gone)
         return self._plan
 

@@ -85,9 +85,21 @@ places = Table(
     sqlite_with_rowid=False,
 )
 
-# Profit and loss over time per currency, in stretches: each has its points and a sketch of them.
+# Profit and loss over time per currency, in stretches.
 curves = Table(
     "curves",
+    metadata,
+    _of_tape(),
+    Column("currency", String, primary_key=True),
+    Column("time", Double, primary_key=True),
+    Column("tie", BigInteger, primary_key=True),
+    Column("content", LargeBinary, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+# What a stretch looks like from afar. By itself, so that a thousand of them lie close together.
+sketches = Table(
+    "sketches",
     metadata,
     _of_tape(),
     Column("currency", String, primary_key=True),
@@ -96,6 +108,5 @@ curves = Table(
     Column("count", Integer, nullable=False),
     Column("total", Double, nullable=False),
     Column("sketch", LargeBinary, nullable=False),
-    Column("content", LargeBinary, nullable=False),
     sqlite_with_rowid=False,
 )

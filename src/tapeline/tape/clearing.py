@@ -10,7 +10,14 @@ from sqlalchemy import Connection, delete, func, literal, select
 
 from tapeline.errors import Unavailable
 from tapeline.logs import Log
-from tapeline.store.result_tables import books, curves, entries, ledgers, places
+from tapeline.store.result_tables import (
+    books,
+    curves,
+    entries,
+    ledgers,
+    places,
+    sketches,
+)
 from tapeline.store.store import Store
 from tapeline.store.tables import models
 from tapeline.store.tape_tables import (
@@ -136,7 +143,11 @@ def _clear_places(connection: Connection, tape: int) -> bool:
 
 def _clear_books(connection: Connection, tape: int) -> bool:
     """What the bookkeeper made of it, one book or curve after the other."""
-    for table, group, portion in ((entries, "book", PORTION), (curves, "currency", 20)):
+    for table, group, portion in (
+        (entries, "book", PORTION),
+        (curves, "currency", 20),  # they are long
+        (sketches, "currency", PORTION),
+    ):
         here = table.c.tape == tape
         first = connection.scalar(select(func.min(table.c[group])).where(here))
         if first is None:

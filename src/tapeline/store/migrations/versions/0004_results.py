@@ -70,10 +70,19 @@ def upgrade() -> None:
         sa.Column("currency", sa.String(), nullable=False),
         sa.Column("time", sa.Double(), nullable=False),
         sa.Column("tie", sa.BigInteger(), nullable=False),
+        sa.Column("content", sa.LargeBinary(), nullable=False),
+        sa.PrimaryKeyConstraint("tape", "currency", "time", "tie", name=op.f("pk_curves")),
+        sqlite_with_rowid=False,
+    )
+    op.create_table(
+        "sketches",
+        sa.Column("tape", sa.BigInteger(), nullable=False),
+        sa.Column("currency", sa.String(), nullable=False),
+        sa.Column("time", sa.Double(), nullable=False),
+        sa.Column("tie", sa.BigInteger(), nullable=False),
         sa.Column("count", sa.Integer(), nullable=False),
         sa.Column("total", sa.Double(), nullable=False),
         sa.Column("sketch", sa.LargeBinary(), nullable=False),
-        sa.Column("content", sa.LargeBinary(), nullable=False),
-        sa.PrimaryKeyConstraint("tape", "currency", "time", "tie", name=op.f("pk_curves")),
+        sa.PrimaryKeyConstraint("tape", "currency", "time", "tie", name=op.f("pk_sketches")),
         sqlite_with_rowid=False,
     )
