@@ -13,10 +13,13 @@ from tapeline.accounts import sign_ins
 from tapeline.accounts.sign_ins import Origin
 from tapeline.ids import new_id
 from tapeline.models import onboarding
+from tapeline.results import journal
+from tapeline.results.bookkeeper import Bookkeeper
+from tapeline.results.books import ledger_of
 from tapeline.settings import Settings
 from tapeline.store.run_tables import runs, versions
 from tapeline.tape import read
-from tests.conftest import Cast, Person, Service, running
+from tests.conftest import Cast, Person, Service, run, running
 from tests.pushing import NDJSON, ORDER, RESULT, Model, pushing
 
 LIMIT, MARKET, UPDATE = "/v1/live/spot-limit", "/v1/live/spot-market", "/v1/live/update-trade"
@@ -204,6 +207,19 @@ def test_the_record_goes_on_after_a_restart(settings: Settings, password_hash: s
         found = client.get(f"/api/models/{model.id}/pnl").json()
     assert (before["realized"], found["realized"]) == (0, 4)
     assert [point["time"] for point in found["series"]] == [1, 2]
+
+
+def test_books_are_kept_without_anybody_looking(model: Model) -> None:
+    store = model.service.store
+    model.push(MARKET, BUY)
+    model.push("/v1/live/log", {"line": "nothing for the books"})
+    model.push("/v1/live/mark-price", {"symbol": "BTC-USD", "price": 11})
+    run(Bookkeeper(store).go_round())
+    ledger = store.read_now(lambda c: ledger_of(c, model.tape(c)))
+    assert (ledger.cursor, ledger.pending, ledger.totals["USD"].fills) == (3, {}, 1)
+    assert store.read_now(journal.behind) == {}
+    model.push(UPDATE, {"id": "b", "fee": 1})
+    assert list(store.read_now(journal.behind).values()) == [4]
 
 
 def test_custom_metrics_are_merged_by_name(model: Model) -> None:

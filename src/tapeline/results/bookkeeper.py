@@ -41,12 +41,13 @@ class Bookkeeper:
         while True:
             started = monotonic()
             try:
-                await self._round()
+                await self.go_round()
             except Unavailable:
                 log.warning("bookkeeping_put_off")
             await asyncio.sleep(max(LOOKED_EVERY, (monotonic() - started) / SHARE))
 
-    async def _round(self) -> None:
+    async def go_round(self) -> None:
+        """Look at every tape that has moved since the last time."""
         heads = await self._store.read(_heads)
         moved = [tape for tape, seq in heads.items() if self._seen.get(tape) != seq]
         for start in range(0, len(moved), TOGETHER):
