@@ -115,7 +115,7 @@ def _measure_views(
             for model in models:
                 for what, path in {
                     "`…/pnl`": f"/api/models/{model}/pnl",
-                    "`…/pnl`, the last hour": f"/api/models/{model}/pnl?from=6400&to=10000",
+                    "`…/pnl`, one hour of it": f"/api/models/{model}/pnl?from=6400&to=10000",
                     "`…/orders`": f"/api/models/{model}/orders",
                 }.items():
                     seconds = _timed(lambda path=path: client.get(path).raise_for_status())  # type: ignore[misc]
