@@ -12,6 +12,7 @@ from tapeline.errors import CannotStart
 from tapeline.http import app
 from tapeline.http.metrics import Metrics
 from tapeline.http.services import Services
+from tapeline.results.bookkeeper import Bookkeeper
 from tapeline.results.reporter import Reporter
 from tapeline.runs import interpreters
 from tapeline.runs.runner import Runner
@@ -69,6 +70,7 @@ def open_services(settings: Settings) -> Iterator[Services]:
             found.interpreters,
             runner,
             reporter,
+            Bookkeeper(store),
         )
         try:
             yield services

@@ -59,6 +59,8 @@ MATRIX: dict[Route, tuple[int, ...]] = {
     ("POST", "/model/details"): (200, 200, 200, 200, 404, 401),
     ("GET", "/api/models/{model}"): (200, 200, 200, 200, 404, 401),
     ("GET", "/api/models/{model}/orders"): (200, 200, 200, 200, 404, 401),
+    ("GET", "/api/models/{model}/pnl"): (200, 200, 200, 200, 404, 401),
+    ("GET", "/api/projects/{project}/models"): (200, 200, 200, 200, 404, 401),
     ("GET", "/api/models/{model}/logs"): (200, 200, 200, 200, 404, 401),
     ("GET", "/api/models/{model}/events"): (200, 200, 200, 200, 404, 401),
     ("GET", "/api/models/{model}/screener"): (200, 200, 200, 200, 404, 401),

@@ -26,6 +26,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "set-pnl": {"values": [{"time": 1, "value": 2}]},
     "set-custom-metric": {"metrics": {"alpha": {"value": 1, "display_name": "Alpha"}}},
     "auto-pnl": {"enabled": False},
+    "mark-price": {"symbol": "BTC-USD", "price": 7.5},
     "backtest-log": {"line": "hello", "type": "stdout", "backtest_id": "b1"},
     "backtest-status": {"successful": True, "backtest_id": "b1"},
 }
@@ -63,6 +64,8 @@ REQUIRED = [
     ("/v1/live/set-pnl", "values"),
     ("/v1/live/set-custom-metric", "metrics"),
     ("/v1/live/auto-pnl", "enabled"),
+    ("/v1/live/mark-price", "symbol"),
+    ("/v1/live/mark-price", "price"),
     ("/v1/backtest/log", "line"),
     ("/v1/backtest/log", "backtest_id"),
     ("/v1/backtest/status", "successful"),
@@ -123,6 +126,8 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("set-custom-metric", {"metrics": []}, "metrics"),
     ("set-custom-metric", {"metrics": {"a": 1}}, "metrics"),
     ("auto-pnl", {"enabled": "True"}, "enabled"),
+    ("mark-price", {"price": 0}, "price"),
+    ("mark-price", {"price": "1e999"}, "price"),
     ("used-symbol", {"symbol": "€" * 501}, "symbol"),
     ("used-symbol", {"symbol": 10**4000}, "symbol"),
 ]

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from tapeline.accounts.id_tokens import KeyRing
 from tapeline.http.metrics import Metrics
+from tapeline.results.bookkeeper import Bookkeeper
 from tapeline.results.reporter import Reporter
 from tapeline.runs.runner import Runner
 from tapeline.settings import Settings
@@ -54,6 +55,7 @@ class Services:
     """Newest first, one of each version."""
     runner: Runner
     reporter: Reporter
+    bookkeeper: Bookkeeper
     passwords: ThreadPoolExecutor = field(default_factory=_two_threads)
     archives: ThreadPoolExecutor = field(default_factory=_threads_for_archives)
     """Where archives are checked and kept."""

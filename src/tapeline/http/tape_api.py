@@ -11,8 +11,7 @@ from tapeline.http.endpoint import Call, Page
 from tapeline.http.runs_api import CurrentRun
 from tapeline.http.view_api import Listed
 from tapeline.models import models, versions
-from tapeline.tape import checkpoints, kinds, order_list, read, tapes
-from tapeline.tape.order_list import Filter
+from tapeline.tape import checkpoints, kinds, read, tapes
 from tapeline.tape.seals import Record
 
 Anything = dict[str, Any]
@@ -35,13 +34,6 @@ class ShownModel(msgspec.Struct, kw_only=True):
     """Null when there never was one."""
     counts: dict[str, int]
     """How many events of each kind are on the tape."""
-
-
-class OrderPage(Page):
-    symbol: str | None = None
-    side: str | None = None
-    since: float | None = None
-    until: float | None = None
 
 
 class LinePage(Page):
@@ -104,20 +96,6 @@ def _newest_version(connection: Connection, model_id: str) -> Anything | None:
         "python_version": newest.python_version,
         "created_at": newest.created_at,
     }
-
-
-def list_orders(connection: Connection, call: Call[Any]) -> Listed[Anything]:
-    """Orders merged with their updates and annotations, newest first."""
-    page: OrderPage = call.query
-    wanted = Filter(page.symbol, page.side and page.side.lower(), page.since, page.until)
-    items, following = order_list.listed(
-        connection,
-        reading(connection, call).tape,
-        wanted,
-        before=page.before(),
-        limit=page.limit,
-    )
-    return listed(items, following)
 
 
 def list_logs(connection: Connection, call: Call[Any]) -> Listed[Anything]:

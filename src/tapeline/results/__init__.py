@@ -1,1 +1,1 @@
-"""What the tape comes to: metrics, reports of backtests, and their queries."""
+"""What the tape comes to: profit and loss, metrics, reports of backtests, and their queries."""
