@@ -23,8 +23,8 @@ from tapeline.store.migrate import migrate
 from tapeline.store.sealing import Seal
 from tapeline.store.store import Store
 from tapeline.tape import uploads
-from tapeline.tape.apart import Helpers
 from tapeline.tape.append import Appender
+from tapeline.tape.children import Helpers
 from tapeline.tape.inbox import Inbox
 from tapeline.tape.signer import Signer
 from tapeline.tape.staging import Staging

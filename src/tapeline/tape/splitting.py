@@ -10,8 +10,8 @@ from typing import Any
 import msgspec
 
 from tapeline.errors import Invalid, MalformedBody, TooLarge
-from tapeline.tape import apart
-from tapeline.tape.apart import Helpers
+from tapeline.tape import children
+from tapeline.tape.children import Helpers
 from tapeline.tape.clock import read_time
 from tapeline.tape.kinds import BY_PATH
 from tapeline.tape.values import number
@@ -92,4 +92,4 @@ def _act(folder: Path) -> list[Item]:
 
 
 if __name__ == "__main__":
-    apart.serve(_act)
+    children.serve(_act)

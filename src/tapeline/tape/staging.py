@@ -15,7 +15,7 @@ from tapeline.ids import new_id
 from tapeline.settings import Settings
 from tapeline.store.store import Store
 from tapeline.tape import uploads
-from tapeline.tape.apart import Helpers
+from tapeline.tape.children import Helpers
 from tapeline.tape.preparing import Piece, prepare_apart, prepare_here, read_pieces
 
 SMALL = 256 * 1024
