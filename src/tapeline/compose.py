@@ -19,7 +19,7 @@ from tapeline.store.sealing import Seal
 from tapeline.store.store import Store
 from tapeline.tape import uploads
 from tapeline.tape.append import Appender
-from tapeline.tape.helper import Helpers
+from tapeline.tape.children import Helpers
 from tapeline.tape.inbox import Inbox
 from tapeline.tape.signer import Signer
 from tapeline.tape.watchers import Watchers

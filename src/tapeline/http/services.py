@@ -9,7 +9,7 @@ from tapeline.http.metrics import Metrics
 from tapeline.settings import Settings
 from tapeline.store.sealing import Seal
 from tapeline.store.store import Store
-from tapeline.tape.helper import Helpers
+from tapeline.tape.children import Helpers
 from tapeline.tape.inbox import Inbox
 from tapeline.tape.watchers import Watchers
 

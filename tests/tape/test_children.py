@@ -9,7 +9,7 @@ import pytest
 
 from tapeline.errors import MalformedBody, MissingField, Problem, TooLarge
 from tapeline.tape import splitting
-from tapeline.tape.helper import Helpers
+from tapeline.tape.children import Helpers
 from tapeline.tape.preparing import prepare_apart
 from tapeline.tape.splitting import MOST, Item, split, split_apart
 from tests.conftest import run
