@@ -11,6 +11,7 @@ from tapeline.errors import (
 )
 from tapeline.http import backtest_api as api
 from tapeline.http import backtest_files as files
+from tapeline.http import results_api
 from tapeline.http.auth_api import Done
 from tapeline.http.endpoint import Access, Endpoint, Page
 from tapeline.http.tape_api import Anything, LinePage
@@ -27,6 +28,7 @@ computed = partial(get, errors=COMPUTED)
 BACKTESTS: tuple[Endpoint, ...] = (
     get(
         path="/api/models/{model}/metrics",
+        prepares=results_api.catch_up,
         reads=api.live_metrics,
         gives=api.LiveMetrics,
         errors=(NoSuchModel,),

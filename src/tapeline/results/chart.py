@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 # Entries per wanted point, and stretches, that are read one by one; of more, the sketches have
 # points enough.
 CLOSELY = 16
+EVERY = 2**60
 
 
 class Window(NamedTuple):
@@ -34,6 +35,16 @@ def drawn(
     """The sum of some curves."""
     lines = [_line(connection, tape, currency, window, points) for currency in currencies]
     return sketched(_sum([line for line in lines if line is not None]), window, points)
+
+
+def whole(
+    connection: Connection, tape: int, currencies: Sequence[str]
+) -> "tuple[Numbers, Numbers]":
+    """The sum of some curves, with every point of theirs: for arithmetic, not for the eye."""
+    import numpy as np  # noqa: PLC0415
+
+    lines = [_line(connection, tape, one, Window(), EVERY) for one in currencies]
+    return _sum([line for line in lines if line is not None]) or (np.empty(0), np.empty(0))
 
 
 def sketched(line: "tuple[Numbers, Numbers] | None", window: Window, points: int) -> list[Point]:

@@ -3,30 +3,44 @@
 import hashlib
 import threading
 from collections import OrderedDict
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import msgspec
 from sqlalchemy import Connection, select
 
+from tapeline.results import books, pnl
+from tapeline.results.position import Outcome, Spec, number
 from tapeline.results.records import Measured
-from tapeline.results.round_trips import Matched
+from tapeline.results.round_trips import Matched, match
+from tapeline.results.trades import Trade
+from tapeline.store.ledger_tables import entries
 from tapeline.store.tape_tables import states
 
 REMEMBERED = 500  # models whose metrics are kept at hand
 NO_SERIES = "There is no profit and loss yet."
+# Matching goes through all of them one by one, for every look after a new order.
+MOST_MATCHED = 50_000
 
 Key = tuple[int, bytes]
 
+_spec, _outcome = msgspec.json.Decoder(Spec), msgspec.json.Decoder(Outcome)
+
 
 class LiveSeries(msgspec.Struct, frozen=True):
-    """Times and values as they came, and what tells one state of them from the next."""
+    """Profit and loss in money: times and values as they came."""
 
-    times: list[float]
-    values: list[float]
-    is_money: bool
-    """Profit and loss in money; otherwise the value of the account."""
+    times: Any
+    values: Any
     matched: Matched | None = None
-    """The round trips, where whoever keeps the books has matched them."""
+    """The round trips; None where nobody knows the trades, or where they are too many."""
+
+
+class _Source(NamedTuple):
+    """What tells one state of a model's series from the next, and how to read it."""
+
+    state: bytes
+    read: Callable[[], LiveSeries]
 
 
 class LiveMetrics:
@@ -38,15 +52,15 @@ class LiveMetrics:
 
     def of(self, connection: Connection, tape: int) -> dict[str, Measured] | None:
         """None when there is no series."""
-        stored = _stored(connection, tape)
-        if stored is None:
+        source = _own(connection, tape) or _computed_by_us(connection, tape)
+        if source is None:
             return None
-        key = (tape, hashlib.sha256(stored).digest())
+        key = (tape, source.state)
         with self._lock:
             if key in self._known:
                 self._known.move_to_end(key)
                 return self._known[key]
-        found = _computed(live_series(stored))
+        found = _measured(source.read())
         with self._lock:
             self._known[key] = found
             while len(self._known) > REMEMBERED:
@@ -54,28 +68,85 @@ class LiveMetrics:
         return found
 
 
-def live_series(stored: bytes) -> LiveSeries:
-    """The seam to whoever keeps the books: today the series that the model set by `set-pnl`."""
-    points: list[dict[str, Any]] = msgspec.json.decode(stored)["values"]
-    nan = float("nan")
-    return LiveSeries(
-        [point["time"] for point in points],
-        [nan if point["value"] is None else point["value"] for point in points],
-        is_money=True,
-    )
-
-
-def _stored(connection: Connection, tape: int) -> bytes | None:
-    found = connection.scalar(
+def _own(connection: Connection, tape: int) -> _Source | None:
+    """The series that the model set by `set-pnl`; an empty one gives way to ours."""
+    stored = connection.scalar(
         select(states.c.value).where(states.c.tape == tape, states.c.name == "pnl")
     )
-    return None if found is None else bytes(found)
+    if stored is None:
+        return None
+    points: list[dict[str, Any]] = msgspec.json.decode(stored)["values"]
+    if not points:
+        return None
+
+    def read() -> LiveSeries:
+        nan = float("nan")
+        return LiveSeries(
+            [point["time"] for point in points],
+            [nan if point["value"] is None else point["value"] for point in points],
+        )
+
+    return _Source(hashlib.sha256(stored).digest(), read)
 
 
-def _computed(series: LiveSeries) -> dict[str, Measured]:
+def _computed_by_us(connection: Connection, tape: int) -> _Source | None:
+    """What the books say, in the model's main currency."""
+    if not pnl.own_of(connection, tape).enabled:
+        return None
+    ledger, own = books.ledger_of(connection, tape), pnl.own_currency(connection, tape)
+    main = pnl.main_currency(pnl.in_currencies(ledger.totals, own))
+    if main is None:
+        return None
+    names = [name for name in ledger.totals if (name or own) == main]
+
+    def read() -> LiveSeries:
+        from tapeline.results import chart  # noqa: PLC0415 - numpy: start-up stays light
+
+        times, values = chart.whole(connection, tape, names)
+        return LiveSeries(times, values, _matched(connection, tape, names))
+
+    return _Source(f"{ledger.version}:{own}".encode(), read)
+
+
+def _matched(connection: Connection, tape: int, currencies: list[str]) -> Matched | None:
+    symbols = {
+        one.book: one.symbol
+        for one in books.books_of(connection, tape)
+        if one.currency in currencies
+    }
+    query = (
+        select(entries.c.book, entries.c.time, entries.c.spec, entries.c.outcome)
+        .where(entries.c.tape == tape, entries.c.order_id.is_not(None))
+        .order_by(entries.c.time, entries.c.tie)
+        .limit(MOST_MATCHED + 1)
+    )
+    rows = connection.execute(query).all()
+    if len(rows) > MOST_MATCHED:
+        return None
+    return match(
+        _trade(place, row, symbols[row.book])
+        for place, row in enumerate(rows)
+        if row.book in symbols and row.outcome is not None
+    )
+
+
+def _trade(place: int, row: Any, symbol: str) -> Trade:
+    spec, outcome = _spec.decode(row.spec), _outcome.decode(row.outcome)
+    return Trade(
+        place,
+        row.time,
+        symbol,
+        spec.side,
+        None if outcome.size is None else number(outcome.size),
+        None if outcome.price is None else number(outcome.price),
+        number(spec.fee),
+    )
+
+
+def _measured(series: LiveSeries) -> dict[str, Measured]:
     from tapeline.results import metrics  # noqa: PLC0415 - start-up stays light
     from tapeline.results.account import Account, ordered  # noqa: PLC0415
     from tapeline.results.measures import Subject  # noqa: PLC0415
 
-    account = Account(ordered(series.times, series.values), is_money=series.is_money)
+    account = Account(ordered(series.times, series.values), is_money=True)
     return metrics.compute(Subject(account, series.matched))

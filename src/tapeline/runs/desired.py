@@ -82,7 +82,10 @@ def backtest(
     # People see it among the model's backtests from now on, long before it says anything.
     connection.execute(
         insert(backtests).values(
-            tape=open_tape(connection, model.id), id=made.backtest_id, created_at=now
+            tape=open_tape(connection, model.id),
+            id=made.backtest_id,
+            created_at=now,
+            description=description or None,
         )
     )
     return made
