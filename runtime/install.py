@@ -22,8 +22,6 @@ import time
 from typing import Any, Iterator, NoReturn
 
 TRY_NEXT = 75
-UPLOAD, MODEL = "/upload", "/model"
-CACHE, BYTECODE = "/environments/cache", "/environments/bytecode"
 # Tests of a package are as much code as the package and are hardly ever imported.
 NOT_COMPILED = {"tests", "test", "__pycache__"}
 UNREACHABLE = re.compile(
@@ -80,8 +78,8 @@ def install(folder: str, plan: dict[str, Any]) -> None:
     work = folder
     if plan["directory"] is not None:
         # Where the model runs its folder is at the same place, so that editable installs hold.
-        copy_model()
-        work = os.path.join(MODEL, plan["directory"])
+        copy_model(plan["upload"], plan["model"])
+        work = os.path.join(plan["model"], plan["directory"])
     watch_disk(folder, plan["keep_free_mb"])
     uv = Uv(plan, work)
     if plan["lock"] is None:
@@ -96,7 +94,7 @@ def install(folder: str, plan: dict[str, Any]) -> None:
     if PINNED.search(text) or plan["own"]:
         say("Installing " + listed(text, plan))
         sync(uv, plan, environment, lock)
-    store = os.path.join(BYTECODE, plan["release"])
+    store = os.path.join(plan["compiled"], plan["release"])
     if plan["bytecode"] or os.path.isdir(store):
         missing = link_bytecode(environment, store)
         if plan["bytecode"]:
@@ -201,10 +199,10 @@ class Uv:
         return Failed("{} failed.".format(doing), words)
 
 
-def copy_model() -> None:
+def copy_model(upload: str, model: str) -> None:
     """Builds write beside their sources, which is why they get a copy."""
-    for name in os.listdir(UPLOAD):
-        source, target = os.path.join(UPLOAD, name), os.path.join(MODEL, name)
+    for name in os.listdir(upload):
+        source, target = os.path.join(upload, name), os.path.join(model, name)
         if os.path.isdir(source):
             shutil.copytree(source, target, symlinks=True)
         else:

@@ -21,14 +21,20 @@ SLOW_MACHINE = 60
 class Server:
     """A `tapeline up` that is running, or was."""
 
-    def __init__(self, home: "Home", arguments: list[str], variables: dict[str, str]) -> None:
+    def __init__(
+        self,
+        home: "Home",
+        arguments: list[str],
+        variables: dict[str, str],
+        around: tuple[str, ...] = (),
+    ) -> None:
         self.home = home
         number = len(home.servers)
         self._out = home.path / f"out-{number}"
         self._err = home.path / f"err-{number}"
         with self._out.open("wb") as out, self._err.open("wb") as err:
             self.process = subprocess.Popen(
-                home.command("up", *arguments),
+                [*around, *home.command("up", *arguments)],
                 env=home.environment | variables,
                 cwd=home.path,
                 stdin=subprocess.DEVNULL,
@@ -89,6 +95,12 @@ class Home:
         """Start `tapeline up` without waiting for it."""
         chosen = [*arguments] if "--port" in arguments else [*arguments, "--port", "0"]
         self.servers.append(Server(self, chosen, variables))
+        return self.servers[-1]
+
+    def up_in(self, *around: str, **variables: str) -> Server:
+        """Start `tapeline up` as the last arguments of another command."""
+        self.servers.append(Server(self, ["--port", "0"], variables, around))
+        self.servers[-1].wait_until_ready()
         return self.servers[-1]
 
     def up(self, *arguments: str, **variables: str) -> Server:

@@ -51,17 +51,19 @@ class Installer(msgspec.Struct, frozen=True, kw_only=True):
     still cannot write what is shared. None where the server is not root."""
     memory_mb: int = 2048
     disk_mb: int = 20_000
+    unsafe: bool = False
+    """Whether there is no sandbox, so that paths are the host's own."""
 
     def wheels(self, ask: Ask, shared: Path, name: str) -> Box:
         """Names from the server's index, nothing built: no code of a package runs."""
-        self._plan(ask, self.folder(shared / name), name, build=False)
+        self._plan(ask, shared, self.folder(shared / name), build=False)
         return self._box(ask.interpreter, ask.requirements, shared, name, build=False)
 
     def build(self, ask: Ask, root: Path, name: str) -> Box:
         """Anything; whatever runs here sees this installation only, and its cache goes with it."""
         for made in (root, root / "cache", root / "bytecode", root / "model", root / name):
             self.folder(made, self._builder())
-        self._plan(ask, root / name, name, build=True)
+        self._plan(ask, root, root / name, build=True)
         box = self._box(ask.interpreter, ask.requirements, root, name, build=True)
         if ask.requirements.own:
             box.readonly.append((ask.model_folder, "/upload"))
@@ -73,8 +75,10 @@ class Installer(msgspec.Struct, frozen=True, kw_only=True):
         box = self._box(interpreter, Requirements(), root, "", build=store is None)
         plan = {
             "only_bytecode": True,
-            "environment": f"{INSIDE}/{made}",
-            "store": f"{INSIDE}/{store}/{interpreter.release}" if store else "/tmp/bytecode",  # noqa: S108
+            "environment": f"{self._root(root)}/{made}",
+            "store": f"{self._root(root)}/{store}/{interpreter.release}"
+            if store
+            else "/tmp/bytecode",  # noqa: S108
         }
         box.argv.append(msgspec.json.encode(plan).decode())
         box.network = "none"
@@ -95,14 +99,22 @@ class Installer(msgspec.Struct, frozen=True, kw_only=True):
             os.chown(path, owner, owner)
         return path
 
-    def _plan(self, ask: Ask, staging: Path, name: str, *, build: bool) -> None:
-        asked, inside = ask.requirements, f"{INSIDE}/{name}"
+    def _root(self, root: Path) -> str:
+        """Where the installer finds the folder it may write in."""
+        return str(root) if self.unsafe else INSIDE
+
+    def _plan(self, ask: Ask, root: Path, staging: Path, *, build: bool) -> None:
+        asked, inside = ask.requirements, f"{self._root(root)}/{staging.name}"
+        model = str(root / "model") if self.unsafe else "/model"
         plan = {
-            "uv": UV_INSIDE,
+            "uv": uv_program() if self.unsafe else UV_INSIDE,
+            "upload": ask.model_folder if self.unsafe else "/upload",
+            "model": model,
+            "compiled": f"{self._root(root)}/bytecode",
             "python": ask.interpreter.path,
             "version": ask.interpreter.version,
             "release": ask.interpreter.release,
-            "requirements": f"/model/{ask.file}" if asked.own else f"{inside}/requirements.txt",
+            "requirements": f"{model}/{ask.file}" if asked.own else f"{inside}/requirements.txt",
             "constraints": None if asked.own else f"{inside}/constraints.txt",
             "directory": os.path.dirname(ask.file or "") if asked.own else None,  # noqa: PTH120
             "names": [re.split(r"[^A-Za-z0-9._-]", line, maxsplit=1)[0] for line in asked.lines],

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tapeline.errors import CannotInstall, CannotLaunch, Problem
 from tapeline.ids import new_id
-from tapeline.runs import cgroups, journal, run_box, shims, unpacking
+from tapeline.runs import beside, cgroups, journal, run_box, shims, unpacking
 from tapeline.runs.box import Launch, Policy
 from tapeline.runs.cgroups import Usage
 from tapeline.runs.engine import Given, Job, Left, Prepared, Progress
@@ -124,6 +124,8 @@ class LocalEngine:
             ),
             unsafe=settings.unsafe_no_sandbox,
         )
+        if settings.unsafe_no_sandbox:
+            spec.box.env["PYTHONPATH"] = ":".join(map(str, beside.folders()))
         shims.launch(spec)
         self._installing.write_bytecode(self._wanted[run.id], self._prepared[run.id])
 

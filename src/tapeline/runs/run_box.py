@@ -77,7 +77,8 @@ def _program(job: Job) -> list[str]:
     manifest = job.version.manifest
     if job.run.backtest_id is None:
         return [manifest.main_script]
-    return [f"{beside.INSIDE}/bootstrap.py", manifest.main_script, manifest.backtest or ""]
+    program = [f"{beside.INSIDE}/bootstrap.py", "--out", OUT]
+    return [*program, manifest.main_script, manifest.backtest or ""]
 
 
 def _variables(job: Job, given: Given, url: str, environment: Environment) -> dict[str, str]:

@@ -127,6 +127,7 @@ class Runner:
             proxy=settings.package_proxy,
             uid=INSTALLER_UID if host.is_root else None,
             memory_mb=settings.install_memory,
+            unsafe=settings.unsafe_no_sandbox,
         )
         environments = Environments(
             settings.data / "environments",
