@@ -70,13 +70,18 @@ def order(number, side, size, price, annotation):
     }
 
 
-def live(pause=5.0):
-    """Trade for ever."""
+def live(pause=3.0):
+    """Trade for ever, with a past to begin with."""
     push("/v1/model/used-exchange", {"exchange": EXCHANGE})
     push("/v1/model/used-symbol", {"symbol": SYMBOL})
     crossing, cash, held, number = Crossing(5, 15), CASH, 0.0, 0
-    for price in market(time.time()):
+    prices = market(time.time())
+    for _ in range(crossing.slow):
+        crossing.decide(next(prices))
+    crossing.holds = False
+    for price in prices:
         print("price {:.2f}, worth {:.2f}".format(price, cash + held * price), flush=True)
+        push("/v1/live/mark-price", {"symbol": SYMBOL, "price": round(price, 2)})
         side = crossing.decide(price)
         if side:
             number += 1

@@ -152,7 +152,7 @@ class Settings:
         "", BLOBS, "Object storage for archives; empty: the folder `blobs` in the data directory."
     )
     engine: str = _row("local", _one_of(["local"]), "Where models run.")
-    demo: bool = _row(False, SWITCH, "Start with a ready account and project to look at.")
+    demo: bool = _row(False, SWITCH, "Start with a ready account, and models that run, to look at.")
     public_url: str = _row(
         "", ORIGIN, "Address under which people reach this server, for links; empty: as asked."
     )

@@ -17,6 +17,7 @@ from starlette.types import ASGIApp
 from tapeline import __version__, compose, datadir, logs, settings
 from tapeline.accounts import users
 from tapeline.cli import demo as demonstration
+from tapeline.cli import demo_models
 from tapeline.cli.options import Config, Data, Database
 from tapeline.errors import CannotStart
 from tapeline.http.event_protocol import EventProtocol
@@ -169,7 +170,9 @@ def _greeting(services: Services, where: str) -> str:
     ]
     lines += _about_models(services)
     if chosen.demo:
-        lines += demonstration.prepare(store, chosen.data).lines()
+        demo = demonstration.prepare(store, chosen.data)
+        demo_models.deploy(services, demonstration.EMAIL, demo.project_id)
+        lines += demo.lines()
     elif not store.read_now(users.are_there_any):
         lines += [
             f"  first account   open {where}/auth/signup",

@@ -88,7 +88,8 @@ class Story:
 
     def failed(self, reason: str, at: float) -> None:
         """It could not be prepared: what it needs could not be installed."""
-        self.line(reason, "system", at)
+        if "\n" not in reason:  # else it is what the installer said, which is there already
+            self.line(reason, "system", at)
         self.lifecycle("Failed to Install", at)
         self._end("failed", reason, at, None)
 
