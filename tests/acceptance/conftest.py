@@ -1,5 +1,6 @@
 """The real command in a process of its own, with nothing of the developer's around it."""
 
+import json
 import os
 import re
 import signal
@@ -8,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -138,6 +140,10 @@ class Home:
             if server.process.poll() is None:
                 server.process.kill()
             server.process.wait()
+        # Models outlive a server that is killed; tests must not leave any behind.
+        for file in self.data.glob("runs/*/shim.json"):
+            with suppress(OSError, ValueError):
+                os.kill(json.loads(file.read_text())["pid"], signal.SIGKILL)
 
 
 def wait_for(condition: object, seconds: float = SLOW_MACHINE) -> None:

@@ -12,7 +12,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import httpx
-import psutil
 import pytest
 
 from tapeline.ids import new_id
@@ -37,16 +36,6 @@ def pair(home: Home) -> Iterator[Trader]:
     trader = Trader(home.up(**SETTINGS))
     yield trader
     trader.client.close()
-    _end_everything(home)
-
-
-def _end_everything(*homes: Home) -> None:
-    """Models outlive a server that is killed; tests must not leave any behind."""
-    for home in homes:
-        home.close()
-        for file in home.data.glob("runs/*/shim.json"):
-            with suppress(psutil.Error, OSError, ValueError):
-                psutil.Process(json.loads(file.read_text())["pid"]).kill()
 
 
 def numbers(trader: Trader, model: str) -> list[int]:
@@ -268,7 +257,8 @@ def test_two_servers_on_one_database_never_run_a_model_twice(
     finally:
         for trader in traders:
             trader.client.close()
-        _end_everything(*homes)
+        for home in homes:
+            home.close()
 
 
 def test_what_a_superseded_run_still_sends_is_refused_and_recorded(

@@ -45,6 +45,9 @@ def test_the_first_start_says_where_it_is_and_how_to_make_an_account(home: Home)
     assert "user add" not in home.up().said, "the next start need not say it"
 
 
+FOR_RUNS = {"environments", "runs", "state", "versions"}
+
+
 def test_nobody_else_can_look_into_the_data_directory(home: Home) -> None:
     home.path.chmod(0o755)
     old_mask = os.umask(0)  # a careless environment
@@ -58,7 +61,10 @@ def test_nobody_else_can_look_into_the_data_directory(home: Home) -> None:
     keys = [mode for name, mode in found.items() if name.startswith("keys/")]
     assert set(keys) == {0o600}
     assert "tapeline.db" in found
-    assert not {name: oct(mode) for name, mode in found.items() if mode & 0o077}
+    # What runs need is open to the users they become, who reach it through mounts alone: nobody
+    # passes through the directory itself.
+    ours = {name: mode for name, mode in found.items() if name.split("/")[0] not in FOR_RUNS}
+    assert not {name: oct(mode) for name, mode in ours.items() if mode & 0o077}
 
 
 def test_the_hint_names_another_data_directory(home: Home) -> None:
@@ -149,7 +155,7 @@ def test_a_signal_ends_it_cleanly(home: Home, how: signal.Signals) -> None:
         assert server.end(how) == 0
         assert time.monotonic() - started < 5
     assert f"stopping signal={how.name}" in server.log
-    assert server.log.count("stopping") == 1
+    assert server.log.count("stopping signal=") == 1
     assert "stopped" in server.log
     assert "Traceback" not in server.log
     assert not list(home.data.glob("*-wal")), "the database was closed in order"
