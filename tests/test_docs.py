@@ -51,3 +51,12 @@ def test_every_make_target_is_listed_for_contributors() -> None:
     contributing = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
     for target in re.findall(r"^([a-z]+):.*##", makefile, re.MULTILINE):
         assert f"make {target}" in contributing, target
+
+
+def test_the_architecture_names_every_room() -> None:
+    page = (documents.DOCS / "architecture.md").read_text("utf-8")
+    for room in (ROOT / "src" / "tapeline").iterdir():
+        if not room.name.startswith("__"):
+            assert room.name in page, room.name
+    for folder in ("client", "runtime", "examples", "tests", "bench"):
+        assert f"\n{folder}/ " in page, folder

@@ -1,6 +1,5 @@
 """A real server for the client's tests, and a road to it that can be made bad."""
 
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -18,12 +17,9 @@ __all__ = ["home"]
 
 
 @pytest.fixture
-def settings(tmp_path: Path, sqlite_template: Path) -> Settings:
+def settings(sqlite_settings: Settings) -> Settings:
     """The client sees no database: one of the two will do."""
-    data = tmp_path / "data"
-    data.mkdir(mode=0o700)
-    shutil.copy(sqlite_template, data / "tapeline.db")
-    return Settings(data=data, port=0)
+    return sqlite_settings
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 import http.server
 import os
-import shutil
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -55,11 +54,8 @@ def browser_context_args(browser_context_args: dict[str, Any]) -> dict[str, Any]
 
 
 @pytest.fixture
-def settings(tmp_path: Path, sqlite_template: Path) -> Settings:
-    data = tmp_path / "data"
-    data.mkdir(mode=0o700)
-    shutil.copy(sqlite_template, data / "tapeline.db")
-    return Settings(data=data, port=0)
+def settings(sqlite_settings: Settings) -> Settings:
+    return sqlite_settings
 
 
 @pytest.fixture

@@ -4,12 +4,16 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tapeline.settings import Settings
+from tests.conftest import Person, Service
+from tests.pushing import Model, pushing
 
 ROOT = Path(__file__).parents[2]
 RUNTIME, CLIENT = ROOT / "runtime", ROOT / "client" / "src"
@@ -37,6 +41,17 @@ Backtest = Callable[..., Ended]
 def python(request: pytest.FixtureRequest) -> Path:
     found: Path = request.param
     return found
+
+
+@pytest.fixture
+def settings(sqlite_settings: Settings) -> Settings:
+    return sqlite_settings
+
+
+@pytest.fixture
+def model(service: Service, enter: Callable[[str], Person]) -> Iterator[Model]:
+    with pushing(service, enter("ada")) as made:
+        yield made
 
 
 @pytest.fixture

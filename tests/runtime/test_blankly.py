@@ -2,18 +2,14 @@
 
 import json
 import os
-import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tapeline.settings import Settings
-from tests.conftest import Person, Service
-from tests.pushing import Model, pushing
+from tests.pushing import Model
 from tests.runtime.conftest import CLIENT, RUNTIME
 
 pytestmark = pytest.mark.slow
@@ -124,20 +120,6 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ended = subprocess.run(command, capture_output=True, text=True, check=False)
         assert ended.returncode == 0, ended.stderr
     return found
-
-
-@pytest.fixture
-def settings(tmp_path: Path, sqlite_template: Path) -> Settings:
-    data = tmp_path / "data"
-    data.mkdir(mode=0o700)
-    shutil.copy(sqlite_template, data / "tapeline.db")
-    return Settings(data=data, port=0)
-
-
-@pytest.fixture
-def model(service: Service, enter: Callable[[str], Person]) -> Iterator[Model]:
-    with pushing(service, enter("ada")) as made:
-        yield made
 
 
 def environment(model: Model, tmp_path: Path) -> dict[str, str]:

@@ -1,16 +1,12 @@
 """The reporter as the older package calls it, on the oldest Python and on ours."""
 
 import os
-import shutil
 import subprocess
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from tapeline.settings import Settings
-from tests.conftest import Person, Service
-from tests.pushing import Model, pushing
+from tests.pushing import Model
 from tests.runtime.conftest import CLIENT, RUNTIME, Backtest
 
 pytestmark = pytest.mark.heavy
@@ -72,20 +68,6 @@ Strategy('second')
 print('script ended')
 """
 )
-
-
-@pytest.fixture
-def settings(tmp_path: Path, sqlite_template: Path) -> Settings:
-    data = tmp_path / "data"
-    data.mkdir(mode=0o700)
-    shutil.copy(sqlite_template, data / "tapeline.db")
-    return Settings(data=data, port=0)
-
-
-@pytest.fixture
-def model(service: Service, enter: Callable[[str], Person]) -> Iterator[Model]:
-    with pushing(service, enter("ada")) as made:
-        yield made
 
 
 def live(

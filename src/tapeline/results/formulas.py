@@ -62,13 +62,21 @@ def sharpe(subject: Subject) -> float:
 
 def _autocorrelation_penalty(returns: Floats) -> float:
     n = len(returns)
-    if n < 3:
-        raise Lacking("It takes at least three returns.")
-    deviation(returns[:-1])
-    deviation(returns[1:])
-    strength = abs(float(np.corrcoef(returns[:-1], returns[1:])[0, 1]))
+    strength = _correlation_of_neighbours(returns)
     lags = np.arange(1, n)
     return math.sqrt(1.0 + 2.0 * float((((n - lags) / n) * strength**lags).sum()))
+
+
+def _correlation_of_neighbours(returns: Floats) -> float:
+    """Without its sign. Days that do not vary foretell nothing, so it is none, not unknown."""
+    if len(returns) < 3:
+        return 0.0
+    try:
+        deviation(returns[:-1])
+        deviation(returns[1:])
+    except Lacking:
+        return 0.0
+    return abs(float(np.corrcoef(returns[:-1], returns[1:])[0, 1]))
 
 
 def smart_sharpe(subject: Subject) -> float:

@@ -51,7 +51,8 @@ RISK = (
         "Smart Sharpe ratio",
         "number",
         "The Sharpe ratio, lowered where one day's return foretells the next one's.",
-        "Sharpe / √(1 + 2 Σ (n - k)/n * |r|^k), r the correlation of neighbouring days",
+        "Sharpe / √(1 + 2 Σ (n - k)/n * |r|^k), r the correlation of neighbouring days "
+        "(0 where they do not vary)",
         formulas.smart_sharpe,
     ),
     Metric(

@@ -4,6 +4,7 @@ import os
 import shutil
 from pathlib import Path
 
+from tapeline import private_files
 from tapeline.errors import CannotInstall, CannotLaunch, Problem
 from tapeline.ids import new_id
 from tapeline.runs import beside, cgroups, journal, run_box, shims, unpacking
@@ -199,6 +200,4 @@ def _reachable(host: str) -> str:
 
 def _identity(file: Path) -> str:
     """This data directory's own name among all that share a database."""
-    if not file.exists():
-        file.write_text(new_id())
-    return file.read_text().strip()
+    return private_files.read_or_make(file, lambda: new_id().encode()).decode().strip()
