@@ -24,6 +24,7 @@ METRIC = '{"run_id":"%s","key":"loss","value":1.5,"timestamp":1735689600000,"ste
 IN_A_BATCH = 1_000
 DISTINCT_BATCHES = 50
 FEW, MANY, PARALLEL_BATCHES = 64, 256, 8
+WANTED_P99 = 15  # milliseconds
 
 
 @dataclass(frozen=True)
@@ -159,6 +160,42 @@ def _print(found: dict[Contender, list[Sent]]) -> None:
             f"| {one.name} | {one.what} | {one.connections} | {sent.requests * one.events:,.0f}"
             f" | {sent.p99:.1f} ms | {sent.cpu / one.events:.1f} µs | {_beside(one, rates)} |"
         )
+    _print_figures(best, rates)
+
+
+def _print_figures(best: dict[Contender, Sent], rates: dict[tuple[str, str, int], float]) -> None:
+    """What is wanted of us, and what came of it."""
+
+    def ratio(ours: tuple[str, int], theirs: tuple[str, str, int]) -> float:
+        return rates["Tapeline", *ours] / rates.get(theirs, float("inf"))
+
+    log, batch = "one log", "batch of 1,000"
+    p99 = next(
+        sent.p99
+        for one, sent in best.items()
+        if (one.name, one.what, one.connections) == ("Tapeline", log, FEW)
+    )
+    figures = [
+        *(
+            (f"one log beside the no-op, {some} connections", 0.6,
+             ratio((log, some), ("no-op", "one request", some)))
+            for some in (FEW, MANY)
+        ),
+        *(
+            (f"one log beside InfluxDB, {some} connections", 0.8,
+             ratio((log, some), ("InfluxDB", log, some)))
+            for some in (FEW, MANY)
+        ),
+        ("batches of 1,000 beside InfluxDB", 0.75,
+         ratio((batch, PARALLEL_BATCHES), ("InfluxDB", batch, PARALLEL_BATCHES))),
+        ("orders beside logs", 0.7, ratio(("one order", FEW), ("Tapeline", log, FEW))),
+    ]  # fmt: skip
+    print("\n| figure | wanted | measured | reached |")
+    print("|---|---|---|---|")
+    for name, wanted, found in figures:
+        print(f"| {name} | {wanted} | {found:.2f} | {'yes' if found >= wanted else 'not yet'} |")
+    reached = "yes" if p99 < WANTED_P99 else "not yet"
+    print(f"| p99 of one log, {FEW} connections | {WANTED_P99} ms | {p99:.1f} ms | {reached} |")
 
 
 def _beside(one: Contender, rates: dict[tuple[str, str, int], float]) -> str:

@@ -15,6 +15,7 @@ from tapeline.http.endpoint import Access
 from tapeline.http.errors import status_of
 from tapeline.http.events_openapi import KEYS
 from tapeline.http.routes import ROUTES
+from tapeline.results.metrics import GROUPS
 from tapeline.settings import PREFIX, ROWS, Allowed
 from tapeline.tape.kinds import BY_PATH, LIFECYCLE, LOG, USED_EXCHANGE, USED_SYMBOL
 
@@ -90,12 +91,26 @@ def codes() -> Iterator[str]:
         yield f"| {status_of(problem)} | `{problem.code()}` | {problem().message} |"
 
 
+def metrics() -> Iterator[str]:
+    for title, rows in GROUPS.items():
+        yield f"### {title}"
+        yield ""
+        yield "| name | shown as | type | what it says | formula |"
+        yield "|---|---|---|---|---|"
+        for row in rows:
+            formula = row.formula.replace("|", "\\|")
+            shown = f"{row.display_name} | {row.type} | {row.explanation} | {formula}"
+            yield f"| `{row.name}` | {shown} |"
+        yield ""
+
+
 BLOCKS: dict[str, Callable[[], Iterator[str]]] = {
     "settings": settings,
     "commands": commands,
     "routes": routes,
     "events": events,
     "codes": codes,
+    "metrics": metrics,
 }
 
 

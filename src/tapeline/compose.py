@@ -12,6 +12,8 @@ from tapeline.errors import CannotStart
 from tapeline.http import app
 from tapeline.http.metrics import Metrics
 from tapeline.http.services import Services
+from tapeline.results.bookkeeper import Bookkeeper
+from tapeline.results.reporter import Reporter
 from tapeline.runs import interpreters
 from tapeline.runs.runner import Runner
 from tapeline.settings import Settings
@@ -22,9 +24,10 @@ from tapeline.store.sealing import Seal
 from tapeline.store.store import Store
 from tapeline.tape import uploads
 from tapeline.tape.append import Appender
-from tapeline.tape.helper import Helpers
+from tapeline.tape.children import Helpers
 from tapeline.tape.inbox import Inbox
 from tapeline.tape.signer import Signer
+from tapeline.tape.staging import Staging
 from tapeline.tape.watchers import Watchers
 
 
@@ -51,21 +54,23 @@ def open_services(settings: Settings) -> Iterator[Services]:
         if store.database.file is not None:  # on PostgreSQL another server may be staging now
             store.write_now(uploads.discard_orphans)
         blobs, seal = Blobs(settings.data / "blobs", settings.blobs), Seal.of(keys)
-        found, helpers = interpreters.of_host(settings), Helpers(settings.helpers)
-        runner = Runner(settings, store, blobs, seal, appender, watchers, helpers, spool, found)
+        reporter, found = Reporter(store, spool), interpreters.of_host(settings)
+        staging = Staging(settings, store, Helpers(settings.helpers), spool, reporter.wake)
+        runner = Runner(settings, store, blobs, seal, appender, watchers, staging, found)
         services = Services(
             settings,
             store,
             KeyRing(keys),
             Metrics(store.writer),
             inbox,
-            helpers,
             watchers,
             seal,
-            spool,
+            staging,
             blobs,
             found.interpreters,
             runner,
+            reporter,
+            Bookkeeper(store),
         )
         try:
             yield services

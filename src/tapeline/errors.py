@@ -282,6 +282,14 @@ class StoreBusy(Unavailable):
     """Too many writes are waiting. Nothing was stored; try again in a few seconds."""
 
 
+class CannotCompute(Conflict):
+    """The figures of this backtest could not be computed. The server's log says why."""
+
+
+class StillComputing(Unavailable):
+    """The figures of this backtest are still being computed. Try again in a few seconds."""
+
+
 class InvalidSetting(Problem):
     """A setting has a value that is not allowed."""
 

@@ -251,6 +251,11 @@ class Settings:
     helpers: int = _row(
         2, _whole(1, 64), "Processes at a time that take large results and batches apart."
     )
+    late_seconds: int = _row(
+        300,
+        _whole(0, 1_000_000_000),
+        "Seconds after its own time from which on an order that arrives is marked as late.",
+    )
     log_level: logs.Level = _row(
         "info", _one_of(get_args(logs.Level)), "Least important log lines to print."
     )

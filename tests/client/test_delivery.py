@@ -53,6 +53,7 @@ def test_an_answer_that_is_lost_does_not_double_anything(
     assert lines(model) == ["first", "0", "1", "2"]
 
 
+@pytest.mark.heavy
 def test_a_server_that_is_gone_gets_everything_when_it_is_back(
     make: Make, model: Model, road: Road, problems: list[Problem]
 ) -> None:
@@ -206,6 +207,7 @@ def test_retry_after_is_honoured(tmp_path: Path) -> None:
         assert client.close()
 
 
+@pytest.mark.heavy
 def test_a_full_disk_quota_drops_the_oldest_lines_first_and_no_order(
     make: Make, model: Model, road: Road, problems: list[Problem], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -245,6 +247,7 @@ def test_an_order_that_finds_no_room_is_never_lost_silently(
     assert client.stats()["dropped_events"] > 0
 
 
+@pytest.mark.heavy
 def test_without_a_disk_events_wait_in_memory_and_it_is_said(
     make: Make, model: Model, tmp_path: Path, problems: list[Problem]
 ) -> None:
@@ -318,6 +321,20 @@ def test_a_loop_is_not_held_up_by_waiting(model: Model, road: Road) -> None:
     assert len(gaps) > 10
     assert max(gaps) < 0.25
     assert lines(model) == ["from a loop"]
+
+
+def test_closing_takes_no_longer_than_it_may(make: Make, model: Model, road: Road) -> None:
+    road.delay = 5
+    client = make(url=road.url)
+    client.log("on its way")
+    time.sleep(0.2)
+    started = time.monotonic()
+    assert not client.close(0.3)
+    assert time.monotonic() - started < 2
+    later = make()
+    later.log("after it")
+    assert later.flush()
+    assert lines(model) == ["on its way", "after it"]
 
 
 def test_a_queue_of_the_living_is_not_taken_over(tmp_path: Path, make: Make, model: Model) -> None:

@@ -15,6 +15,7 @@ from tapeline.accounts import keys
 from tapeline.models import models
 from tapeline.store import tables
 from tapeline.store.tape_tables import pieces
+from tapeline.tape import tapes
 from tapeline.tape.kinds import BY_PATH
 from tests.conftest import Person, Service, running
 from tests.pushing import ORDER, RESULT, Model, new_key, pushing, raw_request
@@ -275,3 +276,24 @@ def test_events_of_many_senders_are_each_stored_once_in_one_order(model: Model) 
     assert sorted(int(body["line"]) for body in model.bodies()) == list(range(300))
     assert [record.seq for record in model.records()] == list(range(1, 301))
     assert model.first_break() is None
+
+
+def test_many_at_once_with_a_new_key_ask_who_they_are_once(
+    model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = list[str]()
+    look = tapes.way_of_key
+
+    def counted(connection: Connection, key_id: str, *more: str) -> tapes.Way:
+        asked.append(key_id)
+        return look(connection, key_id, *more)
+
+    monkeypatch.setattr(tapes, "way_of_key", counted)
+    wrong = model.headers | {"api_pass": "wrong"}
+    for headers, status in ((wrong, 401), (model.headers, 200)):
+        with ThreadPoolExecutor(10) as pool, blocked(model.service):
+            sent = [pool.submit(send, model, headers) for _ in range(10)]
+            assert not wait(sent, timeout=2).done
+        assert {one.result().status_code for one in sent} == {status}
+    assert asked == [model.headers["api_key"]] * 2
+    assert model.get()["counts"] == {"log": 10}

@@ -246,7 +246,7 @@ def test_a_result_over_the_limit_is_413_and_leaves_nothing(model: Model) -> None
         assert batch.status_code == 413
         form = client.post(PATH, content=b"x=" + b"y" * 1_100_000, headers={"content-type": FORM})
         assert form.status_code == 413
-        assert list(small.services.spool.iterdir()) == []
+        assert list(small.services.staging.spool.iterdir()) == []
 
 
 def largest_gap(service: Service, until: threading.Event) -> float:
@@ -302,4 +302,4 @@ def test_a_large_result_does_not_hold_up_others(model: Model) -> None:
         following = model.items(f"/backtests/{backtest}/trades", limit=1, cursor=page["next"])
         assert following[0]["index"] == 28_999
     assert model.first_break() is None
-    assert list(model.service.services.spool.iterdir()) == []
+    assert list(model.service.services.staging.spool.iterdir()) == []

@@ -26,6 +26,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "set-pnl": {"values": [{"time": 1, "value": 2}]},
     "set-custom-metric": {"metrics": {"alpha": {"value": 1, "display_name": "Alpha"}}},
     "auto-pnl": {"enabled": False},
+    "mark-price": {"symbol": "BTC-USD", "price": 7.5},
     "backtest-log": {"line": "hello", "type": "stdout", "backtest_id": "b1"},
     "backtest-status": {"successful": True, "backtest_id": "b1"},
 }
@@ -63,6 +64,8 @@ REQUIRED = [
     ("/v1/live/set-pnl", "values"),
     ("/v1/live/set-custom-metric", "metrics"),
     ("/v1/live/auto-pnl", "enabled"),
+    ("/v1/live/mark-price", "symbol"),
+    ("/v1/live/mark-price", "price"),
     ("/v1/backtest/log", "line"),
     ("/v1/backtest/log", "backtest_id"),
     ("/v1/backtest/status", "successful"),
@@ -123,6 +126,8 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("set-custom-metric", {"metrics": []}, "metrics"),
     ("set-custom-metric", {"metrics": {"a": 1}}, "metrics"),
     ("auto-pnl", {"enabled": "True"}, "enabled"),
+    ("mark-price", {"price": 0}, "price"),
+    ("mark-price", {"price": "1e999"}, "price"),
     ("used-symbol", {"symbol": "€" * 501}, "symbol"),
     ("used-symbol", {"symbol": 10**4000}, "symbol"),
 ]
@@ -364,3 +369,17 @@ def test_the_time_is_public(service: Service) -> None:
         answer = nobody.get("/time")
         assert abs(answer.json()["time"] - time.time()) < 5
         assert set(answer.json()) == {"time"}
+
+
+def test_the_longest_line_is_a_setting(model: Model) -> None:
+    settings = replace(model.service.services.settings, max_line=100)
+    with running(settings) as small, small.client() as client:
+        small_one = replace(model, client=client)
+        for path, more in (("/v1/live/log", {}), ("/v1/backtest/log", {"backtest_id": "b1"})):
+            for line in ("x" * 100, "ü" * 51, "y" * 25):
+                small_one.push(path, {"line": line, **more})
+        item = {"path": "/v1/live/log", "body": {"line": "z" * 101}}
+        small_one.push("/v1/batch", [item])
+    kept = ["x" * 100, "ü" * 50 + " … [cut: 2 bytes more]", "y" * 25]
+    cut = "z" * 100 + " … [cut: 1 bytes more]"
+    assert [body["line"] for body in model.bodies()] == [*kept, *kept, cut]

@@ -414,7 +414,7 @@ def test_too_large_an_archive_is_413_before_the_whole_body_was_read(
             answer = unannounced.recv(4096)
             assert answer.startswith(b"HTTP/1.1 413"), answer
             assert b'"code":"too_large"' in answer
-        wait_until_empty(tight.services.spool)
+        wait_until_empty(tight.services.staging.spool)
         with tight.client(token=token) as client:
             big = {"model": ("m.zip", zipped({"x": new_id() * 20_000}) + bytes(100_000))}
             check_shape(client.post("/model/deploy", files=big), 413)
@@ -431,10 +431,10 @@ def test_a_client_that_goes_away_leaves_nothing(service: Service, cast: Cast) ->
         leaving.sendall(head(cast.owner.client.headers["token"], 90_000_000))
         leaving.sendall(PART + bytes(2_000_000))
         deadline = time.monotonic() + 10
-        while not any(service.services.spool.rglob("*")) and time.monotonic() < deadline:
+        while not any(service.services.staging.spool.rglob("*")) and time.monotonic() < deadline:
             time.sleep(0.01)
-        assert any(service.services.spool.rglob("*"))
-    wait_until_empty(service.services.spool)
+        assert any(service.services.staging.spool.rglob("*"))
+    wait_until_empty(service.services.staging.spool)
     assert kept(service) == []
 
 
@@ -512,7 +512,7 @@ def test_texts_beside_the_archive_are_bounded_together(service: Service, cast: C
     many: dict[str, Any] = {f"text{number}": "x" * 100_000 for number in range(11)}
     shape = check_shape(send(cast.owner, "/model/deploy", **many), 413)
     assert "texts" in shape["error"]
-    wait_until_empty(service.services.spool)
+    wait_until_empty(service.services.staging.spool)
 
 
 @pytest.mark.heavy

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tapeline.errors import CannotLaunch
-from tapeline.runs import sandbox
+from tapeline.runs import foreign_files
 from tapeline.runs.box import Policy
 from tests.runs.conftest import Pad
 
@@ -558,11 +558,11 @@ def test_what_a_model_left_is_read_with_care(pad: Pad) -> None:
         open("good", "w").write("good")
     """)
     work = launched.folder / "work"
-    found = {one.name: sandbox.read_left(one, 1000) for one in work.iterdir()}
+    found = {one.name: foreign_files.read_text(one, 1000) for one in work.iterdir()}
     assert set(found) == {"link", "pipe", "folder", "large", "good"}
     assert {one for one in found if found[one] is not None} == {"good"}
-    assert found["good"] == b"good"
-    assert sandbox.read_left(work / "missing", 1000) is None
+    assert found["good"] == "good"
+    assert foreign_files.read_text(work / "missing", 1000) is None
 
 
 def test_without_a_sandbox_paths_are_the_hosts_own(pad: Pad) -> None:

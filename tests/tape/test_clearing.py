@@ -8,7 +8,7 @@ from sqlalchemy import Connection, func, select
 
 from tapeline.accounts import users
 from tapeline.models import models, projects
-from tapeline.store import tape_tables
+from tapeline.store import ledger_tables, tape_tables
 from tapeline.tape import clearing, uploads
 from tapeline.tape.preparing import Piece
 from tests.conftest import Person, Service, run
@@ -27,6 +27,9 @@ TABLES = [
         "pieces",
         "checkpoints",
     )
+] + [
+    getattr(ledger_tables, name)
+    for name in ("ledgers", "books", "entries", "places", "curves", "sketches")
 ]
 
 
@@ -53,6 +56,8 @@ def fill(model: Model, lines: int) -> None:
     model.push("/v1/backtest/result", RESULT | {"account_values": values})
     model.push("/v1/batch", [{"path": "/v1/backtest/log",
                               "body": {"line": "x", "backtest_id": "b1"}}] * 2500)  # fmt: skip
+    model.push("/v1/live/mark-price", {"symbol": "BTC-USD", "price": 7})
+    assert model.get("/pnl")["counts"]["unpriced"] == min(lines, 3000)
     model.get("/tape/seals")
 
 
@@ -105,6 +110,8 @@ def test_a_deleted_project_takes_its_models_tapes_along(
             model.push(LOG, {"line": "x"})
             model.push("/v1/backtest/result", RESULT)
             model.push("/v1/live/spot-market", ORDER)
+            model.push("/v1/live/spot-limit", ORDER | {"id": "2", "price": 5})
+            assert model.get("/pnl")["currency"] == "USD"
         answer = ada.post("/project/delete", json={"projectId": project.id})
         assert answer.status_code == 200
         assert one.post(LOG, {"line": "late"}).status_code == 401  # its keys went with it

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import functools
 import inspect
-import io
 import logging
 import os
 import sys
 import threading
-from typing import TYPE_CHECKING, Any, Callable, Mapping, TextIO, TypeVar
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Mapping, TextIO, TypeVar
 
 from tapeline_client.reporting import logger, talking
 
@@ -50,8 +49,8 @@ def capture_logging(
     return handler
 
 
-class Tee(io.TextIOBase):
-    """A stream that writes as before and sends each complete line."""
+class Tee:
+    """A stream that writes as before and sends each complete line; else it is the stream."""
 
     def __init__(self, client: Events, stream: TextIO, kind: str) -> None:
         self._client = client
@@ -89,17 +88,9 @@ class Tee(io.TextIOBase):
         begun, self._begun = self._begun, ""
         self._log(begun)
 
-    def flush(self) -> None:
-        self._stream.flush()
-
-    def writable(self) -> bool:
-        return True
-
-    def isatty(self) -> bool:
-        return self._stream.isatty()
-
-    def fileno(self) -> int:
-        return self._stream.fileno()
+    def writelines(self, lines: Iterable[str]) -> None:
+        for line in lines:
+            self.write(line)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)

@@ -9,6 +9,7 @@ import functools
 import os
 import threading
 import time
+import zlib
 from typing import Any, Callable, Mapping, TypeVar, overload
 
 from tapeline_client import capture, config, encoding
@@ -156,7 +157,7 @@ class Client(Events):
         if not done:
             self._reporter.tell(
                 "unsent",
-                f"Some events are not sent yet; the next run does, from {self.folder}.",
+                f"Some events are not sent yet; the next run sends them from {self.folder}.",
             )
         self._spool.close(everything_sent=done)
         return done and not sender.superseded
@@ -266,8 +267,9 @@ def _told(method: Callable[..., None], reporter: Reporter) -> Callable[..., None
 
 def _name(model_id: str) -> str:
     """A folder's name for a model, whatever its id is made of."""
-    kept = "".join(c if c.isalnum() or c in "-_" else "_" for c in model_id)
-    return kept[:100]
+    kept = "".join(c if c.isalnum() or c in "-_" else "_" for c in model_id)[:100]
+    # Two models must never share a queue, and some disks do not tell upper from lower case.
+    return kept if kept == model_id.lower() else f"{kept}-{zlib.crc32(model_id.encode()):08x}"
 
 
 def _at_exit() -> None:

@@ -18,7 +18,7 @@ class Problem(NamedTuple):
 
     kind: str
     """`rejected`, `unreachable`, `again`, `refused`, `superseded`, `full`, `dropped`, `disk`,
-    `invalid` or `backtest`."""
+    `unsent`, `invalid` or `backtest`."""
     message: str
     event: dict[str, Any] | None = None
     """The event that was rejected: its path, time and body."""

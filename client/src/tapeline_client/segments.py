@@ -93,6 +93,7 @@ class Segment:
         self.map.close()
         self.map = None
         os.ftruncate(self.fd, self.end)
+        os.fsync(self.fd)
         os.close(self.fd)
         self.fd, self.size = -1, self.end
 
@@ -131,6 +132,17 @@ def numbers_in(folder: str) -> list[int]:
     """Of the pieces in a folder, oldest first."""
     stems = [name[: -len(ENDING)] for name in os.listdir(folder) if name.endswith(ENDING)]
     return sorted(int(stem) for stem in stems if stem.isdigit())
+
+
+def sync_folder(path: str) -> None:
+    """The names in it, so that a power failure does not take a file's name from it."""
+    if sys.platform == "win32":
+        return
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _mapped(fd: int, size: int) -> mmap.mmap:

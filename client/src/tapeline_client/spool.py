@@ -15,7 +15,7 @@ from collections import deque
 from typing import Callable, Deque, NamedTuple
 
 from tapeline_client.folder import Folder
-from tapeline_client.segments import SEGMENT_BYTES, Segment
+from tapeline_client.segments import SEGMENT_BYTES, Segment, sync_folder
 
 LOG_PATHS = (b'{"path":"/v1/live/log"', b'{"path":"/v1/backtest/log"')
 _FULL = 0.75
@@ -141,6 +141,8 @@ class Spool:
             made = Segment.in_memory(self._take_number(), size)
         if self.segments:
             self._to_seal.append(self.segments[-1])
+            if self._durable and self.segments[-1].fd >= 0:
+                os.fsync(self.segments[-1].fd)  # another thread may be about to ask for it
         return made
 
     def _press(self, pressed: bool) -> None:
@@ -158,16 +160,24 @@ class Spool:
                 return spare
             spare.delete()
         try:
-            return Segment.on_disk(folder.path, self._take_number(), size)
+            return self._made(folder, self._take_number(), size)
         except OSError as error:
             self._report("disk", f"Events wait in memory only, lost if this process dies: {error}.")
             return None
+
+    def _made(self, folder: Folder, number: int, size: int) -> Segment:
+        made = Segment.on_disk(folder.path, number, size)
+        if self._durable:
+            sync_folder(folder.path)
+        return made
 
     def _open_folder(self) -> Folder | None:
         if self.folder is None and not self._folder_tried and self._parent is not None:
             self._folder_tried = True
             try:
                 self.folder = Folder.make(self._parent)
+                if self._durable:
+                    sync_folder(self._parent)
                 self.name = self.folder.name  # by which a successor would make the same keys
             except OSError as error:
                 self._report(
@@ -229,7 +239,7 @@ class Spool:
         with self.lock:
             number = self._take_number()
         try:
-            made = Segment.on_disk(folder.path, number, SEGMENT_BYTES)
+            made = self._made(folder, number, SEGMENT_BYTES)
         except OSError:
             return  # told when it is needed
         with self.lock:

@@ -62,6 +62,8 @@ def _beside(services: Services) -> Callable[[Starlette], AbstractAsyncContextMan
             asyncio.create_task(keep_clearing(services.store)),
             asyncio.create_task(services.runner.keep()),
             asyncio.create_task(keep_sweeping(services.store, services.blobs)),
+            asyncio.create_task(services.reporter.keep_reporting()),
+            asyncio.create_task(services.bookkeeper.follow()),
         ]
         try:
             yield

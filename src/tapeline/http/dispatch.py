@@ -58,6 +58,9 @@ class _Turn:
     async def take(self) -> bytes:
         store = self.call.services.store
         if self.endpoint.reads:
+            if self.endpoint.prepares:
+                known, _ = await store.read(self._look_first)
+                await self.endpoint.prepares(replace(self.call, known=known))
             return await store.read(self._act, None)
         if self.endpoint.flows:
             return msgspec.json.encode(await self.endpoint.flows(self.call))

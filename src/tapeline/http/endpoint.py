@@ -98,7 +98,8 @@ class Endpoint:
     media: str = "application/json"
     """Exactly one of these four is the act."""
     prepares: Flow | None = None
-    """Slow work before a write, such as hashing a password; all others wait for the writer."""
+    """Slow work before a write, such as hashing a password; all others wait for the writer. Before
+    a read: what has to be brought up to date for it."""
     takes: type[msgspec.Struct] = Nothing
     attaches: bool = False
     """Whether an archive comes with the body; then the caller is known before it is read."""

@@ -11,12 +11,18 @@ import msgspec
 
 from tapeline.errors import Invalid, Problem, TooLarge, UnknownEncoding
 from tapeline.http import event_bodies
-from tapeline.http.event_bodies import JSON, Line, Moment, encoding_of, is_plain, too_large
-from tapeline.http.event_results import Stage, prepared
-from tapeline.settings import Settings
+from tapeline.http.event_bodies import (
+    JSON,
+    Line,
+    Moment,
+    encoding_of,
+    event_of_line,
+    too_large,
+)
 from tapeline.tape.event import Event
 from tapeline.tape.kinds import BACKTEST_RESULT, BY_PATH
 from tapeline.tape.splitting import MOST, Item, split, split_apart
+from tapeline.tape.staging import Stage
 
 NDJSON = b"application/x-ndjson"
 # Bytes that are decoded in one go, and split in one go: everybody else waits some milliseconds.
@@ -24,7 +30,7 @@ SMALL, LARGE = 1_000_000, 8_000_000
 BREATH = 250_000  # bytes between two chances for everybody else; an item counts as 500 more
 
 
-class _LineItem(msgspec.Struct):
+class _LineItem(msgspec.Struct, gc=False, forbid_unknown_fields=True):
     path: Literal["/v1/live/log", "/v1/model/log"]
     body: Line
     time: None = None
@@ -34,22 +40,22 @@ _line_items = msgspec.json.Decoder(list[_LineItem])
 
 
 async def read(
-    content: bytes, headers: Mapping[bytes, bytes], moment: Moment, stage: Stage
+    content: bytearray, headers: Mapping[bytes, bytes], moment: Moment, stage: Stage
 ) -> list[Event]:
     encoding = encoding_of(headers)
     if encoding == JSON and len(content) <= SMALL:
-        lines = _only_lines(content, stage.services.settings)
+        lines = _only_lines(content, moment, stage)
         if lines is not None:
-            return [event_bodies.line_event(one, moment, stage.tape) for one in lines]
+            return lines
     found: list[Event] = []
-    taken = 0
+    view, taken = memoryview(content), 0
     for index, item in enumerate(await _items(content, encoding, stage)):
         taken += 500 + item.stop - item.start
         if taken > BREATH:
             await asyncio.sleep(0)
             taken = 0
         try:
-            found.append(await _event(item, content[item.start : item.stop], moment, stage))
+            found.append(await _event(item, view[item.start : item.stop], moment, stage))
         except Problem as problem:
             if not isinstance(problem, Invalid | TooLarge):
                 raise  # the store's trouble, not the item's
@@ -57,40 +63,44 @@ async def read(
     return found
 
 
-def _only_lines(content: bytes, settings: Settings) -> list[Line] | None:
-    """The lines of a batch that ships logs and nothing else, as most do: many times quicker than
+def _only_lines(content: bytearray, moment: Moment, stage: Stage) -> list[Event] | None:
+    """The events of a batch that ships logs and nothing else, as most do: many times quicker than
     one by one. None for any other batch, and for one in which anything at all is odd."""
+    tape, longest = stage.tape, stage.staging.settings.max_line
     try:
         items = _line_items.decode(content)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
-    # Two brackets an item and one around them all: with few more, nothing ignored is too deep.
-    brackets = content.count(b"{") + content.count(b"[")
-    if len(items) > MOST or brackets > 2 * len(items) + settings.max_depth:
+    if len(items) > MOST:
         return None
-    lines = [item.body for item in items]
-    return lines if all(is_plain(line, settings) for line in lines) else None
+    found: list[Event] = []
+    for item in items:
+        event = event_of_line(item.body, moment, tape, longest)
+        if event is None:
+            return None
+        found.append(event)
+    return found
 
 
-async def _items(content: bytes, encoding: bytes, stage: Stage) -> list[Item]:
+async def _items(content: bytearray, encoding: bytes, stage: Stage) -> list[Item]:
     if encoding not in (JSON, NDJSON):
         raise UnknownEncoding("Send a batch as application/json or application/x-ndjson.")
     if len(content) <= LARGE:
         return split(content, by_lines=encoding == NDJSON)
-    with tempfile.TemporaryDirectory(dir=stage.services.spool) as name:
+    with tempfile.TemporaryDirectory(dir=stage.staging.spool) as name:
         file = Path(name) / ("lines" if encoding == NDJSON else "body")
         await anyio.to_thread.run_sync(file.write_bytes, content)
-        return await split_apart(stage.services.helpers, Path(name))
+        return await split_apart(stage.staging.helpers, Path(name))
 
 
-async def _event(item: Item, content: bytes, moment: Moment, stage: Stage) -> Event:
+async def _event(item: Item, content: memoryview, moment: Moment, stage: Stage) -> Event:
     if item.error:
         raise Invalid(item.error, field=item.field)
-    settings = stage.services.settings
+    settings = stage.staging.settings
     moment = moment if item.time is None else Moment(item.time, moment.received_at)
     if BY_PATH[item.path] is BACKTEST_RESULT:
-        header = await prepared(stage, content)
+        header = await stage.take(content)
         return event_bodies.result_event(header, stage.newest, moment, stage.tape)
     if len(content) > settings.max_body:
         raise too_large(settings.max_body)
-    return event_bodies.event_of_json(item.path, content, moment, stage.tape, settings)
+    return event_bodies.event_of_json(item.path, bytes(content), moment, stage.tape, settings)

@@ -49,28 +49,31 @@ async def read_content(receive: Receive, most: int, seconds: float) -> bytes:
         whole = message["type"] == "http.request" and not message.get("more_body")
         if whole and len(content) <= most:
             return content
-        return await _read_rest(_said(message), receive, most, seconds)
-    return await _read_rest(_resumed(first, waiting_for), receive, most, seconds)
+        return bytes(await _gathered(_said(message), receive, most, seconds))
+    return bytes(await _gathered(_resumed(first, waiting_for), receive, most, seconds))
 
 
-async def _read_rest(
-    first: Awaitable[Message], receive: Receive, most: int, seconds: float
-) -> bytes:
+async def read_large(receive: Receive, most: int, seconds: float) -> bytearray:
+    """The same for what may be 100 MB: never copied, which alone would take too long at once."""
+    return await _gathered(receive(), receive, most, seconds)
+
+
+async def _gathered(
+    coming: Awaitable[Message], receive: Receive, most: int, seconds: float
+) -> bytearray:
+    content, more = bytearray(), True
     async with in_time(seconds):
-        chunks, size, more = [], 0, True
-        coming = first
         while more:
             message = await coming
             if message["type"] == "http.disconnect":
                 raise MalformedBody("The connection closed before the body was complete.")
-            chunks.append(message.get("body", b""))
+            content += message.get("body", b"")
             more = message.get("more_body", False)
-            size += len(chunks[-1])
-            if size > most:
+            if len(content) > most:
                 raise too_large(most)
             if more:
                 coming = receive()
-    return b"".join(chunks)
+    return content
 
 
 async def _said(message: Message) -> Message:
@@ -151,8 +154,8 @@ def event(
     )
 
 
-class Line(msgspec.Struct):
-    """The body of a log event, which most events are."""
+class Line(msgspec.Struct, gc=False, forbid_unknown_fields=True):
+    """The body of a log event, which most events are, and nothing besides."""
 
     line: str
     type: str | None = None
@@ -161,42 +164,31 @@ class Line(msgspec.Struct):
 _line = msgspec.json.Decoder(Line)
 
 
-def is_plain(line: Line, settings: Settings) -> bool:
-    """Whether it needs no second look: not empty, and so short that nothing has to be cut."""
-    return 0 < len(line.line) <= settings.max_line // 4
+def event_of_line(line: Line, moment: Moment, tape: int, longest: int) -> Event | None:
+    """What `event` makes of a line, without looking at every field by itself; None for one that
+    needs a closer look: it is empty, or so long that it may have to be cut."""
+    if not 0 < len(line.line) * 4 <= longest:
+        return None
+    if not line.type:
+        line.type = "stdout"
+    at, received_at = moment
+    return Event(tape, kinds.LOG, _NOT_FOLDED, _encode(line), at, received_at)
 
 
 def event_of_json(
     path: str, content: bytes, moment: Moment, tape: int, settings: Settings
 ) -> Event:
-    line = _plain_line(content, settings) if path in LINES else None
-    if line is not None:
-        return line_event(line, moment, tape)
+    if path in LINES:
+        try:
+            line = _line.decode(content)
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            pass  # not as nearly all of them come: to be looked at closely
+        else:
+            found = event_of_line(line, moment, tape, settings.max_line)
+            if found is not None:
+                return found
     values = decoded_object(content, settings.max_depth)
     return event(path, values, moment, tape, settings, lenient=False)
-
-
-def _plain_line(content: bytes, settings: Settings) -> Line | None:
-    """A log event as nearly all of them come; None for whatever has to be looked at closely."""
-    try:
-        line = _line.decode(content)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return None
-    brackets = content.count(b"{") + content.count(b"[")
-    return line if is_plain(line, settings) and brackets <= settings.max_depth else None
-
-
-def line_event(line: Line, moment: Moment, tape: int) -> Event:
-    """What `event` makes of a plain line, without looking at every field by itself."""
-    line.type = line.type or "stdout"
-    return Event(
-        tape=tape,
-        kind=kinds.LOG,
-        fields=_NOT_FOLDED,
-        body=_encode(line),
-        time=moment.at,
-        received_at=moment.received_at,
-    )
 
 
 def result_event(header: dict[str, Any], upload: str | None, moment: Moment, tape: int) -> Event:

@@ -28,6 +28,8 @@ class EventProtocol(HttpToolsProtocol):
         self._express = _Express()
         self._held: bytes | None = None
         """The body so far of a request that may yet be whole."""
+        self._last: tuple[Any, Any, bytes] = (None, None, b"")
+        """What was answered last: within a second it is the same answer with the same date."""
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
@@ -87,11 +89,14 @@ class EventProtocol(HttpToolsProtocol):
         self.on_response_complete()
 
     def _written(self, response: Response) -> bytes:
-        headers = [*self.server_state.default_headers, *response.raw_headers]
+        own = self.server_state.default_headers
         if not self._express.keep_alive:
-            headers.append((b"connection", b"close"))
-        lines = [b"%b: %b\r\n" % header for header in headers]
-        return b"".join([STATUS_LINE[response.status_code], *lines, b"\r\n", response.body])
+            own = [*own, (b"connection", b"close")]
+        if self._last[0] is not response or self._last[1] is not own:
+            lines = [b"%b: %b\r\n" % header for header in (*own, *response.raw_headers)]
+            head = b"".join([STATUS_LINE[response.status_code], *lines, b"\r\n"])
+            self._last = (response, own, head + response.body)
+        return self._last[2]
 
 
 class _Express:

@@ -19,7 +19,6 @@ from tapeline.errors import MethodNotAllowed, NoSuchModel, Problem, Superseded, 
 from tapeline.http import errors, event_batches, event_bodies, event_results
 from tapeline.http.event_bodies import JSON, Moment, encoding_of
 from tapeline.http.event_door import Credentials, Door
-from tapeline.http.event_results import Stage
 from tapeline.http.services import Services
 from tapeline.logs import Log
 from tapeline.store.once import RequestKey, checked_key, once
@@ -29,6 +28,7 @@ from tapeline.tape.append import Appended
 from tapeline.tape.clock import read_time
 from tapeline.tape.event import Event, Submission
 from tapeline.tape.kinds import BY_PATH
+from tapeline.tape.staging import Stage
 from tapeline.tape.tapes import Way
 
 log = Log(__name__)
@@ -171,7 +171,7 @@ class EventsApi:
         way: Way,
     ) -> None:
         """A backtest's result, or a batch, which may hold some: their pieces are stored first."""
-        stage = Stage(self._services, way.tape)
+        stage = self._services.staging.begin(way.tape)
         try:
             if scope["path"] == BATCH:
                 said, events = await self._batch(headers, receive, moment, stage)
@@ -195,9 +195,9 @@ class EventsApi:
 
     async def _batch(
         self, headers: Mapping[bytes, bytes], receive: Receive, moment: Moment, stage: Stage
-    ) -> tuple[bytes, list[Event]]:
+    ) -> tuple[bytes | bytearray, list[Event]]:
         settings = self._services.settings
-        content = await event_bodies.read_content(
+        content = await event_bodies.read_large(
             receive, settings.max_large_body, settings.body_seconds
         )
         return content, await event_batches.read(content, headers, moment, stage)
@@ -247,7 +247,7 @@ def _failed(error: BaseException, path: str) -> Response:
 
 
 def _request_key(
-    headers: Mapping[bytes, bytes], path: str, way: Way, content: bytes, seal: Seal
+    headers: Mapping[bytes, bytes], path: str, way: Way, content: bytes | bytearray, seal: Seal
 ) -> RequestKey:
     key = checked_key(headers[b"idempotency-key"].decode("latin-1"))
     return RequestKey(f"tape:{way.tape}", path, key, content, seal)

@@ -102,6 +102,11 @@ KEYS: dict[Kind, tuple[dict[str, Any], tuple[str, ...], str]] = {
         "Set metrics of the model's own, merged by name.",
     ),
     kinds.AUTO_PNL: ({"enabled": FLAG}, ("enabled",), "Whether profit and loss is computed."),
+    kinds.MARK_PRICE: (
+        {"symbol": TEXT, "price": NUMBERS},
+        ("symbol", "price"),
+        "A symbol's price, for what is held and for orders without one.",
+    ),
     kinds.BACKTEST_LOG: (
         {**_LINE, "backtest_id": TEXT},
         ("line", "backtest_id"),

@@ -73,6 +73,14 @@ def render(
     return Response(text, status, headers, media_type="text/html")
 
 
+def render_alone(template: str, **facts: Any) -> Response:
+    """A page that needs nothing else: it can be saved, sent and printed. No script runs in it."""
+    text = _templates().get_template(template).render(version=__version__, **facts)
+    policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+    headers = {"Content-Security-Policy": policy, "Cache-Control": "no-store"}
+    return Response(text, 200, headers, media_type="text/html")
+
+
 @cache
 def _templates() -> Environment:
     environment = Environment(

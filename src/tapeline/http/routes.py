@@ -14,7 +14,6 @@ from tapeline.errors import (
     InvalidToken,
     InvitationNeeded,
     LastOwner,
-    NoSuchBacktest,
     NoSuchInvitation,
     NoSuchMember,
     NoSuchModel,
@@ -27,12 +26,23 @@ from tapeline.errors import (
     WrongCredentials,
     WrongPassword,
 )
-from tapeline.http import auth_api, deployment_api, health, stream, tape_api, view_api
+from tapeline.http import (
+    auth_api,
+    deployment_api,
+    health,
+    results_api,
+    stream,
+    tape_api,
+    view_api,
+)
 from tapeline.http.auth_api import Done
+from tapeline.http.backtest_routes import BACKTESTS
 from tapeline.http.deploy_routes import DEPLOY_ROUTES
 from tapeline.http.endpoint import Access, Endpoint, Page
 from tapeline.http.view_api import Listed
 from tapeline.models.projects import OwnProject
+from tapeline.results.overview import Glance
+from tapeline.results.pnl import Pnl
 
 get = partial(Endpoint, method="GET")
 post = partial(Endpoint, method="POST")
@@ -247,6 +257,14 @@ ROUTES: tuple[Endpoint, ...] = (
     ),
     # What models did
     get(
+        path="/api/projects/{project}/models",
+        prepares=results_api.catch_up_all,
+        reads=results_api.glance_at_models,
+        gives=Listed[Glance],
+        access=READER,
+        errors=(NoSuchProject,),
+    ),
+    get(
         path="/api/models/{model}",
         reads=tape_api.show_model,
         gives=tape_api.ShownModel,
@@ -255,9 +273,19 @@ ROUTES: tuple[Endpoint, ...] = (
     ),
     get(
         path="/api/models/{model}/orders",
-        reads=tape_api.list_orders,
+        prepares=results_api.catch_up,
+        reads=results_api.list_orders,
         gives=Listed[tape_api.Anything],
-        query=tape_api.OrderPage,
+        query=results_api.OrderPage,
+        access=READER,
+        errors=(NoSuchModel,),
+    ),
+    get(
+        path="/api/models/{model}/pnl",
+        prepares=results_api.catch_up,
+        reads=results_api.show_pnl,
+        gives=Pnl,
+        query=results_api.PnlWindow,
         access=READER,
         errors=(NoSuchModel,),
     ),
@@ -292,53 +320,7 @@ ROUTES: tuple[Endpoint, ...] = (
         access=READER,
         errors=(NoSuchModel,),
     ),
-    get(
-        path="/api/models/{model}/backtests",
-        reads=tape_api.list_backtests,
-        gives=Listed[tape_api.Anything],
-        query=Page,
-        access=READER,
-        errors=(NoSuchModel,),
-    ),
-    get(
-        path="/api/models/{model}/backtests/{backtest}",
-        reads=tape_api.show_backtest,
-        gives=tape_api.Anything,
-        access=READER,
-        errors=(NoSuchModel, NoSuchBacktest),
-    ),
-    get(
-        path="/api/models/{model}/backtests/{backtest}/equity",
-        reads=tape_api.backtest_equity,
-        gives=tape_api.Series,
-        query=tape_api.Points,
-        access=READER,
-        errors=(NoSuchModel, NoSuchBacktest),
-    ),
-    get(
-        path="/api/models/{model}/backtests/{backtest}/indicators",
-        reads=tape_api.backtest_indicators,
-        gives=Listed[tape_api.Indicator],
-        query=tape_api.Points,
-        access=READER,
-        errors=(NoSuchModel, NoSuchBacktest),
-    ),
-    get(
-        path="/api/models/{model}/backtests/{backtest}/trades",
-        reads=tape_api.backtest_trades,
-        gives=Listed[tape_api.Anything],
-        query=Page,
-        access=READER,
-        errors=(NoSuchModel, NoSuchBacktest),
-    ),
-    get(
-        path="/api/models/{model}/backtests/{backtest}/logs",
-        reads=tape_api.backtest_logs,
-        gives=Listed[tape_api.Anything],
-        query=tape_api.LinePage,
-        access=READER,
-        errors=(NoSuchModel, NoSuchBacktest),
-    ),
+    *BACKTESTS,
     get(
         path="/api/models/{model}/tape",
         responds=stream.export_tape,

@@ -3,18 +3,19 @@
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Protocol
 
 from tapeline.accounts.id_tokens import KeyRing
 from tapeline.http.metrics import Metrics
+from tapeline.results.bookkeeper import Bookkeeper
+from tapeline.results.reporter import Reporter
 from tapeline.runs.runner import Runner
 from tapeline.settings import Settings
 from tapeline.store.blobs import Blobs
 from tapeline.store.sealing import Seal
 from tapeline.store.store import Store
-from tapeline.tape.helper import Helpers
 from tapeline.tape.inbox import Inbox
+from tapeline.tape.staging import Staging
 from tapeline.tape.watchers import Watchers
 
 
@@ -46,15 +47,15 @@ class Services:
     ring: KeyRing
     metrics: Metrics
     inbox: Inbox
-    helpers: Helpers
     watchers: Watchers
     seal: Seal
-    spool: Path
-    """Where bodies too large for memory wait."""
+    staging: Staging
     blobs: Blobs
     interpreters: Sequence[Interpreter]
     """Newest first, one of each version."""
     runner: Runner
+    reporter: Reporter
+    bookkeeper: Bookkeeper
     passwords: ThreadPoolExecutor = field(default_factory=_two_threads)
     archives: ThreadPoolExecutor = field(default_factory=_threads_for_archives)
     """Where archives are checked and kept."""

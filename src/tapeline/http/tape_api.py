@@ -11,8 +11,7 @@ from tapeline.http.endpoint import Call, Page
 from tapeline.http.runs_api import CurrentRun
 from tapeline.http.view_api import Listed
 from tapeline.models import models, versions
-from tapeline.tape import backtests, checkpoints, kinds, order_list, read, series, tapes, uploads
-from tapeline.tape.order_list import Filter
+from tapeline.tape import checkpoints, kinds, read, tapes
 from tapeline.tape.seals import Record
 
 Anything = dict[str, Any]
@@ -37,13 +36,6 @@ class ShownModel(msgspec.Struct, kw_only=True):
     """How many events of each kind are on the tape."""
 
 
-class OrderPage(Page):
-    symbol: str | None = None
-    side: str | None = None
-    since: float | None = None
-    until: float | None = None
-
-
 class LinePage(Page):
     type: str | None = None
     q: str | None = None
@@ -52,25 +44,10 @@ class LinePage(Page):
     """Tail: only what came after this `seq`, oldest first."""
 
 
-class Points(msgspec.Struct):
-    points: Annotated[int, msgspec.Meta(ge=2, le=5000)] = 1000
-
-
 class Screener(msgspec.Struct):
     result: Anything | None
     time: float | None
     received_at: float | None
-
-
-class Series(msgspec.Struct):
-    items: list[series.Point]
-
-
-class Indicator(msgspec.Struct):
-    name: str
-    display_name: str
-    type: str
-    items: list[series.Point]
 
 
 class Seals(msgspec.Struct):
@@ -88,7 +65,7 @@ class Seals(msgspec.Struct):
 
 def show_model(connection: Connection, call: Call[Any]) -> ShownModel:
     """One model with its lifecycle, symbols, exchanges and counts."""
-    found = _reading(connection, call)
+    found = reading(connection, call)
     model = models.get(connection, call.actor, found.project_id, found.model_id)
     names = {kind.number: kind.name for kind in kinds.KINDS}
     return ShownModel(
@@ -121,102 +98,34 @@ def _newest_version(connection: Connection, model_id: str) -> Anything | None:
     }
 
 
-def list_orders(connection: Connection, call: Call[Any]) -> Listed[Anything]:
-    """Orders merged with their updates and annotations, newest first."""
-    page: OrderPage = call.query
-    wanted = Filter(page.symbol, page.side and page.side.lower(), page.since, page.until)
-    items, following = order_list.listed(
-        connection,
-        _reading(connection, call).tape,
-        wanted,
-        before=page.before(),
-        limit=page.limit,
-    )
-    return _listed(items, following)
-
-
 def list_logs(connection: Connection, call: Call[Any]) -> Listed[Anything]:
     """Lines of the live log, newest first; `after` tails it."""
-    return _lines(connection, call, kinds.LOG.channel)
+    return lines(connection, call, kinds.LOG.channel)
 
 
 def list_events(connection: Connection, call: Call[Any]) -> Listed[Anything]:
     """Generic events, newest first."""
-    return _lines(connection, call, kinds.EVENT.channel)
+    return lines(connection, call, kinds.EVENT.channel)
 
 
 def show_screener(connection: Connection, call: Call[Any]) -> Screener:
     """The latest screener result."""
-    latest = read.state(connection, _reading(connection, call).tape, "screener") or {}
+    latest = read.state(connection, reading(connection, call).tape, "screener") or {}
     return Screener(latest.get("result"), latest.get("time"), latest.get("received_at"))
 
 
 def screener_history(connection: Connection, call: Call[Any]) -> Listed[Anything]:
     """All screener results, newest first."""
-    return _lines(connection, call, kinds.SCREENER_RESULT.channel)
-
-
-def list_backtests(connection: Connection, call: Call[Any]) -> Listed[Anything]:
-    """Backtests, newest first."""
-    page: Page = call.query
-    tape = _reading(connection, call).tape
-    items, following = backtests.listed(connection, tape, before=page.before(), limit=page.limit)
-    return _listed(items, following)
-
-
-def show_backtest(connection: Connection, call: Call[Any]) -> Anything:
-    """One backtest: the header of its result, its status and counts."""
-    return backtests.shown(_backtest(connection, call))
-
-
-def backtest_equity(connection: Connection, call: Call[Any]) -> Series:
-    """Account values over time, downsampled with their extremes kept."""
-    row, page = _backtest(connection, call), call.query
-    return Series(series.sampled(_contents(connection, row, "equity"), page.points))
-
-
-def backtest_indicators(connection: Connection, call: Call[Any]) -> Listed[Indicator]:
-    """A backtest's indicators, downsampled."""
-    row, page = _backtest(connection, call), call.query
-    return Listed(
-        [
-            Indicator(
-                name,
-                str((facts or {}).get("display_name", name)),
-                str((facts or {}).get("type", "")),
-                series.sampled(
-                    _contents(connection, row, f"indicator-{(facts or {}).get('place')}"),
-                    page.points,
-                ),
-            )
-            for name, facts in backtests.header(row).get("indicators", {}).items()
-        ]
-    )
-
-
-def backtest_trades(connection: Connection, call: Call[Any]) -> Listed[Anything]:
-    """A backtest's trades, the last first; `index` is the place in the list that was sent."""
-    row, page = _backtest(connection, call), call.query
-    if row.upload is None:
-        return Listed([])
-    found = uploads.items(connection, row.upload, "trades", before=page.before(), limit=page.limit)
-    items = [{**trade, "index": index} for index, trade in found]
-    return _listed(items, found[-1][0] if len(found) == page.limit else None)
-
-
-def backtest_logs(connection: Connection, call: Call[Any]) -> Listed[Anything]:
-    """Lines of one backtest's log."""
-    row = _backtest(connection, call)
-    return _lines(connection, call, kinds.CHANNELS_OF_BACKTESTS + row.no)
+    return lines(connection, call, kinds.SCREENER_RESULT.channel)
 
 
 def show_seals(connection: Connection, call: Call[Any]) -> Seals:
     """The chain's head and the signed checkpoints, newest first."""
-    found, page = _reading(connection, call), call.query
+    found, page = reading(connection, call), call.query
     signer = call.services.inbox.appender.signer
     if found.tape:
         call.services.inbox.appender.sign_head(connection, found.tape)
-        found = _reading(connection, call)  # another server may have moved it before the lock
+        found = reading(connection, call)  # another server may have moved it before the lock
     items, following = checkpoints.listed(
         connection, found.tape, before=page.before(), limit=page.limit
     )
@@ -255,21 +164,13 @@ def exported(record: Record) -> bytes:
     )
 
 
-def _reading(connection: Connection, call: Call[Any]) -> tapes.Reading:
+def reading(connection: Connection, call: Call[Any]) -> tapes.Reading:
     return tapes.reading(connection, call.actor, call.path("model"))
 
 
-def _backtest(connection: Connection, call: Call[Any]) -> Any:
-    return backtests.find(connection, _reading(connection, call).tape, call.path("backtest"))
-
-
-def _contents(connection: Connection, row: Any, name: str) -> list[bytes]:
-    return [] if row.upload is None else list(uploads.contents(connection, row.upload, name))
-
-
-def _lines(connection: Connection, call: Call[Any], channel: int) -> Listed[Anything]:
+def lines(connection: Connection, call: Call[Any], channel: int) -> Listed[Anything]:
     page: LinePage = call.query
-    tape = _reading(connection, call).tape
+    tape = reading(connection, call).tape
     wanted = _wanted(page)
     if page.after is not None:
         # A tail goes on with `cursor` too, from wherever its last page ended.
@@ -279,7 +180,7 @@ def _lines(connection: Connection, call: Call[Any], channel: int) -> Listed[Anyt
         found = read.newest(
             connection, tape, channel, before=page.before(), limit=page.limit, wanted=wanted
         )
-    return _listed([shown(record) for record in found.records], found.next)
+    return listed([shown(record) for record in found.records], found.next)
 
 
 def _wanted(page: LinePage) -> read.Wanted | None:
@@ -295,5 +196,5 @@ def _wanted(page: LinePage) -> read.Wanted | None:
     return is_wanted
 
 
-def _listed(items: list[Anything], following: int | None) -> Listed[Anything]:
+def listed(items: list[Anything], following: int | None) -> Listed[Anything]:
     return Listed(items, None if following is None else str(following))

@@ -39,7 +39,9 @@ async def received(
         yield said, None
         return
     _refuse_announced(request, settings)
-    with tempfile.TemporaryDirectory(dir=services.spool, ignore_cleanup_errors=True) as name:
+    with tempfile.TemporaryDirectory(
+        dir=services.staging.spool, ignore_cleanup_errors=True
+    ) as name:
         async with in_time(settings.upload_seconds):
             parts = await _read(request, settings, Path(name))
         try:

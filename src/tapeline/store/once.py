@@ -26,7 +26,7 @@ class RequestKey:
     scope: str
     path: str
     key: str
-    body: bytes
+    body: bytes | bytearray
     seal: Seal
     """Bodies and answers may hold passwords and links: neither is kept so that it can be read."""
 

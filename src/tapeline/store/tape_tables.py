@@ -9,6 +9,7 @@ from sqlalchemy import (
     LargeBinary,
     String,
     Table,
+    Text,
 )
 
 from tapeline.store.tables import Sequence, metadata
@@ -89,8 +90,13 @@ backtests = Table(
     Column("result_seq", BigInteger),
     Column("status", LargeBinary),
     Column("upload", String),
+    Column("label", Text),  # what people call it; over what its status says
+    Column("description", Text),
+    # How far the tape was when it was deleted; a result after that brings it back.
+    Column("deleted_seq", BigInteger),
     Index("uq_backtests_tape_id", "tape", "id", unique=True),
     Index(None, "tape", "no"),
+    Index(None, "upload"),
     sqlite_autoincrement=True,
 )
 

@@ -7,7 +7,7 @@ A tape's row is locked while its group is under way, so its order is total on an
 import os
 import time
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -63,20 +63,21 @@ class Appender:
         self, connection: Connection, submissions: Sequence[Submission]
     ) -> tuple[list[Problem | None], list[Appended]]:
         """Store the events of every submission that may store them; why not, for those not."""
-        heads = _locked_tapes(
-            connection, {event.tape for one in submissions for event in one.events}
-        )
+        shares = [_by_tape(one.events) for one in submissions]
+        heads = _locked_tapes(connection, {no for share in shares for no in share})
         standings = standing.of_keys(
             connection, {one.key_id for one in submissions if one.key_id is not None}
         )
-        refusals = [_refusal(one, heads, standings) for one in submissions]
+        refusals = [
+            _refusal(one.key_id, share, heads, standings)
+            for one, share in zip(submissions, shares, strict=True)
+        ]
         by_tape: dict[int, list[Event]] = defaultdict(list)
-        for submission, refusal in zip(submissions, refusals, strict=True):
+        for submission, share, refusal in zip(submissions, shares, refusals, strict=True):
             if refusal is None:
-                run_id = standings[submission.key_id].run_id if submission.key_id else None
-                for event in submission.events:
-                    event.run_id = run_id or event.run_id
-                    by_tape[event.tape].append(event)
+                _note_run(submission, standings)
+                for no, events in share.items():
+                    by_tape[no] += events
         appended = [self._extend(connection, heads[no], some) for no, some in by_tape.items()]
         return refusals, [one for one in appended if one is not None]
 
@@ -152,14 +153,31 @@ def _locked_tapes(connection: Connection, wanted: set[int]) -> dict[int, Head]:
     return {row[0]: Head(*row) for row in bulk.fetch(connection, query, sorted(wanted))}
 
 
+def _by_tape(events: list[Event]) -> dict[int, list[Event]]:
+    if len({event.tape for event in events}) == 1:  # as those of one request are
+        return {events[0].tape: events}
+    found: dict[int, list[Event]] = defaultdict(list)
+    for event in events:
+        found[event.tape].append(event)
+    return found
+
+
+def _note_run(submission: Submission, standings: dict[str, Standing]) -> None:
+    """What comes with a run's own key is that run's."""
+    run_id = None if submission.key_id is None else standings[submission.key_id].run_id
+    if run_id is not None:
+        for event in submission.events:
+            event.run_id = run_id
+
+
 def _refusal(
-    submission: Submission, heads: dict[int, Head], standings: dict[str, Standing]
+    key_id: str | None, tapes: Iterable[int], heads: dict[int, Head], standings: dict[str, Standing]
 ) -> Problem | None:
-    known = None if submission.key_id is None else standings.get(submission.key_id)
-    if submission.key_id is not None and known is None:
+    known = None if key_id is None else standings.get(key_id)
+    if key_id is not None and known is None:
         return WrongKey()
-    for tape in {event.tape for event in submission.events}:
-        problem = _on_tape(heads.get(tape), known)
+    for no in tapes:
+        problem = _on_tape(heads.get(no), known)
         if problem is not None:
             return problem
     return None

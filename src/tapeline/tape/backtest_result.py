@@ -106,12 +106,6 @@ def plain(name: str, content: bytes) -> bytes:
     return zlib.decompress(content) if name in PACKED else content
 
 
-def unpacked(content: bytes) -> list[dict[str, Any]]:
-    """The items of a packed piece."""
-    items: list[dict[str, Any]] = msgspec.json.decode(zlib.decompress(content))
-    return items
-
-
 def _symbols(fields: Mapping[str, Any], *, lenient: bool) -> list[str]:
     symbols = fields.get("symbols")
     if lenient and isinstance(symbols, str):

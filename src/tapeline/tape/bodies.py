@@ -199,6 +199,10 @@ def auto_pnl(values: Values, lenient: bool) -> dict[str, Any]:
     return {"enabled": flag(values["enabled"], "enabled", lenient=lenient)}
 
 
+def mark_price(values: Values, _lenient: bool) -> dict[str, Any]:
+    return {"symbol": text(values, "symbol"), "price": _required_number(values, "price")}
+
+
 def _side(values: Values) -> str:
     side = text(values, "side").lower()
     if side not in SIDES:

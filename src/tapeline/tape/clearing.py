@@ -11,6 +11,14 @@ from sqlalchemy import Connection, delete, func, literal, select
 
 from tapeline.errors import Unavailable
 from tapeline.logs import Log
+from tapeline.store.ledger_tables import (
+    books,
+    curves,
+    entries,
+    ledgers,
+    places,
+    sketches,
+)
 from tapeline.store.store import Store
 from tapeline.store.tables import models
 from tapeline.store.tape_tables import (
@@ -96,7 +104,11 @@ def clear_some(connection: Connection, tape: int) -> bool:
             return True
     if _clear_orders(connection, tape):
         return True
-    for table in (states, used, checkpoints):
+    if _clear_places(connection, tape):
+        return True
+    if _clear_books(connection, tape):
+        return True
+    for table in (states, used, checkpoints, books, ledgers):
         connection.execute(delete(table).where(table.c.tape == tape))
     connection.execute(delete(tapes).where(tapes.c.no == tape))
     return False
@@ -145,3 +157,34 @@ def _clear_orders(connection: Connection, tape: int) -> bool:
         return False
     connection.execute(delete(orders).where(orders.c.tape == tape, orders.c.id <= last))
     return True
+
+
+def _clear_places(connection: Connection, tape: int) -> bool:
+    here = places.c.tape == tape
+    portion = select(places.c.order_id).where(here).order_by(places.c.order_id).limit(PORTION)
+    last = connection.scalar(select(func.max(portion.subquery().c.order_id)))
+    if last is None:
+        return False
+    connection.execute(delete(places).where(here, places.c.order_id <= last))
+    return True
+
+
+def _clear_books(connection: Connection, tape: int) -> bool:
+    """What the bookkeeper made of it, one book or curve after the other."""
+    for table, group, portion in (
+        (entries, "book", PORTION),
+        (curves, "currency", 20),  # they are long
+        (sketches, "currency", PORTION),
+    ):
+        here = table.c.tape == tape
+        first = connection.scalar(select(func.min(table.c[group])).where(here))
+        if first is None:
+            continue
+        some = select(table.c.time).where(here, table.c[group] == first)
+        last = select(func.max(some.order_by(table.c.time).limit(portion).subquery().c.time))
+        until = connection.scalar(last)
+        connection.execute(
+            delete(table).where(here, table.c[group] == first, table.c.time <= until)
+        )
+        return True
+    return False

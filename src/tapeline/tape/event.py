@@ -7,7 +7,7 @@ import msgspec
 from tapeline.tape.kinds import Kind
 
 
-class Event(msgspec.Struct, kw_only=True):
+class Event(msgspec.Struct, gc=False):  # nothing in it refers to it
     tape: int
     kind: Kind
     fields: dict[str, Any]

@@ -17,7 +17,7 @@ from tapeline.tape.append import Appended, Appender
 from tapeline.tape.event import Submission
 from tapeline.tape.watchers import Watchers
 
-TURN = 2_000  # events in one turn, so that the first of them does not wait for too many others
+TURN = 5_000  # events in one turn, so that the first of them does not wait for too many others
 
 
 Settle = Callable[[BaseException | None], None]

@@ -46,11 +46,12 @@ AUTO_PNL = Kind(14, "auto-pnl", bodies.auto_pnl)
 BACKTEST_LOG = Kind(15, "backtest-log", bodies.backtest_log)
 BACKTEST_STATUS = Kind(16, "backtest-status", bodies.backtest_status)
 BACKTEST_RESULT = Kind(17, "backtest-result", bodies.backtest_result_header)
+MARK_PRICE = Kind(18, "mark-price", bodies.mark_price)
 
 KINDS = (
     LIFECYCLE, USED_SYMBOL, USED_EXCHANGE, EVENT, SPOT_MARKET, SPOT_LIMIT, SPOT_STOP, UPDATE_TRADE,
     UPDATE_ANNOTATION, SCREENER_RESULT, LOG, SET_PNL, SET_CUSTOM_METRIC, AUTO_PNL, BACKTEST_LOG,
-    BACKTEST_STATUS, BACKTEST_RESULT,
+    BACKTEST_STATUS, BACKTEST_RESULT, MARK_PRICE,
 )  # fmt: skip
 BY_NUMBER = {kind.number: kind for kind in KINDS}
 

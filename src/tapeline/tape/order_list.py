@@ -8,9 +8,6 @@ from sqlalchemy import Connection, Row, select
 from tapeline.store.tape_tables import orders
 from tapeline.tape.orders import OrderState, merged
 
-PRICES = ("executionPrice", "executed_price", "filled_avg_price")
-FEES = ("fee", "fees")
-TIMES = ("executionTime", "executed_time")
 PATIENCE = 50_000  # orders a filter may look at in one request; the cursor goes on from there
 
 _state = msgspec.json.Decoder(OrderState)
@@ -61,15 +58,4 @@ def _shown(row: Row[*tuple[Any, ...]]) -> dict[str, Any]:
         "time": row.time,
         "received_at": row.received_at,
         "seq": row.seq,
-        "fill": _fill(order),
     }
-
-
-def _fill(order: dict[str, Any]) -> dict[str, Any] | None:
-    """What an update said about the execution, under one name whatever the client calls it."""
-    price = next((order[key] for key in PRICES if order.get(key) is not None), None)
-    moment = next((order[key] for key in TIMES if order.get(key) is not None), None)
-    size = order.get("filled_size")
-    fee = next((order[key] for key in FEES if order.get(key) is not None), None)
-    found = {"price": price, "time": moment, "size": size, "fee": fee}
-    return found if any(value is not None for value in found.values()) else None

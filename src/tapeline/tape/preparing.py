@@ -11,8 +11,8 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from tapeline.tape import backtest_result, helper
-from tapeline.tape.helper import Helpers
+from tapeline.tape import backtest_result, children
+from tapeline.tape.children import Helpers
 
 FRAME = struct.Struct("<HIQI")  # length of the list's name, piece, index of its first item, length
 
@@ -100,4 +100,4 @@ def _act(folder: Path) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    helper.serve(_act)
+    children.serve(_act)

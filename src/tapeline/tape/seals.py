@@ -20,6 +20,7 @@ GENESIS = bytes(32)
 SALT_BYTES = 16  # for each field
 
 _RULE = b"tapeline 2"  # what is hashed by this rule was never hashed by the older one
+_NO_IDS = b"[null,null]"
 _frame = struct.Struct(">QQdd?Q").pack
 _encode = msgspec.json.Encoder(order="deterministic").encode
 
@@ -43,19 +44,14 @@ def link(previous: bytes, records: Sequence[Record], contents: Sequence[bytes]) 
     digests: list[bytes] = []
     plain: list[bytes] = []  # since the last salted one: hashed in one go, which is much quicker
     for record, content in zip(records, contents, strict=True):
+        is_plain = record.salt is None
         frame = _frame(
-            record.seq,
-            record.kind,
-            record.time,
-            record.received_at,
-            record.salt is not None,
-            len(content),
+            record.seq, record.kind, record.time, record.received_at, not is_plain, len(content)
         )
-        if record.run_id is None and record.backtest_id is None:
-            ids = b"[null,null]"
-        else:
+        ids = _NO_IDS
+        if record.run_id is not None or record.backtest_id is not None:
             ids = _encode([record.run_id, record.backtest_id])
-        if record.salt is None:
+        if is_plain:
             plain += (frame, ids, content)
             continue
         if plain:

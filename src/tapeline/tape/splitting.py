@@ -10,9 +10,9 @@ from typing import Any
 import msgspec
 
 from tapeline.errors import Invalid, MalformedBody, TooLarge
-from tapeline.tape import helper
+from tapeline.tape import children
+from tapeline.tape.children import Helpers
 from tapeline.tape.clock import read_time
-from tapeline.tape.helper import Helpers
 from tapeline.tape.kinds import BY_PATH
 from tapeline.tape.values import number
 
@@ -40,7 +40,7 @@ _raw = msgspec.json.Decoder(_Raw)
 _raws = msgspec.json.Decoder(list[msgspec.Raw])
 
 
-def split(content: bytes, *, by_lines: bool) -> list[Item]:
+def split(content: bytes | bytearray, *, by_lines: bool) -> list[Item]:
     if by_lines:
         raws: list[Any] = [line for line in content.split(b"\n") if line.strip()]
     else:
@@ -92,4 +92,4 @@ def _act(folder: Path) -> list[Item]:
 
 
 if __name__ == "__main__":
-    helper.serve(_act)
+    children.serve(_act)

@@ -34,11 +34,13 @@ def _noting(results: dict[str | None, Record], records: Iterator[Record]) -> Ite
 
 def _is_whole(connection: Connection, tape: int, record: Record) -> bool:
     standing = connection.execute(
-        select(backtests.c.upload, backtests.c.result, backtests.c.result_seq).where(
-            backtests.c.tape == tape, backtests.c.id == record.backtest_id
-        )
+        select(
+            backtests.c.upload, backtests.c.result, backtests.c.result_seq, backtests.c.deleted_seq
+        ).where(backtests.c.tape == tape, backtests.c.id == record.backtest_id)
     ).first()
     if standing is None or (standing.result_seq, standing.result) != (record.seq, record.body):
         return False
+    if standing.deleted_seq is not None and record.seq <= standing.deleted_seq:
+        return True  # somebody deleted its lists; what it said of them is still on the tape
     sealed = msgspec.json.decode(record.body, type=dict[str, Any])["digests"]
     return bool(uploads.digests(connection, standing.upload or "") == sealed)

@@ -2,7 +2,12 @@
 
 from alembic import context
 
-from tapeline.store import run_tables, tape_tables  # noqa: F401 - they add their tables to it
+from tapeline.store import (  # noqa: F401 - they add their tables to it
+    ledger_tables,
+    result_tables,
+    run_tables,
+    tape_tables,
+)
 from tapeline.store.tables import metadata
 
 context.configure(

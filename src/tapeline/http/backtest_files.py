@@ -1,0 +1,136 @@
+"""Backtests to take away: a tear sheet to print or send, and files of their lists."""
+
+import re
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+import msgspec
+from sqlalchemy import Connection
+from starlette.responses import Response, StreamingResponse
+
+from tapeline.http import backtest_api, rendering
+from tapeline.http.endpoint import Call
+from tapeline.http.tape_api import Anything, reading
+from tapeline.models import models
+from tapeline.results import backtest_words, reports
+from tapeline.tape import backtests
+
+Piece = Callable[[Connection, str, int], bytes | None]
+
+
+async def tear_sheet(call: Call[Any]) -> Response:
+    """A tear sheet: one page of HTML that needs nothing else, for light, dark and paper."""
+
+    def made(connection: Connection) -> Anything | None:
+        from tapeline.results import tear_sheet as sheet
+
+        found = reading(connection, call)
+        row = backtests.find(connection, found.tape, call.path("backtest"))
+        if row.upload is None:
+            return None
+        model = models.get(connection, call.actor, found.project_id, found.model_id)
+        trial = reports.load(connection, row.upload).trial
+        return sheet.facts(
+            connection,
+            row.upload,
+            backtest=backtests.shown(row),
+            model_name=model.name,
+            trials=backtest_words.trials_of(connection, found.tape, trial),
+        )
+
+    facts = await backtest_api.read_when_ready(call, made)
+    if facts is None:
+        return rendering.render_alone("tear_sheet_empty.html", id=call.path("backtest"))
+    return rendering.render_alone("tear_sheet.html", **facts)
+
+
+async def equity_csv(call: Call[Any]) -> Response:
+    """The account values as CSV."""
+    from tapeline.results import exports
+
+    return await _csv(call, "equity", exports.EQUITY, exports.equity)
+
+
+async def trades_csv(call: Call[Any]) -> Response:
+    """The trades as CSV, in the order they were sent."""
+    from tapeline.results import exports
+
+    return await _csv(call, "trades", exports.TRADES, exports.Trades())
+
+
+async def round_trips_csv(call: Call[Any]) -> Response:
+    """The round trips as CSV."""
+    from tapeline.results import exports
+
+    return await _csv(call, "round-trips", exports.TRIPS, exports.round_trips)
+
+
+async def export_json(call: Call[Any]) -> Response:
+    """Everything about a backtest in one object: header, metrics, values, trades, round trips."""
+
+    def head(connection: Connection) -> tuple[str | None, Anything]:
+        row = backtest_api.backtest(connection, call)
+        if row.upload is not None:
+            reports.require(connection, row.upload)
+        return row.upload, backtest_api.shown(connection, call, may_wait=True)
+
+    upload, fields = await backtest_api.read_when_ready(call, head)
+    return StreamingResponse(
+        _object(call, upload, fields),
+        media_type="application/json",
+        headers=_attached(call, ".json"),
+    )
+
+
+async def _object(call: Call[Any], upload: str | None, fields: Anything) -> AsyncIterator[bytes]:
+    from tapeline.results import exports
+
+    yield msgspec.json.encode(fields)[:-1]
+    for name in ("account_values", "trades", "round_trips"):
+        yield f',"{name}":['.encode()
+        number = 0
+        while upload is not None:
+            items = await call.services.store.read(exports.items, upload, name, number)
+            if items is None:
+                break
+            yield b"," + items if number else items
+            number += 1
+        yield b"]"
+    yield b"}"
+
+
+async def _csv(call: Call[Any], name: str, head: str, piece: Piece) -> Response:
+    def found(connection: Connection) -> str | None:
+        row = backtest_api.backtest(connection, call)
+        if row.upload is not None:
+            reports.require(connection, row.upload)
+        upload: str | None = row.upload
+        return upload
+
+    upload = await backtest_api.read_when_ready(call, found)
+    return StreamingResponse(
+        _lines(call, upload, head, piece),
+        media_type="text/csv",
+        headers=_attached(call, f"-{name}.csv"),
+    )
+
+
+async def _lines(
+    call: Call[Any], upload: str | None, head: str, piece: Piece
+) -> AsyncIterator[bytes]:
+    yield head.encode()
+    number = 0
+    while upload is not None:
+        some = await call.services.store.read(piece, upload, number)
+        if some is None:
+            return
+        yield some
+        number += 1
+
+
+def _attached(call: Call[Any], ending: str) -> dict[str, str]:
+    name = re.sub(r"[^A-Za-z0-9_-]+", "-", call.path("backtest"))[:80]
+    return {
+        "Cache-Control": "no-store",
+        "Content-Disposition": f'attachment; filename="backtest-{name}{ending}"',
+    }

@@ -1,0 +1,91 @@
+"""The view API's part that shows what orders come to: fills, profit and loss, models listed."""
+
+from contextlib import suppress
+from typing import Annotated, Any
+
+import msgspec
+from sqlalchemy import Connection
+
+from tapeline.accounts import members
+from tapeline.errors import NoSuchModel
+from tapeline.http.endpoint import Call, Page
+from tapeline.http.view_api import Listed
+from tapeline.results import journal, order_fills, overview, pnl
+from tapeline.results.chart import Window
+from tapeline.results.overview import Glance
+from tapeline.results.pnl import Pnl
+from tapeline.store.tables import models
+from tapeline.tape import order_list, tapes
+from tapeline.tape.order_list import Filter
+
+Moment = Annotated[float, msgspec.Meta(ge=-1e15, le=1e15)]
+
+
+class OrderPage(Page):
+    symbol: str | None = None
+    side: str | None = None
+    since: float | None = None
+    until: float | None = None
+
+
+class PnlWindow(msgspec.Struct):
+    points: Annotated[int, msgspec.Meta(ge=2, le=5000)] = 1000
+    since: Moment | None = msgspec.field(name="from", default=None)
+    """Only the part of the series from here on, in epoch seconds: for a closer look."""
+    until: Moment | None = msgspec.field(name="to", default=None)
+    currency: str | None = None
+    """Whose series; the model's quote currency unless told otherwise."""
+
+
+async def catch_up(call: Call[Any]) -> None:
+    """A read reflects everything that was acknowledged before it."""
+    services = call.services
+    found = await services.store.read(tapes.reading, call.actor, call.path("model"))
+    if found.tape:
+        await services.bookkeeper.catch_up(found.tape, found.seq)
+
+
+async def catch_up_all(call: Call[Any]) -> None:
+    """The same for all models of a project; one query finds those that are behind."""
+
+    def behind(connection: Connection) -> dict[int, int]:
+        members.require(connection, call.actor, call.path("project"), "see")
+        return journal.behind(connection, models.c.project_id == call.path("project"))
+
+    for tape, seq in (await call.services.store.read(behind)).items():
+        with suppress(NoSuchModel):  # deleted in this very moment
+            await call.services.bookkeeper.catch_up(tape, seq)
+
+
+def list_orders(connection: Connection, call: Call[Any]) -> Listed[dict[str, Any]]:
+    """Orders merged with their updates and annotations, with their fills, newest first."""
+    page: OrderPage = call.query
+    wanted = Filter(page.symbol, page.side and page.side.lower(), page.since, page.until)
+    tape = tapes.reading(connection, call.actor, call.path("model")).tape
+    items, following = order_list.listed(
+        connection, tape, wanted, before=page.before(), limit=page.limit
+    )
+    late_after = call.services.settings.late_seconds
+    shown = order_fills.with_fills(connection, tape, items, late_after)
+    return Listed(shown, None if following is None else str(following))
+
+
+def show_pnl(connection: Connection, call: Call[Any]) -> Pnl:
+    """Profit and loss: per currency, per symbol, over time, with marks and warnings."""
+    page: PnlWindow = call.query
+    found = tapes.reading(connection, call.actor, call.path("model"))
+    return pnl.shown(
+        connection,
+        found.tape,
+        found.model_id,
+        window=Window(page.since, page.until),
+        points=page.points,
+        currency=page.currency,
+    )
+
+
+def glance_at_models(connection: Connection, call: Call[Any]) -> Listed[Glance]:
+    """The models of a project with lifecycle, version, last order, result and last backtest."""
+    project_id = call.path("project")
+    members.require(connection, call.actor, project_id, "see")
+    return Listed(overview.of_project(connection, project_id))

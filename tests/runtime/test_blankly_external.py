@@ -1,0 +1,158 @@
+"""The reporter as the older package calls it, on the oldest Python and on ours."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tapeline.settings import Settings
+from tests.conftest import Person, Service
+from tests.pushing import Model, pushing
+from tests.runtime.conftest import CLIENT, RUNTIME, Backtest
+
+pytestmark = pytest.mark.heavy
+
+IMPORT = "from blankly_external import Reporter as reporter\n"
+LIVE = (
+    IMPORT
+    + """
+import uuid
+
+class Screener:
+    raw_results = {'A': {'rsi': 5, 'tags': ['x']}, 'B': 7}
+    status = {'startTime': 1, 'stopTime': 2.5, 'timeElapsed': 1.5}
+
+order = {'symbol': 'BTC-USD', 'exchange': 'x', 'size': 2, 'side': 'buy', 'id': uuid.UUID(int=5)}
+reporter.export_used_exchange('alpaca')
+reporter.export_used_symbol('BTC-USD')
+reporter.log_market_order(order, 'alpaca')
+reporter.log_limit_order(dict(order, id='l', price=5.5), 'alpaca')
+reporter.update_order({'id': 'l', 'status': 'canceled'}, 'alpaca')
+reporter.annotate_order('l', 'never mind')
+reporter.export_screener(Screener())
+reporter.export_screener_result(Screener())
+reporter.email(email_str='mail', smtp_server='s')
+reporter.text('message')
+threshold = 5
+reporter.export_live_var(threshold, 'threshold', 'when to buy')
+assert reporter.update_live_var(threshold) == 5
+"""
+)
+WRONG = (
+    IMPORT
+    + """
+for _ in range(2):
+    reporter.log_market_order({'symbol': 'A'}, 'x')
+    reporter.update_order(None, 'x')
+    reporter.export_screener_result(None)
+    reporter.export_strategy(None)
+    reporter.export_used_symbol(None)
+print('alive')
+"""
+)
+STRATEGY = (
+    IMPORT
+    + """
+class Strategy:
+    def __init__(self, name):
+        self.name = name
+        reporter.export_strategy(self)
+    def backtest(self, to=None, **keys):
+        reporter.log_market_order({'symbol': 'A', 'side': 'buy', 'size': 1, 'id': '1'}, 'x')
+        if to == 'never':
+            raise ValueError('no such period')
+        reporter.export_backtest_result({'name': self.name, 'to': to, 'keys': keys,
+                                         'backtest_id': 'random'})
+
+Strategy('first')
+Strategy('second')
+print('script ended')
+"""
+)
+
+
+@pytest.fixture
+def settings(tmp_path: Path, sqlite_template: Path) -> Settings:
+    data = tmp_path / "data"
+    data.mkdir(mode=0o700)
+    shutil.copy(sqlite_template, data / "tapeline.db")
+    return Settings(data=data, port=0)
+
+
+@pytest.fixture
+def model(service: Service, enter: Callable[[str], Person]) -> Iterator[Model]:
+    with pushing(service, enter("ada")) as made:
+        yield made
+
+
+def live(
+    python: Path, script: str, model: Model, tmp_path: Path
+) -> subprocess.CompletedProcess[str]:
+    variables = {
+        "PYTHONPATH": f"{RUNTIME}{os.pathsep}{CLIENT}",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "TAPELINE_URL": model.service.address,
+        "TAPELINE_MODEL_ID": model.id,
+        "TAPELINE_API_KEY": model.headers["api_key"],
+        "TAPELINE_API_PASS": model.headers["api_pass"],
+        "TAPELINE_STATE_DIR": str(tmp_path / "state"),
+    }
+    return subprocess.run(
+        [str(python), "-c", script], env=variables, capture_output=True, text=True, check=False,
+        timeout=60,
+    )  # fmt: skip
+
+
+def test_everything_a_live_model_does_is_reported(
+    python: Path, model: Model, tmp_path: Path
+) -> None:
+    ended = live(python, LIVE, model, tmp_path)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    limit, market = model.items("/orders")
+    assert market["id"] == "00000000-0000-0000-0000-000000000005"
+    assert (limit["price"], limit["status"]) == (5.5, "canceled")
+    assert limit["annotation"] == "never mind"
+    screener = model.get("/screener")
+    assert screener["time"] == 2.5
+    assert screener["result"] == {
+        "A": {"rsi": 5, "tags": "['x']", "value": None},
+        "B": {"rsi": None, "tags": None, "value": 7},
+    }
+    events = {one["type"]: one["args"] for one in model.items("/events")}
+    assert events["email"] == {"text": "mail"}
+    assert events["text"] == {"text": "message"}
+    assert events["live_var"]["name"] == "threshold"
+
+
+def test_a_report_that_fails_does_not_break_the_model_and_is_told_once(
+    python: Path, model: Model, tmp_path: Path
+) -> None:
+    ended = live(python, WRONG, model, tmp_path)
+    assert (ended.returncode, ended.stdout) == (0, "alive\n")
+    told = ended.stderr.splitlines()
+    assert len(told) == 5
+    assert all(line.startswith("tapeline: ") for line in told)
+    assert model.size() == 0
+
+
+def test_the_first_strategy_is_backtested_once_the_script_has_ended(backtest: Backtest) -> None:
+    ended = backtest(STRATEGY, arguments={"to": "1y", "cash": 5})
+    assert (ended.code, ended.out, ended.err) == (0, "script ended\n", "")
+    assert ended.result == {
+        "name": "first",
+        "to": "1y",
+        "keys": {"cash": 5, "GUI_output": False},
+        "backtest_id": "the-run",
+    }
+
+
+def test_a_backtest_of_a_strategy_that_fails_is_a_failure(backtest: Backtest) -> None:
+    ended = backtest(STRATEGY, arguments={"to": "never"})
+    assert ended.code == 1
+    assert ended.status is not None
+    assert ended.status["status_summary"] == "ValueError: no such period"
+    assert ended.result is None
+    assert "bootstrap.py" not in ended.status["status_details"]
