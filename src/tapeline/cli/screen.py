@@ -75,7 +75,8 @@ class Screen:
     def table(
         self, columns: Sequence[str], rows: Iterable[Sequence[Any]], *, empty: str = ""
     ) -> None:
-        """Columns: `>name` is for numbers, `~name` may be cut short when the terminal is narrow."""
+        """Columns: `>name` is for numbers, `~name` may be cut short when the terminal is narrow,
+        `=name` is an id that keeps its case."""
         filled = [list(row) for row in rows]
         if not filled:
             self.note(empty)
@@ -90,7 +91,7 @@ def table_of(columns: Sequence[str], rows: Iterable[Sequence[Any]], width: int) 
     made = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold")
     for column, taken in zip(columns, _widths(columns, cells, width), strict=True):
         made.add_column(
-            column.lstrip(">~").upper(),
+            _heading(column),
             justify="right" if column.startswith(">") else "left",
             no_wrap=True,
             overflow="ellipsis",
@@ -104,7 +105,7 @@ def table_of(columns: Sequence[str], rows: Iterable[Sequence[Any]], width: int) 
 def _widths(columns: Sequence[str], rows: list[list[Any]], width: int) -> list[int]:
     """Every column as wide as its longest cell; what does not fit, the flexible ones give up."""
     wanted = [
-        max([len(column.lstrip(">~")), *(row[place].cell_len for row in rows)])
+        max([len(_heading(column)), *(row[place].cell_len for row in rows)])
         for place, column in enumerate(columns)
     ]
     flexible = [place for place, column in enumerate(columns) if column.startswith("~")]
@@ -116,6 +117,11 @@ def _widths(columns: Sequence[str], rows: list[list[Any]], width: int) -> list[i
         wanted[widest] -= 1
         excess -= 1
     return wanted
+
+
+def _heading(column: str) -> str:
+    name = column.lstrip(">~")
+    return name.removeprefix("=") if name.startswith("=") else name.upper()
 
 
 def _text(cell: Any) -> Any:
@@ -130,6 +136,12 @@ def state(word: str) -> Any:
     from rich.text import Text  # noqa: PLC0415
 
     return Text(clean(word), style=STATES.get(word, ""))
+
+
+def better(text: str, *, is_best: bool) -> Any:
+    from rich.text import Text  # noqa: PLC0415
+
+    return Text(text, style="green" if is_best else "")
 
 
 def signed(value: float | None) -> Any:
@@ -196,10 +208,20 @@ def number(value: Any) -> str:
 
 
 def metric(value: Any, kind: str | None) -> str:
-    """A percent is told as a share."""
-    if kind == "percent" and isinstance(value, int | float):
-        return f"{value * 100:.2f}%"
-    return number(value)
+    """A percent is a share, a time is in epoch seconds."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return "-" if value is None else str(value)
+    written = {
+        "percent": f"{value * 100:,.2f}%",
+        "money": f"{value:,.2f}",
+        "days": f"{number(round(value, 1))} d",
+        "count": number(value),
+    }
+    if kind in written:
+        return written[kind]
+    if kind == "time":
+        return day(value)
+    return number(value) if abs(value) >= 1000 else f"{value:.3g}"
 
 
 def sparkline(values: Sequence[float], width: int) -> str:
