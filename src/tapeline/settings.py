@@ -23,7 +23,7 @@ FILE_NAME = "tapeline.toml"
 # Variables with our prefix that are not settings of the server: what clients and models read.
 NOT_SETTINGS = {
     "CONFIG", "URL", "MODEL_ID", "API_KEY", "API_PASS", "RUN_ID", "PROJECT_ID", "VERSION_ID",
-    "BACKTEST_ID", "BACKTEST_ARGS", "STATE_DIR",
+    "BACKTEST_ID", "BACKTEST_ARGS", "STATE_DIR", "TOKEN",
 }  # fmt: skip
 
 # Memory of 16 MB and a hundredth of a core are the least that anything starts with.
@@ -292,6 +292,26 @@ def search_path(environ: Mapping[str, str] | None = None) -> list[Path]:
     environ = os.environ if environ is None else environ
     folders = [Path(one) for one in environ.get("PATH", os.defpath).split(os.pathsep) if one]
     return [one for one in folders if one.is_absolute()]
+
+
+@dataclass(frozen=True)
+class ClientVariables:
+    """What the commands that talk to a server read; each may be empty."""
+
+    folder: Path
+    """Where the command line keeps whom it is signed in as."""
+    url: str
+    token: str
+    project: str
+
+
+def client_variables(environ: Mapping[str, str] | None = None) -> ClientVariables:
+    environ = os.environ if environ is None else environ
+    configured = environ.get("XDG_CONFIG_HOME", "")
+    # The standard asks for an absolute path there, and for everything else to be ignored.
+    base = Path(configured) if configured.startswith("/") else Path("~/.config").expanduser()
+    said = [environ.get(PREFIX + name, "").strip() for name in ("URL", "TOKEN", "PROJECT_ID")]
+    return ClientVariables(base / "tapeline", *said)
 
 
 def strange_variables(environ: Mapping[str, str] | None = None) -> list[str]:

@@ -1,40 +1,77 @@
-"""`tapeline keys`: the keys this server signs and seals with."""
+"""`tapeline keys`: what models elsewhere and scripts push and read with."""
+
+from typing import Annotated
 
 import typer
 
-from tapeline import compose, datadir, logs, settings
-from tapeline.accounts import id_tokens
-from tapeline.cli.options import Config, Data, Database
-from tapeline.models import secrets
-from tapeline.store import sealing
-from tapeline.store.sealing import Seal
-
-app = typer.Typer(help="Keys that this server signs and seals with.", no_args_is_help=True)
+from tapeline.cli import screen
+from tapeline.cli.session import Session
+from tapeline.cli.spoken import spoken
+from tapeline.cli.wire import json_of
 
 
-@app.command()
-def rotate(data: Data = None, config: Config = None) -> None:
-    """Make a new key for idTokens. A running server uses it at once; tokens in use stay valid."""
-    chosen = settings.load({"data": data, "config": config})
-    datadir.require(chosen.data)
-    datadir.prepare(chosen.data)
-    folder = chosen.data / "keys"
-    id_tokens.ensure_key(folder)
-    typer.echo(f"New key: {id_tokens.rotate(folder)}")
+@spoken("tapeline keys new --name laptop", "tapeline keys new --read-only --json")
+def new(
+    context: typer.Context,
+    name: Annotated[str, typer.Option("--name", help="What it is for.")] = "",
+    read_only: Annotated[
+        bool, typer.Option("--read-only", help="It may look, and push nothing.")
+    ] = False,
+    write_only: Annotated[
+        bool, typer.Option("--write-only", help="It may push, and read nothing.")
+    ] = False,
+) -> None:
+    """Generate a key for models and scripts; its pass is shown once."""
+    session = Session.of(context)
+    made = session.wire.ask(
+        "POST",
+        "/project/generate-project-token",
+        json_of(
+            {
+                "projectId": session.project["id"],
+                "name": name,
+                "read": not write_only,
+                "write": not read_only,
+            }
+        ),
+    )
+    if session.choices.as_json:
+        session.screen.json(made)
+        return
+    session.screen.say(f"api_key   {made['apiKey']}")
+    session.screen.say(f"api_pass  {made['apiPass']}")
+    session.screen.note("Keep the pass: it is shown this once.", "yellow")
 
 
-@app.command("rotate-store")
-def rotate_store(data: Data = None, database: Database = None, config: Config = None) -> None:
-    """Make a new key for secrets and seal all of them anew. A running server uses it at once."""
-    chosen = settings.load({"data": data, "database": database, "config": config})
-    datadir.require(chosen.data)
-    logs.start("warning", chosen.log_format)
-    folder = chosen.data / "keys"
-    with compose.open_store(chosen) as store:
-        # The new key first, so that what is sealed meanwhile is sealed with it; the old one stays
-        # readable until nothing can be left under it.
-        folder.mkdir(mode=0o700, exist_ok=True)
-        sealing.rotate(folder)
-        count = store.write_now(secrets.reseal, Seal.of(folder))
-        sealing.forget_retired(folder)
-    typer.echo(f"New key. Secrets sealed anew: {count}.")
+@spoken("tapeline keys list", "tapeline keys list --project Research --json")
+def list_keys(context: typer.Context) -> None:
+    """List a project's keys."""
+    session = Session.of(context)
+    found = session.wire.post("/project/list-tokens", projectId=session.project["id"])["keys"]
+    if session.choices.as_json:
+        session.screen.json(found)
+        return
+    session.screen.table(
+        ["key", "~name", "may", "made"],
+        [
+            [
+                one["id"],
+                one["name"] or "-",
+                " ".join(right for right in ("read", "write") if one[right]),
+                screen.ago(one["timestamp"]),
+            ]
+            for one in found
+        ],
+        empty=f"Project {session.project['name']} has no keys. Make one with: tapeline keys new",
+    )
+
+
+@spoken("tapeline keys rm k7x2m9fdq3wz8vbn")
+def remove(
+    context: typer.Context,
+    key: Annotated[str, typer.Argument(help="The key itself; see keys list.", show_default=False)],
+) -> None:
+    """Delete a key; it stops working at once."""
+    session = Session.of(context)
+    session.wire.post("/project/delete-project-token", projectId=session.project["id"], tokenId=key)
+    session.screen.done(f"{key} is deleted.")

@@ -1,34 +1,178 @@
-"""The command `tapeline`."""
+"""The command `tapeline`: every command in one table, and where errors end up."""
 
 import sys
+import traceback
+from typing import Any
 
 import typer
+from typer.core import TyperGroup
+from typer.main import get_command
 
 from tapeline import __version__
-from tapeline.cli import keys, up, user
-from tapeline.errors import InvalidSetting, Problem
+from tapeline.cli.failures import INTERRUPTED, MISUSED, REFUSED, exit_code_of
+from tapeline.cli.lazily import Row, application
+from tapeline.errors import Problem
 
-app = typer.Typer(
+START, RUN, LOOK, RESULTS, MANAGE, PROOF, OPERATE = (
+    "Getting started",
+    "Running models",
+    "Watching models",
+    "Results",
+    "Projects, members, keys",
+    "Proof",
+    "For the operator of a server",
+)
+
+GROUPS = {
+    "backtests": ("Backtests of a model: list, show, compare.", RESULTS),
+    "secrets": ("Secrets of a model: environment variables of its runs.", MANAGE),
+    "keys": ("Keys of a project; for operators also those of a server.", MANAGE),
+    "projects": ("Your projects, and which one is in use.", MANAGE),
+    "members": ("Members of a project and invitations.", MANAGE),
+    "servers": ("Servers you are signed in to, and which one is in use.", START),
+    "user": ("Accounts, for the operator of a server.", OPERATE),
+}
+
+ROWS = (
+    Row("login", "login:login", "Sign in to a server.", START),
+    Row("logout", "login:logout", "Sign out: the token stops working.", START),
+    Row("whoami", "login:whoami", "Show who you are, where, and in which project.", START),
+    Row("servers list", "servers:list_servers", "List the servers you are signed in to."),
+    Row("servers use", "servers:use", "Choose the server that commands talk to."),
+    Row("init", "init:init", "Make a folder with an example model to start from.", START),
+    Row("deploy", "deploy:deploy", "Upload a folder as a new version and run it live.", RUN),
+    Row("backtest", "backtest:backtest", "Upload a folder and run its backtest.", RUN),
+    Row("start", "control:start", "Run a model's newest version live.", RUN),
+    Row("stop", "control:stop", "Stop what runs live of a model, or one run.", RUN),
+    Row("rollback", "control:rollback", "Run an older version live again.", RUN),
+    Row("delete", "control:delete", "Delete a model with everything that belongs to it.", RUN),
+    Row("ps", "ps:ps", "Show the models of a project and how they do.", LOOK),
+    Row("logs", "logs:logs", "Show what a model prints; -f goes on as it comes.", LOOK),
+    Row("versions", "history:versions", "List a model's versions.", LOOK),
+    Row("runs", "history:runs", "List a model's runs and how they ended.", LOOK),
+    Row("open", "open:open_page", "Open a model's page in the browser.", LOOK),
+    Row("orders", "orders:orders", "List a model's orders, newest first.", RESULTS),
+    Row("pnl", "pnl:pnl", "Show a model's profit and loss.", RESULTS),
+    Row("backtests list", "backtests:list_backtests", "List a model's backtests."),
+    Row("backtests show", "backtests:show", "Show one backtest: status, metrics, equity."),
+    Row("backtests compare", "backtests:compare", "Compare backtests, metric by metric."),
+    Row("secrets set", "secrets:put", "Set a secret, asked for or read from standard input."),
+    Row("secrets list", "secrets:list_secrets", "List the names of a model's secrets."),
+    Row("secrets rm", "secrets:remove", "Delete a secret."),
+    Row("keys new", "keys:new", "Generate a key for models and scripts; its pass is shown once."),
+    Row("keys list", "keys:list_keys", "List a project's keys."),
+    Row("keys rm", "keys:remove", "Delete a key; it stops working at once."),
+    Row(
+        "keys rotate",
+        "server_keys:rotate",
+        "Make a new key for idTokens. A running server uses it at once; tokens in use stay valid.",
+        OPERATE,
+    ),
+    Row(
+        "keys rotate-store",
+        "server_keys:rotate_store",
+        "Make a new key for secrets and seal all of them anew. A running server uses it at once.",
+        OPERATE,
+    ),
+    Row("projects list", "projects:list_projects", "List your projects."),
+    Row("projects new", "projects:new", "Create a project and use it from now on."),
+    Row("projects use", "projects:use", "Choose the project that commands are about."),
+    Row("projects rm", "projects:remove", "Delete a project with its models and keys."),
+    Row("members list", "members:list_members", "List the members of a project."),
+    Row("members invite", "members:invite", "Make a link that lets one person join."),
+    Row("members invitations", "members:invitations", "List invitations that are still open."),
+    Row("members withdraw", "members:withdraw", "Withdraw an invitation: its link stops working."),
+    Row("members join", "members:join", "Join a project by an invitation link."),
+    Row("members role", "members:role", "Give a member another role."),
+    Row("members rm", "members:remove", "Take a member out of a project, or leave it."),
+    Row("export", "export:export", "Save a model's whole tape with its seals to a file.", PROOF),
+    Row("verify", "verify:verify", "Check an exported tape, without any server.", PROOF),
+    Row("up", "up:up", "Run the whole service in the foreground until Ctrl-C.", OPERATE),
+    Row("doctor", "doctor:doctor", "Say what this host can and cannot do for models.", OPERATE),
+    Row(
+        "user add",
+        "user:add",
+        "Add an account. The password is asked for, or read from standard input.",
+    ),
+    Row("user list", "user:list_users", "List the accounts."),
+    Row("user passwd", "user:passwd", "Set an account's password; all its sign-ins end."),
+    Row("user disable", "user:disable", "Shut an account out, at once. What it owns stays."),
+    Row("user enable", "user:enable", "Let a disabled account in again."),
+    Row("version", "version:version", "Print the version.", OPERATE),
+)
+
+app = application(
+    ROWS,
+    GROUPS,
     name="tapeline",
     help="Deploy trading models, watch them trade, keep an honest tape.",
-    no_args_is_help=True,
     pretty_exceptions_enable=False,
-    add_completion=False,
 )
-app.command("up")(up.up)
-app.add_typer(user.app, name="user")
-app.add_typer(keys.app, name="keys")
 
 
-@app.command()
-def version() -> None:
-    """Print the version."""
-    typer.echo(__version__)
+@app.callback()
+def root(
+    debug: bool = typer.Option(  # noqa: ARG001 - read where exceptions end up
+        False, "--debug", help="Show requests, and where it failed.", show_default=False
+    ),
+    version: bool = typer.Option(
+        False, "--version", help="Print the version.", is_eager=True, show_default=False
+    ),
+) -> None:
+    if version:
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+def command() -> TyperGroup:
+    made = get_command(app)
+    assert isinstance(made, TyperGroup)
+    return made
 
 
 def main() -> None:
+    sys.exit(_run())
+
+
+def _run() -> int:
+    """The exit status. One sentence on standard error for whatever goes wrong."""
+    debug = "--debug" in sys.argv
     try:
-        app()
+        ended = command()(prog_name="tapeline", standalone_mode=False)
+        return ended if isinstance(ended, int) else 0
     except Problem as problem:
-        typer.echo(f"tapeline: {problem.message}", err=True)
-        sys.exit(2 if isinstance(problem, InvalidSetting) else 1)
+        return _fail(problem.message, exit_code_of(problem), debug)
+    except (KeyboardInterrupt, typer.Abort):
+        typer.echo(err=True)
+        return INTERRUPTED
+    except BrokenPipeError:
+        _leave_quietly()
+        return REFUSED
+    except Exception as error:  # noqa: BLE001 - the last resort: a sentence, never a traceback
+        return _unexpected(error, debug)
+
+
+def _unexpected(error: Exception, debug: bool) -> int:
+    usage: Any = error
+    if hasattr(error, "format_message") and hasattr(error, "ctx"):
+        tried = f" Try: {usage.ctx.command_path} --help" if usage.ctx else ""
+        said = str(usage.format_message()).rstrip(".").replace("\n", " ")
+        return _fail(f"{said}.{tried}", MISUSED, debug)
+    what = f"{type(error).__name__}: {error}".replace("\n", " ")
+    return _fail(
+        f"Something unexpected happened ({what}). Run it again with --debug to see where.",
+        REFUSED,
+        debug,
+    )
+
+
+def _fail(message: str, code: int, debug: bool) -> int:
+    if debug:
+        traceback.print_exc()
+    typer.echo(f"tapeline: {message}", err=True)
+    return code
+
+
+def _leave_quietly() -> None:
+    """Whoever read our output has gone; Python must not complain about it at exit."""
+    sys.stdout = open("/dev/null", "w")  # noqa: SIM115, PTH123

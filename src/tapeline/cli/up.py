@@ -19,6 +19,7 @@ from tapeline.accounts import users
 from tapeline.cli import demo as demonstration
 from tapeline.cli import demo_models
 from tapeline.cli.options import Config, Data, Database
+from tapeline.cli.spoken import HERE, spoken
 from tapeline.errors import CannotStart
 from tapeline.http.event_protocol import EventProtocol
 from tapeline.http.events_api import EventsApi
@@ -28,6 +29,7 @@ from tapeline.settings import Settings
 log = logs.Log(__name__)
 
 
+@spoken("tapeline up --demo", "tapeline up --host 0.0.0.0 --data /srv/tapeline", options=HERE)
 def up(
     host: Annotated[str | None, typer.Option(help="Address to listen on.")] = None,
     port: Annotated[str | None, typer.Option(help="Port to listen on; 0 picks one.")] = None,

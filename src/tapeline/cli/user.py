@@ -13,16 +13,19 @@ from tapeline.accounts import passwords, sign_ins, users
 from tapeline.accounts.actor import OPERATOR
 from tapeline.accounts.users import User
 from tapeline.cli.options import Config, Data, Database
+from tapeline.cli.spoken import HERE, spoken
 from tapeline.errors import NoSuchUser
 from tapeline.models import onboarding
 from tapeline.settings import Settings
 
-app = typer.Typer(help="Accounts, for the operator of this server.", no_args_is_help=True)
-
 Email = Annotated[str, typer.Argument(help="The account's email address.")]
 
 
-@app.command()
+@spoken(
+    "tapeline user add ada@example.com --name Ada",
+    "tapeline user add ada@example.com < password.txt",
+    options=HERE,
+)
 def add(
     email: Email,
     name: Annotated[str, typer.Option(help="The person's name.")] = "",
@@ -41,7 +44,7 @@ def add(
     typer.echo(f"Added {user.email} ({user.id}).")
 
 
-@app.command("list")
+@spoken("tapeline user list --json", options=HERE)
 def list_users(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object per line.")] = False,
     data: Data = None,
@@ -57,7 +60,7 @@ def list_users(
         typer.echo("No accounts yet. Add one with: tapeline user add you@example.com", err=True)
 
 
-@app.command()
+@spoken("tapeline user passwd ada@example.com", options=HERE)
 def passwd(
     email: Email, data: Data = None, database: Database = None, config: Config = None
 ) -> None:
@@ -72,7 +75,7 @@ def passwd(
     typer.echo(f"Password of {user.email} is set; {ended} sign-ins ended.")
 
 
-@app.command()
+@spoken("tapeline user disable ada@example.com", options=HERE)
 def disable(
     email: Email, data: Data = None, database: Database = None, config: Config = None
 ) -> None:
@@ -80,7 +83,7 @@ def disable(
     _set_disabled(_settings(data, database, config), email, disabled=True)
 
 
-@app.command()
+@spoken("tapeline user enable ada@example.com", options=HERE)
 def enable(
     email: Email, data: Data = None, database: Database = None, config: Config = None
 ) -> None:

@@ -28,10 +28,10 @@ def head() -> str:
 def migrate(database: Database) -> None:
     """Apply what is missing under a lock; refuse a database that a newer version made."""
     # Asked of the readers: the common case must not wait for another process that writes.
-    if _revision(database.reading) == head():
+    if revision(database.reading) == head():
         return
     with _lock(database):
-        before = _revision(database.reading)
+        before = revision(database.reading)
         if before == head():
             return
         if before is not None and before > head():
@@ -70,7 +70,7 @@ def _transaction(engine: Engine) -> Iterator[Connection]:
             raise CannotStart(f"The migration would leave {orphans} rows that refer to nothing.")
 
 
-def _revision(engine: Engine) -> str | None:
+def revision(engine: Engine) -> str | None:
     with engine.connect() as connection:
         if not inspect(connection).has_table("alembic_version"):
             return None

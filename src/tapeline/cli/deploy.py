@@ -1,0 +1,73 @@
+"""`tapeline deploy`: a folder becomes a version, and the version runs."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tapeline.cli.following import follow_live, require_alive
+from tapeline.cli.options import ModelOption
+from tapeline.cli.session import Session
+from tapeline.cli.spoken import spoken
+from tapeline.cli.uploading import upload
+
+Folder = Annotated[
+    Path, typer.Argument(metavar="[FOLDER]", help="The model's folder.", show_default=False)
+]
+New = Annotated[bool, typer.Option("--new", help="Make a new model of it.")]
+Name = Annotated[str | None, typer.Option("--name", help="What to call a new model.")]
+Plan = Annotated[str | None, typer.Option("--plan", help="Memory and processor, such as micro.")]
+Python = Annotated[str | None, typer.Option("--python", help="Version of Python, such as 3.12.")]
+Detach = Annotated[bool, typer.Option("--detach", "-d", help="Do not wait for it to start.")]
+
+
+@spoken(
+    "tapeline deploy",
+    'tapeline deploy models/trend --new --name Trend --note "first try"',
+    "tapeline deploy --plan micro --detach --json",
+)
+def deploy(
+    context: typer.Context,
+    folder: Folder = Path(),
+    model: ModelOption = None,
+    new: New = False,
+    name: Name = None,
+    note: Annotated[str | None, typer.Option("--note", help="What is new in this version.")] = None,
+    plan: Plan = None,
+    python: Python = None,
+    schedule: Annotated[
+        str | None, typer.Option("--schedule", help="When a screener runs, as cron writes it.")
+    ] = None,
+    detach: Detach = False,
+    follow: Annotated[
+        bool, typer.Option("--follow", "-f", help="Go on showing its log until Ctrl-C.")
+    ] = False,
+) -> None:
+    """Upload a folder as a new version and run it live.
+
+    It takes the place of the version that runs. Which model it is stands in platform.json; the
+    first time say --new. Files that `ignore_files` names stay out, as do .git, .venv and the like.
+    """
+    session = Session.of(context)
+    deployed, after = upload(
+        session,
+        folder,
+        "/model/deploy",
+        wanted=model,
+        new=new,
+        name=name,
+        versionDescription=note,
+        plan=plan,
+        pythonVersion=python,
+        schedule=schedule,
+    )
+    shown = {"id": deployed["modelId"], "projectId": deployed["projectId"]}
+    page = session.page_of(shown)
+    called = f"Version {deployed['version']}"
+    session.screen.note(f"{called} is uploaded.", "green")
+    run = None
+    if not detach:
+        run = follow_live(session, deployed, after, forever=follow)
+    session.screen.done(page, {**deployed, "url": page, "run": run})
+    if run is not None:
+        require_alive(session, run, called)

@@ -1,0 +1,243 @@
+"""What a person sees: aligned tables, short times, colours on a terminal alone; JSON for scripts.
+
+Whatever comes from a server may hold control characters that would move a terminal's cursor or
+worse; `clean` takes them out of everything that is printed.
+"""
+
+import json
+import re
+import sys
+import time
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
+CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+BARS = "▁▂▃▄▅▆▇█"
+STATES = {
+    "running": "green", "installing": "cyan", "pending": "cyan", "starting": "cyan",
+    "restarting": "yellow", "stopping": "yellow", "crashed": "red", "failed": "red",
+    "exited": "dim", "stopped": "dim", "never ran": "dim", "done": "green",
+}  # fmt: skip
+# Wider than any terminal: a pipe or a file gets every column in full.
+UNBOUNDED = 100_000
+GAP, NARROWEST = 2, 6
+
+
+class Screen:
+    def __init__(self, *, as_json: bool = False) -> None:
+        self.as_json = as_json
+
+    @cached_property
+    def out(self) -> "Console":
+        return _console(to_stderr=False)
+
+    @cached_property
+    def err(self) -> "Console":
+        return _console(to_stderr=True)
+
+    @property
+    def is_lively(self) -> bool:
+        """Whether somebody looks on: progress bars, spinners and questions make sense."""
+        return sys.stderr.isatty() and not self.as_json
+
+    def json(self, value: Any) -> None:
+        sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+        sys.stdout.flush()
+
+    def json_line(self, value: Any) -> None:
+        sys.stdout.write(json.dumps(value, ensure_ascii=False) + "\n")
+        sys.stdout.flush()
+
+    def say(self, text: str = "", style: str | None = None) -> None:
+        """A sentence on standard output."""
+        self.out.print(clean(text, keep_lines=True), style=style, markup=False, highlight=False)
+
+    def note(self, text: str, style: str | None = "dim") -> None:
+        """A remark that is not the answer: on standard error, so that pipes stay clean."""
+        if not self.as_json:
+            self.err.print(clean(text), style=style, markup=False, highlight=False)
+
+    def done(self, text: str, answer: Any = None) -> None:
+        """What a changing command says: a sentence, or with --json the server's answer."""
+        if self.as_json:
+            self.json({"status": "success"} if answer is None else answer)
+        else:
+            self.say(text)
+
+    def show(self, what: "RenderableType") -> None:
+        self.out.print(what)
+
+    def table(
+        self, columns: Sequence[str], rows: Iterable[Sequence[Any]], *, empty: str = ""
+    ) -> None:
+        """Columns: `>name` is for numbers, `~name` may be cut short when the terminal is narrow,
+        `=name` is an id that keeps its case."""
+        filled = [list(row) for row in rows]
+        if not filled:
+            self.note(empty)
+            return
+        self.show(table_of(columns, filled, self.out.width))
+
+
+def table_of(columns: Sequence[str], rows: Iterable[Sequence[Any]], width: int) -> "RenderableType":
+    from rich.table import Table  # noqa: PLC0415 - takes longer to import than most commands run
+
+    cells = [[_text(cell) for cell in row] for row in rows]
+    made = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold")
+    for column, taken in zip(columns, _widths(columns, cells, width), strict=True):
+        made.add_column(
+            _heading(column),
+            justify="right" if column.startswith(">") else "left",
+            no_wrap=True,
+            overflow="ellipsis",
+            width=taken,
+        )
+    for row in cells:
+        made.add_row(*row)
+    return made
+
+
+def _widths(columns: Sequence[str], rows: list[list[Any]], width: int) -> list[int]:
+    """Every column as wide as its longest cell; what does not fit, the flexible ones give up."""
+    wanted = [
+        max([len(_heading(column)), *(row[place].cell_len for row in rows)])
+        for place, column in enumerate(columns)
+    ]
+    flexible = [place for place, column in enumerate(columns) if column.startswith("~")]
+    excess = sum(wanted) + GAP * (len(columns) - 1) - width
+    while excess > 0 and flexible:
+        widest = max(flexible, key=lambda place: wanted[place])
+        if wanted[widest] <= NARROWEST:
+            break
+        wanted[widest] -= 1
+        excess -= 1
+    return wanted
+
+
+def _heading(column: str) -> str:
+    name = column.lstrip(">~")
+    return name.removeprefix("=") if name.startswith("=") else name.upper()
+
+
+def _text(cell: Any) -> Any:
+    from rich.text import Text  # noqa: PLC0415
+
+    if isinstance(cell, Text):
+        return cell
+    return Text("" if cell is None else clean(str(cell)))
+
+
+def state(word: str) -> Any:
+    from rich.text import Text  # noqa: PLC0415
+
+    return Text(clean(word), style=STATES.get(word, ""))
+
+
+def better(text: str, *, is_best: bool) -> Any:
+    from rich.text import Text  # noqa: PLC0415
+
+    return Text(text, style="green" if is_best else "")
+
+
+def signed(value: float | None) -> Any:
+    """A gain in green, a loss in red."""
+    from rich.text import Text  # noqa: PLC0415
+
+    if value is None:
+        return Text("-", style="dim")
+    return Text(f"{value:+,.2f}", style="green" if value > 0 else "red" if value < 0 else "")
+
+
+def clean(text: str, *, keep_lines: bool = False) -> str:
+    if keep_lines:
+        return "\n".join(clean(line) for line in text.split("\n"))
+    return CONTROL.sub("", text.expandtabs(4))
+
+
+def moment(at: float | None) -> str:
+    """The local time to the second."""
+    if at is None:
+        return "-"
+    return datetime.fromtimestamp(at, UTC).astimezone().strftime("%Y-%m-%d %H:%M:%S")
+
+
+def day(at: float | None) -> str:
+    return "-" if at is None else datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d")
+
+
+def ago(at: float | None) -> str:
+    return "-" if at is None else f"{span(max(0.0, time.time() - at))} ago"
+
+
+def span(seconds: float) -> str:
+    """The two largest units: 3d 4h, 5m 12s."""
+    whole = int(seconds)
+    units = [(86_400, "d"), (3_600, "h"), (60, "m"), (1, "s")]
+    parts: list[str] = []
+    for size, letter in units:
+        if whole >= size or (size == 1 and not parts):
+            parts.append(f"{whole // size}{letter}")
+            whole %= size
+    return " ".join(parts[:2])
+
+
+def size(count: float | None) -> str:
+    if count is None:
+        return "-"
+    for unit in ("B", "KB", "MB", "GB"):
+        if count < 1000 or unit == "GB":
+            return f"{count:.0f} {unit}" if unit in {"B", "KB"} else f"{count:.1f} {unit}"
+        count /= 1000
+    raise AssertionError("the last unit takes all")
+
+
+def number(value: Any) -> str:
+    """As many digits as it takes and no more."""
+    if value is None:
+        return "-"
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return str(value)
+    if value == int(value) and abs(value) < 1e15:
+        return f"{int(value):,}"
+    return f"{value:,.2f}" if abs(value) >= 1000 else f"{value:.6g}"
+
+
+def metric(value: Any, kind: str | None) -> str:
+    """A percent is a share, a time is in epoch seconds."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return "-" if value is None else str(value)
+    written = {
+        "percent": f"{value * 100:,.2f}%",
+        "money": f"{value:,.2f}",
+        "days": f"{number(round(value, 1))} d",
+        "count": number(value),
+    }
+    if kind in written:
+        return written[kind]
+    if kind == "time":
+        return day(value)
+    return number(value) if abs(value) >= 1000 else f"{value:.3g}"
+
+
+def sparkline(values: Sequence[float], width: int) -> str:
+    """A curve in one line of text."""
+    if not values:
+        return ""
+    count = min(len(values), max(width, 1))
+    taken = [values[place * (len(values) - 1) // max(count - 1, 1)] for place in range(count)]
+    low, high = min(taken), max(taken)
+    reach = (high - low) or 1.0
+    return "".join(BARS[round((value - low) / reach * (len(BARS) - 1))] for value in taken)
+
+
+def _console(*, to_stderr: bool) -> "Console":
+    from rich.console import Console  # noqa: PLC0415
+
+    stream = sys.stderr if to_stderr else sys.stdout
+    width = None if stream.isatty() else UNBOUNDED
+    return Console(stderr=to_stderr, width=width, soft_wrap=False, highlight=False, emoji=False)
