@@ -1,5 +1,6 @@
 """A `tapeline up` that runs models for a bench, and leaves nothing of them behind."""
 
+import functools
 import http.client
 import json
 import os
@@ -25,7 +26,9 @@ BOUNDARY = "bench-bench-bench"
 Json = dict[str, Any]
 
 
+@functools.cache
 def python() -> Interpreter:
+    """The one that models of a bench run on, and what stands beside them too."""
     found = interpreters.discover(memory=None, extra=[], path=search_path(), home=Path.home())
     return found.get("3.11") or found.interpreters[0]
 
@@ -76,22 +79,24 @@ class Server:
 
     def call(self, method: str, path: str, said: Json | None = None) -> Json:
         body = None if said is None else json.dumps(said).encode()
-        return self._send(method, path, body, "application/json")
+        return self._decoded(method, path, body, "application/json")
 
     def make_model(self, name: str = "one") -> str:
         wanted = {"projectId": self._project, "name": name}
         model: str = self.call("POST", "/model/create-model", wanted)["modelId"]
         return model
 
-    def upload(self, path: str, model: str, archive: bytes) -> Json:
+    def upload(self, path: str, model: str, archive: bytes, **said: str) -> Json:
         """To `/model/deploy`, `/model/backtest` or `/model/upload`."""
         head = f'--{BOUNDARY}\r\ncontent-disposition: form-data; name="'
+        texts = {"modelId": model, "pythonVersion": python().version, **said}
         body = (
-            f'{head}modelId"\r\n\r\n{model}\r\n{head}model"; filename="m.zip"\r\n\r\n'.encode()
+            "".join(f'{head}{name}"\r\n\r\n{text}\r\n' for name, text in texts.items()).encode()
+            + f'{head}model"; filename="m.zip"\r\n\r\n'.encode()
             + archive
             + f"\r\n--{BOUNDARY}--\r\n".encode()
         )
-        return self._send("POST", path, body, f"multipart/form-data; boundary={BOUNDARY}")
+        return self._decoded("POST", path, body, f"multipart/form-data; boundary={BOUNDARY}")
 
     def run(self, deployed: Json) -> Json:
         return self.call("GET", f"/api/models/{deployed['modelId']}/runs/{deployed['runId']}")
@@ -99,6 +104,12 @@ class Server:
     def logs(self, model: str, query: str) -> list[Json]:
         items: list[Json] = self.call("GET", f"/api/models/{model}/logs?{query}")["items"]
         return items
+
+    def lines(self, model: str) -> list[Json]:
+        """All that the model itself said, from its tape, oldest first."""
+        records = self._send("GET", f"/api/models/{model}/tape", None, "").splitlines()
+        logged = [one for one in map(json.loads, records) if one.get("kind") == "log"]
+        return [one for one in logged if one["body"]["type"] == "stdout"]
 
     def kill(self, model: str) -> None:
         self.call("POST", "/model/kill", {"projectId": self._project, "modelId": model})
@@ -114,7 +125,11 @@ class Server:
             stream.wait_for(b"\r\n\r\n")
             yield stream
 
-    def _send(self, method: str, path: str, body: bytes | None, kind: str) -> Json:
+    def _decoded(self, method: str, path: str, body: bytes | None, kind: str) -> Json:
+        found: Json = json.loads(self._send(method, path, body, kind))
+        return found
+
+    def _send(self, method: str, path: str, body: bytes | None, kind: str) -> bytes:
         headers = {"content-type": kind}
         if self._token:
             headers["token"] = self._token
@@ -123,8 +138,7 @@ class Server:
         said = answer.read()
         if answer.status != 200:
             raise SystemExit(f"{method} {path}: {answer.status} {said.decode()}")
-        found: Json = json.loads(said)
-        return found
+        return said
 
 
 class Stream:
