@@ -8,13 +8,12 @@ import argparse
 import json
 import os
 import signal
-import sqlite3
 import statistics
 import subprocess
 import tempfile
 import time
 from collections.abc import Iterable
-from contextlib import closing, suppress
+from contextlib import suppress
 from pathlib import Path
 
 from bench.parts import fleet
@@ -74,19 +73,15 @@ def _deploy(server: Server, count: int) -> list[int]:
     deployed = [
         server.upload("/model/deploy", server.make_model(f"m{n}"), archive) for n in range(count)
     ]
-    wanted = {one["runId"] for one in deployed}
-    fleet.wait_for(
-        lambda: wanted <= _rows(server, "select id from runs where state = 'running'").keys(),
-        every=0.2,
-    )
-    fleet.wait_for(lambda: _said(server, "up") >= count, every=0.2)
-    files = [server.data / "runs" / one / "shim.json" for one in wanted]
+    fleet.wait_for(lambda: len(_offsets(server)) == count, every=0.2)
+    fleet.wait_for(lambda: _said(server, "up") == count, every=0.2)
+    files = [server.data / "runs" / one["runId"] / "shim.json" for one in deployed]
     return [json.loads(file.read_text())["pid"] for file in files]
 
 
-def _rows(server: Server, query: str) -> dict[str, tuple[object, ...]]:
-    with closing(sqlite3.connect(f"file:{server.data}/tapeline.db?mode=ro", uri=True)) as opened:
-        return {row[0]: row[1:] for row in opened.execute(query)}
+def _offsets(server: Server) -> dict[str, int]:
+    """How far each journal was read, of those that run."""
+    return dict(server.rows("select id, journal from runs where state = 'running'"))
 
 
 def _said(server: Server, text: str) -> int:
@@ -168,7 +163,7 @@ def _restart(server: Server, shims: list[int]) -> dict[str, float]:
     """While the server is away every model says a line: it has found a model again when that line
     is on the tape."""
     models = [_model(shim) for shim in shims]
-    before = _rows(server, "select id, journal from runs")
+    before = _offsets(server)
     asked = time.monotonic()
     server.end(signal.SIGTERM)
     ended = time.monotonic()
@@ -190,8 +185,8 @@ def _restart(server: Server, shims: list[int]) -> dict[str, float]:
     }
 
 
-def _are_read(server: Server, before: dict[str, tuple[object, ...]]) -> bool:
-    now = _rows(server, "select id, journal from runs where state = 'running'")
+def _are_read(server: Server, before: dict[str, int]) -> bool:
+    now = _offsets(server)
     return now.keys() == before.keys() and all(now[one] > before[one] for one in now)
 
 

@@ -6,12 +6,13 @@ import json
 import os
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,7 @@ def python() -> Interpreter:
 
 
 class Server:
-    """One account's view of it. Over one connection: a bench is one patient client."""
+    """One account's view of it."""
 
     def __init__(self, data: Path, **settings: str) -> None:
         self.data = data
@@ -49,7 +50,7 @@ class Server:
 
     def start(self) -> None:
         self._port = service.free_port()
-        command = [sys.executable, "-m", "tapeline", "up"]
+        command = [sys.executable, *os.environ.get("BENCH_UP", "-m tapeline").split(), "up"]
         command += ["--data", str(self.data), "--port", str(self._port)]
         environment = {**os.environ, "TAPELINE_LOG_LEVEL": "warning", **self._settings}
         self._process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)
@@ -57,7 +58,6 @@ class Server:
         wait_for(lambda: self._ended() or service.answers(f"{address}/time"), every=0.01)
         if self._ended():
             raise SystemExit(f"tapeline up ended with {self._process.returncode}")
-        self._connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=120)
 
     def enter(self) -> None:
         """The one account, made at the first time."""
@@ -70,7 +70,6 @@ class Server:
         if not self._ended():
             self._process.send_signal(how)
         self._process.wait(PATIENCE)
-        self._connection.close()
 
     def _ended(self) -> bool:
         return self._process.poll() is not None
@@ -111,6 +110,12 @@ class Server:
         logged = [one for one in map(json.loads, records) if one.get("kind") == "log"]
         return [one for one in logged if one["body"]["type"] == "stdout"]
 
+    def rows(self, query: str) -> list[tuple[Any, ...]]:
+        """Straight from the database: to ask the server often would be to keep it busy."""
+        file = f"file:{self.data}/tapeline.db?mode=ro"
+        with closing(sqlite3.connect(file, uri=True)) as opened:
+            return opened.execute(query).fetchall()
+
     def kill(self, model: str) -> None:
         self.call("POST", "/model/kill", {"projectId": self._project, "modelId": model})
 
@@ -133,9 +138,10 @@ class Server:
         headers = {"content-type": kind}
         if self._token:
             headers["token"] = self._token
-        self._connection.request(method, path, body, headers)
-        answer = self._connection.getresponse()
-        said = answer.read()
+        with closing(http.client.HTTPConnection("127.0.0.1", self._port, timeout=120)) as opened:
+            opened.request(method, path, body, headers)
+            answer = opened.getresponse()
+            said = answer.read()
         if answer.status != 200:
             raise SystemExit(f"{method} {path}: {answer.status} {said.decode()}")
         return said

@@ -48,6 +48,13 @@ class Stage:
 
     async def take_file(self, file: Path, more: dict[str, Any]) -> dict[str, Any]:
         """The same for a file, whose fields `more` adds to or replaces."""
+        content = await anyio.to_thread.run_sync(_read_small, file)
+        if content is not None:
+            header, pieces = prepare_here(
+                content, more, {}, lenient=False, max_depth=self.max_depth
+            )
+            await self.put(pieces)
+            return header
         with tempfile.TemporaryDirectory(dir=self.spool) as name:
             await anyio.to_thread.run_sync(shutil.copyfile, file, Path(name) / "body")
             return await self.take_folder(Path(name), more, lenient=False)
@@ -85,3 +92,9 @@ class Stage:
             with suppress(Problem):  # a store that is down has told the client already
                 await self._store.write(uploads.discard, self._tape, upload)
         self._uploads.clear()
+
+
+def _read_small(file: Path) -> bytes | None:
+    with file.open("rb") as opened:
+        content = opened.read(SMALL + 1)
+    return content if len(content) <= SMALL else None
