@@ -8,8 +8,6 @@ import fcntl
 import os
 import shutil
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -21,10 +19,9 @@ import msgspec
 from tapeline.errors import AlreadyRunning, CannotLaunch
 from tapeline.runs import cgroups, sandbox, seccomp
 from tapeline.runs.box import Box, Launch
+from tapeline.runs.nursery import NURSERY
 from tapeline.runs.shim import tree
 
-PROGRAM = Path(__file__).parent / "shim"
-ANSWER_WITHIN = 30.0
 MOST_FILES = 4096
 ADDRESS_SPACE = 8  # times the memory: without control groups, and per process
 LEAST_ADDRESS_SPACE = 4 * 1024**3
@@ -37,8 +34,9 @@ def launch(spec: Launch) -> None:
     _refuse_nonsense(spec)
     Path(spec.lock).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with _filter(spec.unsafe) as descriptor:
-        told = msgspec.json.encode(_instructions(spec, descriptor))
-        answer = _start(spec, told, [] if descriptor is None else [descriptor])
+        told = msgspec.json.encode(_instructions(spec))
+        log = Path(spec.folder) / "shim.log"
+        answer = NURSERY.launch(spec.name, told, log, descriptor)
     if answer == "held":
         raise AlreadyRunning
     if answer != "ready":
@@ -96,7 +94,7 @@ def _refuse_nonsense(spec: Launch) -> None:
         raise CannotLaunch("Only root can start a box as another user.")
 
 
-def _instructions(spec: Launch, descriptor: int | None) -> dict[str, Any]:
+def _instructions(spec: Launch) -> dict[str, Any]:
     """The launch as the shim knows it: every choice is made here, it only acts."""
     box, runs = spec.box, Path(spec.runs)
     groups = cgroups.find(runs)
@@ -115,7 +113,6 @@ def _instructions(spec: Launch, descriptor: int | None) -> dict[str, Any]:
         "unsafe": spec.unsafe,
         "uid": None if spec.unsafe else box.uid,
         "group": group,
-        "seccomp": descriptor,
         "slirp": None if spec.unsafe else _slirp(box),
         "events_port": box.events_port if box.network != "none" else None,
         "folders": [source for source, _ in box.writable],
@@ -169,28 +166,6 @@ def _filter(unsafe: bool) -> Iterator[int | None]:
         yield descriptor
     finally:
         os.close(descriptor)
-
-
-def _start(spec: Launch, told: bytes, descriptors: list[int]) -> str:
-    log = Path(spec.folder) / "shim.log"
-    with log.open("ab") as errors:
-        starter = subprocess.Popen(  # noqa: S603 - our own interpreter and our own program
-            [sys.executable, "-SIE", str(PROGRAM), spec.name],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=errors,
-            env={},
-            cwd="/",
-            start_new_session=True,
-            pass_fds=descriptors,
-        )
-        try:
-            answer, _ = starter.communicate(told, timeout=ANSWER_WITHIN)
-        except subprocess.TimeoutExpired as error:
-            os.killpg(starter.pid, signal.SIGKILL)
-            starter.communicate()
-            raise CannotLaunch(f"Nothing was heard of it for {ANSWER_WITHIN:.0f} s.") from error
-    return answer.decode(errors="replace")
 
 
 def _last_words(folder: Path) -> str:

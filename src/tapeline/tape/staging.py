@@ -75,6 +75,9 @@ class Stage:
 
     async def take_file(self, file: Path, more: dict[str, Any]) -> dict[str, Any]:
         """The same for a file, to which `more` adds fields or takes their place."""
+        content = await anyio.to_thread.run_sync(_read_small, file)
+        if content is not None:
+            return await self.take_parts(content, more, {}, lenient=False)
         with tempfile.TemporaryDirectory(dir=self.staging.spool) as name:
             await anyio.to_thread.run_sync(shutil.copyfile, file, Path(name) / "body")
             return await self.take_folder(Path(name), more, lenient=False)
@@ -118,3 +121,9 @@ class Stage:
                 portion, size = [], 0
         if portion:
             await self.staging.store.write(uploads.stage, upload, portion)
+
+
+def _read_small(file: Path) -> bytes | None:
+    with file.open("rb") as opened:
+        content = opened.read(SMALL + 1)
+    return content if len(content) <= SMALL else None

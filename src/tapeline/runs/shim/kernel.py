@@ -1,5 +1,6 @@
-"""System calls Python lacks. Only forked children call them: ctypes costs a megabyte of memory."""
+"""System calls Python lacks, found before anybody gives up the right to read what they need."""
 
+import ctypes
 import os
 import signal
 import sys
@@ -8,6 +9,7 @@ from typing import NoReturn
 NEWNS, NEWUSER, NEWNET = 0x00020000, 0x10000000, 0x40000000
 NOSUID, NODEV, BIND, RECURSIVE, PRIVATE = 2, 4, 4096, 16384, 1 << 18
 _PDEATHSIG, _DUMPABLE, _NO_NEW_PRIVS = 1, 4, 38
+_LIBRARY = ctypes.CDLL(None, use_errno=True)
 
 
 def unshare(flags: int) -> None:
@@ -24,7 +26,7 @@ def mount(source: str, target: str, kind: str, flags: int, options: str = "") ->
 
 
 def begin(parent: int) -> None:
-    """The first step of every child; the later ones may not be able to read ctypes any more."""
+    """The first step of every child."""
     _fresh_signals()
     _die_with(parent)
 
@@ -66,15 +68,10 @@ def _die_with(parent: int) -> None:
 
 
 def _unsigned_long(number: int) -> object:
-    import ctypes  # noqa: PLC0415 - see the module's first line
-
     return ctypes.c_ulong(number)
 
 
 def _call(name: str, *arguments: object) -> None:
-    import ctypes  # noqa: PLC0415
-
-    library = ctypes.CDLL(None, use_errno=True)
-    if getattr(library, name)(*arguments) == -1:
+    if getattr(_LIBRARY, name)(*arguments) == -1:
         number = ctypes.get_errno()
         raise OSError(number, f"{name}: {os.strerror(number)}")
