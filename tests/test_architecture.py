@@ -3,6 +3,7 @@
 import ast
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -60,14 +61,22 @@ def room_of(module: Path) -> str:
     return "" if first == "__init__.py" else first.removesuffix(".py")
 
 
-def imports_of(module: Path) -> Iterator[str]:
-    for node in ast.walk(ast.parse(module.read_text())):
+@cache
+def nodes_of(module: Path) -> tuple[ast.AST, ...]:
+    return tuple(ast.walk(ast.parse(module.read_text())))
+
+
+@cache
+def imports_of(module: Path) -> tuple[str, ...]:
+    found: list[str] = []
+    for node in nodes_of(module):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            found += (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{module}: import by the full name"
-            yield node.module or ""
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            found.append(node.module or "")
+            found += (f"{node.module}.{alias.name}" for alias in node.names)
+    return tuple(found)
 
 
 def rooms_used_by(module: Path) -> Iterator[str]:
@@ -125,7 +134,7 @@ def test_only_settings_reads_the_environment() -> None:
 
 
 def _attributes(module: Path) -> Iterator[str]:
-    for node in ast.walk(ast.parse(module.read_text())):
+    for node in nodes_of(module):
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
             yield f"{node.value.id}.{node.attr}"
 
@@ -135,11 +144,12 @@ def test_a_module_is_small_and_says_why_it_exists(module: Path) -> None:
     if "versions" in module.parts:
         return  # a migration is as long as what it makes
     text = module.read_text()
-    tree = ast.parse(text)
+    module_node, *_ = nodes = nodes_of(module)
+    assert isinstance(module_node, ast.Module)
     assert module.stem not in NAMES_THAT_SAY_NOTHING
     assert len(text.splitlines()) <= LONGEST_MODULE
-    assert ast.get_docstring(tree), "a module starts with why it exists"
-    for node in ast.walk(tree):
+    assert ast.get_docstring(module_node), "a module starts with why it exists"
+    for node in nodes:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             length = (node.end_lineno or 0) - node.lineno + 1
             assert length <= LONGEST_FUNCTION, f"{node.name} has {length} lines"

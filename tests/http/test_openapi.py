@@ -1,6 +1,7 @@
 """The OpenAPI document describes what is really there: fuzzing finds no 500 and no surprise."""
 
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import pytest
@@ -46,8 +47,7 @@ def test_fuzzing_finds_no_500_and_no_undocumented_answer(
     row: Endpoint, open_service: tuple[Service, str, str]
 ) -> None:
     service, user_id, token = open_service
-    schema = schemathesis.openapi.from_dict(openapi.document(ROUTES))
-    operation = schema[row.path][row.method]
+    operation = _schema()[row.path][row.method]
 
     @given(case=operation.as_strategy(), mine=st.booleans())
     @hypothesis_settings(
@@ -67,6 +67,11 @@ def test_fuzzing_finds_no_500_and_no_undocumented_answer(
         )
 
     fuzz()
+
+
+@cache
+def _schema() -> Any:
+    return schemathesis.openapi.from_dict(openapi.document(ROUTES))
 
 
 def _aim_at(case: schemathesis.Case[Any], project_id: str) -> None:

@@ -56,7 +56,8 @@ def test_the_victim_of_a_deadlock_is_tried_again_and_both_succeed(settings: Sett
             two.writer.submit(lambda connection: lock_both(connection, "t-b", "t-a")),
         ]
         assert [answer.result(20) for answer in answers] == ["t-a", "t-b"]
-        assert len(runs) == 3, "there was a deadlock, and its victim ran twice"
+        # Under load they may meet again: PostgreSQL lets whoever comes first have a free row.
+        assert len(runs) >= 3, "there was a deadlock, and its victim ran again"
         ours = select(facts.c.value).where(facts.c.name.like("t-%"))
         assert one.read_now(lambda c: set(c.scalars(ours))) == {"0++"}
         assert one.writer.counts.failures + two.writer.counts.failures == 0

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from time import monotonic
+from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, Engine, Transaction
@@ -27,6 +27,7 @@ log = Log(__name__)
 
 GROUP = 1_000  # jobs in one transaction: bounds how long the first of them waits
 TRIES = 3
+PAUSE = 0.02  # seconds before another try
 PATIENCE = 10.0  # seconds for a group whose jobs have to be tried one by one
 UNKNOWN = (
     "The store went away while this was being stored, and it is not known whether it was."
@@ -141,6 +142,8 @@ class Writer:
                 failure = error
                 if not failures.is_worth_another_try(_cause(error)):
                     return failure
+                # Whoever we were in the way of goes first, or both would meet again at once.
+                sleep(PAUSE)
             else:
                 return None
         return failure
