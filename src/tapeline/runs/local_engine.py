@@ -137,6 +137,9 @@ class LocalEngine:
     def is_alive(self, run: Run) -> bool:
         return shims.is_held(self._lock(run))
 
+    def has_news(self, run: Run) -> bool:
+        return journal.end(self.folder / run.id) > run.journal
+
     def read(self, run: Run, offset: int) -> Chunk:
         journal.forget(self.folder / run.id, offset)
         return journal.read(self.folder / run.id, offset)
