@@ -15,6 +15,7 @@ from tapeline.runs.installing import Installing
 from tapeline.runs.interpreters import Found
 from tapeline.runs.journal import Chunk
 from tapeline.runs.leavings import left_in
+from tapeline.runs.nursery import NURSERY
 from tapeline.runs.run import Run
 from tapeline.runs.run_box import Places
 from tapeline.runs.unpacking import Unpacked
@@ -65,6 +66,7 @@ class LocalEngine:
         cgroups.clean(self.folder, keep=self.known())
         self._unpacked.start()
         self._environments.start()
+        NURSERY.open()
 
     def prepare(self, job: Job, progress: Progress) -> Prepared:
         version, run = job.version, job.run
