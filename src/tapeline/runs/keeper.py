@@ -113,6 +113,9 @@ class Keeper:
         if time.monotonic() - self._forgot_at > FORGET_EVERY:
             self._forgot_at = time.monotonic()
             await self._forget_strangers()
+        # Who is being started now may be seen without a lock below, and be done before we decide:
+        # that is not a run that was lost.
+        busy = set(self._busy)
         runs = await self._unfinished()
         # Looked first, read after: of what is gone, everything has been read now. Of what lives,
         # nearly all has rung; but not what wrote while no server was there to hear it.
@@ -123,12 +126,12 @@ class Keeper:
         if unread:
             await asyncio.gather(*map(self._collector.collect, unread))
             runs = await self._unfinished()
-        for action in supervisor.decide(self._view(runs, alive)):
+        for action in supervisor.decide(self._view(runs, alive, busy | self._busy)):
             # Preparing takes minutes and can be given up meanwhile; all else is one at a time.
             doing = self._preparing if isinstance(action, supervisor.Prepare) else self._busy
             self._begin(action.run.id, self._carry_out(action), doing)
 
-    def _view(self, runs: list[Run], alive: dict[str, bool]) -> View:
+    def _view(self, runs: list[Run], alive: dict[str, bool], busy: set[str]) -> View:
         now = time.time()
         seen = {}
         for run in runs:
@@ -137,7 +140,7 @@ class Keeper:
             seen[run.id] = Seen(
                 # Launched since we looked: the next turn will know.
                 alive=alive.get(run.id, run.is_launched),
-                busy=run.id in self._busy,
+                busy=run.id in busy,
                 preparing=run.id in self._preparing,
                 prepared=run.id in self._jobs,
                 problem=self._problems.get(run.id),
