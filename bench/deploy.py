@@ -43,7 +43,8 @@ def main() -> None:
     print(f"Python {python.release}; warm: median of {options.rounds}; cold: of {options.cold}\n")
     _print_warm(warm)
     _print_steps(steps)
-    _print_cold(cold)
+    if options.cold:
+        _print_cold(cold)
 
 
 def _warm(python: Interpreter, rounds: int) -> tuple[Times, Times]:

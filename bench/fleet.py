@@ -43,7 +43,7 @@ def main() -> None:
         shims = _deploy(server, options.models)
         deploying = time.monotonic() - started
         time.sleep(SETTLING)
-        memory, bare = _memory(shims)
+        memory, bare = _memory(server, shims)
         shares = _processor(server, shims, options.seconds)
         took = _restart(server, shims)
     each = {name: sum(one.values()) / len(shims) for name, one in memory.items()}
@@ -93,16 +93,14 @@ def _said(server: Server, text: str) -> int:
 # Memory
 
 
-def _memory(shims: list[int]) -> tuple[dict[str, dict[int, float]], float]:
+def _memory(server: Server, shims: list[int]) -> tuple[dict[str, dict[int, float]], float]:
     """Megabytes by what a process is and whose; and of a bare interpreter beside them."""
     found: dict[str, dict[int, float]] = {}
+    python = next((server.data / "environments/made").glob("*/bin/python"))
     with tempfile.TemporaryDirectory() as folder:
         script = Path(folder) / "main.py"
         script.write_text(MODEL)
-        bare = [
-            subprocess.Popen([fleet.python().path, script], stdout=subprocess.DEVNULL)
-            for _ in range(BARE)
-        ]
+        bare = [subprocess.Popen([python, script], stdout=subprocess.DEVNULL) for _ in range(BARE)]
         try:
             time.sleep(2)
             alone = statistics.mean(_pss(one.pid) for one in bare)
@@ -138,7 +136,7 @@ def _processor(server: Server, shims: list[int], seconds: float) -> dict[str, fl
     """Cores, by what a process is."""
     pids = {pid: _kind(pid, shim) for shim in shims for pid in tree.descendants(shim)}
     own = dict.fromkeys(tree.descendants(server.pid), "the server")
-    whose = pids | own
+    whose = own | pids  # shims are children of a child of the server until it ends
     before = {pid: _ran(pid) for pid in whose}
     time.sleep(seconds)
     shares: dict[str, float] = {}

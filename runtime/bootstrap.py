@@ -12,10 +12,8 @@ from __future__ import annotations
 
 import argparse
 import ast
-import asyncio
 import atexit
 import importlib.util
-import inspect
 import json
 import os
 import signal
@@ -156,7 +154,9 @@ def _call(run: Backtest, file: str, function: str) -> None:
     if not callable(act):
         raise LookupError(f"{file} has no function {function}.")
     result = act(**_arguments())
-    if inspect.isawaitable(result):
+    if hasattr(result, "__await__"):
+        import asyncio  # most backtests need none, and it takes longer than starting Python
+
         result = asyncio.run(_awaited(result))
     if isinstance(result, dict):
         run.write_result(result)

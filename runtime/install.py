@@ -82,15 +82,18 @@ def install(folder: str, plan: dict[str, Any]) -> None:
         work = os.path.join(plan["model"], plan["directory"])
     watch_disk(folder, plan["keep_free_mb"])
     uv = Uv(plan, work)
+    # Meanwhile: resolving mostly waits for the index.
+    venv = uv.start(["venv", "--relocatable", "--python", plan["python"], environment])
     if plan["lock"] is None:
         resolve(uv, plan, lock)
     else:
         write(lock, plan["lock"])
     text = read(lock)
     if hashlib.sha256(text.encode("utf-8")).hexdigest() in plan["made"]:
+        venv.communicate()
         say("Everything is installed already.")
         return
-    uv.run(["venv", "--relocatable", "--python", plan["python"], environment], "The environment")
+    uv.finish(venv, "The environment")
     if PINNED.search(text) or plan["own"]:
         say("Installing " + listed(text, plan))
         sync(uv, plan, environment, lock)
@@ -156,14 +159,19 @@ class Uv:
         return [] if self.plan["build"] else ["--no-build"]
 
     def run(self, arguments: list[str], doing: str) -> None:
-        """Progress is passed on as it comes; everything else only if it fails."""
-        process = subprocess.Popen(
+        self.finish(self.start(arguments), doing)
+
+    def start(self, arguments: list[str]) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
             [self.plan["uv"], *arguments],
             cwd=self.work,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
         )
+
+    def finish(self, process: subprocess.Popen[bytes], doing: str) -> None:
+        """Progress is passed on as it comes; everything else only if it fails."""
         words = []
         assert process.stderr is not None
         for raw in process.stderr:

@@ -4,6 +4,7 @@ Both generations are plain files. Version 1 is used as root, below each controll
 version 2 below the top as root, or else below the group that was delegated to the server.
 """
 
+import functools
 import hashlib
 import os
 import signal
@@ -34,8 +35,12 @@ class Tree(msgspec.Struct, frozen=True):
     folders: dict[str, Path]
 
 
+@functools.lru_cache(maxsize=32)
 def find(runs: Path) -> Tree | None:
-    """The groups of this data directory, if the kernel and our rights allow any."""
+    """The groups of this data directory, if the kernel and our rights allow any.
+
+    Found once: it is asked for every run again and again, and mounts do not change under us.
+    """
     name = "tapeline-" + hashlib.sha256(bytes(runs.absolute())).hexdigest()[:12]
     old, new = _mounts()
     if all(one in old and os.access(old[one], os.W_OK) for one in NEEDED):

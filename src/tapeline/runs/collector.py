@@ -68,14 +68,17 @@ class Collector:
                 await asyncio.gather(*self._collecting, return_exceptions=True)
                 self._threads.shutdown(wait=False, cancel_futures=True)
 
-    async def collect(self, run: Run) -> None:
+    async def collect(self, run_id: str) -> None:
         """Store all that its journal says by now."""
-        async with self._locks[run.id]:
-            current: Run | None = run
+        async with self._locks[run_id]:
+            self._rung.discard(run_id)  # what comes from now on rings anew
+            # Read in here: whoever held the lock before may have stored all of it, and a run that
+            # has ended has no folder any more.
+            current = await self._store.read(run_records.find, run_id)
             while current is not None and current.ended_at is None:
                 current = await self._collect_some(current)
         if current is not None and current.ended_at is not None:
-            self._locks.pop(run.id, None)
+            self._locks.pop(run_id, None)
 
     def announce(self, taken: Taken) -> None:
         """From any thread, after the commit."""
@@ -135,7 +138,7 @@ class Collector:
         with suppress(BlockingIOError):
             while True:
                 names.add(bell.recv(LONGEST_NAME).decode(errors="replace"))
-        for name in names - self._rung:
+        for name in names - self._rung:  # of each, one that reads and one that waits are enough
             self._rung.add(name)
             task = asyncio.create_task(self._collect_rung(name))
             self._collecting.add(task)
@@ -143,14 +146,9 @@ class Collector:
 
     async def _collect_rung(self, name: str) -> None:
         try:
-            run = await self._store.read(run_records.find, name)
-            self._rung.discard(name)  # before reading: what comes from now on rings anew
-            if run is not None:
-                await self.collect(run)
+            await self.collect(name)
         except Problem as problem:
             log.error("journal_not_stored", run=name, reason=problem.message)
-        finally:
-            self._rung.discard(name)
 
 
 def _bell(folder: Path) -> socket.socket:

@@ -1,6 +1,7 @@
 """The seam between the supervisor and where models run. No logic of its own.
 
-Everything here is called from threads and may take its time, but for `is_alive` and `read`.
+Everything here is called from threads and may take its time, but for `is_alive`, `has_news` and
+`read`.
 """
 
 from collections.abc import Mapping
@@ -67,6 +68,10 @@ class Engine(Protocol):
 
     def is_alive(self, run: Run) -> bool:
         """False is a proof: nothing of it is left."""
+        ...
+
+    def has_news(self, run: Run) -> bool:
+        """Whether its journal goes on where the row says that we have read to."""
         ...
 
     def read(self, run: Run, offset: int) -> Chunk:

@@ -52,6 +52,17 @@ def read(folder: Path, offset: int, limit_bytes: int = 1_000_000) -> Chunk:
     return Chunk(list(_records(data)), offset + lost + len(data), lost)
 
 
+def end(folder: Path) -> int:
+    """The offset behind all that was written; zero when nothing was."""
+    segments = _segments(folder)
+    if not segments:
+        return 0
+    start, path = segments[-1]
+    with suppress(FileNotFoundError):
+        start += path.stat().st_size
+    return start
+
+
 def forget(folder: Path, offset: int) -> None:
     """Delete the segments that lie wholly before the offset. The last one is the shim's."""
     segments = _segments(folder)

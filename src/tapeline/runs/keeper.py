@@ -33,6 +33,7 @@ T = TypeVar("T")
 
 TICK = 2.0  # seconds between looks at what nobody rang for: other servers' wishes, silent deaths
 READ_ALL_EVERY = 10.0
+FORGET_EVERY = 1.0
 LAUNCHES_COUNT_FOR = 600.0
 RETRY = 1.0
 
@@ -56,6 +57,7 @@ class Keeper:
         self._grace = grace
         self._woken = asyncio.Event()
         self._read_all_at = -READ_ALL_EVERY
+        self._forgot_at = -FORGET_EVERY
         self._busy: set[str] = set()
         self._projects: dict[str, str] = {}
         self._preparing: set[str] = set()
@@ -95,7 +97,7 @@ class Keeper:
             runs = [run for run in runs if await self._in_thread(self._engine.is_alive, run)]
         for run in await self._unfinished():
             if self._is_ours(run):
-                await self._collector.collect(run)
+                await self._collector.collect(run.id)
 
     async def close(self) -> None:
         for task in list(self._tasks):
@@ -108,24 +110,28 @@ class Keeper:
     async def _turn(self) -> None:
         if self._is_closing:
             return
-        await self._forget_strangers()
+        if time.monotonic() - self._forgot_at > FORGET_EVERY:
+            self._forgot_at = time.monotonic()
+            await self._forget_strangers()
+        # Who is being started now may be seen without a lock below, and be done before we decide:
+        # that is not a run that was lost.
+        busy = set(self._busy)
         runs = await self._unfinished()
-        alive = await self._in_thread(self._look, runs)
         # Looked first, read after: of what is gone, everything has been read now. Of what lives,
         # nearly all has rung; but not what wrote while no server was there to hear it.
         is_time = time.monotonic() - self._read_all_at > READ_ALL_EVERY
-        some = [run for run in runs if self._is_ours(run) and (is_time or not alive[run.id])]
         if is_time:
             self._read_all_at = time.monotonic()
-        if some:
-            await asyncio.gather(*map(self._collector.collect, some))
+        alive, unread = await self._in_thread(self._look, runs, is_time)
+        if unread:
+            await asyncio.gather(*map(self._collector.collect, unread))
             runs = await self._unfinished()
-        for action in supervisor.decide(self._view(runs, alive)):
+        for action in supervisor.decide(self._view(runs, alive, busy | self._busy)):
             # Preparing takes minutes and can be given up meanwhile; all else is one at a time.
             doing = self._preparing if isinstance(action, supervisor.Prepare) else self._busy
             self._begin(action.run.id, self._carry_out(action), doing)
 
-    def _view(self, runs: list[Run], alive: dict[str, bool]) -> View:
+    def _view(self, runs: list[Run], alive: dict[str, bool], busy: set[str]) -> View:
         now = time.time()
         seen = {}
         for run in runs:
@@ -134,7 +140,7 @@ class Keeper:
             seen[run.id] = Seen(
                 # Launched since we looked: the next turn will know.
                 alive=alive.get(run.id, run.is_launched),
-                busy=run.id in self._busy,
+                busy=run.id in busy,
                 preparing=run.id in self._preparing,
                 prepared=run.id in self._jobs,
                 problem=self._problems.get(run.id),
@@ -157,12 +163,14 @@ class Keeper:
         self._projects = {run.id: project for run, project in found}
         return [run for run, _ in found]
 
-    def _look(self, runs: list[Run]) -> dict[str, bool]:
-        return {
-            run.id: self._engine.is_alive(run)
-            for run in runs
-            if run.is_launched and run.host == self._engine.host
-        }
+    def _look(self, runs: list[Run], at_all: bool) -> tuple[dict[str, bool], list[str]]:
+        """Which of ours live; and which journals to read, `at_all` those of the living too."""
+        ours = [run for run in runs if self._is_ours(run)]
+        alive = {run.id: self._engine.is_alive(run) for run in ours}
+        unread = [
+            run.id for run in ours if not alive[run.id] or (at_all and self._engine.has_news(run))
+        ]
+        return alive, unread
 
     def _is_ours(self, run: Run) -> bool:
         return run.is_launched and run.host == self._engine.host

@@ -16,6 +16,7 @@ from tapeline.runs.installing import Installing
 from tapeline.runs.interpreters import Found
 from tapeline.runs.journal import Chunk
 from tapeline.runs.leavings import left_in
+from tapeline.runs.nursery import NURSERY
 from tapeline.runs.run import Run
 from tapeline.runs.run_box import Places
 from tapeline.runs.unpacking import Unpacked
@@ -66,6 +67,7 @@ class LocalEngine:
         cgroups.clean(self.folder, keep=self.known())
         self._unpacked.start()
         self._environments.start()
+        NURSERY.open()
 
     def prepare(self, job: Job, progress: Progress) -> Prepared:
         version, run = job.version, job.run
@@ -139,6 +141,9 @@ class LocalEngine:
 
     def is_alive(self, run: Run) -> bool:
         return shims.is_held(self._lock(run))
+
+    def has_news(self, run: Run) -> bool:
+        return journal.end(self.folder / run.id) > run.journal
 
     def read(self, run: Run, offset: int) -> Chunk:
         journal.forget(self.folder / run.id, offset)

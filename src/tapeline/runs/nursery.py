@@ -45,6 +45,11 @@ class Nursery:
             if theirs >= 0:
                 os.close(theirs)
 
+    def open(self) -> None:
+        """Before the first launch needs it."""
+        with self._lock:
+            self._opened()
+
     def close(self) -> None:
         with self._lock:
             self._end()
@@ -52,7 +57,7 @@ class Nursery:
     def _hand_over(self, name: str, descriptors: list[int]) -> None:
         with self._lock:
             for is_last in (False, True):
-                opened = self._open()
+                opened = self._opened()
                 try:
                     socket.send_fds(opened, [name.encode()], descriptors)
                 except OSError as error:
@@ -63,7 +68,7 @@ class Nursery:
                 else:
                     return
 
-    def _open(self) -> socket.socket:
+    def _opened(self) -> socket.socket:
         if self._socket is None:
             # Messages arrive whole, and the end is seen when one side is gone.
             self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)

@@ -46,13 +46,16 @@ def launch(spec: Launch) -> None:
 
 def is_held(lock: Path) -> bool:
     try:
-        with lock.open("rb") as file:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-            return tree.is_alive(file.read())
+        descriptor = os.open(lock, os.O_RDONLY | os.O_CLOEXEC)
     except FileNotFoundError:
         return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        return tree.is_alive(os.read(descriptor, 100))
     except BlockingIOError:
         return True
+    finally:
+        os.close(descriptor)
 
 
 def wait_free(lock: Path, timeout: float) -> bool:
