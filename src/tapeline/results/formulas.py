@@ -165,7 +165,10 @@ def historical_var(subject: Subject) -> float:
 
 def historical_cvar(subject: Subject) -> float:
     returns = _several(subject)
-    return float(returns[returns <= historical_var(subject)].mean())
+    # Between equal returns a quantile is rounded, also to below all of them.
+    worst = returns[returns <= max(historical_var(subject), float(returns.min()))]
+    # None where returns are beyond what doubles can tell apart.
+    return float(worst.mean()) if len(worst) else math.nan
 
 
 def omega(subject: Subject) -> float:
