@@ -27,7 +27,15 @@ from tapeline.errors import (
     WrongCredentials,
     WrongPassword,
 )
-from tapeline.http import auth_api, deployment_api, health, stream, tape_api, view_api
+from tapeline.http import (
+    auth_api,
+    deployment_api,
+    health,
+    project_stream,
+    stream,
+    tape_api,
+    view_api,
+)
 from tapeline.http.auth_api import Done
 from tapeline.http.deploy_routes import DEPLOY_ROUTES
 from tapeline.http.endpoint import Access, Endpoint, Page
@@ -88,6 +96,12 @@ ROUTES: tuple[Endpoint, ...] = (
         errors=(InvalidToken,),
     ),
     get(path="/api/me", reads=view_api.me, gives=view_api.Me),
+    patch(
+        path="/api/me",
+        writes=view_api.change_me,
+        gives=view_api.Me,
+        takes=view_api.AccountChange,
+    ),
     post(
         path="/api/me/password",
         prepares=view_api.verify_password_change,
@@ -145,6 +159,14 @@ ROUTES: tuple[Endpoint, ...] = (
         gives=Listed[Entry],
         query=Page,
         errors=in_project,
+    ),
+    get(
+        path="/api/projects/{project}/stream",
+        responds=project_stream.stream_project,
+        gives=str,
+        access=READER,
+        errors=(NoSuchProject,),
+        media="text/event-stream",
     ),
     # Members
     get(
