@@ -136,7 +136,10 @@ class LocalEngine:
             shims.stop(self.folder / run.id)
 
     def is_alive(self, run: Run) -> bool:
-        return shims.is_held(self._lock(run))
+        if not shims.is_held(self._lock(run)):
+            return False
+        shims.end_orphan(self.folder / run.id)
+        return True  # until another look has seen it gone
 
     def read(self, run: Run, offset: int) -> Chunk:
         journal.forget(self.folder / run.id, offset)
