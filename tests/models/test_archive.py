@@ -369,6 +369,7 @@ NAMES = st.one_of(
         st.tuples(st.floats(0, 1, exclude_max=True), st.binary(min_size=1, max_size=3)), max_size=3
     ),
 )
+@pytest.mark.heavy
 @hypothesis_settings(max_examples=400, deadline=None)
 def test_whatever_the_zip_it_is_unpacked_inside_its_folder_or_refused(
     tmp_path_factory: pytest.TempPathFactory,

@@ -177,7 +177,7 @@ def test_inside_a_model_sees_itself_alone(pad: Pad) -> None:
 
 def test_the_hosts_paths_are_not_on_any_command_line(pad: Pad) -> None:
     launched = pad.run("print(open('/proc/1/cmdline').read().split(chr(0))[:4])")
-    assert launched.lines() == ["['bwrap', '--args', '500', '--']"]
+    assert launched.lines() == [f"['bwrap-{launched.spec.name}', '--args', '500', '--']"]
 
 
 @pytest.mark.heavy

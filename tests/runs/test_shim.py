@@ -14,7 +14,7 @@ import pytest
 from tapeline.errors import AlreadyRunning, CannotLaunch
 from tapeline.runs import cgroups, shims
 from tapeline.runs.box import Policy
-from tapeline.runs.shim import restarting
+from tapeline.runs.shim import restarting, tree
 from tests.runs.conftest import Launched, Pad, alive
 
 STUBBORN = """
@@ -318,8 +318,23 @@ def test_nothing_outlives_a_shim_that_is_killed(pad: Pad) -> None:
         time.sleep(moment * 0.008)
         members = launched.members()
         os.kill(launched.shim_pid(), signal.SIGKILL)
+        if not shims.wait_free(launched.lock, 1.0):
+            shims.end_orphan(launched.folder)  # the server's part, where bubblewrap came too late
         assert shims.wait_free(launched.lock, 5.0)
         _until_gone(members)  # slirp4netns among them, which holds no lock
+
+
+def test_only_what_a_dead_shim_left_is_ended(pad: Pad, tmp_path: Path) -> None:
+    launched = pad.launch(STUBBORN)
+    launched.until_line("up")
+    shims.end_orphan(launched.folder)
+    assert shims.is_held(launched.lock)
+    left = [f"bwrap-{tmp_path.name}", "1000"]
+    with subprocess.Popen(left, executable="/usr/bin/sleep") as orphan:
+        while not tree.titled(left[0]):
+            time.sleep(0.001)
+        shims.end_orphan(tmp_path)
+        assert orphan.wait() == -signal.SIGKILL
 
 
 def test_the_lock_is_held_until_the_last_of_the_sandbox_is_gone(pad: Pad) -> None:

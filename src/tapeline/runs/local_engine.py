@@ -140,7 +140,10 @@ class LocalEngine:
             shims.stop(self.folder / run.id)
 
     def is_alive(self, run: Run) -> bool:
-        return shims.is_held(self._lock(run))
+        if not shims.is_held(self._lock(run)):
+            return False
+        shims.end_orphan(self.folder / run.id)
+        return True  # until another look has seen it gone
 
     def has_news(self, run: Run) -> bool:
         return journal.end(self.folder / run.id) > run.journal

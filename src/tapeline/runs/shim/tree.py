@@ -74,6 +74,13 @@ def is_alive(noted: bytes) -> bool:
     return pid.isdigit() and start.isdigit() and started(int(pid)) == int(start)
 
 
+def titled(title: str) -> list[int]:
+    """The processes that are called so."""
+    first = f"{title}\0"
+    pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]
+    return [pid for pid in pids if _read(f"/proc/{pid}/cmdline").startswith(first)]
+
+
 def children(pid: int) -> list[int]:
     """The children of a process, the first-born first."""
     listed = _read(f"/proc/{pid}/task/{pid}/children")
