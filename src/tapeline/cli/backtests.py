@@ -36,7 +36,7 @@ def list_backtests(context: typer.Context, model: Model = None, number: Count = 
         session.screen.json(items)
         return
     session.screen.table(
-        ["backtest", "status", "when", ">return", ">sharpe", ">drawdown", ">trades", "~about"],
+        ["backtest", "status", "when", ">return", ">sharpe", ">drawdown", "?>trades", "?~about"],
         [_row(one) for one in items],
         empty=f"{found['name']} has no backtests yet. Run one with: tapeline backtest",
     )

@@ -12,7 +12,7 @@ from tapeline.cli.spoken import spoken
 from tapeline.cli.uploading import upload
 
 Folder = Annotated[
-    Path, typer.Argument(metavar="[FOLDER]", help="The model's folder.", show_default=False)
+    Path, typer.Argument(metavar="FOLDER", help="The model's folder.", show_default=False)
 ]
 New = Annotated[bool, typer.Option("--new", help="Make a new model of it.")]
 Name = Annotated[str | None, typer.Option("--name", help="What to call a new model.")]

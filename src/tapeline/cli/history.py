@@ -47,7 +47,7 @@ def runs(context: typer.Context, model: Model = None, number: Count = 20) -> Non
         session.screen.json(items)
         return
     session.screen.table(
-        ["run", "kind", ">ver", "state", "started", "for", ">restarts", "~reason"],
+        ["run", "kind", ">ver", "state", "started", "?for", "?>restarts", "~reason"],
         [
             [
                 one["run_id"],

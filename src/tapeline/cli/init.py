@@ -23,7 +23,7 @@ from tapeline.models import starters
 def init(
     context: typer.Context,
     folder: Annotated[
-        Path, typer.Argument(metavar="[FOLDER]", help="Where to put it.", show_default=False)
+        Path, typer.Argument(metavar="FOLDER", help="Where to put it.", show_default=False)
     ] = Path(),
     type: Annotated[
         str, typer.Option("--type", help="What kind of model: strategy or screener.")

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from tapeline.cli.spoken import command_of
+from tapeline.cli.spoken import command_of, plain_flag
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,9 @@ class LazyGroup(TyperGroup):
     def __init__(self, **given: Any) -> None:
         super().__init__(**given)
         self.commands.update({word: row.stub() for word, row in self.rows.items()})
+
+    def get_params(self, ctx: Any) -> Any:
+        return [plain_flag(one) for one in super().get_params(ctx)]
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
         return self.order

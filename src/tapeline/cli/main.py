@@ -110,18 +110,27 @@ app = application(
 )
 
 
+def _print_version(asked: bool) -> None:
+    if asked:
+        typer.echo(__version__)
+        raise typer.Exit
+
+
 @app.callback()
 def root(
     debug: bool = typer.Option(  # noqa: ARG001 - read where exceptions end up
         False, "--debug", help="Show requests, and where it failed.", show_default=False
     ),
-    version: bool = typer.Option(
-        False, "--version", help="Print the version.", is_eager=True, show_default=False
+    version: bool = typer.Option(  # noqa: ARG001 - its callback acts
+        False,
+        "--version",
+        help="Print the version.",
+        callback=_print_version,
+        is_eager=True,
+        show_default=False,
     ),
 ) -> None:
-    if version:
-        typer.echo(__version__)
-        raise typer.Exit
+    """Options of the command itself."""
 
 
 def command() -> TyperGroup:

@@ -26,7 +26,7 @@ def list_members(context: typer.Context) -> None:
         session.screen.json(items)
         return
     session.screen.table(
-        ["~member", "~name", "role", "since", "id"],
+        ["~member", "~name", "role", "?since", "?id"],
         [
             [one["email"], one["name"], one["role"], screen.ago(one["since"]), one["user_id"]]
             for one in items

@@ -21,7 +21,7 @@ Config = Annotated[
 Model = Annotated[
     str | None,
     typer.Argument(
-        metavar="[MODEL]",
+        metavar="MODEL",
         help="Id or name; the model of this folder when it is left out.",
         autocompletion=completing.models,
         show_default=False,

@@ -36,7 +36,7 @@ def orders(
         session.screen.json(items)
         return
     session.screen.table(
-        ["when", "symbol", "side", "type", ">size", ">price", "status", "~note", "~id"],
+        ["when", "symbol", "side", "?type", ">size", ">price", "status", "~note", "?id"],
         [_row(one) for one in items],
         empty=f"{found['name']} has no orders"
         + (" like that." if symbol or side or since else " yet."),
@@ -50,7 +50,7 @@ def _row(one: dict[str, Any]) -> list[Any]:
     amount = one.get("size")
     price = fill.get("price") or one.get("price")
     return [
-        screen.moment(one.get("time")),
+        screen.short_moment(one.get("time")),
         one.get("symbol"),
         Text(side, style=SIDES.get(side, "")),
         str(one.get("type", "")).removeprefix("spot-"),

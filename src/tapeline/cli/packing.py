@@ -6,6 +6,7 @@ import stat
 import tempfile
 import zipfile
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -17,7 +18,7 @@ from tapeline.cli.manifest_file import ManifestFile
 IGNORED = (
     ".git", ".hg", ".svn", "__pycache__", "*.pyc", ".venv", "venv", "node_modules", ".idea",
     ".vscode", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".ipynb_checkpoints", ".tox",
-    ".nox", ".DS_Store", "Thumbs.db", ".env", ".env.*",
+    ".nox", ".DS_Store", "Thumbs.db", ".env", ".env.*", "*.tape.ndjson",
 )  # fmt: skip
 ROOT = "model"
 MOMENT = (2020, 1, 1, 0, 0, 0)  # the time a file was written is no part of a model
@@ -33,27 +34,35 @@ class Packed:
     """What was left out although nobody asked for it: worth a word."""
 
 
-def pack(folder: Path, manifest: ManifestFile) -> Packed:
+@contextmanager
+def pack(folder: Path, manifest: ManifestFile) -> Iterator[Packed]:
     asked = manifest.values.get("ignore_files") or []
     if not isinstance(asked, list) or not all(isinstance(one, str) for one in asked):
         raise Failure(f"`ignore_files` in {manifest.file.name} must be a list of texts.")
     left_out: list[str] = []
-    content = tempfile.SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115 - closed by the process
-    count = 0
-    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path, file in _files(folder, asked, left_out):
-            entry = zipfile.ZipInfo(f"{ROOT}/{path}", MOMENT)
-            executable = file.stat().st_mode & stat.S_IXUSR
-            entry.external_attr = (0o100755 if executable else 0o100644) << 16
-            entry.compress_type = zipfile.ZIP_DEFLATED
-            entry.create_system = 3  # Unix, on whatever it is packed
-            with file.open("rb") as source, archive.open(entry, "w") as target:
-                while piece := source.read(1 << 16):
-                    target.write(piece)
-            count += 1
-    size = content.tell()
-    content.seek(0)
-    return Packed(content, size, count, left_out)
+    with tempfile.SpooledTemporaryFile(IN_MEMORY) as content:
+        count = 0
+        with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+            for path, file in _files(folder, asked, left_out):
+                _add(archive, path, file)
+                count += 1
+        size = content.tell()
+        content.seek(0)
+        yield Packed(content, size, count, left_out)
+
+
+def _add(archive: zipfile.ZipFile, path: str, file: Path) -> None:
+    entry = zipfile.ZipInfo(f"{ROOT}/{path}", MOMENT)
+    executable = file.stat().st_mode & stat.S_IXUSR
+    entry.external_attr = (0o100755 if executable else 0o100644) << 16
+    entry.compress_type = zipfile.ZIP_DEFLATED
+    entry.create_system = 3  # Unix, on whatever it is packed
+    try:
+        with file.open("rb") as source, archive.open(entry, "w") as target:
+            while piece := source.read(1 << 16):
+                target.write(piece)
+    except OSError as error:
+        raise Failure(f"{file} cannot be read: {error.strerror}.") from error
 
 
 def _files(folder: Path, asked: Sequence[str], left_out: list[str]) -> Iterator[tuple[str, Path]]:

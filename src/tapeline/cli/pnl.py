@@ -10,7 +10,7 @@ from tapeline.cli.options import Model
 from tapeline.cli.screen import Screen, signed
 from tapeline.cli.session import Session
 from tapeline.cli.spoken import spoken
-from tapeline.cli.wire import Missing
+from tapeline.cli.wire import NO_SUCH_PAGE, Missing
 
 CURVE = 60
 
@@ -23,7 +23,7 @@ def pnl(context: typer.Context, model: Model = None) -> None:
     try:
         answer = session.wire.get(f"/api/models/{found['id']}/pnl")
     except Missing as missing:
-        if missing.said_code != "no_such_page":
+        if missing.said_code != NO_SUCH_PAGE:
             raise
         raise Failure(
             f"{session.profile.url} does not compute profit and loss. Upgrade the server."
@@ -44,7 +44,7 @@ def show_pnl(out: Screen, answer: dict[str, Any]) -> None:
     if positions := answer.get("positions"):
         out.say()
         out.table(
-            ["symbol", ">held", ">average", ">last", ">value", ">realized", ">unrealized"],
+            ["symbol", ">held", "?>average", ">last", "?>value", ">realized", ">unrealized"],
             [_position(one) for one in positions],
         )
     values = [one["value"] for one in answer.get("series") or [] if one["value"] is not None]

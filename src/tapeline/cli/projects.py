@@ -32,7 +32,7 @@ def list_projects(context: typer.Context) -> None:
         return
     current = session.project["id"]
     session.screen.table(
-        ["", "~project", "id", "role", ">models", "made"],
+        ["", "~project", "id", "role", ">models", "?made"],
         [
             [
                 "*" if one["id"] == current else "",

@@ -80,7 +80,7 @@ def _glances(session: Session) -> dict[str, dict[str, Any]]:
 
 
 def _columns(found: list[dict[str, Any]]) -> list[str]:
-    columns = ["~model", "id", "state", ">ver", "since", ">memory", ">cpu", ">restarts"]
+    columns = ["~model", "id", "state", ">ver", "?since", ">memory", "?>cpu", ">restarts"]
     return [*columns, ">p&l"] if _have_results(found) else columns
 
 

@@ -25,7 +25,8 @@ STATES = {
 }  # fmt: skip
 # Wider than any terminal: a pipe or a file gets every column in full.
 UNBOUNDED = 100_000
-GAP, NARROWEST = 2, 6
+GAP, NARROWEST = 2, 10
+SIGNS = "?~>="
 
 
 class Screen:
@@ -75,24 +76,27 @@ class Screen:
     def table(
         self, columns: Sequence[str], rows: Iterable[Sequence[Any]], *, empty: str = ""
     ) -> None:
-        """Columns: `>name` is for numbers, `~name` may be cut short when the terminal is narrow,
-        `=name` is an id that keeps its case."""
+        """Columns: `?name` is left out and `~name` cut short when the terminal is too narrow,
+        `>name` is for numbers, `=name` an id that keeps its case."""
         filled = [list(row) for row in rows]
-        if not filled:
+        if filled:
+            self.show(table_of(columns, filled, self.out.width))
+        else:
             self.note(empty)
-            return
-        self.show(table_of(columns, filled, self.out.width))
 
 
 def table_of(columns: Sequence[str], rows: Iterable[Sequence[Any]], width: int) -> "RenderableType":
     from rich.table import Table  # noqa: PLC0415 - takes longer to import than most commands run
 
     cells = [[_text(cell) for cell in row] for row in rows]
+    kept = _kept(columns, cells, width)
+    columns = [columns[place] for place in kept]
+    cells = [[row[place] for place in kept] for row in cells]
     made = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold")
-    for column, taken in zip(columns, _widths(columns, cells, width), strict=True):
+    for column, taken in zip(columns, _shrunk(columns, cells, width), strict=True):
         made.add_column(
             _heading(column),
-            justify="right" if column.startswith(">") else "left",
+            justify="right" if ">" in _signs(column) else "left",
             no_wrap=True,
             overflow="ellipsis",
             width=taken,
@@ -102,13 +106,35 @@ def table_of(columns: Sequence[str], rows: Iterable[Sequence[Any]], width: int) 
     return made
 
 
-def _widths(columns: Sequence[str], rows: list[list[Any]], width: int) -> list[int]:
-    """Every column as wide as its longest cell; what does not fit, the flexible ones give up."""
-    wanted = [
+def _kept(columns: Sequence[str], rows: list[list[Any]], width: int) -> list[int]:
+    """Columns that say anything; from the right, those one can do without until the rest fits."""
+    kept = [
+        place
+        for place, column in enumerate(columns)
+        if any(row[place] for row in rows) or not _heading(column)
+    ]
+    widths = [
+        min(one, NARROWEST) if "~" in _signs(column) else one
+        for one, column in zip(_widths(columns, rows), columns, strict=True)
+    ]
+    for place in reversed(kept.copy()):
+        needed = sum(widths[one] for one in kept) + GAP * (len(kept) - 1)
+        if needed > width and "?" in _signs(columns[place]):
+            kept.remove(place)
+    return kept
+
+
+def _widths(columns: Sequence[str], rows: list[list[Any]]) -> list[int]:
+    return [
         max([len(_heading(column)), *(row[place].cell_len for row in rows)])
         for place, column in enumerate(columns)
     ]
-    flexible = [place for place, column in enumerate(columns) if column.startswith("~")]
+
+
+def _shrunk(columns: Sequence[str], rows: list[list[Any]], width: int) -> list[int]:
+    """Every column as wide as its longest cell; what does not fit, the flexible ones give up."""
+    wanted = _widths(columns, rows)
+    flexible = [place for place, column in enumerate(columns) if "~" in _signs(column)]
     excess = sum(wanted) + GAP * (len(columns) - 1) - width
     while excess > 0 and flexible:
         widest = max(flexible, key=lambda place: wanted[place])
@@ -120,8 +146,12 @@ def _widths(columns: Sequence[str], rows: list[list[Any]], width: int) -> list[i
 
 
 def _heading(column: str) -> str:
-    name = column.lstrip(">~")
-    return name.removeprefix("=") if name.startswith("=") else name.upper()
+    name = column.lstrip(SIGNS)
+    return name if "=" in _signs(column) else name.upper()
+
+
+def _signs(column: str) -> str:
+    return column[: len(column) - len(column.lstrip(SIGNS))]
 
 
 def _text(cell: Any) -> Any:
@@ -159,6 +189,11 @@ def clean(text: str, *, keep_lines: bool = False) -> str:
     return CONTROL.sub("", text.expandtabs(4))
 
 
+def short_moment(at: float | None) -> str:
+    """Without the year, which a person knows."""
+    return moment(at)[5:] if at is not None else "-"
+
+
 def moment(at: float | None) -> str:
     """The local time to the second."""
     if at is None:
@@ -171,7 +206,8 @@ def day(at: float | None) -> str:
 
 
 def ago(at: float | None) -> str:
-    return "-" if at is None else f"{span(max(0.0, time.time() - at))} ago"
+    """In the largest unit alone."""
+    return "-" if at is None else f"{span(max(0.0, time.time() - at)).partition(' ')[0]} ago"
 
 
 def span(seconds: float) -> str:

@@ -10,8 +10,9 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 import typer.main
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperOption
 
+NOTHING = " "  # the type of a flag, which says nothing to anybody
 F = TypeVar("F", bound=Callable[..., None])
 
 HERE: tuple[str, ...] = ()
@@ -43,6 +44,9 @@ class Command(TyperCommand):
 
     shared: tuple[str, ...] = ()
 
+    def get_help_option(self, ctx: Any) -> Any:
+        return plain_flag(super().get_help_option(ctx))
+
     def invoke(self, ctx: Any) -> Any:
         shared = {name: ctx.params.pop(name) for name in self.shared}
         shared.pop("debug", None)  # read where exceptions end up, in main
@@ -57,11 +61,22 @@ def command_of(function: Callable[..., None], name: str) -> Command:
     offered = {one.name: one for one in _command(_shared, "shared").params}
     made.params += [offered[one] for one in wanted]
     made.shared = wanted
+    # Written in lines here, to be filled to the width of the terminal there.
+    made.help = "\n\n".join(one.replace("\n", " ") for one in (made.help or "").split("\n\n"))
+    for one in made.params:
+        plain_flag(one)
     examples = function.__dict__["examples"]
     heading = "Example:" if len(examples) == 1 else "Examples:"
     lines = [f"  {one}".replace("[", r"\[") for one in examples]
     made.epilog = "\n".join([heading, *lines])
     return made
+
+
+def plain_flag(option: Any) -> Any:
+    """A flag whose help does not say that it is a bool."""
+    if isinstance(option, TyperOption) and option.is_flag:
+        option.metavar = NOTHING
+    return option
 
 
 def summary_of(function: Callable[..., None]) -> str:

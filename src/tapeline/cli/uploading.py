@@ -50,10 +50,10 @@ def upload(
     manifest = manifest_file.require(folder)
     target = _target(session, manifest, folder, wanted=wanted, new=new, name=name)
     after = _newest_line(session, target)
-    packed = packing.pack(folder, manifest)
-    _tell(session, packed)
     fields = target.fields() | {key: value for key, value in texts.items() if value is not None}
-    answer: dict[str, Any] = _send(session, path, fields, packed)
+    with packing.pack(folder, manifest) as packed:
+        _tell(session, packed)
+        answer: dict[str, Any] = _send(session, path, fields, packed)
     remembered = {"model_id": answer["modelId"], "project_id": answer["projectId"]}
     if any(manifest.values.get(key) != value for key, value in remembered.items()):
         manifest.remember(**remembered)

@@ -19,6 +19,7 @@ PATIENCE = 30.0  # seconds without a byte
 STREAM_PATIENCE = 60.0  # a stream says at least something every 15
 TRIES = 3
 LONGEST_PAUSE = 10  # seconds a server may ask us to wait before we give up
+NO_SUCH_PAGE = "no_such_page"  # for a route that the server does not have
 LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 LOST = (http.client.HTTPException, OSError)
 
@@ -92,7 +93,7 @@ class Wire:
             if left and pause is not None and _may_repeat(method, headers):
                 time.sleep(pause)
                 continue
-            return self._read(response, content)
+            return self._read(path, response, content)
         raise AssertionError("the last try returns or raises")
 
     def stream(self, path: str, headers: Mapping[str, str] | None = None) -> IO[bytes]:
@@ -102,7 +103,7 @@ class Wire:
         try:
             response = own.send("GET", path, None, headers or {}, patience=STREAM_PATIENCE)
             if response.status != http.client.OK:
-                own._read(response, response.read())
+                own._read(path, response, response.read())
         except LOST as error:
             raise self._unreachable(error) from error
         return response
@@ -168,7 +169,7 @@ class Wire:
         plain_proxy = self._parts.scheme == "http" and self._proxy() is not None
         return f"{self.url}{path}" if plain_proxy else f"{self._parts.path}{path}"
 
-    def _read(self, response: http.client.HTTPResponse, content: bytes) -> Any:
+    def _read(self, path: str, response: http.client.HTTPResponse, content: bytes) -> Any:
         try:
             answer = json.loads(content)
         except ValueError:
@@ -177,7 +178,11 @@ class Wire:
             return answer
         if not isinstance(answer, dict) or "error" not in answer:
             raise self._stranger(response)
-        raise _refusal(response, str(answer["error"]), str(answer.get("code", "")))
+        code, said = str(answer.get("code", "")), str(answer["error"])
+        if code == NO_SUCH_PAGE:
+            address = f"{self.url}{path.partition('?')[0]}"
+            said = f"There is nothing at {address}. Is it a Tapeline server, and a new one?"
+        raise _refusal(response, said, code)
 
     def _stranger(self, response: http.client.HTTPResponse) -> Failure:
         moved = response.getheader("Location")

@@ -1,0 +1,138 @@
+"""`tapeline doctor` says what a host lacks, and the one thing that mends it."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy
+import pytest
+
+from tests.acceptance.conftest import SLOW_MACHINE, Home
+
+NOBODY = 65534
+ROOT = Path(__file__).parents[2]
+SYSTEM_PYTHON = "/usr/bin/python3"
+pytestmark = pytest.mark.heavy
+
+
+def findings(home: Home, *arguments: str, code: int = 0) -> dict[str, list[dict[str, str]]]:
+    ended = home.run("doctor", "--json", *arguments)
+    assert ended.returncode == code, ended.stdout + ended.stderr
+    found: dict[str, list[dict[str, str]]] = {}
+    for one in json.loads(ended.stdout):
+        found.setdefault(one["topic"], []).append(one)
+    return found
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs a host where models run")
+def test_a_good_host_is_called_good_and_nothing_is_left_behind(home: Home) -> None:
+    found = findings(home)
+    for topic in ("data directory", "disk", "database", "sandbox", "network", "limits", "python"):
+        assert found[topic][0]["state"] == "good", found[topic]
+    assert list(home.path.iterdir()) == [], "looking must not make a data directory"
+    shown = home.run("doctor").stdout
+    assert "bubblewrap" in shown
+    assert "✓" in shown
+
+
+def test_a_server_that_runs_is_seen_and_not_disturbed(home: Home) -> None:
+    server = home.up()
+    found = findings(home)
+    assert server.address in found["data directory"][0]["says"]
+    assert found["database"][0]["says"] == str(home.data / "tapeline.db")
+    with server.client() as client:
+        assert client.get("/readyz").status_code == 200
+
+
+def test_an_open_directory_is_to_be_closed_and_closing_it_helps(home: Home) -> None:
+    home.data.mkdir(mode=0o755)
+    one = findings(home)["data directory"][0]
+    assert one["state"] == "weak"
+    assert one["fix"] == f"Close it: chmod 700 {home.data}"
+    home.data.chmod(0o700)
+    assert findings(home)["data directory"][0]["state"] == "good"
+
+
+def test_a_directory_that_is_a_file_stops_everything(home: Home) -> None:
+    home.data.write_text("")
+    one = findings(home, code=1)["data directory"][0]
+    assert one["says"] == f"{home.data} is a file"
+    assert "--data" in one["fix"]
+    said = home.run("doctor").stderr
+    assert said.startswith("tapeline: Models cannot be run here:")
+
+
+def test_a_damaged_database_is_said(home: Home) -> None:
+    home.data.mkdir(mode=0o700)
+    (home.data / "tapeline.db").write_text("not a database" * 100)
+    one = findings(home, code=1)["database"][0]
+    assert "not a database" in one["says"]
+    assert one["fix"] == "Restore a backup"
+    url = "postgresql://nobody:secret@127.0.0.1:1/none"
+    one = findings(home, "--database", url, code=1)["database"][0]
+    assert one["fix"] == "Start it, or correct --database"
+    assert "secret" not in one["says"]
+
+
+def test_unusable_pythons_are_named_with_the_reason(home: Home) -> None:
+    (home.path / "bin").mkdir()
+    script = home.path / "bin/python3"
+    script.write_text("#!/bin/sh\n")
+    script.chmod(0o755)
+    ended = home.run("doctor", "--json", TAPELINE_PYTHONS=str(home.path / "bin"))
+    notes = [one for one in json.loads(ended.stdout) if one["topic"] == "python"]
+    assert any(f"{script} is not a program but a script" in one["says"] for one in notes)
+
+
+def _can_be_nobody() -> bool:
+    if os.geteuid() or not Path(SYSTEM_PYTHON).exists() or not shutil.which("setpriv"):
+        return False
+    asked = [SYSTEM_PYTHON, "-c", "import sys; print(sys.version_info[:2])"]
+    said = subprocess.run(asked, capture_output=True, text=True, check=False).stdout
+    return said.strip() == str(sys.version_info[:2]) and bool(ROOT.stat().st_mode & 0o005)
+
+
+def as_nobody(place: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    libraries = Path(numpy.__file__).parent.parent
+    return subprocess.run(
+        [
+            *("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"),
+            *(SYSTEM_PYTHON, "-m", "tapeline", *arguments),
+        ],
+        env={
+            "HOME": str(place),
+            "PATH": "/usr/bin",
+            "PYTHONPATH": f"{ROOT}/src:{libraries}",
+            "PYTHONDONTWRITEBYTECODE": "1",
+        },
+        cwd=place,
+        capture_output=True,
+        text=True,
+        timeout=SLOW_MACHINE,
+        check=False,
+    )
+
+
+@pytest.mark.skipif(not _can_be_nobody(), reason="needs root and a system Python like ours")
+def test_a_host_that_lacks_things_says_what_to_do() -> None:
+    """Somebody with no rights on control groups, and with the one Python of the system."""
+    place = Path(tempfile.mkdtemp(prefix="nobody-"))
+    os.chown(place, NOBODY, NOBODY)
+    try:
+        ended = as_nobody(place, "doctor", "--json")
+        assert "Traceback" not in ended.stderr
+        found = {one["topic"]: one for one in reversed(json.loads(ended.stdout))}
+        assert found["limits"]["state"] == "weak"
+        assert "Run Tapeline as root, or as a systemd service" in found["limits"]["fix"]
+        assert ended.returncode == (1 if found["sandbox"]["state"] == "bad" else 0)
+        assert found["sandbox"]["state"] == "good" or found["sandbox"]["fix"]
+        denied = as_nobody(place, "doctor", "--data", "/root/tapeline")
+        assert denied.returncode == 1
+        assert "→ Choose another with --data" in denied.stdout
+        assert "Traceback" not in denied.stderr
+    finally:
+        shutil.rmtree(place)

@@ -1,0 +1,274 @@
+"""A model's life at the command line: from an example folder to a checked record of what it did."""
+
+import json
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.acceptance.conftest import wait_for
+from tests.cli.conftest import Person, plain, until
+
+pytestmark = pytest.mark.heavy
+
+TICKS = """import time
+print("hello from {word}", flush=True)
+while True:
+    print("tick", flush=True)
+    time.sleep(0.2)
+"""
+
+
+def write_model(folder: Path, main: str, **keys: Any) -> Path:
+    folder.mkdir(exist_ok=True)
+    (folder / "main.py").write_text(main)
+    (folder / "platform.json").write_text(json.dumps({"main_script": "main.py", **keys}))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def live(ada: Person) -> Iterator[dict[str, Any]]:
+    """A model with two versions, of which the second runs."""
+    folder = write_model(ada.at / "live", TICKS.format(word="one"))
+    ada.does("deploy", "live", "--new", "--name", "Live", "--note", "the first")
+    (folder / "main.py").write_text(TICKS.format(word="two"))
+    answer = ada.gets("deploy", "live", "--note", "the second")
+    yield answer
+    ada.does("stop", "Live")
+
+
+def test_an_example_becomes_a_running_model(ada: Person) -> None:
+    assert "moving-average" in ada.does("init", "--list")
+    said = ada.does("init", "trend")
+    assert "main.py, platform.json" in said
+    assert "a model in" in ada.fails(1, "init", "trend")
+    ended = ada.run("deploy", "trend", "--new", "--note", "first try")
+    assert ended.returncode == 0, ended.stderr
+    assert "Packed 2 files" in ended.stderr
+    assert "Running." in ended.stderr
+    assert "price " in ended.stdout, "its first lines"
+    manifest = json.loads((ada.at / "trend/platform.json").read_text())
+    page = ended.stdout.strip().splitlines()[-1]
+    place = f"{manifest['project_id']}/{manifest['model_id']}/overview"
+    assert page == f"{ada.server.address}/{place}"
+    assert ada.does("open", "trend", "--print").strip() == page
+    ada.does("delete", "trend", "--yes")
+    said = ada.fails(4, "deploy", "trend")
+    assert f"platform.json names the model {manifest['model_id']}" in said
+    assert "--new" in said
+
+
+def test_a_screener_waits_for_its_time(ada: Person) -> None:
+    ada.does("init", "watch", "--type", "screener")
+    ended = ada.run("deploy", "watch", "--new")
+    assert ended.returncode == 0, ended.stderr
+    assert "Runs on schedule */15 * * * *, next at " in ended.stderr
+
+
+def test_a_backtest_shows_what_came_of_it(ada: Person) -> None:
+    ada.does("init", "tested")
+    ended = ada.run("backtest", "tested", "--new", "-a", "days=400", "-a", "fast=5")
+    assert ended.returncode == 0, ended.stderr
+    for expected in ("Done in", "BTC-USD", "METRIC", "Sharpe ratio", "▁", "/backtest"):
+        assert expected in ended.stdout
+    answer = ada.gets("backtest", "tested", "--arg", "days=50", "--description", "longer")
+    assert answer["backtest"]["status"]["successful"] is True
+    assert answer["backtest"]["counts"]["account_values"] == 50
+    first, second = (one["backtest_id"] for one in ada.gets("backtests", "list", "tested"))
+    assert first == answer["backtestId"]
+    assert "longer" in ada.does("backtests", "list", "tested")
+    shown = ada.gets("backtests", "show", first, "--model", "tested")
+    assert shown["metrics"]["computed"]["total_return"]["value"] is not None
+    assert "Omega ratio" not in ada.does("backtests", "show", first, "-m", "tested")
+    assert "Omega ratio" in ada.does("backtests", "show", first, "-m", "tested", "--all")
+    compared = ada.does("backtests", "compare", first, second, "-m", "tested")
+    assert first in compared
+    assert "Sharpe ratio" in compared
+    assert len(ada.gets("backtests", "compare", first, second, "-m", "tested")["items"]) == 2
+    stored = ada.gets("backtest", "-m", "tested", "--version", "1", "-a", "days=30")
+    assert stored["backtest"]["counts"]["account_values"] == 30
+    assert "Installed." in ada.does("logs", "tested", "--backtest", first)
+
+
+def test_arguments_keep_their_types(ada: Person) -> None:
+    write_model(
+        ada.at / "typed",
+        "import json\ndef backtest(**given): print(json.dumps(given, sort_keys=True))\n",
+        backtest_args={"kept": 1, "n": 0},
+    )
+    ended = ada.run(
+        "backtest", "typed", "--new", "-a", "n=3", "-a", "share=0.5", "-a", "on=true",
+        "-a", "off=False", "-a", 'many=["a", 1]', "-a", "word=BTC-USD", "-a", "none=null",
+    )  # fmt: skip
+    assert ended.returncode == 0, ended.stderr
+    assert (
+        '{"kept": 1, "many": ["a", 1], "n": 3, "none": null, "off": false, "on": true,'
+        ' "share": 0.5, "word": "BTC-USD"}'
+    ) in ended.stdout
+    assert "KEY=VALUE" in ada.fails(2, "backtest", "typed", "-a", "n")
+
+
+def test_a_failed_backtest_has_a_status_of_its_own(ada: Person) -> None:
+    write_model(ada.at / "failing", "def backtest():\n    raise ValueError('no prices')\n")
+    ended = ada.run("backtest", "failing", "--new")
+    assert ended.returncode == 6
+    assert "Failed" in ended.stdout
+    assert "no prices" in ended.stdout
+    assert "tapeline: The backtest failed" in ended.stderr
+
+
+def test_a_model_that_crashes_at_once_fails_its_deploy(ada: Person) -> None:
+    write_model(ada.at / "crashing", "raise SystemExit('no key')\n")
+    said = ada.fails(6, "deploy", "crashing", "--new")
+    assert "crashed" in said
+    ada.does("stop", "crashing")
+    write_model(ada.at / "missing", "print()\n", requirements="requirements.txt")
+    assert "requirements" in ada.fails(1, "deploy", "missing", "--new")
+
+
+def test_ps_shows_how_models_do(ada: Person, live: dict[str, Any]) -> None:
+    table = ada.does("ps")
+    assert "MODEL" in table
+    row = next(line for line in table.splitlines() if line.startswith("Live"))
+    assert "running" in row
+    found = {one["name"]: one for one in ada.gets("ps", "--running")}
+    assert found["Live"]["run"]["run_id"] == live["runId"]
+    watching = ada.begins("ps", "--watch", "--json")
+    assert live["modelId"] in until(watching, live["modelId"])
+    watching.send_signal(signal.SIGINT)
+    watching.communicate(timeout=30)
+    assert watching.returncode == 130
+
+
+def test_logs_are_tailed_filtered_and_followed(ada: Person, live: dict[str, Any]) -> None:
+    # A new version starts while the one before still writes its last lines.
+    wait_for(lambda: "hello from two" in ada.does("logs", "Live", "-g", "hello"))
+    assert len(ada.does("logs", "Live", "-n", "3").splitlines()) == 3
+    lines = [json.loads(one) for one in ada.does("logs", "Live", "-n", "5", "--json").splitlines()]
+    assert [one["seq"] for one in lines] == sorted(one["seq"] for one in lines)
+    assert set(ada.does("logs", "Live", "--type", "stdout", "-n", "2", "--no-times").split()) == {
+        "tick"
+    }
+    assert "tick" in ada.does("logs", "Live", "--since", "1m")
+    assert ada.does("logs", "Live", "--since", "2030-01-01") == ""
+    assert "is no time" in ada.fails(2, "logs", "Live", "--since", "yesterday")
+    following = ada.begins("logs", "Live", "-f", "-n", "2", "--json")
+    assert following.stdout is not None
+    seen = [json.loads(following.stdout.readline())["seq"] for _ in range(6)]
+    following.send_signal(signal.SIGINT)
+    following.communicate(timeout=30)
+    assert seen == sorted(set(seen)), "every line once, in order, from the tape to the stream"
+    assert following.returncode == 130
+
+
+def test_stop_start_and_rollback(ada: Person, live: dict[str, Any]) -> None:
+    versions = ada.gets("versions", "Live")
+    assert [one["description"] for one in versions] == ["the second", "the first"]
+    assert "the first" in ada.does("versions", "Live")
+    assert "Live is stopped." in ada.does("stop", "Live")
+    assert "Live does not run." in ada.does("stop", "Live")
+    assert ada.gets("start", "Live")["version"] == 2
+    back = ada.gets("rollback", "v1", "-m", "Live")
+    assert (back["version"], back["run"]["state"]) == (1, "running")
+    assert "hello from one" in ada.does("logs", "Live")
+    assert "has no version 9" in ada.fails(4, "rollback", "9", "-m", "Live")
+    runs = ada.gets("runs", "Live")
+    assert runs[0]["run_id"] == back["runId"]
+    assert "took its place" in ada.does("runs", "Live")
+    stopped = ada.gets("stop", "Live", "--run", back["runId"])
+    assert stopped["run"]["state"] == "stopped"
+
+
+def test_the_folder_knows_its_model(ada: Person, live: dict[str, Any]) -> None:
+    before = ada.at
+    ada.at = before / "live"
+    try:
+        assert ada.gets("open", "--print")["url"].endswith(f"{live['modelId']}/overview")
+    finally:
+        ada.at = before
+    assert "Which model?" in ada.fails(2, "logs")
+
+
+def test_orders_and_profit_are_shown(ada: Person) -> None:
+    write_model(ada.at / "orders", "print()\n")
+    made = ada.gets("deploy", "orders", "--new", "--detach")
+    key = ada.gets("keys", "new", "--name", "pusher")
+    headers = {
+        "model-id": made["modelId"], "api-key": key["apiKey"], "api-pass": key["apiPass"]
+    }  # fmt: skip
+    for number, (side, price) in enumerate([("buy", 100.0), ("sell", 130.0)]):
+        order = {
+            "id": f"o{number}", "symbol": "BTC-USD", "exchange": "kraken", "side": side,
+            "size": 2 - number, "price": price,
+        }  # fmt: skip
+        answer = httpx.post(f"{ada.server.address}/v1/live/spot-limit", json=order, headers=headers)
+        assert answer.status_code == 200, answer.text
+    assert [one["id"] for one in ada.gets("orders", "orders")] == ["o1", "o0"]
+    assert [one["id"] for one in ada.gets("orders", "orders", "--side", "buy")] == ["o0"]
+    table = ada.does("orders", "orders")
+    assert "BTC-USD" in table
+    assert "130" in table
+    assert ada.gets("pnl", "orders")["realized"] == 30
+    assert "+30.00" in ada.does("pnl", "orders")
+    assert "+60.00" in ada.does("ps")
+
+
+def test_a_tape_is_exported_and_checked_without_a_server(ada: Person, person: Person) -> None:
+    tested = ada.gets("ps")
+    model = next(one for one in tested if one["name"] == "tested")
+    said = ada.does("export", "tested", "--output", "tested.tape")
+    assert "tapeline verify tested.tape" in said
+    assert "is there already" in ada.fails(1, "export", "tested", "-o", "tested.tape")
+    file = ada.at / "tested.tape"
+    good = person.gets("verify", str(file))
+    assert good["good"] is True
+    assert good["model_id"] == model["id"]
+    assert good["results"] >= 2
+    told = person.does("verify", str(file), "--key", good["key_id"])
+    assert "GOOD" in told
+    assert "It does not prove:" in told
+    assert "not with abc" in person.fails(1, "verify", str(file), "--key", "abc")
+    changed = file.read_text().replace("BTC-USD", "ETH-USD", 1)
+    (person.at / "changed.tape").write_text(changed)
+    assert "is not what was sealed" in person.fails(1, "verify", "changed.tape")
+    (person.at / "other").write_text("hello\n")
+    assert "no export of a tape" in person.fails(1, "verify", "other")
+    assert "cannot be read" in person.fails(1, "verify", "nothing")
+
+
+def test_deploy_asks_whom_it_is_for_at_a_terminal(ada: Person) -> None:
+    write_model(ada.at / "asked", "print('was asked')\n")
+    code, sent = ada.in_terminal("deploy", "asked", types="Asked one\n")
+    assert code == 0, sent
+    assert "Name of the new model in project Personal" in plain(sent)
+    assert "was asked" in plain(sent)
+    assert "Asked one" in {one["name"] for one in ada.gets("ps")}
+    write_model(ada.at / "asked", "print('again')\n", model_name="Asked one")
+    code, sent = ada.in_terminal("deploy", "asked", types="y\n")
+    assert code == 0, sent
+    assert "Make this a new version of Asked one" in plain(sent)
+    assert ada.gets("versions", "Asked one")[0]["version"] == 2
+
+
+def test_a_terminal_gets_colours_and_no_line_too_long(ada: Person, live: dict[str, Any]) -> None:
+    for columns in (80, 120):
+        _, sent = ada.in_terminal("ps", columns=columns)
+        assert "\x1b[" in sent
+        assert max(len(line) for line in plain(sent).splitlines()) <= columns
+    _, sent = ada.in_terminal("ps", NO_COLOR="1")
+    assert "\x1b[3" not in sent
+    assert "\x1b" not in ada.does("ps")
+
+
+def test_a_large_upload_has_a_bar_at_a_terminal_alone(ada: Person) -> None:
+    folder = write_model(ada.at / "large", "print('large')\n")
+    (folder / "noise").write_bytes(os.urandom(3_000_000))
+    code, sent = ada.in_terminal("deploy", "large", "--new", "--detach")
+    assert code == 0, sent
+    assert "Uploading" in plain(sent)
+    ended = ada.run("deploy", "large", "--detach")
+    assert "Uploading" not in ended.stdout + ended.stderr
