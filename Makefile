@@ -29,7 +29,7 @@ lint: setup  ## format and type checks
 	@.venv/bin/mypy
 
 bench: setup  ## measure what docs/ claims
-	@for one in startup ingest history stream; do echo "== $$one"; $(python) -m bench.$$one || exit 1; done
+	@for one in startup ingest history stream environments deploy fleet backtests output; do echo "== $$one"; $(python) -m bench.$$one || exit 1; done
 
 docs: setup  ## write the parts of docs/ that come from the code
 	@$(python) -m tests.documents
