@@ -19,7 +19,7 @@ from tapeline.tape.watchers import Watcher
 PORTION = 2_000  # records read from the store at once
 TOGETHER = 0.01  # seconds: what comes within them is sent in one piece
 HEARTBEAT = 15.0  # seconds of silence before a comment keeps proxies from closing the stream
-LOOKED_EVERY = 1.0  # seconds between looks at a tape to which other servers may write
+LOOKED_EVERY = 1.0  # seconds between looks at a tape while other servers' words do not reach us
 
 
 async def export_tape(call: Call[Any]) -> Response:
@@ -122,8 +122,7 @@ def _written(watcher: Watcher, after: int) -> tuple[int, bytes]:
 
 
 def _patience(services: Services) -> float:
-    # What other servers write is on the tape, but nobody tells us of it.
-    return HEARTBEAT if services.store.database.file is not None else LOOKED_EVERY
+    return HEARTBEAT if services.watchers.hears_others else LOOKED_EVERY
 
 
 async def _woken(woken: asyncio.Event, seconds: float) -> bool:
