@@ -5,7 +5,7 @@ import sys
 import typer
 
 from tapeline import __version__
-from tapeline.cli import keys, up, user
+from tapeline.cli import keys, up, user, verify
 from tapeline.errors import InvalidSetting, Problem
 
 app = typer.Typer(
@@ -16,6 +16,7 @@ app = typer.Typer(
     add_completion=False,
 )
 app.command("up")(up.up)
+app.command("verify")(verify.verify)
 app.add_typer(user.app, name="user")
 app.add_typer(keys.app, name="keys")
 

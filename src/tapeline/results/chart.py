@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 # Entries per wanted point, and stretches, that are read one by one; of more, the sketches have
 # points enough.
 CLOSELY = 16
+ALL = 10**15
 
 
 class Window(NamedTuple):
@@ -34,6 +35,14 @@ def drawn(
     """The sum of some curves."""
     lines = [_line(connection, tape, currency, window, points) for currency in currencies]
     return sketched(_sum([line for line in lines if line is not None]), window, points)
+
+
+def whole(
+    connection: Connection, tape: int, currencies: Sequence[str]
+) -> "tuple[Numbers, Numbers] | None":
+    """Every entry of some curves added up, for arithmetic rather than for a chart."""
+    lines = [_line(connection, tape, currency, Window(), ALL) for currency in currencies]
+    return _sum([line for line in lines if line is not None])
 
 
 def sketched(line: "tuple[Numbers, Numbers] | None", window: Window, points: int) -> list[Point]:

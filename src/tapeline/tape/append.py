@@ -111,8 +111,11 @@ class Appender:
                 by_channel[channel].append(record)
         if not records:
             return None
-        link = seals.link(head.link, records, contents)
-        _put_link(records, by_channel, link)
+        nonce = None
+        if any(record.salt is None for record in records):
+            nonce = os.urandom(seals.NONCE_BYTES)
+        link = seals.link(head.link, records, contents, nonce)
+        _put_link(records, by_channel, link, nonce)
         rows = [
             (head.no, channel, *page)
             for channel, some in by_channel.items()
@@ -207,10 +210,12 @@ def _sealed(event: Event, seq: int) -> tuple[Record, bytes]:
     return record, content
 
 
-def _put_link(records: list[Record], by_channel: dict[int, list[Record]], link: bytes) -> None:
+def _put_link(
+    records: list[Record], by_channel: dict[int, list[Record]], link: bytes, nonce: bytes | None
+) -> None:
     """On the last event of the group, wherever it is read."""
     last = records[-1]
-    linked = msgspec.structs.replace(last, link=link)
+    linked = msgspec.structs.replace(last, link=link, nonce=nonce)
     for some in (records, *by_channel.values()):
         if some[-1] is last:
             some[-1] = linked
