@@ -12,6 +12,7 @@ from tapeline.errors import NoSuchSignIn, Problem
 from tapeline.http import auth, settings_page, signing
 from tapeline.http.redirects import Client, sign_in_first
 from tapeline.http.rendering import render
+from tapeline.http.shared_pages import SHARED_PAGES
 from tapeline.http.visiting import Page, Visit, handler, see, set_session
 from tapeline.models import onboarding, projects
 
@@ -163,6 +164,7 @@ PAGES = (
     Page("POST", "/settings/sign-ins/end", settings_page.end_other_sign_ins),
     Page("GET", "/settings/sign-ins/{sign_in}/end", back_to_settings),
     Page("POST", "/settings/sign-ins/{sign_in}/end", settings_page.end_sign_in),
+    *SHARED_PAGES,
 )
 
 

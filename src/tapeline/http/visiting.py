@@ -101,7 +101,7 @@ def set_session(response: Response, request: Request, services: Services, secret
         max_age=services.settings.session_days * sign_ins.DAY,
         httponly=True,
         samesite="lax",
-        secure=_is_https(request, services),
+        secure=is_https(request, services),
     )
 
 
@@ -136,7 +136,7 @@ async def _live_on(request: Request, services: Services, actor: Actor, response:
     set_session(response, request, services, request.cookies[auth.COOKIE])
 
 
-def _is_https(request: Request, services: Services) -> bool:
+def is_https(request: Request, services: Services) -> bool:
     """Whether the browser came by https, as far as the connection or the settings tell."""
     public = urlsplit(services.settings.public_url)
     by_setting = public.scheme == "https" and public.netloc == request.url.netloc

@@ -6,11 +6,11 @@ from typing import Any
 from sqlalchemy import select
 
 from tapeline.errors import NothingToShowYet
-from tapeline.results import backtest_words, deflated, pyramid, reports
+from tapeline.results import backtest_words, deflated, pyramid, reports, tear_sheet
 from tapeline.results import metrics as all_metrics
 from tapeline.results.deflated import Deflated
 from tapeline.results.pnl import Counts
-from tapeline.results.records import Report
+from tapeline.results.records import Basis, OfSymbol, Report, Trips
 from tapeline.results.trades import read as read_trades
 from tapeline.sharing import curves, projecting
 from tapeline.sharing.exhibit import Exhibit, Stretch
@@ -154,6 +154,69 @@ class BacktestExhibit(Exhibit):
         found = reports.round_trips(self.connection, self.upload, before=before, limit=limit)
         items = [projecting.trip(*one, self.choices, self.names) for one in found]
         return SharedTrips(items, str(found[-1][0]) if len(found) == limit else None)
+
+    def tear_sheet(self) -> dict[str, Any]:
+        """What the template of tear sheets shows, of what this link leaves."""
+        times, values = self._series("equity", Stretch(points=tear_sheet.DETAIL))
+        first = self.report.basis.first_value
+        line = curves.backtest_line(times, values, first, self.choices)
+        return tear_sheet.facts(
+            self.connection,
+            self.upload,
+            backtest={
+                "label": self.title,
+                "description": None,
+                "symbols": self.head.symbols,
+                "quote_asset": self.currency,
+                "metrics": {"custom": self.metrics.custom},
+            },
+            model_name="Shared",
+            trials=self.trials,
+            report=self._redacted(),
+            equity=(line.times, line.values),
+        )
+
+    def _redacted(self) -> Report:
+        report, sizes = self.report, self.choices.shows_sizes
+        basis, trips = report.basis, report.trips
+        shown = curves.chosen_metrics(report.computed, self.choices)
+        symbols = [
+            OfSymbol(
+                self.names.symbol(one.symbol) or "",
+                one.round_trips,
+                one.profit if sizes else None,
+                one.win_rate,
+            )
+            for one in trips.symbols
+        ]
+        if not sizes:  # they come by their profit
+            symbols.sort(key=lambda one: (-one.round_trips, one.symbol))
+        return Report(
+            basis=Basis(
+                first=basis.first,
+                last=basis.last,
+                notes=basis.notes,
+                days=basis.days,
+                periods_per_year=basis.periods_per_year,
+                reason=basis.reason,
+            ),
+            computed={name: report.computed[name] for name in shown},
+            drawdowns=report.drawdowns,
+            months=report.months,
+            years=report.years,
+            periods_reason=report.periods_reason,
+            rolling=report.rolling,
+            trips=Trips(
+                count=trips.count,
+                fees=0.0,
+                profit=None,
+                open=[],
+                open_count=trips.open_count,
+                symbols=symbols,
+                warnings=trips.warnings,
+            ),
+            trial=None,
+        )
 
     @property
     def log_channel(self) -> int:

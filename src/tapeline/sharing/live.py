@@ -37,8 +37,6 @@ class Facts(NamedTuple):
     """All that is read of a live model, before anything is hidden."""
 
     lifecycle: dict[str, Any]
-    symbols: list[str]
-    exchanges: list[str]
     source: Source
     currency: str | None
     counts: Counts
@@ -64,8 +62,23 @@ class LiveExhibit(Exhibit):
 
     @cached_property
     def names(self) -> Names:
-        facts = self.facts
-        return Names(self.means.seal, self.share, facts.symbols, facts.exchanges)
+        return Names(self.means.seal, self.share, self.symbols, self.exchanges)
+
+    @cached_property
+    def symbols(self) -> list[str]:
+        """In the order they first appeared."""
+        if self.replay is not None:
+            return self.replay.symbols
+        books = sorted(books_of(self.connection, self.found.tape), key=lambda book: book.book)
+        traded = [book.symbol for book in books]
+        # Hidden ones are numbered: a later order would take the number of one only mentioned.
+        return [*traded, *self._only_used(traded)] if self.choices.shows_symbols else traded
+
+    @cached_property
+    def exchanges(self) -> list[str]:
+        if self.replay is not None:
+            return self.replay.exchanges
+        return read.used_names(self.connection, self.found.tape, "exchange")
 
     @cached_property
     def account(self) -> Account:
@@ -83,8 +96,8 @@ class LiveExhibit(Exhibit):
             expires_at=self.share.expires_at,
             first=float(times[0]) if len(times) else None,
             last=float(times[-1]) if len(times) else None,
-            symbols=[name for one in facts.symbols if (name := self.names.symbol(one))],
-            exchanges=[name for one in facts.exchanges if (name := self.names.exchange(one))],
+            symbols=[name for one in self.symbols if (name := self.names.symbol(one))],
+            exchanges=[name for one in self.exchanges if (name := self.names.exchange(one))],
             currency=facts.currency if shown else None,
             base=choices.base if choices.shows_money else None,
             source=facts.source,
@@ -165,12 +178,8 @@ class LiveExhibit(Exhibit):
         here = (orders.c.tape == tape, orders.c.seq.is_not(None))
         behind = orders.c.received_at - orders.c.time > self.means.late_after
         count = select(func.count()).select_from(orders).where(*here)
-        books = sorted(books_of(connection, tape), key=lambda book: book.book)
-        symbols = [book.symbol for book in books]
         return Facts(
             lifecycle=read.state(connection, tape, "lifecycle") or {},
-            symbols=[*symbols, *self._only_used(symbols)],
-            exchanges=read.used_names(connection, tape, "exchange"),
             source=shown.source,
             currency=shown.currency,
             counts=shown.counts,
@@ -182,9 +191,6 @@ class LiveExhibit(Exhibit):
         )
 
     def _only_used(self, symbols: list[str]) -> list[str]:
-        # A later order would take the number of a symbol that is only mentioned.
-        if not self.choices.shows_symbols:
-            return []
         used = read.used_names(self.connection, self.found.tape, "symbol")
         return [name for name in used if name not in symbols]
 
@@ -205,8 +211,6 @@ class LiveExhibit(Exhibit):
         own = pnl.own_points(replay.own)
         return Facts(
             lifecycle=replay.lifecycle,
-            symbols=replay.symbols,
-            exchanges=replay.exchanges,
             source="model" if own else "computed" if replay.enabled else "off",
             currency=currency if replay.enabled else None,
             counts=counts,

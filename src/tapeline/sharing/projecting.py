@@ -15,13 +15,17 @@ from tapeline.sharing.choices import Choices
 from tapeline.sharing.names import Names
 from tapeline.sharing.shown import (
     Hidden,
+    SharedChange,
     SharedLifecycle,
     SharedLine,
     SharedMark,
     SharedPosition,
+    SharedPrice,
+    SharedState,
     SharedTrade,
     SharedTrip,
 )
+from tapeline.tape import kinds
 from tapeline.tape.seals import Record
 
 SIDES = {"buy", "sell"}
@@ -154,6 +158,57 @@ def mark(one: Mark, moment: float | None) -> SharedMark | None:
     later = moment is not None and one.until is not None and one.until > moment
     return SharedMark(
         kind=one.kind, time=one.time, until=None if later else one.until, version=one.version
+    )
+
+
+def change(
+    record: Record, late_after: float, choices: Choices, names: Names
+) -> tuple[str, msgspec.Struct] | None:
+    """An event for a stream, with the name of what it is; None for what a link never shows."""
+    kind = kinds.BY_NUMBER[record.kind]
+    if kind is kinds.LOG:
+        return ("log", line(record)) if choices.shows_texts else None
+    if kind not in kinds.ABOUT_ORDERS | {kinds.MARK_PRICE, kinds.LIFECYCLE}:
+        return None
+    item = msgspec.json.decode(record.body, type=dict[str, Any])
+    ours: dict[str, Any] = {
+        "time": record.time,
+        "received_at": record.received_at,
+        "seq": record.seq,
+    }
+    if kind is kinds.LIFECYCLE:
+        return "lifecycle", SharedState(**msgspec.structs.asdict(lifecycle(item)), **ours)
+    if kind is kinds.MARK_PRICE:
+        price = number(item.get("price")) if choices.shows_prices else None
+        return "price", SharedPrice(symbol=names.symbol(item.get("symbol")), price=price, **ours)
+    if kind is kinds.UPDATE_ANNOTATION and not choices.shows_texts:
+        return None
+    is_post = kind in kinds.ORDERS
+    return "order" if is_post else "update", _changed(
+        item, ours, late_after if is_post else math.inf, choices, names
+    )
+
+
+def _changed(
+    item: dict[str, Any], ours: dict[str, Any], late_after: float, choices: Choices, names: Names
+) -> SharedChange:
+    sizes = choices.shows_sizes
+    price = next((one for name in PRICES if (one := number(item.get(name))) is not None), None)
+    size = next((one for name in SIZES if (one := number(item.get(name))) is not None), None)
+    fee = next((one for name in FEES if (one := number(item.get(name))) is not None), None)
+    return SharedChange(
+        id=names.order(str(item["id"])),
+        symbol=names.symbol(item.get("symbol")),
+        exchange=names.exchange(item.get("exchange")),
+        side=_word(item.get("side"), SIDES),
+        status=_word(item.get("status"), STATUSES),
+        price=price if choices.shows_prices else None,
+        size=size if sizes else None,
+        funds=number(item.get("funds")) if sizes else None,
+        fee=fee if sizes else None,
+        late_by=late_by(ours, late_after),
+        annotation=_text(item.get("annotation")) if choices.shows_texts else None,
+        **ours,
     )
 
 

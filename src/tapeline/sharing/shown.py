@@ -220,3 +220,36 @@ class Exported(msgspec.Struct, kw_only=True):
     positions: SharedPositions | None
     logs: SharedLines | None
     """Null where the link does not show them."""
+
+
+class SharedChange(msgspec.Struct, kw_only=True):
+    """What a stream says of an order, as it was posted or updated."""
+
+    id: str
+    symbol: str | None
+    exchange: str | None
+    side: str | None
+    status: str | None
+    price: float | None
+    size: float | None
+    funds: float | None
+    fee: float | None
+    late_by: float | None
+    annotation: str | None
+    time: float
+    received_at: float
+    seq: int
+
+
+class SharedPrice(msgspec.Struct, kw_only=True):
+    symbol: str | None
+    price: float | None
+    time: float
+    received_at: float
+    seq: int
+
+
+class SharedState(SharedLifecycle, kw_only=True):
+    time: float
+    received_at: float
+    seq: int
