@@ -22,7 +22,12 @@ from tapeline.tape.kinds import BY_PATH, LIFECYCLE, LOG, USED_EXCHANGE, USED_SYM
 DOCS = Path(__file__).parent.parent / "docs"
 BLOCK = re.compile(r"(<!-- from the code: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 ABOUT_MODELS = {LIFECYCLE, USED_SYMBOL, USED_EXCHANGE}
-CALLERS = {Access.PUBLIC: "anybody", Access.ACCOUNT: "account", Access.READER: "account or key"}
+CALLERS = {
+    Access.PUBLIC: "anybody",
+    Access.ACCOUNT: "account",
+    Access.READER: "account or key",
+    Access.SHARED: "whoever has the link",
+}
 
 
 def settings() -> Iterator[str]:

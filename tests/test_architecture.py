@@ -42,6 +42,7 @@ ONE_DOOR = {
     "jwt": "accounts/id_tokens.py",
     "argon2": "accounts/passwords.py",
     "jinja2": "http/rendering.py",
+    "PIL": "sharing/picture.py",
     "tsdownsample": "tape/series.py",
     "prometheus_client": "http/metrics.py",
     "obstore": "store/blobs.py",

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from starlette.types import ASGIApp
 
@@ -17,7 +18,7 @@ from tapeline.results.reporter import Reporter
 from tapeline.runs import interpreters
 from tapeline.runs.runner import Runner
 from tapeline.settings import Settings
-from tapeline.store import failures
+from tapeline.store import announcing, failures
 from tapeline.store.blobs import Blobs
 from tapeline.store.migrate import migrate
 from tapeline.store.sealing import Seal
@@ -29,6 +30,9 @@ from tapeline.tape.inbox import Inbox
 from tapeline.tape.signer import Signer
 from tapeline.tape.staging import Staging
 from tapeline.tape.watchers import Watchers
+
+if TYPE_CHECKING:
+    from tapeline.store.postgres import Listener
 
 
 @contextmanager
@@ -72,12 +76,27 @@ def open_services(settings: Settings) -> Iterator[Services]:
             reporter,
             Bookkeeper(store),
         )
+        listener = _listen(store, appender, watchers)
         try:
             yield services
         finally:
+            if listener is not None:
+                listener.close()
             watchers.close()
             services.passwords.shutdown()
             services.archives.shutdown()
+
+
+def _listen(store: Store, appender: Appender, watchers: Watchers) -> "Listener | None":
+    """Streams of this server hear of what others write to the same database."""
+
+    def on_words(words: str) -> None:
+        sender, model_ids = announcing.heard(words)
+        if sender != appender.name:
+            watchers.tell_of_others(model_ids)
+
+    watchers.hears_others = store.database.file is not None
+    return store.database.listen(announcing.CHANNEL, on_words, watchers.hear_others)
 
 
 def application(services: Services) -> ASGIApp:

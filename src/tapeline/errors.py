@@ -223,6 +223,31 @@ class NoSuchSecret(Missing):
     """This model has no secret of this name."""
 
 
+# Shared links
+
+
+class NoSuchShare(Missing):
+    """This link does not exist, has expired or was revoked."""
+
+
+class NotShared(Missing):
+    """This link does not show that."""
+
+
+class NothingToShowYet(Missing):
+    """This link shows things with a delay, and nothing is old enough yet. Come back later."""
+
+
+class SharePasswordNeeded(Unidentified):
+    """This link has a password. Exchange it for a pass; send that as the header `share-pass`."""
+
+
+class WrongSharePassword(Unidentified):
+    """This is not the password of this link."""
+
+    field = "password"
+
+
 # Uploads
 
 

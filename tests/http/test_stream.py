@@ -15,7 +15,7 @@ from tapeline.accounts import members, users
 from tapeline.accounts.members import Role
 from tapeline.models import models, projects
 from tapeline.tape import watchers
-from tests.conftest import Person, running
+from tests.conftest import Person, run_sql, running
 from tests.pushing import ORDER, Model, pushing
 
 LOG = "/v1/live/log"
@@ -118,6 +118,52 @@ def test_what_another_server_writes_arrives_too_and_in_order(
             model.push(LOG, {"line": "a"})
         assert there.post(LOG, json={"line": "b"}, headers=model.headers).is_success
         assert [one["seq"] for one in reader.events(21)] == list(range(1, 22))
+
+
+def test_servers_on_one_postgresql_hear_of_each_other_at_once(
+    model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if model.service.store.database.file is not None:
+        pytest.skip("one server only")
+    # Nobody looks by itself during this test: what arrives was announced.
+    monkeypatch.setattr("tapeline.http.stream.LOOKED_EVERY", 600.0)
+    monkeypatch.setattr("tapeline.http.stream.HEARTBEAT", 600.0)
+    with running(model.service.services.settings) as second, second.client() as there:
+
+        def push(line: str) -> None:
+            assert there.post(LOG, json={"line": line}, headers=model.headers).is_success
+
+        heard = model.service.services.watchers
+        _until(lambda: heard.hears_others)
+        with watching(model) as reader:
+            for number in range(5):
+                sent = time.monotonic()
+                push(str(number))
+                assert reader.event()["line"] == str(number)
+                assert time.monotonic() - sent < 1.0
+            _end_listeners(model)
+            _until(lambda: not heard.hears_others)
+            push("while nobody listened")
+            _until(lambda: heard.hears_others)
+            assert reader.event()["line"] == "while nobody listened"
+            push("again")
+            assert reader.event()["line"] == "again"
+
+
+def _until(is_so: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 15
+    while not is_so():
+        assert time.monotonic() < deadline
+        time.sleep(0.002)
+
+
+def _end_listeners(model: Model) -> None:
+    """Those of both servers, as a restart of PostgreSQL or an operator would."""
+    run_sql(
+        model.service.services.settings.database,
+        "select pg_terminate_backend(pid) from pg_stat_activity"
+        " where datname = current_database() and query like 'listen%'",
+    )
 
 
 @pytest.mark.heavy

@@ -269,6 +269,7 @@ class Line(msgspec.Struct, kw_only=True):
     body: msgspec.Raw = msgspec.Raw()
     salt: str | None = None
     link: str | None = None
+    nonce: str | None = None
     list: str | None = None
     piece: int = 0
     first: int = 0
@@ -287,6 +288,7 @@ def parsed(line: Line) -> Record:
         body=bytes(line.body),
         salt=(line.salt and base64.b64decode(line.salt)) or None,
         link=(line.link and bytes.fromhex(line.link)) or None,
+        nonce=(line.nonce and bytes.fromhex(line.nonce)) or None,
     )
 
 

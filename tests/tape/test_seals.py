@@ -31,13 +31,16 @@ def chains(draw: st.DrawFn, least: int = 1) -> list[Record]:
     for size in draw(st.lists(st.integers(1, 4), min_size=least, max_size=4)):
         rule = draw(st.sampled_from([by_todays_rule, older_seals.link]))
         group = [_record(draw, len(records) + place + 1, rule) for place in range(size)]
+        if rule is by_todays_rule and draw(st.booleans()):
+            nonce = draw(st.binary(min_size=16, max_size=16))
+            group[-1] = msgspec.structs.replace(group[-1], nonce=nonce)
         previous = rule(previous, group)
         records += [*group[:-1], msgspec.structs.replace(group[-1], link=previous)]
     return records
 
 
 def by_todays_rule(previous: bytes, group: list[Record]) -> bytes:
-    return seals.link(previous, group, [seals.content(one) for one in group])
+    return seals.link(previous, group, [seals.content(one) for one in group], group[-1].nonce)
 
 
 def _record(draw: Any, seq: int, rule: Any = by_todays_rule) -> Record:
@@ -73,6 +76,8 @@ def changed(draw: Any, record: Record) -> Record:
         new = new if new != old else b""
     elif field in ("run_id", "backtest_id"):
         new = draw(st.sampled_from([one for one in (None, "", "other") if one != old]))
+    elif field == "nonce":
+        new = bytes(16) if old is None else None
     else:
         new = old + 1
     return msgspec.structs.replace(record, **{field: new})
@@ -143,7 +148,7 @@ def test_a_tape_that_was_rewritten_whole_does_not_match_its_old_head(records: li
 
 
 def _bare(records: list[Record]) -> list[Record]:
-    return [msgspec.structs.replace(one, link=None) for one in records]
+    return [msgspec.structs.replace(one, link=None, nonce=None) for one in records]
 
 
 @given(BODIES.filter(bool), st.data())

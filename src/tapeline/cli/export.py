@@ -2,7 +2,6 @@
 
 import json
 import sys
-import time
 from pathlib import Path
 from typing import IO, Annotated, Any
 
@@ -14,10 +13,8 @@ from tapeline.cli.session import Session
 from tapeline.cli.spoken import spoken
 from tapeline.cli.wire import LOST
 
-FORMAT = 1  # as tape/exported.py reads it
 
-
-@spoken("tapeline export Trend", "tapeline export Trend --output trend.tape.ndjson")
+@spoken("tapeline export Trend", "tapeline export Trend --output trend.ndjson")
 def export(
     context: typer.Context,
     model: Model = None,
@@ -36,7 +33,7 @@ def export(
     if output == "-":
         _write(session, found, sys.stdout.buffer)
         return
-    file = Path(output or f"{found['id']}.tape.ndjson")
+    file = Path(output or f"{found['id']}.record.ndjson")
     if file.exists() and not force:
         raise Failure(f"{file} is there already. Choose another with --output, or say --force")
     draft = file.with_name(f".{file.name}.part")
@@ -55,40 +52,13 @@ def export(
 
 
 def _write(session: Session, model: dict[str, Any], out: IO[bytes]) -> int:
-    """The seals first: asking for them signs the tape as it stands, and no event after that goes
-    into the file, so that all of it is signed."""
-    path = f"/api/models/{model['id']}/tape"
-    seals = session.wire.get(f"{path}/seals", limit=1000)
-    more = _older_seals(session, path, seals["next"])
-    heading = {
-        "tapeline_export": FORMAT,
-        "model_id": model["id"],
-        "model": model["name"],
-        "server": session.profile.url,
-        "exported_at": time.time(),
-        "seals": {**seals, "items": seals["items"] + more, "next": None},
-    }
-    out.write(json.dumps(heading).encode() + b"\n")
-    events = 0
+    """How many events it holds, as its first line says; `verify` finds out whether that is so."""
+    path, events = f"/api/models/{model['id']}/record", 0
     try:
         with session.wire.stream(path, {"Accept": "application/x-ndjson"}) as stream:
-            for line in stream:
-                told = json.loads(line)
-                if told["seq"] > seals["seq"]:
-                    break
-                events += "kind" in told
+            for number, line in enumerate(stream):
+                events = json.loads(line)["seq"] if number == 0 else events
                 out.write(line)
     except (*LOST, ValueError) as error:
         raise Failure(f"The export broke off ({error}). Try again.") from error
-    if events != seals["seq"]:
-        raise Failure(f"The export broke off after {events} of {seals['seq']} events. Try again.")
     return events
-
-
-def _older_seals(session: Session, path: str, cursor: str | None) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
-    while cursor is not None:
-        answer = session.wire.get(f"{path}/seals", limit=1000, cursor=cursor)
-        found += answer["items"]
-        cursor = answer["next"]
-    return found

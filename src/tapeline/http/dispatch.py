@@ -14,7 +14,7 @@ from starlette.responses import Response
 from tapeline.accounts.actor import Actor
 from tapeline.errors import Invalid, MalformedBody, Missing, Problem
 from tapeline.http import auth, body, sessions, uploads
-from tapeline.http.endpoint import Access, Call, Endpoint, Nothing
+from tapeline.http.endpoint import OPEN, Call, Endpoint, Nothing
 from tapeline.http.multipart import Attachment
 from tapeline.http.services import Services
 from tapeline.store.once import RequestKey, answered, checked_key, once
@@ -26,13 +26,13 @@ Handler = Callable[[Request], Awaitable[Response]]
 def handler(endpoint: Endpoint, services: Services) -> Handler:
     async def handle(request: Request) -> Response:
         response = await carry_out(request)
-        if endpoint.access is not Access.PUBLIC:
+        if endpoint.access not in OPEN:
             await sessions.live_on_by_call(request, services, response)
         return response
 
     async def carry_out(request: Request) -> Response:
         identify = None
-        if endpoint.access is not Access.PUBLIC:
+        if endpoint.access not in OPEN:
             identify = auth.identify(request, services, endpoint.access)
         _check_path(request)
         query = _query(request, endpoint)

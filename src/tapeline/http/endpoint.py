@@ -25,6 +25,11 @@ class Access(Enum):
     PUBLIC = "anybody"
     ACCOUNT = "a signed-in account"
     READER = "a signed-in account, or a project's key with read right"
+    SHARED = "whoever has the link"
+
+
+OPEN = {Access.PUBLIC, Access.SHARED}
+"""Nobody has to be identified; a shared link is its own right."""
 
 
 class Nothing(msgspec.Struct):

@@ -19,12 +19,13 @@ from tapeline.errors import (
     UnknownEncoding,
 )
 from tapeline.http import events_openapi
-from tapeline.http.endpoint import Access, Endpoint, Nothing
+from tapeline.http.endpoint import OPEN, Access, Endpoint, Nothing
 from tapeline.http.errors import ErrorShape, status_of
 
 ENCODINGS = ("application/json", "application/x-www-form-urlencoded", "multipart/form-data")
 SECURITY: dict[Access, list[dict[str, list[str]]]] = {
     Access.PUBLIC: [],
+    Access.SHARED: [{}, {"share_pass": []}],
     Access.ACCOUNT: [{"token": []}, {"bearer": []}, {"session": []}],
     Access.READER: [
         {"token": []},
@@ -39,6 +40,12 @@ SCHEMES = {
     "session": {"type": "apiKey", "in": "cookie", "name": "tapeline_session"},
     "api_key": {"type": "apiKey", "in": "header", "name": "api_key"},
     "api_pass": {"type": "apiKey", "in": "header", "name": "api_pass"},
+    "share_pass": {
+        "type": "apiKey",
+        "in": "header",
+        "name": "share-pass",
+        "description": "A pass, for a shared link that has a password.",
+    },
     "model_id": {"type": "apiKey", "in": "header", "name": "model_id"},
 }
 
@@ -120,7 +127,7 @@ def _problems(row: Endpoint) -> list[type[Problem]]:
         problems += [Invalid, TooLarge, UnknownEncoding]
     if row.query is not Nothing:
         problems.append(Invalid)
-    if row.access is not Access.PUBLIC:
+    if row.access not in OPEN:
         problems.append(Unidentified)
         if row.method != "GET":
             problems.append(CrossSiteRequest)

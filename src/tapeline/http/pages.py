@@ -13,6 +13,7 @@ from tapeline.http import auth, settings_page, signing
 from tapeline.http.redirects import Client, sign_in_first
 from tapeline.http.rendering import render
 from tapeline.http.sessions import set_session
+from tapeline.http.shared_pages import SHARED_PAGES
 from tapeline.http.visiting import Page, Visit, handler, see
 from tapeline.http.web_app import APP_PAGES, show_app
 from tapeline.models import onboarding
@@ -163,6 +164,7 @@ PAGES = (
     Page("POST", "/settings/sign-ins/end", settings_page.end_other_sign_ins),
     Page("GET", "/settings/sign-ins/{sign_in}/end", back_to_settings),
     Page("POST", "/settings/sign-ins/{sign_in}/end", settings_page.end_sign_in),
+    *SHARED_PAGES,
     *APP_PAGES,
 )
 

@@ -21,7 +21,9 @@ from tapeline.errors import (
     Limited,
     Missing,
     NoSuchInvitation,
+    NoSuchShare,
     NotBuilt,
+    NothingToShowYet,
     Problem,
     SignUpClosed,
     Unavailable,
@@ -40,6 +42,8 @@ HEADLINES: dict[type[Problem], str] = {
     AlreadyMember: "You are in already",
     CrossSiteRequest: "That came from another site",
     NoSuchInvitation: "This invitation does not work",
+    NoSuchShare: "This link does not work",
+    NothingToShowYet: "Nothing to show yet",
     SignUpClosed: "Sign-up is closed",
     Forbidden: "You may not do that",
     Invalid: "That request is not right",
@@ -63,16 +67,18 @@ def render(
     *,
     status: int = 200,
     posts_to: str = "",
+    framed_by: str = "'none'",
     problem: Problem | None = None,
     **facts: Any,
 ) -> Response:
-    """A page. `posts_to` is an origin besides ours that its form may lead to."""
+    """A page. `posts_to` is an origin besides ours that its form may lead to; `framed_by`, pages
+    that may have it in a frame."""
     if problem is not None:
         status = status_of(type(problem))
     text = _templates().get_template(template).render(problem=problem, version=__version__, **facts)
     policy = (
         "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none';"
-        f" frame-ancestors 'none'; form-action 'self' {posts_to}".rstrip()
+        f" frame-ancestors {framed_by}; form-action 'self' {posts_to}".rstrip()
     )
     headers = {"Content-Security-Policy": policy, "Cache-Control": "no-store"}
     if problem is not None and problem.retry_after is not None:

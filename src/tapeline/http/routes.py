@@ -40,6 +40,7 @@ from tapeline.http.auth_api import Done
 from tapeline.http.backtest_routes import BACKTESTS
 from tapeline.http.deploy_routes import DEPLOY_ROUTES
 from tapeline.http.endpoint import Access, Endpoint, Page
+from tapeline.http.shared_routes import SHARED
 from tapeline.http.view_api import Listed
 from tapeline.models.projects import OwnProject
 from tapeline.results.overview import Glance
@@ -361,4 +362,5 @@ ROUTES: tuple[Endpoint, ...] = (
         media="text/event-stream",
     ),
     *DEPLOY_ROUTES,
+    *SHARED,
 )

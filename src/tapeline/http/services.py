@@ -11,6 +11,8 @@ from tapeline.results.bookkeeper import Bookkeeper
 from tapeline.results.reporter import Reporter
 from tapeline.runs.runner import Runner
 from tapeline.settings import Settings
+from tapeline.sharing.exhibit import Kept
+from tapeline.sharing.replay import Replays
 from tapeline.store.blobs import Blobs
 from tapeline.store.sealing import Seal
 from tapeline.store.store import Store
@@ -59,6 +61,11 @@ class Services:
     passwords: ThreadPoolExecutor = field(default_factory=_two_threads)
     archives: ThreadPoolExecutor = field(default_factory=_threads_for_archives)
     """Where archives are checked and kept."""
+
+    replays: Replays = field(default_factory=Replays)
+    """Live records as delayed links see them."""
+    kept: Kept = field(default_factory=Kept)
+    """What all who open a link see alike, such as its picture."""
 
     @property
     def pythons(self) -> Sequence[str]:

@@ -21,7 +21,7 @@ def set_session(response: Response, request: Request, services: Services, secret
         max_age=services.settings.session_days * sign_ins.DAY,
         httponly=True,
         samesite="lax",
-        secure=_is_https(request, services),
+        secure=is_https(request, services),
     )
 
 
@@ -45,7 +45,7 @@ async def live_on_by_call(request: Request, services: Services, response: Respon
             await live_on(request, services, worn, response)
 
 
-def _is_https(request: Request, services: Services) -> bool:
+def is_https(request: Request, services: Services) -> bool:
     """Whether the browser came by https, as far as the connection or the settings tell."""
     public = urlsplit(services.settings.public_url)
     by_setting = public.scheme == "https" and public.netloc == request.url.netloc

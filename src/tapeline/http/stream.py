@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 from sqlalchemy import Connection
+from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from tapeline.errors import Invalid, Missing
@@ -19,7 +20,7 @@ from tapeline.tape.watchers import Watcher
 PORTION = 2_000  # records read from the store at once
 TOGETHER = 0.01  # seconds: what comes within them is sent in one piece
 HEARTBEAT = 15.0  # seconds of silence before a comment keeps proxies from closing the stream
-LOOKED_EVERY = 1.0  # seconds between looks at a tape to which other servers may write
+LOOKED_EVERY = 1.0  # seconds between looks at a tape while other servers' words do not reach us
 
 
 async def export_tape(call: Call[Any]) -> Response:
@@ -34,14 +35,21 @@ async def export_tape(call: Call[Any]) -> Response:
 async def stream_model(call: Call[Any]) -> Response:
     """Every change of this model as server-sent events; resumes after `Last-Event-ID`."""
     found = await call.services.store.read(tapes.reading, call.actor, call.path("model"))
-    resumed = call.request.headers.get("last-event-id")
-    if resumed is not None and not (resumed.isascii() and resumed.isdecimal()):
-        raise Invalid("`Last-Event-ID` must be the id of an earlier event.", field="Last-Event-ID")
-    after = found.seq if resumed is None else min(int(resumed[:18]), found.seq)
+    resumed = resumed_after(call.request)
+    after = found.seq if resumed is None else min(resumed, found.seq)
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     return StreamingResponse(
         _changes(call, found.model_id, after), media_type="text/event-stream", headers=headers
     )
+
+
+def resumed_after(request: Request) -> int | None:
+    resumed = request.headers.get("last-event-id")
+    if resumed is None:
+        return None
+    if not (resumed.isascii() and resumed.isdecimal()):
+        raise Invalid("`Last-Event-ID` must be the id of an earlier event.", field="Last-Event-ID")
+    return int(resumed[:18])
 
 
 async def _lines(call: Call[Any], found: tapes.Reading) -> AsyncIterator[bytes]:
@@ -94,7 +102,7 @@ async def _changes(call: Call[Any], model_id: str, after: int) -> AsyncIterator[
                 yield written
             if watcher.is_behind:
                 continue
-            if not await _woken(watcher.woken, _patience(services)):
+            if not await woken(watcher.woken, patience(services)):
                 watcher.is_behind = True
                 yield b": still here\n\n"
     except Missing:
@@ -121,15 +129,14 @@ def _written(watcher: Watcher, after: int) -> tuple[int, bytes]:
     return after, b"".join(pieces)
 
 
-def _patience(services: Services) -> float:
-    # What other servers write is on the tape, but nobody tells us of it.
-    return HEARTBEAT if services.store.database.file is not None else LOOKED_EVERY
+def patience(services: Services) -> float:
+    return HEARTBEAT if services.watchers.hears_others else LOOKED_EVERY
 
 
-async def _woken(woken: asyncio.Event, seconds: float) -> bool:
+async def woken(event: asyncio.Event, seconds: float) -> bool:
     try:
         async with asyncio.timeout(seconds):
-            await woken.wait()
+            await event.wait()
     except TimeoutError:
         return False
     await asyncio.sleep(TOGETHER)

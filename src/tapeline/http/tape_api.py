@@ -160,6 +160,7 @@ def exported(record: Record) -> bytes:
             "body": msgspec.Raw(record.body),
             "salt": record.salt and base64.b64encode(record.salt).decode(),
             "link": record.link and record.link.hex(),
+            "nonce": record.nonce and record.nonce.hex(),
         }
     )
 

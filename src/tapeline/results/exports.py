@@ -37,11 +37,11 @@ def equity(connection: Connection, upload: str, number: int) -> bytes | None:
     dates = np.datetime_as_string((times * 1000).astype("i8").astype("M8[ms]"))
     rows = zip(times.tolist(), dates.tolist(), values.tolist(), strict=True)
     # A NaN is the only value that is not itself.
-    lines = [
-        f"{time!r},{date}Z,{value!r}\n" if value == value else f"{time!r},{date}Z,\n"  # noqa: PLR0124
-        for time, date, value in rows
+    written = [
+        f"{time!r},{day}Z,{value!r}\n" if value == value else f"{time!r},{day}Z,\n"  # noqa: PLR0124
+        for time, day, value in rows
     ]
-    return "".join(lines).encode()
+    return "".join(written).encode()
 
 
 class Trades:
@@ -64,7 +64,7 @@ class Trades:
         some = self._raws[self._place : self._place + TOGETHER]
         start = self._first + self._place
         self._place += len(some)
-        return _lines(
+        return lines(
             _trade(index, msgspec.json.decode(raw)) for index, raw in enumerate(some, start)
         )
 
@@ -75,11 +75,11 @@ def round_trips(connection: Connection, upload: str, number: int) -> bytes | Non
     if not trips:
         return None
     first = number * TRIPS_IN_PIECE
-    return _lines(
+    return lines(
         [
             index,
-            _date(trip.entry_time),
-            _date(trip.exit_time),
+            date(trip.entry_time),
+            date(trip.exit_time),
             *(getattr(trip, key) for key in TRIP_KEYS),
         ]
         for index, trip in enumerate(trips, first)
@@ -99,10 +99,10 @@ def _trade(index: int, trade: dict[str, Any]) -> list[Any]:
     more = {key: value for key, value in trade.items() if key not in TRADE_KEYS and key != "time"}
     kept = msgspec.json.encode(more).decode() if more else ""
     known = [trade.get(key) for key in TRADE_KEYS]
-    return [index, trade.get("time"), _date(trade.get("time")), *known, kept]
+    return [index, trade.get("time"), date(trade.get("time")), *known, kept]
 
 
-def _lines(rows: Iterable[Sequence[Any]]) -> bytes:
+def lines(rows: Iterable[Sequence[Any]]) -> bytes:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerows([_cell(value) for value in row] for row in rows)
@@ -117,7 +117,7 @@ def _cell(value: Any) -> Any:
     return value
 
 
-def _date(moment: Any) -> str:
+def date(moment: Any) -> str:
     try:
         seconds = float(moment)
         if not EARLIEST <= seconds < LATEST:

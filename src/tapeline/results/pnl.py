@@ -124,6 +124,28 @@ def shown(
     return found
 
 
+def line(connection: Connection, tape: int) -> "tuple[Any, Any] | None":
+    """Times and values of the whole series in the model's quote currency, the model's own first."""
+    own = own_of(connection, tape)
+    if own.values or not own.enabled:
+        return own_line(own.values)
+    every, named = books_of(connection, tape), own_currency(connection, tape)
+    sums: dict[str, Totals] = {}
+    for book in every:
+        sums.setdefault(book.currency, Totals()).add(book.state)
+    wanted = main_currency(in_currencies(sums, named))
+    return chart.whole(connection, tape, [name for name in sums if (name or named) == wanted])
+
+
+def own_line(values: list[Point]) -> "tuple[Any, Any] | None":
+    import numpy as np  # noqa: PLC0415 - start-up stays light
+
+    if not values:
+        return None
+    times, said = [one.time for one in values], [one.value for one in values]
+    return np.array(times, dtype="f8"), np.array(said, dtype="f8")  # null becomes NaN
+
+
 def own_of(connection: Connection, tape: int) -> Own:
     enabled = (read.state(connection, tape, "auto_pnl") or {}).get("enabled", True)
     values = (read.state(connection, tape, "pnl") or {}).get("values", [])
@@ -195,7 +217,7 @@ def _add_computed(
     if found.currency is not None:
         main = found.by_currency[found.currency]
         found.realized, found.unrealized, found.fees = main.realized, main.unrealized, main.fees
-    found.positions = [_position(book, own) for book in every if book.state.fills]
+    found.positions = [shown_position(book, own) for book in every if book.state.fills]
     found.positions.sort(key=lambda one: one.symbol)
     found.warnings = _warnings(connection, tape)
     found.unpriced = [
@@ -214,7 +236,7 @@ def _add_computed(
             found.series[-1].value = number(exactly)
 
 
-def _position(book: Book, own: str) -> Position:
+def shown_position(book: Book, own: str) -> Position:
     state = book.state
     return Position(
         symbol=book.symbol,
@@ -272,8 +294,4 @@ def _message(order_id: str, symbol: str, fill: FillShown) -> str:
 
 
 def _own_series(own: Own, window: Window, points: int) -> list[Point]:
-    import numpy as np  # noqa: PLC0415 - start-up stays light
-
-    times = np.array([point.time for point in own.values])
-    values = np.array([point.value for point in own.values])
-    return chart.sketched((times, values), window, points)
+    return chart.sketched(own_line(own.values), window, points)

@@ -29,9 +29,12 @@ def facts(
     backtest: Mapping[str, Any],
     model_name: str,
     trials: Deflated,
+    report: Report | None = None,
+    equity: tuple[Any, Any] | None = None,
 ) -> dict[str, Any]:
-    """Everything that the template shows, written out; `backtest` as the API shows it."""
-    report = reports.load(connection, upload)
+    """Everything that the template shows, written out; `backtest` as the API shows it. Whoever
+    shows less brings a report and account values of their own."""
+    report = report or reports.load(connection, upload)
     shown, unit = metrics.shown(report.computed), str(backtest.get("quote_asset") or "")
     return {
         "model_name": model_name,
@@ -39,11 +42,11 @@ def facts(
         "title": backtest.get("label") or backtest.get("backtest_id"),
         "period": _period(report),
         "made_at": _time(datetime.now(UTC).timestamp()),
-        "headlines": [_figure(name, shown[name], unit) for name in HEADLINES],
+        "headlines": [_figure(name, shown[name], unit) for name in HEADLINES if name in shown],
         "deflated": written(trials.deflated_sharpe, "percent", ""),
         "trials": trials,
         "expected_best": written(trials.expected_best, "number", ""),
-        "charts": _charts(connection, upload, report),
+        "charts": _charts(connection, upload, report, equity),
         "months": MONTHS,
         "years": _years(report),
         "drawdowns": [_drawdown(one) for one in report.drawdowns],
@@ -59,7 +62,7 @@ def facts(
         ],
         "more_symbols": max(0, len(report.trips.symbols) - MOST_SYMBOLS),
         "groups": {
-            title: [_figure(row.name, shown[row.name], unit) for row in rows]
+            title: [_figure(row.name, shown[row.name], unit) for row in rows if row.name in shown]
             for title, rows in metrics.GROUPS.items()
         },
         "custom": [
@@ -129,9 +132,13 @@ def _period(report: Report) -> str:
     return "" if first is None or last is None else f"{_time(first)} to {_time(last)} UTC"
 
 
-def _charts(connection: Connection, upload: str, report: Report) -> dict[str, str]:
+def _charts(
+    connection: Connection, upload: str, report: Report, equity: tuple[Any, Any] | None
+) -> dict[str, str]:
     def of(name: str) -> tuple[Any, Any]:
         times, values = pyramid.stretch(connection, upload, name, points=DETAIL)
+        if name == "equity" and equity is not None:
+            times, values = equity
         from tapeline.tape.series import thinned  # noqa: PLC0415 - beside its only use
 
         points = thinned(times, values, DETAIL)

@@ -1,5 +1,6 @@
 """Which database the settings ask for, opened for writing and for reading."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ from tapeline.settings import Settings
 from tapeline.store import sqlite
 
 if TYPE_CHECKING:
+    from tapeline.store.postgres import Listener
     from tapeline.store.witness import Witness
 
 
@@ -24,6 +26,18 @@ class Database:
     """The SQLite file; None on PostgreSQL."""
     witness: "Witness | None" = None
     """Only where a commit and its answer can come apart: on PostgreSQL."""
+    url: str = ""
+    """Of PostgreSQL, with its password."""
+
+    def listen(
+        self, channel: str, on_words: Callable[[str], None], on_change: Callable[[bool], None]
+    ) -> "Listener | None":
+        """Hear what other servers announce; None where there can be no other."""
+        if self.file is not None:
+            return None
+        from tapeline.store.postgres import Listener  # noqa: PLC0415 - SQLite stays light
+
+        return Listener(self.url, channel, on_words, on_change)
 
     def dispose(self) -> None:
         self.reading.dispose()
@@ -57,4 +71,5 @@ def _postgres(settings: Settings) -> Database:
     url, seconds = settings.database, settings.busy_seconds
     writing = postgres.writing_engine(url, seconds)
     reading = postgres.reading_engine(url, seconds, settings.readers)
-    return Database(writing, reading, postgres.name_of(url), witness=Witness(writing))
+    name = postgres.name_of(url)
+    return Database(writing, reading, name, witness=Witness(writing), url=url)

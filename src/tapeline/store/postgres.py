@@ -1,14 +1,24 @@
 """PostgreSQL: the only file that knows its driver."""
 
+import selectors
+import socket
+import threading
+from collections.abc import Callable
+
 import psycopg
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
 from sqlalchemy.exc import ArgumentError
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from tapeline.errors import InvalidSetting
+from tapeline.logs import Log
+from tapeline.store import failures
+
+log = Log(__name__)
 
 MIGRATION_LOCK = 0x7461_7065  # "tape": any number that nobody else's advisory lock has
 SECRETS = ("password", "sslpassword")
+TRIED_AGAIN = 1.0  # seconds after a connection was lost or not to be had
 
 
 def writing_engine(url: str, busy_seconds: int) -> Engine:
@@ -82,3 +92,67 @@ def _engine(url: str, connections: int, options: str) -> Engine:
         dbapi_connection.prepare_threshold = None
 
     return engine
+
+
+class Listener:
+    """One connection that hears what other servers announce, in a thread of its own.
+
+    A connection that is lost is made anew; whoever listens is told of both, because what was said
+    meanwhile nobody heard.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        channel: str,
+        on_words: Callable[[str], None],
+        on_change: Callable[[bool], None],
+    ) -> None:
+        self._engine = _engine(url, 1, "")
+        self._channel = channel
+        self._on_words = on_words
+        self._on_change = on_change
+        self._closing = threading.Event()
+        self._here, self._there = socket.socketpair()
+        self._thread = threading.Thread(target=self._work, name="listener", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        self._closing.set()
+        self._there.send(b".")
+        self._thread.join()
+        self._here.close()
+        self._there.close()
+
+    def _work(self) -> None:
+        while not self._closing.is_set():
+            try:
+                self._listen()
+            except (psycopg.Error, *failures.Failure) as error:
+                log.warning("listening_interrupted", reason=failures.reason(error))
+            finally:
+                self._on_change(False)
+                self._engine.dispose()
+            self._closing.wait(TRIED_AGAIN)
+
+    def _listen(self) -> None:
+        with self._engine.connect() as connection:
+            driver = connection.connection.driver_connection
+            assert isinstance(driver, psycopg.Connection)
+            driver.rollback()
+            driver.autocommit = True
+            driver.execute(f'listen "{self._channel}"')
+            self._on_change(True)
+            try:
+                self._hear(driver)
+            finally:
+                connection.invalidate()  # not for the pool: it listens, and may be broken
+
+    def _hear(self, driver: psycopg.Connection) -> None:
+        with selectors.DefaultSelector() as selector:
+            selector.register(driver.fileno(), selectors.EVENT_READ)
+            selector.register(self._here, selectors.EVENT_READ)
+            while not self._closing.is_set():
+                selector.select()
+                for one in driver.notifies(timeout=0):
+                    self._on_words(one.payload)

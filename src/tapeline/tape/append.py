@@ -14,7 +14,8 @@ import msgspec
 from sqlalchemy import Connection, func, select
 
 from tapeline.errors import NoSuchModel, Problem, WrongKey
-from tapeline.store import bulk
+from tapeline.ids import new_id
+from tapeline.store import announcing, bulk
 from tapeline.store.tape_tables import checkpoints, pages
 from tapeline.tape import seals, standing
 from tapeline.tape.event import Event, Submission
@@ -58,6 +59,8 @@ class Appended(msgspec.Struct, frozen=True):
 class Appender:
     def __init__(self, signer: Signer) -> None:
         self.signer = signer
+        self.name = new_id()
+        """What other servers know our announcements by."""
 
     def append(
         self, connection: Connection, submissions: Sequence[Submission]
@@ -78,8 +81,10 @@ class Appender:
                 _note_run(submission, standings)
                 for no, events in share.items():
                     by_tape[no] += events
-        appended = [self._extend(connection, heads[no], some) for no, some in by_tape.items()]
-        return refusals, [one for one in appended if one is not None]
+        extended = [self._extend(connection, heads[no], some) for no, some in by_tape.items()]
+        appended = [one for one in extended if one is not None]
+        announcing.announce(connection, self.name, [one.model_id for one in appended])
+        return refusals, appended
 
     def check(self, connection: Connection, key_id: str, tape: int) -> None:
         """Raise what `append` would refuse this key on this tape with."""
@@ -106,8 +111,11 @@ class Appender:
                 by_channel[channel].append(record)
         if not records:
             return None
-        link = seals.link(head.link, records, contents)
-        _put_link(records, by_channel, link)
+        nonce = None
+        if any(record.salt is None for record in records):
+            nonce = os.urandom(seals.NONCE_BYTES)
+        link = seals.link(head.link, records, contents, nonce)
+        _put_link(records, by_channel, link, nonce)
         rows = [
             (head.no, channel, *page)
             for channel, some in by_channel.items()
@@ -202,10 +210,12 @@ def _sealed(event: Event, seq: int) -> tuple[Record, bytes]:
     return record, content
 
 
-def _put_link(records: list[Record], by_channel: dict[int, list[Record]], link: bytes) -> None:
+def _put_link(
+    records: list[Record], by_channel: dict[int, list[Record]], link: bytes, nonce: bytes | None
+) -> None:
     """On the last event of the group, wherever it is read."""
     last = records[-1]
-    linked = msgspec.structs.replace(last, link=link)
+    linked = msgspec.structs.replace(last, link=link, nonce=nonce)
     for some in (records, *by_channel.values()):
         if some[-1] is last:
             some[-1] = linked

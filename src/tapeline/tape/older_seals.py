@@ -20,20 +20,32 @@ _encode = msgspec.json.Encoder(order="deterministic").encode
 
 
 def link(previous: bytes, group: "Sequence[Record]") -> bytes:
-    return sha256(previous + b"".join(_digest(record) for record in group)).digest()
+    return chained(previous, [digest(record, content(record)) for record in group])
 
 
-def _digest(record: "Record") -> bytes:
+def chained(previous: bytes, digests: "Sequence[bytes]") -> bytes:
+    return sha256(previous + b"".join(digests)).digest()
+
+
+def digest(record: "Record", content: bytes) -> bytes:
     by_field = record.salt is not None
     head = _head(record.seq, record.kind, record.time, record.received_at, by_field)
-    content = record.body if record.salt is None else _root(record.body, record.salt)
     return sha256(head + _encode([record.run_id, record.backtest_id]) + content).digest()
+
+
+def content(record: "Record") -> bytes:
+    return record.body if record.salt is None else _root(record.body, record.salt)
+
+
+def own_salt(salt: bytes, name: str) -> bytes:
+    """Of one field."""
+    return sha256(salt + name.encode()).digest()
 
 
 def _root(body: bytes, salt: bytes) -> bytes:
     fields = msgspec.json.decode(body, type=dict[str, Any])
     leaves = (
-        sha256(sha256(salt + name.encode()).digest() + _encode([name, value])).digest()
+        sha256(own_salt(salt, name) + _encode([name, value])).digest()
         for name, value in fields.items()
     )
     return sha256(b"".join(sorted(leaves))).digest()

@@ -1,9 +1,9 @@
 """The hash chain over a model's tape: any later edit, removal or insertion of an event shows.
 
 Each commit group has a link over the digests of its events. Plain events that follow each other
-share a digest; orders and their updates have their own and commit to every field by itself, salted,
-so that some can be shown and others hidden. Pure functions; `append` writes what they make,
-`verify` reads it back.
+share a digest, blinded by the group's nonce; orders and their updates have their own and commit to
+every field by itself, salted, so that some can be shown and others hidden. Pure functions; `append`
+writes what they make, `verify` reads it back.
 """
 
 import struct
@@ -18,8 +18,10 @@ from tapeline.tape import older_seals
 
 GENESIS = bytes(32)
 SALT_BYTES = 16  # for each field
+NONCE_BYTES = 16  # for each group
 
 _RULE = b"tapeline 2"  # what is hashed by this rule was never hashed by the older one
+_BLIND_RULE = b"tapeline 3"  # the same, for groups with plain events, which have a nonce
 _NO_IDS = b"[null,null]"
 _frame = struct.Struct(">QQdd?Q").pack
 _encode = msgspec.json.Encoder(order="deterministic").encode
@@ -37,30 +39,63 @@ class Record(msgspec.Struct, frozen=True, array_like=True, gc=False):
     backtest_id: str | None = None
     salt: bytes | None = None
     link: bytes | None = None
+    nonce: bytes | None = None
+    """With the link, of a group that has plain events."""
 
 
-def link(previous: bytes, records: Sequence[Record], contents: Sequence[bytes]) -> bytes:
+def link(
+    previous: bytes,
+    records: Sequence[Record],
+    contents: Sequence[bytes],
+    nonce: bytes | None = None,
+) -> bytes:
     """Over a group of records; the content of one is its body, or with a salt its root."""
     digests: list[bytes] = []
     plain: list[bytes] = []  # since the last salted one: hashed in one go, which is much quicker
+    runs = count()
     for record, content in zip(records, contents, strict=True):
-        is_plain = record.salt is None
-        frame = _frame(
-            record.seq, record.kind, record.time, record.received_at, not is_plain, len(content)
-        )
-        ids = _NO_IDS
-        if record.run_id is not None or record.backtest_id is not None:
-            ids = _encode([record.run_id, record.backtest_id])
-        if is_plain:
-            plain += (frame, ids, content)
+        if record.salt is None:
+            plain.append(frame(record, content))
             continue
         if plain:
-            digests.append(sha256(b"".join(plain)).digest())
+            digests.append(digest_of_run(plain, nonce, next(runs)))
             plain = []
-        digests.append(sha256(frame + ids + content).digest())
+        digests.append(sha256(frame(record, content)).digest())
     if plain:
-        digests.append(sha256(b"".join(plain)).digest())
-    return sha256(_RULE + previous + b"".join(digests)).digest()
+        digests.append(digest_of_run(plain, nonce, next(runs)))
+    return chained(previous, digests, is_blind=nonce is not None)
+
+
+def frame(record: Record, content: bytes) -> bytes:
+    """All that is committed to of one event, with its content."""
+    head = _frame(
+        record.seq,
+        record.kind,
+        record.time,
+        record.received_at,
+        record.salt is not None,
+        len(content),
+    )
+    if record.run_id is None and record.backtest_id is None:
+        return head + _NO_IDS + content
+    return head + _encode([record.run_id, record.backtest_id]) + content
+
+
+def digest_of_run(frames: Iterable[bytes], nonce: bytes | None, number: int) -> bytes:
+    """Of plain events that follow each other. Without its blind, who knows the digest of a run that
+    is hidden could try symbols and prices until they fit."""
+    blinded = b"" if nonce is None else blind(nonce, number)
+    return sha256(blinded + b"".join(frames)).digest()
+
+
+def blind(nonce: bytes, number: int) -> bytes:
+    """Of the group's run of this number, counted from zero: one can be opened without others."""
+    return sha256(nonce + number.to_bytes(8)).digest()
+
+
+def chained(previous: bytes, digests: Iterable[bytes], *, is_blind: bool) -> bytes:
+    rule = _BLIND_RULE if is_blind else _RULE
+    return sha256(rule + previous + b"".join(digests)).digest()
 
 
 def content(record: Record) -> bytes:
@@ -127,13 +162,15 @@ def first_break(records: Iterable[Record], head: tuple[int, bytes]) -> int | Non
 
 
 def _fits(previous: bytes, group: list[Record], expected: bytes) -> bool:
-    if link(previous, group, [content(one) for one in group]) == expected:
+    if link(previous, group, [content(one) for one in group], group[-1].nonce) == expected:
         return True
-    return older_seals.link(previous, group) == expected
+    return group[-1].nonce is None and older_seals.link(previous, group) == expected
 
 
 def _is_normal(record: Record) -> bool:
     """Leaves commit to values, so the body around them must be exactly what we would write."""
+    if record.nonce is not None and record.link is None:
+        return False
     if record.salt is None:
         return True
     try:

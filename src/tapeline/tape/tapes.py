@@ -56,6 +56,16 @@ def open_tape(connection: Connection, model_id: str) -> int:
 
 def reading(connection: Connection, actor: Actor, model_id: str) -> Reading:
     """The tape of a model that the actor may see; a model without events has an empty one."""
+    found = of_model(connection, model_id)
+    try:
+        members.require(connection, actor, found.project_id, "see")
+    except NoSuchProject:
+        raise NoSuchModel from None
+    return found
+
+
+def of_model(connection: Connection, model_id: str) -> Reading:
+    """For whoever has the right to it by other means, such as a shared link."""
     row = connection.execute(
         select(models.c.project_id, tapes.c.no, tapes.c.seq, tapes.c.link, tapes.c.counts)
         .outerjoin(tapes, tapes.c.model_id == models.c.id)
@@ -63,10 +73,6 @@ def reading(connection: Connection, actor: Actor, model_id: str) -> Reading:
     ).first()
     if row is None:
         raise NoSuchModel
-    try:
-        members.require(connection, actor, row.project_id, "see")
-    except NoSuchProject:
-        raise NoSuchModel from None
     if row.no is None:
         return Reading(model_id, row.project_id, 0, 0, GENESIS, {})
     counts = msgspec.json.decode(row.counts, type=dict[int, int])

@@ -7,6 +7,8 @@ falls too far behind is told so and reads the tape instead.
 import asyncio
 import threading
 from collections import defaultdict, deque
+from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from tapeline.tape.seals import Record
@@ -50,6 +52,8 @@ class Watchers:
         # Reentrant: a signal may close us in the very thread that is joining or leaving.
         self._lock = threading.RLock()
         self.closed = False
+        self.hears_others = True
+        """Whether we are told of what other servers write; else streams have to look."""
 
     def join(self, *model_ids: str) -> Watcher:
         watcher = Watcher(asyncio.get_running_loop())
@@ -85,12 +89,32 @@ class Watchers:
         for loop, some in by_loop.items():
             loop.call_soon_threadsafe(_wake, some)
 
+    def tell_of_others(self, model_ids: Iterable[str]) -> None:
+        """Another server wrote to these tapes: whoever watches them reads there."""
+        with self._lock:
+            some = [one for name in model_ids for one in self._by_model.get(name, ())]
+        _look(some)
+
+    def hear_others(self, hears: bool) -> None:
+        """What was written while nobody listened is found by looking."""
+        self.hears_others = hears
+        _look(self._everyone())
+
     def close(self) -> None:
         """Wake everybody, so that streams notice that the service ends."""
         self.closed = True
+        for watcher in self._everyone():
+            watcher.loop.call_soon_threadsafe(watcher.woken.set)
+
+    def _everyone(self) -> list[Watcher]:
         with self._lock:
-            everyone = [one for some in self._by_model.values() for one in some]
-        for watcher in everyone:
+            return [one for some in self._by_model.values() for one in some]
+
+
+def _look(watchers: list[Watcher]) -> None:
+    for watcher in watchers:
+        watcher.is_behind = True
+        with suppress(RuntimeError):  # its loop has ended, and it with it
             watcher.loop.call_soon_threadsafe(watcher.woken.set)
 
 

@@ -6,6 +6,7 @@ from tapeline.store import (  # noqa: F401 - they add their tables to it
     ledger_tables,
     result_tables,
     run_tables,
+    share_tables,
     tape_tables,
 )
 from tapeline.store.tables import metadata

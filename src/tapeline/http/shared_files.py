@@ -1,0 +1,192 @@
+"""What a link gives to take away: a tear sheet, tables, and the record that can be checked."""
+
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from typing import Any
+
+from sqlalchemy import Connection
+from starlette.responses import Response, StreamingResponse
+
+from tapeline.errors import NotShared
+from tapeline.http import rendering, shared_api
+from tapeline.http.endpoint import Call
+from tapeline.http.services import Services
+from tapeline.sharing import record
+from tapeline.sharing.exhibit import Exhibit
+from tapeline.sharing.exhibit import Stretch as Stretched
+from tapeline.tape import read, record_lines, tapes, uploads
+from tapeline.tape.record_lines import Shows
+from tapeline.tape.seals import GENESIS, Record
+
+PORTION = 2_000  # records or rows read at once
+CURVE = ("time", "date", "value")
+TRADES = (
+    "index", "time", "date", "symbol", "exchange", "type", "side", "status", "price", "size",
+    "funds", "fee", "profit", "late_by", "received_at",
+)  # fmt: skip
+TRIPS = (
+    "index", "symbol", "entry_time", "exit_time", "entry_price", "exit_price", "size", "fees",
+    "profit", "profit_percent",
+)  # fmt: skip
+
+
+async def shared_tear_sheet(call: Call[Any]) -> Response:
+    """The tear sheet of a backtest, with what the link leaves of it."""
+
+    def facts(exhibit: Exhibit) -> dict[str, Any]:
+        from tapeline.sharing.backtest import BacktestExhibit
+
+        if not isinstance(exhibit, BacktestExhibit):
+            raise NotShared
+        return exhibit.tear_sheet()
+
+    find = shared_api.found_by(call.request, call.services)
+    response = rendering.render_alone(
+        "tear_sheet.html", **await shared_api.shown(call, find, facts)
+    )
+    response.headers["X-Robots-Tag"] = "noindex"
+    return response
+
+
+async def shared_curve_csv(call: Call[Any]) -> Response:
+    """The curve as CSV, in its unit, at most 5,000 points."""
+
+    def rows(exhibit: Exhibit) -> Sequence[Any]:
+        return exhibit.curve(Stretched(5_000)).items
+
+    find = shared_api.found_by(call.request, call.services)
+    items = await shared_api.shown(call, find, rows)
+    return _table("curve", _one(_csv_lines(CURVE, items, is_first=True)))
+
+
+async def shared_trades_csv(call: Call[Any]) -> Response:
+    """Orders or trades as CSV, the last first."""
+    return await _paged(call, "trades", TRADES, lambda exhibit, *page: exhibit.trades(*page))
+
+
+async def shared_round_trips_csv(call: Call[Any]) -> Response:
+    """Round trips of a backtest as CSV, the last first."""
+    return await _paged(
+        call, "round-trips", TRIPS, lambda exhibit, *page: exhibit.round_trips(*page)
+    )
+
+
+async def shared_record(call: Call[Any]) -> Response:
+    """The record as NDJSON, what is hidden as commitments; `tapeline verify` checks it."""
+    services, find = call.services, shared_api.found_by(call.request, call.services)
+    share = await services.store.read(find)
+    found = await services.store.read(tapes.of_model, share.model_id)
+    if not share.choices.delay_hours:
+        found = await sign(services, found)
+    last = await services.store.read(record.end, found, share.choices)
+    return _ndjson(_lines(services, found, last, record.shows(share)))
+
+
+async def export_record(call: Call[Any]) -> Response:
+    """The whole record in one file: events, chain and signatures, for `tapeline verify`."""
+    found = await call.services.store.read(tapes.reading, call.actor, call.path("model"))
+    found = await sign(call.services, found)
+    return _ndjson(_lines(call.services, found, found.seq, record_lines.ALL))
+
+
+async def sign(services: Services, found: tapes.Reading) -> tapes.Reading:
+    """Vouch for where the tape stands now."""
+    if not found.tape:
+        return found
+    await services.store.write(services.inbox.appender.sign_head, found.tape)
+    return await services.store.read(tapes.of_model, found.model_id)
+
+
+async def _lines(
+    services: Services, found: tapes.Reading, last: int, shows: Shows
+) -> AsyncIterator[bytes]:
+    signer, store = services.inbox.appender.signer, services.store
+    yield record_lines.head(found.model_id, signer.public_key, signer.key_id, last)
+    seq, previous = 0, GENESIS
+    pending: list[Record] = []
+    while seq < last:
+        until = min(seq + PORTION, last)
+        records = await store.read(_portion, found.tape, seq, until)
+        if not records:
+            return  # the model was deleted meanwhile
+        signed = await store.read(record.daily_checkpoints, found.tape, seq, until, last)
+        by_seq = {one.seq: one for one in signed}
+        for one in records:
+            pending.append(one)
+            if one.link is None:
+                continue
+            written = record_lines.group_lines(previous, pending, shows)
+            previous, pending = one.link, []
+            yield written.lines
+            if one.seq in by_seq:
+                yield record_lines.checkpoint_line(by_seq[one.seq])
+            for result in written.results:
+                async for line in _lists(services, found.tape, result):
+                    yield line
+        seq = records[-1].seq
+
+
+async def _lists(services: Services, tape: int, result: Record) -> AsyncIterator[bytes]:
+    """The long lists of a result that stands."""
+    store = services.store
+    upload = await store.read(uploads.current, tape, result.seq, result.backtest_id)
+    for name in [] if upload is None else await store.read(uploads.names, upload):
+        piece = 0
+        while (some := await store.read(uploads.piece, upload or "", name, piece)) is not None:
+            yield record_lines.list_line(result.seq, name, piece, *some)
+            piece += 1
+
+
+def _portion(connection: Connection, tape: int, after: int, until: int) -> list[Record]:
+    return list(read.whole(connection, tape, after=after, until=until))
+
+
+async def _paged(
+    call: Call[Any], name: str, columns: Sequence[str], page: Callable[..., Any]
+) -> Response:
+    find = shared_api.found_by(call.request, call.services)
+
+    async def rows(before: int | None) -> Any:
+        return await shared_api.shown(call, find, lambda exhibit: page(exhibit, before, PORTION))
+
+    first = await rows(None)  # what is wrong is told with its status, not in the middle of a file
+
+    async def lines() -> AsyncIterator[bytes]:
+        some, is_first = first, True
+        while True:
+            yield _csv_lines(columns, some.items, is_first=is_first)
+            if some.next is None:
+                return
+            some, is_first = await rows(int(some.next)), False
+
+    return _table(name, lines())
+
+
+def _csv_lines(columns: Sequence[str], items: Sequence[Any], *, is_first: bool) -> bytes:
+    from tapeline.results import exports
+
+    return (",".join(columns) + "\n" if is_first else "").encode() + exports.lines(
+        _cells(columns, items, exports.date)
+    )
+
+
+def _cells(
+    columns: Sequence[str], items: Sequence[Any], date: Callable[[Any], str]
+) -> Iterator[list[Any]]:
+    for one in items:
+        yield [date(one.time) if name == "date" else getattr(one, name) for name in columns]
+
+
+async def _one(content: bytes) -> AsyncIterator[bytes]:
+    yield content
+
+
+def _table(name: str, lines: AsyncIterator[bytes]) -> Response:
+    attached = {"Content-Disposition": f'attachment; filename="shared-{name}.csv"'}
+    return StreamingResponse(lines, media_type="text/csv", headers=shared_api.HEADERS | attached)
+
+
+def _ndjson(lines: AsyncIterator[bytes]) -> Response:
+    attached = {"Content-Disposition": 'attachment; filename="record.ndjson"'}
+    return StreamingResponse(
+        lines, media_type="application/x-ndjson", headers=shared_api.HEADERS | attached
+    )

@@ -1,0 +1,126 @@
+"""Pages for whoever has a link. They need no JavaScript and no account; one may stand in frames."""
+
+from typing import Any
+
+from sqlalchemy import Connection
+from starlette.responses import Response
+
+from tapeline.errors import Problem, SharePasswordNeeded
+from tapeline.http import shared_api
+from tapeline.http.endpoint import Call, Nothing
+from tapeline.http.rendering import render
+from tapeline.http.visiting import Page, Visit, see
+from tapeline.sharing import links
+from tapeline.sharing.exhibit import Exhibit
+from tapeline.sharing.passes import LIFETIME
+
+ANYBODY = "*"
+
+
+async def show_shared_page(visit: Visit) -> Response:
+    call = _call(visit)
+    token = call.path("token")
+    try:
+        facts = await _facts(call)
+    except SharePasswordNeeded:
+        return _hushed(render("shared_password.html", account=None, token=token))
+    link = call.link(f"/s/{token}")
+    response = render(
+        "shared.html", account=visit.actor, token=token, link=link,
+        embed=call.link(f"/embed/{token}"), **facts,
+    )  # fmt: skip
+    return _hushed(response)
+
+
+async def open_with_password(visit: Visit) -> Response:
+    call = _call(visit)
+    token = call.path("token")
+    try:
+        share, content, _ = await shared_api.check_password(
+            visit.services, visit.request, token, visit.asked("password")
+        )
+    except Problem as problem:
+        page = render("shared_password.html", account=None, token=token, problem=problem)
+        return _hushed(page)
+    response = see(f"/s/{token}")
+    response.set_cookie(
+        shared_api.COOKIE + share.id,
+        content,
+        max_age=LIFETIME,
+        httponly=True,
+        samesite="lax",
+        secure=is_https(visit.request, visit.services),
+    )
+    return _hushed(response)
+
+
+async def show_embedded(visit: Visit) -> Response:
+    """In a frame of another site no cookie comes along, so what has a password is only named."""
+    call = _call(visit)
+    link = call.link(f"/s/{call.path('token')}")
+    try:
+        facts = await _facts(call)
+    except Problem as problem:
+        return _hushed(
+            render("shared_frame.html", framed_by=ANYBODY, problem=problem, link=link, head=None)
+        )
+    return _hushed(render("shared_frame.html", framed_by=ANYBODY, link=link, **facts))
+
+
+async def show_picture(visit: Visit) -> Response:
+    call = _call(visit)
+    find = shared_api.found_by(visit.request, visit.services)
+
+    def draw(exhibit: Exhibit) -> bytes:
+        from tapeline.sharing.picture import drawn
+
+        # Its choices are part of the key: a picture never shows what was hidden since.
+        key = ("picture", exhibit.share, exhibit.cut.seq)
+        made = visit.services.kept.get(_frozen(key), lambda: drawn(exhibit))
+        assert isinstance(made, bytes)
+        return made
+
+    try:
+        content = await shared_api.shown(call, find, draw)
+    except SharePasswordNeeded:
+        return _hushed(Response(status_code=404, headers=shared_api.HEADERS))
+    headers = shared_api.HEADERS | {"Cache-Control": "private, max-age=300"}
+    return Response(content, media_type="image/png", headers=headers)
+
+
+SHARED_PAGES = (
+    Page("GET", "/s/{token}", show_shared_page),
+    Page("POST", "/s/{token}", open_with_password),
+    Page("GET", "/s/{token}/picture.png", show_picture),
+    Page("GET", "/embed/{token}", show_embedded),
+)
+
+
+def _call(visit: Visit) -> Call[Any]:
+    return Call(visit.services, visit.request, Nothing(), Nothing(), None)
+
+
+async def _facts(call: Call[Any]) -> dict[str, Any]:
+    def facts(exhibit: Exhibit) -> dict[str, Any]:
+        from tapeline.sharing import page
+
+        return page.facts(exhibit)
+
+    find = shared_api.found_by(call.request, call.services)
+    found: dict[str, Any] = await shared_api.shown(call, find, facts)
+
+    def share(connection: Connection) -> links.Share:
+        return find(connection)
+
+    await shared_api.note_view(call.services, call.request, await call.services.store.read(share))
+    return found
+
+
+def _frozen(key: tuple[Any, ...]) -> tuple[object, ...]:
+    what, share, seq = key
+    return (what, share.id, share.title, share.choices, share.backtest_id, seq)
+
+
+def _hushed(response: Response) -> Response:
+    response.headers["X-Robots-Tag"] = "noindex"
+    return response

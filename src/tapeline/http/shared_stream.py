@@ -1,0 +1,99 @@
+"""Live changes for whoever has a link: projected, and no sooner than the link's delay allows."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import msgspec
+from sqlalchemy import Connection
+from starlette.responses import Response, StreamingResponse
+
+from tapeline.errors import Missing, NotShared, Unidentified
+from tapeline.http import shared_api, stream
+from tapeline.http.endpoint import Call
+from tapeline.http.services import Services
+from tapeline.http.shared_api import Find
+from tapeline.sharing import projecting
+from tapeline.tape import read
+
+PORTION = 1_000  # events looked at together
+STEP = 0.25  # seconds until it is noticed that the service ends
+LOOKED_EVERY = 5.0  # seconds between two looks at what a delay has let through
+
+
+async def shared_stream(call: Call[Any]) -> Response:
+    """Changes of a live model as server-sent events; resumes after `Last-Event-ID`."""
+    services, find = call.services, shared_api.found_by(call.request, call.services)
+    share = await services.store.read(find)
+    if share.backtest_id is not None:
+        raise NotShared
+    resumed = stream.resumed_after(call.request)
+    end = await services.store.read(_end, find, services)
+    after = end if resumed is None else min(resumed, end)
+    changes = _changes(services, find, share.model_id, after, bool(share.choices.delay_hours))
+    headers = shared_api.HEADERS | {"X-Accel-Buffering": "no"}
+    return StreamingResponse(changes, media_type="text/event-stream", headers=headers)
+
+
+async def _changes(
+    services: Services, find: Find, model_id: str, after: int, is_delayed: bool
+) -> AsyncIterator[bytes]:
+    watcher = services.watchers.join(model_id)
+    try:
+        yield b": connected\n\n"
+        while not services.watchers.closed:
+            watcher.take()
+            watcher.is_behind = False
+            await shared_api.catch_up(services, await services.store.read(find))
+            while True:
+                # The link is looked up each time: once it is revoked, the stream ends.
+                last, content = await services.store.read(_portion, find, services, after)
+                if content:
+                    yield content
+                if last == after:
+                    break
+                after = last
+            if is_delayed:
+                # By the clock alone: what happens now must not show in when we say something.
+                await _rest(services)
+                yield b": still here\n\n"
+            elif not await stream.woken(watcher.woken, stream.patience(services)):
+                yield b": still here\n\n"
+    except (Missing, Unidentified):
+        return
+    finally:
+        services.watchers.leave(watcher, model_id)
+
+
+async def _rest(services: Services) -> None:
+    left = LOOKED_EVERY
+    while left > 0 and not services.watchers.closed:
+        await asyncio.sleep(min(STEP, left))
+        left -= STEP
+
+
+def _end(connection: Connection, find: Find, services: Services) -> int:
+    return shared_api.opened(connection, find(connection), services).cut.seq
+
+
+def _portion(
+    connection: Connection, find: Find, services: Services, after: int
+) -> tuple[int, bytes]:
+    """How far it got, and what of that is shown."""
+    from tapeline.sharing.live import LiveExhibit
+
+    exhibit = shared_api.opened(connection, find(connection), services)
+    assert isinstance(exhibit, LiveExhibit)
+    until = min(after + PORTION, exhibit.cut.seq)
+    if until <= after:
+        return after, b""
+    pieces: list[bytes] = []
+    for record in read.whole(connection, exhibit.found.tape, after=after, until=until):
+        late_after = exhibit.means.late_after
+        change = projecting.change(record, late_after, exhibit.choices, exhibit.names)
+        if change is not None:
+            said = msgspec.json.encode(change[1])
+            pieces.append(
+                b"id: %d\nevent: %s\ndata: %s\n\n" % (record.seq, change[0].encode(), said)
+            )
+    return until, b"".join(pieces)

@@ -1,0 +1,1 @@
+"""Chosen sharing: links, what each of them leaves to see, and records that can be checked."""

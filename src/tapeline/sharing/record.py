@@ -1,0 +1,100 @@
+"""The record of a link: the tape up to its cut, with what the link hides behind commitments."""
+
+from typing import Any
+
+from sqlalchemy import Connection, func, select
+
+from tapeline.results import fills
+from tapeline.sharing import asof, projecting
+from tapeline.sharing.choices import Choices
+from tapeline.sharing.links import Share
+from tapeline.store.tape_tables import checkpoints
+from tapeline.tape import kinds, tapes
+from tapeline.tape.checkpoints import Checkpoint
+from tapeline.tape.record_lines import Shows
+from tapeline.tape.seals import Record
+
+DAY = 86_400.0
+
+SYMBOLS = ("symbol", "exchange")
+PRICES = ("price", "active", *fills.PRICES)
+SIZES = ("size", "funds", "filled_size", *fills.FEES)
+TEXTS = ("id", "annotation")
+_WORDS = {"side": projecting.SIDES, "status": projecting.STATUSES}
+
+
+def shows(share: Share) -> Shows:
+    """By name and by kind of value: what a model adds of its own stays a commitment."""
+    choices = share.choices
+
+    def field(name: str, value: Any) -> bool:
+        if name in SYMBOLS:
+            return choices.shows_symbols and isinstance(value, str)
+        if name in PRICES:
+            return choices.shows_prices and projecting.number(value) is not None
+        if name in SIZES:
+            return choices.shows_sizes and projecting.number(value) is not None
+        if name in fills.TIMES:
+            return projecting.number(value) is not None
+        if name in TEXTS:
+            return choices.shows_texts and isinstance(value, str)
+        known = _WORDS.get(name, set())
+        return isinstance(value, str) and value.lower() in known
+
+    shown = _kinds(share)
+    return Shows(
+        lambda record: _is_shown(record, shown, share.backtest_id),
+        field,
+        orders=share.backtest_id is None,  # a backtest's link tells nothing of live trading
+    )
+
+
+def end(connection: Connection, found: tapes.Reading, choices: Choices) -> int:
+    """The last event of the record: with a delay it ends at a checkpoint from before that."""
+    if not choices.delay_hours:
+        return found.seq
+    moment = asof.cut(connection, found, choices).moment or 0.0
+    return asof.checkpoint_before(connection, found.tape, moment)
+
+
+def daily_checkpoints(
+    connection: Connection, tape: int, after: int, until: int, last: int
+) -> list[Checkpoint]:
+    """Of a stretch of a tape: the first of each day, and the one at the record's end."""
+    here = (checkpoints.c.tape == tape, checkpoints.c.seq > after, checkpoints.c.seq <= until)
+    newest = select(func.max(checkpoints.c.seq)).where(
+        checkpoints.c.tape == tape, checkpoints.c.seq <= last
+    )
+    final = connection.scalar(newest)
+    before = connection.scalar(
+        select(func.max(checkpoints.c.at)).where(
+            checkpoints.c.tape == tape, checkpoints.c.seq <= after
+        )
+    )
+    day = None if before is None else before // DAY
+    found: list[Checkpoint] = []
+    for row in connection.execute(select(checkpoints).where(*here).order_by(checkpoints.c.seq)):
+        if row.at // DAY != day or row.seq == final:
+            link, signature = bytes(row.link).hex(), bytes(row.signature).hex()
+            found.append(Checkpoint(row.seq, link, row.at, row.key_id, signature))
+        day = row.at // DAY
+    return found
+
+
+def _kinds(share: Share) -> set[int]:
+    """Kinds of plain events that are shown whole."""
+    choices = share.choices
+    shown = {kinds.AUTO_PNL}
+    if choices.shows_symbols:
+        shown |= {kinds.USED_SYMBOL, kinds.USED_EXCHANGE, kinds.MARK_PRICE}
+    if choices.shows_texts:
+        shown |= {kinds.LIFECYCLE, kinds.LOG, kinds.SET_PNL, kinds.SET_CUSTOM_METRIC}
+    if share.backtest_id is not None:
+        shown = set(kinds.OF_BACKTESTS) if choices.shows_texts else set()
+    return {kind.number for kind in shown}
+
+
+def _is_shown(record: Record, shown: set[int], backtest_id: str | None) -> bool:
+    if record.kind not in shown:
+        return False
+    return backtest_id is None or record.backtest_id == backtest_id
