@@ -9,6 +9,7 @@ from tapeline.errors import Problem, SharePasswordNeeded
 from tapeline.http import shared_api
 from tapeline.http.endpoint import Call, Nothing
 from tapeline.http.rendering import render
+from tapeline.http.sessions import is_https
 from tapeline.http.visiting import Page, Visit, see
 from tapeline.sharing import links
 from tapeline.sharing.exhibit import Exhibit
