@@ -11,11 +11,13 @@ import pytest
 from sqlalchemy import select
 
 from tapeline.accounts import members
+from tapeline.http.endpoint import Access
 from tapeline.http.routes import ROUTES
 from tapeline.store.tape_tables import checkpoints
 from tapeline.tape import kinds, order_list, read, seals, series
 from tapeline.tape.seals import PiecesDigest, Record
 from tapeline.tape.signer import is_signed, statement
+from tests.archives import zipped
 from tests.conftest import Cast, Person, Service
 from tests.pushing import ORDER, RESULT, Model, new_key, pushing
 
@@ -222,13 +224,21 @@ def test_a_series_is_cut_down_with_its_extremes(model: Model) -> None:
         assert model.owner.get(where, params={"points": wrong}).status_code == 400
 
 
-READING = [row.path for row in ROUTES if row.path.startswith("/api/models/{model}")]
+READING = [
+    row.path
+    for row in ROUTES
+    if row.path.startswith("/api/models/{model}")
+    and (row.method, row.access) == ("GET", Access.READER)
+]
 
 
 def test_who_may_read_a_tape(service: Service, cast: Cast, enter: Callable[[str], Person]) -> None:
     bob = enter("bob")
     with pushing(service, cast.owner, cast.project_id) as model, service.client() as nobody:
         model.push("/v1/backtest/result", RESULT)
+        upload = {"modelId": model.id, "projectId": cast.project_id}
+        files = {"model": ("model.zip", zipped())}
+        run = cast.owner.post("/model/deploy", data=upload, files=files).json()["runId"]
         right = new_key(service, cast.owner, cast.project_id, read=True, write=False)
         writing = {name: model.headers[name] for name in ("api_key", "api_pass")}
         foreign = new_key(service, bob, bob.id, read=True)
@@ -236,6 +246,7 @@ def test_who_may_read_a_tape(service: Service, cast: Cast, enter: Callable[[str]
         assert len(READING) >= 14
         for path in READING:
             address = path.replace("{model}", model.id).replace("{backtest}", "b1")
+            address = address.replace("{run}", run)
             for person in (cast.owner, cast.admin, cast.member, cast.viewer):
                 assert person.get(address).status_code == 200, path
             assert nobody.get(address, headers=right).status_code == 200, path
