@@ -58,7 +58,10 @@ def test_nobody_else_can_look_into_the_data_directory(home: Home) -> None:
     keys = [mode for name, mode in found.items() if name.startswith("keys/")]
     assert set(keys) == {0o600}
     assert "tapeline.db" in found
-    assert not {name: oct(mode) for name, mode in found.items() if mode & 0o077}
+    # What models share is for their users too, once it is mounted; from here nobody gets there.
+    assert found["environments"] == 0o700
+    ours = {name: mode for name, mode in found.items() if not name.startswith("environments/")}
+    assert not {name: oct(mode) for name, mode in ours.items() if mode & 0o077}
 
 
 def test_the_hint_names_another_data_directory(home: Home) -> None:
