@@ -118,10 +118,10 @@ def _print_version(asked: bool) -> None:
 
 @app.callback()
 def root(
-    debug: bool = typer.Option(  # noqa: ARG001 - read where exceptions end up
+    debug: bool = typer.Option(
         False, "--debug", help="Show requests, and where it failed.", show_default=False
     ),
-    version: bool = typer.Option(  # noqa: ARG001 - its callback acts
+    version: bool = typer.Option(
         False,
         "--version",
         help="Print the version.",
