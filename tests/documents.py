@@ -5,11 +5,12 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import typer.main
-from typer.core import TyperCommand, TyperGroup, TyperOption
+from typer.core import TyperArgument, TyperOption
 
 from tapeline import errors
-from tapeline.cli.main import app
+from tapeline.cli import main
+from tapeline.cli.lazily import LazyGroup
+from tapeline.cli.spoken import Command
 from tapeline.errors import Problem
 from tapeline.http.endpoint import Access
 from tapeline.http.errors import status_of
@@ -43,28 +44,27 @@ def settings() -> Iterator[str]:
 
 
 def commands() -> Iterator[str]:
-    group = typer.main.get_command(app)
-    assert isinstance(group, TyperGroup)
-    for name, command in _leaves("tapeline", group):
+    group = main.command()
+    assert isinstance(group, LazyGroup)
+    for name, command in group.leaves("tapeline"):
         yield f"### `{name}`"
         yield ""
         yield (command.help or "").strip()
         yield ""
+        shared = command.shared if isinstance(command, Command) else ()
         for parameter in command.params:
             if isinstance(parameter, TyperOption):
                 flags = ", ".join([*parameter.opts, *parameter.secondary_opts])
-                yield f"- `{flags}`: {parameter.help}"
-            else:
-                yield f"- `{(parameter.name or '').upper()}`: the argument."
+                if parameter.name not in shared or parameter.name == "as_json":
+                    yield f"- `{flags}`: {parameter.help}"
+            elif isinstance(parameter, TyperArgument):
+                yield f"- `{parameter.metavar or (parameter.name or '').upper()}`: {parameter.help}"
         yield ""
-
-
-def _leaves(name: str, group: TyperGroup) -> Iterator[tuple[str, TyperCommand]]:
-    for part, command in group.commands.items():
-        if isinstance(command, TyperGroup):
-            yield from _leaves(f"{name} {part}", command)
-        elif isinstance(command, TyperCommand):
-            yield f"{name} {part}", command
+        yield "```console"
+        examples = (command.epilog or "").replace(r"\[", "[").split("\n")[1:]
+        yield from (f"$ {one.strip()}" for one in examples)
+        yield "```"
+        yield ""
 
 
 def routes() -> Iterator[str]:

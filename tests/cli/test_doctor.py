@@ -49,7 +49,8 @@ def test_a_server_that_runs_is_seen_and_not_disturbed(home: Home) -> None:
 
 
 def test_an_open_directory_is_to_be_closed_and_closing_it_helps(home: Home) -> None:
-    home.data.mkdir(mode=0o755)
+    home.data.mkdir()
+    home.data.chmod(0o755)
     one = findings(home)["data directory"][0]
     assert one["state"] == "weak"
     assert one["fix"] == f"Close it: chmod 700 {home.data}"

@@ -26,7 +26,7 @@ def test_a_table_cuts_names_and_then_leaves_columns_out() -> None:
         "a long name of a model  abcdefgh  3 days ago    12",
     ]
     assert printed(columns, [row], 40)[1] == "a long name…  abcdefgh  3 days ago    12"
-    assert printed(columns, [row], 30)[1] == "a long name…  abcdefgh    12"
+    assert printed(columns, [row], 30)[1] == "a long name o…  abcdefgh    12"
 
 
 def test_a_column_that_says_nothing_is_left_out() -> None:
