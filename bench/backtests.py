@@ -12,6 +12,7 @@ import os
 import statistics
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from bench.parts import fleet
@@ -69,12 +70,12 @@ def _ours(server: Server, model: str, count: int) -> float:
     return took
 
 
-def _pool(run: object, data: Path, folder: Path, count: int) -> float:
+def _pool(run: Callable[[Path, Path, int], int], data: Path, folder: Path, count: int) -> float:
     context = multiprocessing.get_context("fork")
     with context.Pool(SLOTS) as pool:
-        pool.starmap(run, [(data, folder, n) for n in range(SLOTS)])  # type: ignore[arg-type]
+        pool.starmap(run, [(data, folder, n) for n in range(SLOTS)])
         started = time.perf_counter()
-        codes = pool.starmap(run, [(data, folder, n) for n in range(count)], chunksize=1)  # type: ignore[arg-type]
+        codes = pool.starmap(run, [(data, folder, n) for n in range(count)], chunksize=1)
         took = time.perf_counter() - started
     if any(codes):
         raise SystemExit(f"a bare backtest failed: {codes}")

@@ -75,7 +75,7 @@ class Nursery:
             with theirs:
                 self._process = subprocess.Popen(  # noqa: S603 - our own program
                     [sys.executable, "-SIE", str(PROGRAM), ROOM],
-                    stdin=theirs,
+                    stdin=theirs.fileno(),
                     stdout=subprocess.DEVNULL,
                     env={},
                     cwd="/",
