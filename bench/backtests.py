@@ -70,9 +70,7 @@ def _ours(server: Server, model: str, count: int) -> float:
     return took
 
 
-def _pool(
-    run: Callable[[Path, Path, int], int | None], data: Path, folder: Path, count: int
-) -> float:
+def _pool(run: Callable[[Path, Path, int], int], data: Path, folder: Path, count: int) -> float:
     context = multiprocessing.get_context("fork")
     with context.Pool(SLOTS) as pool:
         pool.starmap(run, [(data, folder, n) for n in range(SLOTS)])

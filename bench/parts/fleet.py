@@ -50,7 +50,7 @@ class Server:
 
     def start(self) -> None:
         self._port = service.free_port()
-        command = [sys.executable, *os.environ.get("BENCH_UP", "-m tapeline").split(), "up"]
+        command = [sys.executable, "-m", "tapeline", "up"]
         command += ["--data", str(self.data), "--port", str(self._port)]
         environment = {**os.environ, "TAPELINE_LOG_LEVEL": "warning", **self._settings}
         self._process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)

@@ -228,7 +228,7 @@ READING = [
     row.path
     for row in ROUTES
     if row.path.startswith("/api/models/{model}")
-    and row.access is Access.READER
+    and (row.method, row.access) == ("GET", Access.READER)
     and "{run}" not in row.path
 ]
 
