@@ -68,6 +68,7 @@ export function LogView({ model, brief = false }: { model: string; brief?: boole
           <option value="">All types</option>
           <option>stdout</option>
           <option>stderr</option>
+          <option>system</option>
           <option>info</option>
           <option>warning</option>
           <option>error</option>
