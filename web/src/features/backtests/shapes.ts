@@ -107,9 +107,11 @@ export interface Comparison {
 
 export type Arguments = Record<string, unknown>;
 
-export type Run = Schemas["ShownRun"] & { arguments: Arguments | null; description: string };
+export type Run = Omit<Schemas["ShownRun"], "arguments"> & { arguments: Arguments | null };
 
-export type Version = Schemas["ShownVersion"] & { backtest_args: Arguments | null };
+export type Version = Omit<Schemas["ShownVersion"], "backtest_args"> & {
+  backtest_args: Arguments | null;
+};
 
 /** Up to so many are compared at once. */
 export const MOST_COMPARED = 8;
