@@ -1,6 +1,6 @@
 # Every target starts from nothing: it makes .venv, and as root installs the Debian packages it needs.
 .DEFAULT_GOAL := help
-.PHONY: help setup run test slow quick lint bench docs lock
+.PHONY: help setup run test slow quick lint bench docs lock web types
 
 python := .venv/bin/python
 
@@ -15,6 +15,7 @@ run:  ## set up and start the product with a demo in it
 	@exec .venv/bin/tapeline up --demo
 
 test: setup lint  ## set up and run every test but the slow ones
+	@$(python) scripts/web.py npm run test --silent
 	@$(python) -m pytest -m "not slow"
 
 slow: setup  ## the few tests that take minutes each
@@ -27,9 +28,17 @@ lint: setup  ## format and type checks
 	@.venv/bin/ruff check .
 	@.venv/bin/ruff format --check .
 	@.venv/bin/mypy
+	@$(python) scripts/web.py npm run check --silent
+	@$(python) scripts/web.py npm run lint --silent
 
 bench: setup  ## measure what docs/ claims
 	@for one in startup ingest history stream client views pnl; do echo "== $$one"; $(python) -m bench.$$one || exit 1; done
+
+web: setup  ## the pages with every change at once; the server must run beside it
+	@$(python) scripts/web.py npm run dev
+
+types: setup  ## write the types of the pages from the OpenAPI document
+	@$(python) scripts/web.py types
 
 docs: setup  ## write the parts of docs/ that come from the code
 	@$(python) -m tests.documents

@@ -62,6 +62,12 @@ class Unavailable(Problem):
     retry_after = 2
 
 
+class NotBuilt(Unavailable):
+    """The pages of this server are not built. Whoever runs it can do it: scripts/setup."""
+
+    retry_after = 60
+
+
 # Requests
 
 

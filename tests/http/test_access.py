@@ -34,6 +34,7 @@ ROLES = ("owner", "admin", "member", "viewer", "outsider", "nobody")
 # The columns are ROLES. What is destructive for everybody in the project comes last.
 MATRIX: dict[Route, tuple[int, ...]] = {
     ("GET", "/api/me"): (200, 200, 200, 200, 200, 401),
+    ("PATCH", "/api/me"): (200, 200, 200, 200, 200, 401),
     ("POST", "/api/me/password"): (200, 200, 200, 200, 200, 401),
     ("GET", "/api/me/sign-ins"): (200, 200, 200, 200, 200, 401),
     ("DELETE", "/api/me/sign-ins/{sign_in}"): (200, 200, 200, 200, 200, 401),
@@ -44,6 +45,8 @@ MATRIX: dict[Route, tuple[int, ...]] = {
     ("GET", "/api/projects/{project}"): (200, 200, 200, 200, 404, 401),
     ("PATCH", "/api/projects/{project}"): (200, 200, 403, 403, 404, 401),
     ("GET", "/api/projects/{project}/audit"): (200, 200, 403, 403, 404, 401),
+    ("GET", "/api/projects/{project}/stream"): (200, 200, 200, 200, 404, 401),
+    ("GET", "/api/projects/{project}/runs"): (200, 200, 200, 200, 404, 401),
     ("GET", "/api/projects/{project}/members"): (200, 200, 200, 200, 404, 401),
     ("PATCH", "/api/projects/{project}/members/{user}"): (200, 200, 403, 403, 404, 401),
     ("DELETE", "/api/projects/{project}/members/{user}"): (200, 200, 403, 403, 404, 401),
@@ -58,6 +61,7 @@ MATRIX: dict[Route, tuple[int, ...]] = {
     ("POST", "/model/list"): (200, 200, 200, 200, 404, 401),
     ("POST", "/model/details"): (200, 200, 200, 200, 404, 401),
     ("GET", "/api/models/{model}"): (200, 200, 200, 200, 404, 401),
+    ("PATCH", "/api/models/{model}"): (200, 200, 200, 403, 404, 401),
     ("GET", "/api/models/{model}/orders"): (200, 200, 200, 200, 404, 401),
     ("GET", "/api/models/{model}/pnl"): (200, 200, 200, 200, 404, 401),
     ("GET", "/api/projects/{project}/models"): (200, 200, 200, 200, 404, 401),

@@ -94,6 +94,15 @@ def touch(connection: Connection, actor: Actor, *, days: int | None = None) -> N
     )
 
 
+def worn(connection: Connection, secret: str, address: str) -> Actor | None:
+    """Who holds this session, when it is time to note again that it is in use."""
+    actor = by_secret(connection, secret, "browser", address)
+    used = connection.scalar(
+        select(sign_ins.c.last_used_at).where(sign_ins.c.id == actor.sign_in_id)
+    )
+    return actor if used is not None and used < time.time() - FRESH_SECONDS else None
+
+
 def of_user(connection: Connection, user_id: str) -> list[SignIn]:
     query = (
         select(sign_ins)

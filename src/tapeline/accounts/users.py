@@ -81,6 +81,14 @@ def set_password(connection: Connection, actor: Actor, user: User, password_hash
     audit.record(connection, actor, "password_changed", f"user:{user.id}")
 
 
+def set_name(connection: Connection, actor: Actor, user: User, name: str) -> None:
+    name = name.strip()
+    if not 1 <= len(name) <= LONGEST_NAME:
+        raise Invalid(f"`name` must have 1 to {LONGEST_NAME} characters.", field="name")
+    connection.execute(update(users).where(users.c.id == user.id).values(name=name))
+    audit.record(connection, actor, "name_changed", f"user:{user.id}")
+
+
 def set_disabled(connection: Connection, actor: Actor, email: str, *, disabled: bool) -> User:
     user = find(connection, email)
     if user is None:

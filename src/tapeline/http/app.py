@@ -24,6 +24,7 @@ from tapeline.http.metrics import CONTENT_TYPE
 from tapeline.http.rendering import STATIC
 from tapeline.http.routes import ROUTES
 from tapeline.http.services import Services
+from tapeline.http.web_app import BuiltFiles
 from tapeline.models.sweeping import keep_sweeping
 from tapeline.tape.clearing import keep_clearing
 
@@ -40,6 +41,7 @@ def build(services: Services) -> ASGIApp:
         routes=[
             *(_route(path, handlers) for path, handlers in by_path.items()),
             Mount("/static", StaticFiles(directory=STATIC)),
+            Mount("/app/assets", BuiltFiles()),
         ],
         lifespan=_beside(services),
         exception_handlers={

@@ -35,6 +35,13 @@ def identify(request: Request, services: Services, access: Access) -> Identify:
     raise Unidentified
 
 
+def came_by_session(request: Request) -> bool:
+    """Whether nothing but the browser's cookie says who is calling."""
+    headers = request.headers
+    named = ("token", "authorization", "api_key", "api-key")
+    return COOKIE in request.cookies and not any(name in headers for name in named)
+
+
 def is_same_origin(request: Request, services: Services) -> bool:
     """Whether a page of ours sent this. Browsers say so, and no page can make them lie.
 

@@ -17,7 +17,7 @@ from tapeline.errors import (
     UnknownPlan,
     UnknownPython,
 )
-from tapeline.http import deploy_api, model_api, runs_api
+from tapeline.http import deploy_api, deployment_api, model_api, runs_api
 from tapeline.http.auth_api import Done
 from tapeline.http.endpoint import Access, Endpoint, Page
 from tapeline.http.view_api import Listed
@@ -124,6 +124,21 @@ DEPLOY_ROUTES: tuple[Endpoint, ...] = (
         reads=model_api.list_pythons,
         gives=Listed[model_api.ShownPython],
         access=Access.READER,
+    ),
+    get(
+        path="/api/projects/{project}/runs",
+        reads=runs_api.list_deployed,
+        gives=Listed[runs_api.DeployedRun],
+        access=Access.READER,
+        errors=(NoSuchProject,),
+    ),
+    Endpoint(
+        method="PATCH",
+        path="/api/models/{model}",
+        writes=model_api.change_model,
+        takes=model_api.ModelChange,
+        gives=deployment_api.ListedModel,
+        errors=of_model,
     ),
     get(
         path="/api/models/{model}/versions",

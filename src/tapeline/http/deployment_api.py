@@ -186,12 +186,12 @@ def create_model(connection: Connection, call: Call[NewModel]) -> ModelCreated:
 def list_models(connection: Connection, call: Call[ProjectRef]) -> list[ListedModel]:
     """List a project's models, newest first."""
     found = models.of_project(connection, call.actor, call.body.project_id)
-    return [_listed_model(model) for model in found]
+    return [listed_model(model) for model in found]
 
 
 def model_details(connection: Connection, call: Call[ModelRef]) -> ListedModel:
     """Describe one model."""
-    return _listed_model(
+    return listed_model(
         models.get(connection, call.actor, call.body.project_id, call.body.model_id)
     )
 
@@ -208,7 +208,7 @@ def _listed_key(key: Key) -> ListedKey:
     )
 
 
-def _listed_model(model: Model) -> ListedModel:
+def listed_model(model: Model) -> ListedModel:
     return ListedModel(
         model.id, model.name, model.type, model.description, model.project_id, model.created_at
     )

@@ -13,7 +13,7 @@ from starlette.responses import Response
 
 from tapeline.accounts.actor import Actor
 from tapeline.errors import Invalid, MalformedBody, Missing, Problem
-from tapeline.http import auth, body, uploads
+from tapeline.http import auth, body, sessions, uploads
 from tapeline.http.endpoint import Access, Call, Endpoint, Nothing
 from tapeline.http.multipart import Attachment
 from tapeline.http.services import Services
@@ -25,6 +25,12 @@ Handler = Callable[[Request], Awaitable[Response]]
 
 def handler(endpoint: Endpoint, services: Services) -> Handler:
     async def handle(request: Request) -> Response:
+        response = await carry_out(request)
+        if endpoint.access is not Access.PUBLIC:
+            await sessions.live_on_by_call(request, services, response)
+        return response
+
+    async def carry_out(request: Request) -> Response:
         identify = None
         if endpoint.access is not Access.PUBLIC:
             identify = auth.identify(request, services, endpoint.access)

@@ -9,20 +9,27 @@ from starlette.responses import Response
 from tapeline.http import runs_api
 from tapeline.http.auth_api import Done
 from tapeline.http.deploy_api import ModelInProject
+from tapeline.http.deployment_api import ListedModel, listed_model
 from tapeline.http.endpoint import Call, Page
-from tapeline.http.fields import Required
+from tapeline.http.fields import Description, Name, Required
 from tapeline.http.runs_api import CurrentRun
 from tapeline.http.tape_api import EMPTY_LIFECYCLE, Anything
 from tapeline.http.view_api import Listed
 from tapeline.models import models, plans, secrets, starters, versions
 from tapeline.models.models import Model
 from tapeline.models.secrets import Secret
+from tapeline.models.texts import checked_description, checked_name
 from tapeline.models.versions import Version
 from tapeline.tape import read
 
 
 class PlanUse(msgspec.Struct):
     type: str = "live"
+
+
+class ModelChange(msgspec.Struct):
+    name: Name | None = None
+    general_description: Description | None = None
 
 
 class PlanSize(msgspec.Struct):
@@ -135,6 +142,16 @@ def model_statuses(connection: Connection, call: Call[Any]) -> ModelStatuses:
             for one in own
         ]
     )  # fmt: skip
+
+
+def change_model(connection: Connection, call: Call[ModelChange]) -> ListedModel:
+    """Change a model's name or description."""
+    said, changes = call.body, {}
+    if said.name is not None:
+        changes["name"] = checked_name(said.name)
+    if said.general_description is not None:
+        changes["description"] = checked_description(said.general_description)
+    return listed_model(models.change(connection, call.actor, _own(connection, call), **changes))
 
 
 def list_versions(connection: Connection, call: Call[Any]) -> Listed[ShownVersion]:

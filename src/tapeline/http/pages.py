@@ -12,8 +12,10 @@ from tapeline.errors import NoSuchSignIn, Problem
 from tapeline.http import auth, settings_page, signing
 from tapeline.http.redirects import Client, sign_in_first
 from tapeline.http.rendering import render
-from tapeline.http.visiting import Page, Visit, handler, see, set_session
-from tapeline.models import onboarding, projects
+from tapeline.http.sessions import set_session
+from tapeline.http.visiting import Page, Visit, handler, see
+from tapeline.http.web_app import APP_PAGES, show_app
+from tapeline.models import onboarding
 
 __all__ = ["PAGES", "handler"]
 
@@ -23,9 +25,7 @@ async def show_home(visit: Visit) -> Response:
     if visit.actor is None:
         anybody = await store.read(users.are_there_any)
         return see("/auth/signin" if anybody else "/auth/signup")
-    own = await store.read(projects.of_user, visit.actor.user_id())
-    address = visit.services.settings.public_url or str(visit.request.base_url).rstrip("/")
-    return render("home.html", account=visit.actor, projects=own, address=address)
+    return await show_app(visit)
 
 
 async def show_sign_in(visit: Visit) -> Response:
@@ -163,6 +163,7 @@ PAGES = (
     Page("POST", "/settings/sign-ins/end", settings_page.end_other_sign_ins),
     Page("GET", "/settings/sign-ins/{sign_in}/end", back_to_settings),
     Page("POST", "/settings/sign-ins/{sign_in}/end", settings_page.end_sign_in),
+    *APP_PAGES,
 )
 
 

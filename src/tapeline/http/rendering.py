@@ -3,6 +3,7 @@
 import re
 import shlex
 import time
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -20,6 +21,7 @@ from tapeline.errors import (
     Limited,
     Missing,
     NoSuchInvitation,
+    NotBuilt,
     Problem,
     SignUpClosed,
     Unavailable,
@@ -30,6 +32,10 @@ from tapeline.http.errors import status_of
 HERE = Path(__file__).parent
 STATIC = HERE / "static"
 
+# What an account page and the app let people choose: the scheme, and the colour of a rise.
+LOOKS = {"theme": ("light", "dark"), "rising": ("red", "blue")}
+BARE = b'<!doctype html>\n<html lang="en">'
+
 HEADLINES: dict[type[Problem], str] = {
     AlreadyMember: "You are in already",
     CrossSiteRequest: "That came from another site",
@@ -39,6 +45,7 @@ HEADLINES: dict[type[Problem], str] = {
     Invalid: "That request is not right",
     Limited: "Too many attempts",
     Missing: "There is nothing here",
+    NotBuilt: "The pages are not built",
     Unavailable: "Please try again",
     Problem: "That did not work",
 }
@@ -79,6 +86,21 @@ def render_alone(template: str, **facts: Any) -> Response:
     policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
     headers = {"Content-Security-Policy": policy, "Cache-Control": "no-store"}
     return Response(text, 200, headers, media_type="text/html")
+
+
+def dressed(page: Response, cookies: Mapping[str, str]) -> Response:
+    """A page in the look that its reader chose, from the first paint on and without a script.
+    Known words only: a cookie is anybody's to write."""
+    worn = [
+        f' data-{name}="{word}"'.encode()
+        for name, words in LOOKS.items()
+        if (word := cookies.get(f"tapeline_{name}")) in words
+    ]
+    body = bytes(page.body)
+    if worn and body.startswith(BARE):
+        page.body = BARE[:-1] + b"".join(worn) + body[len(BARE) - 1 :]
+        page.headers["Content-Length"] = str(len(page.body))
+    return page
 
 
 @cache

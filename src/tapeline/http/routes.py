@@ -30,6 +30,7 @@ from tapeline.http import (
     auth_api,
     deployment_api,
     health,
+    project_stream,
     results_api,
     stream,
     tape_api,
@@ -98,6 +99,12 @@ ROUTES: tuple[Endpoint, ...] = (
         errors=(InvalidToken,),
     ),
     get(path="/api/me", reads=view_api.me, gives=view_api.Me),
+    patch(
+        path="/api/me",
+        writes=view_api.change_me,
+        gives=view_api.Me,
+        takes=view_api.AccountChange,
+    ),
     post(
         path="/api/me/password",
         prepares=view_api.verify_password_change,
@@ -155,6 +162,14 @@ ROUTES: tuple[Endpoint, ...] = (
         gives=Listed[Entry],
         query=Page,
         errors=in_project,
+    ),
+    get(
+        path="/api/projects/{project}/stream",
+        responds=project_stream.stream_project,
+        gives=str,
+        access=READER,
+        errors=(NoSuchProject,),
+        media="text/event-stream",
     ),
     # Members
     get(

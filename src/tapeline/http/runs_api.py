@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 from sqlalchemy import Connection
 
+from tapeline.accounts import members
 from tapeline.http.auth_api import Done
 from tapeline.http.endpoint import Call, Page
 from tapeline.http.view_api import Listed
@@ -59,6 +60,10 @@ class CurrentRun(ShownRun, kw_only=True):
     """In cores, as last seen."""
 
 
+class DeployedRun(CurrentRun, kw_only=True):
+    model_id: str
+
+
 class Sample(msgspec.Struct):
     at: float
     memory: int
@@ -86,6 +91,22 @@ def list_runs(connection: Connection, call: Call[Any]) -> Listed[ShownRun]:
     following = str(round(shown[-1].created_at * 1e6)) if len(found) > page.limit else None
     numbers = versions.numbers(connection, {one.version_id for one in shown})
     return Listed([_shown(one, numbers) for one in shown], following)
+
+
+def list_deployed(connection: Connection, call: Call[Any]) -> Listed[DeployedRun]:
+    """What is deployed of each model of a project, with what it last used."""
+    project_id = call.path("project")
+    members.require(connection, call.actor, project_id, "see")
+    found = desired.current_of_project(connection, project_id)
+    numbers = versions.numbers(connection, {one.version_id for one in found})
+    used = sampling.newest_of(connection, [one.id for one in found if one.ended_at is None])
+    items = []
+    for one in found:
+        memory, cpu = used.get(one.id, (None, None))
+        items.append(
+            DeployedRun(**_fields(one, numbers), model_id=one.model_id, memory=memory, cpu=cpu)
+        )
+    return Listed(items)
 
 
 def show_run(connection: Connection, call: Call[Any]) -> CurrentRun:

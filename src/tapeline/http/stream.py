@@ -100,7 +100,7 @@ async def _changes(call: Call[Any], model_id: str, after: int) -> AsyncIterator[
     except Missing:
         return  # the model was deleted, or is not this reader's to see any more
     finally:
-        services.watchers.leave(model_id, watcher)
+        services.watchers.leave(watcher, model_id)
 
 
 def _written(watcher: Watcher, after: int) -> tuple[int, bytes]:

@@ -39,6 +39,10 @@ class ShownSignIn(SignIn, frozen=True, kw_only=True):
     """Whether this request came through it."""
 
 
+class AccountChange(msgspec.Struct):
+    name: Name
+
+
 class NewPassword(msgspec.Struct):
     current_password: Required
     new_password: Password
@@ -78,6 +82,13 @@ def me(connection: Connection, call: Call[Any]) -> Me:
     user = users.get(connection, call.actor.user_id())
     own = projects.of_user(connection, user.id)
     return Me(user.id, user.email, user.name, user.created_at, own)
+
+
+def change_me(connection: Connection, call: Call[AccountChange]) -> Me:
+    """Change the name of your account."""
+    user = users.get(connection, call.actor.user_id())
+    users.set_name(connection, call.actor, user, call.body.name)
+    return me(connection, call)
 
 
 async def verify_password_change(call: Call[NewPassword]) -> signing.NewHash:

@@ -4,10 +4,8 @@ A page knows a person by the browser's session alone, and keeps that alive as lo
 """
 
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlsplit
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import RedirectResponse, Response
@@ -21,7 +19,6 @@ from tapeline.errors import (
     MalformedBody,
     NoSuchPage,
     Problem,
-    Unavailable,
     Unidentified,
     UnknownEncoding,
 )
@@ -29,8 +26,9 @@ from tapeline.http import auth, body
 from tapeline.http.dispatch import Handler
 from tapeline.http.endpoint import address_of
 from tapeline.http.redirects import here, local_path, sign_in_first
-from tapeline.http.rendering import render
+from tapeline.http.rendering import dressed, render
 from tapeline.http.services import Services
+from tapeline.http.sessions import live_on
 
 
 @dataclass(frozen=True)
@@ -82,27 +80,16 @@ def handler(page: Page, services: Services) -> Handler:
         except Unidentified:
             return see(sign_in_first(here(request)))
         except Problem as problem:
-            return render("problem.html", problem=problem, account=actor)
+            return dressed(render("problem.html", problem=problem, account=actor), request.cookies)
         if actor is not None and page.method == "GET":
-            await _live_on(request, services, actor, response)
-        return response
+            await live_on(request, services, actor, response)
+        return dressed(response, request.cookies)
 
     return handle
 
 
 def see(address: str) -> Response:
     return RedirectResponse(address, 303, headers={"Cache-Control": "no-store"})
-
-
-def set_session(response: Response, request: Request, services: Services, secret: str) -> None:
-    response.set_cookie(
-        auth.COOKIE,
-        secret,
-        max_age=services.settings.session_days * sign_ins.DAY,
-        httponly=True,
-        samesite="lax",
-        secure=_is_https(request, services),
-    )
 
 
 async def _form(request: Request, services: Services) -> dict[str, Any]:
@@ -127,17 +114,3 @@ async def _actor(request: Request, services: Services) -> Actor | None:
         )
     except InvalidToken:
         return None
-
-
-async def _live_on(request: Request, services: Services, actor: Actor, response: Response) -> None:
-    """A session that is used does not end: neither in the store nor in the browser."""
-    with suppress(Unavailable):  # a page can be shown all the same
-        await services.store.write(sign_ins.touch, actor, days=services.settings.session_days)
-    set_session(response, request, services, request.cookies[auth.COOKIE])
-
-
-def _is_https(request: Request, services: Services) -> bool:
-    """Whether the browser came by https, as far as the connection or the settings tell."""
-    public = urlsplit(services.settings.public_url)
-    by_setting = public.scheme == "https" and public.netloc == request.url.netloc
-    return by_setting or request.url.scheme == "https"

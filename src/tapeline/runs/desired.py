@@ -4,7 +4,7 @@ import time
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, and_, insert, or_, select, update
+from sqlalchemy import Connection, and_, func, insert, or_, select, update
 
 from tapeline.accounts import audit
 from tapeline.accounts.actor import Actor
@@ -17,6 +17,7 @@ from tapeline.runs import schedule as schedules
 from tapeline.runs.run import DEPLOYED, Run
 from tapeline.store.rows import record
 from tapeline.store.run_tables import runs
+from tapeline.store.tables import models
 from tapeline.store.tape_tables import backtests
 from tapeline.tape.tapes import open_tape
 
@@ -153,20 +154,22 @@ def next_of_schedule(connection: Connection, ended: Run, now: float) -> None:
 
 def current(connection: Connection, model_id: str) -> Run | None:
     """What is deployed of a model: the newest that lives, else the newest there was."""
-    query = (
-        select(runs)
-        .where(runs.c.model_id == model_id, runs.c.kind.in_(DEPLOYED))
-        # A newer deployment that is still being prepared, or has failed to be, is not it yet.
-        .order_by(
-            or_(runs.c.ended_at.is_not(None), runs.c.fence.is_(None)),
-            runs.c.ended_at.is_not(None),
-            runs.c.created_at.desc(),
-            runs.c.id.desc(),
-        )
-        .limit(1)
-    )
-    row = connection.execute(query).first()
+    query = select(runs).where(runs.c.model_id == model_id, runs.c.kind.in_(DEPLOYED))
+    row = connection.execute(query.order_by(*_most_current()).limit(1)).first()
     return None if row is None else record(Run, row)
+
+
+def current_of_project(connection: Connection, project_id: str) -> list[Run]:
+    """The same for every model of a project, in one query."""
+    place = func.row_number().over(partition_by=runs.c.model_id, order_by=_most_current())
+    placed = (
+        select(runs.c.id, place.label("place"))
+        .join(models, models.c.id == runs.c.model_id)
+        .where(models.c.project_id == project_id, runs.c.kind.in_(DEPLOYED))
+        .subquery()
+    )
+    query = select(runs).join(placed, placed.c.id == runs.c.id).where(placed.c.place == 1)
+    return [record(Run, row) for row in connection.execute(query)]
 
 
 def get(connection: Connection, model_id: str, run_id: str) -> Run:
@@ -197,6 +200,16 @@ def of_model(
         query = query.where(runs.c.created_at < before)
     rows = connection.execute(query.order_by(runs.c.created_at.desc()).limit(limit))
     return [record(Run, row) for row in rows]
+
+
+def _most_current() -> tuple[Any, ...]:
+    # A newer deployment that is still being prepared, or has failed to be, is not it yet.
+    return (
+        or_(runs.c.ended_at.is_not(None), runs.c.fence.is_(None)),
+        runs.c.ended_at.is_not(None),
+        runs.c.created_at.desc(),
+        runs.c.id.desc(),
+    )
 
 
 def _common(

@@ -3,7 +3,7 @@
 import asyncio
 import time
 
-from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy import Connection, delete, func, insert, select
 
 from tapeline.errors import Problem
 from tapeline.logs import Log
@@ -66,6 +66,20 @@ def newest(connection: Connection, run_id: str) -> tuple[int, float] | None:
     query = select(samples).where(samples.c.run_id == run_id).order_by(samples.c.at.desc())
     row = connection.execute(query.limit(1)).first()
     return None if row is None else (row.memory, row.cpu)
+
+
+def newest_of(connection: Connection, run_ids: list[str]) -> dict[str, tuple[int, float]]:
+    """The same for several runs, in one query."""
+    last = (
+        select(samples.c.run_id, func.max(samples.c.at).label("at"))
+        .where(samples.c.run_id.in_(run_ids))
+        .group_by(samples.c.run_id)
+        .subquery()
+    )
+    query = select(samples).join(
+        last, (last.c.run_id == samples.c.run_id) & (last.c.at == samples.c.at)
+    )
+    return {row.run_id: (row.memory, row.cpu) for row in connection.execute(query)}
 
 
 def of_run(connection: Connection, run_id: str) -> list[tuple[float, int, float]]:

@@ -18,6 +18,7 @@ KEPT = 10_000  # records that a slow watcher may be behind before it has to read
 class News:
     """One group of records, the same for all who watch."""
 
+    model_id: str
     records: list[Record]
     written: bytes | None = None
     """How a stream writes them: the first that does spares all others the work."""
@@ -25,7 +26,7 @@ class News:
 
 @dataclass(eq=False)
 class Watcher:
-    """One open stream of one model."""
+    """One open stream, of one model or of several."""
 
     loop: asyncio.AbstractEventLoop
     news: deque[News] = field(default_factory=deque)
@@ -50,17 +51,19 @@ class Watchers:
         self._lock = threading.RLock()
         self.closed = False
 
-    def join(self, model_id: str) -> Watcher:
+    def join(self, *model_ids: str) -> Watcher:
         watcher = Watcher(asyncio.get_running_loop())
         with self._lock:
-            self._by_model[model_id].add(watcher)
+            for model_id in model_ids:
+                self._by_model[model_id].add(watcher)
         return watcher
 
-    def leave(self, model_id: str, watcher: Watcher) -> None:
+    def leave(self, watcher: Watcher, *model_ids: str) -> None:
         with self._lock:
-            self._by_model[model_id].discard(watcher)
-            if not self._by_model[model_id]:
-                del self._by_model[model_id]
+            for model_id in model_ids:
+                self._by_model[model_id].discard(watcher)
+                if not self._by_model[model_id]:
+                    del self._by_model[model_id]
 
     def are_there(self, model_id: str) -> bool:
         """Without the lock: whoever joins just now reads what it misses from the tape."""
@@ -70,7 +73,7 @@ class Watchers:
         """Called by the writer's thread after the commit."""
         with self._lock:
             watchers = list(self._by_model.get(model_id, ()))
-        news, by_loop = News(records), defaultdict(list)
+        news, by_loop = News(model_id, records), defaultdict(list)
         for watcher in watchers:
             if sum(len(one.records) for one in list(watcher.news)) + len(records) > KEPT:
                 watcher.is_behind = True

@@ -45,7 +45,12 @@ interface Legend {
   rows: { id: string; label: string; colour: string; text: string }[];
 }
 
-const DASHES = [LineStyle.Solid, LineStyle.Dashed, LineStyle.Dotted, LineStyle.LargeDashed] as const;
+const DASHES = [
+  LineStyle.Solid,
+  LineStyle.Dashed,
+  LineStyle.Dotted,
+  LineStyle.LargeDashed,
+] as const;
 
 export function PaneChart({ panes, trades = [], axis = "time", view, onView }: PaneChartProps) {
   const place = useRef<HTMLDivElement>(null);
@@ -53,7 +58,9 @@ export function PaneChart({ panes, trades = [], axis = "time", view, onView }: P
   const latest = useRef({ panes, trades, onView });
   latest.current = { panes, trades, onView };
   const [legends, setLegends] = useState<Legend[]>([]);
-  const shape = panes.map(({ id, curves }) => `${id}:${curves.map((one) => `${one.id} ${one.kind}`).join()}`).join(";");
+  const shape = panes
+    .map(({ id, curves }) => `${id}:${curves.map((one) => `${one.id} ${one.kind}`).join()}`)
+    .join(";");
   const moved = useRef<View | null | undefined>(undefined);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: the chart is made anew for other curves only
@@ -179,7 +186,11 @@ function make(place: HTMLElement, panes: readonly Pane[], axis: "time" | "start"
     chart.panes()[index]?.setStretchFactor(pane.weight);
   });
   const first = panes[0]?.curves[0] && series.get(panes[0].curves[0].id);
-  const made = { chart, series, markers: first ? createSeriesMarkers<Time>(first as ISeriesApi<"Line">, []) : null };
+  const made = {
+    chart,
+    series,
+    markers: first ? createSeriesMarkers<Time>(first as ISeriesApi<"Line">, []) : null,
+  };
   paint(made, panes);
   return made;
 }
@@ -192,10 +203,15 @@ function add(chart: IChartApi, pane: Pane, curve: Curve, index: number): ISeries
     priceFormat: { type: "custom", formatter: pane.written, minMove: 1e-8 },
   } as const;
   const lineStyle = DASHES[(curve.dash ?? 0) % DASHES.length] ?? LineStyle.Solid;
-  if (curve.kind === "area") return chart.addSeries(AreaSeries, { ...common, lineStyle }, index) as ISeriesApi<SeriesType>;
+  if (curve.kind === "area")
+    return chart.addSeries(AreaSeries, { ...common, lineStyle }, index) as ISeriesApi<SeriesType>;
   if (curve.kind === "below") {
     const baseValue = { type: "price", price: 0 } as const;
-    return chart.addSeries(BaselineSeries, { ...common, lineWidth: 1, baseValue }, index) as ISeriesApi<SeriesType>;
+    return chart.addSeries(
+      BaselineSeries,
+      { ...common, lineWidth: 1, baseValue },
+      index,
+    ) as ISeriesApi<SeriesType>;
   }
   return chart.addSeries(LineSeries, { ...common, lineStyle }, index) as ISeriesApi<SeriesType>;
 }
@@ -214,7 +230,10 @@ function fill({ series }: Drawn, panes: readonly Pane[]): void {
 function paint({ chart, series }: Drawn, panes: readonly Pane[]): void {
   const line = colour("line");
   chart.applyOptions({
-    layout: { textColor: colour("soft"), panes: { separatorColor: line, separatorHoverColor: line } },
+    layout: {
+      textColor: colour("soft"),
+      panes: { separatorColor: line, separatorHoverColor: line },
+    },
     grid: { vertLines: { visible: false }, horzLines: { color: line } },
     crosshair: {
       horzLine: { color: colour("field-line"), labelBackgroundColor: colour("accent") },
@@ -251,15 +270,17 @@ function mark(made: Drawn, trades: readonly Traded[]): void {
   if (!made.markers || !seen) return;
   const [up, down] = [colour("up"), colour("down")];
   made.markers.setMarkers(
-    bucketed(trades, { ...seen, width: made.chart.timeScale().width() }).map(({ time, side, count, id }) => ({
-      time: time as UTCTimestamp,
-      id,
-      position: side === "buy" ? "belowBar" : "aboveBar",
-      shape: side === "buy" ? "arrowUp" : "arrowDown",
-      color: side === "buy" ? up : down,
-      size: 0.8,
-      text: count > 1 ? String(count) : "",
-    })),
+    bucketed(trades, { ...seen, width: made.chart.timeScale().width() }).map(
+      ({ time, side, count, id }) => ({
+        time: time as UTCTimestamp,
+        id,
+        position: side === "buy" ? "belowBar" : "aboveBar",
+        shape: side === "buy" ? "arrowUp" : "arrowDown",
+        color: side === "buy" ? up : down,
+        size: 0.8,
+        text: count > 1 ? String(count) : "",
+      }),
+    ),
   );
 }
 
@@ -276,10 +297,15 @@ function isWhole({ chart, series }: Drawn): boolean {
 }
 
 function show({ chart }: Drawn, { from, to }: View): void {
-  if (to > from) chart.timeScale().setVisibleRange({ from: from as UTCTimestamp, to: to as UTCTimestamp });
+  if (to > from)
+    chart.timeScale().setVisibleRange({ from: from as UTCTimestamp, to: to as UTCTimestamp });
 }
 
-function legendsOf({ chart, series }: Drawn, panes: readonly Pane[], time: number | null): Legend[] {
+function legendsOf(
+  { chart, series }: Drawn,
+  panes: readonly Pane[],
+  time: number | null,
+): Legend[] {
   let top = 0;
   return panes.map((pane, index) => {
     const at = top;
@@ -311,7 +337,9 @@ function placeIn(data: readonly { time: Time }[], time: number): number {
 }
 
 function sinceStart(seconds: number): string {
-  return seconds >= 86_400 || seconds === 0 ? `day ${Math.round(seconds / 86_400)}` : `${Math.round(seconds / 60)} min`;
+  return seconds >= 86_400 || seconds === 0
+    ? `day ${Math.round(seconds / 86_400)}`
+    : `${Math.round(seconds / 60)} min`;
 }
 
 function faded(rgb: string, opacity: number): string {

@@ -5,14 +5,23 @@ const ALL = { from: 0, to: 1000 };
 const at = (...times: number[]) => times.map((time) => ({ time, value: time }));
 
 it("puts points in order, one per moment", () => {
-  expect(drawn([{ time: 1, value: 1 }, { time: 1, value: null }, { time: 0, value: 3 }, { time: 2, value: 4 }])).toEqual([
+  expect(
+    drawn([
+      { time: 1, value: 1 },
+      { time: 1, value: null },
+      { time: 0, value: 3 },
+      { time: 2, value: 4 },
+    ]),
+  ).toEqual([
     { time: 1, value: null },
     { time: 2, value: 4 },
   ]);
 });
 
 it("puts detail into the whole", () => {
-  expect(closer(at(0, 10, 20, 30), at(10, 12, 14, 20)).map(({ time }) => time)).toEqual([0, 10, 12, 14, 20, 30]);
+  expect(closer(at(0, 10, 20, 30), at(10, 12, 14, 20)).map(({ time }) => time)).toEqual([
+    0, 10, 12, 14, 20, 30,
+  ]);
   expect(closer(at(0, 10), [])).toEqual(at(0, 10));
 });
 

@@ -40,7 +40,10 @@ export function drawn(points: readonly PanePoint[]): PanePoint[] {
 }
 
 /** The whole curve, with the part that is looked at in all its detail. */
-export function closer(whole: readonly PanePoint[], detail: readonly PanePoint[]): readonly PanePoint[] {
+export function closer(
+  whole: readonly PanePoint[],
+  detail: readonly PanePoint[],
+): readonly PanePoint[] {
   const [first, last] = [detail[0], detail.at(-1)];
   if (!first || !last) return whole;
   return [

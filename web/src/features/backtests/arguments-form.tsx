@@ -1,7 +1,15 @@
 /** The arguments of a backtest: one field each, by its type, or all of them as raw JSON. */
 import { useId, useState } from "react";
 import { SelectField, TextField } from "~/ui/field";
-import { type Field, NotRead, argumentsOf, fieldsOf, readJson, refilled, writtenJson } from "./arguments";
+import {
+  argumentsOf,
+  type Field,
+  fieldsOf,
+  NotRead,
+  readJson,
+  refilled,
+  writtenJson,
+} from "./arguments";
 import type { Arguments } from "./shapes";
 
 export interface ArgumentsState {
@@ -45,14 +53,20 @@ export function ArgumentsForm({
   }
   function type(name: string, text: string) {
     setStuck(null);
-    onChange({ ...state, fields: state.fields.map((one) => (one.name === name ? { ...one, text } : one)) });
+    onChange({
+      ...state,
+      fields: state.fields.map((one) => (one.name === name ? { ...one, text } : one)),
+    });
   }
 
   return (
     <fieldset className="min-w-0 rounded-md border border-line p-3">
       <legend className="px-1 font-medium">Arguments</legend>
-      {/* biome-ignore lint/a11y/useSemanticElements: a fieldset would bring its frame and legend */}
-      <div role="group" aria-label="How to write them" className="mb-3 inline-flex gap-0.5 rounded-md bg-sunken p-0.5">
+      <div
+        role="group"
+        aria-label="How to write them"
+        className="mb-3 inline-flex gap-0.5 rounded-md bg-sunken p-0.5"
+      >
         {[false, true].map((isRaw) => (
           <button
             key={String(isRaw)}
@@ -91,7 +105,8 @@ export function ArgumentsForm({
         </div>
       ) : state.fields.length === 0 ? (
         <p className="text-soft">
-          This version names no arguments: its platform.json has no backtest_args. Turn to JSON to give some anyway.
+          This version names no arguments: its platform.json has no backtest_args. Turn to JSON to
+          give some anyway.
         </p>
       ) : (
         <div className="grid grid-cols-[repeat(auto-fill,minmax(min(100%,11rem),1fr))] gap-3">
@@ -109,7 +124,12 @@ export function ArgumentsForm({
   );
 }
 
-const HINTS: Partial<Record<Field["kind"], string>> = { json: "JSON", integer: "number", number: "number", date: "date" };
+const HINTS: Partial<Record<Field["kind"], string>> = {
+  json: "JSON",
+  integer: "number",
+  number: "number",
+  date: "date",
+};
 
 function Input({
   field: { name, kind, text },
@@ -122,7 +142,12 @@ function Input({
 }) {
   if (kind === "boolean") {
     return (
-      <SelectField label={name} hint="yes or no" value={text} onChange={(event) => onText(event.target.value)}>
+      <SelectField
+        label={name}
+        hint="yes or no"
+        value={text}
+        onChange={(event) => onText(event.target.value)}
+      >
         <option value="true">true</option>
         <option value="false">false</option>
       </SelectField>

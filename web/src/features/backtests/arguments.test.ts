@@ -5,7 +5,7 @@ import {
   fieldsOf,
   readJson,
   refilled,
-  valueOf,
+  valueIn,
   writtenJson,
 } from "./arguments";
 
@@ -39,21 +39,21 @@ describe("fieldsOf", () => {
   });
 });
 
-describe("valueOf", () => {
+describe("valueIn", () => {
   it("reads numbers leniently and refuses what is none, by name", () => {
-    expect(valueOf({ name: "days", kind: "integer", text: " 1e2 " })).toBe(100);
-    expect(valueOf({ name: "days", kind: "integer", text: "0.5" })).toBe(0.5);
-    expect(() => valueOf({ name: "days", kind: "integer", text: "many" })).toThrow(
+    expect(valueIn({ name: "days", kind: "integer", text: " 1e2 " })).toBe(100);
+    expect(valueIn({ name: "days", kind: "integer", text: "0.5" })).toBe(0.5);
+    expect(() => valueIn({ name: "days", kind: "integer", text: "many" })).toThrow(
       "days must be a number.",
     );
-    expect(() => valueOf({ name: "share", kind: "number", text: "" })).toThrow("share");
-    expect(() => valueOf({ name: "pairs", kind: "json", text: "[1," })).toThrow(
+    expect(() => valueIn({ name: "share", kind: "number", text: "" })).toThrow("share");
+    expect(() => valueIn({ name: "pairs", kind: "json", text: "[1," })).toThrow(
       "pairs must be JSON",
     );
   });
 
   it("keeps a text as it was typed", () => {
-    expect(valueOf({ name: "to", kind: "text", text: " 1y " })).toBe(" 1y ");
+    expect(valueIn({ name: "to", kind: "text", text: " 1y " })).toBe(" 1y ");
   });
 });
 

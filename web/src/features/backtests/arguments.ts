@@ -38,10 +38,10 @@ export function kindOf(value: unknown): Kind {
 
 /** The arguments that the fields say; the first that cannot be read is told by its name. */
 export function argumentsOf(fields: readonly Field[]): Arguments {
-  return Object.fromEntries(fields.map((field) => [field.name, valueOf(field)]));
+  return Object.fromEntries(fields.map((field) => [field.name, valueIn(field)]));
 }
 
-export function valueOf({ name, kind, text }: Field): unknown {
+export function valueIn({ name, kind, text }: Field): unknown {
   const bare = text.trim();
   switch (kind) {
     case "boolean":

@@ -79,7 +79,15 @@ function Shown({ backtest, run }: { backtest: Backtest; run: Run | null }) {
   );
 }
 
-function Head({ backtest, run, standing }: { backtest: Backtest; run: Run | null; standing: Standing }) {
+function Head({
+  backtest,
+  run,
+  standing,
+}: {
+  backtest: Backtest;
+  run: Run | null;
+  standing: Standing;
+}) {
   const { project = "", model = "" } = useParams({ strict: false });
   const queries = useQueryClient();
   const navigate = useNavigate();
@@ -100,7 +108,11 @@ function Head({ backtest, run, standing }: { backtest: Backtest; run: Run | null
     <Panel>
       <div className="flex flex-wrap items-start justify-between gap-x-6 gap-y-3">
         <div className="min-w-0">
-          <Link to="/$project/$model/backtests" params={{ project, model }} className="link text-sm">
+          <Link
+            to="/$project/$model/backtests"
+            params={{ project, model }}
+            className="link text-sm"
+          >
             ← All backtests
           </Link>
           <div className="mt-1 flex min-w-0 flex-wrap items-center gap-x-3 gap-y-1">
@@ -136,7 +148,12 @@ function Head({ backtest, run, standing }: { backtest: Backtest; run: Run | null
           model={model}
           open={again}
           onOpenChange={setAgain}
-          like={{ versionId: run.version_id, plan: run.plan, args: run.arguments, description: run.description }}
+          like={{
+            versionId: run.version_id,
+            plan: run.plan,
+            args: run.arguments,
+            description: run.description,
+          }}
         />
       )}
       <Confirm
@@ -155,12 +172,22 @@ function Head({ backtest, run, standing }: { backtest: Backtest; run: Run | null
   );
 }
 
-function Facts({ backtest, run, standing }: { backtest: Backtest; run: Run | null; standing: Standing }) {
+function Facts({
+  backtest,
+  run,
+  standing,
+}: {
+  backtest: Backtest;
+  run: Run | null;
+  standing: Standing;
+}) {
   const took = backtest.status?.time_elapsed;
   return (
     <dl className="mt-4 flex flex-wrap gap-x-8 gap-y-3">
       {backtest.symbols && <Fact name="Symbols">{backtest.symbols.join(", ") || "–"}</Fact>}
-      {backtest.symbols && <Fact name="Period">{period(backtest.start_time, backtest.stop_time) || "–"}</Fact>}
+      {backtest.symbols && (
+        <Fact name="Period">{period(backtest.start_time, backtest.stop_time) || "–"}</Fact>
+      )}
       {backtest.quote_asset && <Fact name="Quoted in">{backtest.quote_asset}</Fact>}
       {backtest.symbols && <Fact name="Trades">{integer(backtest.counts.trades)}</Fact>}
       {run?.version != null && <Fact name="Version">{run.version}</Fact>}
@@ -196,7 +223,11 @@ function ArgumentList({ values }: { values: Record<string, unknown> }) {
       ) : (
         <ul className="flex flex-wrap gap-1.5">
           {entries.map(([name, value]) => (
-            <li key={name} className="max-w-full truncate rounded-md bg-sunken px-2 py-0.5 font-mono text-xs" title={shown(value)}>
+            <li
+              key={name}
+              className="max-w-full truncate rounded-md bg-sunken px-2 py-0.5 font-mono text-xs"
+              title={shown(value)}
+            >
               <span className="text-soft">{name}</span> {shown(value)}
             </li>
           ))}
@@ -222,7 +253,9 @@ function Files({ model, id }: { model: string; id: string }) {
           <a
             className="link inline-flex min-h-6 items-center"
             href={ask.fileOf(model, id, file)}
-            {...(file === "tear-sheet" ? { target: "_blank", rel: "noreferrer" } : { download: "" })}
+            {...(file === "tear-sheet"
+              ? { target: "_blank", rel: "noreferrer" }
+              : { download: "" })}
           >
             {label}
           </a>
@@ -249,16 +282,26 @@ function Ending({ backtest, standing }: { backtest: Backtest; standing: Standing
   }
   if (status.successful) {
     return backtest.symbols === undefined ? (
-      <Notice tone="warn">It succeeded and gave no result: return a dictionary from its function, or push one.</Notice>
+      <Notice tone="warn">
+        It succeeded and gave no result: return a dictionary from its function, or push one.
+      </Notice>
     ) : null;
   }
-  const details = status.status_details && status.status_details !== status.status_summary ? status.status_details : null;
+  const details =
+    status.status_details && status.status_details !== status.status_summary
+      ? status.status_details
+      : null;
   return (
     <div role="alert" className="min-w-0 rounded-md bg-bad-ground px-4 py-3 text-bad">
-      <p className="font-medium [overflow-wrap:anywhere]">{status.status_summary || "It failed."}</p>
+      <p className="font-medium [overflow-wrap:anywhere]">
+        {status.status_summary || "It failed."}
+      </p>
       {details && (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard must reach it
-        <pre tabIndex={0} aria-label="What went wrong" className="mt-2 max-h-80 overflow-auto rounded-md bg-surface p-3 font-mono text-xs text-ink">
+        <pre
+          tabIndex={0}
+          aria-label="What went wrong"
+          className="mt-2 max-h-80 overflow-auto rounded-md bg-surface p-3 font-mono text-xs text-ink"
+        >
           {details}
         </pre>
       )}
@@ -280,7 +323,9 @@ function Basis({ backtest: { basis } }: { backtest: Backtest }) {
     <p className="text-sm text-soft">
       Computed from {integer(notes.sent)} account values on {integer(basis.days)} days
       {wrong.length ? ` (${wrong.join(", ")})` : ""}.{" "}
-      {basis.periods_per_year ? `Annualised with ${basis.periods_per_year} periods a year.` : basis.reason}
+      {basis.periods_per_year
+        ? `Annualised with ${basis.periods_per_year} periods a year.`
+        : basis.reason}
     </p>
   );
 }

@@ -34,7 +34,10 @@ const HEADS: [Column, string, string][] = [
   ["trades", "Trades", "text-right hidden lg:table-cell"],
   ["created_at", "Created", "text-right hidden xl:table-cell"],
 ];
-const HIDDEN: Record<string, string> = { max_drawdown: "hidden lg:table-cell", trades: "hidden lg:table-cell" };
+const HIDDEN: Record<string, string> = {
+  max_drawdown: "hidden lg:table-cell",
+  trades: "hidden lg:table-cell",
+};
 
 export function BacktestTable(props: TableProps) {
   return (
@@ -66,9 +69,15 @@ function WideTable({ rows, sorting, sort, ...rest }: TableProps) {
                 key={column}
                 scope="col"
                 className={`px-3 py-2 font-medium whitespace-nowrap ${looks}`}
-                {...(isSorted ? { "aria-sort": sorting.desc ? ("descending" as const) : ("ascending" as const) } : {})}
+                {...(isSorted
+                  ? { "aria-sort": sorting.desc ? ("descending" as const) : ("ascending" as const) }
+                  : {})}
               >
-                <button type="button" className="rounded-sm hover:text-ink" onClick={() => sort(column)}>
+                <button
+                  type="button"
+                  className="rounded-sm hover:text-ink"
+                  onClick={() => sort(column)}
+                >
                   {name}
                   <span aria-hidden="true" className="inline-block w-3.5 text-center">
                     {isSorted ? (sorting.desc ? "↓" : "↑") : ""}
@@ -84,7 +93,10 @@ function WideTable({ rows, sorting, sort, ...rest }: TableProps) {
       </thead>
       <tbody>
         {rows.map((row) => (
-          <tr key={row.backtest.backtest_id} className="border-t border-line align-top hover:bg-hover">
+          <tr
+            key={row.backtest.backtest_id}
+            className="border-t border-line align-top hover:bg-hover"
+          >
             <td className="py-3 pl-4">
               <Choice row={row} {...rest} />
             </td>
@@ -126,7 +138,9 @@ function Card({ row, ...rest }: TableProps & { row: Row }) {
         <dl className="mt-2 grid grid-cols-2 gap-x-4 gap-y-1.5">
           {FIGURES.map((name) => (
             <div key={name}>
-              <dt className="text-xs text-soft">{row.backtest.metrics.computed[name]?.display_name ?? name}</dt>
+              <dt className="text-xs text-soft">
+                {row.backtest.metrics.computed[name]?.display_name ?? name}
+              </dt>
               <dd>
                 <KeyFigure row={row} name={name} />
               </dd>
@@ -159,7 +173,8 @@ function Choice({ row: { backtest, run }, chosen, choose }: Rest) {
 }
 
 function Words({ row: { backtest, run }, project, model, mayChange }: Rest) {
-  const name = backtest.description || run?.description || `Backtest ${backtest.backtest_id.slice(0, 8)}`;
+  const name =
+    backtest.description || run?.description || `Backtest ${backtest.backtest_id.slice(0, 8)}`;
   const facts = [
     run?.version ? `version ${run.version}` : "",
     period(backtest.start_time, backtest.stop_time),
@@ -175,7 +190,13 @@ function Words({ row: { backtest, run }, project, model, mayChange }: Rest) {
         >
           {name}
         </Link>
-        <Label model={model} id={backtest.backtest_id} label={backtest.label} name={name} mayChange={mayChange} />
+        <Label
+          model={model}
+          id={backtest.backtest_id}
+          label={backtest.label}
+          name={name}
+          mayChange={mayChange}
+        />
       </div>
       <p className="truncate text-sm text-soft">{facts.join(" · ") || "\u00a0"}</p>
     </div>
@@ -205,7 +226,8 @@ function Elapsed({ since }: { since: number }) {
 
 function KeyFigure({ row: { backtest }, name }: { row: Row; name: string }) {
   const measure = backtest.metrics.computed[name];
-  if (backtest.metrics.computing) return <span className="skeleton inline-block h-3 w-12" title="Being computed" />;
+  if (backtest.metrics.computing)
+    return <span className="skeleton inline-block h-3 w-12" title="Being computed" />;
   return <Figure name={name} measure={measure} currency={backtest.quote_asset ?? null} />;
 }
 
@@ -218,10 +240,16 @@ function Actions({ row, model, mayChange, remove, stop }: Rest) {
     <Menu trigger={<IconButton label={`Actions for ${name}`} icon="more" />} label={name}>
       {isThere && (
         <>
-          <MenuItem onSelect={() => open(fileOf(model, backtest.backtest_id, "tear-sheet"), "_blank", "noopener")}>
+          <MenuItem
+            onSelect={() =>
+              open(fileOf(model, backtest.backtest_id, "tear-sheet"), "_blank", "noopener")
+            }
+          >
             Tear sheet
           </MenuItem>
-          <MenuItem onSelect={() => location.assign(fileOf(model, backtest.backtest_id, "export.csv"))}>
+          <MenuItem
+            onSelect={() => location.assign(fileOf(model, backtest.backtest_id, "export.csv"))}
+          >
             Account values as CSV
           </MenuItem>
         </>
@@ -242,7 +270,11 @@ function Actions({ row, model, mayChange, remove, stop }: Rest) {
 /** From when to when the market was, not when it was computed. */
 export function period(start: unknown, stop: unknown): string {
   const day = (moment: unknown) =>
-    typeof moment === "number" ? stamp(moment).slice(0, 10) : typeof moment === "string" ? moment.slice(0, 10) : "";
+    typeof moment === "number"
+      ? stamp(moment).slice(0, 10)
+      : typeof moment === "string"
+        ? moment.slice(0, 10)
+        : "";
   const [from, to] = [day(start), day(stop)];
   return from && to && from !== to ? `${from} to ${to}` : from || to;
 }

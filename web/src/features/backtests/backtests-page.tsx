@@ -40,7 +40,9 @@ export function BacktestsPage() {
   );
   useWhenComputed(
     model,
-    rows.filter(({ backtest }) => backtest.metrics.computing).map(({ backtest }) => backtest.backtest_id),
+    rows
+      .filter(({ backtest }) => backtest.metrics.computing)
+      .map(({ backtest }) => backtest.backtest_id),
   );
   const still = chosen.filter((id) => rows.some(({ backtest }) => backtest.backtest_id === id));
 
@@ -84,7 +86,9 @@ export function BacktestsPage() {
             rows={sorted(rows, sorting)}
             mayChange={mayChange}
             chosen={still}
-            choose={(id) => setChosen(still.includes(id) ? still.filter((one) => one !== id) : [...still, id])}
+            choose={(id) =>
+              setChosen(still.includes(id) ? still.filter((one) => one !== id) : [...still, id])
+            }
             sorting={sorting}
             sort={(column: Column) => setSorting(turned(sorting, column))}
             remove={(row) => wishFor("delete", row)}
@@ -123,8 +127,11 @@ function Nothing({ mayChange }: { mayChange: boolean }) {
   return (
     <Empty title="No backtest yet">
       <p>
-        {mayChange ? "Run one with the button above, or " : "One appears here when somebody runs it, or when a model's own code would "}
-        push a result from anywhere with <code className="font-mono text-sm">POST /v1/backtest/result</code>. It appears here the
+        {mayChange
+          ? "Run one with the button above, or "
+          : "One appears here when somebody runs it, or when a model's own code would "}
+        push a result from anywhere with{" "}
+        <code className="font-mono text-sm">POST /v1/backtest/result</code>. It appears here the
         moment it arrives.
       </p>
     </Empty>
@@ -132,7 +139,17 @@ function Nothing({ mayChange }: { mayChange: boolean }) {
 }
 
 /** What was ticked, always in sight. */
-function Chosen({ project, model, ids, clear }: { project: string; model: string; ids: string[]; clear: () => void }) {
+function Chosen({
+  project,
+  model,
+  ids,
+  clear,
+}: {
+  project: string;
+  model: string;
+  ids: string[];
+  clear: () => void;
+}) {
   if (ids.length === 0) return null;
   return (
     <div className="sticky bottom-3 z-20 mx-auto flex max-w-full flex-wrap items-center gap-x-4 gap-y-2 rounded-lg border border-line bg-surface px-4 py-2 shadow-lg">

@@ -4,7 +4,9 @@ import type { Traded } from "~/charts/markers";
 import { drawn, type Pane, steered, type View } from "~/charts/panes";
 import { axisText, sampled } from "./aligned";
 
-const PaneChart = lazy(() => import("~/charts/pane-chart").then((module) => ({ default: module.PaneChart })));
+const PaneChart = lazy(() =>
+  import("~/charts/pane-chart").then((module) => ({ default: module.PaneChart })),
+);
 
 const DAY = 86_400;
 const RANGES: [string, string, number][] = [
@@ -63,7 +65,6 @@ export function ChartFigure({
   return (
     <figure aria-label={label} className="grid gap-2">
       <div className="flex flex-wrap items-center justify-between gap-2">
-        {/* biome-ignore lint/a11y/useSemanticElements: a fieldset would bring its frame and legend */}
         <div role="group" aria-label="Range" className="flex gap-0.5 rounded-md bg-sunken p-0.5">
           {ranges.map(([name, long, seconds]) => (
             <button
@@ -86,7 +87,12 @@ export function ChartFigure({
         </div>
         <div className="flex flex-wrap items-center gap-x-4 gap-y-1">
           {aside}
-          <button type="button" className="link min-h-7 text-sm" aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>
+          <button
+            type="button"
+            className="link min-h-7 text-sm"
+            aria-pressed={asTable}
+            onClick={() => setAsTable(!asTable)}
+          >
             {asTable ? "Show the chart" : "Show as a table"}
           </button>
         </div>
@@ -94,9 +100,7 @@ export function ChartFigure({
       {asTable ? (
         <PaneTable label={label} panes={panes} axis={axis} height={height} />
       ) : (
-        // biome-ignore lint/a11y/noNoninteractiveElementInteractions: arrows and plus move the chart
         <div
-          // biome-ignore lint/a11y/noNoninteractiveTabindex: so that the keyboard can reach it
           tabIndex={0}
           role="group"
           aria-roledescription="chart"
@@ -132,13 +136,23 @@ function PaneTable({
   axis: "time" | "start";
   height: number;
 }) {
-  const curves = panes.flatMap((pane) => pane.curves.map((curve) => ({ ...curve, written: pane.written })));
-  const longest = curves.reduce((one, other) => (other.points.length > one.length ? other.points : one), curves[0]?.points ?? []);
+  const curves = panes.flatMap((pane) =>
+    pane.curves.map((curve) => ({ ...curve, written: pane.written })),
+  );
+  const longest = curves.reduce(
+    (one, other) => (other.points.length > one.length ? other.points : one),
+    curves[0]?.points ?? [],
+  );
   const rows = sampled(drawn(longest), MOST_ROWS).toReversed();
   const known = curves.map(({ points }) => drawn(points));
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard must reach it
-    <div tabIndex={0} role="region" aria-label={`${label} as a table`} className="overflow-auto" style={{ height }}>
+    <div
+      tabIndex={0}
+      role="region"
+      aria-label={`${label} as a table`}
+      className="overflow-auto"
+      style={{ height }}
+    >
       <table className="w-full text-sm">
         <thead className="sticky top-0 bg-surface text-xs text-soft">
           <tr>
@@ -173,7 +187,10 @@ function PaneTable({
 }
 
 /** The last that was known at a time; nothing before the first and after the last. */
-function valueAt(points: readonly { time: number; value: number | null }[], time: number): number | null {
+function valueAt(
+  points: readonly { time: number; value: number | null }[],
+  time: number,
+): number | null {
   const last = points.at(-1);
   if (!last || time > last.time) return null;
   const found = points.findLast((point) => point.time <= time);

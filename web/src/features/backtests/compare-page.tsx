@@ -22,17 +22,35 @@ interface Column {
   colour: string;
 }
 
-const KEY = ["total_return", "cagr", "sharpe", "sortino", "max_drawdown", "volatility", "calmar", "win_rate_trades", "profit_factor", "trades", "fees"];
+const KEY = [
+  "total_return",
+  "cagr",
+  "sharpe",
+  "sortino",
+  "max_drawdown",
+  "volatility",
+  "calmar",
+  "win_rate_trades",
+  "profit_factor",
+  "trades",
+  "fees",
+];
 
 export function ComparePage() {
   const { project = "", model = "" } = useParams({ strict: false });
   const search = useSearch({ strict: false }) as { ids?: string };
-  const named = useMemo(() => (search.ids ?? "").split(",").filter(Boolean).slice(0, MOST_COMPARED), [search.ids]);
+  const named = useMemo(
+    () => (search.ids ?? "").split(",").filter(Boolean).slice(0, MOST_COMPARED),
+    [search.ids],
+  );
   const [align, setAlign] = useState<"time" | "start">("time");
   const navigate = useNavigate();
   useTitle("Compare backtests");
   useBacktestNews(model);
-  const { data, error, refetch } = useQuery({ ...ask.comparison(model, named, align, null), enabled: named.length > 0 });
+  const { data, error, refetch } = useQuery({
+    ...ask.comparison(model, named, align, null),
+    enabled: named.length > 0,
+  });
   const facts = useQueries({ queries: named.map((id) => ask.facts(model, id)) });
   const runs = useQuery(ask.runs(model));
   const columns = named.map((id, place): Column => {
@@ -40,10 +58,16 @@ export function ComparePage() {
     const words = facts[place]?.data ?? { label: null, description: null, backtest_id: id };
     return { id, name: nameOf(words, run), colour: `series-${place + 1}` };
   });
-  const args = named.map((id) => runs.data?.find((one) => one.backtest_id === id)?.arguments ?? null);
+  const args = named.map(
+    (id) => runs.data?.find((one) => one.backtest_id === id)?.arguments ?? null,
+  );
   function leaveOut(id: string) {
     const ids = named.filter((one) => one !== id).join(",");
-    void navigate({ to: "/$project/$model/backtests/compare", params: { project, model }, search: { ids } });
+    void navigate({
+      to: "/$project/$model/backtests/compare",
+      params: { project, model },
+      search: { ids },
+    });
   }
 
   return (
@@ -52,11 +76,15 @@ export function ComparePage() {
         <Link to="/$project/$model/backtests" params={{ project, model }} className="link text-sm">
           ← All backtests
         </Link>
-        <h2 className="mt-1 text-lg">Compare {named.length > 1 ? `${named.length} backtests` : "backtests"}</h2>
+        <h2 className="mt-1 text-lg">
+          Compare {named.length > 1 ? `${named.length} backtests` : "backtests"}
+        </h2>
       </div>
       {named.length === 0 ? (
         <Panel>
-          <Empty title="Nothing is chosen">Tick two or more in the list of backtests, then compare them.</Empty>
+          <Empty title="Nothing is chosen">
+            Tick two or more in the list of backtests, then compare them.
+          </Empty>
         </Panel>
       ) : error ? (
         <Failed error={error} retry={() => void refetch()} />
@@ -75,7 +103,11 @@ export function ComparePage() {
           />
           <Names columns={columns} project={project} model={model} leaveOut={leaveOut} />
           <ArgumentTable columns={columns} args={args} />
-          <MetricTable columns={columns} measures={data.metrics} currencies={facts.map((one) => one.data?.quote_asset ?? null)} />
+          <MetricTable
+            columns={columns}
+            measures={data.metrics}
+            currencies={facts.map((one) => one.data?.quote_asset ?? null)}
+          />
         </>
       )}
     </div>
@@ -174,7 +206,10 @@ function Names({
   return (
     <ul className="flex flex-wrap gap-2" aria-label="Compared">
       {columns.map(({ id, name, colour }) => (
-        <li key={id} className="flex max-w-full min-w-0 items-center gap-2 rounded-md border border-line bg-surface pl-3">
+        <li
+          key={id}
+          className="flex max-w-full min-w-0 items-center gap-2 rounded-md border border-line bg-surface pl-3"
+        >
           <Swatch colour={colour} />
           <Link
             to="/$project/$model/$backtest/backtest"
@@ -191,7 +226,13 @@ function Names({
 }
 
 function Swatch({ colour }: { colour: string }) {
-  return <span aria-hidden="true" className="inline-block size-2.5 shrink-0 rounded-sm" style={{ backgroundColor: `var(--${colour})` }} />;
+  return (
+    <span
+      aria-hidden="true"
+      className="inline-block size-2.5 shrink-0 rounded-sm"
+      style={{ backgroundColor: `var(--${colour})` }}
+    />
+  );
 }
 
 function ArgumentTable({ columns, args }: { columns: Column[]; args: (Arguments | null)[] }) {
@@ -205,7 +246,12 @@ function ArgumentTable({ columns, args }: { columns: Column[]; args: (Arguments 
       flush
       aside={
         <label className="flex min-h-8 items-center gap-2 text-sm text-soft">
-          <input type="checkbox" className="size-4 accent-accent" checked={all} onChange={(event) => setAll(event.target.checked)} />
+          <input
+            type="checkbox"
+            className="size-4 accent-accent"
+            checked={all}
+            onChange={(event) => setAll(event.target.checked)}
+          />
           Also those that are alike
         </label>
       }
@@ -216,11 +262,17 @@ function ArgumentTable({ columns, args }: { columns: Column[]; args: (Arguments 
         <Grid label="Arguments" columns={columns}>
           {shown.map(({ name, values, differs }) => (
             <tr key={name} className="border-t border-line">
-              <th scope="row" className="sticky left-0 bg-surface px-4 py-1.5 text-left font-mono text-xs font-normal">
+              <th
+                scope="row"
+                className="sticky left-0 bg-surface px-4 py-1.5 text-left font-mono text-xs font-normal"
+              >
                 {name}
               </th>
               {values.map((value, place) => (
-                <td key={columns[place]?.id} className={`px-3 py-1.5 text-right font-mono text-xs ${differs ? "" : "text-soft"}`}>
+                <td
+                  key={columns[place]?.id}
+                  className={`px-3 py-1.5 text-right font-mono text-xs ${differs ? "" : "text-soft"}`}
+                >
                   {value}
                 </td>
               ))}
@@ -242,10 +294,17 @@ function MetricTable({
   currencies: (string | null)[];
 }) {
   const [all, setAll] = useState(false);
-  const groups = grouped(Object.fromEntries(measures.map((one) => [one.name, { ...one, value: null }])));
+  const groups = grouped(
+    Object.fromEntries(measures.map((one) => [one.name, { ...one, value: null }])),
+  );
   const byName = new Map(measures.map((one) => [one.name, one]));
   const shown = groups
-    .map(({ title, measures: some }) => ({ title, rows: some.flatMap(({ name }) => byName.get(name) ?? []).filter(({ name }) => all || KEY.includes(name)) }))
+    .map(({ title, measures: some }) => ({
+      title,
+      rows: some
+        .flatMap(({ name }) => byName.get(name) ?? [])
+        .filter(({ name }) => all || KEY.includes(name)),
+    }))
     .filter(({ rows }) => rows.length > 0);
   return (
     <Panel
@@ -253,7 +312,12 @@ function MetricTable({
       flush
       aside={
         <label className="flex min-h-8 items-center gap-2 text-sm text-soft">
-          <input type="checkbox" className="size-4 accent-accent" checked={all} onChange={(event) => setAll(event.target.checked)} />
+          <input
+            type="checkbox"
+            className="size-4 accent-accent"
+            checked={all}
+            onChange={(event) => setAll(event.target.checked)}
+          />
           All of them
         </label>
       }
@@ -261,7 +325,11 @@ function MetricTable({
       <Grid label="Metrics" columns={columns}>
         {shown.map(({ title, rows }) => [
           <tr key={title}>
-            <th scope="rowgroup" colSpan={columns.length + 1} className="px-4 pt-4 pb-1 text-left text-xs font-medium text-soft">
+            <th
+              scope="rowgroup"
+              colSpan={columns.length + 1}
+              className="px-4 pt-4 pb-1 text-left text-xs font-medium text-soft"
+            >
               {title}
             </th>
           </tr>,
@@ -269,14 +337,27 @@ function MetricTable({
             const worst = worstOf(one.values, one.best);
             return (
               <tr key={one.name} className="border-t border-line">
-                <th scope="row" title={one.explanation} className="sticky left-0 bg-surface px-4 py-1.5 text-left font-normal">
+                <th
+                  scope="row"
+                  title={one.explanation}
+                  className="sticky left-0 bg-surface px-4 py-1.5 text-left font-normal"
+                >
                   {one.display_name}
                 </th>
                 {one.values.map((value, place) => (
                   <td key={columns[place]?.id} className="px-3 py-1.5 text-right">
                     <Marked
-                      text={written(value, one.type, { currency: currencies[place] ?? null, signed: isSigned(one.name) })}
-                      mark={one.best.includes(place) && worst.length > 0 ? "best" : worst.includes(place) ? "worst" : null}
+                      text={written(value, one.type, {
+                        currency: currencies[place] ?? null,
+                        signed: isSigned(one.name),
+                      })}
+                      mark={
+                        one.best.includes(place) && worst.length > 0
+                          ? "best"
+                          : worst.includes(place)
+                            ? "worst"
+                            : null
+                      }
                     />
                   </td>
                 ))}
@@ -286,7 +367,8 @@ function MetricTable({
         ])}
       </Grid>
       <p className="border-t border-line px-4 py-2 text-sm text-soft">
-        <span aria-hidden="true">★</span> marks the best of a row, <span aria-hidden="true">▾</span> the worst, where more is better or worse at all.
+        <span aria-hidden="true">★</span> marks the best of a row, <span aria-hidden="true">▾</span>{" "}
+        the worst, where more is better or worse at all.
       </p>
     </Panel>
   );
@@ -296,7 +378,9 @@ function Marked({ text, mark }: { text: string; mark: "best" | "worst" | null })
   if (!mark) return <span className="num whitespace-nowrap">{text}</span>;
   const isBest = mark === "best";
   return (
-    <span className={`num rounded-sm px-1.5 py-0.5 whitespace-nowrap ${isBest ? "bg-good-ground font-medium text-good" : "bg-bad-ground text-bad"}`}>
+    <span
+      className={`num rounded-sm px-1.5 py-0.5 whitespace-nowrap ${isBest ? "bg-good-ground font-medium text-good" : "bg-bad-ground text-bad"}`}
+    >
       <span aria-hidden="true" className="mr-1 text-xs">
         {isBest ? "★" : "▾"}
       </span>
@@ -306,14 +390,29 @@ function Marked({ text, mark }: { text: string; mark: "best" | "worst" | null })
   );
 }
 
-function Grid({ label, columns, children }: { label: string; columns: Column[]; children: React.ReactNode }) {
+function Grid({
+  label,
+  columns,
+  children,
+}: {
+  label: string;
+  columns: Column[];
+  children: React.ReactNode;
+}) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard must reach it
-    <div tabIndex={0} role="region" aria-label={label} className="overflow-x-auto focus-visible:-outline-offset-2">
+    <div
+      tabIndex={0}
+      role="region"
+      aria-label={label}
+      className="overflow-x-auto focus-visible:-outline-offset-2"
+    >
       <table className="w-full text-sm">
         <thead>
           <tr className="text-xs">
-            <th scope="col" className="sticky left-0 w-48 min-w-32 bg-surface px-4 py-2 text-left font-medium text-soft">
+            <th
+              scope="col"
+              className="sticky left-0 w-48 min-w-32 bg-surface px-4 py-2 text-left font-medium text-soft"
+            >
               {label === "Metrics" ? "Metric" : "Argument"}
             </th>
             {columns.map(({ id, name, colour }) => (

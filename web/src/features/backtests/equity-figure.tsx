@@ -24,7 +24,10 @@ export function EquityFigure({ model, backtest }: { model: string; backtest: Bac
   const isCloser = asked !== null;
   const equityDetail = useQuery({ ...ask.equity(model, id, asked), enabled: isCloser });
   const drawdownDetail = useQuery({ ...ask.drawdown(model, id, asked), enabled: isCloser });
-  const indicatorDetail = useQuery({ ...ask.indicators(model, id, asked), enabled: isCloser && hasIndicators });
+  const indicatorDetail = useQuery({
+    ...ask.indicators(model, id, asked),
+    enabled: isCloser && hasIndicators,
+  });
   const trades = useQuery({ ...ask.trades(model, id), enabled: backtest.counts.trades > 0 });
 
   const whole = equity.data?.items;
@@ -44,14 +47,21 @@ export function EquityFigure({ model, backtest }: { model: string; backtest: Bac
 
   // Only detail that was asked for: while the next is on its way, the one before it stays.
   const panes = useMemo<Pane[]>(() => {
-    const near = (more: readonly PanePoint[] | undefined, most: readonly PanePoint[]) => (isCloser && more ? closer(most, more) : most);
+    const near = (more: readonly PanePoint[] | undefined, most: readonly PanePoint[]) =>
+      isCloser && more ? closer(most, more) : most;
     const found: Pane[] = [
       {
         id: "equity",
         weight: 3,
         written: (value) => amount(value),
         curves: [
-          { id: "equity", label: "Account value", colour: "accent", kind: "area", points: near(equityDetail.data?.items, whole ?? []) },
+          {
+            id: "equity",
+            label: "Account value",
+            colour: "accent",
+            kind: "area",
+            points: near(equityDetail.data?.items, whole ?? []),
+          },
         ],
       },
       {
@@ -59,7 +69,13 @@ export function EquityFigure({ model, backtest }: { model: string; backtest: Bac
         weight: 1.2,
         written: percent,
         curves: [
-          { id: "drawdown", label: "Drawdown", colour: "down", kind: "below", points: near(drawdownDetail.data?.items, drawdown.data?.items ?? []) },
+          {
+            id: "drawdown",
+            label: "Drawdown",
+            colour: "down",
+            kind: "below",
+            points: near(drawdownDetail.data?.items, drawdown.data?.items ?? []),
+          },
         ],
       },
     ];
@@ -71,12 +87,27 @@ export function EquityFigure({ model, backtest }: { model: string; backtest: Bac
         weight: 1,
         written: (value) => quantity(value),
         curves: [
-          { id: `indicator ${one.name}`, label: one.display_name, colour: COLOURS[place % COLOURS.length] ?? "accent", kind: "line", points: near(more?.items, one.items) },
+          {
+            id: `indicator ${one.name}`,
+            label: one.display_name,
+            colour: COLOURS[place % COLOURS.length] ?? "accent",
+            kind: "line",
+            points: near(more?.items, one.items),
+          },
         ],
       });
     });
     return found;
-  }, [whole, drawdown.data, names, left, isCloser, equityDetail.data, drawdownDetail.data, indicatorDetail.data]);
+  }, [
+    whole,
+    drawdown.data,
+    names,
+    left,
+    isCloser,
+    equityDetail.data,
+    drawdownDetail.data,
+    indicatorDetail.data,
+  ]);
   const marked = useMemo(
     () =>
       (trades.data?.items ?? [])
@@ -91,7 +122,10 @@ export function EquityFigure({ model, backtest }: { model: string; backtest: Bac
   return (
     <Panel title="Account value and drawdown">
       {error ? (
-        <Failed error={error} retry={() => void Promise.all([equity.refetch(), drawdown.refetch()])} />
+        <Failed
+          error={error}
+          retry={() => void Promise.all([equity.refetch(), drawdown.refetch()])}
+        />
       ) : !equity.data || !drawdown.data || (hasIndicators && indicators.isPending) ? (
         <Skeleton rows={8} />
       ) : !all ? (
@@ -154,7 +188,8 @@ function FigureWithIndicators({
 
 function tradesTold(count: number, marked: number, isAll: boolean): string {
   if (count === 0) return "";
-  if (!isAll) return `Arrows are the last ${integer(marked)} of ${integer(count)} trades; a number counts those that share a place.`;
+  if (!isAll)
+    return `Arrows are the last ${integer(marked)} of ${integer(count)} trades; a number counts those that share a place.`;
   return "Arrows are trades; a number counts those that share a place.";
 }
 

@@ -14,9 +14,18 @@ export function Luck({ trials }: { trials: Trials }) {
       ) : (
         <>
           <dl className="grid gap-3">
-            <Bar name="Sharpe ratio, as it is" text={ratio(sharpe)} share={sharpe / top} tone="bg-accent" />
             <Bar
-              name={count === 1 ? "What luck would show, of one trial" : `What luck would show, the best of ${integer(count)} trials`}
+              name="Sharpe ratio, as it is"
+              text={ratio(sharpe)}
+              share={sharpe / top}
+              tone="bg-accent"
+            />
+            <Bar
+              name={
+                count === 1
+                  ? "What luck would show, of one trial"
+                  : `What luck would show, the best of ${integer(count)} trials`
+              }
               text={luck === null ? "–" : ratio(luck)}
               share={(luck ?? 0) / top}
               tone="bg-edge"
@@ -34,7 +43,17 @@ export function Luck({ trials }: { trials: Trials }) {
   );
 }
 
-function Bar({ name, text, share, tone }: { name: string; text: string; share: number; tone: string }) {
+function Bar({
+  name,
+  text,
+  share,
+  tone,
+}: {
+  name: string;
+  text: string;
+  share: number;
+  tone: string;
+}) {
   return (
     <div>
       <div className="flex items-baseline justify-between gap-4">
@@ -42,7 +61,10 @@ function Bar({ name, text, share, tone }: { name: string; text: string; share: n
         <dd className="num font-medium">{text}</dd>
       </div>
       <div aria-hidden="true" className="mt-1 h-1.5 overflow-hidden rounded-sm bg-sunken">
-        <div className={`h-full ${tone}`} style={{ width: `${Math.max(0, Math.min(1, share)) * 100}%` }} />
+        <div
+          className={`h-full ${tone}`}
+          style={{ width: `${Math.max(0, Math.min(1, share)) * 100}%` }}
+        />
       </div>
     </div>
   );

@@ -26,7 +26,14 @@ export function Figure({
   const { value, type } = measure;
   const signed = isSigned(name);
   const text = written(value, type, { currency, signed });
-  const way = signed && typeof value === "number" ? (text.startsWith("+") ? "up" : text.startsWith("\u2212") ? "down" : null) : null;
+  const way =
+    signed && typeof value === "number"
+      ? text.startsWith("+")
+        ? "up"
+        : text.startsWith("\u2212")
+          ? "down"
+          : null
+      : null;
   return <span className={`num whitespace-nowrap ${way ? WAYS[way] : ""}`}>{text}</span>;
 }
 
@@ -41,7 +48,9 @@ export function Headlines({ backtest }: { backtest: Backtest }) {
           <dd className="mt-0.5 text-xl font-semibold tracking-tight">
             <Figure name={one.name} measure={one} currency={currency} />
           </dd>
-          {one.value === null && one.reason && <dd className="mt-0.5 text-xs text-soft">{one.reason}</dd>}
+          {one.value === null && one.reason && (
+            <dd className="mt-0.5 text-xs text-soft">{one.reason}</dd>
+          )}
         </div>
       ))}
     </dl>
@@ -51,7 +60,10 @@ export function Headlines({ backtest }: { backtest: Backtest }) {
 export function MetricCards({ backtest }: { backtest: Backtest }) {
   const [explained, setExplained] = useState(false);
   const currency = backtest.quote_asset ?? null;
-  const own: Named[] = Object.entries(backtest.metrics.custom).map(([name, one]) => ({ name, ...one }));
+  const own: Named[] = Object.entries(backtest.metrics.custom).map(([name, one]) => ({
+    name,
+    ...one,
+  }));
   const groups = grouped(backtest.metrics.computed);
   if (own.length) groups.unshift({ title: "What the model says", measures: own });
   return (
@@ -75,7 +87,11 @@ export function MetricCards({ backtest }: { backtest: Backtest }) {
             <h3 className="mb-1 text-sm text-soft">{title}</h3>
             <dl>
               {measures.map((one) => (
-                <div key={one.name} className="border-t border-line py-1.5" title={explained ? undefined : one.explanation}>
+                <div
+                  key={one.name}
+                  className="border-t border-line py-1.5"
+                  title={explained ? undefined : one.explanation}
+                >
                   <div className="flex items-baseline justify-between gap-4">
                     <dt className="min-w-0">{one.display_name || one.name}</dt>
                     <dd>

@@ -22,13 +22,20 @@ export function MonthsTable({ model, id }: { model: string; id: string }) {
         <p className="p-4 text-soft">{data.reason ?? "There are no returns."}</p>
       ) : (
         <>
-          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard must reach it */}
-          <div tabIndex={0} role="region" aria-label="Returns by month" className="overflow-x-auto focus-visible:-outline-offset-2">
+          <div
+            tabIndex={0}
+            role="region"
+            aria-label="Returns by month"
+            className="overflow-x-auto focus-visible:-outline-offset-2"
+          >
             <table className="w-full min-w-[46rem] table-fixed text-right text-sm">
               <caption className="sr-only">Returns by month and year</caption>
               <thead className="text-xs text-soft">
                 <tr>
-                  <th scope="col" className="sticky left-0 w-14 bg-surface py-2 pl-4 text-left font-medium">
+                  <th
+                    scope="col"
+                    className="sticky left-0 w-14 bg-surface py-2 pl-4 text-left font-medium"
+                  >
                     Year
                   </th>
                   {MONTHS.map((name) => (
@@ -44,7 +51,10 @@ export function MonthsTable({ model, id }: { model: string; id: string }) {
               <tbody>
                 {years.map(({ year, value, months }) => (
                   <tr key={year}>
-                    <th scope="row" className="num sticky left-0 bg-surface py-1.5 pl-4 text-left font-medium">
+                    <th
+                      scope="row"
+                      className="num sticky left-0 bg-surface py-1.5 pl-4 text-left font-medium"
+                    >
                       {year}
                     </th>
                     {MONTHS.map((name, place) => {
@@ -60,7 +70,9 @@ export function MonthsTable({ model, id }: { model: string; id: string }) {
                         </td>
                       );
                     })}
-                    <td className={`num py-1.5 pr-4 font-medium ${value > 0 ? "text-up" : value < 0 ? "text-down" : ""}`}>
+                    <td
+                      className={`num py-1.5 pr-4 font-medium ${value > 0 ? "text-up" : value < 0 ? "text-down" : ""}`}
+                    >
                       {signedPercent(value)}
                     </td>
                   </tr>
@@ -70,7 +82,9 @@ export function MonthsTable({ model, id }: { model: string; id: string }) {
           </div>
           <p className="border-t border-line px-4 py-2 text-sm text-soft">
             In percent. {won} {won === 1 ? "month" : "months"} won, {lost} lost
-            {best && worst && `; best ${best.name} with ${signedPercent(best.value)}, worst ${worst.name} with ${signedPercent(worst.value)}`}
+            {best &&
+              worst &&
+              `; best ${best.name} with ${signedPercent(best.value)}, worst ${worst.name} with ${signedPercent(worst.value)}`}
             .
           </p>
         </>

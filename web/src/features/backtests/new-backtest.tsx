@@ -36,20 +36,39 @@ export function NewBacktest({
 }: Place & { open: boolean; onOpenChange: (open: boolean) => void; like?: Template | null }) {
   const versions = useQuery({ ...ask.versions(model), enabled: open });
   return (
-    <Dialog open={open} onOpenChange={onOpenChange} title={like ? "Run it again" : "Run a backtest"} wide>
+    <Dialog
+      open={open}
+      onOpenChange={onOpenChange}
+      title={like ? "Run it again" : "Run a backtest"}
+      wide
+    >
       {versions.error ? (
         <Failed error={versions.error} retry={() => void versions.refetch()} />
       ) : !versions.data ? (
         <Skeleton rows={5} />
       ) : versions.data.length === 0 ? (
         <Empty title="There is no version to test yet">
-          <p className="mb-4">Upload one first; its backtest then runs here, as often as you like.</p>
-          <ButtonLink weight="main" icon="upload" to="/$project/deploy" params={{ project }} search={{ model }}>
+          <p className="mb-4">
+            Upload one first; its backtest then runs here, as often as you like.
+          </p>
+          <ButtonLink
+            weight="main"
+            icon="upload"
+            to="/$project/deploy"
+            params={{ project }}
+            search={{ model }}
+          >
             Upload a version
           </ButtonLink>
         </Empty>
       ) : (
-        <Wishes project={project} model={model} versions={versions.data} like={like ?? null} done={() => onOpenChange(false)} />
+        <Wishes
+          project={project}
+          model={model}
+          versions={versions.data}
+          like={like ?? null}
+          done={() => onOpenChange(false)}
+        />
       )}
     </Dialog>
   );
@@ -65,11 +84,14 @@ function Wishes({
   const queries = useQueryClient();
   const navigate = useNavigate();
   const plans = useQuery(ask.plans);
-  const first = versions.find(({ version_id: id }) => id === like?.versionId) ?? (versions[0] as Version);
+  const first =
+    versions.find(({ version_id: id }) => id === like?.versionId) ?? (versions[0] as Version);
   const [version, setVersion] = useState(first);
   const [plan, setPlan] = useState(like?.plan ?? first.plan);
   const [description, setDescription] = useState(like?.description ?? "");
-  const [args, setArgs] = useState<ArgumentsState>(() => stateOf(like ? like.args : first.backtest_args));
+  const [args, setArgs] = useState<ArgumentsState>(() =>
+    stateOf(like ? like.args : first.backtest_args),
+  );
   const [unread, setUnread] = useState<NotRead | null>(null);
   const { mutate, isPending, error } = useMutation({
     meta: { shown: true },
@@ -115,7 +137,11 @@ function Wishes({
   return (
     <form onSubmit={submit} className="grid gap-4" noValidate>
       <div className="grid gap-4 sm:grid-cols-2">
-        <SelectField label="Version" value={version.version_id} onChange={(event) => choose(event.target.value)}>
+        <SelectField
+          label="Version"
+          value={version.version_id}
+          onChange={(event) => choose(event.target.value)}
+        >
           {versions.map((one) => (
             <option key={one.version_id} value={one.version_id}>
               {`${one.version}${one.description ? ` · ${one.description}` : ""}`}

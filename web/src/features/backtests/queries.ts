@@ -43,14 +43,24 @@ export const runs = (model: string) =>
   queryOptions({
     queryKey: ["model", model, "runs", "of backtests"],
     queryFn: async ({ signal }) =>
-      (await look<Page<Run>>(`/api/models/${model}/runs`, { kind: "backtest", limit: WHOLE_PAGE }, signal)).items,
+      (
+        await look<Page<Run>>(
+          `/api/models/${model}/runs`,
+          { kind: "backtest", limit: WHOLE_PAGE },
+          signal,
+        )
+      ).items,
   });
 
 export const run = (model: string, id: string) =>
   queryOptions({
     queryKey: [...keyOf(model, id), "run"],
     queryFn: async ({ signal }) => {
-      const found = await look<Page<Run>>(`/api/models/${model}/runs`, { backtest: id, limit: 1 }, signal);
+      const found = await look<Page<Run>>(
+        `/api/models/${model}/runs`,
+        { backtest: id, limit: 1 },
+        signal,
+      );
       return found.items[0] ?? null;
     },
   });
@@ -61,7 +71,8 @@ export const facts = (model: string, id: string) =>
     queryFn: ({ signal }) => look<Backtest>(of(model, id), {}, signal),
   });
 
-export const equity = (model: string, id: string, view: View | null) => series<Drawn>(model, id, "equity", view);
+export const equity = (model: string, id: string, view: View | null) =>
+  series<Drawn>(model, id, "equity", view);
 
 export const drawdown = (model: string, id: string, view: View | null) =>
   series<Schemas["DrawdownSeries"]>(model, id, "drawdown", view);
@@ -69,7 +80,8 @@ export const drawdown = (model: string, id: string, view: View | null) =>
 export const indicators = (model: string, id: string, view: View | null) =>
   series<Page<Indicator>>(model, id, "indicators", view);
 
-export const rolling = (model: string, id: string) => series<Schemas["Rolling"]>(model, id, "rolling", null);
+export const rolling = (model: string, id: string) =>
+  series<Schemas["Rolling"]>(model, id, "rolling", null);
 
 /** It answers once the figures are there, however long that takes. */
 export const periods = (model: string, id: string) =>
@@ -85,7 +97,11 @@ export const trades = (model: string, id: string) =>
       const found: Trade[] = [];
       let cursor: string | null = null;
       for (let page = 0; page < TRADE_PAGES; page += 1) {
-        const answer: Page<Trade> = await look<Page<Trade>>(`${of(model, id)}/trades`, { limit: WHOLE_PAGE, cursor }, signal);
+        const answer: Page<Trade> = await look<Page<Trade>>(
+          `${of(model, id)}/trades`,
+          { limit: WHOLE_PAGE, cursor },
+          signal,
+        );
         found.push(...answer.items);
         cursor = answer.next;
         if (cursor === null) break;
@@ -99,11 +115,20 @@ export const roundTrips = (model: string, id: string) =>
     queryKey: [...keyOf(model, id), "round-trips"],
     initialPageParam: null as string | null,
     queryFn: ({ pageParam, signal }) =>
-      look<Schemas["RoundTrips"]>(`${of(model, id)}/round-trips`, { limit: 200, cursor: pageParam }, signal),
+      look<Schemas["RoundTrips"]>(
+        `${of(model, id)}/round-trips`,
+        { limit: 200, cursor: pageParam },
+        signal,
+      ),
     getNextPageParam: (page) => page.next,
   });
 
-export const comparison = (model: string, ids: readonly string[], align: "time" | "start", view: View | null) =>
+export const comparison = (
+  model: string,
+  ids: readonly string[],
+  align: "time" | "start",
+  view: View | null,
+) =>
   queryOptions({
     queryKey: ["model", model, "backtests", "compared", ids, align, view],
     queryFn: ({ signal }) =>
@@ -128,7 +153,11 @@ export const plans = queryOptions({
   staleTime: Number.POSITIVE_INFINITY,
 });
 
-export function change(model: string, id: string, words: { label?: string | null; description?: string | null }) {
+export function change(
+  model: string,
+  id: string,
+  words: { label?: string | null; description?: string | null },
+) {
   const params = { path: { model, backtest: id } };
   return given(api.PATCH("/api/models/{model}/backtests/{backtest}", { params, body: words }));
 }
@@ -151,7 +180,9 @@ export function start(said: {
   backtestArgs: string;
   backtestDescription: string;
 }) {
-  return given(api.POST("/model/backtest-uploaded-model", { body: said }));
+  return given(
+    api.POST("/model/backtest-uploaded-model", { body: { ...said, type: null, schedule: null } }),
+  );
 }
 
 /** Where a file of a backtest is. */
@@ -163,7 +194,11 @@ function series<T>(model: string, id: string, name: string, view: View | null) {
   return queryOptions({
     queryKey: [...keyOf(model, id), name, view],
     queryFn: ({ signal }) =>
-      look<T>(`${of(model, id)}/${name}`, { points: POINTS, from: view?.from, to: view?.to }, signal),
+      look<T>(
+        `${of(model, id)}/${name}`,
+        { points: POINTS, from: view?.from, to: view?.to },
+        signal,
+      ),
     placeholderData: keepPreviousData,
   });
 }

@@ -17,13 +17,29 @@ export function RollingFigure({ model, id }: { model: string; id: string }) {
         id: "sharpe",
         weight: 1,
         written: ratio,
-        curves: [{ id: "sharpe", label: "Sharpe ratio", colour: "accent", kind: "line", points: data?.sharpe ?? [] }],
+        curves: [
+          {
+            id: "sharpe",
+            label: "Sharpe ratio",
+            colour: "accent",
+            kind: "line",
+            points: data?.sharpe ?? [],
+          },
+        ],
       },
       {
         id: "volatility",
         weight: 1,
         written: percent,
-        curves: [{ id: "volatility", label: "Volatility", colour: "series-4", kind: "line", points: data?.volatility ?? [] }],
+        curves: [
+          {
+            id: "volatility",
+            label: "Volatility",
+            colour: "series-4",
+            kind: "line",
+            points: data?.volatility ?? [],
+          },
+        ],
       },
     ],
     [data],

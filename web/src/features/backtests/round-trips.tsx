@@ -12,10 +12,28 @@ import * as ask from "./queries";
 const ROW = 36;
 const COLUMNS =
   "grid-cols-[minmax(5rem,1fr)_minmax(5rem,1fr)_minmax(9.5rem,1.2fr)_minmax(9.5rem,1.2fr)_minmax(5rem,.8fr)_minmax(5rem,.8fr)_minmax(4.5rem,.7fr)_minmax(6.5rem,1fr)_minmax(4.5rem,.7fr)]";
-const HEADS = ["Symbol", "Size", "Bought", "Sold", "In", "Out", "Held", "Profit", "Return"] as const;
+const HEADS = [
+  "Symbol",
+  "Size",
+  "Bought",
+  "Sold",
+  "In",
+  "Out",
+  "Held",
+  "Profit",
+  "Return",
+] as const;
 const RIGHT = new Set<string>(["Size", "In", "Out", "Held", "Profit", "Return"]);
 
-export function RoundTrips({ model, id, currency }: { model: string; id: string; currency: string | null }) {
+export function RoundTrips({
+  model,
+  id,
+  currency,
+}: {
+  model: string;
+  id: string;
+  currency: string | null;
+}) {
   const found = useInfiniteQuery(ask.roundTrips(model, id));
   const trips = useMemo(() => found.data?.pages.flatMap((page) => page.items) ?? [], [found.data]);
   const summary = found.data?.pages[0]?.summary;
@@ -27,7 +45,10 @@ export function RoundTrips({ model, id, currency }: { model: string; id: string;
     <Panel
       title="Round trips"
       flush
-      aside={summary && summary.count > 0 && <span className="num text-sm text-soft">{integer(summary.count)}</span>}
+      aside={
+        summary &&
+        summary.count > 0 && <span className="num text-sm text-soft">{integer(summary.count)}</span>
+      }
     >
       {found.error ? (
         <div className="p-4">
@@ -65,12 +86,18 @@ function Summary({ summary, currency }: { summary: ask.TripSummary; currency: st
             </>
           )}
           , net of <span className="num">{quantity(summary.fees)}</span> in fees
-          {summary.open_count > 0 && `; ${plural(summary.open_count, "position")} still open at the end`}.
+          {summary.open_count > 0 &&
+            `; ${plural(summary.open_count, "position")} still open at the end`}
+          .
         </p>
       )}
       {summary.symbols.length > 0 && (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard must reach it
-        <div tabIndex={0} role="region" aria-label="Round trips by symbol" className="max-h-64 overflow-auto">
+        <div
+          tabIndex={0}
+          role="region"
+          aria-label="Round trips by symbol"
+          className="max-h-64 overflow-auto"
+        >
           <table className="w-full max-w-xl text-sm">
             <thead className="text-xs text-soft">
               <tr>
@@ -124,16 +151,24 @@ function Rows({ trips, count, more }: { trips: ask.RoundTrip[]; count: number; m
   return (
     <div
       ref={place}
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard must reach it
       tabIndex={0}
       role="region"
       aria-label="Round trips"
       className="overflow-auto border-t border-line focus-visible:-outline-offset-2"
       style={{ maxHeight: ROW * 12.5 }}
     >
-      <div role="table" aria-label="Round trips" aria-rowcount={count + 1} className="min-w-[62rem]">
+      <div
+        role="table"
+        aria-label="Round trips"
+        aria-rowcount={count + 1}
+        className="min-w-[62rem]"
+      >
         <div role="rowgroup" className="sticky top-0 z-10 bg-surface">
-          <div role="row" aria-rowindex={1} className={`grid ${COLUMNS} gap-x-3 border-b border-line px-4 py-2 text-xs font-medium text-soft`}>
+          <div
+            role="row"
+            aria-rowindex={1}
+            className={`grid ${COLUMNS} gap-x-3 border-b border-line px-4 py-2 text-xs font-medium text-soft`}
+          >
             {HEADS.map((name) => (
               <span role="columnheader" key={name} className={RIGHT.has(name) ? "text-right" : ""}>
                 {name}

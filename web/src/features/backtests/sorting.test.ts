@@ -9,11 +9,16 @@ const backtest = (id: string, created: number, sharpe: number | null): Backtest 
   label: null,
   description: null,
   status: null,
-  metrics: { computed: { sharpe: { value: sharpe, display_name: "", type: "number" } }, custom: {}, computing: false },
+  metrics: {
+    computed: { sharpe: { value: sharpe, display_name: "", type: "number" } },
+    custom: {},
+    computing: false,
+  },
   counts: { account_values: 0, trades: 0 },
 });
 const rows = joined([backtest("a", 1, 2), backtest("b", 2, null), backtest("c", 3, -1)], []);
-const ids = (found: ReturnType<typeof sorted>) => found.map((row) => row.backtest.backtest_id).join("");
+const ids = (found: ReturnType<typeof sorted>) =>
+  found.map((row) => row.backtest.backtest_id).join("");
 
 it("sorts by figures and puts what has none last, both ways", () => {
   expect(ids(sorted(rows, { column: "sharpe", desc: true }))).toBe("acb");

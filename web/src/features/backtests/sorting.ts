@@ -1,7 +1,14 @@
 /** The list of backtests in the order somebody asked for; those without the figure come last. */
 import { nameOf, type Row } from "./standing";
 
-export type Column = "name" | "status" | "total_return" | "sharpe" | "max_drawdown" | "trades" | "created_at";
+export type Column =
+  | "name"
+  | "status"
+  | "total_return"
+  | "sharpe"
+  | "max_drawdown"
+  | "trades"
+  | "created_at";
 
 export interface Sorting {
   column: Column;
@@ -19,7 +26,7 @@ export function figureOf({ backtest }: Row, name: string): number | null {
 export function sorted(rows: readonly Row[], { column, desc }: Sorting): Row[] {
   const way = desc ? -1 : 1;
   return rows.toSorted((one, other) => {
-    const [first, second] = [valueOf(one, column), valueOf(other, column)];
+    const [first, second] = [ranked(one, column), ranked(other, column)];
     if (first === null || second === null) return Number(first === null) - Number(second === null);
     if (typeof first === "string" || typeof second === "string") {
       return way * String(first).localeCompare(String(second), "en", { numeric: true });
@@ -34,7 +41,7 @@ export function turned({ column, desc }: Sorting, chosen: Column): Sorting {
   return { column: chosen, desc: chosen !== "name" && chosen !== "status" };
 }
 
-function valueOf(row: Row, column: Column): number | string | null {
+function ranked(row: Row, column: Column): number | string | null {
   if (column === "name") return nameOf(row.backtest, row.run);
   if (column === "status") return row.standing.label;
   return column === "created_at" ? row.backtest.created_at : figureOf(row, column);

@@ -49,7 +49,8 @@ export function useWhenComputed(model: string, ids: readonly string[]): void {
   useEffect(() => {
     if (!named || !done.includes("1")) return;
     void queries.invalidateQueries({ queryKey: list(model).queryKey });
-    for (const id of named.split(",")) void queries.invalidateQueries({ queryKey: [...keyOf(model, id), "facts"] });
+    for (const id of named.split(","))
+      void queries.invalidateQueries({ queryKey: [...keyOf(model, id), "facts"] });
   }, [done, model, named, queries]);
 }
 

@@ -1,0 +1,186 @@
+/** The chart with what belongs to it: ranges, words for who does not see it, and the same as a table. */
+import { useQuery } from "@tanstack/react-query";
+import { lazy, Suspense, useMemo, useState } from "react";
+import type { Mark, Point } from "~/api/pending";
+import * as ask from "~/api/queries";
+import { Gain } from "~/ui/figures";
+import { Failed } from "~/ui/panel";
+import { Time } from "~/ui/time";
+import { drawable, sampled, summary } from "./series";
+
+const PnlChart = lazy(() => import("./pnl-chart").then((module) => ({ default: module.PnlChart })));
+
+const POINTS = 2000;
+const HOUR = 3600;
+const RANGES: [string, number | null][] = [
+  ["1H", HOUR],
+  ["1D", 24 * HOUR],
+  ["1W", 7 * 24 * HOUR],
+  ["1M", 30 * 24 * HOUR],
+  ["1Y", 365 * 24 * HOUR],
+  ["All", null],
+];
+
+export function PnlFigure({ model, currency }: { model: string; currency: string | null }) {
+  const [chosen, setChosen] = useState("All");
+  const [range, setRange] = useState<ask.Window | null>(null);
+  const [closer, setCloser] = useState<ask.Window | null>(null);
+  const [asTable, setAsTable] = useState(false);
+  const whole = useQuery(ask.pnl(model, POINTS, null, currency));
+  const detail = useQuery({
+    ...ask.pnl(model, POINTS, closer, currency),
+    enabled: closer !== null,
+    placeholderData: (old) => old,
+  });
+  const drawn = useQuery({ ...ask.drawnOrders(model, closer), placeholderData: (old) => old });
+  const orders = drawn.data?.items ?? NO_ORDERS;
+  const points = useMemo(
+    () => joined(whole.data?.series ?? [], (closer && detail.data?.series) || [], orders),
+    [whole.data, closer, detail.data, orders],
+  );
+
+  function choose(name: string, seconds: number | null) {
+    const last = points.at(-1)?.time ?? Date.now() / 1000;
+    setChosen(name);
+    setRange(seconds === null ? null : { from: last - seconds, to: last });
+    setCloser(seconds === null ? null : { from: last - seconds, to: last });
+  }
+  function look(view: ask.Window) {
+    const all = whole.data?.series ?? [];
+    const [first, last] = [all[0]?.time ?? 0, all.at(-1)?.time ?? 0];
+    // The server thinned the curve out only where there was more than we asked for.
+    const isThinned = all.length >= POINTS * 0.9;
+    const isClose = view.to - view.from < (last - first) * 0.6;
+    if (isThinned && isClose) setCloser((now) => (now && near(now, view) ? now : widened(view)));
+  }
+
+  if (whole.error) return <Failed error={whole.error} retry={() => void whole.refetch()} />;
+  const words = summary(points, whole.data?.series_currency ?? currency);
+  return (
+    <figure aria-label="Profit and loss over time" className="grid gap-2">
+      <div className="flex flex-wrap items-center justify-between gap-2">
+        <div role="group" aria-label="Range" className="flex gap-0.5 rounded-md bg-sunken p-0.5">
+          {RANGES.map(([name, seconds]) => (
+            <button
+              key={name}
+              type="button"
+              aria-pressed={chosen === name}
+              onClick={() => choose(name, seconds)}
+              className={`num min-h-7 min-w-9 rounded-sm px-2 text-sm ${chosen === name ? "bg-surface font-medium shadow-sm" : "text-soft hover:text-ink"}`}
+            >
+              {name}
+            </button>
+          ))}
+        </div>
+        <button
+          type="button"
+          className="link text-sm"
+          aria-pressed={asTable}
+          onClick={() => setAsTable(!asTable)}
+        >
+          {asTable ? "Show the chart" : "Show as a table"}
+        </button>
+      </div>
+      <div className="h-72 sm:h-80">
+        {asTable ? (
+          <PointTable points={points} currency={currency} />
+        ) : points.length === 0 ? (
+          <p className="flex h-full items-center justify-center px-4 text-center text-soft">
+            {whole.isPending ? "" : "The curve begins with the first order that has a price."}
+          </p>
+        ) : (
+          <Suspense fallback={<div className="skeleton h-full" />}>
+            <PnlChart
+              points={points}
+              orders={orders}
+              marks={whole.data?.marks ?? NO_MARKS}
+              currency={currency}
+              range={range}
+              onView={look}
+            />
+          </Suspense>
+        )}
+      </div>
+      <figcaption className="flex flex-wrap justify-between gap-x-4 text-xs text-soft">
+        <span className="sr-only">{words}</span>
+        <span>
+          {drawn.data?.next
+            ? "The newest 1,000 orders are marked; zoom in for others."
+            : "Arrows are orders; a number counts those that share a place."}
+        </span>
+        <a className="link" href="https://www.tradingview.com/" rel="noreferrer" target="_blank">
+          Chart by TradingView Lightweight Charts
+        </a>
+      </figcaption>
+    </figure>
+  );
+}
+
+const NO_MARKS: readonly Mark[] = [];
+const NO_ORDERS: readonly { id: string; time: number; side: string }[] = [];
+
+/** The whole curve with the part that is looked at in full. Without a curve, orders still have a line. */
+export function joined(
+  whole: readonly Point[],
+  detail: readonly Point[],
+  orders: readonly { time: number }[],
+): Point[] {
+  const [first, last] = [detail[0], detail.at(-1)];
+  if (whole.length === 0 && detail.length === 0) {
+    return drawable(orders.map(({ time }) => ({ time, value: 0 })).sort((a, b) => a.time - b.time));
+  }
+  if (!first || !last) return drawable(whole);
+  return drawable([
+    ...whole.filter(({ time }) => time < first.time),
+    ...detail,
+    ...whole.filter(({ time }) => time > last.time),
+  ]);
+}
+
+function near(now: ask.Window, view: ask.Window): boolean {
+  const span = now.to - now.from;
+  return view.from >= now.from && view.to <= now.to && view.to - view.from > span * 0.2;
+}
+
+function widened({ from, to }: ask.Window): ask.Window {
+  const margin = (to - from) / 2;
+  return { from: from - margin, to: to + margin };
+}
+
+function PointTable({ points, currency }: { points: readonly Point[]; currency: string | null }) {
+  return (
+    <div
+      tabIndex={0}
+      role="region"
+      aria-label="Profit and loss as a table"
+      className="h-full overflow-y-auto"
+    >
+      <table className="w-full text-sm">
+        <thead className="sticky top-0 bg-surface text-left text-xs text-soft">
+          <tr>
+            <th scope="col" className="py-1 font-medium">
+              Time
+            </th>
+            <th scope="col" className="py-1 text-right font-medium">
+              Profit and loss
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {sampled(points, 300)
+            .toReversed()
+            .map((point) => (
+              <tr key={point.time} className="border-t border-line">
+                <td className="py-1">
+                  <Time at={point.time} as="stamp" />
+                </td>
+                <td className="py-1 text-right">
+                  <Gain value={point.value} currency={currency} />
+                </td>
+              </tr>
+            ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

@@ -1,0 +1,55 @@
+/** Points made fit for a chart, and what to say of them to who does not see it. */
+import type { Point } from "~/api/pending";
+import { gain } from "~/format/numbers";
+import { stamp } from "~/format/times";
+
+/** In order and one per moment: the last that was said of it. */
+export function drawable(points: readonly Point[]): Point[] {
+  const found: Point[] = [];
+  for (const point of points) {
+    const last = found.at(-1);
+    if (!Number.isFinite(point.value)) continue;
+    if (last && point.time === last.time) found[found.length - 1] = point;
+    else if (!last || point.time > last.time) found.push(point);
+  }
+  return found;
+}
+
+/** Where a moment lies between the points, in steps from the first: the axis counts in points. */
+export function placeOf(points: readonly Point[], time: number): number {
+  let [low, high] = [0, points.length - 1];
+  const first = points[0];
+  const last = points[high];
+  if (!first || !last || time <= first.time) return 0;
+  if (time >= last.time) return high;
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if ((points[middle]?.time ?? 0) <= time) low = middle;
+    else high = middle;
+  }
+  const [before, after] = [points[low]?.time ?? 0, points[high]?.time ?? 0];
+  return low + (after > before ? (time - before) / (after - before) : 0);
+}
+
+export function summary(points: readonly Point[], currency: string | null): string {
+  const first = points[0];
+  const last = points.at(-1);
+  if (!first || !last) return "There is nothing to draw yet.";
+  let [low, high] = [first, first];
+  for (const point of points) {
+    if (point.value < low.value) low = point;
+    if (point.value > high.value) high = point;
+  }
+  const told = (point: Point) => `${gain(point.value, currency)} at ${stamp(point.time)}`;
+  return `Profit and loss from ${stamp(first.time)} to ${stamp(last.time)}: it ends at ${gain(last.value, currency)}, was highest with ${told(high)} and lowest with ${told(low)}.`;
+}
+
+/** A selection for a table that can still be read: every so many, the last always. */
+export function sampled(points: readonly Point[], most: number): Point[] {
+  if (points.length <= most) return [...points];
+  const step = Math.ceil(points.length / most);
+  const last = points.at(-1);
+  const found = points.filter((_, place) => place % step === 0);
+  if (last && found.at(-1) !== last) found.push(last);
+  return found;
+}

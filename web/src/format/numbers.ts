@@ -1,0 +1,126 @@
+/** Numbers as traders read them: as many digits as matter, the sign always there where it counts. */
+
+const MINUS = "\u2212";
+const NOTHING = "\u2013";
+
+/** Currencies that are written with two digits; everything else is written as precisely as it is. */
+const TWO_DIGITS = new Set([
+  "USD",
+  "EUR",
+  "GBP",
+  "CHF",
+  "AUD",
+  "CAD",
+  "NZD",
+  "USDT",
+  "USDC",
+  "BUSD",
+]);
+
+export type Figure = number | null | undefined;
+
+export function integer(value: Figure): string {
+  return isNumber(value) ? typographic(plain(0, 0).format(value)) : NOTHING;
+}
+
+/** A price or a size: up to eight digits after the point, at least as many as its size asks for. */
+export function quantity(value: Figure): string {
+  if (!isNumber(value)) return NOTHING;
+  const magnitude = Math.abs(value);
+  const most = magnitude === 0 ? 0 : magnitude >= 1000 ? 2 : magnitude >= 1 ? 4 : 8;
+  return typographic(plain(magnitude >= 1000 ? 2 : 0, most).format(value));
+}
+
+export function price(value: Figure): string {
+  if (!isNumber(value)) return NOTHING;
+  const magnitude = Math.abs(value);
+  return typographic(plain(2, magnitude >= 1 ? 2 : 8).format(value));
+}
+
+export function money(value: Figure, currency: string | null | undefined): string {
+  if (!isNumber(value)) return NOTHING;
+  return `${typographic(digits(value, currency).format(value))}${unit(currency)}`;
+}
+
+/** Money with its sign, for what was won or lost. */
+export function gain(value: Figure, currency: string | null | undefined): string {
+  if (!isNumber(value)) return NOTHING;
+  const text = typographic(digits(value, currency).format(Math.abs(value)));
+  const isNothing = !/[1-9]/.test(text);
+  return `${isNothing ? "" : value > 0 ? "+" : MINUS}${text}${unit(currency)}`;
+}
+
+export function percent(share: Figure): string {
+  return isNumber(share) ? typographic(`${plain(2, 2).format(share * 100)} %`) : NOTHING;
+}
+
+export function bytes(count: Figure): string {
+  if (!isNumber(count)) return NOTHING;
+  const units = ["B", "kB", "MB", "GB", "TB"];
+  let rest = count;
+  let step = 0;
+  while (rest >= 1000 && step < units.length - 1) {
+    rest /= 1000;
+    step += 1;
+  }
+  return `${plain(0, rest < 10 && step > 0 ? 1 : 0).format(rest)} ${units[step]}`;
+}
+
+/** Megabytes of a plan. */
+export function memory(megabytes: number): string {
+  return megabytes >= 1024 ? `${plain(0, 1).format(megabytes / 1024)} GB` : `${megabytes} MB`;
+}
+
+export function cores(value: Figure): string {
+  if (!isNumber(value)) return NOTHING;
+  return `${plain(value < 10 ? 2 : 0, value < 10 ? 2 : 0).format(value)} cores`;
+}
+
+export function compact(value: number): string {
+  return typographic(
+    new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 }).format(value),
+  );
+}
+
+/** The direction of a figure after rounding, so that "0.00" is neither won nor lost. */
+export function direction(value: Figure, currency?: string | null): "up" | "down" | "flat" {
+  const text = gain(value, currency);
+  return text.startsWith("+") ? "up" : text.startsWith(MINUS) ? "down" : "flat";
+}
+
+export function plural(count: number, one: string, many = `${one}s`): string {
+  return `${integer(count)} ${count === 1 ? one : many}`;
+}
+
+function digits(value: number, currency: string | null | undefined): Intl.NumberFormat {
+  if (currency == null || TWO_DIGITS.has(currency)) return plain(2, 2);
+  const magnitude = Math.abs(value);
+  return plain(2, magnitude >= 100 ? 2 : magnitude >= 1 ? 4 : 8);
+}
+
+function unit(currency: string | null | undefined): string {
+  return currency ? `\u00a0${currency}` : "";
+}
+
+const made = new Map<string, Intl.NumberFormat>();
+
+function plain(least: number, most: number): Intl.NumberFormat {
+  const key = `${least} ${most}`;
+  let found = made.get(key);
+  if (!found) {
+    found = new Intl.NumberFormat("en", {
+      minimumFractionDigits: least,
+      maximumFractionDigits: Math.max(least, most),
+    });
+    made.set(key, found);
+  }
+  return found;
+}
+
+function typographic(text: string): string {
+  return text.replace("-", MINUS);
+}
+
+function isNumber(value: Figure): value is number {
+  return typeof value === "number" && Number.isFinite(value);
+}

@@ -1,0 +1,79 @@
+/** Moments in the reader's zone; the exact time in UTC is told beside each. */
+
+export type Moment = number | null | undefined;
+
+const DAY = 86_400;
+
+/** Today as a time, this year without the year: what is near is short. */
+export function when(seconds: Moment, now = Date.now() / 1000): string {
+  if (seconds == null) return "\u2013";
+  const date = new Date(seconds * 1000);
+  const today = new Date(now * 1000);
+  const time = clock(date);
+  if (date.toDateString() === today.toDateString()) return time;
+  const year = date.getFullYear() === today.getFullYear() ? "" : ` ${date.getFullYear()}`;
+  return `${date.getDate()} ${MONTHS[date.getMonth()]}${year} ${time}`;
+}
+
+/** Always with the date, for tables that span days. */
+export function stamp(seconds: Moment): string {
+  if (seconds == null) return "\u2013";
+  const date = new Date(seconds * 1000);
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${clock(date)}`;
+}
+
+export function utc(seconds: number): string {
+  const text = new Date(seconds * 1000).toISOString();
+  return `${text.slice(0, 10)} ${text.slice(11, 23)} UTC`;
+}
+
+/** Of a log line: what was printed within one second must still be told apart. */
+export function precise(seconds: number): string {
+  const date = new Date(seconds * 1000);
+  return `${clock(date)}.${String(date.getMilliseconds()).padStart(3, "0")}`;
+}
+
+export function ago(seconds: Moment, now = Date.now() / 1000): string {
+  if (seconds == null) return "never";
+  const passed = Math.max(0, now - seconds);
+  if (passed < 5) return "just now";
+  return `${lasting(passed)} ago`;
+}
+
+/** A duration in its largest unit, or its two largest where the second still matters. */
+export function lasting(seconds: number): string {
+  const whole = Math.max(0, Math.floor(seconds));
+  if (whole < 60) return `${whole} s`;
+  if (whole < 3600) return `${Math.floor(whole / 60)} min`;
+  if (whole < DAY)
+    return pair(Math.floor(whole / 3600), "h", Math.floor((whole % 3600) / 60), "min");
+  if (whole < 30 * DAY)
+    return pair(Math.floor(whole / DAY), "d", Math.floor((whole % DAY) / 3600), "h");
+  if (whole < 365 * DAY) return `${Math.floor(whole / DAY)} d`;
+  return pair(
+    Math.floor(whole / (365 * DAY)),
+    "y",
+    Math.floor((whole % (365 * DAY)) / (30 * DAY)),
+    "mo",
+  );
+}
+
+/** What a `datetime-local` field holds, as a moment. */
+export function fromLocal(text: string): number | null {
+  const parsed = new Date(text).getTime();
+  return Number.isNaN(parsed) ? null : parsed / 1000;
+}
+
+const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+
+function pair(first: number, unit: string, second: number, smaller: string): string {
+  return second && first < 10 ? `${first} ${unit} ${second} ${smaller}` : `${first} ${unit}`;
+}
+
+function clock(date: Date): string {
+  return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
+}
+
+function two(value: number): string {
+  return String(value).padStart(2, "0");
+}

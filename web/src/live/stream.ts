@@ -1,0 +1,115 @@
+/**
+ * A live connection over server-sent events. The browser resumes it after the last event it saw; where
+ * it gives up, we begin anew and say so, because then something may have been missed.
+ */
+export type Connection = "connecting" | "live" | "behind";
+
+export interface Arrived {
+  kind: string;
+  data: unknown;
+}
+
+export interface Source {
+  readonly readyState: number;
+  onopen: ((event: Event) => void) | null;
+  onerror: ((event: Event) => void) | null;
+  addEventListener(kind: string, listener: (event: MessageEvent<string>) => void): void;
+  close(): void;
+}
+
+export type Opener = (address: string) => Source;
+
+const CLOSED = 2;
+const FIRST_PAUSE = 1_000;
+const LONGEST_PAUSE = 30_000;
+
+export class Stream {
+  #source: Source | null = null;
+  #state: Connection = "connecting";
+  #retry: ReturnType<typeof setTimeout> | null = null;
+  #pause = FIRST_PAUSE;
+  #since = Date.now();
+  readonly #watchers = new Set<() => void>();
+  readonly #listeners = new Set<(arrived: Arrived) => void>();
+  readonly #anew = new Set<() => void>();
+
+  constructor(
+    private readonly address: string,
+    private readonly kinds: readonly string[],
+    private readonly open: Opener = (at) => new EventSource(at),
+  ) {}
+
+  start(): void {
+    this.#connect(false);
+  }
+
+  stop(): void {
+    if (this.#retry) clearTimeout(this.#retry);
+    this.#source?.close();
+    this.#source = null;
+  }
+
+  get state(): Connection {
+    return this.#state;
+  }
+
+  /** When the present state began. */
+  get since(): number {
+    return this.#since;
+  }
+
+  /** For `useSyncExternalStore`. */
+  watch = (watcher: () => void): (() => void) => {
+    this.#watchers.add(watcher);
+    return () => this.#watchers.delete(watcher);
+  };
+
+  listen(listener: (arrived: Arrived) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Called whenever something may have been missed, so that everything is to be asked for again. */
+  whenAnew(listener: () => void): () => void {
+    this.#anew.add(listener);
+    return () => this.#anew.delete(listener);
+  }
+
+  #connect(isAnew: boolean): void {
+    const source = this.open(this.address);
+    this.#source = source;
+    let wasOpen = false;
+    source.onopen = () => {
+      this.#pause = FIRST_PAUSE;
+      this.#become("live");
+      // Resumed by the browser after the last event: nothing is missing. The very first time,
+      // pages may have been loaded before we listened.
+      if (!wasOpen) for (const listener of this.#anew) listener();
+      wasOpen = true;
+    };
+    source.onerror = () => {
+      this.#become("behind");
+      if (source.readyState === CLOSED) this.#later();
+    };
+    for (const kind of this.kinds) {
+      source.addEventListener(kind, (event) => {
+        const arrived = { kind, data: JSON.parse(event.data) as unknown };
+        for (const listener of this.#listeners) listener(arrived);
+      });
+    }
+    if (isAnew) this.#become("behind");
+  }
+
+  #later(): void {
+    this.#source?.close();
+    this.#retry = setTimeout(() => this.#connect(true), this.#pause);
+    this.#pause = Math.min(this.#pause * 2, LONGEST_PAUSE);
+  }
+
+  #become(state: Connection): void {
+    if (state === this.#state) return;
+    this.#state = state;
+    this.#since = Date.now();
+    for (const watcher of this.#watchers) watcher();
+  }
+}

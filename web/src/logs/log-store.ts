@@ -1,0 +1,212 @@
+/**
+ * A model's log as one reader sees it: a window of lines that follows the end, stands still while
+ * paused, or looks at another time. Lines come in pages and from the stream; both may bring the same.
+ */
+import type { Line, Page } from "~/api/pending";
+
+export interface LogQuery {
+  type: string;
+  q: string;
+}
+
+export interface Asked {
+  limit: number;
+  cursor?: string | number | null;
+  after?: number | null;
+}
+
+export type Fetch = (query: LogQuery, asked: Asked) => Promise<Page<Line>>;
+
+export interface Shown {
+  readonly lines: readonly Line[];
+  /** Whether the window ends where the log does. */
+  readonly follows: boolean;
+  readonly paused: boolean;
+  /** Lines that came while paused. */
+  readonly waiting: number;
+  readonly loading: boolean;
+  readonly hasOlder: boolean;
+  readonly failed: unknown;
+}
+
+const PAGE = 500;
+/** Lines kept in the window; far more than anybody scrolls through, far less than a browser minds. */
+export const MOST = 20_000;
+
+export class LogStore {
+  #shown: Shown = {
+    lines: [],
+    follows: true,
+    paused: false,
+    waiting: 0,
+    loading: true,
+    hasOlder: true,
+    failed: null,
+  };
+  #query: LogQuery = { type: "", q: "" };
+  #older: string | null = null;
+  #held: Line[] = [];
+  #turn = 0;
+  #timer: ReturnType<typeof setTimeout> | null = null;
+  #fresh: Line[] = [];
+  readonly #watchers = new Set<() => void>();
+
+  constructor(private readonly fetch: Fetch) {}
+
+  get shown(): Shown {
+    return this.#shown;
+  }
+
+  watch = (watcher: () => void): (() => void) => {
+    this.#watchers.add(watcher);
+    return () => this.#watchers.delete(watcher);
+  };
+
+  /** The newest lines, from where the log is followed. */
+  async showNewest(query: LogQuery = this.#query): Promise<void> {
+    this.#query = query;
+    this.#held = [];
+    const turn = this.#begin();
+    await this.#attempt(turn, async () => {
+      const page = await this.fetch(query, { limit: PAGE });
+      if (turn !== this.#turn) return;
+      this.#older = page.next;
+      const lines = merged(page.items.toReversed(), this.#fresh);
+      this.#fresh = [];
+      this.#set({ lines, follows: true, paused: false, waiting: 0, hasOlder: page.next !== null });
+    });
+  }
+
+  async showOlder(): Promise<void> {
+    if (this.#shown.loading || this.#older === null) return;
+    const turn = this.#begin();
+    await this.#attempt(turn, async () => {
+      const page = await this.fetch(this.#query, { limit: PAGE, cursor: this.#older });
+      if (turn !== this.#turn) return;
+      this.#older = page.next;
+      const lines = [...page.items.toReversed(), ...this.#shown.lines];
+      // Who reads far back does not see the end; it is fetched again on the way down.
+      const isLong = lines.length > MOST;
+      this.#set({
+        lines: isLong ? lines.slice(0, MOST) : lines,
+        follows: this.#shown.follows && !isLong,
+        hasOlder: page.next !== null,
+      });
+    });
+  }
+
+  async showNewer(): Promise<void> {
+    const last = this.#shown.lines.at(-1);
+    if (this.#shown.loading || this.#shown.follows || !last) return;
+    const turn = this.#begin();
+    await this.#attempt(turn, async () => {
+      const page = await this.fetch(this.#query, { limit: PAGE, after: last.seq });
+      if (turn !== this.#turn) return;
+      const lines = [...this.#shown.lines, ...page.items];
+      this.#set({ lines: lines.slice(-MOST), follows: page.next === null });
+    });
+  }
+
+  /** The lines around a moment. Numbers rise with arrival, so the first of a time can be searched. */
+  async showTime(seconds: number): Promise<void> {
+    const turn = this.#begin();
+    await this.#attempt(turn, async () => {
+      const newest = (await this.fetch({ type: "", q: "" }, { limit: 1 })).items[0];
+      if (!newest) return;
+      let [below, above] = [0, newest.seq + 1];
+      while (above - below > 1) {
+        const middle = Math.floor((below + above) / 2);
+        const line = (await this.fetch({ type: "", q: "" }, { limit: 1, cursor: middle + 1 }))
+          .items[0];
+        if (turn !== this.#turn) return;
+        if (line && line.received_at >= seconds) above = Math.min(middle, line.seq);
+        else below = middle;
+      }
+      const [before, after] = await Promise.all([
+        this.fetch(this.#query, { limit: 100, cursor: above }),
+        this.fetch(this.#query, { limit: PAGE, after: above - 1 }),
+      ]);
+      if (turn !== this.#turn) return;
+      this.#older = before.next;
+      this.#set({
+        lines: [...before.items.toReversed(), ...after.items],
+        follows: after.next === null,
+        hasOlder: before.next !== null,
+        waiting: 0,
+      });
+    });
+  }
+
+  pause(): void {
+    this.#set({ paused: true });
+  }
+
+  resume(): void {
+    const lines = [...this.#shown.lines, ...this.#held].slice(-MOST);
+    this.#held = [];
+    this.#set({ lines, paused: false, waiting: 0 });
+  }
+
+  /** A line from the stream. Many within one frame are shown at once. */
+  push(line: Line): void {
+    if (!wanted(line, this.#query)) return;
+    this.#fresh.push(line);
+    this.#timer ??= setTimeout(() => this.#flush(), 50);
+  }
+
+  stop(): void {
+    if (this.#timer) clearTimeout(this.#timer);
+    this.#turn += 1;
+  }
+
+  #flush(): void {
+    this.#timer = null;
+    // While the first page is on its way they wait for it, so that nothing is shown twice.
+    if (this.#shown.loading && this.#shown.lines.length === 0) return;
+    const fresh = this.#fresh;
+    this.#fresh = [];
+    if (!this.#shown.follows) return;
+    if (this.#shown.paused) {
+      this.#held = [...this.#held, ...fresh].slice(-MOST);
+      this.#set({ waiting: this.#held.length });
+    } else {
+      this.#set({ lines: merged(this.#shown.lines, fresh) });
+    }
+  }
+
+  #begin(): number {
+    this.#turn += 1;
+    this.#set({ loading: true, failed: null });
+    return this.#turn;
+  }
+
+  async #attempt(turn: number, act: () => Promise<void>): Promise<void> {
+    try {
+      await act();
+    } catch (failed) {
+      if (turn === this.#turn) this.#set({ failed });
+    } finally {
+      if (turn === this.#turn) {
+        this.#set({ loading: false });
+        if (this.#fresh.length > 0) this.#flush();
+      }
+    }
+  }
+
+  #set(change: Partial<Shown>): void {
+    this.#shown = { ...this.#shown, ...change };
+    for (const watcher of this.#watchers) watcher();
+  }
+}
+
+export function wanted(line: Line, { type, q }: LogQuery): boolean {
+  return (!type || line.type === type) && (!q || line.line.includes(q));
+}
+
+/** Two runs of lines, each in order, of which the second may repeat the end of the first. */
+export function merged(first: readonly Line[], second: readonly Line[]): Line[] {
+  const last = first.at(-1)?.seq ?? -1;
+  const added = second.filter((line) => line.seq > last);
+  const together = added.length ? [...first, ...added] : [...first];
+  return together.length > MOST ? together.slice(-MOST) : together;
+}

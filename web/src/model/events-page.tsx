@@ -1,0 +1,84 @@
+/** Generic events of a model: what it called, and what it was answered. */
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { useParams } from "@tanstack/react-router";
+import { useDeferredValue, useState } from "react";
+import type { Happening } from "~/api/pending";
+import * as ask from "~/api/queries";
+import { Button } from "~/ui/button";
+import { Empty, Failed, Panel, Skeleton } from "~/ui/panel";
+import { Time } from "~/ui/time";
+
+const OURS = new Set(["type", "time", "received_at", "seq", "run_id"]);
+
+export function EventsPage() {
+  const { model = "" } = useParams({ strict: false });
+  const [type, setType] = useState("");
+  const [typed, setTyped] = useState("");
+  const q = useDeferredValue(typed);
+  const found = useInfiniteQuery(ask.happenings(model, type.trim(), q));
+  const items = found.data?.pages.flatMap((page) => page.items) ?? [];
+  return (
+    <Panel
+      title="Events"
+      flush
+      aside={
+        <div className="flex flex-wrap gap-2">
+          <input
+            aria-label="Type"
+            placeholder="Type"
+            className="field w-32"
+            value={type}
+            onChange={(event) => setType(event.target.value)}
+          />
+          <input
+            aria-label="Search events"
+            type="search"
+            placeholder="Search"
+            className="field w-48"
+            value={typed}
+            onChange={(event) => setTyped(event.target.value)}
+          />
+        </div>
+      }
+    >
+      {found.error ? (
+        <Failed error={found.error} retry={() => void found.refetch()} />
+      ) : found.isPending ? (
+        <Skeleton rows={6} />
+      ) : items.length === 0 ? (
+        <Empty title="No events">
+          A model sends them to <code className="font-mono">/v1/live/event</code> for whatever it
+          wants to remember.
+        </Empty>
+      ) : (
+        <ul>
+          {items.map((one) => (
+            <li
+              key={one.seq}
+              className="grid gap-1 border-line px-4 py-2 not-first:border-t sm:grid-cols-[10rem_10rem_minmax(0,1fr)] sm:gap-4"
+            >
+              <Time at={one.time} as="stamp" />
+              <span className="truncate font-medium">{one.type}</span>
+              <code className="font-mono text-xs leading-5 [overflow-wrap:anywhere]">
+                {body(one)}
+              </code>
+            </li>
+          ))}
+        </ul>
+      )}
+      {found.hasNextPage && (
+        <div className="p-3">
+          <Button disabled={found.isFetchingNextPage} onClick={() => void found.fetchNextPage()}>
+            Show older
+          </Button>
+        </div>
+      )}
+    </Panel>
+  );
+}
+
+function body(one: Happening): string {
+  return JSON.stringify(
+    Object.fromEntries(Object.entries(one).filter(([name]) => !OURS.has(name))),
+  );
+}

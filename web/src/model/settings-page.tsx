@@ -1,0 +1,246 @@
+/** What belongs to a model beside its record: its name, its secrets, its ids, its end. */
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useNavigate, useParams } from "@tanstack/react-router";
+import { type FormEvent, useState } from "react";
+import { api, given } from "~/api/client";
+import * as ask from "~/api/queries";
+import { Button, IconButton } from "~/ui/button";
+import { Command } from "~/ui/copy";
+import { Confirm } from "~/ui/dialog";
+import { about, TextField } from "~/ui/field";
+import { Empty, Failed, Panel } from "~/ui/panel";
+import { Time } from "~/ui/time";
+import { say } from "~/ui/toasts";
+
+export function SettingsPage() {
+  const { model: id = "" } = useParams({ strict: false });
+  const { data: model } = useQuery(ask.model(id));
+  if (!model) return null;
+  return (
+    <div className="grid max-w-4xl gap-4">
+      <Names key={model.name} model={model as ask.Model} />
+      <Secrets model={id} />
+      <Panel title="Ids">
+        <p className="mb-2 text-soft">
+          Programs that report for this model send its id with a key of the project.
+        </p>
+        <Command label="model id" text={model.id} />
+      </Panel>
+      <Record model={id} />
+      <End model={model as ask.Model} />
+    </div>
+  );
+}
+
+function Names({ model }: { model: ask.Model }) {
+  const [name, setName] = useState(model.name);
+  const [description, setDescription] = useState(model.general_description);
+  const queries = useQueryClient();
+  const save = useMutation({
+    meta: { shown: true },
+    mutationFn: () =>
+      given(
+        api.PATCH("/api/models/{model}", {
+          params: { path: { model: model.id } },
+          body: { name, general_description: description },
+        }),
+      ),
+    onSuccess: async () => {
+      say({ tone: "good", text: "Saved." });
+      await queries.invalidateQueries({ queryKey: ["model", model.id] });
+      await queries.invalidateQueries({ queryKey: ["project", model.project_id, "models"] });
+    },
+  });
+  return (
+    <Panel title="Name">
+      <form
+        className="grid gap-3"
+        onSubmit={(event) => {
+          event.preventDefault();
+          save.mutate();
+        }}
+      >
+        <TextField
+          label="Name"
+          value={name}
+          maxLength={120}
+          required
+          onChange={(event) => setName(event.target.value)}
+          error={about(save.error, "name")}
+        />
+        <TextField
+          label="Description"
+          value={description}
+          onChange={(event) => setDescription(event.target.value)}
+          error={about(save.error, "description")}
+        />
+        {save.error && !about(save.error, "name", "description") && <Failed error={save.error} />}
+        <Button
+          type="submit"
+          weight="main"
+          className="justify-self-start"
+          disabled={save.isPending}
+        >
+          Save
+        </Button>
+      </form>
+    </Panel>
+  );
+}
+
+function Secrets({ model }: { model: string }) {
+  const { data, error } = useQuery(ask.secrets(model));
+  const [name, setName] = useState("");
+  const [value, setValue] = useState("");
+  const [ending, setEnding] = useState<string | null>(null);
+  const queries = useQueryClient();
+  const refresh = () => queries.invalidateQueries({ queryKey: ["model", model, "secrets"] });
+  const put = useMutation({
+    meta: { shown: true },
+    mutationFn: () =>
+      given(
+        api.PUT("/api/models/{model}/secrets/{secret}", {
+          params: { path: { model, secret: name.trim() } },
+          body: { value },
+        }),
+      ),
+    onSuccess: async () => {
+      say({ tone: "good", text: `${name} is set. The next run has it.` });
+      setName("");
+      setValue("");
+      await refresh();
+    },
+  });
+  function submit(event: FormEvent) {
+    event.preventDefault();
+    put.mutate();
+  }
+  return (
+    <Panel title="Secrets">
+      <p className="mb-3 text-soft">
+        Environment variables of the next runs, such as the keys of an exchange. Nobody can read
+        them back, not even here.
+      </p>
+      {error ? (
+        <Failed error={error} />
+      ) : data?.length ? (
+        <ul className="mb-4 rounded-md border border-line">
+          {data.map((one) => (
+            <li
+              key={one.name}
+              className="flex items-center gap-3 border-line px-3 py-1 not-first:border-t"
+            >
+              <code className="min-w-0 flex-1 font-mono text-sm [overflow-wrap:anywhere]">
+                {one.name}
+              </code>
+              <span className="text-sm text-soft">
+                set <Time at={one.changed_at} as="ago" />
+              </span>
+              <IconButton
+                label={`Delete ${one.name}`}
+                icon="close"
+                onClick={() => setEnding(one.name)}
+              />
+            </li>
+          ))}
+        </ul>
+      ) : (
+        <Empty title="No secrets yet" />
+      )}
+      <form
+        className="grid items-end gap-3 sm:grid-cols-[minmax(0,1fr)_minmax(0,1fr)_auto]"
+        onSubmit={submit}
+      >
+        <TextField
+          label="Variable"
+          placeholder="EXCHANGE_KEY"
+          value={name}
+          required
+          autoComplete="off"
+          spellCheck={false}
+          onChange={(event) => setName(event.target.value)}
+        />
+        <TextField
+          label="Value"
+          type="password"
+          value={value}
+          required
+          autoComplete="off"
+          onChange={(event) => setValue(event.target.value)}
+        />
+        <Button type="submit" disabled={put.isPending}>
+          Set
+        </Button>
+      </form>
+      {put.error && (
+        <div className="mt-3">
+          <Failed error={put.error} />
+        </div>
+      )}
+      <Confirm
+        open={ending !== null}
+        onOpenChange={(open) => !open && setEnding(null)}
+        title={`Delete ${ending}?`}
+        action="Delete it"
+        danger
+        act={async () => {
+          await given(
+            api.DELETE("/api/models/{model}/secrets/{secret}", {
+              params: { path: { model, secret: ending ?? "" } },
+            }),
+          );
+          await refresh();
+        }}
+      >
+        A run that has it keeps it until it ends; later runs do not get it.
+      </Confirm>
+    </Panel>
+  );
+}
+
+function Record({ model }: { model: string }) {
+  return (
+    <Panel title="The record">
+      <p className="mb-3 text-soft">
+        Everything this model ever did, line by line, with the chain that shows that nothing was
+        changed afterwards.
+      </p>
+      <a className="link" href={`/api/models/${model}/tape`} download={`${model}.ndjson`}>
+        Download the whole tape (NDJSON)
+      </a>
+    </Panel>
+  );
+}
+
+function End({ model }: { model: ask.Model }) {
+  const [open, setOpen] = useState(false);
+  const navigate = useNavigate();
+  const queries = useQueryClient();
+  return (
+    <Panel title="Delete">
+      <p className="mb-3 text-soft">
+        Stops the model and removes its versions, its record and its backtests for ever.
+      </p>
+      <Button weight="danger" onClick={() => setOpen(true)}>
+        Delete this model
+      </Button>
+      <Confirm
+        open={open}
+        onOpenChange={setOpen}
+        title={`Delete ${model.name}?`}
+        action="Delete for ever"
+        danger
+        act={async () => {
+          await given(
+            api.POST("/model/delete", { body: { projectId: model.project_id, modelId: model.id } }),
+          );
+          await queries.invalidateQueries({ queryKey: ["project", model.project_id] });
+          await navigate({ to: "/$project", params: { project: model.project_id } });
+        }}
+      >
+        Its whole record goes with it, and it cannot be brought back. Download the tape first if you
+        may need it.
+      </Confirm>
+    </Panel>
+  );
+}

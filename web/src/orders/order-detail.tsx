@@ -1,0 +1,103 @@
+/** One order with everything that was ever said about it. */
+import type { Order } from "~/api/pending";
+import { money, price, quantity } from "~/format/numbers";
+import { lasting } from "~/format/times";
+import { Dialog } from "~/ui/dialog";
+import { Gain, Side } from "~/ui/figures";
+import { Fact, Notice } from "~/ui/panel";
+import { Time } from "~/ui/time";
+
+const KNOWN = new Set([
+  "id",
+  "type",
+  "symbol",
+  "exchange",
+  "side",
+  "size",
+  "funds",
+  "price",
+  "active",
+  "annotation",
+  "status",
+  "time",
+  "received_at",
+  "seq",
+  "fill",
+  "late_by",
+]);
+
+export function OrderDetail({ order, close }: { order: Order | null; close: () => void }) {
+  if (!order) return null;
+  const { fill } = order;
+  const others = Object.entries(order).filter(
+    ([name, value]) => !KNOWN.has(name) && value !== null,
+  );
+  return (
+    <Dialog open onOpenChange={(open) => !open && close()} title={`Order ${order.id}`} wide>
+      <div className="grid gap-4">
+        {order.late_by ? (
+          <Notice tone="warn">It was reported {lasting(order.late_by)} after its own time.</Notice>
+        ) : null}
+        {fill?.unpriced && (
+          <Notice tone="warn">
+            No price is known for it, so it counts nowhere. Send its executionPrice with
+            update-trade.
+          </Notice>
+        )}
+        {fill?.oversold ? (
+          <Notice tone="warn">
+            {quantity(fill.oversold)} of it was sold without being held, and is not counted.
+          </Notice>
+        ) : null}
+        {order.annotation && (
+          <p className="rounded-md bg-sunken px-3 py-2 [overflow-wrap:anywhere]">
+            {order.annotation}
+          </p>
+        )}
+        <dl className="grid grid-cols-2 gap-x-4 gap-y-3 sm:grid-cols-3">
+          <Fact name="Side">
+            <Side side={order.side} />
+          </Fact>
+          <Fact name="Symbol">{order.symbol}</Fact>
+          <Fact name="Exchange">{order.exchange}</Fact>
+          <Fact name="Type">{order.type}</Fact>
+          <Fact name="Size">{quantity(order.size)}</Fact>
+          {order.funds !== null && <Fact name="Funds">{money(order.funds, null)}</Fact>}
+          <Fact name="Price asked">{price(order.price)}</Fact>
+          {order.active !== null && <Fact name="Active at">{price(order.active)}</Fact>}
+          <Fact name="Status">{order.status ?? "–"}</Fact>
+          <Fact name="Time">
+            <Time at={order.time} as="stamp" />
+          </Fact>
+          <Fact name="Reported">
+            <Time at={order.received_at} as="stamp" />
+          </Fact>
+        </dl>
+        {fill && (
+          <section>
+            <h3 className="mb-2">Fill</h3>
+            <dl className="grid grid-cols-2 gap-x-4 gap-y-3 sm:grid-cols-3">
+              <Fact name="Price">
+                {price(fill.price)}{" "}
+                {fill.estimated ? "(estimated)" : fill.assumed ? "(assumed)" : ""}
+              </Fact>
+              <Fact name="Size">{quantity(fill.size)}</Fact>
+              <Fact name="Fee">{money(fill.fee, null)}</Fact>
+              <Fact name="Realized">
+                <Gain value={fill.realized ?? null} />
+              </Fact>
+            </dl>
+          </section>
+        )}
+        {others.length > 0 && (
+          <section>
+            <h3 className="mb-2">Also said</h3>
+            <pre className="overflow-x-auto rounded-md bg-sunken p-3 font-mono text-xs">
+              {JSON.stringify(Object.fromEntries(others), null, 2)}
+            </pre>
+          </section>
+        )}
+      </div>
+    </Dialog>
+  );
+}

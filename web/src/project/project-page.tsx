@@ -1,0 +1,116 @@
+/** The project itself: its name, its id, its end. */
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useNavigate, useParams } from "@tanstack/react-router";
+import { useState } from "react";
+import { api, given } from "~/api/client";
+import * as ask from "~/api/queries";
+import { useTitle } from "~/shell/title";
+import { Button } from "~/ui/button";
+import { Command } from "~/ui/copy";
+import { Confirm } from "~/ui/dialog";
+import { about, TextField } from "~/ui/field";
+import { Failed, PageHead, Panel, Skeleton } from "~/ui/panel";
+import { say } from "~/ui/toasts";
+
+export function ProjectPage() {
+  const { project: id = "" } = useParams({ strict: false });
+  const { data: me } = useQuery(ask.me);
+  const project = me?.projects.find((one) => one.id === id);
+  useTitle("Project settings");
+  if (!me || !project) return <Skeleton />;
+  return (
+    <div className="mx-auto grid max-w-3xl gap-4">
+      <PageHead title="Project settings" />
+      <Names key={project.id} project={project} />
+      <Panel title="Id">
+        <Command label="project id" text={project.id} />
+      </Panel>
+      {project.role === "owner" && project.id !== me.id && <End project={project} />}
+    </div>
+  );
+}
+
+function Names({ project }: { project: ask.Project }) {
+  const [name, setName] = useState(project.name);
+  const [description, setDescription] = useState(project.description);
+  const queries = useQueryClient();
+  const save = useMutation({
+    meta: { shown: true },
+    mutationFn: () =>
+      given(
+        api.PATCH("/api/projects/{project}", {
+          params: { path: { project: project.id } },
+          body: { name, description },
+        }),
+      ),
+    onSuccess: async () => {
+      say({ tone: "good", text: "Saved." });
+      await queries.invalidateQueries({ queryKey: ["me"] });
+    },
+  });
+  return (
+    <Panel title="Name">
+      <form
+        className="grid gap-3"
+        onSubmit={(event) => {
+          event.preventDefault();
+          save.mutate();
+        }}
+      >
+        <TextField
+          label="Name"
+          value={name}
+          required
+          maxLength={120}
+          onChange={(event) => setName(event.target.value)}
+          error={about(save.error, "name")}
+        />
+        <TextField
+          label="Description"
+          value={description}
+          onChange={(event) => setDescription(event.target.value)}
+          error={about(save.error, "description")}
+        />
+        {save.error && !about(save.error, "name", "description") && <Failed error={save.error} />}
+        <Button
+          type="submit"
+          weight="main"
+          className="justify-self-start"
+          disabled={save.isPending}
+        >
+          Save
+        </Button>
+      </form>
+    </Panel>
+  );
+}
+
+function End({ project }: { project: ask.Project }) {
+  const [open, setOpen] = useState(false);
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  return (
+    <Panel title="Delete">
+      <p className="mb-3 text-soft">
+        Stops all of its models and removes them, their records and the keys for ever.
+      </p>
+      <Button weight="danger" onClick={() => setOpen(true)}>
+        Delete this project
+      </Button>
+      <Confirm
+        open={open}
+        onOpenChange={setOpen}
+        title={`Delete ${project.name}?`}
+        action="Delete for ever"
+        danger
+        act={async () => {
+          await given(api.POST("/project/delete", { body: { projectId: project.id } }));
+          await queries.invalidateQueries({ queryKey: ["me"] });
+          await navigate({ to: "/" });
+        }}
+      >
+        Everything in it goes with it, and cannot be brought back.
+      </Confirm>
+    </Panel>
+  );
+}

@@ -1,0 +1,73 @@
+/**
+ * Light or dark, and which colour a rise has. Kept in cookies rather than in storage: so the server
+ * writes them into the page and nothing flashes, on the pages without JavaScript either.
+ */
+import { useSyncExternalStore } from "react";
+
+export type Theme = "system" | "light" | "dark";
+export type Rising = "green" | "red" | "blue";
+
+export interface Look {
+  theme: Theme;
+  rising: Rising;
+}
+
+const YEAR = 365 * 86_400;
+const watchers = new Set<() => void>();
+let look: Look = read();
+
+export function useLook(): Look {
+  return useSyncExternalStore(watch, () => look);
+}
+
+export function chooseTheme(theme: Theme): void {
+  keep("theme", theme === "system" ? null : theme);
+  look = { ...look, theme };
+  tell();
+}
+
+export function chooseRising(rising: Rising): void {
+  keep("rising", rising === "green" ? null : rising);
+  look = { ...look, rising };
+  tell();
+}
+
+/** For what cannot read a stylesheet, such as a canvas: called whenever a colour may have changed. */
+export function watch(watcher: () => void): () => void {
+  watchers.add(watcher);
+  return () => watchers.delete(watcher);
+}
+
+/** A colour of the stylesheet as it is now. */
+export function colour(token: string): string {
+  const probe = document.createElement("span");
+  probe.style.color = `var(--${token})`;
+  document.body.append(probe);
+  const found = getComputedStyle(probe).color;
+  probe.remove();
+  return found;
+}
+
+function read(): Look {
+  const { theme, rising } = document.documentElement.dataset;
+  return {
+    theme: theme === "light" || theme === "dark" ? theme : "system",
+    rising: rising === "red" || rising === "blue" ? rising : "green",
+  };
+}
+
+function keep(name: "theme" | "rising", word: string | null): void {
+  if (word) document.documentElement.dataset[name] = word;
+  else delete document.documentElement.dataset[name];
+  const age = word ? YEAR : 0;
+  // biome-ignore lint/suspicious/noDocumentCookie: the cookie store is not in every browser yet
+  document.cookie = `tapeline_${name}=${word ?? ""}; path=/; max-age=${age}; samesite=lax`;
+}
+
+function tell(): void {
+  for (const watcher of watchers) watcher();
+}
+
+if (typeof matchMedia === "function") {
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", tell);
+}

@@ -1,0 +1,43 @@
+/** Texts to take elsewhere: commands, keys, links. */
+import { useState } from "react";
+import { IconButton } from "./button";
+import { say } from "./toasts";
+
+export function CopyButton({ text, label }: { text: string; label: string }) {
+  const [done, setDone] = useState(false);
+  async function copy() {
+    try {
+      await navigator.clipboard.writeText(text);
+      setDone(true);
+      setTimeout(() => setDone(false), 2_000);
+    } catch {
+      say({
+        tone: "bad",
+        text: "The browser did not let us copy. Select the text and copy it by hand.",
+      });
+    }
+  }
+  return (
+    <>
+      <IconButton label={label} icon={done ? "check" : "copy"} onClick={() => void copy()} />
+      <span role="status" className="sr-only">
+        {done ? "Copied" : ""}
+      </span>
+    </>
+  );
+}
+
+export function Command({ text, label }: { text: string; label: string }) {
+  return (
+    <div className="flex min-w-0 items-start gap-1 rounded-md border border-line bg-sunken py-1 pr-1 pl-3">
+      <pre
+        tabIndex={0}
+        aria-label={label}
+        className="min-w-0 flex-1 overflow-x-auto py-1.5 font-mono text-xs leading-relaxed"
+      >
+        {text}
+      </pre>
+      <CopyButton text={text} label={`Copy: ${label}`} />
+    </div>
+  );
+}

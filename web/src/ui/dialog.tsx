@@ -1,0 +1,109 @@
+/**
+ * Dialogs. Radix keeps the focus inside and gives it back; the veil is our own, because Radix's writes
+ * a style element, which our policy refuses.
+ */
+import { AlertDialog, Dialog as Base } from "radix-ui";
+import { type ReactNode, useState } from "react";
+import { words } from "~/api/problem";
+import { Button, IconButton } from "./button";
+
+const BOX =
+  "fixed left-1/2 top-[12vh] z-40 max-h-[80vh] w-[calc(100%-2rem)] max-w-lg -translate-x-1/2 overflow-y-auto rounded-lg border border-line bg-surface p-5 shadow-xl";
+
+function Veil() {
+  return <div className="fixed inset-0 z-30 bg-[rgb(0_0_0/0.45)]" />;
+}
+
+export function Dialog({
+  open,
+  onOpenChange,
+  title,
+  children,
+  wide = false,
+}: {
+  open: boolean;
+  onOpenChange: (open: boolean) => void;
+  title: string;
+  children: ReactNode;
+  wide?: boolean;
+}) {
+  return (
+    <Base.Root open={open} onOpenChange={onOpenChange}>
+      <Base.Portal>
+        <Veil />
+        <Base.Content
+          aria-describedby={undefined}
+          className={`${BOX} ${wide ? "sm:max-w-2xl" : ""}`}
+        >
+          <div className="mb-3 flex items-start justify-between gap-4">
+            <Base.Title className="text-lg">{title}</Base.Title>
+            <Base.Close asChild>
+              <IconButton label="Close" icon="close" className="-mt-1 -mr-2" />
+            </Base.Close>
+          </div>
+          {children}
+        </Base.Content>
+      </Base.Portal>
+    </Base.Root>
+  );
+}
+
+/** Asks before something that others notice; stays open and says why when it did not work. */
+export function Confirm({
+  open,
+  onOpenChange,
+  title,
+  action,
+  danger = false,
+  children,
+  act,
+}: {
+  open: boolean;
+  onOpenChange: (open: boolean) => void;
+  title: string;
+  action: string;
+  danger?: boolean;
+  children: ReactNode;
+  act: () => Promise<unknown>;
+}) {
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>(null);
+  async function go() {
+    setBusy(true);
+    setError(null);
+    try {
+      await act();
+      onOpenChange(false);
+    } catch (problem) {
+      setError(problem);
+    } finally {
+      setBusy(false);
+    }
+  }
+  return (
+    <AlertDialog.Root open={open} onOpenChange={onOpenChange}>
+      <AlertDialog.Portal>
+        <Veil />
+        <AlertDialog.Content className={BOX}>
+          <AlertDialog.Title className="text-lg">{title}</AlertDialog.Title>
+          <AlertDialog.Description asChild>
+            <div className="mt-2 text-soft [overflow-wrap:anywhere]">{children}</div>
+          </AlertDialog.Description>
+          {error !== null && (
+            <p role="alert" className="mt-3 rounded-md bg-bad-ground px-3 py-2 text-bad">
+              {words(error)}
+            </p>
+          )}
+          <div className="mt-5 flex flex-wrap justify-end gap-2">
+            <AlertDialog.Cancel asChild>
+              <Button>Cancel</Button>
+            </AlertDialog.Cancel>
+            <Button weight={danger ? "danger" : "main"} disabled={busy} onClick={() => void go()}>
+              {busy ? "One moment…" : action}
+            </Button>
+          </div>
+        </AlertDialog.Content>
+      </AlertDialog.Portal>
+    </AlertDialog.Root>
+  );
+}

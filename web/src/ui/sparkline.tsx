@@ -1,0 +1,47 @@
+/** A curve of a few points in one line of text. The figure beside it says the same in words. */
+import type { Point } from "~/api/pending";
+
+export function sparkPath(points: readonly Point[], width: number, height: number): string {
+  const first = points[0];
+  const last = points.at(-1);
+  if (!first || !last || points.length < 2 || last.time <= first.time) return "";
+  let [low, high] = [0, 0];
+  for (const { value } of points) {
+    low = Math.min(low, value);
+    high = Math.max(high, value);
+  }
+  const range = high - low || 1;
+  const x = (time: number) => ((time - first.time) / (last.time - first.time)) * width;
+  const y = (value: number) => 1 + (1 - (value - low) / range) * (height - 2);
+  return points
+    .map(
+      ({ time, value }, place) =>
+        `${place ? "L" : "M"}${x(time).toFixed(1)} ${y(value).toFixed(1)}`,
+    )
+    .join("");
+}
+
+export function Sparkline({
+  points,
+  width = 96,
+  height = 24,
+}: {
+  points: readonly Point[];
+  width?: number;
+  height?: number;
+}) {
+  const path = sparkPath(points, width, height);
+  const last = points.at(-1)?.value ?? 0;
+  if (!path) return <span className="block" style={{ width, height }} />;
+  return (
+    <svg
+      width={width}
+      height={height}
+      viewBox={`0 0 ${width} ${height}`}
+      aria-hidden="true"
+      className={`block max-w-full ${last > 0 ? "text-up" : last < 0 ? "text-down" : "text-soft"}`}
+    >
+      <path d={path} fill="none" stroke="currentColor" strokeWidth="1.4" strokeLinejoin="round" />
+    </svg>
+  );
+}

@@ -1,0 +1,35 @@
+import { fileURLToPath } from "node:url";
+import tailwindcss from "@tailwindcss/vite";
+import react from "@vitejs/plugin-react";
+import { defineConfig } from "vitest/config";
+
+// The server that `tapeline up` runs beside `make web`.
+const server = process.env.TAPELINE_DEV_SERVER ?? "http://127.0.0.1:8700";
+const proxied = ["/api", "/auth", "/project", "/model", "/static", "/deploy", "/settings", "/time"];
+
+export const config = defineConfig({
+  base: "/app/",
+  plugins: [react(), tailwindcss()],
+  resolve: { alias: { "~": fileURLToPath(new URL("./src", import.meta.url)) } },
+  build: {
+    outDir: "../src/tapeline/http/app",
+    emptyOutDir: true,
+    manifest: "manifest.json",
+    // The policy of the shell refuses data: addresses.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    target: "es2022",
+    chunkSizeWarningLimit: 1000,
+  },
+  server: {
+    proxy: Object.fromEntries(proxied.map((path) => [path, { target: server }])),
+  },
+  test: {
+    environment: "jsdom",
+    setupFiles: ["src/testing/setup.ts"],
+    include: ["src/**/*.test.{ts,tsx}"],
+  },
+});
+
+// Vite itself asks for a default export; nothing of ours does.
+export { config as default };
