@@ -309,7 +309,7 @@ function legendsOf(
   let top = 0;
   return panes.map((pane, index) => {
     const at = top;
-    top += chart.paneSize(index).height + 1;
+    top += (chart.panes()[index]?.getHeight() ?? 0) + 1;
     const rows = pane.curves.map((curve) => {
       const data = series.get(curve.id)?.data() ?? [];
       const found = time === null ? data.at(-1) : data[placeIn(data, time)];

@@ -30,11 +30,19 @@ export function linesOf({ times, items }: Pick<Comparison, "times" | "items">): 
 }
 
 /** One sentence for those who cannot see the lines. */
-export function told(lines: readonly AlignedLine[], name: (id: string) => string): string {
-  const known = lines.flatMap(({ id, last }) => (last === null ? [] : [{ id, last }]));
+export function told(
+  lines: readonly AlignedLine[],
+  name: (id: string) => string,
+  returns: readonly (number | null)[] = [],
+): string {
+  // The axis may end just before a curve does: what the whole returned is known better.
+  const known = lines.flatMap(({ id, last }, place) => {
+    const whole = returns[place] ?? (last === null ? null : last / 100 - 1);
+    return last === null || whole === null ? [] : [{ id, whole }];
+  });
   if (known.length === 0) return "None of them has an account value to draw.";
-  const sorted = known.toSorted((one, other) => other.last - one.last);
-  const texts = sorted.map(({ id, last }) => `${name(id)} ${signedPercent(last / 100 - 1)}`);
+  const sorted = known.toSorted((one, other) => other.whole - one.whole);
+  const texts = sorted.map(({ id, whole }) => `${name(id)} ${signedPercent(whole)}`);
   return `From 100 each, best first: ${texts.join(", ")}.`;
 }
 

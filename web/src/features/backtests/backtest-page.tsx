@@ -13,7 +13,7 @@ import { Confirm } from "~/ui/dialog";
 import { Fact, Notice, Panel, Skeleton } from "~/ui/panel";
 import { Time, useNow } from "~/ui/time";
 import { shown } from "./arguments";
-import { period } from "./backtest-table";
+import { elapsed, period } from "./backtest-table";
 import { EquityFigure } from "./equity-figure";
 import { Label } from "./label";
 import { Luck } from "./luck";
@@ -66,15 +66,13 @@ function Shown({ backtest, run }: { backtest: Backtest; run: Run | null }) {
           </div>
           <RollingFigure model={model} id={id} />
           <RoundTrips model={model} id={id} currency={backtest.quote_asset ?? null} />
-          {!backtest.metrics.computing && <MetricCards backtest={backtest} />}
-          <Basis backtest={backtest} />
         </>
       )}
-      <div>
-        <Panel title="Log" flush className="overflow-hidden">
-          <LogView model={model} backtest={id} brief />
-        </Panel>
-      </div>
+      <Panel title="Log" flush className="overflow-hidden">
+        <LogView model={model} backtest={id} brief />
+      </Panel>
+      {hasResult && !backtest.metrics.computing && <MetricCards backtest={backtest} />}
+      {hasResult && <Basis backtest={backtest} />}
     </div>
   );
 }
@@ -199,7 +197,7 @@ function Facts({
       <Fact name="Created">
         <Time at={backtest.created_at} />
       </Fact>
-      {took != null && <Fact name="Took">{took < 1 ? "under 1 s" : lasting(took)}</Fact>}
+      {took != null && <Fact name="Took">{elapsed(took)}</Fact>}
       {standing.isUp && run?.started_at != null && (
         <Fact name="Runs for">
           <Running since={run.started_at} />

@@ -103,7 +103,7 @@ function WideTable({ rows, sorting, sort, ...rest }: TableProps) {
             <td className="w-full max-w-0 min-w-40 px-3 py-2.5">
               <Words row={row} {...rest} />
             </td>
-            <td className="px-3 py-2.5 whitespace-nowrap">
+            <td className="min-w-28 px-3 py-2.5 whitespace-nowrap">
               <Progress row={row} />
             </td>
             {FIGURES.map((name) => (
@@ -135,18 +135,20 @@ function Card({ row, ...rest }: TableProps & { row: Row }) {
         <div className="mt-1.5">
           <Progress row={row} />
         </div>
-        <dl className="mt-2 grid grid-cols-2 gap-x-4 gap-y-1.5">
-          {FIGURES.map((name) => (
-            <div key={name}>
-              <dt className="text-xs text-soft">
-                {row.backtest.metrics.computed[name]?.display_name ?? name}
-              </dt>
-              <dd>
-                <KeyFigure row={row} name={name} />
-              </dd>
-            </div>
-          ))}
-        </dl>
+        {row.backtest.symbols && (
+          <dl className="mt-2 grid grid-cols-2 gap-x-4 gap-y-1.5 min-[28rem]:grid-cols-4">
+            {FIGURES.map((name) => (
+              <div key={name}>
+                <dt className="text-xs text-soft">
+                  {row.backtest.metrics.computed[name]?.display_name ?? name}
+                </dt>
+                <dd>
+                  <KeyFigure row={row} name={name} />
+                </dd>
+              </div>
+            ))}
+          </dl>
+        )}
       </div>
       <Actions row={row} {...rest} />
     </li>
@@ -198,14 +200,14 @@ function Words({ row: { backtest, run }, project, model, mayChange }: Rest) {
           mayChange={mayChange}
         />
       </div>
-      <p className="truncate text-sm text-soft">{facts.join(" · ") || "\u00a0"}</p>
+      {facts.length > 0 && <p className="truncate text-sm text-soft">{facts.join(" · ")}</p>}
     </div>
   );
 }
 
 function Progress({ row: { run, standing, backtest } }: { row: Row }) {
   return (
-    <div className="grid gap-0.5">
+    <div className="flex items-baseline gap-x-3 md:grid md:gap-0.5">
       <StatusBadge status={standing} />
       {standing.isUp ? (
         run?.started_at ? (
@@ -213,7 +215,7 @@ function Progress({ row: { run, standing, backtest } }: { row: Row }) {
         ) : null
       ) : (
         backtest.status?.time_elapsed != null && (
-          <span className="num text-sm text-soft">{lasting(backtest.status.time_elapsed)}</span>
+          <span className="num text-sm text-soft">{elapsed(backtest.status.time_elapsed)}</span>
         )
       )}
     </div>
@@ -265,6 +267,10 @@ function Actions({ row, model, mayChange, remove, stop }: Rest) {
       )}
     </Menu>
   );
+}
+
+export function elapsed(seconds: number): string {
+  return seconds < 1 ? "under 1 s" : lasting(seconds);
 }
 
 /** From when to when the market was, not when it was computed. */

@@ -150,7 +150,7 @@ function PaneTable({
       tabIndex={0}
       role="region"
       aria-label={`${label} as a table`}
-      className="overflow-auto"
+      className="relative overflow-auto"
       style={{ height }}
     >
       <table className="w-full text-sm">

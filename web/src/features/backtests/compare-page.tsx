@@ -100,6 +100,7 @@ export function ComparePage() {
             align={data.align}
             setAlign={setAlign}
             all={allOf(data.times)}
+            returns={data.metrics.find(({ name }) => name === "total_return")?.values ?? []}
           />
           <Names columns={columns} project={project} model={model} leaveOut={leaveOut} />
           <ArgumentTable columns={columns} args={args} />
@@ -125,7 +126,9 @@ function Together({
   align,
   setAlign,
   all,
+  returns,
 }: {
+  returns: readonly (number | null)[];
   columns: Column[];
   lines: ReturnType<typeof linesOf>;
   align: "time" | "start";
@@ -168,7 +171,7 @@ function Together({
         <ChartFigure
           key={align}
           label="The account values, each from 100"
-          words={told(lines, name)}
+          words={told(lines, name, returns)}
           panes={panes}
           axis={align}
           all={all}
@@ -239,7 +242,8 @@ function ArgumentTable({ columns, args }: { columns: Column[]; args: (Arguments 
   const [all, setAll] = useState(false);
   const rows = differences(args);
   const shown = rows.filter(({ differs }) => all || differs);
-  if (rows.length === 0) return null;
+  const known = args.filter((one) => one !== null).length;
+  if (known === 0) return null;
   return (
     <Panel
       title="Arguments"
@@ -257,7 +261,11 @@ function ArgumentTable({ columns, args }: { columns: Column[]; args: (Arguments 
       }
     >
       {shown.length === 0 ? (
-        <p className="p-4 text-soft">They were all called with the same arguments.</p>
+        <p className="p-4 text-soft">
+          {known < args.length
+            ? "Only those that were run here have arguments, and these are alike."
+            : "They were all called with the same arguments."}
+        </p>
       ) : (
         <Grid label="Arguments" columns={columns}>
           {shown.map(({ name, values, differs }) => (
@@ -404,7 +412,7 @@ function Grid({
       tabIndex={0}
       role="region"
       aria-label={label}
-      className="overflow-x-auto focus-visible:-outline-offset-2"
+      className="relative overflow-x-auto focus-visible:-outline-offset-2"
     >
       <table className="w-full text-sm">
         <thead>

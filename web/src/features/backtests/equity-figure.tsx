@@ -2,10 +2,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { useCallback, useMemo, useState } from "react";
 import { closer, type Pane, type PanePoint, type View, wanted } from "~/charts/panes";
-import { compact, integer, money, percent, quantity } from "~/format/numbers";
+import { compact, integer, money, percent } from "~/format/numbers";
 import { Failed, Panel, Skeleton } from "~/ui/panel";
 import { toldDrawdown, toldEquity } from "./aligned";
 import { ChartFigure } from "./chart-figure";
+import { ratio } from "./measures";
 import * as ask from "./queries";
 import type { Backtest } from "./shapes";
 
@@ -67,7 +68,7 @@ export function EquityFigure({ model, backtest }: { model: string; backtest: Bac
       {
         id: "drawdown",
         weight: 1.2,
-        written: percent,
+        written: (value) => percent(Math.min(0, value) || 0),
         curves: [
           {
             id: "drawdown",
@@ -85,7 +86,7 @@ export function EquityFigure({ model, backtest }: { model: string; backtest: Bac
       found.push({
         id: `indicator ${one.name}`,
         weight: 1,
-        written: (value) => quantity(value),
+        written: ratio,
         curves: [
           {
             id: `indicator ${one.name}`,
@@ -194,5 +195,5 @@ function tradesTold(count: number, marked: number, isAll: boolean): string {
 }
 
 function amount(value: number): string {
-  return Math.abs(value) >= 1e6 ? compact(value) : quantity(value);
+  return Math.abs(value) >= 1e6 ? compact(value) : ratio(value);
 }

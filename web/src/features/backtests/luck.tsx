@@ -32,7 +32,7 @@ export function Luck({ trials }: { trials: Trials }) {
             />
             <div className="flex items-baseline justify-between gap-4 border-t border-line pt-2">
               <dt title={trials.explanation}>Trial-adjusted: probability of skill</dt>
-              <dd className="num text-xl font-semibold">{percent(deflated)}</dd>
+              <dd className="num text-xl font-semibold whitespace-nowrap">{percent(deflated)}</dd>
             </div>
           </dl>
           <p className="mt-1">{verdict(count, deflated)}</p>

@@ -1,5 +1,6 @@
 /** Figures of merit: the few that count on top, all others below, each with what it means. */
 import { useState } from "react";
+import { Button } from "~/ui/button";
 import { Panel } from "~/ui/panel";
 import { grouped, headlines, isSigned, type Named, written } from "./measures";
 import type { Backtest, Measure } from "./shapes";
@@ -59,6 +60,8 @@ export function Headlines({ backtest }: { backtest: Backtest }) {
 
 export function MetricCards({ backtest }: { backtest: Backtest }) {
   const [explained, setExplained] = useState(false);
+  // A phone would scroll past a hundred rows to whatever comes after them.
+  const [open, setOpen] = useState(() => matchMedia("(min-width: 48rem)").matches);
   const currency = backtest.quote_asset ?? null;
   const own: Named[] = Object.entries(backtest.metrics.custom).map(([name, one]) => ({
     name,
@@ -66,6 +69,14 @@ export function MetricCards({ backtest }: { backtest: Backtest }) {
   }));
   const groups = grouped(backtest.metrics.computed);
   if (own.length) groups.unshift({ title: "What the model says", measures: own });
+  if (!open) {
+    const count = groups.reduce((sum, { measures }) => sum + measures.length, 0);
+    return (
+      <Panel title="Metrics">
+        <Button onClick={() => setOpen(true)}>Show all {count} metrics</Button>
+      </Panel>
+    );
+  }
   return (
     <Panel
       title="Metrics"
@@ -81,15 +92,15 @@ export function MetricCards({ backtest }: { backtest: Backtest }) {
         </label>
       }
     >
-      <div className="grid gap-x-10 gap-y-6 lg:grid-cols-2 2xl:grid-cols-3">
+      <div className="gap-x-10 lg:columns-2 2xl:columns-3">
         {groups.map(({ title, measures }) => (
-          <section key={title} className="min-w-0">
-            <h3 className="mb-1 text-sm text-soft">{title}</h3>
+          <section key={title} className="mb-5 min-w-0">
+            <h3 className="mb-1 break-after-avoid text-sm text-soft">{title}</h3>
             <dl>
               {measures.map((one) => (
                 <div
                   key={one.name}
-                  className="border-t border-line py-1.5"
+                  className="break-inside-avoid border-t border-line py-1.5"
                   title={explained ? undefined : one.explanation}
                 >
                   <div className="flex items-baseline justify-between gap-4">

@@ -26,7 +26,7 @@ export function MonthsTable({ model, id }: { model: string; id: string }) {
             tabIndex={0}
             role="region"
             aria-label="Returns by month"
-            className="overflow-x-auto focus-visible:-outline-offset-2"
+            className="relative overflow-x-auto focus-visible:-outline-offset-2"
           >
             <table className="w-full min-w-[46rem] table-fixed text-right text-sm">
               <caption className="sr-only">Returns by month and year</caption>
@@ -43,7 +43,7 @@ export function MonthsTable({ model, id }: { model: string; id: string }) {
                       {name}
                     </th>
                   ))}
-                  <th scope="col" className="w-20 py-2 pr-4 font-medium">
+                  <th scope="col" className="w-24 py-2 pr-4 font-medium">
                     Whole
                   </th>
                 </tr>
@@ -62,7 +62,7 @@ export function MonthsTable({ model, id }: { model: string; id: string }) {
                       return (
                         <td key={name} className="p-px">
                           <span
-                            className={`num block rounded-sm px-1 py-1.5 ${month === null ? "text-soft" : ""}`}
+                            className={`num block rounded-sm px-1.5 py-1.5 whitespace-nowrap ${month === null ? "text-soft" : ""}`}
                             style={{ backgroundColor: ground(month, full) }}
                           >
                             {month === null ? <span className="sr-only">none</span> : short(month)}
@@ -71,7 +71,7 @@ export function MonthsTable({ model, id }: { model: string; id: string }) {
                       );
                     })}
                     <td
-                      className={`num py-1.5 pr-4 font-medium ${value > 0 ? "text-up" : value < 0 ? "text-down" : ""}`}
+                      className={`num py-1.5 pr-4 font-medium whitespace-nowrap ${value > 0 ? "text-up" : value < 0 ? "text-down" : ""}`}
                     >
                       {signedPercent(value)}
                     </td>
@@ -95,5 +95,7 @@ export function MonthsTable({ model, id }: { model: string; id: string }) {
 
 /** In percent without saying so in every cell. */
 function short(share: number): string {
-  return signedPercent(share).replace(/\s*%$/, "");
+  const text = (Math.abs(share) * 100).toFixed(1);
+  if (!/[1-9]/.test(text)) return text;
+  return `${share > 0 ? "+" : "\u2212"}${text}`;
 }

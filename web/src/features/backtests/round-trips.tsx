@@ -96,7 +96,7 @@ function Summary({ summary, currency }: { summary: ask.TripSummary; currency: st
           tabIndex={0}
           role="region"
           aria-label="Round trips by symbol"
-          className="max-h-64 overflow-auto"
+          className="relative max-h-64 overflow-auto"
         >
           <table className="w-full max-w-xl text-sm">
             <thead className="text-xs text-soft">
@@ -154,7 +154,7 @@ function Rows({ trips, count, more }: { trips: ask.RoundTrip[]; count: number; m
       tabIndex={0}
       role="region"
       aria-label="Round trips"
-      className="overflow-auto border-t border-line focus-visible:-outline-offset-2"
+      className="relative overflow-auto border-t border-line focus-visible:-outline-offset-2"
       style={{ maxHeight: ROW * 12.5 }}
     >
       <div
