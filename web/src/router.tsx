@@ -134,7 +134,24 @@ const modelSettings = createRoute({
 const backtest = createRoute({
   getParentRoute: () => model,
   path: "/$backtest/backtest",
-  component: lazyRouteComponent(() => import("./backtest/backtest-page"), "BacktestPage"),
+  component: lazyRouteComponent(() => import("./features/backtests/backtest-page"), "BacktestPage"),
+});
+
+const backtests = createRoute({
+  getParentRoute: () => model,
+  path: "/backtests",
+  component: lazyRouteComponent(
+    () => import("./features/backtests/backtests-page"),
+    "BacktestsPage",
+  ),
+});
+
+const compare = createRoute({
+  getParentRoute: () => model,
+  path: "/backtests/compare",
+  component: lazyRouteComponent(() => import("./features/backtests/compare-page"), "ComparePage"),
+  validateSearch: (search): { ids?: string } =>
+    typeof search.ids === "string" ? { ids: search.ids } : {},
 });
 
 const tree = root.addChildren([
@@ -157,6 +174,8 @@ const tree = root.addChildren([
       versions,
       modelSettings,
       backtest,
+      backtests,
+      compare,
     ]),
   ]),
 ]);

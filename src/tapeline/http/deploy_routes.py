@@ -152,7 +152,7 @@ DEPLOY_ROUTES: tuple[Endpoint, ...] = (
         path="/api/models/{model}/runs",
         reads=runs_api.list_runs,
         gives=Listed[runs_api.ShownRun],
-        query=Page,
+        query=runs_api.RunPage,
         access=Access.READER,
         errors=(NoSuchModel,),
     ),

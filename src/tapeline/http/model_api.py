@@ -57,6 +57,8 @@ class ShownVersion(msgspec.Struct, kw_only=True):
     """Of the archive, in bytes."""
     created_at: float
     created_by: str
+    backtest_args: Anything | None
+    """What its manifest says a backtest is called with, when nobody says otherwise."""
 
 
 class ShownPython(msgspec.Struct):
@@ -198,4 +200,5 @@ def _shown_version(one: Version) -> ShownVersion:
         size=one.size,
         created_at=one.created_at,
         created_by=one.created_by,
+        backtest_args=one.manifest.backtest_args,
     )

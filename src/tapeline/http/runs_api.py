@@ -28,6 +28,9 @@ class ShownRun(msgspec.Struct, kw_only=True):
     plan: str
     python_version: str
     backtest_id: str | None
+    arguments: dict[str, Any] | None
+    """What a backtest is called with."""
+    description: str
     schedule: str | None
     next_run_at: float | None
     """When a screener's next run is due."""
@@ -42,6 +45,12 @@ class ShownRun(msgspec.Struct, kw_only=True):
     created_by: str
     started_at: float | None
     ended_at: float | None
+
+
+class RunPage(Page):
+    kind: str | None = None
+    backtest: str | None = None
+    """Only the run of this backtest."""
 
 
 class CurrentRun(ShownRun, kw_only=True):
@@ -67,7 +76,7 @@ class Usage(msgspec.Struct):
 
 def list_runs(connection: Connection, call: Call[Any]) -> Listed[ShownRun]:
     """A model's runs, newest first."""
-    page: Page = call.query
+    page: RunPage = call.query
     model = models.find(connection, call.actor, call.path("model"))
     before = page.before()
     found = desired.of_model(
@@ -75,6 +84,8 @@ def list_runs(connection: Connection, call: Call[Any]) -> Listed[ShownRun]:
         model.id,
         before=None if before is None else before / 1e6,
         limit=page.limit + 1,
+        kind=page.kind,
+        backtest_id=page.backtest,
     )
     shown = found[: page.limit]
     following = str(round(shown[-1].created_at * 1e6)) if len(found) > page.limit else None

@@ -185,10 +185,20 @@ def get(connection: Connection, model_id: str, run_id: str) -> Run:
 
 
 def of_model(
-    connection: Connection, model_id: str, *, before: float | None, limit: int
+    connection: Connection,
+    model_id: str,
+    *,
+    before: float | None,
+    limit: int,
+    kind: str | None = None,
+    backtest_id: str | None = None,
 ) -> list[Run]:
     """The newest first."""
     query = select(runs).where(runs.c.model_id == model_id)
+    if kind is not None:
+        query = query.where(runs.c.kind == kind)
+    if backtest_id is not None:
+        query = query.where(runs.c.backtest_id == backtest_id)
     if before is not None:
         query = query.where(runs.c.created_at < before)
     rows = connection.execute(query.order_by(runs.c.created_at.desc()).limit(limit))

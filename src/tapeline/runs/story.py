@@ -18,6 +18,9 @@ CAUSES = {
     "disk_full": "it filled the disk space of its run",
 }
 
+STAGES = ("Installing Dependencies", "Running")
+"""Of a backtest, those that end otherwise than with its status."""
+
 _encode = msgspec.json.Encoder().encode
 
 
@@ -70,10 +73,13 @@ class Story:
         self._add(kinds.BACKTEST_LOG if of_backtest else kinds.LOG, fields, at)
 
     def lifecycle(self, message: str, at: float, **more: Any) -> None:
-        """A backtest has a status instead: the model's lifecycle is that of what is deployed."""
+        """The model's lifecycle is that of what is deployed. A backtest has a status instead, and
+        until it has one, its log says how far it is: who watches is told by what is on the tape."""
         if self.run.is_deployed:
             self._said = message
             self._add(kinds.LIFECYCLE, {"message": message, **more}, at)
+        elif message in STAGES:
+            self.line(f"{message}.", "system", at)
 
     def lost(self, size: int, at: float) -> None:
         self.line(f"[{size:,} bytes of output were dropped here: nobody was there to read them]",

@@ -20,14 +20,21 @@ const TONES: Record<string, string> = {
   warn: "text-warn",
 };
 
-export function LogView({ model, brief = false }: { model: string; brief?: boolean }) {
+export function LogView({
+  model,
+  backtest,
+  brief = false,
+}: {
+  model: string;
+  /** Its lines instead of the live ones. */
+  backtest?: string;
+  brief?: boolean;
+}) {
   const stream = useModelStream();
+  const address = `/api/models/${model}/${backtest ? `backtests/${encodeURIComponent(backtest)}/` : ""}logs`;
   const store = useMemo(
-    () =>
-      new LogStore((query, asked) =>
-        look<Page<Line>>(`/api/models/${model}/logs`, { ...query, ...asked }),
-      ),
-    [model],
+    () => new LogStore((query, asked) => look<Page<Line>>(address, { ...query, ...asked })),
+    [address],
   );
   const shown = useSyncExternalStore(store.watch, () => store.shown);
   const [type, setType] = useState("");
@@ -35,14 +42,18 @@ export function LogView({ model, brief = false }: { model: string; brief?: boole
 
   useEffect(() => {
     const leave = [
-      stream.listen(({ kind, data }) => kind === "log" && store.push(data as Line)),
+      stream.listen(({ kind, data }) => {
+        const line = data as Line & { backtest_id?: string };
+        if (backtest ? kind === "backtest-log" && line.backtest_id === backtest : kind === "log")
+          store.push(line);
+      }),
       stream.whenAnew(() => void store.showNewest()),
     ];
     return () => {
       for (const one of leave) one();
       store.stop();
     };
-  }, [stream, store]);
+  }, [stream, store, backtest]);
   useEffect(() => {
     const timer = setTimeout(() => void store.showNewest({ type, q: typed }), typed ? 250 : 0);
     return () => clearTimeout(timer);

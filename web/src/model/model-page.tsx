@@ -20,6 +20,7 @@ const PAGES = [
   ["logs", "Log"],
   ["events", "Events"],
   ["screener", "Screener"],
+  ["backtests", "Backtests"],
   ["versions", "Versions"],
   ["settings", "Settings"],
 ] as const;

@@ -1,0 +1,317 @@
+"""The pages of backtests in a browser: results that were pushed, and some that really run."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.acceptance.conftest import PASSWORD, Home, Server
+from tests.acceptance.traders import Trader, pythons
+from tests.e2e.backtesting import Tester
+
+pytestmark = pytest.mark.heavy
+
+AXE = Path(__file__).parents[2] / "web" / "node_modules" / "axe-core" / "axe.min.js"
+PHONE = {"width": 390, "height": 844}
+SLOW = 30_000  # milliseconds for what a busy machine takes long for
+
+
+@pytest.fixture
+def browser_context_args(browser_context_args: dict[str, Any]) -> dict[str, Any]:
+    """These pages need JavaScript."""
+    return {**browser_context_args, "java_script_enabled": True, "timezone_id": "UTC"}
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """The real command, for models really run."""
+    home = Home(tmp_path_factory.mktemp("home"))
+    everywhere = ",".join(one.path for one in pythons())
+    yield home.up(TAPELINE_PYTHONS=everywhere, TAPELINE_STOP_SECONDS="2")
+    home.servers[-1].end(within=30)
+    home.close()
+
+
+@pytest.fixture(scope="module")
+def trader(server: Server) -> Iterator[Trader]:
+    trader = Trader(server)
+    yield trader
+    trader.client.close()
+
+
+@pytest.fixture
+def tester(trader: Trader) -> Tester:
+    return Tester(trader)
+
+
+class Pages:
+    """A trader's browser."""
+
+    def __init__(self, page: Page, tester: Tester) -> None:
+        self.page = page
+        self._tester = tester
+        self._address = tester.trader.server.address
+
+    def sign_in(self) -> None:
+        self.page.goto(f"{self._address}/auth/signin")
+        self.page.get_by_label("Email address").fill("ada@example.com")
+        self.page.get_by_label("Password").fill(PASSWORD)
+        with self.page.expect_navigation():
+            self.page.get_by_role("button", name="Sign in", exact=True).click()
+
+    def open(self, path: str) -> None:
+        self.page.goto(f"{self._address}{self._tester.path}/{path}")
+
+    def panel(self, title: str) -> Locator:
+        heading = self.page.get_by_role("heading", name=title, exact=True)
+        return self.page.locator("section").filter(has=heading)
+
+    def is_fine(self) -> None:
+        """Nothing that axe finds wrong, and nothing wider than the window."""
+        self.page.evaluate(AXE.read_text())
+        found = self.page.evaluate("async () => (await axe.run()).violations")
+        assert [f"{one['id']}: {one['nodes'][0]['html'][:300]}" for one in found] == []
+        assert self.page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+
+
+@pytest.fixture
+def pages(page: Page, tester: Tester) -> Iterator[Pages]:
+    """Ada, signed in. No page of hers may print an error."""
+    told: list[str] = []
+    page.on("console", lambda said: told.append(said.text) if said.type == "error" else None)
+    page.on("pageerror", lambda error: told.append(str(error)))
+    page.set_default_timeout(SLOW)
+    expect.set_options(timeout=SLOW)
+    pages = Pages(page, tester)
+    pages.sign_in()
+    yield pages
+    assert told == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_pushed_result_is_shown_with_all_its_figures(
+    pages: Pages, tester: Tester, scheme: Any
+) -> None:
+    tester.result("first", "Trend following", label="baseline", seed=4)
+    pages.page.emulate_media(color_scheme=scheme)
+    pages.open("first/backtest")
+    page = pages.page
+    expect(page.get_by_role("heading", name="Trend following")).to_be_visible()
+    expect(page.get_by_role("status").filter(has_text="Done")).to_be_visible()
+    expect(page.get_by_text("Max drawdown", exact=True).first).to_be_visible()
+    chart = page.get_by_role("figure", name="Account value and drawdown over time")
+    expect(chart.locator("canvas").first).to_be_visible()
+    expect(chart).to_contain_text("The account went from")
+    expect(chart).to_contain_text("The deepest fall was")
+    expect(chart.get_by_text("Mood").first).to_be_visible()
+    months = page.get_by_role("table", name="Returns by month and year")
+    expect(months.get_by_role("row")).to_have_count(4)
+    expect(pages.panel("Skill or luck")).to_contain_text("Trial-adjusted")
+    expect(pages.panel("Rolling").locator("canvas").first).to_be_visible()
+    trips = page.get_by_role("table", name="Round trips")
+    expect(trips).to_have_attribute("aria-rowcount", "65")
+    expect(pages.panel("Metrics")).to_contain_text("Edge")
+    pages.is_fine()
+    chart.get_by_role("button", name="Show as a table").click()
+    expect(chart.get_by_role("columnheader", name="Drawdown")).to_be_visible()
+    pages.is_fine()
+    for link in page.get_by_role("link").filter(has_text=re.compile("CSV|JSON|sheet")).all():
+        answer = page.request.get(
+            f"{page.url.split('/', 3)[0]}//{page.url.split('/')[2]}{link.get_attribute('href')}"
+        )
+        assert answer.status == 200
+
+
+def test_a_metric_that_is_not_there_says_why(pages: Pages, tester: Tester) -> None:
+    tester.result("short", "A month", days=30, every=100)
+    pages.open("short/backtest")
+    metrics = pages.panel("Metrics")
+    expect(metrics).to_contain_text("The record is shorter than that.")
+    expect(pages.panel("Rolling")).to_contain_text("It takes at least")
+    expect(pages.panel("Round trips")).to_contain_text("Nothing was bought and sold again.")
+    metrics.get_by_label("Explain them").check()
+    expect(metrics).to_contain_text("What the account gained from its first value to its last.")
+
+
+def test_the_list_is_live_and_labels_and_deletes_in_place(pages: Pages, tester: Tester) -> None:
+    page = pages.page
+    pages.open("backtests")
+    expect(page.get_by_text("No backtest yet")).to_be_visible()
+    pages.is_fine()
+    tester.result("one", "The first", days=60)
+    row = page.get_by_role("row").filter(has_text="The first")
+    expect(row).to_contain_text("Done")
+    expect(row).to_contain_text("%")
+    row.get_by_role("button", name="Add a label to The first").click()
+    page.keyboard.type("keeper")
+    page.keyboard.press("Enter")
+    label = row.get_by_role("button", name="Change the label keeper")
+    expect(label).to_be_focused()
+    page.reload()
+    label.click()
+    page.keyboard.type("!")
+    page.keyboard.press("Escape")
+    expect(label).to_be_visible()
+    pages.is_fine()
+    row.get_by_role("button", name="Actions for keeper").click()
+    page.get_by_role("menuitem", name="Delete").click()
+    expect(page.get_by_role("alertdialog")).to_contain_text("still counts as a trial")
+    pages.is_fine()
+    page.get_by_role("button", name="Delete it").click()
+    expect(page.get_by_text("No backtest yet")).to_be_visible()
+
+
+def test_the_list_sorts_by_any_figure(pages: Pages, tester: Tester) -> None:
+    tester.result("low", "Low", days=200, seed=3, drift=-0.002)
+    tester.result("high", "High", days=200, seed=3, drift=0.004)
+    pages.open("backtests")
+    names = pages.page.get_by_role("row").get_by_role("link")
+    expect(names).to_have_text(["High", "Low"])
+    pages.page.get_by_role("button", name="Return").click()
+    expect(names).to_have_text(["High", "Low"])
+    pages.page.get_by_role("button", name="Return").click()
+    expect(names).to_have_text(["Low", "High"])
+    expect(pages.page.get_by_role("columnheader", name="Return")).to_have_attribute(
+        "aria-sort", "ascending"
+    )
+
+
+def test_who_looks_closer_gets_the_detail(pages: Pages, tester: Tester) -> None:
+    tester.result("long", "Long", days=9_000)
+    asked: list[str] = []
+    pages.page.on("request", lambda sent: asked.append(sent.url))
+    pages.open("long/backtest")
+    chart = pages.page.get_by_role(
+        "group", name=re.compile("^Account value and drawdown over time")
+    )
+    expect(chart.locator("canvas").first).to_be_visible()
+    assert not any("equity" in one and "from=" in one for one in asked)
+    chart.focus()
+    for _ in range(2):
+        with pages.page.expect_request(re.compile(r"/equity\?.*from=")):
+            pages.page.keyboard.press("+")
+            pages.page.wait_for_timeout(500)
+            pages.page.keyboard.press("+")
+    pages.page.keyboard.press("ArrowRight")
+    pages.page.keyboard.press("0")
+
+
+def test_up_to_eight_are_compared(pages: Pages, tester: Tester) -> None:
+    page = pages.page
+    for number in range(9):
+        tester.result(f"b{number}", f"Try {number}", days=40 + number, seed=number)
+    pages.open("backtests")
+    for number in range(8):
+        page.get_by_role("checkbox", name=f"Compare Try {number}").check()
+    expect(page.get_by_role("checkbox", name="Compare Try 8")).to_be_disabled()
+    page.get_by_role("link", name="Compare", exact=True).click()
+    expect(page.get_by_role("heading", name="Compare 8 backtests")).to_be_visible()
+    chart = page.get_by_role("figure", name="The account values, each from 100")
+    expect(chart.locator("canvas").first).to_be_visible()
+    expect(chart).to_contain_text("best first: Try")
+    expect(
+        page.get_by_role("region", name="Metrics").get_by_text(", the best").first
+    ).to_be_attached()
+    expect(
+        page.get_by_role("region", name="Metrics").get_by_text(", the worst").first
+    ).to_be_attached()
+    pages.is_fine()
+    page.get_by_label("Lay their starts on one another").check()
+    expect(chart.locator("canvas").first).to_be_visible()
+    chart.get_by_role("button", name="Show as a table").click()
+    expect(chart).to_contain_text("day 47")
+    page.get_by_role("button", name="Leave out Try 7").click()
+    expect(page.get_by_role("heading", name="Compare 7 backtests")).to_be_visible()
+
+
+def test_a_backtest_is_run_with_arguments_of_ones_own(pages: Pages, tester: Tester) -> None:
+    page = pages.page
+    tester.upload()
+    pages.open("backtests")
+    page.get_by_role("button", name="Run a backtest").click()
+    dialog = page.get_by_role("dialog", name="Run a backtest")
+    days = dialog.get_by_label("days")
+    expect(days).to_have_value("30")
+    pages.is_fine()
+    days.fill("many")
+    dialog.get_by_label("Description").fill("Forty")
+    dialog.get_by_role("button", name="Run it").click()
+    expect(dialog).to_contain_text("days must be a number.")
+    days.fill("40")
+    dialog.get_by_label("deep").select_option("true")
+    dialog.get_by_role("button", name="JSON").click()
+    written = dialog.get_by_label("Arguments as JSON")
+    expect(written).to_have_value(
+        re.compile(r'"days": 40,\s+"fast": 5,\s+"label": "a",\s+"deep": true')
+    )
+    dialog.get_by_role("button", name="Run it").click()
+    # Nothing here is loaded again: all of it comes over the stream.
+    expect(page.get_by_role("heading", name="Forty")).to_be_visible()
+    state = page.get_by_role("status").filter(has_text=re.compile("Pending|Installing|Running"))
+    expect(state).to_be_visible()
+    expect(page.get_by_role("log")).to_contain_text("testing 40 5 a True")
+    expect(page.get_by_role("status").filter(has_text="Running")).to_be_visible()
+    expect(page.get_by_role("status").filter(has_text="Done")).to_be_visible()
+    expect(page.get_by_role("figure", name="Account value and drawdown over time")).to_contain_text(
+        "+19.50 %"
+    )
+    expect(page.get_by_role("listitem").filter(has_text="days 40")).to_be_visible()
+    pages.is_fine()
+
+    page.get_by_role("button", name="Run again").click()
+    dialog = page.get_by_role("dialog", name="Run it again")
+    dialog.get_by_label("days").fill("-1")
+    dialog.get_by_label("Description").fill("Wrong")
+    dialog.get_by_role("button", name="Run it").click()
+    expect(page.get_by_role("heading", name="Wrong")).to_be_visible()
+    trouble = page.get_by_role("alert").filter(has_text="ValueError: days must not be negative")
+    expect(trouble.locator("pre")).to_contain_text("Traceback")
+    pages.is_fine()
+
+    pages.open("backtests")
+    page.get_by_role("checkbox", name="Compare Forty").check()
+    page.get_by_role("checkbox", name="Compare Wrong").check()
+    page.get_by_role("link", name="Compare", exact=True).click()
+    expect(page.get_by_role("region", name="Arguments")).to_contain_text("-1")
+
+
+def test_a_backtest_that_takes_too_long_is_stopped(pages: Pages, tester: Tester) -> None:
+    tester.upload()
+    pages.open("backtests")
+    for number in range(3):
+        tester.trader.post(
+            "/model/backtest-uploaded-model",
+            json={"modelId": tester.id, "backtestDescription": f"Number {number}"},
+        )
+    last = pages.page.get_by_role("row").filter(has_text="Number 2")
+    expect(last).to_contain_text(re.compile("Pending|Installing|Running"))
+    last.get_by_role("button", name="Actions for Number 2").click()
+    pages.page.get_by_role("menuitem", name="Stop").click()
+    pages.page.get_by_role("button", name="Stop it").click()
+    expect(last).to_contain_text("Stopped")
+
+
+def test_it_fits_on_a_phone(pages: Pages, tester: Tester) -> None:
+    tester.result("a", "A long description of what was tried this time " * 3, seed=4)
+    tester.result("b", "Another", seed=5)
+    pages.page.set_viewport_size({"width": PHONE["width"], "height": PHONE["height"]})
+    pages.open("backtests")
+    expect(pages.page.get_by_role("link", name="Another")).to_be_visible()
+    pages.is_fine()
+    pages.open("a/backtest")
+    expect(pages.page.get_by_role("button", name=re.compile("Show all .* metrics"))).to_be_visible()
+    expect(pages.page.locator("canvas").first).to_be_visible()
+    pages.is_fine()
+    pages.open("backtests/compare?ids=a,b")
+    expect(pages.page.locator("canvas").first).to_be_visible()
+    pages.is_fine()
+
+
+def test_what_is_not_there_is_said_to_be_not_there(page: Page, tester: Tester) -> None:
+    pages = Pages(page, tester)
+    pages.sign_in()
+    pages.open("nothing/backtest")
+    expect(page.get_by_role("heading", name="There is nothing here")).to_be_visible()

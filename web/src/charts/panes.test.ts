@@ -1,0 +1,45 @@
+import { expect, it } from "vitest";
+import { closer, drawn, steered, wanted } from "./panes";
+
+const ALL = { from: 0, to: 1000 };
+const at = (...times: number[]) => times.map((time) => ({ time, value: time }));
+
+it("puts points in order, one per moment", () => {
+  expect(
+    drawn([
+      { time: 1, value: 1 },
+      { time: 1, value: null },
+      { time: 0, value: 3 },
+      { time: 2, value: 4 },
+    ]),
+  ).toEqual([
+    { time: 1, value: null },
+    { time: 2, value: 4 },
+  ]);
+});
+
+it("puts detail into the whole", () => {
+  expect(closer(at(0, 10, 20, 30), at(10, 12, 14, 20)).map(({ time }) => time)).toEqual([
+    0, 10, 12, 14, 20, 30,
+  ]);
+  expect(closer(at(0, 10), [])).toEqual(at(0, 10));
+});
+
+it("asks for detail only when looked at closely, and not again for every step", () => {
+  expect(wanted({ from: 0, to: 900 }, ALL, null)).toBeNull();
+  const asked = wanted({ from: 400, to: 500 }, ALL, null);
+  expect(asked).toEqual({ from: 350, to: 550 });
+  expect(wanted({ from: 410, to: 510 }, ALL, asked)).toBe(asked);
+  expect(wanted({ from: 420, to: 440 }, ALL, asked)).toEqual({ from: 410, to: 450 });
+  expect(wanted({ from: 500, to: 600 }, ALL, asked)).toEqual({ from: 450, to: 650 });
+});
+
+it("is steered by the keyboard and stays within what there is", () => {
+  expect(steered(null, ALL, "+")).toEqual({ from: 250, to: 750 });
+  expect(steered({ from: 250, to: 750 }, ALL, "ArrowRight")).toEqual({ from: 375, to: 875 });
+  expect(steered({ from: 500, to: 1000 }, ALL, "ArrowRight")).toEqual({ from: 500, to: 1000 });
+  expect(steered({ from: 250, to: 750 }, ALL, "-")).toBeNull();
+  expect(steered({ from: 250, to: 750 }, ALL, "0")).toBeNull();
+  expect(steered(null, ALL, "ArrowLeft")).toBeNull();
+  expect(steered(null, ALL, "a")).toBeUndefined();
+});
