@@ -12,8 +12,6 @@ export const config = defineConfig({
   plugins: [react(), tailwindcss()],
   resolve: { alias: { "~": fileURLToPath(new URL("./src", import.meta.url)) } },
   build: {
-    outDir: "../src/tapeline/http/app",
-    emptyOutDir: true,
     manifest: "manifest.json",
     // The policy of the shell refuses data: addresses.
     assetsInlineLimit: 0,

@@ -24,6 +24,9 @@ const queries = new QueryClient({
   }),
 });
 
+// After an upgrade of the server the parts that are not loaded yet have other names.
+addEventListener("vite:preloadError", () => location.reload());
+
 const place = document.getElementById("app");
 if (!place) throw new Error("The shell has no place for the app.");
 createRoot(place).render(

@@ -16,9 +16,9 @@ export function ModelCards({ rows, ask }: { rows: Row[]; ask: (wish: Wish) => vo
         >
           <div className="flex items-start justify-between gap-2">
             <div className="min-w-0">
-              <h3 className="text-base">
+              <h2 className="text-base">
                 <NameLink row={row} />
-              </h3>
+              </h2>
               <StatusBadge status={row.status} />
             </div>
             <Actions row={row} ask={ask} />

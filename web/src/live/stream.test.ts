@@ -66,9 +66,13 @@ describe("a live stream", () => {
   });
   it("begins anew when the browser gives up, ever more slowly", () => {
     const { stream, source, sources, anew } = started();
+    let lost = 0;
+    stream.whenLost(() => {
+      lost += 1;
+    });
     source().open();
     source().fail(2);
-    expect(sources[0]?.closed).toBe(true);
+    expect([sources[0]?.closed, lost]).toEqual([true, 1]);
     vi.advanceTimersByTime(1_000);
     expect(sources.length).toBe(2);
     source().fail(2);

@@ -32,6 +32,7 @@ export class Stream {
   readonly #watchers = new Set<() => void>();
   readonly #listeners = new Set<(arrived: Arrived) => void>();
   readonly #anew = new Set<() => void>();
+  readonly #lost = new Set<() => void>();
 
   constructor(
     private readonly address: string,
@@ -75,6 +76,12 @@ export class Stream {
     return () => this.#anew.delete(listener);
   }
 
+  /** Called when the server refused the stream: perhaps nobody is signed in any more. */
+  whenLost(listener: () => void): () => void {
+    this.#lost.add(listener);
+    return () => this.#lost.delete(listener);
+  }
+
   #connect(isAnew: boolean): void {
     const source = this.open(this.address);
     this.#source = source;
@@ -89,7 +96,9 @@ export class Stream {
     };
     source.onerror = () => {
       this.#become("behind");
-      if (source.readyState === CLOSED) this.#later();
+      if (source.readyState !== CLOSED) return;
+      for (const listener of this.#lost) listener();
+      this.#later();
     };
     for (const kind of this.kinds) {
       source.addEventListener(kind, (event) => {

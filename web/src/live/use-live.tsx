@@ -23,8 +23,8 @@ export function LiveModel({ model, children }: { model: string; children: ReactN
   useEffect(() => {
     const refresher = new Refresher((topics) => {
       void queries.invalidateQueries({
-        predicate: ({ queryKey: [whose, id, topic] }) =>
-          whose === "model" && id === model && topics.has(String(topic)),
+        predicate: ({ queryKey: [whose, id, topic], state }) =>
+          whose === "model" && id === model && topics.has(String(topic)) && !isLong(state.data),
       });
     });
     // Memory and processor use are on no tape: while a model talks, look at them now and then.
@@ -35,6 +35,8 @@ export function LiveModel({ model, children }: { model: string; children: ReactN
         facts.ask("facts");
       }),
       stream.whenAnew(() => void queries.invalidateQueries({ queryKey: ["model", model] })),
+      // Asking who we are leads to sign-in when we are nobody any more.
+      stream.whenLost(() => void queries.refetchQueries({ queryKey: ["me"], exact: true })),
     ];
     stream.start();
     return () => {
@@ -45,6 +47,13 @@ export function LiveModel({ model, children }: { model: string; children: ReactN
     };
   }, [model, queries, stream]);
   return <ModelStream value={stream}>{children}</ModelStream>;
+}
+
+/** A list that somebody has scrolled far into is not fetched again from its beginning for each event. */
+function isLong(data: unknown): boolean {
+  return (data as { pages?: unknown[] } | undefined)?.pages !== undefined
+    ? (data as { pages: unknown[] }).pages.length > 3
+    : false;
 }
 
 export function useModelStream(): Stream {
@@ -78,6 +87,7 @@ export function useLiveProject(project: string): Stream {
         void queries.invalidateQueries({ queryKey: ["model", model, "pnl", SPARK_POINTS] });
       }),
       stream.whenAnew(() => refresher.ask("models")),
+      stream.whenLost(() => void queries.refetchQueries({ queryKey: ["me"], exact: true })),
     ];
     stream.start();
     return () => {

@@ -66,7 +66,7 @@ export function LogView({
           type="search"
           aria-label="Search the log"
           placeholder="Search"
-          className="field w-full sm:w-56"
+          className="field w-auto min-w-32 flex-1 sm:max-w-56"
           value={typed}
           onChange={(event) => setTyped(event.target.value)}
         />

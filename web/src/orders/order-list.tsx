@@ -1,10 +1,11 @@
 /** Orders as a table with virtual rows: it grows by pages of the server, not by all there is. */
-import { useInfiniteQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useMemo, useRef, useState } from "react";
 import type { Order } from "~/api/pending";
 import * as ask from "~/api/queries";
 import { price, quantity } from "~/format/numbers";
+import { Button } from "~/ui/button";
 import { Gain, Side } from "~/ui/figures";
 import { Empty, Failed, Skeleton } from "~/ui/panel";
 import { Time } from "~/ui/time";
@@ -13,11 +14,11 @@ import { OrderDetail } from "./order-detail";
 const ROW = 36;
 /** A phone shows when, what, how much and at what price; the rest is one tap away. */
 const COLUMNS =
-  "grid-cols-[minmax(0,1fr)_3.75rem_minmax(4.5rem,1fr)_minmax(4.5rem,1fr)] md:grid-cols-[9.5rem_3.75rem_minmax(4.5rem,1fr)_minmax(5rem,1fr)_minmax(5rem,1fr)_minmax(5rem,1fr)_5.25rem_minmax(4.5rem,2fr)]";
+  "grid-cols-[7.75rem_1rem_minmax(0,1fr)_auto] md:grid-cols-[9.5rem_3.75rem_minmax(4.5rem,1fr)_minmax(5rem,1fr)_minmax(5rem,1fr)_minmax(5rem,1fr)_5.25rem_minmax(4.5rem,2fr)]";
 const WIDE = "hidden md:block";
 const HEADS: [string, string][] = [
   ["Time", ""],
-  ["Side", ""],
+  ["Side", "max-md:invisible"],
   ["Symbol", ""],
   ["Size", `text-right ${WIDE}`],
   ["Price", "text-right"],
@@ -36,6 +37,7 @@ export function OrderList({
   most?: number;
 }) {
   const found = useInfiniteQuery({ ...ask.orders(model, filter), placeholderData: (old) => old });
+  const queries = useQueryClient();
   const [opened, setOpened] = useState<Order | null>(null);
   const all = useMemo(() => found.data?.pages.flatMap((page) => page.items) ?? [], [found.data]);
   const orders = most ? all.slice(0, most) : all;
@@ -50,8 +52,21 @@ export function OrderList({
       </Empty>
     );
   }
+  const isLong = !most && (found.data?.pages.length ?? 0) > 3;
   return (
     <>
+      {isLong && (
+        <div className="flex items-center justify-between gap-3 border-b border-line bg-sunken px-4 py-1.5 text-sm text-soft">
+          This far back, new orders are not shown by themselves.
+          <Button
+            onClick={() =>
+              void queries.resetQueries({ queryKey: ask.orders(model, filter).queryKey })
+            }
+          >
+            Back to the newest
+          </Button>
+        </div>
+      )}
       <Rows
         orders={orders}
         open={setOpened}
@@ -165,7 +180,7 @@ function Row({
         </button>
       </span>
       <span role="cell">
-        <Side side={order.side} />
+        <Side side={order.side} brief />
       </span>
       <span role="cell" className="truncate" title={order.exchange}>
         {order.symbol}

@@ -20,14 +20,15 @@ export function Gain({
   );
 }
 
-export function Side({ side }: { side: string }) {
+/** `brief` leaves the word to screen readers where a phone has no room for it. */
+export function Side({ side, brief = false }: { side: string; brief?: boolean }) {
   const isBuy = side.toLowerCase() === "buy";
   return (
     <span
       className={`inline-flex items-center gap-1 font-medium ${isBuy ? "text-up" : "text-down"}`}
     >
       <span aria-hidden="true">{isBuy ? "▲" : "▼"}</span>
-      {isBuy ? "Buy" : "Sell"}
+      <span className={brief ? "max-md:sr-only" : ""}>{isBuy ? "Buy" : "Sell"}</span>
     </span>
   );
 }
