@@ -25,7 +25,8 @@ export const config = defineConfig({
     proxy: Object.fromEntries(proxied.map((path) => [path, { target: server }])),
   },
   test: {
-    environment: "jsdom",
+    // Components say for themselves that they need a page.
+    environment: "node",
     setupFiles: ["src/testing/setup.ts"],
     include: ["src/**/*.test.{ts,tsx}"],
   },

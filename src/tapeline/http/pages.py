@@ -103,11 +103,11 @@ async def show_invitation(visit: Visit) -> Response:
 async def accept_invitation(visit: Visit) -> Response:
     actor, secret = visit.account(), visit.request.path_params["secret"]
 
-    def job(connection: Connection) -> None:
-        invitations.accept(connection, actor, users.get(connection, actor.user_id()), secret)
+    def job(connection: Connection) -> Offer:
+        user = users.get(connection, actor.user_id())
+        return invitations.accept(connection, actor, user, secret)
 
-    await visit.services.store.write(job)
-    return see("/")
+    return see(f"/{(await visit.services.store.write(job)).project_id}")
 
 
 async def show_deploy(visit: Visit) -> Response:

@@ -13,7 +13,7 @@ const refuse: Middleware = {
   },
 };
 
-export const api = createClient<paths>({ baseUrl: location.origin });
+export const api = createClient<paths>({ baseUrl: "" });
 api.use(refuse);
 
 export function toSignIn(): void {

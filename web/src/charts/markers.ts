@@ -23,7 +23,7 @@ export interface View {
   width: number;
 }
 
-export const MARK_PIXELS = 14;
+export const MARK_PIXELS = 30;
 
 export function bucketed(orders: readonly Traded[], view: View, pixels = MARK_PIXELS): Bucket[] {
   const span = view.to - view.from;

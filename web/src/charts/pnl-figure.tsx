@@ -55,6 +55,13 @@ export function PnlFigure({ model, currency }: { model: string; currency: string
   }
 
   if (whole.error) return <Failed error={whole.error} retry={() => void whole.refetch()} />;
+  if (points.length === 0 && !whole.isPending) {
+    return (
+      <p className="py-8 text-center text-soft">
+        The curve begins with the first order that has a price.
+      </p>
+    );
+  }
   const words = summary(points, whole.data?.series_currency ?? currency);
   return (
     <figure aria-label="Profit and loss over time" className="grid gap-2">
@@ -85,9 +92,7 @@ export function PnlFigure({ model, currency }: { model: string; currency: string
         {asTable ? (
           <PointTable points={points} currency={currency} />
         ) : points.length === 0 ? (
-          <p className="flex h-full items-center justify-center px-4 text-center text-soft">
-            {whole.isPending ? "" : "The curve begins with the first order that has a price."}
-          </p>
+          <div className="skeleton h-full" />
         ) : (
           <Suspense fallback={<div className="skeleton h-full" />}>
             <PnlChart

@@ -79,12 +79,13 @@ export function Actions({ row, ask: wish }: { row: Row; ask: (wish: Wish) => voi
           onClick={() => wish({ act: "stop", model })}
         />
       ) : (
-        <IconButton
-          label={`Start ${model.name}`}
-          icon="play"
-          disabled={!canStart}
-          onClick={() => wish({ act: "start", model })}
-        />
+        canStart && (
+          <IconButton
+            label={`Start ${model.name}`}
+            icon="play"
+            onClick={() => wish({ act: "start", model })}
+          />
+        )
       )}
       <Menu trigger={<IconButton label={`More about ${model.name}`} icon="more" />}>
         <MenuItem onSelect={() => void navigate({ to: "/$project/$model/logs", params })}>

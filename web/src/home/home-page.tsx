@@ -84,7 +84,7 @@ function Fleet({ rows }: { rows: Row[] }) {
             type="search"
             aria-label="Search models"
             placeholder="Search models"
-            className="field ml-auto w-full sm:w-56"
+            className="field ml-auto w-auto min-w-40 flex-1 sm:max-w-56"
             value={typed}
             onChange={(event) => setTyped(event.target.value)}
           />
@@ -148,7 +148,7 @@ function FleetTotals({ totals }: { totals: Totals }) {
 
 function Total({ name, children }: { name: string; children: React.ReactNode }) {
   return (
-    <div className="min-w-0 rounded-lg border border-line bg-surface px-4 py-2.5 sm:min-w-44">
+    <div className="min-w-0 rounded-lg border border-line bg-surface px-4 py-2.5 nth-of-type-[n+3]:col-span-2 sm:min-w-44">
       <dt className="text-xs text-soft">{name}</dt>
       <dd className="truncate text-xl font-semibold">{children}</dd>
     </div>

@@ -205,8 +205,12 @@ export function wanted(line: Line, { type, q }: LogQuery): boolean {
 
 /** Two runs of lines, each in order, of which the second may repeat the end of the first. */
 export function merged(first: readonly Line[], second: readonly Line[]): Line[] {
-  const last = first.at(-1)?.seq ?? -1;
-  const added = second.filter((line) => line.seq > last);
+  let last = first.at(-1)?.seq ?? -1;
+  const added = second.filter((line) => {
+    const isNew = line.seq > last;
+    if (isNew) last = line.seq;
+    return isNew;
+  });
   const together = added.length ? [...first, ...added] : [...first];
   return together.length > MOST ? together.slice(-MOST) : together;
 }

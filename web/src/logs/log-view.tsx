@@ -79,6 +79,7 @@ export function LogView({
           <option value="">All types</option>
           <option>stdout</option>
           <option>stderr</option>
+          <option>system</option>
           <option>info</option>
           <option>warning</option>
           <option>error</option>

@@ -88,13 +88,11 @@ function Head({ model }: { model: ask.Model }) {
             Stop
           </Button>
         ) : (
-          <Button
-            icon="play"
-            disabled={!model.version}
-            onClick={() => wish({ act: "start", model })}
-          >
-            Start
-          </Button>
+          model.version && (
+            <Button icon="play" onClick={() => wish({ act: "start", model })}>
+              Start
+            </Button>
+          )
         )}
         <ButtonLink
           to="/$project/deploy"

@@ -11,8 +11,20 @@ import { Time } from "~/ui/time";
 import { OrderDetail } from "./order-detail";
 
 const ROW = 36;
+/** A phone shows when, what, how much and at what price; the rest is one tap away. */
 const COLUMNS =
-  "grid-cols-[minmax(9.5rem,1fr)_3.75rem_minmax(5rem,1fr)_minmax(6rem,1fr)_minmax(6rem,1fr)_minmax(6rem,1fr)_minmax(5rem,1fr)_minmax(0,2fr)]";
+  "grid-cols-[minmax(0,1fr)_3.75rem_minmax(4.5rem,1fr)_minmax(4.5rem,1fr)] md:grid-cols-[9.5rem_3.75rem_minmax(4.5rem,1fr)_minmax(5rem,1fr)_minmax(5rem,1fr)_minmax(5rem,1fr)_5.25rem_minmax(4.5rem,2fr)]";
+const WIDE = "hidden md:block";
+const HEADS: [string, string][] = [
+  ["Time", ""],
+  ["Side", ""],
+  ["Symbol", ""],
+  ["Size", `text-right ${WIDE}`],
+  ["Price", "text-right"],
+  ["Realized", `text-right ${WIDE}`],
+  ["Status", `pl-3 ${WIDE}`],
+  ["Annotation", WIDE],
+];
 
 export function OrderList({
   model,
@@ -95,26 +107,16 @@ function Rows({
         role="table"
         aria-label="Orders"
         aria-rowcount={orders.length + 1}
-        className="min-w-[52rem]"
+        className="md:min-w-[48rem]"
       >
         <div role="rowgroup" className="sticky top-0 z-10 bg-surface">
           <div
             role="row"
             aria-rowindex={1}
-            className={`grid ${COLUMNS} items-center gap-x-3 border-b border-line px-4 py-2 text-xs font-medium text-soft`}
+            className={`grid ${COLUMNS} items-center gap-x-2 border-b border-line px-4 py-2 text-xs font-medium text-soft`}
           >
-            {["Time", "Side", "Symbol"].map((name) => (
-              <span role="columnheader" key={name}>
-                {name}
-              </span>
-            ))}
-            {["Size", "Price", "Realized"].map((name) => (
-              <span role="columnheader" key={name} className="text-right">
-                {name}
-              </span>
-            ))}
-            {["Status", "Annotation"].map((name) => (
-              <span role="columnheader" key={name}>
+            {HEADS.map(([name, looks]) => (
+              <span role="columnheader" key={name} className={looks}>
                 {name}
               </span>
             ))}
@@ -148,7 +150,7 @@ function Row({
       role="row"
       aria-rowindex={at + 2}
       tabIndex={-1}
-      className={`absolute grid w-full ${COLUMNS} cursor-pointer items-center gap-x-3 border-b border-line px-4 hover:bg-hover`}
+      className={`absolute grid w-full ${COLUMNS} cursor-pointer items-center gap-x-2 border-b border-line px-4 hover:bg-hover`}
       style={{ top, height: ROW }}
       onClick={() => open(order)}
     >
@@ -159,7 +161,7 @@ function Row({
           aria-label={`Details of order ${order.id}`}
           onClick={() => open(order)}
         >
-          <Time at={order.time} as="stamp" />
+          <Time at={order.time} />
         </button>
       </span>
       <span role="cell">
@@ -168,7 +170,7 @@ function Row({
       <span role="cell" className="truncate" title={order.exchange}>
         {order.symbol}
       </span>
-      <span role="cell" className="num text-right">
+      <span role="cell" className={`num text-right ${WIDE}`}>
         {order.size !== null
           ? quantity(order.size)
           : order.fill?.size
@@ -179,17 +181,21 @@ function Row({
         {price(order.fill?.price ?? order.price)}
         {order.fill?.estimated && <span className="text-warn"> ~</span>}
       </span>
-      <span role="cell" className="text-right">
+      <span role="cell" className={`text-right ${WIDE}`}>
         {order.fill?.realized ? (
           <Gain value={order.fill.realized} />
         ) : (
           <span className="text-soft">–</span>
         )}
       </span>
-      <span role="cell" className="truncate text-soft">
+      <span role="cell" className={`truncate pl-3 text-soft ${WIDE}`}>
         {order.status ?? (order.fill?.assumed ? "assumed" : "")}
       </span>
-      <span role="cell" className="truncate text-soft" title={order.annotation ?? undefined}>
+      <span
+        role="cell"
+        className={`truncate text-soft ${WIDE}`}
+        title={order.annotation ?? undefined}
+      >
         {order.annotation}
       </span>
     </div>

@@ -9,7 +9,7 @@ import { Menu, MenuItem, MenuLabel, MenuLine } from "~/ui/menu";
 
 const ENTRY =
   "flex min-h-8 items-center gap-2.5 rounded-md px-2.5 text-soft transition-colors hover:bg-hover hover:text-ink";
-const CURRENT = "bg-hover text-ink font-medium";
+const CURRENT = "bg-hover text-ink! font-medium";
 
 export function Sidebar({
   project,

@@ -32,7 +32,7 @@ export function Panel({
 
 export function Empty({ title, children }: { title: string; children?: ReactNode }) {
   return (
-    <div className="px-4 py-10 text-center">
+    <div className="px-4 py-6 text-center">
       <p className="font-medium">{title}</p>
       {children && <div className="mx-auto mt-1 max-w-prose text-soft">{children}</div>}
     </div>

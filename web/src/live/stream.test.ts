@@ -1,0 +1,109 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { concernsLists, Refresher } from "./refresh";
+import { type Source, Stream } from "./stream";
+
+class FakeSource implements Source {
+  readyState = 0;
+  onopen: ((event: Event) => void) | null = null;
+  onerror: ((event: Event) => void) | null = null;
+  closed = false;
+  readonly listeners = new Map<string, (event: MessageEvent<string>) => void>();
+  addEventListener(kind: string, listener: (event: MessageEvent<string>) => void) {
+    this.listeners.set(kind, listener);
+  }
+  close() {
+    this.closed = true;
+  }
+  open() {
+    this.readyState = 1;
+    this.onopen?.(new Event("open"));
+  }
+  fail(readyState: number) {
+    this.readyState = readyState;
+    this.onerror?.(new Event("error"));
+  }
+  send(kind: string, data: unknown) {
+    this.listeners.get(kind)?.(new MessageEvent(kind, { data: JSON.stringify(data) }));
+  }
+}
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+function started() {
+  const sources: FakeSource[] = [];
+  const stream = new Stream("/stream", ["log", "lifecycle"], () => {
+    const source = new FakeSource();
+    sources.push(source);
+    return source;
+  });
+  const heard: unknown[] = [];
+  let anew = 0;
+  stream.listen(({ kind, data }) => heard.push([kind, data]));
+  stream.whenAnew(() => {
+    anew += 1;
+  });
+  stream.start();
+  const source = () => sources.at(-1) as FakeSource;
+  return { stream, sources, source, heard, anew: () => anew };
+}
+
+describe("a live stream", () => {
+  it("tells what arrives, and that what was loaded before may be old", () => {
+    const { stream, source, heard, anew } = started();
+    expect(stream.state).toBe("connecting");
+    source().open();
+    source().send("log", { line: "hi" });
+    expect([stream.state, anew(), heard]).toEqual(["live", 1, [["log", { line: "hi" }]]]);
+  });
+  it("says that it is behind while the browser connects again, and misses nothing by it", () => {
+    const { stream, source, sources, anew } = started();
+    source().open();
+    source().fail(0);
+    expect(stream.state).toBe("behind");
+    source().open();
+    expect([stream.state, sources.length, anew()]).toEqual(["live", 1, 1]);
+  });
+  it("begins anew when the browser gives up, ever more slowly", () => {
+    const { stream, source, sources, anew } = started();
+    source().open();
+    source().fail(2);
+    expect(sources[0]?.closed).toBe(true);
+    vi.advanceTimersByTime(1_000);
+    expect(sources.length).toBe(2);
+    source().fail(2);
+    vi.advanceTimersByTime(1_000);
+    expect(sources.length).toBe(2);
+    vi.advanceTimersByTime(1_000);
+    expect(sources.length).toBe(3);
+    source().open();
+    expect([stream.state, anew()]).toEqual(["live", 2]);
+  });
+  it("is over when it is stopped", () => {
+    const { stream, source, sources } = started();
+    source().fail(2);
+    stream.stop();
+    vi.advanceTimersByTime(60_000);
+    expect(sources.length).toBe(1);
+  });
+});
+
+describe("refreshing", () => {
+  it("happens at once and then at most once in a while, with all that has gathered", () => {
+    const told: string[][] = [];
+    const refresher = new Refresher((topics) => told.push([...topics]), 1_000);
+    refresher.ask("orders", "pnl");
+    for (let count = 0; count < 500; count += 1) refresher.ask("orders");
+    refresher.ask("facts");
+    expect(told).toEqual([["orders", "pnl"]]);
+    vi.advanceTimersByTime(1_000);
+    expect(told.at(-1)).toEqual(["orders", "facts"]);
+    vi.advanceTimersByTime(5_000);
+    expect(told.length).toBe(2);
+  });
+  it("of lists is not asked for by every line that is printed", () => {
+    expect(concernsLists(["log"])).toBe(false);
+    expect(concernsLists(["log", "spot-market"])).toBe(true);
+    expect(concernsLists([])).toBe(true);
+  });
+});

@@ -1,0 +1,122 @@
+import { describe, expect, it, vi } from "vitest";
+import type { Line } from "~/api/pending";
+import { type Asked, type LogQuery, LogStore, merged } from "./log-store";
+
+const line = (seq: number, type = "stdout"): Line => ({
+  seq,
+  type,
+  line: `line ${seq}`,
+  time: seq,
+  received_at: seq,
+});
+
+/** A server with so many lines, which answers as ours does. */
+function serving(count: number) {
+  const all = Array.from({ length: count }, (_, at) =>
+    line(at + 1, at % 10 === 0 ? "stderr" : "stdout"),
+  );
+  const asked: Asked[] = [];
+  const fetch = async (query: LogQuery, ask: Asked) => {
+    asked.push(ask);
+    const wanted = all.filter(
+      (one) => (!query.type || one.type === query.type) && (!query.q || one.line.includes(query.q)),
+    );
+    if (ask.after != null) {
+      const items = wanted.filter(({ seq }) => seq > Number(ask.after)).slice(0, ask.limit);
+      return { items, next: items.length === ask.limit ? String(items.at(-1)?.seq) : null };
+    }
+    const before = ask.cursor == null ? Number.POSITIVE_INFINITY : Number(ask.cursor);
+    const items = wanted
+      .filter(({ seq }) => seq < before)
+      .slice(-ask.limit)
+      .toReversed();
+    return { items, next: items.length === ask.limit ? String(items.at(-1)?.seq) : null };
+  };
+  return { fetch, asked, all };
+}
+
+const settle = () => new Promise((resolve) => setTimeout(resolve, 80));
+const seqs = (store: LogStore) => store.shown.lines.map(({ seq }) => seq);
+
+describe("a log", () => {
+  it("shows the newest lines, oldest first, and what comes", async () => {
+    const store = new LogStore(serving(1_200).fetch);
+    await store.showNewest();
+    expect([seqs(store)[0], seqs(store).at(-1), store.shown.hasOlder]).toEqual([701, 1_200, true]);
+    store.push(line(1_201));
+    store.push(line(1_201));
+    store.push(line(1_200));
+    await settle();
+    expect(seqs(store).slice(-2)).toEqual([1_200, 1_201]);
+  });
+  it("goes back page by page", async () => {
+    const store = new LogStore(serving(1_200).fetch);
+    await store.showNewest();
+    await store.showOlder();
+    await store.showOlder();
+    expect([seqs(store)[0], seqs(store).length, store.shown.hasOlder]).toEqual([1, 1_200, false]);
+  });
+  it("stands still while paused and counts what waits", async () => {
+    const store = new LogStore(serving(10).fetch);
+    await store.showNewest();
+    store.pause();
+    store.push(line(11));
+    store.push(line(12));
+    await settle();
+    expect([seqs(store).at(-1), store.shown.waiting]).toEqual([10, 2]);
+    store.resume();
+    expect([seqs(store).at(-1), store.shown.waiting]).toEqual([12, 0]);
+  });
+  it("keeps to what is searched for, live lines too", async () => {
+    const store = new LogStore(serving(100).fetch);
+    await store.showNewest({ type: "stderr", q: "" });
+    expect(seqs(store)).toEqual([1, 11, 21, 31, 41, 51, 61, 71, 81, 91]);
+    store.push(line(101, "stdout"));
+    store.push(line(102, "stderr"));
+    await settle();
+    expect(seqs(store).at(-1)).toBe(102);
+  });
+  it("finds a moment in a long log with a few questions, and the way back to the end", async () => {
+    const { fetch, asked } = serving(100_000);
+    const store = new LogStore(fetch);
+    await store.showNewest();
+    const before = asked.length;
+    await store.showTime(54_321);
+    expect(asked.length - before).toBeLessThan(25);
+    expect(seqs(store)).toContain(54_321);
+    expect(store.shown.follows).toBe(false);
+    store.push(line(100_001));
+    await settle();
+    expect(seqs(store)).not.toContain(100_001);
+    await store.showNewer();
+    expect(seqs(store).at(-1)).toBe(54_321 - 1 + 1_000);
+    await store.showNewest();
+    expect(store.shown.follows).toBe(true);
+  });
+  it("says when the server cannot be reached, and recovers", async () => {
+    const { fetch } = serving(3);
+    const failing = vi.fn(fetch).mockRejectedValueOnce(new TypeError("no network"));
+    const store = new LogStore(failing);
+    await store.showNewest();
+    expect(store.shown.failed).toBeInstanceOf(TypeError);
+    await store.showNewest();
+    expect([store.shown.failed, seqs(store).length]).toEqual([null, 3]);
+  });
+  it("shows nothing twice that comes while the first page is on its way", async () => {
+    const { fetch } = serving(5);
+    const store = new LogStore(async (query, ask) => {
+      await settle();
+      return fetch(query, ask);
+    });
+    const first = store.showNewest();
+    store.push(line(5));
+    store.push(line(6));
+    await first;
+    expect(seqs(store)).toEqual([1, 2, 3, 4, 5, 6]);
+  });
+  it("forgets its oldest lines before a browser minds", () => {
+    const many = Array.from({ length: 20_000 }, (_, at) => line(at));
+    expect(merged(many, [line(20_000)]).length).toBe(20_000);
+    expect(merged(many, [line(20_000)])[0]?.seq).toBe(1);
+  });
+});
