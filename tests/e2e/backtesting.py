@@ -18,7 +18,8 @@ def backtest(days=30, fast=5, label="a", deep=False):
     time.sleep(1.5)
     if days < 0:
         raise ValueError("days must not be negative")
-    values = [{"time": 1640995200 + 86400 * day, "value": 1000.0 + fast * day} for day in range(days)]
+    values = [{"time": 1640995200 + 86400 * day, "value": 1000.0 + fast * day}
+              for day in range(days)]
     print("tested", flush=True)
     return {"symbols": ["BTC-USD"], "quote_asset": "USD", "start_time": 1640995200,
             "stop_time": 1640995200 + 86400 * days, "account_values": values, "trades": [],
@@ -26,7 +27,7 @@ def backtest(days=30, fast=5, label="a", deep=False):
 """
 
 
-class Tester:
+class Candidate:
     """A model of one trader, its key, and the archive of its only version."""
 
     def __init__(self, trader: Trader, name: str = "Tested") -> None:
@@ -90,7 +91,7 @@ def simulated(
                     "price": round(price, 2),
                     "size": size,
                     "fee": 0.5,
-                }  # fmt: skip
+                }
             )
             held = 0.0 if held else size
     return {

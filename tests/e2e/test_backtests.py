@@ -10,7 +10,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.acceptance.conftest import PASSWORD, Home, Server
 from tests.acceptance.traders import Trader, pythons
-from tests.e2e.backtesting import Tester
+from tests.e2e.backtesting import Candidate
 
 pytestmark = pytest.mark.heavy
 
@@ -43,17 +43,17 @@ def trader(server: Server) -> Iterator[Trader]:
 
 
 @pytest.fixture
-def tester(trader: Trader) -> Tester:
-    return Tester(trader)
+def candidate(trader: Trader) -> Candidate:
+    return Candidate(trader)
 
 
 class Pages:
     """A trader's browser."""
 
-    def __init__(self, page: Page, tester: Tester) -> None:
+    def __init__(self, page: Page, candidate: Candidate) -> None:
         self.page = page
-        self._tester = tester
-        self._address = tester.trader.server.address
+        self._tester = candidate
+        self._address = candidate.trader.server.address
 
     def sign_in(self) -> None:
         self.page.goto(f"{self._address}/auth/signin")
@@ -78,14 +78,14 @@ class Pages:
 
 
 @pytest.fixture
-def pages(page: Page, tester: Tester) -> Iterator[Pages]:
+def pages(page: Page, candidate: Candidate) -> Iterator[Pages]:
     """Ada, signed in. No page of hers may print an error."""
     told: list[str] = []
     page.on("console", lambda said: told.append(said.text) if said.type == "error" else None)
     page.on("pageerror", lambda error: told.append(str(error)))
     page.set_default_timeout(SLOW)
     expect.set_options(timeout=SLOW)
-    pages = Pages(page, tester)
+    pages = Pages(page, candidate)
     pages.sign_in()
     yield pages
     assert told == []
@@ -93,9 +93,9 @@ def pages(page: Page, tester: Tester) -> Iterator[Pages]:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_pushed_result_is_shown_with_all_its_figures(
-    pages: Pages, tester: Tester, scheme: Any
+    pages: Pages, candidate: Candidate, scheme: Any
 ) -> None:
-    tester.result("first", "Trend following", label="baseline", seed=4)
+    candidate.result("first", "Trend following", label="baseline", seed=4)
     pages.page.emulate_media(color_scheme=scheme)
     pages.open("first/backtest")
     page = pages.page
@@ -125,8 +125,8 @@ def test_a_pushed_result_is_shown_with_all_its_figures(
         assert answer.status == 200
 
 
-def test_a_metric_that_is_not_there_says_why(pages: Pages, tester: Tester) -> None:
-    tester.result("short", "A month", days=30, every=100)
+def test_a_metric_that_is_not_there_says_why(pages: Pages, candidate: Candidate) -> None:
+    candidate.result("short", "A month", days=30, every=100)
     pages.open("short/backtest")
     metrics = pages.panel("Metrics")
     expect(metrics).to_contain_text("The record is shorter than that.")
@@ -136,12 +136,14 @@ def test_a_metric_that_is_not_there_says_why(pages: Pages, tester: Tester) -> No
     expect(metrics).to_contain_text("What the account gained from its first value to its last.")
 
 
-def test_the_list_is_live_and_labels_and_deletes_in_place(pages: Pages, tester: Tester) -> None:
+def test_the_list_is_live_and_labels_and_deletes_in_place(
+    pages: Pages, candidate: Candidate
+) -> None:
     page = pages.page
     pages.open("backtests")
     expect(page.get_by_text("No backtest yet")).to_be_visible()
     pages.is_fine()
-    tester.result("one", "The first", days=60)
+    candidate.result("one", "The first", days=60)
     row = page.get_by_role("row").filter(has_text="The first")
     expect(row).to_contain_text("Done")
     expect(row).to_contain_text("%")
@@ -164,9 +166,9 @@ def test_the_list_is_live_and_labels_and_deletes_in_place(pages: Pages, tester: 
     expect(page.get_by_text("No backtest yet")).to_be_visible()
 
 
-def test_the_list_sorts_by_any_figure(pages: Pages, tester: Tester) -> None:
-    tester.result("low", "Low", days=200, seed=3, drift=-0.002)
-    tester.result("high", "High", days=200, seed=3, drift=0.004)
+def test_the_list_sorts_by_any_figure(pages: Pages, candidate: Candidate) -> None:
+    candidate.result("low", "Low", days=200, seed=3, drift=-0.002)
+    candidate.result("high", "High", days=200, seed=3, drift=0.004)
     pages.open("backtests")
     names = pages.page.get_by_role("row").get_by_role("link")
     expect(names).to_have_text(["High", "Low"])
@@ -179,8 +181,8 @@ def test_the_list_sorts_by_any_figure(pages: Pages, tester: Tester) -> None:
     )
 
 
-def test_who_looks_closer_gets_the_detail(pages: Pages, tester: Tester) -> None:
-    tester.result("long", "Long", days=9_000)
+def test_who_looks_closer_gets_the_detail(pages: Pages, candidate: Candidate) -> None:
+    candidate.result("long", "Long", days=9_000)
     asked: list[str] = []
     pages.page.on("request", lambda sent: asked.append(sent.url))
     pages.open("long/backtest")
@@ -199,10 +201,10 @@ def test_who_looks_closer_gets_the_detail(pages: Pages, tester: Tester) -> None:
     pages.page.keyboard.press("0")
 
 
-def test_up_to_eight_are_compared(pages: Pages, tester: Tester) -> None:
+def test_up_to_eight_are_compared(pages: Pages, candidate: Candidate) -> None:
     page = pages.page
     for number in range(9):
-        tester.result(f"b{number}", f"Try {number}", days=40 + number, seed=number)
+        candidate.result(f"b{number}", f"Try {number}", days=40 + number, seed=number)
     pages.open("backtests")
     for number in range(8):
         page.get_by_role("checkbox", name=f"Compare Try {number}").check()
@@ -222,14 +224,14 @@ def test_up_to_eight_are_compared(pages: Pages, tester: Tester) -> None:
     page.get_by_label("Lay their starts on one another").check()
     expect(chart.locator("canvas").first).to_be_visible()
     chart.get_by_role("button", name="Show as a table").click()
-    expect(chart).to_contain_text("day 47")
+    expect(chart).to_contain_text("day 46")
     page.get_by_role("button", name="Leave out Try 7").click()
     expect(page.get_by_role("heading", name="Compare 7 backtests")).to_be_visible()
 
 
-def test_a_backtest_is_run_with_arguments_of_ones_own(pages: Pages, tester: Tester) -> None:
+def test_a_backtest_is_run_with_arguments_of_ones_own(pages: Pages, candidate: Candidate) -> None:
     page = pages.page
-    tester.upload()
+    candidate.upload()
     pages.open("backtests")
     page.get_by_role("button", name="Run a backtest").click()
     dialog = page.get_by_role("dialog", name="Run a backtest")
@@ -278,13 +280,13 @@ def test_a_backtest_is_run_with_arguments_of_ones_own(pages: Pages, tester: Test
     expect(page.get_by_role("region", name="Arguments")).to_contain_text("-1")
 
 
-def test_a_backtest_that_takes_too_long_is_stopped(pages: Pages, tester: Tester) -> None:
-    tester.upload()
+def test_a_backtest_that_takes_too_long_is_stopped(pages: Pages, candidate: Candidate) -> None:
+    candidate.upload()
     pages.open("backtests")
     for number in range(3):
-        tester.trader.post(
+        candidate.trader.post(
             "/model/backtest-uploaded-model",
-            json={"modelId": tester.id, "backtestDescription": f"Number {number}"},
+            json={"modelId": candidate.id, "backtestDescription": f"Number {number}"},
         )
     last = pages.page.get_by_role("row").filter(has_text="Number 2")
     expect(last).to_contain_text(re.compile("Pending|Installing|Running"))
@@ -294,9 +296,9 @@ def test_a_backtest_that_takes_too_long_is_stopped(pages: Pages, tester: Tester)
     expect(last).to_contain_text("Stopped")
 
 
-def test_it_fits_on_a_phone(pages: Pages, tester: Tester) -> None:
-    tester.result("a", "A long description of what was tried this time " * 3, seed=4)
-    tester.result("b", "Another", seed=5)
+def test_it_fits_on_a_phone(pages: Pages, candidate: Candidate) -> None:
+    candidate.result("a", "A long description of what was tried this time " * 3, seed=4)
+    candidate.result("b", "Another", seed=5)
     pages.page.set_viewport_size({"width": PHONE["width"], "height": PHONE["height"]})
     pages.open("backtests")
     expect(pages.page.get_by_role("link", name="Another")).to_be_visible()
@@ -310,8 +312,8 @@ def test_it_fits_on_a_phone(pages: Pages, tester: Tester) -> None:
     pages.is_fine()
 
 
-def test_what_is_not_there_is_said_to_be_not_there(page: Page, tester: Tester) -> None:
-    pages = Pages(page, tester)
+def test_what_is_not_there_is_said_to_be_not_there(page: Page, candidate: Candidate) -> None:
+    pages = Pages(page, candidate)
     pages.sign_in()
     pages.open("nothing/backtest")
     expect(page.get_by_role("heading", name="There is nothing here")).to_be_visible()

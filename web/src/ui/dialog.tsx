@@ -84,7 +84,7 @@ export function Confirm({
     <AlertDialog.Root open={open} onOpenChange={onOpenChange}>
       <AlertDialog.Portal>
         <Veil />
-        <AlertDialog.Content className={BOX}>
+        <AlertDialog.Content aria-modal="true" className={BOX}>
           <AlertDialog.Title className="text-lg">{title}</AlertDialog.Title>
           <AlertDialog.Description asChild>
             <div className="mt-2 text-soft [overflow-wrap:anywhere]">{children}</div>

@@ -97,7 +97,8 @@ export function ComparePage() {
           <Together
             columns={columns}
             lines={linesOf(data)}
-            align={data.align}
+            drawn={data.align}
+            align={align}
             setAlign={setAlign}
             all={allOf(data.times)}
             returns={data.metrics.find(({ name }) => name === "total_return")?.values ?? []}
@@ -123,6 +124,7 @@ function allOf(times: readonly number[]): View | null {
 function Together({
   columns,
   lines,
+  drawn,
   align,
   setAlign,
   all,
@@ -131,6 +133,8 @@ function Together({
   returns: readonly (number | null)[];
   columns: Column[];
   lines: ReturnType<typeof linesOf>;
+  /** How the lines that are here lie; what was chosen may still be on its way. */
+  drawn: "time" | "start";
   align: "time" | "start";
   setAlign: (align: "time" | "start") => void;
   all: View | null;
@@ -169,11 +173,11 @@ function Together({
         ))}
       {all ? (
         <ChartFigure
-          key={align}
+          key={drawn}
           label="The account values, each from 100"
           words={told(lines, name, returns)}
           panes={panes}
-          axis={align}
+          axis={drawn}
           all={all}
           height={380}
           aside={

@@ -55,17 +55,15 @@ function Bar({
   tone: string;
 }) {
   return (
-    <div>
-      <div className="flex items-baseline justify-between gap-4">
-        <dt>{name}</dt>
-        <dd className="num font-medium">{text}</dd>
-      </div>
-      <div aria-hidden="true" className="mt-1 h-1.5 overflow-hidden rounded-sm bg-sunken">
+    <div className="flex flex-wrap items-baseline justify-between gap-x-4">
+      <dt className="min-w-0 flex-1">{name}</dt>
+      <dd className="num font-medium">{text}</dd>
+      <dd aria-hidden="true" className="mt-1 h-1.5 w-full overflow-hidden rounded-sm bg-sunken">
         <div
           className={`h-full ${tone}`}
           style={{ width: `${Math.max(0, Math.min(1, share)) * 100}%` }}
         />
-      </div>
+      </dd>
     </div>
   );
 }

@@ -100,17 +100,15 @@ export function MetricCards({ backtest }: { backtest: Backtest }) {
               {measures.map((one) => (
                 <div
                   key={one.name}
-                  className="break-inside-avoid border-t border-line py-1.5"
+                  className="flex break-inside-avoid flex-wrap items-baseline justify-between gap-x-4 border-t border-line py-1.5"
                   title={explained ? undefined : one.explanation}
                 >
-                  <div className="flex items-baseline justify-between gap-4">
-                    <dt className="min-w-0">{one.display_name || one.name}</dt>
-                    <dd>
-                      <Figure name={one.name} measure={one} currency={currency} />
-                    </dd>
-                  </div>
+                  <dt className="min-w-0 flex-1">{one.display_name || one.name}</dt>
+                  <dd>
+                    <Figure name={one.name} measure={one} currency={currency} />
+                  </dd>
                   {(explained || (one.value === null && one.reason)) && (
-                    <dd className="max-w-prose text-xs text-soft">
+                    <dd className="w-full max-w-prose text-xs text-soft">
                       {one.value === null && one.reason ? one.reason : one.explanation}
                     </dd>
                   )}
