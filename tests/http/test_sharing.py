@@ -58,6 +58,9 @@ def hidden_from(model: Model, choices: dict[str, Any]) -> set[str]:
         hidden |= spellings(amounts(model) | sizes(model))
     if choices.get("hide_sizes"):
         hidden |= spellings(sizes(model))
+        if not choices.get("percent_only"):
+            # The account as a whole is shown in money: its first value is the first fee.
+            hidden -= spellings({one["value"] for one in model.get("/pnl")["series"]})
     if choices.get("hide_symbols"):
         hidden |= {*SYMBOLS, "ZQX", EXCHANGE, "KWD", *spellings(set(PRICES))}
     if any(choices.get(name) for name in ("percent_only", "hide_symbols", "hide_sizes")):

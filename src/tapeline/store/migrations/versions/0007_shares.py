@@ -30,7 +30,7 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(
             ["model_id"],
             ["models.id"],
-            name=op.f("fk_shares_model_id_models"),
+            name=op.f("fk_shares_model_id"),
             ondelete="CASCADE",
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_shares")),
@@ -46,7 +46,7 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(
             ["share_id"],
             ["shares.id"],
-            name=op.f("fk_share_visits_share_id_shares"),
+            name=op.f("fk_share_visits_share_id"),
             ondelete="CASCADE",
         ),
         sa.PrimaryKeyConstraint("share_id", "day", "visitor", name=op.f("pk_share_visits")),
