@@ -19,6 +19,8 @@ from tapeline.models import models, secrets, versions
 from tapeline.models.manifest import Manifest
 from tapeline.models.plans import Plan
 from tapeline.runs import desired
+from tapeline.sharing import links
+from tapeline.sharing.choices import Choices
 from tapeline.tape import kinds, tapes
 from tapeline.tape.event import Event, Submission
 from tests.archives import zipped
@@ -98,6 +100,12 @@ MATRIX: dict[Route, tuple[int, ...]] = {
     ("GET", "/api/models/{model}/tape"): (200, 200, 200, 200, 404, 401),
     ("GET", "/api/models/{model}/tape/seals"): (200, 200, 200, 200, 404, 401),
     ("GET", "/api/models/{model}/stream"): (200, 200, 200, 200, 404, 401),
+    ("GET", "/api/models/{model}/record"): (200, 200, 200, 200, 404, 401),
+    ("GET", "/api/models/{model}/shares"): (200, 200, 200, 200, 404, 401),
+    ("POST", "/api/models/{model}/shares"): (200, 200, 403, 403, 404, 401),
+    ("POST", "/api/models/{model}/shares/preview"): (200, 200, 200, 200, 404, 401),
+    ("PATCH", "/api/models/{model}/shares/{share}"): (200, 200, 403, 403, 404, 401),
+    ("DELETE", "/api/models/{model}/shares/{share}"): (200, 200, 403, 403, 404, 401),
     ("POST", "/project/plans"): (200, 200, 200, 200, 200, 401),
     ("GET", "/api/pythons"): (200, 200, 200, 200, 200, 401),
     ("GET", "/model/status"): (200, 200, 200, 200, 200, 401),
@@ -122,7 +130,12 @@ MATRIX: dict[Route, tuple[int, ...]] = {
     ("POST", "/project/delete"): (200, 403, 403, 403, 404, 401),
 }
 
-GUARDED = {(row.method, row.path): row for row in ROUTES if row.access is not Access.PUBLIC}
+# What links open has tests of its own, in test_sharing.py.
+GUARDED = {
+    (row.method, row.path): row
+    for row in ROUTES
+    if row.access not in (Access.PUBLIC, Access.SHARED)
+}
 
 
 @dataclass(frozen=True)
@@ -154,7 +167,11 @@ class Scene:
             "invitation": lambda: self._invitation()["{invitation}" in row.path],
         }
         found = {name: make() for name, make in makers.items() if name in wanted(row)}
-        return found | ({"run": self._run(found["model"])} if "run" in wanted(row) else {})
+        if "run" in wanted(row):
+            found["run"] = self._run(found["model"])
+        if "share" in wanted(row):
+            found["share"] = self._share(found["model"])
+        return found
 
     def request(self, row: Endpoint, facts: dict[str, str]) -> dict[str, Any]:
         """The arguments of an httpx request for a route."""
@@ -242,6 +259,19 @@ class Scene:
             return run.id
 
         return self.service.store.write_now(make)
+
+    def _share(self, model_id: str) -> str:
+        share, _ = self.service.store.write_now(
+            links.create,
+            self.cast.owner.actor,
+            model_id,
+            backtest_id=None,
+            title=None,
+            choices=Choices(),
+            password_hash=None,
+            expires_at=None,
+        )
+        return share.id
 
     def _model_with_a_backtest(self) -> str:
         model_id = self._model()

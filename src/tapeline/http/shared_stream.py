@@ -41,7 +41,7 @@ async def _changes(
     watcher = services.watchers.join(model_id)
     try:
         yield b": connected\n\n"
-        while not services.watchers.closed:
+        while True:
             watcher.take()
             watcher.is_behind = False
             await shared_api.catch_up(services, await services.store.read(find))
@@ -53,6 +53,8 @@ async def _changes(
                 if last == after:
                     break
                 after = last
+            if services.watchers.closed:
+                return
             if is_delayed:
                 # By the clock alone: what happens now must not show in when we say something.
                 await _rest(services)

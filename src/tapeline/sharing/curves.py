@@ -41,12 +41,13 @@ def live_account(line: tuple[Floats, Floats] | None, base: float | None) -> Acco
     return Account(ordered(times, values + (base or 0.0)), is_money=base is None)
 
 
-def live_line(account: Account, choices: Choices) -> Line:
-    series, base = account.series, choices.base
+def live_line(profit: Account, choices: Choices) -> Line:
+    """Of profit and loss alone; what is shown of it is chosen here."""
+    series, base = profit.series, choices.base
     if choices.shows_money:
-        return Line("money", series.times, series.values - (base or 0.0))
+        return Line("money", series.times, series.values)
     if base is not None:
-        return Line("percent", series.times, series.values / base * HUNDRED)
+        return Line("percent", series.times, HUNDRED + series.values / base * HUNDRED)
     return Line("index", series.times, series.values / _span(series) * HUNDRED)
 
 

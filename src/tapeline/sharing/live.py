@@ -111,7 +111,7 @@ class LiveExhibit(Exhibit):
         )
 
     def curve(self, stretch: Stretch) -> SharedCurve:
-        line = curves.live_line(self.account, self.choices)
+        line = curves.live_line(curves.live_account(self.facts.line, None), self.choices)
         items, total = curves.points(line, stretch.start, stretch.end, stretch.points)
         marks = timeline.marks(
             self.connection, self.share.model_id, Window(stretch.start, stretch.end)

@@ -12,7 +12,7 @@ class Checkpoint(msgspec.Struct, frozen=True):
     at: float
     key_id: str
     signature: str
-    """Ed25519 over the statement that docs/seals.md describes, hex."""
+    """Ed25519 over the statement that docs/tape.md describes, hex."""
 
 
 def listed(

@@ -77,7 +77,7 @@ class _Line(msgspec.Struct, kw_only=True):
     received_at: float = 0.0
     run_id: str | None = None
     backtest_id: str | None = None
-    body: msgspec.Raw | None = None
+    body: msgspec.Raw = msgspec.Raw()
     blind: str | None = None
     fields: dict[str, tuple[Any, str]] | None = None
     hidden: list[str] = []
@@ -89,7 +89,7 @@ class _Line(msgspec.Struct, kw_only=True):
     list: str | None = None
     piece: int = 0
     first: int = 0
-    items: msgspec.Raw | None = None
+    items: msgspec.Raw = msgspec.Raw()
 
 
 _line = msgspec.json.Decoder(_Line)
@@ -167,6 +167,8 @@ class _Reader:
         if line.tapeline != "record" or line.version != 1:
             raise Broken(1, "This is not a record of Tapeline that this version can check.")
         self._claimed, self._key = line.seq, bytes.fromhex(line.public_key)
+        if not line.model_id or len(self._key) != 32:
+            raise Broken(1, "The first line does not say of which model, and signed by which key.")
         found = self.found
         found.model_id, found.key_id = line.model_id, line.key_id
         found.public_key = line.public_key
@@ -235,7 +237,7 @@ class _Reader:
         digest, piece = self._lists.get((line.seq, name), (seals.PiecesDigest(), 0))
         if line.piece != piece:
             raise Broken(line.seq, f"A piece of the list {name} is missing.")
-        items = bytes(line.items or b"")
+        items = bytes(line.items)
         if name not in {"account_values", "trades"}:
             items = _doubles(msgspec.json.decode(items, type=list[dict[str, float | None]]))
         digest.add(line.piece, line.first, items)
@@ -293,7 +295,7 @@ def _understood(line: _Line) -> tuple[Record, bytes]:
         _NUMBERS[line.kind or ""],
         line.time,
         line.received_at,
-        b"" if line.body is None else bytes(line.body),
+        bytes(line.body),
         line.run_id,
         line.backtest_id,
         b"" if is_order else None,
