@@ -16,7 +16,7 @@ run:  ## set up and start the product with a demo in it
 
 test: setup lint  ## set up and run every test but the slow ones
 	@$(python) scripts/web.py npm run test --silent
-	@$(python) -m pytest -m "not slow"
+	@scripts/test
 
 slow: setup  ## the few tests that take minutes each
 	@$(python) -m pytest -m slow
