@@ -61,6 +61,14 @@ def _nobodys_environment() -> Iterator[None]:
     os.environ.update(ours)
 
 
+@pytest.fixture(autouse=True)
+def _usual_umask() -> Iterator[None]:
+    """A server closes its umask for good; the tests after it must not live with that."""
+    before = os.umask(0o022)
+    yield
+    os.umask(before)
+
+
 def run(coroutine: Coroutine[Any, Any, T]) -> T:
     """`asyncio.run` for tests: the browser's driver keeps a loop running in the main thread."""
     with ThreadPoolExecutor(1) as thread:
