@@ -38,6 +38,7 @@ def open_service(
             onboarding.add_by_operator, email="a@b.c", name="", password_hash=password_hash
         )
         _, actor = service.store.write_now(sign_ins.begin, user, "token", Origin("", ""))
+        service.services.watchers.close()  # so that streams end after their first word
         yield service, user.id, service.services.ring.sign(*actor.signed_in())
 
 
