@@ -18,7 +18,7 @@ import pytest
 from tests.acceptance.conftest import PASSWORD, SLOW_MACHINE, Home, Server
 from tests.acceptance.traders import pythons
 
-QUESTION_ENDS = (b":", b"]")
+QUESTION_ENDS = (b": ", b"] ")
 COLOURS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\r")
 
 
@@ -99,6 +99,9 @@ class Person:
             stdin=theirs,
             stdout=theirs,
             stderr=theirs,
+            # A terminal of its own, as a person has: a secret is asked for at the controlling one.
+            start_new_session=True,
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
         ) as process:
             os.close(theirs)
             sent = b""
@@ -109,7 +112,8 @@ class Person:
                     break
                 sent += piece
                 # Not before it is asked: who asks for a secret throws away what was typed ahead.
-                if types and sent.rstrip().endswith(QUESTION_ENDS):
+                # The space after the question is what comes last, when it listens.
+                if types and sent.endswith(QUESTION_ENDS):
                     os.write(ours, types.encode())
                     types = ""
             os.close(ours)
