@@ -148,7 +148,7 @@ def test_a_lost_session_returns_to_the_same_place(
     sign_in(page, server, f"/{trader.user_id}/{model}/overview")
     expect(page.get_by_role("heading", level=1)).to_have_text("One", timeout=SLOW)
     page.context.clear_cookies()
-    page.get_by_role("link", name="Keys").click()
+    page.goto(f"{server.address}/{trader.user_id}/keys")
     page.wait_for_url("**/auth/signin?**", timeout=SLOW)
     fill(page, "grace@example.com")
     expect(page.get_by_role("heading", name="Keys", level=1)).to_be_visible(timeout=SLOW)
