@@ -86,7 +86,12 @@ ROWS = (
     Row("members role", "members:role", "Give a member another role."),
     Row("members rm", "members:remove", "Take a member out of a project, or leave it."),
     Row("export", "export:export", "Save a model's whole tape with its seals to a file.", PROOF),
-    Row("verify", "verify:verify", "Check a record: chain and signatures, without any server.", PROOF),
+    Row(
+        "verify",
+        "verify:verify",
+        "Check a record: chain and signatures, without any server.",
+        PROOF,
+    ),
     Row("up", "up:up", "Run the whole service in the foreground until Ctrl-C.", OPERATE),
     Row("doctor", "doctor:doctor", "Say what this host can and cannot do for models.", OPERATE),
     Row(
