@@ -101,7 +101,7 @@ class Person:
             stderr=theirs,
             # A terminal of its own, as a person has: a secret is asked for at the controlling one.
             start_new_session=True,
-            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # noqa: PLW1509
         ) as process:
             os.close(theirs)
             sent = b""
