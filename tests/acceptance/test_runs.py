@@ -232,6 +232,14 @@ if __name__ == "__main__":
     run = trader.wait_for_end(tested)
     assert run["state"] == "exited", trader.backtest_lines(tested)
     assert "testing BTC-USD 5 {'extra': None}" in trader.backtest_lines(tested, "stdout")
+    assert "Running." in trader.backtest_lines(tested, "system"), "who watches is told"
+    found = trader.get(
+        f"/api/models/{tested['modelId']}/runs", kind="backtest", backtest=tested["backtestId"]
+    )["items"]
+    assert [(one["arguments"], one["description"]) for one in found] == [
+        ({"steps": 5, "extra": None}, "more steps")
+    ]
+    assert trader.get(f"/api/models/{tested['modelId']}/runs", kind="live")["items"] == []
     path = f"/api/models/{tested['modelId']}/backtests/{tested['backtestId']}"
     shown = trader.get(path)
     assert shown["status"]["successful"] is True

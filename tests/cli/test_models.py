@@ -89,7 +89,7 @@ def test_a_backtest_shows_what_came_of_it(ada: Person) -> None:
     assert len(ada.gets("backtests", "compare", first, second, "-m", "tested")["items"]) == 2
     stored = ada.gets("backtest", "-m", "tested", "--version", "1", "-a", "days=30")
     assert stored["backtest"]["counts"]["account_values"] == 30
-    assert "Installed." in ada.does("logs", "tested", "--backtest", first)
+    assert "Running." in ada.does("logs", "tested", "--backtest", first)
 
 
 def test_arguments_keep_their_types(ada: Person) -> None:

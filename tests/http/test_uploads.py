@@ -83,6 +83,7 @@ def test_a_new_model_is_deployed_and_the_answer_has_every_key(service: Service, 
     assert version["version_id"] == said["versionId"]
     assert version["description"] == "the first"
     assert version["python_version"] == a_python(service)
+    assert version["backtest_args"] is None
     assert shown["next"] is None
     stored = service.store.read_now(versions.get, said["modelId"], said["versionId"])
     assert kept(service) == [f"blobs/{stored.archive}"]

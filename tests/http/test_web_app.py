@@ -165,6 +165,23 @@ def test_a_project_tells_which_models_changed(model: Model) -> None:
     assert said["kinds"] in (["log"], [])  # empty where it was found by looking at the tape
 
 
+def test_a_project_tells_of_models_that_come_change_and_go(cast: Cast) -> None:
+    owner, project = cast.owner.client, {"projectId": cast.project_id}
+    with owner.stream("GET", f"/api/projects/{cast.project_id}/stream") as stream:
+        notices = (
+            json.loads(line.removeprefix("data: "))["model"]
+            for line in stream.iter_lines()
+            if line.startswith("data: ")
+        )
+        new = {**project, "name": "New", "type": "strategy"}
+        made = owner.post("/model/create-model", json=new).json()["modelId"]
+        assert next(notices) == made
+        owner.patch(f"/api/models/{made}", json={"name": "Other"})
+        assert next(notices) == made
+        owner.post("/model/delete", json={**project, "modelId": made})
+        assert next(notices) == made
+
+
 def test_a_project_without_runs_lists_none(cast: Cast) -> None:
     answer = cast.owner.get(f"/api/projects/{cast.project_id}/runs")
     assert answer.json() == {"items": [], "next": None}

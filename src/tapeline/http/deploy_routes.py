@@ -54,6 +54,7 @@ DEPLOY_ROUTES: tuple[Endpoint, ...] = (
     ),
     with_archive(
         path="/model/upload",
+        moves_models=True,
         prepares=deploy_api.prepare_backtest,
         writes=deploy_api.upload,
         takes=deploy_api.NewVersion,
@@ -134,6 +135,7 @@ DEPLOY_ROUTES: tuple[Endpoint, ...] = (
     ),
     Endpoint(
         method="PATCH",
+        moves_models=True,
         path="/api/models/{model}",
         writes=model_api.change_model,
         takes=model_api.ModelChange,

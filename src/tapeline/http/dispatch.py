@@ -17,6 +17,7 @@ from tapeline.http import auth, body, sessions, uploads
 from tapeline.http.endpoint import OPEN, Call, Endpoint, Nothing
 from tapeline.http.multipart import Attachment
 from tapeline.http.services import Services
+from tapeline.store import announcing
 from tapeline.store.once import RequestKey, answered, checked_key, once
 from tapeline.store.sealing import Seal
 
@@ -86,7 +87,13 @@ class _Turn:
         answer = await store.write(self._act, prepared)
         if self.endpoint.moves_runs:
             self.call.services.runner.wake()
+        if self._concerns_lists:
+            self.call.services.watchers.tell_of_others([announcing.MODELS])
         return answer
+
+    @property
+    def _concerns_lists(self) -> bool:
+        return self.endpoint.moves_runs or self.endpoint.moves_models
 
     def _look_first(self, connection: Connection) -> tuple[Actor | None, bytes | None]:
         actor = self.identify(connection) if self.identify else None
@@ -99,7 +106,10 @@ class _Turn:
         call = replace(self.call, known=actor, prepared=prepared)
 
         def act() -> bytes:
-            return msgspec.json.encode(self.endpoint.act(connection, call))
+            answer = msgspec.json.encode(self.endpoint.act(connection, call))
+            if self._concerns_lists:
+                announcing.announce(connection, "", [announcing.MODELS])
+            return answer
 
         key = self._scoped(actor)
         return once(connection, key, time.time(), act) if key else act()

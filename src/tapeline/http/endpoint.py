@@ -115,6 +115,8 @@ class Endpoint:
     """Whether an Idempotency-Key is honoured."""
     moves_runs: bool = False
     """Whether it changes what is desired, so that the runner looks at once."""
+    moves_models: bool = False
+    """Whether it changes what a list of models shows, so that open lists look at once."""
 
     @property
     def act(self) -> Callable[..., Any]:

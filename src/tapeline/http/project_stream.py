@@ -8,14 +8,17 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, and_, select
 from starlette.responses import Response, StreamingResponse
 
 from tapeline.accounts import members
 from tapeline.accounts.actor import Actor
 from tapeline.errors import Missing
 from tapeline.http.endpoint import Call
-from tapeline.http.stream import HEARTBEAT, LOOKED_EVERY
+from tapeline.http.stream import patience, woken
+from tapeline.runs.run import DEPLOYED
+from tapeline.store import announcing
+from tapeline.store.run_tables import runs
 from tapeline.store.tables import models
 from tapeline.store.tape_tables import tapes
 from tapeline.tape import kinds
@@ -23,56 +26,50 @@ from tapeline.tape.watchers import Watcher
 
 PAUSE = 0.5  # seconds: what comes within them is one notice
 
-Seqs = dict[str, int]
+Standing = tuple[str, int, str | None, str | None]
+"""What a list shows of a model: its name, how long its tape is, and how what is deployed stands."""
 
 
 async def stream_project(call: Call[Any]) -> Response:
     """Which models of a project changed, as server-sent events `changed`: {model, kinds}."""
-    seqs = await call.services.store.read(_seqs, call.actor, call.path("project"))
+    before = await call.services.store.read(_standings, call.actor, call.path("project"))
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-    return StreamingResponse(_notices(call, seqs), media_type="text/event-stream", headers=headers)
+    return StreamingResponse(
+        _notices(call, before), media_type="text/event-stream", headers=headers
+    )
 
 
-async def _notices(call: Call[Any], seqs: Seqs) -> AsyncIterator[bytes]:
-    watchers, store = call.services.watchers, call.services.store
-    patience = HEARTBEAT if store.database.file is not None else LOOKED_EVERY
-    watched = tuple(seqs)
-    watcher = watchers.join(*watched)
+async def _notices(call: Call[Any], before: dict[str, Standing]) -> AsyncIterator[bytes]:
+    services = call.services
+    watcher = services.watchers.join(announcing.MODELS, *before)
+    watched = {announcing.MODELS, *before}
     try:
         yield b": connected\n\n"
-        while not watchers.closed:
-            woken = await _woken(watcher, patience)
+        watcher.is_behind = True  # whatever happened before we joined
+        while not services.watchers.closed:
             changed = _told(watcher)
-            if not woken or watcher.is_behind:
-                # Other servers tell us nothing, and a new model has nobody watching it yet.
+            while watcher.is_behind:
                 watcher.is_behind = False
-                now = await store.read(_seqs, call.actor, call.path("project"))
-                changed |= {one: [] for one, seq in now.items() if seqs.get(one) != seq}
-                changed |= {one: [] for one in seqs if one not in now}
-                seqs = now
-                if set(now) != set(watched):
-                    watchers.leave(watcher, *watched)
-                    watched = tuple(now)
-                    watcher = watchers.join(*watched)
+                now = await services.store.read(_standings, call.actor, call.path("project"))
+                changed |= {
+                    one: [] for one in now.keys() | before.keys() if now.get(one) != before.get(one)
+                }
+                if new := now.keys() - watched:
+                    services.watchers.follow(watcher, *new)
+                    watched |= new
+                    watcher.is_behind = True  # they may have changed before we followed them
+                before = now
             for model, names in changed.items():
                 said = msgspec.json.encode({"model": model, "kinds": names})
                 yield b"event: changed\ndata: %s\n\n" % said
-            if not changed:
-                yield b": still here\n\n"
             await asyncio.sleep(PAUSE)
+            if not await woken(watcher.woken, patience(services)):
+                watcher.is_behind = True
+                yield b": still here\n\n"
     except Missing:
         return  # the project was deleted, or is not this reader's to see any more
     finally:
-        watchers.leave(watcher, *watched)
-
-
-async def _woken(watcher: Watcher, seconds: float) -> bool:
-    try:
-        async with asyncio.timeout(seconds):
-            await watcher.woken.wait()
-    except TimeoutError:
-        return False
-    return True
+        services.watchers.leave(watcher, *watched)
 
 
 def _told(watcher: Watcher) -> dict[str, list[str]]:
@@ -85,11 +82,19 @@ def _told(watcher: Watcher) -> dict[str, list[str]]:
     }
 
 
-def _seqs(connection: Connection, actor: Actor, project_id: str) -> Seqs:
+def _standings(connection: Connection, actor: Actor, project_id: str) -> dict[str, Standing]:
     members.require(connection, actor, project_id, "see")
-    query = (
-        select(models.c.id, tapes.c.seq)
-        .outerjoin(tapes, tapes.c.model_id == models.c.id)
-        .where(models.c.project_id == project_id)
+    deployed = and_(
+        runs.c.model_id == models.c.id, runs.c.kind.in_(DEPLOYED), runs.c.ended_at.is_(None)
     )
-    return {row.id: row.seq or 0 for row in connection.execute(query)}
+    query = (
+        select(models.c.id, models.c.name, tapes.c.seq, runs.c.state, runs.c.desired)
+        .outerjoin(tapes, tapes.c.model_id == models.c.id)
+        .outerjoin(runs, deployed)
+        .where(models.c.project_id == project_id)
+        .order_by(runs.c.created_at)
+    )
+    return {
+        row.id: (row.name, row.seq or 0, row.state, row.desired)
+        for row in connection.execute(query)
+    }

@@ -244,6 +244,7 @@ ROUTES: tuple[Endpoint, ...] = (
     # Models
     post(
         path="/model/create-model",
+        moves_models=True,
         writes=deployment_api.create_model,
         gives=deployment_api.ModelCreated,
         takes=deployment_api.NewModel,

@@ -11,11 +11,14 @@ from sqlalchemy import Connection
 from tapeline.store import bulk
 
 CHANNEL = "tapeline"
+MODELS = "models"
+"""Which models there are, what they are called or what shall run has changed somewhere."""
 LONGEST = 7_000  # bytes; PostgreSQL takes fewer than 8,000 in one word
 
 
 def announce(connection: Connection, sender: str, names: Sequence[str]) -> None:
-    """Once per commit: whose tapes grew. `sender` lets a server know its own word again."""
+    """Once per commit: whose tapes grew. `sender` lets a server know its own word again; empty, it
+    is a word for all."""
     if connection.dialect.name == "sqlite" or not names:
         return
     for words in _words(sender, names):

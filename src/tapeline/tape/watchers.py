@@ -57,10 +57,14 @@ class Watchers:
 
     def join(self, *model_ids: str) -> Watcher:
         watcher = Watcher(asyncio.get_running_loop())
+        self.follow(watcher, *model_ids)
+        return watcher
+
+    def follow(self, watcher: Watcher, *model_ids: str) -> None:
+        """Watch these too."""
         with self._lock:
             for model_id in model_ids:
                 self._by_model[model_id].add(watcher)
-        return watcher
 
     def leave(self, watcher: Watcher, *model_ids: str) -> None:
         with self._lock:

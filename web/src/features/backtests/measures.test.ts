@@ -26,7 +26,7 @@ describe("written", () => {
     expect(written(-3, "money", { currency: "USD", signed: true })).toBe("−3.00\u00a0USD");
     expect(written(1234, "count")).toBe("1,234");
     expect(written(1.23456, "number")).toBe("1.23");
-    expect(written(0, "time")).toBe("1970-01-01");
+    expect(written(1_700_049_600, "time")).toBe("2023-11-15");
   });
 
   it("tells texts as they are and nothing as a dash", () => {
