@@ -2643,6 +2643,7 @@ export interface components {
             name: string;
             created_at: number;
             projects: components["schemas"]["OwnProject"][];
+            is_demo: boolean;
         };
         /**
          * OwnProject
