@@ -99,6 +99,6 @@ def test_javascript_screens_and_backtests(model: Model, tmp_path: Path) -> None:
     said = json.loads(node(model, tmp_path, "backtest", "theirs"))
     shown = model.get("/backtests/theirs")
     assert shown["metrics"]["custom"]["trades"]["value"] == said["trades"]
-    values = model.get("/backtests/theirs/equity")["values"]
+    values = model.get("/backtests/theirs/equity")["items"]
     assert values[-1]["value"] == pytest.approx(said["final"])
     assert shown["description"] == "From JavaScript"

@@ -1,9 +1,9 @@
-"""What `Backtest.run()` of backtesting.py returns, as a result: equity, trades, metrics, indicators.
+"""What `Backtest.run()` of backtesting.py returns, as a result: equity, trades, all its figures.
 
-    from tapeline_client.adapters import backtesting
+from tapeline_client.adapters import backtesting
 
-    stats = Backtest(data, Strategy).run()
-    backtesting.report(stats, symbol="GOOG")
+stats = Backtest(data, Strategy).run()
+backtesting.report(stats, symbol="GOOG")
 """
 
 from __future__ import annotations

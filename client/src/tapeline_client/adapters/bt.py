@@ -1,9 +1,9 @@
 """What `bt.run()` returns, as results: value of the portfolio, transactions, metrics.
 
-    from tapeline_client.adapters import bt as tapeline_bt
+from tapeline_client.adapters import bt as tapeline_bt
 
-    found = bt.run(bt.Backtest(strategy, data))
-    tapeline_bt.report(found)
+found = bt.run(bt.Backtest(strategy, data))
+tapeline_bt.report(found)
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Orders as ccxt returns them: created, partly filled, filled, canceled.
 
-    from tapeline_client.adapters import ccxt as tapeline_ccxt
+from tapeline_client.adapters import ccxt as tapeline_ccxt
 
-    orders = tapeline_ccxt.Orders(exchange)
-    orders.report(exchange.create_order("BTC/USDT", "limit", "buy", 0.5, 40_000))
-    orders.report(exchange.fetch_orders("BTC/USDT"))
+orders = tapeline_ccxt.Orders(exchange)
+orders.report(exchange.create_order("BTC/USDT", "limit", "buy", 0.5, 40_000))
+orders.report(exchange.fetch_orders("BTC/USDT"))
 """
 
 from __future__ import annotations

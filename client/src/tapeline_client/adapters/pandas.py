@@ -1,8 +1,8 @@
 """An equity curve and a table of trades as pandas has them, as a backtest's result.
 
-    from tapeline_client.adapters import pandas as tapeline_pandas
+from tapeline_client.adapters import pandas as tapeline_pandas
 
-    tapeline_pandas.report(equity, trades, symbol="BTC-USD")
+tapeline_pandas.report(equity, trades, symbol="BTC-USD")
 """
 
 from __future__ import annotations
