@@ -16,7 +16,9 @@ order = {"id": "K1", "symbol": "ETH/EUR", "side": "buy", "type": "limit", "amoun
 orders.report(order)
 orders.report({**order, "filled": 2.0, "average": 1499.5, "status": "closed"})
 """
-TESTS = TRADES + """
+TESTS = (
+    TRADES
+    + """
 
 class Series(list):
     dtype, index = "float64", ["2024-01-01", "2024-01-02"]
@@ -26,6 +28,7 @@ def backtest(symbol="A"):
     from tapeline_client.adapters import pandas
     return pandas.result(Series([100.0, 110.0]), symbol=symbol)
 """
+)
 
 
 def test_a_deployed_model_reports_by_an_adapter(home: Home) -> None:
