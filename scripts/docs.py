@@ -39,7 +39,8 @@ def main(arguments: list[str]) -> int:
     if command == "build":
         return build()
     if command == "serve":
-        return mkdocs("serve")
+        command = [sys.executable, "-m", "mkdocs", "serve"]
+        return subprocess.run(command, cwd=ROOT, check=False).returncode
     print(__doc__, file=sys.stderr)
     return 2
 
@@ -55,7 +56,7 @@ def build() -> int:
     # Beside its place, so that it can be moved there in one go.
     with tempfile.TemporaryDirectory(dir=BUILT.parent, prefix=".docs-") as folder:
         made = Path(folder) / "site"
-        status = mkdocs("build", "--quiet", "--site-dir", str(made))
+        status = mkdocs(made)
         if status:
             return status
         tidy(made)
@@ -72,11 +73,13 @@ def sources() -> list[Path]:
     return found + sorted(path for path in (ROOT / "docs").rglob("*") if path.is_file())
 
 
-def mkdocs(*arguments: str) -> int:
-    # The theme's makers announce other products of theirs at every build.
-    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
-    command = [sys.executable, "-m", "mkdocs", *arguments, "--strict"]
-    return subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode
+def mkdocs(made: Path) -> int:
+    # Not --quiet: what it does not say, it does not count as a warning either.
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(made)]
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    if ended.returncode:
+        print(ended.stdout + ended.stderr, file=sys.stderr)
+    return ended.returncode
 
 
 def tidy(made: Path) -> None:

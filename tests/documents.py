@@ -2,11 +2,10 @@
 
 import inspect
 import re
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import tapeline_client
-from tapeline_client.events import Events
 from typer.core import TyperArgument, TyperOption
 
 from tapeline import errors
@@ -30,6 +29,11 @@ from tapeline.tape.kinds import (
     USED_EXCHANGE,
     USED_SYMBOL,
 )
+
+# Not installed: a distribution of its own. Pytest has it on its path; a bare Python has not.
+sys.path.insert(0, str(Path(__file__).parent.parent / "client" / "src"))
+import tapeline_client
+from tapeline_client.events import Events
 
 DOCS = Path(__file__).parent.parent / "docs"
 BLOCK = re.compile(r"(<!-- from the code: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -152,7 +156,7 @@ def _functions(names: list[str]) -> Iterator[str]:
         found = getattr(tapeline_client, name)
         yield f"### `{name}`"
         yield ""
-        if not inspect.isclass(found) or found.__init__ is not Exception.__init__:
+        if not (inspect.isclass(found) and issubclass(found, Exception)):
             yield "```text"
             yield _signature(name, found)
             yield "```"

@@ -31,9 +31,13 @@ def only(dist: Path, pattern: str) -> Path:
 
 def environment_in(folder: Path, *packages: str) -> Path:
     """An empty virtual environment with packages in it; its folder of programs."""
-    subprocess.run([str(UV), "venv", "--quiet", "--python", sys.executable, str(folder)], check=True)
+    subprocess.run(
+        [str(UV), "venv", "--quiet", "--python", sys.executable, str(folder)], check=True
+    )
     python = str(folder / "bin" / "python")
-    subprocess.run([str(UV), "pip", "install", "--quiet", "--python", python, *packages], check=True)
+    subprocess.run(
+        [str(UV), "pip", "install", "--quiet", "--python", python, *packages], check=True
+    )
     return folder / "bin"
 
 
@@ -87,7 +91,11 @@ def test_distributions_hold_pages_documentation_and_what_stands_beside_a_model(
     assert not [one for one in names if "node_modules" in one or one.startswith("tests")]
     with tarfile.open(only(dist, "tapeline-*.tar.gz")) as source:
         held = {name.partition("/")[2] for name in source.getnames()}
-    for one in ("src/tapeline/http/app/index.html", "src/tapeline/http/docs/index.html", "Makefile"):
+    for one in (
+        "src/tapeline/http/app/index.html",
+        "src/tapeline/http/docs/index.html",
+        "Makefile",
+    ):
         assert one in held
     assert not [one for one in held if "node_modules" in one or one.startswith((".venv", ".git/"))]
 

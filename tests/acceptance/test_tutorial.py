@@ -4,7 +4,6 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -38,9 +37,9 @@ SEEN = {
 
 
 @pytest.fixture
-def server(home: Home) -> Iterator[Server]:
+def server(home: Home) -> Server:
     everywhere = ",".join(one.path for one in pythons())
-    yield home.up(TAPELINE_PYTHONS=everywhere, TAPELINE_STOP_SECONDS="2")
+    return home.up(TAPELINE_PYTHONS=everywhere, TAPELINE_STOP_SECONDS="2")
 
 
 def follow(commands: list[str], shell: Shell, address: str) -> None:
@@ -80,9 +79,7 @@ def test_the_first_step_works_from_nothing_but_a_clone(home: Home, tmp_path: Pat
     ):
         try:
             said = tmp_path / "out"
-            wait_for(
-                lambda: "Ctrl-C stops it." in said.read_text() or make.poll() is not None, 600
-            )
+            wait_for(lambda: "Ctrl-C stops it." in said.read_text() or make.poll() is not None, 600)
             found = re.search(r"is ready at (http://\S+)", said.read_text())
             assert found, said.read_text()
             home_path = f"{home.path}/tapeline/.venv/bin:{os.defpath}"

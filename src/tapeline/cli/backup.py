@@ -38,7 +38,7 @@ def backup(
     database: Database = None,
     config: Config = None,
 ) -> None:
-    """Copy a server's data into a folder, also while it runs.
+    """Copy a server's data to a folder, also while it runs.
 
     Database, keys, archives, and what models keep; every tape in the copy is checked. A database
     on PostgreSQL is not part of it: use pg_dump.

@@ -48,10 +48,11 @@ def move(
     database: Database = None,
     config: Config = None,
 ) -> None:
-    """Copy everything from the database in use into an empty one.
+    """Copy everything from one database into an empty one.
 
-    Stop the server first. Every row is compared afterwards and every tape is checked against its
-    seals; if anything differs, the new database stays empty. The old one is not changed.
+    From the one in use; stop the server first. Every row is compared afterwards and every tape is
+    checked against its seals; if anything differs, the new database stays empty. The old one is not
+    changed.
     """
     screen = Screen(as_json=context.obj.as_json)
     here = settings.load({"data": data, "database": database, "config": config})
@@ -104,7 +105,7 @@ def _alone(chosen: Settings) -> Iterator[databases.Database]:
         while others := store.database.others():
             if time.monotonic() > deadline:
                 raise CannotMove(
-                    f"A server is using {store.database.name} ({others} connections). Stop it first."
+                    f"A server is using {store.database.name} ({others} connections). Stop it."
                 )
             time.sleep(0.1)
         yield store.database
