@@ -6,19 +6,34 @@ import signal
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
 import httpx
 import pytest
 
-from tests.acceptance.conftest import PASSWORD, Home, free_port, wait_for
+from tests.acceptance.conftest import PASSWORD, Home, Server, free_port, wait_for
 from tests.acceptance.traders import Trader, pythons
 from tests.commands import Shell, code_of, commands_of
 
 ROOT = Path(__file__).parents[2]
+Enter = Callable[[Server], Trader]
 LIVE = "import time\nwhile True:\n    print('alive', flush=True)\n    time.sleep(0.5)\n"
+
+
+@pytest.fixture
+def enter() -> Iterator[Enter]:
+    """Let a trader in."""
+    entered: list[Trader] = []
+
+    def one(server: Server) -> Trader:
+        entered.append(Trader(server))
+        return entered[-1]
+
+    yield one
+    for trader in entered:
+        trader.client.close()
 
 
 def pusher(trader: Trader) -> dict[str, str]:
@@ -35,9 +50,9 @@ def pusher(trader: Trader) -> dict[str, str]:
 
 
 @pytest.mark.heavy
-def test_every_language_of_the_guide_pushes(home: Home, tmp_path: Path) -> None:
+def test_every_language_of_the_guide_pushes(home: Home, tmp_path: Path, enter: Enter) -> None:
     server = home.up()
-    trader = Trader(server)
+    trader = enter(server)
     variables = pusher(trader)
     here = {"PATH": os.environ["PATH"], "HOME": str(home.path)}
     signing = {"EMAIL": "ada@example.com", "PASSWORD": PASSWORD}
@@ -64,10 +79,10 @@ def test_every_language_of_the_guide_pushes(home: Home, tmp_path: Path) -> None:
 
 
 @pytest.mark.heavy
-def test_a_backup_is_restored_as_the_guide_says(home: Home, tmp_path: Path) -> None:
+def test_a_backup_is_restored_as_the_guide_says(home: Home, tmp_path: Path, enter: Enter) -> None:
     everywhere = {"TAPELINE_PYTHONS": ",".join(one.path for one in pythons())}
     server = home.up(**everywhere, TAPELINE_STOP_SECONDS="2")
-    trader = Trader(server)
+    trader = enter(server)
     variables = pusher(trader)
     headers = {
         "model_id": variables["TAPELINE_MODEL_ID"],
@@ -107,9 +122,11 @@ def test_a_backup_is_restored_as_the_guide_says(home: Home, tmp_path: Path) -> N
     restored.end(signal.SIGINT)
 
 
-def test_a_backup_does_not_overwrite_and_does_not_hide_a_broken_tape(home: Home) -> None:
+def test_a_backup_does_not_overwrite_and_does_not_hide_a_broken_tape(
+    home: Home, enter: Enter
+) -> None:
     server = home.up()
-    trader = Trader(server)
+    trader = enter(server)
     variables = pusher(trader)
     headers = {name.removeprefix("TAPELINE_").lower(): value for name, value in variables.items()}
     del headers["url"]
@@ -164,9 +181,11 @@ def _answers(address: str) -> bool:
 
 
 @pytest.mark.heavy
-def test_behind_the_guides_nginx_keys_arrive_and_pages_are_live(home: Home, tmp_path: Path) -> None:
+def test_behind_the_guides_nginx_keys_arrive_and_pages_are_live(
+    home: Home, tmp_path: Path, enter: Enter
+) -> None:
     server = home.up(TAPELINE_TRUSTED_PROXIES="127.0.0.1")
-    trader = Trader(server)
+    trader = enter(server)
     variables = pusher(trader)
     headers = {
         "model_id": variables["TAPELINE_MODEL_ID"],

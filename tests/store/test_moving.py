@@ -14,6 +14,7 @@ from sqlalchemy import (
     Double,
     Integer,
     LargeBinary,
+    SmallInteger,
     Table,
     func,
     insert,
@@ -67,7 +68,8 @@ def value_of(column: Column[Any], row: int) -> Any:  # noqa: PLR0911 - a line fo
     if isinstance(column.type, Double):
         return [0.1 + 0.2, -0.0, 1e300][row]
     if isinstance(column.type, Integer):
-        return [1, 2, 2_000_000_000][row] if column.primary_key else row
+        largest = 30_000 if isinstance(column.type, SmallInteger) else 2_000_000_000
+        return [1, 2, largest][row] if column.primary_key else row
     return f"{column.table.name}-{row}" if column.name == "id" else f'Zoë\'s "{row}" %s ?\\'
 
 
@@ -79,7 +81,8 @@ def fill(connection: Connection) -> None:
 
 
 def everything(connection: Connection, table: Table) -> set[str]:
-    return {repr(tuple(row)) for row in connection.execute(select(table))}
+    """As texts; SQLite knows no negative zero."""
+    return {repr(tuple(row)).replace("-0.0", "0.0") for row in connection.execute(select(table))}
 
 
 def moved(source: Store, target: Store) -> dict[str, moving.Tally]:

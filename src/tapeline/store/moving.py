@@ -38,7 +38,7 @@ class Tally(msgspec.Struct, frozen=True):
     digest: int = 0
 
     def plus(self, rows: list[Row]) -> "Tally":
-        added = sum(int.from_bytes(sha256(repr(row).encode()).digest()) for row in rows)
+        added = sum(int.from_bytes(sha256(_text(row)).digest()) for row in rows)
         return Tally(self.rows + len(rows), (self.digest + added) % _LARGE)
 
 
@@ -62,7 +62,8 @@ def copy(source: Connection, target: Connection, told: Told) -> dict[str, Tally]
             bulk.insert(target, table, names, rows)
             tally = tally.plus(rows)
         copied[table.name] = tally
-        told(table.name, tally.rows)
+        if tally.rows:
+            told(table.name, tally.rows)
     for table in metadata.sorted_tables:
         _carry_on_numbering(source, target, table)
     return copied
@@ -79,6 +80,12 @@ def compare(target: Connection, copied: dict[str, Tally]) -> None:
                 f"The table {table.name} did not arrive as it was; nothing was moved."
                 " Stop whatever else writes to either database, and try again."
             )
+
+
+def _text(row: Row) -> bytes:
+    # SQLite knows no negative zero.
+    same = [value + 0.0 if isinstance(value, float) else value for value in row]
+    return repr(same).encode()
 
 
 def _tables(connection: Connection) -> list[Table]:
