@@ -69,8 +69,8 @@ def test_the_first_step_works_from_nothing_but_a_clone(home: Home, tmp_path: Pat
     """What is committed, with no .venv, no node_modules and nothing built."""
     clone = ["git", "clone", "--quiet", str(ROOT), str(home.path / "tapeline")]
     subprocess.run(clone, check=True)
-    path = f"{os.environ['PATH']}"
-    environment = home.environment | {"PATH": path, "TAPELINE_PORT": "0", "NO_COLOR": "1"}
+    # What the machine says about proxies, certificates and mirrors counts.
+    environment = os.environ | {"HOME": str(home.path), "TAPELINE_PORT": "0", "NO_COLOR": "1"}
     with (
         (tmp_path / "out").open("w") as out,
         subprocess.Popen(
