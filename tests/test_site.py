@@ -67,6 +67,7 @@ def test_a_changed_page_is_built_again(script: ModuleType, monkeypatch: pytest.M
     assert not script.is_built()
 
 
+@pytest.mark.heavy
 def test_a_broken_link_fails_the_build(
     tmp_path: Path, script: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:

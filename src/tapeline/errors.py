@@ -69,7 +69,7 @@ class NotBuilt(Unavailable):
 
 
 class DocsNotBuilt(NotBuilt):
-    """The documentation of this server is not built. In its checkout, run: scripts/setup"""
+    """The documentation of this server is not built. In its checkout, run scripts/setup."""
 
 
 # Requests

@@ -122,6 +122,7 @@ def test_a_backup_is_restored_as_the_guide_says(home: Home, tmp_path: Path, ente
     restored.end(signal.SIGINT)
 
 
+@pytest.mark.heavy
 def test_a_backup_does_not_overwrite_and_does_not_hide_a_broken_tape(
     home: Home, enter: Enter
 ) -> None:

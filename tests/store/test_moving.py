@@ -1,7 +1,6 @@
 """Moving to another database: every row of every table, the numbers that come next, or nothing."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -110,7 +109,7 @@ def test_every_row_of_every_table_is_the_same_there(empty: Empty, here: str, the
             assert target.read_now(everything, table) == was, table.name
 
 
-def test_null_of_json_and_null_of_sql_stay_what_they_are(empty: Empty) -> None:
+def test_null_of_json_and_null_of_sql_stay_two_things_on_postgresql(empty: Empty) -> None:
     with (
         compose.open_store(empty("sqlite")) as source,
         compose.open_store(empty("postgresql")) as target,
@@ -146,7 +145,7 @@ def test_a_number_that_was_given_out_is_not_given_out_again(
 def test_a_database_that_is_used_gets_nothing(empty: Empty) -> None:
     with (
         compose.open_store(empty("sqlite")) as source,
-        compose.open_store(empty("postgresql")) as target,
+        compose.open_store(empty("sqlite")) as target,
     ):
         with target.database.writing.begin() as connection:
             connection.execute(insert(tables.facts).values(name="x", value="y"))
@@ -157,7 +156,7 @@ def test_a_database_that_is_used_gets_nothing(empty: Empty) -> None:
 def test_what_does_not_arrive_as_it_was_is_noticed(empty: Empty) -> None:
     with (
         compose.open_store(empty("sqlite")) as source,
-        compose.open_store(empty("postgresql")) as target,
+        compose.open_store(empty("sqlite")) as target,
         source.database.writing.begin() as connection,
     ):
         fill(connection)
@@ -169,10 +168,9 @@ def test_what_does_not_arrive_as_it_was_is_noticed(empty: Empty) -> None:
 
 
 def test_a_table_that_nobody_knows_is_not_left_behind(empty: Empty) -> None:
-    chosen = empty("sqlite")
     with (
-        compose.open_store(chosen) as source,
-        compose.open_store(replace(empty("sqlite"))) as target,
+        compose.open_store(empty("sqlite")) as source,
+        compose.open_store(empty("sqlite")) as target,
     ):
         with source.database.writing.begin() as connection:
             connection.exec_driver_sql("create table strange (a integer)")
