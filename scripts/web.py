@@ -111,13 +111,13 @@ def first_page(made: Path) -> int:
     """Bytes of packed script that any page loads before it shows anything."""
     manifest = json.loads((made / "manifest.json").read_text())
     seen: set[str] = set()
-    todo = [name for name, chunk in manifest.items() if chunk.get("isEntry")]
-    todo.append("src/home/home-page.tsx")
-    while todo:
-        name = todo.pop()
+    ahead = [name for name, chunk in manifest.items() if chunk.get("isEntry")]
+    ahead.append("src/home/home-page.tsx")
+    while ahead:
+        name = ahead.pop()
         if name not in seen:
             seen.add(name)
-            todo += manifest[name].get("imports", [])
+            ahead += manifest[name].get("imports", [])
     files = {manifest[name]["file"] for name in seen}
     return sum((made / f"{file}.gz").stat().st_size for file in files if file.endswith(".js"))
 

@@ -131,7 +131,7 @@ def test_a_host_that_lacks_things_says_what_to_do() -> None:
         assert "Run Tapeline as root, or as a systemd service" in found["limits"]["fix"]
         assert ended.returncode == (1 if found["sandbox"]["state"] == "bad" else 0)
         assert found["sandbox"]["state"] == "good" or found["sandbox"]["fix"]
-        denied = as_nobody(place, "doctor", "--data", "/root/tapeline")
+        denied = as_nobody(place, "doctor", "--data", str(Path.home() / "tapeline"))
         assert denied.returncode == 1
         assert "→ Choose another with --data" in denied.stdout
         assert "Traceback" not in denied.stderr
