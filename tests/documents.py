@@ -38,6 +38,13 @@ from tapeline_client.events import Events
 DOCS = Path(__file__).parent.parent / "docs"
 BLOCK = re.compile(r"(<!-- from the code: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 ABOUT_MODELS = {LIFECYCLE, USED_SYMBOL, USED_EXCHANGE}
+# In the order in which a route is looked for.
+AREAS = {
+    "The deployment API": ("/auth/", "/project/", "/model/"),
+    "The view API: shared links": ("/api/shared/",),
+    "The view API": ("/api/",),
+    "The service itself": ("/",),
+}
 CALLERS = {
     Access.PUBLIC: "anybody",
     Access.ACCOUNT: "account",
@@ -83,11 +90,18 @@ def commands() -> Iterator[str]:
 
 
 def routes() -> Iterator[str]:
-    yield "| route | who | what it does |"
-    yield "|---|---|---|"
-    for row in ROUTES:
-        sentence = (row.act.__doc__ or "").strip().split("\n")[0]
-        yield f"| `{row.method} {row.path}` | {CALLERS[row.access]} | {sentence} |"
+    left = list(ROUTES)
+    for title, starts in AREAS.items():
+        yield f"### {title}"
+        yield ""
+        yield "| route | who | what it does |"
+        yield "|---|---|---|"
+        for row in [one for one in left if one.path.startswith(starts)]:
+            sentence = (row.act.__doc__ or "").strip().split("\n")[0]
+            yield f"| `{row.method} {row.path}` | {CALLERS[row.access]} | {sentence} |"
+            left.remove(row)
+        yield ""
+    assert not left, "a route in no area"
 
 
 def events() -> Iterator[str]:
