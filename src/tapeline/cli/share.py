@@ -165,9 +165,7 @@ def change(
     changes |= {"password": None} if no_password else {}
     changes |= {"password": _password()} if password_stdin else {}
     if not changes:
-        raise Misused(
-            "Say what to change. Try: tapeline share change --help"
-        )
+        raise Misused("Say what to change. Try: tapeline share change --help")
     path = f"/api/models/{found['id']}/shares/{link}"
     # A null means something here: it takes away.
     changed = session.wire.ask("PATCH", path, json.dumps(changes).encode())
