@@ -46,9 +46,13 @@ def main(arguments: list[str]) -> int:
     return 2
 
 
+def is_built() -> bool:
+    return STAMP.is_file() and STAMP.read_text() == stamp_of(sources())
+
+
 def build() -> int:
     wanted = stamp_of(sources())
-    if STAMP.is_file() and STAMP.read_text() == wanted:
+    if is_built():
         return 0
     say("building the pages")
     install()

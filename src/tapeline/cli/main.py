@@ -103,6 +103,13 @@ ROWS = (
         PROOF,
     ),
     Row("up", "up:up", "Run the whole service in the foreground until Ctrl-C.", OPERATE),
+    Row(
+        "backup",
+        "backup:backup",
+        "Copy a server's data to a folder, also while it runs.",
+        OPERATE,
+    ),
+    Row("move", "move:move", "Copy everything from one database into an empty one.", OPERATE),
     Row("demo remove", "demo:remove", "Remove the demo with everything that belongs to it."),
     Row("doctor", "doctor:doctor", "Say what this host can and cannot do for models.", OPERATE),
     Row(

@@ -16,6 +16,7 @@ from tapeline import __version__
 from tapeline.errors import (
     AlreadyMember,
     CrossSiteRequest,
+    DocsNotBuilt,
     Forbidden,
     Invalid,
     Limited,
@@ -41,6 +42,7 @@ BARE = b'<!doctype html>\n<html lang="en">'
 HEADLINES: dict[type[Problem], str] = {
     AlreadyMember: "You are in already",
     CrossSiteRequest: "That came from another site",
+    DocsNotBuilt: "The documentation is not built",
     NoSuchInvitation: "This invitation does not work",
     NoSuchShare: "This link does not work",
     NothingToShowYet: "Nothing to show yet",

@@ -73,7 +73,7 @@ class BuiltFiles(StaticFiles):
         status_code: int = 200,
     ) -> Response:
         packed = Path(f"{full_path}.gz")
-        is_packed = _takes_gzip(Headers(scope=scope)) and packed.is_file()
+        is_packed = takes_gzip(Headers(scope=scope)) and packed.is_file()
         path, stat = (packed, packed.stat()) if is_packed else (full_path, stat_result)
         response: Any = super().file_response(path, stat, scope, status_code)
         if is_packed:
@@ -85,7 +85,7 @@ class BuiltFiles(StaticFiles):
         return found
 
 
-def _takes_gzip(headers: Headers) -> bool:
+def takes_gzip(headers: Headers) -> bool:
     accepted = headers.get("accept-encoding", "")
     return re.search(r"\bgzip\b(?!;\s*q=0(\.0*)?\s*(,|$))", accepted) is not None
 

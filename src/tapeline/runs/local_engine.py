@@ -99,6 +99,7 @@ class LocalEngine:
         uid = run_box.FIRST_UID + job.number if os.geteuid() == 0 else None
         try:
             places = self._places(job, uid)
+            journal.go_on_from(places.folder, run.journal)
         except OSError as error:
             raise CannotLaunch(f"Its folder could not be made: {error}.") from error
         settings = self._settings

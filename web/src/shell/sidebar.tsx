@@ -66,7 +66,11 @@ export function Sidebar({
         </nav>
       )}
       {project && <ModelList project={project} done={done} />}
-      <div className="mt-auto">
+      <div className="mt-auto grid gap-0.5">
+        <a href="/docs/" className={ENTRY}>
+          <Icon name="book" />
+          Documentation
+        </a>
         <Account />
       </div>
     </div>
