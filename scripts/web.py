@@ -107,8 +107,7 @@ def first_page(made: Path) -> int:
     """Bytes of packed script that any page loads before it shows anything."""
     manifest = json.loads((made / "manifest.json").read_text())
     seen: set[str] = set()
-    todo = [name for name, chunk in manifest.items() if chunk.get("isEntry")]
-    todo.append("src/home/home-page.tsx")
+    todo = ["index.html", "src/home/home-page.tsx"]
     while todo:
         name = todo.pop()
         if name not in seen:
