@@ -45,7 +45,7 @@ def trade():
         if tick < 6:
             side = "buy" if tick % 2 == 0 else "sell"
             push("/v1/live/spot-limit", {"id": str(tick), "symbol": "BTC-USD", "side": side,
-                "exchange": "simulated", "size": 7.654321, "price": 100 + tick,
+                "exchange": "simulated", "size": 7.654321, "price": 100 + 3 * tick,
                 "annotation": "crossed"})
         time.sleep(0.5)
 
@@ -180,8 +180,8 @@ def watch_it_trade(page: Page) -> None:
     expect(details).to_be_visible(timeout=SLOW)
     figure = page.get_by_role("figure", name="Profit and loss")
     expect(figure.locator("canvas").first).to_be_visible()
-    # Three pairs of a buy and a sell, each a dollar above it.
-    expect(main.get_by_text("+22.96").first).to_be_visible(timeout=SLOW)
+    # Three pairs of a buy and a sell, each three dollars above it.
+    expect(main.get_by_text("+68.89").first).to_be_visible(timeout=SLOW)
     page.get_by_role("button", name="Show as a table").click()
     table = page.get_by_role("region", name="Profit and loss as a table")
     expect(table.get_by_role("row")).to_have_count(7, timeout=SLOW)
@@ -306,7 +306,8 @@ def test_a_live_record_is_shared_followed_and_revoked(
         page.bring_to_front()
         dialog.get_by_role("button", name="Revoke Watched").click()
         page.get_by_role("alertdialog").get_by_role("button", name="Revoke it").click()
-        expect(dialog.get_by_text("Nobody outside the project can see this")).to_be_visible()
+        expect(dialog.get_by_text("Watched")).to_have_count(0)
+        expect(dialog.get_by_role("button", name="Make the link")).to_be_visible()
         stranger.reload()
         expect(stranger.get_by_role("heading", level=1)).to_have_text("This link does not work")
         assert told == []

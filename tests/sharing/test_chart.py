@@ -1,9 +1,10 @@
-"""The drawings of shared pages: in both shapes, with every mark, and never of what is no curve."""
+"""The drawings of shared pages: in every shape, with every mark, never of what is no curve."""
 
 import math
 import re
 from typing import Any
 
+from tapeline.results.tear_sheet_charts import time_ticks
 from tapeline.sharing import chart
 from tapeline.sharing.shown import SharedMark, SharedTrade
 from tapeline.tape.series import Point
@@ -26,9 +27,9 @@ def drawn(items: list[Point], **more: object) -> chart.Drawing:
     return found
 
 
-def test_a_curve_is_drawn_for_wide_screens_and_for_phones() -> None:
+def test_a_curve_is_drawn_for_every_width_of_screen() -> None:
     found = drawn(curve(0.0, 12.5, None, 7.25))
-    assert len(found.svgs) == 2
+    assert len(found.svgs) == 3
     assert found.times.split() == ["0", "86400", "259200"]
     assert found.values.split() == ["0", "12.5", "7.25"]
     for svg in found.svgs:
@@ -66,4 +67,16 @@ def test_a_flat_curve_and_a_rebased_one_have_an_axis() -> None:
     assert percent is not None
     assert fallen is not None
     assert percent.last.endswith("%")
-    assert "-10%" in fallen.svgs[0]
+    assert "\N{MINUS SIGN}10%" in fallen.svgs[0]
+
+
+def test_moments_on_the_axis_are_round_ones() -> None:
+    def texts(span: float, most: int = 8) -> list[str]:
+        return [text for _, text in time_ticks(1_700_000_003.0, 1_700_000_003.0 + span, most)]
+
+    assert texts(100) == ["22:13:30", "22:13:45", "22:14:00", "22:14:15", "22:14:30", "22:14:45",
+                          "22:15:00"]  # fmt: skip
+    assert texts(3_000)[:2] == ["22:20", "22:30"]
+    assert texts(86_400, 5)[:2] == ["Nov 15 00:00", "Nov 15 06:00"]
+    assert texts(2 * 365 * DAY)[:2] == ["Jan 2024", "Apr 2024"]
+    assert all(len(texts(span)) <= 9 for span in (1, 59, 61, 3_601, 90_000, 9e6, 9e7, 9e8, 9e9))

@@ -21,6 +21,15 @@ UNITS = (
     (240.0, "m", "%H:%M"),
     (0.0, "s", "%H:%M:%S"),
 )
+# Steps that people count in, by unit.
+EVERY = {
+    "Y": (1, 2, 5, 10, 20, 50),
+    "M": (1, 2, 3, 6),
+    "D": (1, 2, 5, 7, 14),
+    "h": (1, 2, 3, 6, 12),
+    "m": (1, 2, 5, 10, 15, 30),
+    "s": (1, 2, 5, 10, 15, 30),
+}
 ROOM = 120.0  # units of the drawing that a tick of the time axis takes
 
 
@@ -156,14 +165,13 @@ def tick_text(value: float, step: float, *, percent: bool) -> str:
 def time_ticks(start: float, end: float, most: int) -> list[tuple[float, str]]:
     """At most so many round moments, each with how it is written."""
     unit, form = next((unit, form) for least, unit, form in UNITS if end - start >= least)
-    first = np.datetime64(int(start), "s").astype(f"M8[{unit}]") + 1
-    last = np.datetime64(int(end), "s").astype(f"M8[{unit}]")
-    count = int((last - first).astype(int)) + 1
-    every = max(1, math.ceil(count / most))
-    moments = [
-        float((first + number).astype("M8[s]").astype("i8"))
-        for number in range(0, max(count, 0), every)
-    ]
+    ends = (np.datetime64(int(one), "s").astype(f"M8[{unit}]") for one in (start, end))
+    first, last = (int(one.astype("i8")) for one in ends)
+    rough = max(1, math.ceil((last - first) / most))
+    every = next((one for one in EVERY[unit] if one >= rough), rough)
+    # Multiples since the epoch: whole quarters, half hours, ten minutes.
+    numbers = range(-(-(first + 1) // every) * every, last + 1, every)
+    moments = [float(np.datetime64(one, unit).astype("M8[s]").astype("i8")) for one in numbers]
     return [(one, datetime.fromtimestamp(one, UTC).strftime(form)) for one in moments]
 
 

@@ -1,5 +1,5 @@
-"""The curves of a shared page as SVG: once for wide screens and once for phones, because letters
-that are made smaller with their drawing cannot be read. They stand there without any script."""
+"""The curves of a shared page as SVG, once for each width of screen, because letters that are made
+smaller with their drawing cannot be read. They stand there without any script."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -25,7 +25,11 @@ class Shape(NamedTuple):
     """Of the drawdown."""
 
 
-SHAPES = (Shape("wide", 1000.0, 320.0, 150.0), Shape("narrow", 400.0, 260.0, 140.0))
+SHAPES = (
+    Shape("wide", 1000.0, 320.0, 150.0),
+    Shape("middle", 680.0, 300.0, 150.0),
+    Shape("narrow", 380.0, 250.0, 140.0),
+)
 
 
 class Frame(NamedTuple):
@@ -51,7 +55,7 @@ class Frame(NamedTuple):
 
 
 class Drawing(NamedTuple):
-    """One curve in both shapes, and its points for a script that shows them."""
+    """One curve in every shape, and its points for a script that shows them."""
 
     svgs: list[str]
     times: str
@@ -125,7 +129,7 @@ def _svg(
             '<stop class="most" offset="0"/><stop class="least" offset="1"/>'
             "</linearGradient></defs>",
             _downtimes(frame, marks),
-            _values_axis(frame, steps, unit, kind),
+            _values_axis(frame, steps, unit, kind, frame.y(known[-1][1])),
             _time_axis(frame),
             f'<polygon fill="url(#{shade})" points="{area}"/>'
             f'<polyline class="line" points="{line}"/>',
@@ -137,7 +141,8 @@ def _svg(
     )
 
 
-def _values_axis(frame: Frame, steps: list[float], unit: Unit, kind: Kind) -> str:
+def _values_axis(frame: Frame, steps: list[float], unit: Unit, kind: Kind, taken: float) -> str:
+    """`taken` is where the last value is written: a tick there would be hidden by half."""
     parts = []
     for step in steps:
         y = frame.y(step)
@@ -145,9 +150,12 @@ def _values_axis(frame: Frame, steps: list[float], unit: Unit, kind: Kind) -> st
         parts.append(
             f'<line class="grid{zero}" x1="{LEFT:g}" x2="{frame.width - RIGHT:g}"'
             f' y1="{y:.1f}" y2="{y:.1f}"/>'
-            f'<text class="tick" x="{frame.width - RIGHT + 8:g}" y="{y + 4:.1f}">'
-            f"{_text(step, steps, unit, kind)}</text>"
         )
+        if abs(y - taken) > 16:
+            parts.append(
+                f'<text class="tick" x="{frame.width - RIGHT + 8:g}" y="{y + 4:.1f}">'
+                f"{_text(step, steps, unit, kind)}</text>"
+            )
     return "".join(parts)
 
 
@@ -234,13 +242,12 @@ def _end(
 def _text(value: float, steps: list[float], unit: Unit, kind: Kind, *, finer: bool = False) -> str:
     step = steps[1] - steps[0]
     if finer:
-        step /= 10
+        step /= 50
         value = round(value / step) * step
-    if unit != "percent":
-        return tick_text(value, step, percent=False)
     # A drawdown in percent is a share; a rebased curve counts in hundreds.
-    scale = 1.0 if kind == "drawdown" else 100.0
-    return tick_text(value / scale, step / scale, percent=True)
+    scale = 100.0 if unit == "percent" and kind == "curve" else 1.0
+    text = tick_text(value / scale, step / scale, percent=unit == "percent")
+    return text.replace("-", "\N{MINUS SIGN}")
 
 
 def _fewer(steps: list[float]) -> list[float]:

@@ -27,6 +27,7 @@ NUMERIC = {
     "price", "size", "profit", "value", "average_price", "last_price", "realized", "unrealized",
     "fills",
 }  # fmt: skip
+TRADE_COLUMNS = ("price", "size", "profit", "status", "annotation", "type", "exchange")
 UNITS: dict[Unit, str] = {
     "money": "in money",
     "percent": "rebased to 100 %",
@@ -69,8 +70,8 @@ def facts(exhibit: Exhibit) -> dict[str, Any]:
         "curve": curve,
         "drawdown": drawdown,
         "summary": _summary(found, curve),
-        "has_versions": any(one.kind == "version" for one in marks),
-        "has_downtime": any(one.kind == "downtime" for one in marks),
+        "has_versions": curve is not None and 'class="version"' in curve.svgs[0],
+        "has_downtime": curve is not None and 'class="downtime"' in curve.svgs[0],
         "months": MONTHS,
         "years": _years(found.periods.years),
         "hidden": hidden(exhibit),
@@ -119,8 +120,7 @@ def _tables(found: Exported) -> dict[str, Any]:
     ]
     return {
         "trades": trades,
-        "trade_columns": _columns(trades, ("exchange", "type", "price", "size", "profit", "status",
-                                           "annotation")),
+        "trade_columns": _columns(trades, TRADE_COLUMNS),
         "more_trades": max(0, found.shared.trades - len(trades)),
         "positions": positions,
         "position_columns": _columns(positions, ("size", "average_price", "last_price", "value",
@@ -147,9 +147,12 @@ def _columns(rows: list[dict[str, Any]], names: tuple[str, ...]) -> list[str]:
 def _figure(one: SharedFigure) -> dict[str, str]:
     is_signed = one.name in SIGNED and one.value is not None
     rises = is_signed and (one.value or 0) > 0 and any(digit in one.text for digit in "123456789")
+    number, _, unit = one.text.partition(" ")
     return {
         "name": one.display_name,
         "text": f"+{one.text}" if rises else one.text.replace("-", "\N{MINUS SIGN}"),
+        "number": f"+{number}" if rises else number.replace("-", "\N{MINUS SIGN}"),
+        "unit": unit,
         "sign": sign(one.value) if is_signed else "",
         "explanation": one.explanation,
     }

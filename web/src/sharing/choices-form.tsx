@@ -82,7 +82,7 @@ export function ChoicesForm({
         error={about(problem, "title")}
         onChange={(event) => set({ title: event.target.value })}
       />
-      <div className="grid gap-4 sm:grid-cols-2">
+      <div className="grid grid-cols-2 gap-4">
         <TextField
           label="Delay"
           hint="hours"

@@ -109,7 +109,7 @@ describe("the links there are", () => {
         model="m"
         links={[SHARE]}
         change={() => undefined}
-        changed={() => Promise.resolve()}
+        revoked={() => Promise.resolve()}
       />,
     );
     expect(screen.getByText("no sizes")).toBeInTheDocument();
@@ -122,7 +122,7 @@ describe("the links there are", () => {
         model="m"
         links={[SHARE]}
         change={() => undefined}
-        changed={() => Promise.resolve()}
+        revoked={() => Promise.resolve()}
       />,
     );
     await userEvent.click(screen.getByRole("button", { name: "Revoke For Bob" }));
@@ -131,7 +131,7 @@ describe("the links there are", () => {
 
   it("that are none say so", () => {
     render(
-      <LinkList model="m" links={[]} change={() => undefined} changed={() => Promise.resolve()} />,
+      <LinkList model="m" links={[]} change={() => undefined} revoked={() => Promise.resolve()} />,
     );
     expect(screen.getByText(/Nobody outside the project/)).toBeInTheDocument();
   });

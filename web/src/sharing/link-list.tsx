@@ -11,12 +11,12 @@ export function LinkList({
   model,
   links,
   change,
-  changed,
+  revoked,
 }: {
   model: string;
   links: readonly Share[];
   change: (share: Share) => void;
-  changed: () => Promise<unknown>;
+  revoked: (id: string) => Promise<unknown>;
 }) {
   const [ending, setEnding] = useState<Share | null>(null);
   if (links.length === 0)
@@ -69,9 +69,10 @@ export function LinkList({
         action="Revoke it"
         danger
         act={async () => {
-          const params = { path: { model, share: ending?.id ?? "" } };
+          const id = ending?.id ?? "";
+          const params = { path: { model, share: id } };
           await given(api.DELETE("/api/models/{model}/shares/{share}", { params }));
-          await changed();
+          await revoked(id);
         }}
       >
         Whoever has it sees nothing from now on, and pages that embed it say that it is gone. It

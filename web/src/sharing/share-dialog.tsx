@@ -81,6 +81,11 @@ function Sharing({ model, backtest }: Shared) {
     setChanging(share);
     setDraft(draftOf(share));
   }
+  function revoked(id: string) {
+    if (made?.id === id) setMade(null);
+    if (changing?.id === id) stopChanging();
+    return refresh();
+  }
   function stopChanging() {
     setChanging(null);
     setDraft(EMPTY);
@@ -112,7 +117,7 @@ function Sharing({ model, backtest }: Shared) {
           ) : !links ? (
             <Skeleton rows={2} />
           ) : (
-            <LinkList model={model} links={links} change={change} changed={refresh} />
+            <LinkList model={model} links={links} change={change} revoked={revoked} />
           )}
         </section>
       </div>
