@@ -12,7 +12,7 @@ from tapeline.tape.series import Point
 Kind = Literal["curve", "drawdown"]
 
 LEFT, RIGHT, TOP, BOTTOM = 2.0, 66.0, 16.0, 26.0
-ROOM = 110.0  # units that a tick of the time axis takes
+ROOM = 90.0  # units that a tick of the time axis takes
 BUCKET = 16.0  # units within which trades of one side share an arrow
 ARROW = 5.0
 

@@ -32,7 +32,7 @@ export function Preview({
           </a>
         )}
       </div>
-      <div className="relative h-[32rem] flex-1 overflow-hidden rounded-md border border-line bg-ground lg:h-[70vh]">
+      <div className="relative min-h-[32rem] flex-1 overflow-hidden rounded-md border border-line bg-ground lg:min-h-[70vh]">
         {address && (
           <iframe
             title="Preview of the shared page"
