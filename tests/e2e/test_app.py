@@ -314,15 +314,35 @@ def test_a_live_record_is_shared_followed_and_revoked(
 
 
 @pytest.mark.usefixtures("complaints")
-def test_a_lost_session_returns_to_the_same_place(page: Page, server: Server, stage: Stage) -> None:
-    sign_in(page, server, f"/{stage.project}/{stage.model}/overview")
+def test_a_lost_session_returns_to_where_the_next_click_led(
+    page: Page, server: Server, stage: Stage
+) -> None:
+    """On a live page, which asks for news by itself all the time."""
+    page.set_default_timeout(SLOW)
+    overview = f"/{stage.project}/{stage.model}/overview"
+    sign_in(page, server, overview)
     expect(page.get_by_role("heading", level=1)).to_have_text("One", timeout=SLOW)
+    page.clock.install()
+    page.clock.run_for(10_000)  # it has been open for a while
     page.context.clear_cookies()
+    # What it asks for by itself takes nothing away from who reads.
+    stage.candidate.order("unseen")
+    expect(page.get_by_role("alert").filter(has_text="You are signed out")).to_be_visible(
+        timeout=SLOW
+    )
+    assert page.url == server.address + overview
+    expect(page.get_by_text("Newest orders")).to_be_visible()
     page.get_by_role("link", name="Keys", exact=True).click()
     page.wait_for_url("**/auth/signin?**", timeout=SLOW)
     fill(page, "grace@example.com")
     expect(page.get_by_role("heading", name="Keys", level=1)).to_be_visible(timeout=SLOW)
     assert page.url == f"{server.address}/{stage.project}/keys"
+    # And on a page that is quiet, where nothing has noticed yet.
+    page.context.clear_cookies()
+    page.get_by_role("link", name="Audit", exact=True).click()
+    page.wait_for_url("**/auth/signin?**", timeout=SLOW)
+    fill(page, "grace@example.com")
+    page.wait_for_url("**/audit", timeout=SLOW)
 
 
 @pytest.mark.usefixtures("complaints")
