@@ -8,6 +8,7 @@ import {
   redirect,
 } from "@tanstack/react-router";
 import * as ask from "./api/queries";
+import { session } from "./api/session";
 import { AppShell } from "./shell/app-shell";
 import { lastProject } from "./shell/last-project";
 import { NotThere, Trouble } from "./shell/trouble";
@@ -181,7 +182,7 @@ const tree = root.addChildren([
 ]);
 
 export function makeRouter(queries: QueryClient) {
-  return createRouter({
+  const router = createRouter({
     routeTree: tree,
     context: { queries },
     defaultPreload: "intent",
@@ -191,6 +192,8 @@ export function makeRouter(queries: QueryClient) {
     defaultNotFoundComponent: NotThere,
     defaultErrorComponent: ({ error, reset }) => <Trouble error={error} reset={reset} />,
   });
+  router.subscribe("onBeforeNavigate", ({ toLocation }) => session.move(toLocation.href));
+  return router;
 }
 
 declare module "@tanstack/react-router" {

@@ -3,8 +3,8 @@
  * the lists of free objects. Replace each by its generated type once it is there.
  */
 
-import { toSignIn } from "./client";
 import { Problem, problemOf } from "./problem";
+import { isUnknown, session } from "./session";
 
 export interface Point {
   time: number;
@@ -215,8 +215,11 @@ export async function look<T>(path: string, query: Query = {}, signal?: AbortSig
   const said = Object.entries(query).filter(([, value]) => value != null && value !== "");
   const search = new URLSearchParams(said.map(([name, value]) => [name, String(value)]));
   const response = await fetch(search.size ? `${path}?${search}` : path, signal ? { signal } : {});
-  if (response.status === 401) toSignIn();
-  if (!response.ok) throw await problemOf(response);
+  if (!response.ok) {
+    const problem = await problemOf(response);
+    if (isUnknown(problem)) await session.refused("GET");
+    throw problem;
+  }
   return (await response.json()) as T;
 }
 

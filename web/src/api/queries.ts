@@ -258,6 +258,15 @@ export const backtest = (id: string, backtestId: string) =>
       look<Backtest>(`/api/models/${id}/backtests/${backtestId}`, {}, signal),
   });
 
+/** The links to a model's record and to its backtests, newest first. */
+export const shares = (id: string) =>
+  queryOptions({
+    queryKey: ["model", id, "shares"],
+    queryFn: async () =>
+      (await given(api.GET("/api/models/{model}/shares", { params: { path: { model: id } } })))
+        .items,
+  });
+
 export type Me = Schemas["Me"];
 export type Project = Schemas["OwnProject"];
 export type Model = Omit<Schemas["ShownModel"], "lifecycle"> & { lifecycle: Lifecycle };

@@ -5,6 +5,7 @@ import type { Lifecycle } from "~/api/pending";
 import * as ask from "~/api/queries";
 import { lasting } from "~/format/times";
 import { LiveModel, useConnection, useModelStream } from "~/live/use-live";
+import { ShareButton } from "~/sharing/share-button";
 import { useTitle } from "~/shell/title";
 import { Trouble } from "~/shell/trouble";
 import { Button, ButtonLink } from "~/ui/button";
@@ -83,6 +84,9 @@ function Head({ model }: { model: ask.Model }) {
         )}
       </div>
       <div className="flex flex-wrap gap-2">
+        {model.type !== "screener" && (
+          <ShareButton project={model.project_id} model={model.id} name={model.name} />
+        )}
         {status.isUp ? (
           <Button icon="stop" onClick={() => wish({ act: "stop", model })}>
             Stop

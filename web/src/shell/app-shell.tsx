@@ -2,10 +2,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { Outlet, useParams, useRouterState } from "@tanstack/react-router";
 import { Dialog } from "radix-ui";
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useRef, useState, useSyncExternalStore } from "react";
 import * as ask from "~/api/queries";
+import { session } from "~/api/session";
 import { useLiveProject } from "~/live/use-live";
-import { IconButton } from "~/ui/button";
+import { Button, IconButton } from "~/ui/button";
 import { Toasts } from "~/ui/toasts";
 import { DemoMark } from "./demo-mark";
 import { lastProject, rememberProject } from "./last-project";
@@ -54,6 +55,7 @@ export function AppShell() {
           tabIndex={-1}
           className="mx-auto max-w-[110rem] px-4 py-5 outline-none lg:px-6"
         >
+          <SignedOut />
           <Outlet />
         </main>
       </div>
@@ -79,6 +81,23 @@ export function AppShell() {
       <Palette open={searching} onOpenChange={setSearching} choices={choices} />
       <Toasts />
       {project && <LiveProject key={project} project={project} />}
+    </div>
+  );
+}
+
+/** The page stays as it was; only it is not live any more. */
+function SignedOut() {
+  const isLost = useSyncExternalStore(session.watch, () => session.isLost);
+  return (
+    <div role="alert">
+      {isLost && (
+        <div className="mb-4 flex flex-wrap items-center gap-3 rounded-md bg-warn-ground px-4 py-2.5 text-warn">
+          <p className="min-w-0 flex-1">
+            You are signed out. What you see here is not live any more.
+          </p>
+          <Button onClick={() => session.signIn()}>Sign in again</Button>
+        </div>
+      )}
     </div>
   );
 }
