@@ -11,11 +11,20 @@ from tapeline.http.endpoint import Call, Page
 from tapeline.http.runs_api import CurrentRun
 from tapeline.http.view_api import Listed
 from tapeline.models import models, versions
+from tapeline.results.overview import Lifecycle, lifecycle_of
 from tapeline.tape import checkpoints, kinds, read, tapes
 from tapeline.tape.seals import Record
 
 Anything = dict[str, Any]
 EMPTY_LIFECYCLE = dict.fromkeys(("message", "start_at", "end_at", "running"))
+
+
+class NewestVersion(msgspec.Struct):
+    version: int
+    version_id: str
+    description: str
+    python_version: str
+    created_at: float
 
 
 class ShownModel(msgspec.Struct, kw_only=True):
@@ -24,16 +33,22 @@ class ShownModel(msgspec.Struct, kw_only=True):
     name: str
     type: models.ModelType
     general_description: str
-    lifecycle: Anything
+    lifecycle: Lifecycle
     symbols: list[str]
     exchanges: list[str]
     plan: str | None = None
     python_version: str | None = None
-    version: Anything | None = None
+    version: NewestVersion | None = None
     run: CurrentRun | None = None
     """Null when there never was one."""
     counts: dict[str, int]
     """How many events of each kind are on the tape."""
+
+
+class LineFilter(msgspec.Struct):
+    type: str | None = None
+    q: str | None = None
+    """A text that the line contains."""
 
 
 class LinePage(Page):
@@ -42,10 +57,12 @@ class LinePage(Page):
     """A text that the line or the event contains."""
     after: Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)] | None = None
     """Tail: only what came after this `seq`, oldest first."""
+    at: Annotated[float, msgspec.Meta(ge=-1e15, le=1e15)] | None = None
+    """A moment in epoch seconds: what arrived before it; with `after`, what arrived from it on."""
 
 
 class Screener(msgspec.Struct):
-    result: Anything | None
+    result: dict[str, Anything | None] | None
     time: float | None
     received_at: float | None
 
@@ -74,7 +91,7 @@ def show_model(connection: Connection, call: Call[Any]) -> ShownModel:
         name=model.name,
         type=model.type,
         general_description=model.description,
-        lifecycle=EMPTY_LIFECYCLE | (read.state(connection, found.tape, "lifecycle") or {}),
+        lifecycle=lifecycle_of(read.state(connection, found.tape, "lifecycle") or {}),
         symbols=read.used_names(connection, found.tape, "symbol"),
         exchanges=read.used_names(connection, found.tape, "exchange"),
         plan=model.plan,
@@ -85,17 +102,17 @@ def show_model(connection: Connection, call: Call[Any]) -> ShownModel:
     )
 
 
-def _newest_version(connection: Connection, model_id: str) -> Anything | None:
+def _newest_version(connection: Connection, model_id: str) -> NewestVersion | None:
     newest = versions.newest(connection, model_id)
     if newest is None:
         return None
-    return {
-        "version": newest.number,
-        "version_id": newest.id,
-        "description": newest.description,
-        "python_version": newest.python_version,
-        "created_at": newest.created_at,
-    }
+    return NewestVersion(
+        newest.number,
+        newest.id,
+        newest.description,
+        newest.python_version,
+        newest.created_at,
+    )
 
 
 def list_logs(connection: Connection, call: Call[Any]) -> Listed[Anything]:
@@ -172,27 +189,36 @@ def reading(connection: Connection, call: Call[Any]) -> tapes.Reading:
 def lines(connection: Connection, call: Call[Any], channel: int) -> Listed[Anything]:
     page: LinePage = call.query
     tape = reading(connection, call).tape
-    wanted = _wanted(page)
+    wanted, before = wanted_by(page), page.before()
+    reached = None if page.at is None else read.reached(connection, tape, channel, page.at)
     if page.after is not None:
         # A tail goes on with `cursor` too, from wherever its last page ended.
-        after = max(page.after, page.before() or 0)
+        after = max(page.after, before or 0, (reached or 1) - 1)
         found = read.after(connection, tape, channel, after=after, limit=page.limit, wanted=wanted)
     else:
+        if reached is not None:
+            before = reached if before is None else min(before, reached)
         found = read.newest(
-            connection, tape, channel, before=page.before(), limit=page.limit, wanted=wanted
+            connection, tape, channel, before=before, limit=page.limit, wanted=wanted
         )
     return listed([shown(record) for record in found.records], found.next)
 
 
-def _wanted(page: LinePage) -> read.Wanted | None:
+def wanted_by(page: LinePage | LineFilter) -> read.Wanted | None:
     if page.type is None and page.q is None:
         return None
+    texts = [text.encode() for text in (page.type, page.q) if text is not None]
 
     def is_wanted(record: Record) -> bool:
-        fields = msgspec.json.decode(record.body, type=Anything)
+        body = record.body
+        # Most are not, and that is seen without reading them: where nothing is escaped, a text is
+        # in what was said only if it is in the bytes.
+        if b"\\" not in body and not all(text in body for text in texts):
+            return False
+        fields = msgspec.json.decode(body, type=Anything)
         if page.type is not None and fields.get("type") != page.type:
             return False
-        return page.q is None or page.q in str(fields.get("line", record.body.decode()))
+        return page.q is None or page.q in str(fields.get("line", body.decode()))
 
     return is_wanted
 

@@ -2,7 +2,7 @@
 
 import heapq
 from collections.abc import Callable, Iterator, Sequence
-from itertools import islice, takewhile
+from itertools import takewhile
 from typing import Any
 
 import msgspec
@@ -64,9 +64,44 @@ def after(
     wanted: Wanted | None = None,
 ) -> Stretch:
     """The records that follow a number, oldest first: for those who tail a log."""
-    looked = list(islice(_after(connection, tape, channel, after, limit), limit))
-    found = [record for record in looked if wanted is None or wanted(record)]
-    return Stretch(found, looked[-1].seq if len(looked) == limit else None)
+    found: list[Record] = []
+    looked = 0
+    most = limit if wanted is None else MOST
+    for record in _after(connection, tape, channel, after, most):
+        if looked == PATIENCE:
+            return Stretch(found, after)
+        looked, after = looked + 1, record.seq
+        if wanted is None or wanted(record):
+            found.append(record)
+            if len(found) == limit:
+                return Stretch(found, after)
+    return Stretch(found, None)
+
+
+def reached(connection: Connection, tape: int, channel: int, moment: float) -> int:
+    """The number from which on a channel's records arrived at a moment or later.
+
+    Numbers rise with arrival, so it is searched by halves: some pages are read, however many there
+    are. Clocks step back now and then; then it is one of several that would do.
+    """
+    here = (pages.c.tape == tape, pages.c.channel == channel)
+    ends = select(func.min(pages.c.first), func.max(pages.c.first)).where(*here)
+    low, high = connection.execute(ends).one()
+    if low is None:
+        return 0
+    before = select(pages).where(*here).order_by(pages.c.first.desc()).limit(1)
+    # The last page that began before the moment has it, or ends right before it.
+    page: list[Record] = []
+    while low <= high:
+        middle = (low + high) // 2
+        row = connection.execute(before.where(pages.c.first <= middle)).one()
+        records = unpack(row.content)
+        if records[0].received_at < moment:
+            page, low = records, middle + 1
+        else:
+            high = row.first - 1
+    late = (record.seq for record in page if record.received_at >= moment)
+    return next(late, page[-1].seq + 1 if page else 0)
 
 
 def whole(

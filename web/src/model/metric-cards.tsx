@@ -1,7 +1,7 @@
 /** Figures of merit, the platform's and the model's own, each with what it means. */
 import { useQuery } from "@tanstack/react-query";
-import type { Metric } from "~/api/pending";
 import * as ask from "~/api/queries";
+import type { Metric } from "~/api/types";
 import { percent, quantity } from "~/format/numbers";
 import { Panel } from "~/ui/panel";
 
@@ -14,7 +14,7 @@ export function MetricCards({ model }: { model: string }) {
     <Panel title="Metrics">
       <dl className="grid grid-cols-2 gap-x-4 gap-y-2.5">
         {[...own, ...computed].map(([name, one]) => (
-          <div key={name} className="min-w-0" title={one.explanation ?? ""}>
+          <div key={name} className="min-w-0" title={explained(one)}>
             <dt className="truncate text-xs text-soft">{one.display_name || name}</dt>
             <dd className="num truncate">{shown(one)}</dd>
           </div>
@@ -27,4 +27,9 @@ export function MetricCards({ model }: { model: string }) {
 export function shown({ value, type }: Metric): string {
   if (typeof value !== "number") return value ?? "–";
   return type === "percent" || type === "percentage" ? percent(value) : quantity(value);
+}
+
+/** Only ours are explained; what a model's own mean, it says in their names. */
+function explained(metric: Metric): string | undefined {
+  return "explanation" in metric ? metric.explanation : undefined;
 }

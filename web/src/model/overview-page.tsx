@@ -2,12 +2,12 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { useState } from "react";
-import type { Pnl } from "~/api/pending";
 import * as ask from "~/api/queries";
+import type { Pnl } from "~/api/types";
 import { PnlFigure } from "~/charts/pnl-figure";
 import { money, plural, price, quantity } from "~/format/numbers";
 import { LogView } from "~/logs/log-view";
-import { OrderList } from "~/orders/order-list";
+import { NewestOrders } from "~/orders/order-list";
 import { Gain } from "~/ui/figures";
 import { Empty, Notice, Panel } from "~/ui/panel";
 import { Time } from "~/ui/time";
@@ -49,7 +49,7 @@ export function OverviewPage() {
             flush
             aside={<More to="orders" project={project} model={id} label="All orders" />}
           >
-            <OrderList model={id} filter={{ symbol: "", side: "" }} most={8} />
+            <NewestOrders model={id} most={8} />
           </Panel>
         )}
         <Panel
@@ -61,7 +61,7 @@ export function OverviewPage() {
         </Panel>
       </div>
       <div className="grid min-w-0 content-start gap-4 sm:grid-cols-2 xl:grid-cols-1">
-        <RunFacts model={model as ask.Model} />
+        <RunFacts model={model} />
         {!isScreener && <Positions pnl={pnl} />}
         <MetricCards model={id} />
       </div>

@@ -4,6 +4,7 @@ import { Outlet, useParams, useRouterState } from "@tanstack/react-router";
 import { Dialog } from "radix-ui";
 import { useEffect, useRef, useState } from "react";
 import * as ask from "~/api/queries";
+import { ConnectionNote } from "~/live/connection-note";
 import { useLiveProject } from "~/live/use-live";
 import { IconButton } from "~/ui/button";
 import { Toasts } from "~/ui/toasts";
@@ -52,6 +53,9 @@ export function AppShell() {
           tabIndex={-1}
           className="mx-auto max-w-[110rem] px-4 py-5 outline-none lg:px-6"
         >
+          {project && (
+            <LiveProject key={project} project={project} silent={params.model !== undefined} />
+          )}
           <Outlet />
         </main>
       </div>
@@ -76,14 +80,18 @@ export function AppShell() {
       </Dialog.Root>
       <Palette open={searching} onOpenChange={setSearching} choices={choices} />
       <Toasts />
-      {project && <LiveProject key={project} project={project} />}
     </div>
   );
 }
 
-function LiveProject({ project }: { project: string }) {
-  useLiveProject(project);
-  return null;
+/** A page about one model has a stream of its own and says so itself. */
+function LiveProject({ project, silent }: { project: string; silent: boolean }) {
+  const stream = useLiveProject(project);
+  return (
+    <div className="mb-2 empty:mb-0 has-[.sr-only]:mb-0">
+      <ConnectionNote stream={stream} silent={silent} />
+    </div>
+  );
 }
 
 /** Screen readers hear of a new page by the focus; the mouse must not notice. */
