@@ -1,16 +1,18 @@
 """The pages with more than they can hold: what the server searches, counts and sends in pages."""
 
+import math
 import re
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from playwright.sync_api import Locator, Page, Request, expect
+from playwright.sync_api import Locator, Page, Response, expect
 
 from tests.acceptance.conftest import Home, Server
 from tests.acceptance.traders import Trader
 from tests.archives import zipped
-from tests.e2e.backtesting import Candidate
+from tests.e2e.backtesting import DAY, Candidate
 from tests.e2e.test_backtests import Pages
 
 pytestmark = pytest.mark.heavy
@@ -40,14 +42,15 @@ def server(home: Home) -> Server:
 
 
 @pytest.fixture(scope="module")
-def busy(server: Server) -> Candidate:
+def busy(server: Server) -> Iterator[Candidate]:
     """A model that has traded and talked a lot."""
     candidate = Candidate(Trader(server), "Busy")
     batch(candidate, "/v1/live/spot-market", [_order(number) for number in range(ORDERS)])
     lines = [{"line": f"tick {number}", "type": "stdout"} for number in range(LINES)]
     lines[40] = {"line": "the needle", "type": "stderr"}
     batch(candidate, "/v1/live/log", lines)
-    return candidate
+    yield candidate
+    candidate.trader.client.close()
 
 
 def batch(candidate: Candidate, path: str, bodies: list[dict[str, Any]]) -> None:
@@ -78,14 +81,23 @@ def scroll(box: Locator, pixels: int) -> None:
     box.evaluate("(box, pixels) => { box.scrollTop += pixels; }", pixels)
 
 
+def span(answer: Response, path: str) -> float:
+    """How many seconds an answer is about; endless where it is about everything."""
+    address = urlsplit(answer.url)
+    asked = parse_qs(address.query)
+    if not address.path.endswith(path) or "from" not in asked:
+        return math.inf
+    return float(asked["to"][0]) - float(asked["from"][0])
+
+
 def test_a_closer_look_at_the_live_chart_fetches_its_detail(pages: Pages) -> None:
-    page, asked = pages.page, list[Request]()
-    page.on("request", asked.append)
+    page, asked = pages.page, list[str]()
+    page.on("request", lambda sent: asked.append(sent.url))
     pages.open("overview")
     chart = page.get_by_role("group", name=re.compile("^Profit and loss over time"))
     expect(chart.locator("canvas").first).to_be_visible()
     page.wait_for_timeout(600)
-    assert not any("from=" in one.url for one in asked)
+    assert not any("from=" in one for one in asked)
     chart.focus()
     with (
         page.expect_response(re.compile(r"/pnl\?.*from=")) as curve,
@@ -97,12 +109,11 @@ def test_a_closer_look_at_the_live_chart_fetches_its_detail(pages: Pages) -> Non
     assert START < points[0]["time"] < points[-1]["time"] < START + 60 * ORDERS
     assert marks.value.json()["grouped"]
     # So close that every order is told by itself.
-    with page.expect_response(
-        lambda answer: "/marks?from=" in answer.url and not answer.json()["grouped"]
-    ):
-        for _ in range(3):
+    with page.expect_response(lambda one: span(one, "/orders/marks") < 60 * 1_000) as marks:
+        for _ in range(5):
             page.keyboard.press("+")
             page.wait_for_timeout(400)
+    assert not marks.value.json()["grouped"]
     figure = page.get_by_role("figure", name="Profit and loss over time")
     expect(figure.get_by_role("button", name="All")).to_have_attribute("aria-pressed", "false")
     page.keyboard.press("0")
@@ -194,10 +205,12 @@ def test_a_closer_look_at_a_comparison_fetches_its_detail(pages: Pages) -> None:
     chart = page.get_by_role("group", name=re.compile("^The account values"))
     expect(chart.locator("canvas").first).to_be_visible()
     chart.focus()
-    with page.expect_response(re.compile(r"backtests-compare\?.*from=")) as answered:
-        page.keyboard.press("+")
-        page.wait_for_timeout(400)
-        page.keyboard.press("+")
+    with page.expect_response(
+        lambda one: span(one, "/backtests-compare") < 1_100 * DAY
+    ) as answered:
+        for _ in range(3):
+            page.keyboard.press("+")
+            page.wait_for_timeout(400)
     found = answered.value.json()
     assert found["items"][0]["values"][0] != 100  # still from its own start
     pages.open("left/backtest")
