@@ -198,6 +198,7 @@ def test_orders_of_a_stretch_of_time_are_found_however_long_ago(
     model: Model, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(order_list, "PATIENCE", 20)
+    monkeypatch.setattr(order_list, "SOUGHT", 20)
     pushed(model, 100)
     first = model.get("/orders", since=1_010, until=1_019, limit=4)
     assert [one["id"] for one in first["items"]] == ["o19", "o18", "o17", "o16"]
@@ -241,6 +242,8 @@ def test_orders_are_marked_one_by_one_or_counted(
     assert {one["side"]: one["count"] for one in many["items"][:2]} == {"buy": 10, "sell": 5}
     assert [one["time"] for one in many["items"]] == sorted(one["time"] for one in many["items"])
     assert not any(one["more"] for one in many["items"])
+    monkeypatch.setattr(order_marks, "MANY", 20)
+    assert model.get("/orders/marks", stretches=4) == many
     monkeypatch.setattr(order_marks, "MOST", 6)
     capped = model.get("/orders/marks", stretches=4)["items"]
     assert sum(one["count"] for one in capped) == 24

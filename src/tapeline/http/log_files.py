@@ -10,7 +10,7 @@ from starlette.responses import Response, StreamingResponse
 
 from tapeline.http import backtest_api
 from tapeline.http.endpoint import Call
-from tapeline.http.tape_api import Anything, reading, wanted_by
+from tapeline.http.tape_api import reading, wanted_by
 from tapeline.tape import kinds, read
 from tapeline.tape.seals import Record
 
@@ -46,23 +46,31 @@ def _attached(call: Call[Any], tape: int, channel: int, until: int, name: str) -
 
 async def _pieces(call: Call[Any], tape: int, channel: int, until: int) -> AsyncIterator[bytes]:
     """What was there when it was asked for: a model that never stops talking has no end."""
-    wanted = wanted_by(call.query)
+    search = wanted_by(call.query)
 
-    def portion(connection: Connection, after: int) -> read.Stretch:
-        return read.after(connection, tape, channel, after=after, limit=PORTION, wanted=wanted)
+    def portion(connection: Connection, after: int) -> tuple[bytes, int | None]:
+        found = read.after(connection, tape, channel, after=after, limit=PORTION, **search)
+        lines = [_line(record) for record in found.records if record.seq <= until]
+        return b"".join(lines), found.next
 
     after: int | None = 0
     while after is not None and after < until:
-        found = await call.services.store.read(portion, after)
-        some = b"".join(_line(record) for record in found.records if record.seq <= until)
+        some, after = await call.services.store.read(portion, after)
         if some:
             yield some
-        after = found.next
+
+
+class _Said(msgspec.Struct):
+    line: str = ""
+    type: str = ""
+
+
+_said = msgspec.json.Decoder(_Said)
 
 
 def _line(record: Record) -> bytes:
-    fields = msgspec.json.decode(record.body, type=Anything)
-    return f"{_moment(record.time)} {fields.get('type', '')} {fields.get('line', '')}\n".encode()
+    said = _said.decode(record.body)
+    return f"{_moment(record.time)} {said.type} {said.line}\n".encode()
 
 
 def _moment(seconds: float) -> str:

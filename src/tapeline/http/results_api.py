@@ -35,7 +35,7 @@ class MarkWindow(msgspec.Struct):
     since: Moment | None = msgspec.field(name="from", default=None)
     """Epoch seconds, as `to`: the stretch that a chart shows."""
     until: Moment | None = msgspec.field(name="to", default=None)
-    stretches: Annotated[int, msgspec.Meta(ge=1, le=500)] = 240
+    stretches: Annotated[int, msgspec.Meta(ge=1, le=500)] = 120
     """Into how many parts of equal length orders are counted where they are many."""
 
 

@@ -1,7 +1,7 @@
 """The view API's part that reads a tape back: what models did, and what it folds to."""
 
 import base64
-from typing import Annotated, Any
+from typing import Annotated, Any, TypedDict
 
 import msgspec
 from sqlalchemy import Connection
@@ -59,6 +59,13 @@ class LinePage(Page):
     """Tail: only what came after this `seq`, oldest first."""
     at: Annotated[float, msgspec.Meta(ge=-1e15, le=1e15)] | None = None
     """A moment in epoch seconds: what arrived before it; with `after`, what arrived from it on."""
+
+
+class Search(TypedDict, total=False):
+    """What is asked of a channel; nothing asks for everything."""
+
+    wanted: read.Wanted
+    may_have: read.MayHave
 
 
 class Screener(msgspec.Struct):
@@ -189,38 +196,42 @@ def reading(connection: Connection, call: Call[Any]) -> tapes.Reading:
 def lines(connection: Connection, call: Call[Any], channel: int) -> Listed[Anything]:
     page: LinePage = call.query
     tape = reading(connection, call).tape
-    wanted, before = wanted_by(page), page.before()
+    search, before = wanted_by(page), page.before()
     reached = None if page.at is None else read.reached(connection, tape, channel, page.at)
     if page.after is not None:
         # A tail goes on with `cursor` too, from wherever its last page ended.
         after = max(page.after, before or 0, (reached or 1) - 1)
-        found = read.after(connection, tape, channel, after=after, limit=page.limit, wanted=wanted)
+        found = read.after(connection, tape, channel, after=after, limit=page.limit, **search)
     else:
         if reached is not None:
             before = reached if before is None else min(before, reached)
-        found = read.newest(
-            connection, tape, channel, before=before, limit=page.limit, wanted=wanted
-        )
+        found = read.newest(connection, tape, channel, before=before, limit=page.limit, **search)
     return listed([shown(record) for record in found.records], found.next)
 
 
-def wanted_by(page: LinePage | LineFilter) -> read.Wanted | None:
+def wanted_by(page: LinePage | LineFilter) -> Search:
+    """What to look for. Most of a log is not wanted, and that is seen without decoding it: bodies
+    lie there as our encoder wrote them, so a text is in one only if its bytes are."""
     if page.type is None and page.q is None:
-        return None
-    texts = [text.encode() for text in (page.type, page.q) if text is not None]
+        return {}
+    texts = [
+        (text.encode(), msgspec.json.encode(text)[1:-1])
+        for text in (page.type, page.q)
+        if text is not None
+    ]
+
+    def may_have(content: bytes) -> bool:
+        return all(plain in content or escaped in content for plain, escaped in texts)
 
     def is_wanted(record: Record) -> bool:
-        body = record.body
-        # Most are not, and that is seen without reading them: where nothing is escaped, a text is
-        # in what was said only if it is in the bytes.
-        if b"\\" not in body and not all(text in body for text in texts):
+        if not may_have(record.body):
             return False
-        fields = msgspec.json.decode(body, type=Anything)
+        fields = msgspec.json.decode(record.body, type=Anything)
         if page.type is not None and fields.get("type") != page.type:
             return False
-        return page.q is None or page.q in str(fields.get("line", body.decode()))
+        return page.q is None or page.q in str(fields.get("line", record.body.decode()))
 
-    return is_wanted
+    return {"wanted": is_wanted, "may_have": may_have}
 
 
 def listed(items: list[Anything], following: int | None) -> Listed[Anything]:

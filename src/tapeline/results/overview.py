@@ -130,7 +130,7 @@ def _query() -> Select[Any]:
         .outerjoin(own, and_(own.c.tape == of_tape, own.c.name == "pnl"))
         .outerjoin(switch, and_(switch.c.tape == of_tape, switch.c.name == "auto_pnl"))
         .outerjoin(ledgers, ledgers.c.tape == of_tape)
-        .outerjoin(orders, and_(orders.c.tape == of_tape, orders.c.seq == _last_order()))
+        .outerjoin(orders, and_(orders.c.tape == of_tape, orders.c.id == _last_order()))
         .outerjoin(backtests, backtests.c.no == _last_backtest())
         .outerjoin(
             newest, and_(newest.c.model_id == models.c.id, newest.c.number == _last_number())
@@ -141,8 +141,15 @@ def _query() -> Select[Any]:
 
 
 def _last_order() -> Any:
+    """By its id: asked for its number, SQLite reads all orders of the tape to find it."""
     one = orders.alias()
-    return select(func.max(one.c.seq)).where(one.c.tape == tapes.c.no).scalar_subquery()
+    return (
+        select(one.c.id)
+        .where(one.c.tape == tapes.c.no, one.c.seq.is_not(None))
+        .order_by(one.c.seq.desc())
+        .limit(1)
+        .scalar_subquery()
+    )
 
 
 def _last_backtest() -> Any:

@@ -9,6 +9,7 @@ from tapeline.store.tape_tables import orders
 from tapeline.tape.orders import OrderState, merged
 
 PATIENCE = 50_000  # orders a filter may look at in one request; the cursor goes on from there
+SOUGHT = 10_000  # orders of a stretch of time that are found by their time
 
 _state = msgspec.json.Decoder(OrderState)
 
@@ -85,8 +86,8 @@ def _within(
     here = [orders.c.tape == tape, orders.c.seq.is_not(None), *_timed(orders.c.time, wanted)]
     if wanted.side is not None:
         here.append(orders.c.side == wanted.side)
-    found = list(connection.scalars(select(orders.c.seq).where(*here).limit(PATIENCE + 1)))
-    if len(found) > PATIENCE:
+    found = list(connection.scalars(select(orders.c.seq).where(*here).limit(SOUGHT + 1)))
+    if len(found) > SOUGHT:
         return None
     return sorted((one for one in found if before is None or one < before), reverse=True)
 

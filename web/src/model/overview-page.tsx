@@ -63,7 +63,7 @@ export function OverviewPage() {
       <div className="grid min-w-0 content-start gap-4 sm:grid-cols-2 xl:grid-cols-1">
         <RunFacts model={model} />
         {!isScreener && <Positions pnl={pnl} />}
-        <MetricCards model={id} />
+        <MetricCards model={id} currency={pnl?.currency ?? null} />
       </div>
     </div>
   );
