@@ -188,17 +188,20 @@ def _scrolls(
     page: Page, both: tuple[str, str], what: str, path: str, row: str, step: int
 ) -> Iterator[Row]:
     box = "[role=log]" if what == "log" else "[role=region][aria-label=Orders]"
-    p95, slow, grown, gone = [], [], 0.0, 0
+    p95, slow, work, grown, gone = [], [], [], 0.0, 0
     for at in both:
         browsing.shown(page, f"{at}/{path}", row)
         page.wait_for_timeout(1_000)
         before = browsing.heap(page)
+        used = browsing.processor()
         took, gone = browsing.scrolled(page, box, step, FRAMES)
+        work.append(1000 * (browsing.processor() - used) / FRAMES)
         p95.append(1000 * statistics.quantiles(took, n=20)[-1])
         slow.append(100 * sum(one > 0.025 for one in took) / len(took))
         grown = browsing.heap(page) - before
     rows = gone // (36 if what == "orders" else 20)
     yield Row(f"{what}: frame while scrolling, p95", p95[0], p95[1], "ms", 17)
+    yield Row(f"{what}: processor time of a frame", work[0], work[1], "ms", 16.7)
     yield Row(f"{what}: frames that came late", slow[0], slow[1], "%")
     yield Row(f"{what}: rows scrolled through in {FRAMES} frames", None, rows, "")
     yield Row(f"{what}: memory more after that", None, grown, "MB")

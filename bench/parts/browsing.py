@@ -2,7 +2,8 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Page, sync_playwright
@@ -95,6 +96,25 @@ def scrolled(page: Page, what: str, step: int, frames: int) -> tuple[list[float]
     """Seconds of each frame, and the pixels it went."""
     found: dict[str, Any] = page.evaluate(_SCROLLED, [what, step, frames])
     return [one / 1000 for one in found["took"]], int(found["moved"])
+
+
+def processor() -> float:
+    """Seconds of processor time that our pages have used so far, however busy the machine is."""
+    facts: dict[int, tuple[int, int, bool]] = {}
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(FileNotFoundError, ProcessLookupError):  # it ended meanwhile
+            fields = (process / "stat").read_text().rpartition(")")[2].split()
+            is_page = b"--type=renderer" in (process / "cmdline").read_bytes()
+            facts[int(process.name)] = int(fields[1]), int(fields[11]) + int(fields[12]), is_page
+    ticks = sum(used for pid, (_, used, is_page) in facts.items() if is_page and _ours(pid, facts))
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def _ours(pid: int, facts: dict[int, tuple[int, int, bool]]) -> bool:
+    """Whether we are among its ancestors: others may have browsers of their own here."""
+    while pid in facts and pid != os.getpid():
+        pid = facts[pid][0]
+    return pid == os.getpid()
 
 
 def heap(page: Page) -> float:

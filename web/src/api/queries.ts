@@ -12,6 +12,11 @@ export interface Window {
   to: number;
 }
 
+/** How many points a chart gets at once; where there are more, a closer look has them. */
+export const CHART_POINTS = 2_000;
+/** How many orders a model's first page shows. */
+export const NEWEST = 8;
+
 export const me = queryOptions({
   queryKey: ["me"],
   queryFn: () => given(api.GET("/api/me")),

@@ -11,7 +11,6 @@ import { type Drawn, drawable, sampled, summary } from "./series";
 
 const PnlChart = lazy(() => import("./pnl-chart").then((module) => ({ default: module.PnlChart })));
 
-const POINTS = 2000;
 const HEIGHT = "h-72 sm:h-80";
 const HOUR = 3600;
 const RANGES: [string, number | null][] = [
@@ -23,15 +22,16 @@ const RANGES: [string, number | null][] = [
   ["All", null],
 ];
 
-export function PnlFigure({ model, currency }: { model: string; currency: string | null }) {
+/** `wanted` is the currency somebody chose; without one, the server takes the model's own. */
+export function PnlFigure({ model, wanted }: { model: string; wanted: string | null }) {
   const [chosen, setChosen] = useState<string | null>("All");
   const [range, setRange] = useState<ask.Window | null>(null);
   const [closer, setCloser] = useState<ask.Window | null>(null);
   const [seen, setSeen] = useState<ask.Window | null>(null);
   const [asTable, setAsTable] = useState(false);
-  const whole = useQuery(ask.pnl(model, POINTS, null, currency));
+  const whole = useQuery(ask.pnl(model, ask.CHART_POINTS, null, wanted));
   const detail = useQuery({
-    ...ask.pnl(model, POINTS, closer, currency),
+    ...ask.pnl(model, ask.CHART_POINTS, closer, wanted),
     enabled: closer !== null,
     placeholderData: (old) => old,
   });
@@ -52,7 +52,8 @@ export function PnlFigure({ model, currency }: { model: string; currency: string
   function look(view: ask.Window) {
     setSeen(view);
     // The server thinned the curve out, or counted orders, only where there were more than asked for.
-    const isThinned = (whole.data?.series.length ?? 0) >= POINTS * 0.9 || marked.data?.grouped;
+    const isThinned =
+      (whole.data?.series.length ?? 0) >= ask.CHART_POINTS * 0.9 || marked.data?.grouped;
     const isClose = view.to - view.from < (last - first) * 0.6;
     if (!isClose) setCloser(null);
     else if (isThinned || closer)
@@ -78,7 +79,8 @@ export function PnlFigure({ model, currency }: { model: string; currency: string
       </p>
     );
   }
-  const words = summary(points, whole.data?.series_currency ?? currency);
+  const currency = whole.data?.series_currency ?? wanted;
+  const words = summary(points, currency);
   return (
     <figure aria-label="Profit and loss over time" className="grid gap-2">
       <div className="flex flex-wrap items-center justify-between gap-2">

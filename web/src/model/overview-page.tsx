@@ -19,7 +19,7 @@ export function OverviewPage() {
   const { model: id = "", project = "" } = useParams({ strict: false });
   const { data: model } = useQuery(ask.model(id));
   const [currency, setCurrency] = useState<string | null>(null);
-  const { data: pnl } = useQuery(ask.pnl(id, 2000, null, currency));
+  const { data: pnl } = useQuery(ask.pnl(id, ask.CHART_POINTS, null, currency));
   if (!model) return null;
   const isScreener = model.type === "screener";
   return (
@@ -39,7 +39,7 @@ export function OverviewPage() {
             aside={pnl && <Currencies pnl={pnl} chosen={currency} choose={setCurrency} />}
           >
             {pnl && <Sums pnl={pnl} />}
-            <PnlFigure model={id} currency={currency ?? pnl?.currency ?? null} />
+            <PnlFigure model={id} wanted={currency} />
             {pnl && <Warnings pnl={pnl} />}
           </Panel>
         )}
@@ -49,7 +49,7 @@ export function OverviewPage() {
             flush
             aside={<More to="orders" project={project} model={id} label="All orders" />}
           >
-            <NewestOrders model={id} most={8} />
+            <NewestOrders model={id} most={ask.NEWEST} />
           </Panel>
         )}
         <Panel
