@@ -27,6 +27,7 @@ FEW = 1_000
 FLEET = 200
 TURNS = 5
 FRAMES = 900  # fifteen seconds at 60 a second
+STEP = 200  # pixels a frame: a screenful every twentieth of a second
 BACKTEST = "long"
 ACCOUNT = {"email": "bench@example.com", "password": "correct horse battery"}
 KNOWN = "bench.json"  # what was filled before, beside the store
@@ -143,10 +144,13 @@ def _measured(page: Page, address: str, filled: Filled) -> Iterator[Row]:
         "s",
     )
     for what, path, row, step in (
-        ("orders", "orders", ORDER, 360),
-        ("log", "logs", LINE, -400),
+        ("orders", "orders", ORDER, STEP),
+        ("log", "logs", LINE, -STEP),
     ):
         yield from _scrolls(page, both, what, path, row, step)
+    still = browsing.scrolled(page, browsing.plain(page, 2 * FEW), STEP, FRAMES)
+    yield _frames("a plain page of the same look: time between frames, p95", still, still)
+    yield Row("a plain page: work in a frame", None, 1000 * still.work, "ms")
     yield Row("log: a rare line is found", None, _searched(page, many), "s")
     yield Row("log: a jump to the middle", None, _jumped(page, many, filled.rows), "s")
 
@@ -188,23 +192,25 @@ def _scrolls(
     page: Page, both: tuple[str, str], what: str, path: str, row: str, step: int
 ) -> Iterator[Row]:
     box = "[role=log]" if what == "log" else "[role=region][aria-label=Orders]"
-    p95, slow, work, grown, gone = [], [], [], 0.0, 0
+    found: list[browsing.Scrolled] = []
+    grown = 0.0
     for at in both:
         browsing.shown(page, f"{at}/{path}", row)
         page.wait_for_timeout(1_000)
         before = browsing.heap(page)
-        used = browsing.processor()
-        took, gone = browsing.scrolled(page, box, step, FRAMES)
-        work.append(1000 * (browsing.processor() - used) / FRAMES)
-        p95.append(1000 * statistics.quantiles(took, n=20)[-1])
-        slow.append(100 * sum(one > 0.025 for one in took) / len(took))
+        found.append(browsing.scrolled(page, box, step, FRAMES))
         grown = browsing.heap(page) - before
-    rows = gone // (36 if what == "orders" else 20)
-    yield Row(f"{what}: frame while scrolling, p95", p95[0], p95[1], "ms", 17)
-    yield Row(f"{what}: processor time of a frame", work[0], work[1], "ms", 16.7)
-    yield Row(f"{what}: frames that came late", slow[0], slow[1], "%")
+    few, many = found
+    yield _frames(f"{what}: time between frames, p95", few, many)
+    yield Row(f"{what}: work of the page in a frame", 1000 * few.work, 1000 * many.work, "ms", 16.7)
+    yield Row(f"{what}: frames that came late", 100 * few.late, 100 * many.late, "%")
+    rows = many.pixels // (36 if what == "orders" else 20)
     yield Row(f"{what}: rows scrolled through in {FRAMES} frames", None, rows, "")
     yield Row(f"{what}: memory more after that", None, grown, "MB")
+
+
+def _frames(what: str, few: browsing.Scrolled, many: browsing.Scrolled) -> Row:
+    return Row(what, 1000 * few.p95, 1000 * many.p95, "ms", 17)
 
 
 def _searched(page: Page, model: str) -> float:

@@ -1,12 +1,12 @@
 """Debian's Chromium for benches, and what is measured inside of it."""
 
 import os
+import statistics
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from pathlib import Path
-from typing import Any
+from contextlib import contextmanager
+from typing import Any, NamedTuple
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import CDPSession, Page, sync_playwright
 
 CHROMIUM = "/usr/bin/chromium"
 FLAGS = (
@@ -92,29 +92,48 @@ def scripts(page: Page) -> int:
     return found
 
 
-def scrolled(page: Page, what: str, step: int, frames: int) -> tuple[list[float], int]:
-    """Seconds of each frame, and the pixels it went."""
+class Scrolled(NamedTuple):
+    frames: list[float]
+    """Seconds from each to the next."""
+    pixels: int
+    work: float
+    """Seconds of processor time of the page's own thread, which must be done within a frame."""
+
+    @property
+    def p95(self) -> float:
+        return statistics.quantiles(self.frames, n=20)[-1]
+
+    @property
+    def late(self) -> float:
+        """The share of frames that missed one of sixty a second by half of it."""
+        return sum(one > 0.025 for one in self.frames) / len(self.frames)
+
+
+def scrolled(page: Page, what: str, step: int, frames: int) -> Scrolled:
+    session = page.context.new_cdp_session(page)
+    session.send("Performance.enable", {"timeDomain": "threadTicks"})
+    before = _busy(session)
     found: dict[str, Any] = page.evaluate(_SCROLLED, [what, step, frames])
-    return [one / 1000 for one in found["took"]], int(found["moved"])
+    work = (_busy(session) - before) / frames
+    session.detach()
+    return Scrolled([one / 1000 for one in found["took"]], int(found["moved"]), work)
 
 
-def processor() -> float:
-    """Seconds of processor time that our pages have used so far, however busy the machine is."""
-    facts: dict[int, tuple[int, int, bool]] = {}
-    for process in Path("/proc").glob("[0-9]*"):
-        with suppress(FileNotFoundError, ProcessLookupError):  # it ended meanwhile
-            fields = (process / "stat").read_text().rpartition(")")[2].split()
-            is_page = b"--type=renderer" in (process / "cmdline").read_bytes()
-            facts[int(process.name)] = int(fields[1]), int(fields[11]) + int(fields[12]), is_page
-    ticks = sum(used for pid, (_, used, is_page) in facts.items() if is_page and _ours(pid, facts))
-    return ticks / os.sysconf("SC_CLK_TCK")
+def plain(page: Page, rows: int) -> str:
+    """A page with that many rows and nothing that happens when they are scrolled; its box."""
+    cells = "".join(f"<span>cell {number}</span>" for number in range(8))
+    style = "height:36px;display:grid;grid-template-columns:repeat(8,1fr)"
+    box = "height:600px;overflow:auto;font:14px sans-serif"
+    row = f"<div style='{style}'>{cells}</div>"
+    page.goto("about:blank")
+    page.set_content(f"<div id=plain style='{box}'>{row * rows}</div>")
+    return "#plain"
 
 
-def _ours(pid: int, facts: dict[int, tuple[int, int, bool]]) -> bool:
-    """Whether we are among its ancestors: others may have browsers of their own here."""
-    while pid in facts and pid != os.getpid():
-        pid = facts[pid][0]
-    return pid == os.getpid()
+def _busy(session: CDPSession) -> float:
+    found = {one["name"]: one["value"] for one in session.send("Performance.getMetrics")["metrics"]}
+    seconds: float = found["TaskDuration"]
+    return seconds
 
 
 def heap(page: Page) -> float:

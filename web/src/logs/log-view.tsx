@@ -18,7 +18,7 @@ import { useModelStream } from "~/live/use-live";
 import { Button, IconButton } from "~/ui/button";
 import { Icon } from "~/ui/icons";
 import { Failed } from "~/ui/panel";
-import { useSteadyScroll } from "~/ui/steady-scroll";
+import { slotted, useSteadyScroll } from "~/ui/steady-scroll";
 import { type Asked, type LogQuery, LogStore } from "./log-store";
 
 const ROW = 20;
@@ -179,6 +179,8 @@ function Lines({ store, brief, filtered }: { store: LogStore; brief: boolean; fi
     getItemKey: keyOf,
   });
 
+  const items = rows.getVirtualItems();
+  const slot = slotted(items.length);
   const noteScroll = useSteadyScroll(place, lines, ROW, () =>
     follows && !paused && atEnd.current ? "end" : "row",
   );
@@ -222,10 +224,12 @@ function Lines({ store, brief, filtered }: { store: LogStore; brief: boolean; fi
         </p>
       )}
       <div style={{ height: rows.getTotalSize() }} className="relative w-max min-w-full">
-        {rows.getVirtualItems().map(({ index, start, key }) => {
+        {items.map(({ index, start }) => {
           const line = lines[index];
           return (
-            line && <Row key={key} line={line} top={start} marked={line.seq === target?.seq} />
+            line && (
+              <Row key={slot(index)} line={line} top={start} marked={line.seq === target?.seq} />
+            )
           );
         })}
       </div>
@@ -238,7 +242,7 @@ const Row = memo(function Row({ line, top, marked }: { line: Line; top: number; 
   const tone = TONES[line.type];
   return (
     <div
-      className={`absolute left-0 flex w-full gap-3 px-3 whitespace-pre hover:bg-hover ${marked ? "bg-accent-ground" : ""}`}
+      className={`absolute left-0 flex w-full [contain:layout_style] gap-3 px-3 whitespace-pre hover:bg-hover ${marked ? "bg-accent-ground" : ""}`}
       style={{ top, height: ROW, lineHeight: `${ROW}px` }}
     >
       <time

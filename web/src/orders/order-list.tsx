@@ -18,7 +18,7 @@ import { useModelStream } from "~/live/use-live";
 import { Button } from "~/ui/button";
 import { Gain, Side } from "~/ui/figures";
 import { Empty, Failed, Skeleton } from "~/ui/panel";
-import { useSteadyScroll } from "~/ui/steady-scroll";
+import { slotted, useSteadyScroll } from "~/ui/steady-scroll";
 import { Time } from "~/ui/time";
 import { OrderDetail } from "./order-detail";
 import { OrderStore } from "./order-store";
@@ -158,6 +158,7 @@ function Rows({
     (store?.shown.atNewest ?? true) && (place.current?.scrollTop ?? 0) < ROW / 2;
   const noteScroll = useSteadyScroll(place, orders, ROW, () => (isAtTop() ? "start" : "row"));
   const items = rows.getVirtualItems();
+  const slot = slotted(items.length);
   const [first, last] = [items[0]?.index ?? 0, items.at(-1)?.index ?? 0];
   useEffect(() => {
     onSeen?.(first, last);
@@ -197,9 +198,11 @@ function Rows({
           </div>
         </div>
         <div role="rowgroup" className="relative" style={{ height: rows.getTotalSize() }}>
-          {items.map(({ index, start, key }) => {
+          {items.map(({ index, start }) => {
             const order = orders[index];
-            return order && <Row key={key} order={order} at={index} top={start} open={open} />;
+            return (
+              order && <Row key={slot(index)} order={order} at={index} top={start} open={open} />
+            );
           })}
         </div>
       </div>
@@ -225,7 +228,7 @@ const Row = memo(function Row({
       role="row"
       aria-rowindex={at + 2}
       tabIndex={-1}
-      className={`absolute grid w-full ${COLUMNS} cursor-pointer items-center gap-x-2 border-b border-line px-4 hover:bg-hover`}
+      className={`absolute grid w-full [contain:strict] ${COLUMNS} cursor-pointer items-center gap-x-2 border-b border-line px-4 hover:bg-hover`}
       style={{ top, height: ROW }}
       onClick={() => open(order)}
     >

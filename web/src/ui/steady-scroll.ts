@@ -22,6 +22,15 @@ export function shifted(
 }
 
 /**
+ * A key for a row in sight that is taken over by another once it is out of sight: what is already in
+ * the page gets other words, which is cheaper than to remove a row and make a new one.
+ */
+export function slotted(count: number): (index: number) => number {
+  const slots = 2 ** Math.ceil(Math.log2(Math.max(64, count)));
+  return (index) => index % slots;
+}
+
+/**
  * Rows that come or go above push by exactly their height. `stay` says what to hold instead: the end
  * of a log that is followed, or the start of a list whose newest rows come on top.
  */
