@@ -132,7 +132,9 @@ def types() -> int:
     written = WEB / "src" / "api" / "schema.d.ts"
     source = WEB / "node_modules" / "openapi.json"
     source.write_bytes(content)
-    status = npm("exec", "--", "openapi-typescript", str(source), "-o", str(written))
+    # An object of which the document says nothing may hold anything; the default is nothing.
+    options = ("--empty-objects-unknown", "-o", str(written))
+    status = npm("exec", "--", "openapi-typescript", str(source), *options)
     if not status:
         text = written.read_text("utf-8")
         written.write_text(f"// {fingerprint(document)}\n{text}", "utf-8")

@@ -46,7 +46,7 @@ class Candidate:
     def path(self) -> str:
         return f"/{self.trader.user_id}/{self.id}"
 
-    def push(self, path: str, body: dict[str, Any]) -> None:
+    def push(self, path: str, body: dict[str, Any] | list[dict[str, Any]]) -> None:
         self.trader.post(path, json=body, headers=self._headers)
 
     def result(self, backtest_id: str, description: str, **more: Any) -> None:

@@ -9,6 +9,7 @@ import {
 } from "@tanstack/react-router";
 import * as ask from "./api/queries";
 import { session } from "./api/session";
+import * as prepare from "./prepare";
 import { AppShell } from "./shell/app-shell";
 import { lastProject } from "./shell/last-project";
 import { NotThere, Trouble } from "./shell/trouble";
@@ -93,6 +94,7 @@ const model = createRoute({
 const overview = createRoute({
   getParentRoute: () => model,
   path: "/overview",
+  loader: ({ context: { queries }, params }) => prepare.overview(queries, params.model),
   component: lazyRouteComponent(() => import("./model/overview-page"), "OverviewPage"),
 });
 
@@ -135,6 +137,8 @@ const modelSettings = createRoute({
 const backtest = createRoute({
   getParentRoute: () => model,
   path: "/$backtest/backtest",
+  loader: ({ context: { queries }, params }) =>
+    prepare.backtest(queries, params.model, params.backtest),
   component: lazyRouteComponent(() => import("./features/backtests/backtest-page"), "BacktestPage"),
 });
 

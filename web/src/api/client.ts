@@ -24,3 +24,11 @@ export async function given<T>(answer: Promise<{ data?: T }>): Promise<T> {
   if (data === undefined) throw new Error("The server answered nothing.");
   return data;
 }
+
+type Said<T> = { [K in keyof T]?: NonNullable<T[K]> };
+
+/** A query without what was not said: an empty text asks for nothing. */
+export function said<T extends object>(query: T): Said<T> {
+  const kept = Object.entries(query).filter(([, value]) => value != null && value !== "");
+  return Object.fromEntries(kept) as Said<T>;
+}

@@ -5,6 +5,7 @@ import { Dialog } from "radix-ui";
 import { useEffect, useRef, useState, useSyncExternalStore } from "react";
 import * as ask from "~/api/queries";
 import { session } from "~/api/session";
+import { ConnectionNote } from "~/live/connection-note";
 import { useLiveProject } from "~/live/use-live";
 import { Button, IconButton } from "~/ui/button";
 import { Toasts } from "~/ui/toasts";
@@ -56,6 +57,9 @@ export function AppShell() {
           className="mx-auto max-w-[110rem] px-4 py-5 outline-none lg:px-6"
         >
           <SignedOut />
+          {project && (
+            <LiveProject key={project} project={project} silent={params.model !== undefined} />
+          )}
           <Outlet />
         </main>
       </div>
@@ -80,7 +84,6 @@ export function AppShell() {
       </Dialog.Root>
       <Palette open={searching} onOpenChange={setSearching} choices={choices} />
       <Toasts />
-      {project && <LiveProject key={project} project={project} />}
     </div>
   );
 }
@@ -102,9 +105,14 @@ function SignedOut() {
   );
 }
 
-function LiveProject({ project }: { project: string }) {
-  useLiveProject(project);
-  return null;
+/** A page about one model has a stream of its own and says so itself. */
+function LiveProject({ project, silent }: { project: string; silent: boolean }) {
+  const stream = useLiveProject(project);
+  return (
+    <div className="mb-2 empty:mb-0 has-[.sr-only]:mb-0">
+      <ConnectionNote stream={stream} silent={silent} />
+    </div>
+  );
 }
 
 /** Screen readers hear of a new page by the focus; the mouse must not notice. */
