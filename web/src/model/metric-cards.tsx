@@ -1,8 +1,7 @@
 /** Figures of merit, the platform's and the model's own, each with what it means. */
 import { useQuery } from "@tanstack/react-query";
-import type { Metric } from "~/api/pending";
 import * as ask from "~/api/queries";
-import { percent, quantity } from "~/format/numbers";
+import { written } from "~/features/backtests/measures";
 import { Panel } from "~/ui/panel";
 
 export function MetricCards({ model }: { model: string }) {
@@ -16,15 +15,10 @@ export function MetricCards({ model }: { model: string }) {
         {[...own, ...computed].map(([name, one]) => (
           <div key={name} className="min-w-0" title={one.explanation ?? ""}>
             <dt className="truncate text-xs text-soft">{one.display_name || name}</dt>
-            <dd className="num truncate">{shown(one)}</dd>
+            <dd className="num truncate">{written(one.value, one.type)}</dd>
           </div>
         ))}
       </dl>
     </Panel>
   );
-}
-
-export function shown({ value, type }: Metric): string {
-  if (typeof value !== "number") return value ?? "–";
-  return type === "percent" || type === "percentage" ? percent(value) : quantity(value);
 }
