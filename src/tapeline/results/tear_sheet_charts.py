@@ -170,8 +170,8 @@ def time_ticks(start: float, end: float, most: int) -> list[tuple[float, str]]:
     rough = max(1, math.ceil((last - first) / most))
     every = next((one for one in EVERY[unit] if one >= rough), rough)
     # Multiples since the epoch: whole quarters, half hours, ten minutes.
-    numbers = range(-(-(first + 1) // every) * every, last + 1, every)
-    moments = [float(np.datetime64(one, unit).astype("M8[s]").astype("i8")) for one in numbers]
+    numbers = np.arange(-(-(first + 1) // every) * every, last + 1, every)
+    moments = numbers.astype(f"M8[{unit}]").astype("M8[s]").astype("f8").tolist()
     return [(one, datetime.fromtimestamp(one, UTC).strftime(form)) for one in moments]
 
 
