@@ -8,6 +8,7 @@ import { ShareButton } from "~/sharing/share-button";
 import { useTitle } from "~/shell/title";
 import { Trouble } from "~/shell/trouble";
 import { Button, ButtonLink } from "~/ui/button";
+import { Linked } from "~/ui/linked";
 import { Skeleton } from "~/ui/panel";
 import { useModelActions } from "./actions";
 import { PAGES, pageOf } from "./pages";
@@ -70,7 +71,9 @@ function Head({ model }: { model: ask.Model }) {
           <ConnectionNote stream={stream} />
         </div>
         {model.general_description && (
-          <p className="line-clamp-2 max-w-prose text-soft">{model.general_description}</p>
+          <p className="line-clamp-2 max-w-prose text-soft [overflow-wrap:anywhere]">
+            <Linked text={model.general_description} />
+          </p>
         )}
       </div>
       <div className="flex flex-wrap gap-2">
