@@ -25,6 +25,7 @@ START, RUN, LOOK, RESULTS, MANAGE, PROOF, OPERATE = (
 
 GROUPS = {
     "backtests": ("Backtests of a model: list, show, compare.", RESULTS),
+    "share": ("Links that show a record to others.", PROOF),
     "secrets": ("Secrets of a model: environment variables of its runs.", MANAGE),
     "keys": ("Keys of a project; for operators also those of a server.", MANAGE),
     "projects": ("Your projects, and which one is in use.", MANAGE),
@@ -85,6 +86,11 @@ ROWS = (
     Row("members join", "members:join", "Join a project by an invitation link."),
     Row("members role", "members:role", "Give a member another role."),
     Row("members rm", "members:remove", "Take a member out of a project, or leave it."),
+    Row("share new", "share:new", "Make a link that shows a model's record to whoever has it."),
+    Row(
+        "share list", "share:list_shares", "List a model's links and how often they were looked at."
+    ),
+    Row("share rm", "share:remove", "Revoke a link: from now on it opens nothing."),
     Row("export", "export:export", "Save a model's whole tape with its seals to a file.", PROOF),
     Row(
         "verify",
