@@ -97,21 +97,3 @@ def test_secrets_come_from_standard_input_or_are_asked_for(ada: Person, model: s
     assert "no secret of this name" in ada.fails(4, "secrets", "rm", "OTHER", "-m", "quiet")
     assert "empty" in ada.fails(2, "secrets", "set", "EMPTY", "-m", "quiet")
     assert "TAPELINE" in ada.fails(1, "secrets", "set", "TAPELINE_URL", "-m", "quiet", stdin="x")
-
-
-def test_a_record_is_shared_listed_and_revoked(ada: Person, model: str) -> None:
-    page = ada.does(
-        "share", "new", model, "--title", "Ours", "--percent-only", "--base", "25000",
-        "--delay-hours", "1", "--days", "30",
-    ).strip()  # fmt: skip
-    assert page.startswith(f"{ada.server.address}/s/")
-    assert httpx.get(page).status_code == 200
-    (one,) = ada.gets("share", "list", model)
-    assert (one["percent_only"], one["base"], one["delay_hours"]) == (True, 25000, 1)
-    assert "percent only, last 1 h" in ada.does("share", "list", model)
-    locked = ada.gets("share", "new", model, "--password-stdin", stdin=f"{PASSWORD}\n")
-    assert locked["has_password"]
-    assert "empty" in ada.fails(2, "share", "new", model, "--password-stdin")
-    assert "is revoked" in ada.does("share", "rm", one["id"], "-m", model)
-    assert httpx.get(page).status_code == 404
-    assert ada.fails(4, "share", "rm", one["id"], "-m", model)

@@ -7,6 +7,7 @@ import * as ask from "~/api/queries";
 import { useLiveProject } from "~/live/use-live";
 import { IconButton } from "~/ui/button";
 import { Toasts } from "~/ui/toasts";
+import { DemoMark } from "./demo-mark";
 import { lastProject, rememberProject } from "./last-project";
 import { Palette } from "./palette";
 import { Sidebar } from "./sidebar";
@@ -43,6 +44,7 @@ export function AppShell() {
           <span className="flex items-center gap-2 font-semibold">
             <img src="/static/mark.svg" alt="" width="20" height="20" />
             Tapeline
+            <DemoMark />
           </span>
           <IconButton label="Search" icon="search" onClick={() => setSearching(true)} />
         </header>
