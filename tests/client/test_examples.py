@@ -102,3 +102,10 @@ def test_javascript_screens_and_backtests(model: Model, tmp_path: Path) -> None:
     values = model.get("/backtests/theirs/equity")["items"]
     assert values[-1]["value"] == pytest.approx(said["final"])
     assert shown["description"] == "From JavaScript"
+
+
+def test_the_page_names_every_example() -> None:
+    page = (EXAMPLES.parent / "docs" / "adapters.md").read_text("utf-8")
+    for folder in ("adapters", "curl", "javascript"):
+        for file in (EXAMPLES / folder).iterdir():
+            assert file.name in page or file.name == "__pycache__", file

@@ -2,8 +2,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useEffect, useRef, useState } from "react";
-import type { LastOrder } from "~/api/pending";
 import * as ask from "~/api/queries";
+import type { LastOrder } from "~/api/types";
 import { price, quantity } from "~/format/numbers";
 import { SPARK_POINTS } from "~/live/use-live";
 import type { Wish } from "~/model/actions";

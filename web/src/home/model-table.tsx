@@ -14,6 +14,7 @@ import { StatusBadge } from "~/model/status-badge";
 import { Gain } from "~/ui/figures";
 import { Actions, Curve, LastError, NameLink, Ordered } from "./cells";
 import type { Row } from "./fleet";
+import { useGradually } from "./gradually";
 
 const features = tableFeatures({ rowSortingFeature, sortedRowModel: createSortedRowModel() });
 const helper = createColumnHelper<typeof features, Row>();
@@ -37,6 +38,7 @@ export function ModelTable({ rows, ask }: { rows: Row[]; ask: (wish: Wish) => vo
     initialState: { sorting: [{ id: "status", desc: false }] },
     enableSortingRemoval: false,
   });
+  const shown = useGradually(table.getRowModel().rows);
   return (
     <div className="overflow-x-auto">
       <table className="w-full">
@@ -74,7 +76,7 @@ export function ModelTable({ rows, ask }: { rows: Row[]; ask: (wish: Wish) => vo
           ))}
         </thead>
         <tbody>
-          {table.getRowModel().rows.map((row) => (
+          {shown.map((row) => (
             <tr key={row.id} className="border-t border-line hover:bg-hover">
               {row.getAllCells().map((cell) => (
                 <td
