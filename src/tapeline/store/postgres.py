@@ -3,10 +3,11 @@
 import selectors
 import socket
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 
 import psycopg
-from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
+from psycopg import sql
+from sqlalchemy import URL, Connection, Engine, Table, create_engine, event, make_url, text
 from sqlalchemy.exc import ArgumentError
 from sqlalchemy.pool import ConnectionPoolEntry
 
@@ -59,6 +60,17 @@ def others(connection: Connection) -> int:
         {"name": APPLICATION},
     ).scalar_one()
     return count
+
+
+def take_in(connection: Connection, table: Table, rows: Iterable[Sequence[object]]) -> None:
+    """Insert whole rows by COPY, several times as fast as statements."""
+    driver = connection.connection.driver_connection
+    assert isinstance(driver, psycopg.Connection)
+    names = sql.SQL(", ").join(sql.Identifier(column.name) for column in table.columns)
+    statement = sql.SQL("copy {} ({}) from stdin").format(sql.Identifier(table.name), names)
+    with driver.cursor() as cursor, cursor.copy(statement) as copy:
+        for row in rows:
+            copy.write_row(row)
 
 
 def lock_for_migration(connection: Connection) -> None:
