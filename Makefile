@@ -32,7 +32,7 @@ lint: setup  ## format and type checks
 	@$(python) scripts/web.py npm run lint --silent
 
 bench: setup  ## measure what docs/ claims
-	@for one in startup ingest results history stream views pnl environments deploy fleet backtests output client demo; do echo "== $$one"; $(python) -m bench.$$one || exit 1; done
+	@for one in startup ingest results history stream views pages pnl environments deploy fleet backtests output client demo; do echo "== $$one"; $(python) -m bench.$$one || exit 1; done
 
 web: setup  ## the pages with every change at once; the server must run beside it
 	@$(python) scripts/web.py npm run dev

@@ -111,8 +111,7 @@ def first_page(made: Path) -> int:
     """Bytes of packed script that any page loads before it shows anything."""
     manifest = json.loads((made / "manifest.json").read_text())
     seen: set[str] = set()
-    ahead = [name for name, chunk in manifest.items() if chunk.get("isEntry")]
-    ahead.append("src/home/home-page.tsx")
+    ahead = ["index.html", "src/home/home-page.tsx"]
     while ahead:
         name = ahead.pop()
         if name not in seen:
@@ -133,7 +132,9 @@ def types() -> int:
     written = WEB / "src" / "api" / "schema.d.ts"
     source = WEB / "node_modules" / "openapi.json"
     source.write_bytes(content)
-    status = npm("exec", "--", "openapi-typescript", str(source), "-o", str(written))
+    # An object of which the document says nothing may hold anything; the default is nothing.
+    options = ("--empty-objects-unknown", "-o", str(written))
+    status = npm("exec", "--", "openapi-typescript", str(source), *options)
     if not status:
         text = written.read_text("utf-8")
         written.write_text(f"// {fingerprint(document)}\n{text}", "utf-8")

@@ -52,7 +52,7 @@ class Pages:
 
     def __init__(self, page: Page, candidate: Candidate) -> None:
         self.page = page
-        self._tester = candidate
+        self.candidate = candidate
         self._address = candidate.trader.server.address
 
     def sign_in(self) -> None:
@@ -63,7 +63,7 @@ class Pages:
             self.page.get_by_role("button", name="Sign in", exact=True).click()
 
     def open(self, path: str) -> None:
-        self.page.goto(f"{self._address}{self._tester.path}/{path}")
+        self.page.goto(f"{self._address}{self.candidate.path}/{path}")
 
     def panel(self, title: str) -> Locator:
         heading = self.page.get_by_role("heading", name=title, exact=True)

@@ -11,10 +11,11 @@ import pytest
 from sqlalchemy import select
 
 from tapeline.accounts import members
+from tapeline.http import log_files
 from tapeline.http.endpoint import Access
 from tapeline.http.routes import ROUTES
 from tapeline.store.tape_tables import checkpoints
-from tapeline.tape import kinds, order_list, read, seals, series
+from tapeline.tape import kinds, order_list, order_marks, read, seals, series
 from tapeline.tape.seals import PiecesDigest, Record
 from tapeline.tape.signer import is_signed, statement
 from tests.conftest import Cast, Person, Service
@@ -134,6 +135,122 @@ def test_a_filter_looks_so_far_and_goes_on_with_its_cursor(
     assert together == [f"o{n}" for n in range(49, 0, -1)]
     tailed = pages(model, "/logs", q="needle", after=0, limit=20)
     assert [len(page) for page in tailed] == [1, 0, 0]
+
+
+def test_a_log_is_read_around_a_moment(model: Model) -> None:
+    found = []
+    for number in range(5):
+        lines(model, [f"{number}{letter}" for letter in "abc"])
+        found.append(model.items("/logs", limit=1)[0]["received_at"])
+    before = model.get("/logs", at=found[2], limit=4)
+    assert [one["line"] for one in before["items"]] == ["1c", "1b", "1a", "0c"]
+    rest = model.get("/logs", at=found[2], limit=4, cursor=before["next"])
+    assert [one["line"] for one in rest["items"]] == ["0b", "0a"]
+    onward = model.get("/logs", at=found[2], after=0, limit=4)
+    assert [one["line"] for one in onward["items"]] == ["2a", "2b", "2c", "3a"]
+    rest = model.get("/logs", at=found[2], after=0, cursor=onward["next"])
+    assert [one["line"] for one in rest["items"]] == ["3b", "3c", "4a", "4b", "4c"]
+    assert model.items("/logs", at=found[0] - 1) == []
+    assert len(model.items("/logs", at=found[0] - 1, after=0)) == 15
+    assert len(model.items("/logs", at=found[4] + 1)) == 15
+    assert model.items("/logs", at=found[4] + 1, after=0) == []
+    assert model.items("/events", at=found[2]) == []
+
+
+def test_a_log_is_taken_away_as_text(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(log_files, "PORTION", 4)
+    lines(model, [f'line {number} "é"\n' for number in range(10)], time=1_700_000_000.5)
+    model.push(LOG, {"line": "late", "type": "stderr"}, headers={"time": "1e14"})
+    model.push("/v1/backtest/log", {"line": "tested", "backtest_id": "b1"})
+    address = f"/api/models/{model.id}"
+    answer = model.owner.get(f"{address}/logs.txt")
+    assert answer.headers["content-type"].startswith("text/plain")
+    assert answer.headers["content-disposition"].startswith("attachment")
+    assert answer.text.startswith('2023-11-14T22:13:20.500Z stdout line 0 "é"\n')
+    assert answer.text.count("stdout line") == 10
+    assert answer.text.endswith(" stderr late\n")
+    filtered = model.owner.get(f"{address}/logs.txt", params={"q": '3 "é'})
+    assert filtered.text.endswith('stdout line 3 "é"\n\n')
+    assert filtered.text.count("Z ") == 1
+    assert "late" in model.owner.get(f"{address}/logs.txt", params={"type": "stderr"}).text
+    tested = model.owner.get(f"{address}/backtests/b1/logs.txt")
+    assert tested.text.endswith(" stdout tested\n")
+    assert model.owner.get(f"{address}/backtests/none/logs.txt").status_code == 404
+
+
+def pushed(model: Model, count: int, **more: Any) -> None:
+    """Orders a second apart, the first at 1,000 s; every third is a sell."""
+    path, side = "/v1/live/spot-market", ("buy", "buy", "sell")
+    model.push(
+        "/v1/batch",
+        [
+            {
+                "path": path,
+                "time": 1_000 + n,
+                "body": ORDER | {"id": f"o{n}", "side": side[n % 3], "symbol": f"S{n % 2}"} | more,
+            }
+            for n in range(count)
+        ],
+    )
+
+
+def test_orders_of_a_stretch_of_time_are_found_however_long_ago(
+    model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(order_list, "PATIENCE", 20)
+    monkeypatch.setattr(order_list, "SOUGHT", 20)
+    pushed(model, 100)
+    first = model.get("/orders", since=1_010, until=1_019, limit=4)
+    assert [one["id"] for one in first["items"]] == ["o19", "o18", "o17", "o16"]
+    found = pages(model, "/orders", since=1_010, until=1_019, limit=4)
+    assert [len(page) for page in found] == [4, 4, 2]
+    found = pages(model, "/orders", since=1_010, until=1_019, symbol="S1", limit=2)
+    assert [one["id"] for page in found for one in page] == ["o19", "o17", "o15", "o13", "o11"]
+    found = pages(model, "/orders", since=1_010, until=1_019, side="sell")
+    assert [one["id"] for page in found for one in page] == ["o17", "o14", "o11"]
+    # More than one request may look at: page by page, as with any other filter.
+    found = pages(model, "/orders", since=1_010, until=1_079)
+    assert [one["id"] for page in found for one in page] == [f"o{n}" for n in range(79, 9, -1)]
+    assert model.items("/orders", since=5_000) == []
+
+
+def test_orders_are_tailed(model: Model) -> None:
+    pushed(model, 10)
+    newest = model.items("/orders")
+    after = newest[6]["seq"]
+    found = pages(model, "/orders", after=after, limit=4)
+    assert [[one["id"] for one in page] for page in found] == [
+        ["o4", "o5", "o6", "o7"],
+        ["o8", "o9"],
+    ]
+    assert [one["id"] for one in model.items("/orders", after=after, side="sell")] == ["o5", "o8"]
+
+
+def test_orders_are_marked_one_by_one_or_counted(
+    model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(order_marks, "FEW", 10)
+    pushed(model, 60)
+    few = model.get("/orders/marks", **{"from": 1_000, "to": 1_004})
+    assert not few["grouped"]
+    assert [(one["time"], one["side"], one["order_id"]) for one in few["items"]] == [
+        (1_000 + n, "sell" if n % 3 == 2 else "buy", f"o{n}") for n in range(5)
+    ]
+    many = model.get("/orders/marks", stretches=4)
+    assert many["grouped"]
+    assert sum(one["count"] for one in many["items"]) == 60
+    assert {one["side"]: one["count"] for one in many["items"][:2]} == {"buy": 10, "sell": 5}
+    assert [one["time"] for one in many["items"]] == sorted(one["time"] for one in many["items"])
+    assert not any(one["more"] for one in many["items"])
+    monkeypatch.setattr(order_marks, "MANY", 20)
+    assert model.get("/orders/marks", stretches=4) == many
+    monkeypatch.setattr(order_marks, "MOST", 6)
+    capped = model.get("/orders/marks", stretches=4)["items"]
+    assert sum(one["count"] for one in capped) == 24
+    assert all(one["more"] for one in capped)
+    pushed(model, 20, note="again")  # updates change no time
+    assert sum(one["count"] for one in model.get("/orders/marks", stretches=1)["items"]) == 6
+    assert model.get("/orders/marks", **{"from": 9_000}) == {"items": [], "grouped": False}
 
 
 def test_orders_merge_with_what_is_said_about_them(model: Model) -> None:

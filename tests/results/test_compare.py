@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import Connection
 
 from tapeline.results import compare, report, reports
-from tapeline.results.compare import Align, Comparison
+from tapeline.results.records import Align, Comparison
 from tapeline.store.store import Store
 from tapeline.store.tape_tables import backtests, pieces
 from tests.results.series import DAY, MONDAY
@@ -55,6 +55,7 @@ def compared(
             points=points,
             start=zoom.get("start"),
             end=zoom.get("end"),
+            base=zoom.get("base", "window"),
         )
 
     return store.read_now(read)
@@ -78,6 +79,15 @@ def test_between_two_values_the_earlier_one_stands(store: Store) -> None:
     found = compared(store, sparse, dense, points=4)
     assert found.items[0].values == [100, 100, 100, 400]
     assert found.items[1].values == pytest.approx([100, 110, 120, 130])
+
+
+def test_a_closer_look_can_keep_the_base_of_the_whole(store: Store) -> None:
+    one = kept(store, "one", [0, 1, 2, 3], [50.0, 60.0, 30.0, 45.0])
+    end = MONDAY + 3 * DAY
+    found = compared(store, one, points=3, base="start", start=MONDAY + DAY, end=end)
+    assert found.items[0].values == pytest.approx([120, 60, 90])
+    found = compared(store, one, points=2, base="start", align="start", start=DAY, end=2 * DAY)
+    assert found.items[0].values == pytest.approx([120, 60])
 
 
 def test_a_zoom_is_rebased_where_it_starts(store: Store) -> None:

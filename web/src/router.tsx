@@ -8,6 +8,8 @@ import {
   redirect,
 } from "@tanstack/react-router";
 import * as ask from "./api/queries";
+import { session } from "./api/session";
+import * as prepare from "./prepare";
 import { AppShell } from "./shell/app-shell";
 import { lastProject } from "./shell/last-project";
 import { NotThere, Trouble } from "./shell/trouble";
@@ -92,6 +94,7 @@ const model = createRoute({
 const overview = createRoute({
   getParentRoute: () => model,
   path: "/overview",
+  loader: ({ context: { queries }, params }) => prepare.overview(queries, params.model),
   component: lazyRouteComponent(() => import("./model/overview-page"), "OverviewPage"),
 });
 
@@ -134,6 +137,8 @@ const modelSettings = createRoute({
 const backtest = createRoute({
   getParentRoute: () => model,
   path: "/$backtest/backtest",
+  loader: ({ context: { queries }, params }) =>
+    prepare.backtest(queries, params.model, params.backtest),
   component: lazyRouteComponent(() => import("./features/backtests/backtest-page"), "BacktestPage"),
 });
 
@@ -181,7 +186,7 @@ const tree = root.addChildren([
 ]);
 
 export function makeRouter(queries: QueryClient) {
-  return createRouter({
+  const router = createRouter({
     routeTree: tree,
     context: { queries },
     defaultPreload: "intent",
@@ -191,6 +196,8 @@ export function makeRouter(queries: QueryClient) {
     defaultNotFoundComponent: NotThere,
     defaultErrorComponent: ({ error, reset }) => <Trouble error={error} reset={reset} />,
   });
+  router.subscribe("onBeforeNavigate", ({ toLocation }) => session.move(toLocation.href));
+  return router;
 }
 
 declare module "@tanstack/react-router" {

@@ -14,6 +14,7 @@ from sqlalchemy import Connection
 from starlette.responses import Response
 
 from tapeline.errors import CannotCompute, Invalid, NoSuchBacktest, StillComputing
+from tapeline.http.answers import OwnMetric
 from tapeline.http.auth_api import Done
 from tapeline.http.endpoint import Call, Page
 from tapeline.http.tape_api import Anything, lines, listed, reading
@@ -43,6 +44,8 @@ class ComparedPage(Stretch):
     """Up to eight backtests, with commas between them; the newest results if there are none."""
     align: str = "time"
     """`time`: by the calendar; `start`: each from its own first value."""
+    base: str = "window"
+    """Where a backtest is 100: at the start of the `window`, or at its own `start`."""
 
 
 class Series(msgspec.Struct):
@@ -105,7 +108,7 @@ class BacktestChange(msgspec.Struct):
 
 class LiveMetrics(msgspec.Struct):
     computed: dict[str, Shown]
-    custom: Anything
+    custom: dict[str, OwnMetric]
     """The model's own."""
 
 
@@ -310,6 +313,8 @@ def compare_backtests(connection: Connection, call: Call[Any]) -> Any:
     page: ComparedPage = call.query
     if page.align not in {"time", "start"}:
         raise Invalid("`align` must be time or start.", field="align")
+    if page.base not in {"window", "start"}:
+        raise Invalid("`base` must be window or start.", field="base")
     names = list(dict.fromkeys(name for name in page.ids.split(",") if name))
     if len(names) > MOST:
         raise Invalid(f"`ids` must name at most {MOST} backtests.", field="ids")
@@ -324,6 +329,7 @@ def compare_backtests(connection: Connection, call: Call[Any]) -> Any:
         points=page.points,
         start=page.start,
         end=page.end,
+        base="start" if page.base == "start" else "window",
     )
 
 
@@ -363,7 +369,10 @@ def shown(connection: Connection, call: Call[Any], *, may_wait: bool) -> Anythin
 
 
 def _metrics(fields: Anything, computed: dict[str, Shown], computing: bool) -> Anything:
-    return {"computed": computed, "custom": fields["metrics"]["custom"], "computing": computing}
+    from tapeline.results import metrics
+
+    own = metrics.custom(fields["metrics"]["custom"])
+    return {"computed": computed, "custom": own, "computing": computing}
 
 
 def _points(

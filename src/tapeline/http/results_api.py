@@ -15,8 +15,9 @@ from tapeline.results.chart import Window
 from tapeline.results.overview import Glance
 from tapeline.results.pnl import Pnl
 from tapeline.store.tables import models
-from tapeline.tape import order_list, tapes
+from tapeline.tape import order_list, order_marks, tapes
 from tapeline.tape.order_list import Filter
+from tapeline.tape.order_marks import OrderMarks
 
 Moment = Annotated[float, msgspec.Meta(ge=-1e15, le=1e15)]
 
@@ -26,6 +27,16 @@ class OrderPage(Page):
     side: str | None = None
     since: float | None = None
     until: float | None = None
+    after: Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)] | None = None
+    """Only what came after this `seq`, oldest first."""
+
+
+class MarkWindow(msgspec.Struct):
+    since: Moment | None = msgspec.field(name="from", default=None)
+    """Epoch seconds, as `to`: the stretch that a chart shows."""
+    until: Moment | None = msgspec.field(name="to", default=None)
+    stretches: Annotated[int, msgspec.Meta(ge=1, le=500)] = 120
+    """Into how many parts of equal length orders are counted where they are many."""
 
 
 class PnlWindow(msgspec.Struct):
@@ -62,12 +73,26 @@ def list_orders(connection: Connection, call: Call[Any]) -> Listed[dict[str, Any
     page: OrderPage = call.query
     wanted = Filter(page.symbol, page.side and page.side.lower(), page.since, page.until)
     tape = tapes.reading(connection, call.actor, call.path("model")).tape
-    items, following = order_list.listed(
-        connection, tape, wanted, before=page.before(), limit=page.limit
-    )
+    if page.after is not None:
+        # Its pages go on with `cursor` too, from wherever the last one ended.
+        after = max(page.after, page.before() or 0)
+        items, following = order_list.following(
+            connection, tape, wanted, after=after, limit=page.limit
+        )
+    else:
+        items, following = order_list.listed(
+            connection, tape, wanted, before=page.before(), limit=page.limit
+        )
     late_after = call.services.settings.late_seconds
     shown = order_fills.with_fills(connection, tape, items, late_after)
     return Listed(shown, None if following is None else str(following))
+
+
+def mark_orders(connection: Connection, call: Call[Any]) -> OrderMarks:
+    """Orders for a chart: one by one where they are few, else counted per stretch and side."""
+    page: MarkWindow = call.query
+    tape = tapes.reading(connection, call.actor, call.path("model")).tape
+    return order_marks.marks(connection, tape, page.since, page.until, page.stretches)
 
 
 def show_pnl(connection: Connection, call: Call[Any]) -> Pnl:

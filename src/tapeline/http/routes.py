@@ -27,6 +27,7 @@ from tapeline.errors import (
     WrongPassword,
 )
 from tapeline.http import (
+    answers,
     auth_api,
     deployment_api,
     health,
@@ -292,7 +293,7 @@ ROUTES: tuple[Endpoint, ...] = (
         path="/api/models/{model}/orders",
         prepares=results_api.catch_up,
         reads=results_api.list_orders,
-        gives=Listed[tape_api.Anything],
+        gives=Listed[answers.ShownOrder],
         query=results_api.OrderPage,
         access=READER,
         errors=(NoSuchModel,),
@@ -309,7 +310,7 @@ ROUTES: tuple[Endpoint, ...] = (
     get(
         path="/api/models/{model}/logs",
         reads=tape_api.list_logs,
-        gives=Listed[tape_api.Anything],
+        gives=Listed[answers.ShownLine],
         query=tape_api.LinePage,
         access=READER,
         errors=(NoSuchModel,),
@@ -317,7 +318,7 @@ ROUTES: tuple[Endpoint, ...] = (
     get(
         path="/api/models/{model}/events",
         reads=tape_api.list_events,
-        gives=Listed[tape_api.Anything],
+        gives=Listed[answers.ShownEvent],
         query=tape_api.LinePage,
         access=READER,
         errors=(NoSuchModel,),
@@ -332,7 +333,7 @@ ROUTES: tuple[Endpoint, ...] = (
     get(
         path="/api/models/{model}/screener/history",
         reads=tape_api.screener_history,
-        gives=Listed[tape_api.Anything],
+        gives=Listed[answers.ScreenerResult],
         query=tape_api.LinePage,
         access=READER,
         errors=(NoSuchModel,),

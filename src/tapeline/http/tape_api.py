@@ -1,7 +1,7 @@
 """The view API's part that reads a tape back: what models did, and what it folds to."""
 
 import base64
-from typing import Annotated, Any
+from typing import Annotated, Any, TypedDict
 
 import msgspec
 from sqlalchemy import Connection
@@ -11,11 +11,20 @@ from tapeline.http.endpoint import Call, Page
 from tapeline.http.runs_api import CurrentRun
 from tapeline.http.view_api import Listed
 from tapeline.models import models, versions
+from tapeline.results.overview import Lifecycle, lifecycle_of
 from tapeline.tape import checkpoints, kinds, read, tapes
 from tapeline.tape.seals import Record
 
 Anything = dict[str, Any]
 EMPTY_LIFECYCLE = dict.fromkeys(("message", "start_at", "end_at", "running"))
+
+
+class NewestVersion(msgspec.Struct):
+    version: int
+    version_id: str
+    description: str
+    python_version: str
+    created_at: float
 
 
 class ShownModel(msgspec.Struct, kw_only=True):
@@ -24,16 +33,22 @@ class ShownModel(msgspec.Struct, kw_only=True):
     name: str
     type: models.ModelType
     general_description: str
-    lifecycle: Anything
+    lifecycle: Lifecycle
     symbols: list[str]
     exchanges: list[str]
     plan: str | None = None
     python_version: str | None = None
-    version: Anything | None = None
+    version: NewestVersion | None = None
     run: CurrentRun | None = None
     """Null when there never was one."""
     counts: dict[str, int]
     """How many events of each kind are on the tape."""
+
+
+class LineFilter(msgspec.Struct):
+    type: str | None = None
+    q: str | None = None
+    """A text that the line contains."""
 
 
 class LinePage(Page):
@@ -42,10 +57,19 @@ class LinePage(Page):
     """A text that the line or the event contains."""
     after: Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)] | None = None
     """Tail: only what came after this `seq`, oldest first."""
+    at: Annotated[float, msgspec.Meta(ge=-1e15, le=1e15)] | None = None
+    """A moment in epoch seconds: what arrived before it; with `after`, what arrived from it on."""
+
+
+class Search(TypedDict, total=False):
+    """What is asked of a channel; nothing asks for everything."""
+
+    wanted: read.Wanted
+    may_have: read.MayHave
 
 
 class Screener(msgspec.Struct):
-    result: Anything | None
+    result: dict[str, Anything | None] | None
     time: float | None
     received_at: float | None
 
@@ -74,7 +98,7 @@ def show_model(connection: Connection, call: Call[Any]) -> ShownModel:
         name=model.name,
         type=model.type,
         general_description=model.description,
-        lifecycle=EMPTY_LIFECYCLE | (read.state(connection, found.tape, "lifecycle") or {}),
+        lifecycle=lifecycle_of(read.state(connection, found.tape, "lifecycle") or {}),
         symbols=read.used_names(connection, found.tape, "symbol"),
         exchanges=read.used_names(connection, found.tape, "exchange"),
         plan=model.plan,
@@ -85,17 +109,17 @@ def show_model(connection: Connection, call: Call[Any]) -> ShownModel:
     )
 
 
-def _newest_version(connection: Connection, model_id: str) -> Anything | None:
+def _newest_version(connection: Connection, model_id: str) -> NewestVersion | None:
     newest = versions.newest(connection, model_id)
     if newest is None:
         return None
-    return {
-        "version": newest.number,
-        "version_id": newest.id,
-        "description": newest.description,
-        "python_version": newest.python_version,
-        "created_at": newest.created_at,
-    }
+    return NewestVersion(
+        newest.number,
+        newest.id,
+        newest.description,
+        newest.python_version,
+        newest.created_at,
+    )
 
 
 def list_logs(connection: Connection, call: Call[Any]) -> Listed[Anything]:
@@ -172,29 +196,42 @@ def reading(connection: Connection, call: Call[Any]) -> tapes.Reading:
 def lines(connection: Connection, call: Call[Any], channel: int) -> Listed[Anything]:
     page: LinePage = call.query
     tape = reading(connection, call).tape
-    wanted = _wanted(page)
+    search, before = wanted_by(page), page.before()
+    reached = None if page.at is None else read.reached(connection, tape, channel, page.at)
     if page.after is not None:
         # A tail goes on with `cursor` too, from wherever its last page ended.
-        after = max(page.after, page.before() or 0)
-        found = read.after(connection, tape, channel, after=after, limit=page.limit, wanted=wanted)
+        after = max(page.after, before or 0, (reached or 1) - 1)
+        found = read.after(connection, tape, channel, after=after, limit=page.limit, **search)
     else:
-        found = read.newest(
-            connection, tape, channel, before=page.before(), limit=page.limit, wanted=wanted
-        )
+        if reached is not None:
+            before = reached if before is None else min(before, reached)
+        found = read.newest(connection, tape, channel, before=before, limit=page.limit, **search)
     return listed([shown(record) for record in found.records], found.next)
 
 
-def _wanted(page: LinePage) -> read.Wanted | None:
+def wanted_by(page: LinePage | LineFilter) -> Search:
+    """What to look for. Most of a log is not wanted, and that is seen without decoding it: bodies
+    lie there as our encoder wrote them, so a text is in one only if its bytes are."""
     if page.type is None and page.q is None:
-        return None
+        return {}
+    texts = [
+        (text.encode(), msgspec.json.encode(text)[1:-1])
+        for text in (page.type, page.q)
+        if text is not None
+    ]
+
+    def may_have(content: bytes) -> bool:
+        return all(plain in content or escaped in content for plain, escaped in texts)
 
     def is_wanted(record: Record) -> bool:
+        if not may_have(record.body):
+            return False
         fields = msgspec.json.decode(record.body, type=Anything)
         if page.type is not None and fields.get("type") != page.type:
             return False
         return page.q is None or page.q in str(fields.get("line", record.body.decode()))
 
-    return is_wanted
+    return {"wanted": is_wanted, "may_have": may_have}
 
 
 def listed(items: list[Anything], following: int | None) -> Listed[Anything]:

@@ -3,6 +3,7 @@
 It is built from web/ into the folder `app` beside this file; see scripts/web.py.
 """
 
+import json
 import os
 import re
 from pathlib import Path
@@ -21,7 +22,7 @@ from tapeline.ids import ALPHABET, ID_LENGTH
 BUILT = Path(__file__).parent / "app"
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self';"
-    " base-uri 'none'; frame-ancestors 'none'; form-action 'self'"
+    " frame-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'"
 )
 
 
@@ -49,6 +50,15 @@ async def show_app(visit: Visit) -> Response:
         raise NotBuilt from None
     headers = {"Content-Security-Policy": POLICY, "Cache-Control": "no-store"}
     return Response(text, headers=headers, media_type="text/html")
+
+
+def script_of(source: str) -> str:
+    """The address of what was built from a source of its own; empty where nothing is built."""
+    try:
+        manifest = json.loads((BUILT / "manifest.json").read_text("utf-8"))
+        return f"/app/{manifest[source]['file']}"
+    except (FileNotFoundError, KeyError):
+        return ""
 
 
 APP_PAGES = (

@@ -1,50 +1,25 @@
 """Backtests side by side: on one axis of time, from one start, metric by metric."""
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
-import msgspec
 import numpy as np
 from sqlalchemy import Connection
 
 from tapeline.results import metrics, pyramid, reports
 from tapeline.results.account import Floats
-from tapeline.results.records import Report, Type
+from tapeline.results.records import (
+    Align,
+    Base,
+    Compared,
+    ComparedMetric,
+    Comparison,
+    Report,
+)
 
 MOST = 8
 BASE = 100.0
 ROUNDING = 1e-6  # seconds that an axis of even steps may be off
-Align = Literal["time", "start"]
-"""By the calendar, or each from its own first value."""
-
-
-class Compared(msgspec.Struct, kw_only=True):
-    backtest_id: str
-    label: str | None
-    first: float | None
-    last: float | None
-    values: list[float | None]
-    """At the times of the axis, 100 where it starts; null before and after its own time."""
-    reason: str | None = None
-
-
-class ComparedMetric(msgspec.Struct, kw_only=True):
-    name: str
-    display_name: str
-    type: Type
-    explanation: str
-    values: list[float | None]
-    """In the order of the backtests."""
-    best: list[int]
-    """The places of the best; empty where more is neither better nor worse."""
-
-
-class Comparison(msgspec.Struct, kw_only=True):
-    align: Align
-    times: list[float]
-    """Epoch seconds, or seconds since each one's own start."""
-    items: list[Compared]
-    metrics: list[ComparedMetric]
 
 
 def compare(
@@ -56,12 +31,13 @@ def compare(
     points: int,
     start: float | None,
     end: float | None,
+    base: Base = "window",
 ) -> Comparison:
     """`rows` are backtests as the store has them."""
     found = [None if row.upload is None else reports.load(connection, row.upload) for row in rows]
     axis = _axis(found, align, points, start, end)
     items = [
-        _compared(connection, row, report, label, align, axis)
+        _compared(connection, row, report, label, align, axis, base)
         for row, report, label in zip(rows, found, labels, strict=True)
     ]
     return Comparison(
@@ -100,6 +76,7 @@ def _compared(
     label: str | None,
     align: Align,
     axis: Floats,
+    base: Base,
 ) -> Compared:
     item = Compared(
         backtest_id=row.id, label=label, first=None, last=None, values=[None] * len(axis)
@@ -127,12 +104,13 @@ def _compared(
     if not within.any():
         return item
     known = values[places[within]]
-    if known[0] <= 0:
+    first = report.basis.first_value if base == "start" else known[0]
+    if first is None or first <= 0:
         item.reason = "It starts from an account value that is not positive."
         return item
     rebased = np.full(len(axis), np.nan)
     with np.errstate(all="ignore"):
-        rebased[within] = BASE * (known / known[0])
+        rebased[within] = BASE * (known / first)
     item.values = [float(value) if np.isfinite(value) else None for value in rebased]
     return item
 

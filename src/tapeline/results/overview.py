@@ -22,10 +22,31 @@ from tapeline.store.tables import models
 from tapeline.store.tape_tables import backtests, orders, states, tapes
 from tapeline.tape.orders import OrderState, merged
 
-NO_LIFECYCLE = dict.fromkeys(("message", "start_at", "end_at", "running"))
 OF_AN_ORDER = ("type", "symbol", "side", "size", "funds", "price", "status")
 
 _order = msgspec.json.Decoder(OrderState)
+
+
+class Lifecycle(msgspec.Struct):
+    """What a model, or the platform for it, last said of itself."""
+
+    message: str | None = None
+    start_at: float | None = None
+    end_at: float | None = None
+    running: bool | None = None
+
+
+class LastOrder(msgspec.Struct, kw_only=True):
+    id: str
+    type: str | None
+    symbol: str | None
+    side: str | None
+    size: float | None
+    funds: float | None
+    price: float | None
+    status: str | None
+    time: float | None
+    received_at: float | None
 
 
 class Version(msgspec.Struct):
@@ -62,10 +83,10 @@ class Glance(msgspec.Struct, kw_only=True):
     type: str
     general_description: str
     created_at: float
-    lifecycle: dict[str, Any]
+    lifecycle: Lifecycle
     version: Version | None
     """What runs or ran live last; before that, the newest upload."""
-    last_order: dict[str, Any] | None
+    last_order: LastOrder | None
     pnl: Result
     last_backtest: Backtest | None
 
@@ -109,7 +130,7 @@ def _query() -> Select[Any]:
         .outerjoin(own, and_(own.c.tape == of_tape, own.c.name == "pnl"))
         .outerjoin(switch, and_(switch.c.tape == of_tape, switch.c.name == "auto_pnl"))
         .outerjoin(ledgers, ledgers.c.tape == of_tape)
-        .outerjoin(orders, and_(orders.c.tape == of_tape, orders.c.seq == _last_order()))
+        .outerjoin(orders, and_(orders.c.tape == of_tape, orders.c.id == _last_order()))
         .outerjoin(backtests, backtests.c.no == _last_backtest())
         .outerjoin(
             newest, and_(newest.c.model_id == models.c.id, newest.c.number == _last_number())
@@ -120,8 +141,15 @@ def _query() -> Select[Any]:
 
 
 def _last_order() -> Any:
+    """By its id: asked for its number, SQLite reads all orders of the tape to find it."""
     one = orders.alias()
-    return select(func.max(one.c.seq)).where(one.c.tape == tapes.c.no).scalar_subquery()
+    return (
+        select(one.c.id)
+        .where(one.c.tape == tapes.c.no, one.c.seq.is_not(None))
+        .order_by(one.c.seq.desc())
+        .limit(1)
+        .scalar_subquery()
+    )
 
 
 def _last_backtest() -> Any:
@@ -164,7 +192,7 @@ def _glance(row: Row[*tuple[Any, ...]]) -> Glance:
         type=row.type,
         general_description=row.description,
         created_at=row.created_at,
-        lifecycle=NO_LIFECYCLE | _object(row.lifecycle),
+        lifecycle=lifecycle_of(_object(row.lifecycle)),
         version=None
         if row.version_id is None
         else Version(row.number, row.version_id, row.note, row.uploaded_at),
@@ -174,17 +202,21 @@ def _glance(row: Row[*tuple[Any, ...]]) -> Glance:
     )
 
 
-def _last(row: Row[*tuple[Any, ...]]) -> dict[str, Any] | None:
+def lifecycle_of(said: dict[str, Any]) -> Lifecycle:
+    return Lifecycle(*(said.get(name) for name in Lifecycle.__struct_fields__))
+
+
+def _last(row: Row[*tuple[Any, ...]]) -> LastOrder | None:
     if row.order is None:
         return None
     state = _order.decode(row.order)
     order = merged(state) or {}
-    return {
-        "id": row.order_id,
+    return LastOrder(
+        id=row.order_id,
         **{name: order.get(name) for name in OF_AN_ORDER},
-        "time": state.base.time if state.base else None,
-        "received_at": row.ordered_at,
-    }
+        time=state.base.time if state.base else None,
+        received_at=row.ordered_at,
+    )
 
 
 def _result(row: Row[*tuple[Any, ...]]) -> Result:

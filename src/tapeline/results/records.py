@@ -118,6 +118,41 @@ class Report(msgspec.Struct, kw_only=True):
     trial: Trial | None
 
 
+Align = Literal["time", "start"]
+"""By the calendar, or each from its own first value."""
+Base = Literal["window", "start"]
+"""Where each is 100: at its first value that is shown, or at its first of all."""
+
+
+class Compared(msgspec.Struct, kw_only=True):
+    backtest_id: str
+    label: str | None
+    first: float | None
+    last: float | None
+    values: list[float | None]
+    """At the times of the axis, rebased to 100; null before and after its own time."""
+    reason: str | None = None
+
+
+class ComparedMetric(msgspec.Struct, kw_only=True):
+    name: str
+    display_name: str
+    type: Type
+    explanation: str
+    values: list[float | None]
+    """In the order of the backtests."""
+    best: list[int]
+    """The places of the best; empty where more is neither better nor worse."""
+
+
+class Comparison(msgspec.Struct, kw_only=True):
+    align: Align
+    times: list[float]
+    """Epoch seconds, or seconds since each one's own start."""
+    items: list[Compared]
+    metrics: list[ComparedMetric]
+
+
 class Row(msgspec.Struct, frozen=True):
     """A row of a report's pieces."""
 

@@ -16,6 +16,14 @@ pack = msgspec.msgpack.Encoder().encode
 unpack = msgspec.msgpack.Decoder(list[Record]).decode
 
 
+def length(content: bytes) -> int:
+    """How many records a page has, from its first bytes: MessagePack says it there."""
+    head = content[0]
+    if head & 0xF0 == 0x90:
+        return head & 0x0F
+    return int.from_bytes(content[1 : 3 if head == 0xDC else 5], "big")
+
+
 def paged(records: list[Record]) -> Iterator[tuple[int, bytes]]:
     """The pages of one channel's records: the number of the first event, and the content."""
     start, size = 0, 0

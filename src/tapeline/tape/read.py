@@ -2,7 +2,7 @@
 
 import heapq
 from collections.abc import Callable, Iterator, Sequence
-from itertools import islice, takewhile
+from itertools import takewhile
 from typing import Any
 
 import msgspec
@@ -10,12 +10,13 @@ from sqlalchemy import Connection, Select, func, select, true
 
 from tapeline.store.tape_tables import backtests, pages, states, tapes, used
 from tapeline.tape import kinds
-from tapeline.tape.pages import unpack
+from tapeline.tape.pages import length, unpack
 from tapeline.tape.seals import Record
 
 PATIENCE = (
     50_000  # events a filter may look at in one request; the answer's cursor goes on from there
 )
+GLANCED = 20  # records of a page that is passed over cost as much as one that is looked at
 AT_ONCE = 1_000_000  # bytes of pages read at once, about
 FIRST_LOOK, MOST = 4, 1_000  # pages: some hold one event, others a thousand; nobody knows before
 
@@ -28,6 +29,8 @@ class Stretch(msgspec.Struct):
 
 
 Wanted = Callable[[Record], bool]
+MayHave = Callable[[bytes], bool]
+"""Whether a page can have a wanted record, told from its bytes: most need not be unpacked then."""
 
 
 def newest(
@@ -38,19 +41,26 @@ def newest(
     before: int | None,
     limit: int,
     wanted: Wanted | None = None,
+    may_have: MayHave | None = None,
 ) -> Stretch:
     """The newest records of a channel before a number, at most `limit`."""
     found: list[Record] = []
     looked = 0
     most = limit if wanted is None else MOST
-    for record in _before(connection, tape, channel, before, most):
-        if looked == PATIENCE:
+    for first, records in _before(connection, tape, channel, before, most, may_have):
+        if looked >= PATIENCE:
             return Stretch(found, before)
-        looked, before = looked + 1, record.seq
-        if wanted is None or wanted(record):
-            found.append(record)
-            if len(found) == limit:
+        if isinstance(records, int):
+            looked, before = looked + 1 + records // GLANCED, first
+            continue
+        for record in records:
+            if looked >= PATIENCE:
                 return Stretch(found, before)
+            looked, before = looked + 1, record.seq
+            if wanted is None or wanted(record):
+                found.append(record)
+                if len(found) == limit:
+                    return Stretch(found, before)
     return Stretch(found, None)
 
 
@@ -62,11 +72,53 @@ def after(
     after: int,
     limit: int,
     wanted: Wanted | None = None,
+    may_have: MayHave | None = None,
 ) -> Stretch:
     """The records that follow a number, oldest first: for those who tail a log."""
-    looked = list(islice(_after(connection, tape, channel, after, limit), limit))
-    found = [record for record in looked if wanted is None or wanted(record)]
-    return Stretch(found, looked[-1].seq if len(looked) == limit else None)
+    found: list[Record] = []
+    looked = 0
+    most = limit if wanted is None else MOST
+    for first, records in _after(connection, tape, channel, after, most, may_have):
+        if looked >= PATIENCE:
+            return Stretch(found, after)
+        if isinstance(records, int):
+            looked, after = looked + 1 + records // GLANCED, max(after, first)
+            continue
+        for record in records:
+            if looked >= PATIENCE:
+                return Stretch(found, after)
+            looked, after = looked + 1, record.seq
+            if wanted is None or wanted(record):
+                found.append(record)
+                if len(found) == limit:
+                    return Stretch(found, after)
+    return Stretch(found, None)
+
+
+def reached(connection: Connection, tape: int, channel: int, moment: float) -> int:
+    """The number from which on a channel's records arrived at a moment or later.
+
+    Numbers rise with arrival, so it is searched by halves: some pages are read, however many there
+    are. Clocks step back now and then; then it is one of several that would do.
+    """
+    here = (pages.c.tape == tape, pages.c.channel == channel)
+    ends = select(func.min(pages.c.first), func.max(pages.c.first)).where(*here)
+    low, high = connection.execute(ends).one()
+    if low is None:
+        return 0
+    before = select(pages).where(*here).order_by(pages.c.first.desc()).limit(1)
+    # The last page that began before the moment has it, or ends right before it.
+    page: list[Record] = []
+    while low <= high:
+        middle = (low + high) // 2
+        row = connection.execute(before.where(pages.c.first <= middle)).one()
+        records = unpack(row.content)
+        if records[0].received_at < moment:
+            page, low = records, max(middle, records[-1].seq) + 1
+        else:
+            high = row.first - 1
+    late = (record.seq for record in page if record.received_at >= moment)
+    return next(late, page[-1].seq + 1 if page else 0)
 
 
 def whole(
@@ -74,7 +126,7 @@ def whole(
 ) -> Iterator[Record]:
     """Every record in order, in bounded memory: the channels merged by their numbers."""
     streams = [
-        _after(connection, tape, channel, after, MOST) for channel in _channels(connection, tape)
+        _records_after(connection, tape, channel, after) for channel in _channels(connection, tape)
     ]
     merged = heapq.merge(*streams, key=lambda record: record.seq)
     yield from takewhile(lambda record: until is None or record.seq <= until, merged)
@@ -111,9 +163,26 @@ def _channels(connection: Connection, tape: int) -> list[int]:
     return sorted(fixed) + [kinds.CHANNELS_OF_BACKTESTS + number for number in numbers]
 
 
-def _after(
-    connection: Connection, tape: int, channel: int, number: int, most: int
+def _records_after(
+    connection: Connection, tape: int, channel: int, number: int
 ) -> Iterator[Record]:
+    for _, records in _after(connection, tape, channel, number, MOST):
+        if not isinstance(records, int):
+            yield from records
+
+
+# A page: the number of its first record, and its records, or how many there are of no interest.
+Page = tuple[int, list[Record] | int]
+
+
+def _after(
+    connection: Connection,
+    tape: int,
+    channel: int,
+    number: int,
+    most: int,
+    may_have: MayHave | None = None,
+) -> Iterator[Page]:
     """Records of a channel that follow a number, oldest first."""
     here = (pages.c.tape == tape, pages.c.channel == channel)
     # The page it is on begins before it.
@@ -121,20 +190,31 @@ def _after(
     query = select(pages).where(*here).order_by(pages.c.first)
     start = pages.c.first >= func.coalesce(page, 0)
     for row in _rows(connection, query, start, pages.c.first.__gt__, most):
-        yield from (record for record in unpack(row.content) if record.seq > number)
+        if may_have is not None and not may_have(row.content):
+            yield row.first, length(row.content)
+        else:
+            yield row.first, [record for record in unpack(row.content) if record.seq > number]
 
 
 def _before(
-    connection: Connection, tape: int, channel: int, number: int | None, most: int
-) -> Iterator[Record]:
+    connection: Connection,
+    tape: int,
+    channel: int,
+    number: int | None,
+    most: int,
+    may_have: MayHave | None = None,
+) -> Iterator[Page]:
     """Records of a channel before a number, newest first."""
     here = (pages.c.tape == tape, pages.c.channel == channel)
     query = select(pages).where(*here).order_by(pages.c.first.desc())
     start = true() if number is None else pages.c.first < number
     for row in _rows(connection, query, start, pages.c.first.__lt__, most):
-        for record in reversed(unpack(row.content)):
-            if number is None or record.seq < number:
-                yield record
+        if may_have is not None and not may_have(row.content):
+            yield row.first, length(row.content)
+            continue
+        records = unpack(row.content)
+        records.reverse()
+        yield row.first, [one for one in records if number is None or one.seq < number]
 
 
 def _rows(

@@ -1,20 +1,6 @@
 /** What pages ask for, by name. A key begins with whose it is, so that news of one refreshes all. */
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
-import { api, given, type Schemas } from "./client";
-import {
-  type Backtest,
-  type Glance,
-  type Happening,
-  type Lifecycle,
-  look,
-  lookIfThere,
-  type Metrics,
-  NO_PNL,
-  type Order,
-  type Page,
-  type Pnl,
-  type Screened,
-} from "./pending";
+import { api, given, type Schemas, said } from "./client";
 
 export interface OrderFilter {
   symbol: string;
@@ -26,14 +12,10 @@ export interface Window {
   to: number;
 }
 
-const NO_RESULT = {
-  source: "off",
-  currency: null,
-  value: null,
-  realized: null,
-  unrealized: null,
-  fees: null,
-} as const;
+/** How many points a chart gets at once; where there are more, a closer look has them. */
+export const CHART_POINTS = 2_000;
+/** How many orders a model's first page shows. */
+export const NEWEST = 8;
 
 export const me = queryOptions({
   queryKey: ["me"],
@@ -44,11 +26,12 @@ export const me = queryOptions({
 export const models = (project: string) =>
   queryOptions({
     queryKey: ["project", project, "models"],
-    queryFn: async ({ signal }) => {
-      const path = `/api/projects/${project}/models`;
-      const found = await lookIfThere(look<Page<Glance>>(path, {}, signal), null);
-      return found ? found.items : await plainModels(project);
-    },
+    queryFn: async ({ signal }) =>
+      (
+        await given(
+          api.GET("/api/projects/{project}/models", { params: { path: { project } }, signal }),
+        )
+      ).items,
   });
 
 export const deployed = (project: string) =>
@@ -134,38 +117,48 @@ export const pnl = (id: string, points: number, window: Window | null, currency:
   queryOptions({
     queryKey: ["model", id, "pnl", points, window, currency],
     queryFn: ({ signal }) =>
-      lookIfThere(
-        look<Pnl>(
-          `/api/models/${id}/pnl`,
-          { points, from: window?.from, to: window?.to, currency },
+      given(
+        api.GET("/api/models/{model}/pnl", {
+          params: {
+            path: { model: id },
+            query: said({ points, from: window?.from, to: window?.to, currency }),
+          },
           signal,
-        ),
-        NO_PNL,
+        }),
       ),
   });
 
-export const orders = (id: string, filter: OrderFilter) =>
-  infiniteQueryOptions({
-    queryKey: ["model", id, "orders", filter],
-    initialPageParam: null as string | null,
-    queryFn: ({ pageParam, signal }) =>
-      look<Page<Order>>(
-        `/api/models/${id}/orders`,
-        { limit: 200, cursor: pageParam, symbol: filter.symbol, side: filter.side },
-        signal,
-      ),
-    getNextPageParam: (page) => page.next,
-  });
+/** Orders before or after one, or the newest. */
+export function orders(
+  id: string,
+  asked: OrderFilter & { limit: number; cursor?: string | null; after?: number | null },
+  signal?: AbortSignal,
+) {
+  return given(
+    api.GET("/api/models/{model}/orders", {
+      params: { path: { model: id }, query: said(asked) },
+      ...(signal ? { signal } : {}),
+    }),
+  );
+}
 
-/** Orders to draw on a chart: the newest thousand of what it shows. */
-export const drawnOrders = (id: string, window: Window | null) =>
+export const newestOrders = (id: string, limit: number) =>
   queryOptions({
-    queryKey: ["model", id, "orders", "drawn", window],
+    queryKey: ["model", id, "orders", "newest", limit],
+    queryFn: async ({ signal }) =>
+      (await orders(id, { symbol: "", side: "", limit }, signal)).items,
+  });
+
+/** Orders to mark on a chart, counted by the server where they are many. */
+export const orderMarks = (id: string, window: Window | null) =>
+  queryOptions({
+    queryKey: ["model", id, "orders", "marks", window],
     queryFn: ({ signal }) =>
-      look<Page<Order>>(
-        `/api/models/${id}/orders`,
-        { limit: 1000, since: window?.from, until: window?.to },
-        signal,
+      given(
+        api.GET("/api/models/{model}/orders/marks", {
+          params: { path: { model: id }, query: said({ from: window?.from, to: window?.to }) },
+          signal,
+        }),
       ),
   });
 
@@ -174,10 +167,14 @@ export const happenings = (id: string, type: string, q: string) =>
     queryKey: ["model", id, "events", type, q],
     initialPageParam: null as string | null,
     queryFn: ({ pageParam, signal }) =>
-      look<Page<Happening>>(
-        `/api/models/${id}/events`,
-        { limit: 100, cursor: pageParam, type, q },
-        signal,
+      given(
+        api.GET("/api/models/{model}/events", {
+          params: {
+            path: { model: id },
+            query: said({ limit: 100, cursor: pageParam, type, q }),
+          },
+          signal,
+        }),
       ),
     getNextPageParam: (page) => page.next,
   });
@@ -185,7 +182,8 @@ export const happenings = (id: string, type: string, q: string) =>
 export const screener = (id: string) =>
   queryOptions({
     queryKey: ["model", id, "screener", "latest"],
-    queryFn: ({ signal }) => look<Screened>(`/api/models/${id}/screener`, {}, signal),
+    queryFn: ({ signal }) =>
+      given(api.GET("/api/models/{model}/screener", { params: { path: { model: id } }, signal })),
   });
 
 export const screenerHistory = (id: string) =>
@@ -193,10 +191,11 @@ export const screenerHistory = (id: string) =>
     queryKey: ["model", id, "screener", "history"],
     initialPageParam: null as string | null,
     queryFn: ({ pageParam, signal }) =>
-      look<Page<Screened & { seq: number }>>(
-        `/api/models/${id}/screener/history`,
-        { limit: 50, cursor: pageParam },
-        signal,
+      given(
+        api.GET("/api/models/{model}/screener/history", {
+          params: { path: { model: id }, query: said({ limit: 50, cursor: pageParam }) },
+          signal,
+        }),
       ),
     getNextPageParam: (page) => page.next,
   });
@@ -205,10 +204,7 @@ export const metrics = (id: string) =>
   queryOptions({
     queryKey: ["model", id, "metrics"],
     queryFn: ({ signal }) =>
-      lookIfThere(look<Metrics>(`/api/models/${id}/metrics`, {}, signal), {
-        computed: {},
-        custom: {},
-      }),
+      given(api.GET("/api/models/{model}/metrics", { params: { path: { model: id } }, signal })),
   });
 
 export const versions = (id: string) =>
@@ -251,41 +247,21 @@ export const secrets = (id: string) =>
         .items,
   });
 
-export const backtest = (id: string, backtestId: string) =>
+/** The links to a model's record and to its backtests, newest first. */
+export const shares = (id: string) =>
   queryOptions({
-    queryKey: ["model", id, "backtests", backtestId],
-    queryFn: ({ signal }) =>
-      look<Backtest>(`/api/models/${id}/backtests/${backtestId}`, {}, signal),
+    queryKey: ["model", id, "shares"],
+    queryFn: async () =>
+      (await given(api.GET("/api/models/{model}/shares", { params: { path: { model: id } } })))
+        .items,
   });
 
 export type Me = Schemas["Me"];
 export type Project = Schemas["OwnProject"];
-export type Model = Omit<Schemas["ShownModel"], "lifecycle"> & { lifecycle: Lifecycle };
+export type Model = Schemas["ShownModel"];
 export type Run = Schemas["CurrentRun"];
 export type DeployedRun = Schemas["DeployedRun"];
 export type Version = Schemas["ShownVersion"];
-
-/** For a server without the list at a glance: the models alone. */
-async function plainModels(project: string): Promise<Glance[]> {
-  const [listed, states] = await Promise.all([
-    given(api.POST("/model/list", { body: { projectId: project } })),
-    given(api.GET("/model/status")),
-  ]);
-  const byId = new Map(states.models.map((one) => [one.id, one.lifecycle as unknown as Lifecycle]));
-  return listed.map((one) => ({
-    id: one.id,
-    project_id: one.projectId,
-    name: one.name,
-    type: one.type,
-    general_description: one.description,
-    created_at: one.createdAt,
-    lifecycle: byId.get(one.id) ?? { message: null, start_at: null, end_at: null, running: null },
-    version: null,
-    last_order: null,
-    pnl: NO_RESULT,
-    last_backtest: null,
-  }));
-}
 
 /** One run, whichever is current. */
 export const oneRun = (id: string, run: string) => () =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { bucketed } from "./markers";
+import { bucketed, counted } from "./markers";
 
 const order = (time: number, side: string) => ({ id: `${side}-${time}`, time, side });
 
@@ -42,6 +42,13 @@ describe("orders on a chart", () => {
       ["buy", 2],
       ["sell", 1],
     ]);
+  });
+  it("that the server counted are added up, and said to be more where they are", () => {
+    const view = { from: 0, to: 100, width: 300 };
+    const some = { time: 10, side: "buy", count: 1_500 };
+    const [mark] = bucketed([some, { ...some, time: 12, count: 2_000, more: true }], view, 100);
+    expect(mark && [mark.time, mark.count, counted(mark)]).toEqual([12, 3_500, "3.5K+"]);
+    expect(counted({ count: 1, more: false })).toBe("");
   });
   it("need a chart with a width", () => {
     expect(bucketed([order(5, "buy")], { from: 0, to: 10, width: 0 })).toEqual([]);

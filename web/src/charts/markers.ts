@@ -1,17 +1,24 @@
+import { compact } from "~/format/numbers";
+
 /**
  * Orders as marks on a chart. Where there are more than fit, those of one side that fall on the same
  * few pixels become one mark with a count: every side stays visible, on a phone too.
  */
 export interface Traded {
-  id: string;
+  id?: string | null;
   time: number;
   side: string;
+  /** Of several that the server counted together. */
+  count?: number;
+  /** Whether there are more than it counted. */
+  more?: boolean;
 }
 
 export interface Bucket {
   time: number;
   side: "buy" | "sell";
   count: number;
+  more: boolean;
   /** The last order in it. */
   id: string;
 }
@@ -30,21 +37,27 @@ export function bucketed(orders: readonly Traded[], view: View, pixels = MARK_PI
   if (view.width <= 0) return [];
   const step = span > 0 ? (span / view.width) * pixels : Number.POSITIVE_INFINITY;
   const found = new Map<string, Bucket>();
-  for (const { id, time, side } of orders) {
+  for (const { id, time, side, count = 1, more = false } of orders) {
     if (time < view.from || time > view.to) continue;
     const named = side.toLowerCase() === "sell" ? "sell" : "buy";
     const place = Number.isFinite(step) ? Math.floor((time - view.from) / step) : 0;
     const key = `${place} ${named}`;
     const bucket = found.get(key);
     if (!bucket) {
-      found.set(key, { time, side: named, count: 1, id });
+      found.set(key, { time, side: named, count, more, id: id ?? key });
     } else {
-      bucket.count += 1;
+      bucket.count += count;
+      bucket.more ||= more;
       if (time >= bucket.time) {
         bucket.time = time;
-        bucket.id = id;
+        bucket.id = id ?? key;
       }
     }
   }
   return [...found.values()].sort((first, second) => first.time - second.time);
+}
+
+/** How many a mark stands for, where that is more than one. */
+export function counted({ count, more }: Pick<Bucket, "count" | "more">): string {
+  return count > 1 ? `${compact(count)}${more ? "+" : ""}` : "";
 }

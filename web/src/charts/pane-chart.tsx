@@ -20,7 +20,7 @@ import { useEffect, useRef, useState } from "react";
 import { stamp } from "~/format/times";
 import { colour, watch } from "~/shell/look";
 import { axisLabel } from "./axis";
-import { bucketed, type Traded } from "./markers";
+import { bucketed, counted, type Traded } from "./markers";
 import { type Curve, drawn, type Pane, type View } from "./panes";
 
 export interface PaneChartProps {
@@ -271,14 +271,14 @@ function mark(made: Drawn, trades: readonly Traded[]): void {
   const [up, down] = [colour("up"), colour("down")];
   made.markers.setMarkers(
     bucketed(trades, { ...seen, width: made.chart.timeScale().width() }).map(
-      ({ time, side, count, id }) => ({
+      ({ time, side, id, ...some }) => ({
         time: time as UTCTimestamp,
         id,
         position: side === "buy" ? "belowBar" : "aboveBar",
         shape: side === "buy" ? "arrowUp" : "arrowDown",
         color: side === "buy" ? up : down,
         size: 0.8,
-        text: count > 1 ? String(count) : "",
+        text: counted(some),
       }),
     ),
   );

@@ -11,16 +11,16 @@ import {
   type UTCTimestamp,
 } from "lightweight-charts";
 import { useEffect, useRef, useState } from "react";
-import type { Mark, Point } from "~/api/pending";
+import type { Mark } from "~/api/types";
 import { compact, gain } from "~/format/numbers";
 import { stamp } from "~/format/times";
 import { colour, watch } from "~/shell/look";
 import { axisLabel } from "./axis";
-import { bucketed, type Traded } from "./markers";
-import { placeOf } from "./series";
+import { bucketed, counted, type Traded } from "./markers";
+import { type Drawn, placeOf } from "./series";
 
 export interface PnlChartProps {
-  points: readonly Point[];
+  points: readonly Drawn[];
   orders: readonly Traded[];
   marks: readonly Mark[];
   currency: string | null;
@@ -154,7 +154,7 @@ export function PnlChart({ points, orders, marks, currency, range, onView }: Pnl
 }
 
 /** What each chart was last given: its axis counts in points, so a view needs them. */
-const lastDrawn = new WeakMap<Parts, readonly Point[]>();
+const lastDrawn = new WeakMap<Parts, readonly Drawn[]>();
 
 function make(place: HTMLElement): Parts {
   const chart = createChart(place, {
@@ -227,21 +227,21 @@ function draw(
 ): void {
   const [up, down] = [colour("up"), colour("down")];
   markers.setMarkers(
-    bucketed(orders, view).map(({ time, side, count, id }) => ({
+    bucketed(orders, view).map(({ time, side, id, ...some }) => ({
       time: time as UTCTimestamp,
       id,
       position: side === "buy" ? "belowBar" : "aboveBar",
       shape: side === "buy" ? "arrowUp" : "arrowDown",
       color: side === "buy" ? up : down,
       size: 0.8,
-      text: count > 1 ? String(count) : "",
+      text: counted(some),
     })),
   );
 }
 
 function viewOf(
   { chart }: Parts,
-  points: readonly Point[],
+  points: readonly Drawn[],
 ): { from: number; to: number; width: number } | null {
   const logical = chart.timeScale().getVisibleLogicalRange();
   const first = points[0];
@@ -252,12 +252,12 @@ function viewOf(
   return { from: at(logical.from), to: at(logical.to), width: chart.timeScale().width() };
 }
 
-function show({ chart }: Parts, points: readonly Point[], from: number, to: number): void {
+function show({ chart }: Parts, points: readonly Drawn[], from: number, to: number): void {
   const [left, right] = [placeOf(points, from), placeOf(points, to)];
   chart.timeScale().setVisibleLogicalRange({ from: left, to: Math.max(right, left + 1) + 0.5 });
 }
 
-function overlaysOf({ chart }: Parts, points: readonly Point[], marks: readonly Mark[]): Overlay[] {
+function overlaysOf({ chart }: Parts, points: readonly Drawn[], marks: readonly Mark[]): Overlay[] {
   const scale = chart.timeScale();
   const width = scale.width();
   const x = (time: number) => scale.logicalToCoordinate(placeOf(points, time) as never) ?? -1;

@@ -1,16 +1,17 @@
 /** The chart with what belongs to it: ranges, words for who does not see it, and the same as a table. */
 import { useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useMemo, useState } from "react";
-import type { Mark, Point } from "~/api/pending";
 import * as ask from "~/api/queries";
+import type { Mark, OrderMark, Point } from "~/api/types";
 import { Gain } from "~/ui/figures";
 import { Failed } from "~/ui/panel";
 import { Time } from "~/ui/time";
-import { drawable, sampled, summary } from "./series";
+import { steered } from "./panes";
+import { type Drawn, drawable, sampled, summary } from "./series";
 
 const PnlChart = lazy(() => import("./pnl-chart").then((module) => ({ default: module.PnlChart })));
 
-const POINTS = 2000;
+const HEIGHT = "h-72 sm:h-80";
 const HOUR = 3600;
 const RANGES: [string, number | null][] = [
   ["1H", HOUR],
@@ -21,37 +22,53 @@ const RANGES: [string, number | null][] = [
   ["All", null],
 ];
 
-export function PnlFigure({ model, currency }: { model: string; currency: string | null }) {
-  const [chosen, setChosen] = useState("All");
+/** `wanted` is the currency somebody chose; without one, the server takes the model's own. */
+export function PnlFigure({ model, wanted }: { model: string; wanted: string | null }) {
+  const [chosen, setChosen] = useState<string | null>("All");
   const [range, setRange] = useState<ask.Window | null>(null);
   const [closer, setCloser] = useState<ask.Window | null>(null);
+  const [seen, setSeen] = useState<ask.Window | null>(null);
   const [asTable, setAsTable] = useState(false);
-  const whole = useQuery(ask.pnl(model, POINTS, null, currency));
+  const whole = useQuery(ask.pnl(model, ask.CHART_POINTS, null, wanted));
   const detail = useQuery({
-    ...ask.pnl(model, POINTS, closer, currency),
+    ...ask.pnl(model, ask.CHART_POINTS, closer, wanted),
     enabled: closer !== null,
     placeholderData: (old) => old,
   });
-  const drawn = useQuery({ ...ask.drawnOrders(model, closer), placeholderData: (old) => old });
-  const orders = drawn.data?.items ?? NO_ORDERS;
+  const marked = useQuery({ ...ask.orderMarks(model, closer), placeholderData: (old) => old });
+  const orders = marked.data?.items ?? NO_ORDERS;
   const points = useMemo(
     () => joined(whole.data?.series ?? [], (closer && detail.data?.series) || [], orders),
     [whole.data, closer, detail.data, orders],
   );
+  const [first, last] = [points[0]?.time ?? 0, points.at(-1)?.time ?? 0];
 
   function choose(name: string, seconds: number | null) {
-    const last = points.at(-1)?.time ?? Date.now() / 1000;
+    const end = last || Date.now() / 1000;
     setChosen(name);
-    setRange(seconds === null ? null : { from: last - seconds, to: last });
-    setCloser(seconds === null ? null : { from: last - seconds, to: last });
+    setRange(seconds === null ? null : { from: end - seconds, to: end });
+    setCloser(seconds === null ? null : { from: end - seconds, to: end });
   }
   function look(view: ask.Window) {
-    const all = whole.data?.series ?? [];
-    const [first, last] = [all[0]?.time ?? 0, all.at(-1)?.time ?? 0];
-    // The server thinned the curve out only where there was more than we asked for.
-    const isThinned = all.length >= POINTS * 0.9;
+    setSeen(view);
+    // The server thinned the curve out, or counted orders, only where there were more than asked for.
+    const isThinned =
+      (whole.data?.series.length ?? 0) >= ask.CHART_POINTS * 0.9 || marked.data?.grouped;
     const isClose = view.to - view.from < (last - first) * 0.6;
-    if (isThinned && isClose) setCloser((now) => (now && near(now, view) ? now : widened(view)));
+    if (!isClose) setCloser(null);
+    else if (isThinned || closer)
+      setCloser((now) => (now && near(now, view) ? now : widened(view)));
+  }
+  function steer(event: React.KeyboardEvent) {
+    if (event.ctrlKey || event.metaKey || event.altKey || last <= first) return;
+    const all = { from: first, to: last };
+    const next = steered(seen, all, event.key);
+    if (next === undefined) return;
+    event.preventDefault();
+    setChosen(next ? null : "All");
+    setSeen(next ?? all);
+    // Always another object: the same view again must move a chart that was moved by hand.
+    setRange({ ...(next ?? all) });
   }
 
   if (whole.error) return <Failed error={whole.error} retry={() => void whole.refetch()} />;
@@ -62,7 +79,8 @@ export function PnlFigure({ model, currency }: { model: string; currency: string
       </p>
     );
   }
-  const words = summary(points, whole.data?.series_currency ?? currency);
+  const currency = whole.data?.series_currency ?? wanted;
+  const words = summary(points, currency);
   return (
     <figure aria-label="Profit and loss over time" className="grid gap-2">
       <div className="flex flex-wrap items-center justify-between gap-2">
@@ -88,12 +106,21 @@ export function PnlFigure({ model, currency }: { model: string; currency: string
           {asTable ? "Show the chart" : "Show as a table"}
         </button>
       </div>
-      <div className="h-72 sm:h-80">
-        {asTable ? (
+      {asTable ? (
+        <div className={HEIGHT}>
           <PointTable points={points} currency={currency} />
-        ) : points.length === 0 ? (
-          <div className="skeleton h-full" />
-        ) : (
+        </div>
+      ) : points.length === 0 ? (
+        <div className={`skeleton ${HEIGHT}`} />
+      ) : (
+        <div
+          tabIndex={0}
+          role="group"
+          aria-roledescription="chart"
+          aria-label="Profit and loss over time. Arrow keys move it, plus and minus zoom, zero shows all."
+          onKeyDown={steer}
+          className={HEIGHT}
+        >
           <Suspense fallback={<div className="skeleton h-full" />}>
             <PnlChart
               points={points}
@@ -104,15 +131,11 @@ export function PnlFigure({ model, currency }: { model: string; currency: string
               onView={look}
             />
           </Suspense>
-        )}
-      </div>
+        </div>
+      )}
       <figcaption className="flex flex-wrap justify-between gap-x-4 text-xs text-soft">
         <span className="sr-only">{words}</span>
-        <span>
-          {drawn.data?.next
-            ? "The newest 1,000 orders are marked; zoom in for others."
-            : "Arrows are orders; a number counts those that share a place."}
-        </span>
+        <span>Arrows are orders; a number counts those that share a place.</span>
         <a className="link" href="https://www.tradingview.com/" rel="noreferrer" target="_blank">
           Chart by TradingView Lightweight Charts
         </a>
@@ -122,14 +145,14 @@ export function PnlFigure({ model, currency }: { model: string; currency: string
 }
 
 const NO_MARKS: readonly Mark[] = [];
-const NO_ORDERS: readonly { id: string; time: number; side: string }[] = [];
+const NO_ORDERS: readonly OrderMark[] = [];
 
 /** The whole curve with the part that is looked at in full. Without a curve, orders still have a line. */
 export function joined(
   whole: readonly Point[],
   detail: readonly Point[],
   orders: readonly { time: number }[],
-): Point[] {
+): Drawn[] {
   const [first, last] = [detail[0], detail.at(-1)];
   if (whole.length === 0 && detail.length === 0) {
     return drawable(orders.map(({ time }) => ({ time, value: 0 })).sort((a, b) => a.time - b.time));
@@ -152,7 +175,7 @@ function widened({ from, to }: ask.Window): ask.Window {
   return { from: from - margin, to: to + margin };
 }
 
-function PointTable({ points, currency }: { points: readonly Point[]; currency: string | null }) {
+function PointTable({ points, currency }: { points: readonly Drawn[]; currency: string | null }) {
   return (
     <div
       tabIndex={0}

@@ -1,22 +1,27 @@
 /** Points made fit for a chart, and what to say of them to who does not see it. */
-import type { Point } from "~/api/pending";
+import type { Point } from "~/api/types";
 import { gain } from "~/format/numbers";
 import { stamp } from "~/format/times";
 
+export interface Drawn {
+  time: number;
+  value: number;
+}
+
 /** In order and one per moment: the last that was said of it. */
-export function drawable(points: readonly Point[]): Point[] {
-  const found: Point[] = [];
-  for (const point of points) {
+export function drawable(points: readonly Point[]): Drawn[] {
+  const found: Drawn[] = [];
+  for (const { time, value } of points) {
     const last = found.at(-1);
-    if (!Number.isFinite(point.value)) continue;
-    if (last && point.time === last.time) found[found.length - 1] = point;
-    else if (!last || point.time > last.time) found.push(point);
+    if (value === null || !Number.isFinite(value)) continue;
+    if (last && time === last.time) found[found.length - 1] = { time, value };
+    else if (!last || time > last.time) found.push({ time, value });
   }
   return found;
 }
 
 /** Where a moment lies between the points, in steps from the first: the axis counts in points. */
-export function placeOf(points: readonly Point[], time: number): number {
+export function placeOf(points: readonly { time: number }[], time: number): number {
   let [low, high] = [0, points.length - 1];
   const first = points[0];
   const last = points[high];
@@ -31,7 +36,7 @@ export function placeOf(points: readonly Point[], time: number): number {
   return low + (after > before ? (time - before) / (after - before) : 0);
 }
 
-export function summary(points: readonly Point[], currency: string | null): string {
+export function summary(points: readonly Drawn[], currency: string | null): string {
   const first = points[0];
   const last = points.at(-1);
   if (!first || !last) return "There is nothing to draw yet.";
@@ -40,12 +45,12 @@ export function summary(points: readonly Point[], currency: string | null): stri
     if (point.value < low.value) low = point;
     if (point.value > high.value) high = point;
   }
-  const told = (point: Point) => `${gain(point.value, currency)} at ${stamp(point.time)}`;
+  const told = (point: Drawn) => `${gain(point.value, currency)} at ${stamp(point.time)}`;
   return `Profit and loss from ${stamp(first.time)} to ${stamp(last.time)}: it ends at ${gain(last.value, currency)}, was highest with ${told(high)} and lowest with ${told(low)}.`;
 }
 
 /** A selection for a table that can still be read: every so many, the last always. */
-export function sampled(points: readonly Point[], most: number): Point[] {
+export function sampled(points: readonly Drawn[], most: number): Drawn[] {
   if (points.length <= most) return [...points];
   const step = Math.ceil(points.length / most);
   const last = points.at(-1);

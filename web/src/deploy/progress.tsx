@@ -1,7 +1,6 @@
 /** What becomes of an upload, as it happens: installed, started, and what it says meanwhile. */
 import { useQuery } from "@tanstack/react-query";
 import type { Schemas } from "~/api/client";
-import type { Lifecycle } from "~/api/pending";
 import * as ask from "~/api/queries";
 import { LiveModel } from "~/live/use-live";
 import { LogView } from "~/logs/log-view";
@@ -23,6 +22,8 @@ export function Progress({
     </LiveModel>
   );
 }
+
+const SILENT = { message: null, start_at: null, end_at: null, running: null };
 
 type Step = "done" | "now" | "later" | "failed";
 
@@ -49,7 +50,7 @@ function Steps({ deployed, again }: { deployed: Schemas["Deployed"]; again: () =
   const [checked, installed, running] = isScheduled
     ? (["done", "done", "done"] as const)
     : stepsOf(run?.state);
-  const status = statusOf(run, (runs?.model.lifecycle ?? {}) as Lifecycle);
+  const status = statusOf(run, runs?.model.lifecycle ?? SILENT);
   const params = { project: deployed.projectId, model: deployed.modelId };
   return (
     <div className="grid gap-4">

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ago, fromLocal, lasting, precise, stamp, utc, when } from "./times";
+import { ago, fromLocal, lasting, machine, precise, stamp, utc, when } from "./times";
 
 const local = (text: string) => new Date(text).getTime() / 1000;
 
@@ -21,6 +21,10 @@ describe("moments", () => {
     expect(ago(now + 60, now)).toBe("just now");
     expect(ago(now - 90, now)).toBe("1 min ago");
     expect(ago(null, now)).toBe("never");
+  });
+  it("that no calendar has are told as they are", () => {
+    expect(utc(1e15)).toBe("1000000000000000 s since 1970");
+    expect(machine(1e15)).toBeUndefined();
   });
   it("come from a field in the reader's zone", () => {
     expect(fromLocal("2026-11-15T12:00:00")).toBe(now);

@@ -23,8 +23,14 @@ export function stamp(seconds: Moment): string {
 }
 
 export function utc(seconds: number): string {
-  const text = new Date(seconds * 1000).toISOString();
-  return `${text.slice(0, 10)} ${text.slice(11, 23)} UTC`;
+  const text = machine(seconds);
+  return text ? `${text.slice(0, -14)} ${text.slice(-13, -1)} UTC` : `${seconds} s since 1970`;
+}
+
+/** For programs that read the page. A model may say any time, also one that no calendar has. */
+export function machine(seconds: number): string | undefined {
+  const date = new Date(seconds * 1000);
+  return Number.isNaN(date.getTime()) ? undefined : date.toISOString();
 }
 
 /** Of a log line: what was printed within one second must still be told apart. */

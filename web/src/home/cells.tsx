@@ -2,8 +2,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useEffect, useRef, useState } from "react";
-import type { LastOrder } from "~/api/pending";
 import * as ask from "~/api/queries";
+import type { LastOrder } from "~/api/types";
 import { price, quantity } from "~/format/numbers";
 import { SPARK_POINTS } from "~/live/use-live";
 import type { Wish } from "~/model/actions";
@@ -54,7 +54,7 @@ export function Ordered({ order }: { order: LastOrder | null }) {
     <span className="flex items-baseline gap-2 whitespace-nowrap">
       {order.side && <Side side={order.side} />}
       <span>{order.symbol}</span>
-      <span className="num text-soft">
+      <span className="num hidden text-soft 2xl:inline">
         {order.size !== null ? quantity(order.size) : ""}
         {order.price !== null ? ` @ ${price(order.price)}` : ""}
       </span>

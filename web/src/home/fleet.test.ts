@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Glance } from "~/api/pending";
 import type { DeployedRun } from "~/api/queries";
+import type { Glance } from "~/api/types";
 import { statusOf } from "~/model/status";
 import { byUrgency, filtered, rowsOf, totalsOf } from "./fleet";
 

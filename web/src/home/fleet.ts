@@ -1,6 +1,7 @@
 /** All models of a project together: what each row shows, and what they come to. */
-import type { Glance } from "~/api/pending";
+
 import type { DeployedRun } from "~/api/queries";
+import type { Glance } from "~/api/types";
 import { type Status, statusOf, urgency } from "~/model/status";
 
 export interface Row {

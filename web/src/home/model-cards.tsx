@@ -5,11 +5,13 @@ import { Gain } from "~/ui/figures";
 import { Time } from "~/ui/time";
 import { Actions, Curve, LastError, NameLink, Ordered } from "./cells";
 import { byUrgency, type Row } from "./fleet";
+import { useGradually } from "./gradually";
 
 export function ModelCards({ rows, ask }: { rows: Row[]; ask: (wish: Wish) => void }) {
+  const shown = useGradually(rows.toSorted(byUrgency));
   return (
     <ul className="grid grid-cols-[repeat(auto-fill,minmax(min(100%,19rem),1fr))] gap-3 p-3">
-      {rows.toSorted(byUrgency).map((row) => (
+      {shown.map((row) => (
         <li
           key={row.model.id}
           className="grid min-w-0 content-start gap-2 rounded-lg border border-line p-3.5 pr-2"

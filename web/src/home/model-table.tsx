@@ -14,6 +14,7 @@ import { StatusBadge } from "~/model/status-badge";
 import { Gain } from "~/ui/figures";
 import { Actions, Curve, LastError, NameLink, Ordered } from "./cells";
 import type { Row } from "./fleet";
+import { useGradually } from "./gradually";
 
 const features = tableFeatures({ rowSortingFeature, sortedRowModel: createSortedRowModel() });
 const helper = createColumnHelper<typeof features, Row>();
@@ -37,6 +38,7 @@ export function ModelTable({ rows, ask }: { rows: Row[]; ask: (wish: Wish) => vo
     initialState: { sorting: [{ id: "status", desc: false }] },
     enableSortingRemoval: false,
   });
+  const shown = useGradually(table.getRowModel().rows);
   return (
     <div className="overflow-x-auto">
       <table className="w-full">
@@ -74,12 +76,12 @@ export function ModelTable({ rows, ask }: { rows: Row[]; ask: (wish: Wish) => vo
           ))}
         </thead>
         <tbody>
-          {table.getRowModel().rows.map((row) => (
+          {shown.map((row) => (
             <tr key={row.id} className="border-t border-line hover:bg-hover">
               {row.getAllCells().map((cell) => (
                 <td
                   key={cell.id}
-                  className={`h-12 px-3 py-1.5 first:pl-4 last:pr-3 ${RIGHT.has(cell.column.id) ? "text-right" : ""} ${WIDE_ONLY[cell.column.id] ?? ""} ${cell.column.id === "name" ? "w-full max-w-0 min-w-32" : ""}`}
+                  className={`h-12 px-3 py-1.5 first:pl-4 last:pr-3 ${RIGHT.has(cell.column.id) ? "text-right" : ""} ${WIDE_ONLY[cell.column.id] ?? ""} ${cell.column.id === "name" ? "w-full max-w-0 min-w-32 lg:min-w-48" : ""}`}
                 >
                   <table.FlexRender cell={cell} />
                 </td>

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
-import type { Line } from "~/api/pending";
+import type { Line } from "~/api/types";
 import { type Asked, type LogQuery, LogStore, merged } from "./log-store";
 
 const line = (seq: number, type = "stdout"): Line => ({
@@ -18,22 +18,33 @@ function serving(count: number) {
   const asked: Asked[] = [];
   const fetch = async (query: LogQuery, ask: Asked) => {
     asked.push(ask);
-    const wanted = all.filter(
-      (one) => (!query.type || one.type === query.type) && (!query.q || one.line.includes(query.q)),
-    );
+    const isWanted = (one: Line) =>
+      (!query.type || one.type === query.type) && (!query.q || one.line.includes(query.q));
+    // Here a line's number is also the second in which it arrived.
+    const reached = ask.at == null ? null : Math.ceil(ask.at);
     if (ask.after != null) {
-      const items = wanted.filter(({ seq }) => seq > Number(ask.after)).slice(0, ask.limit);
-      return { items, next: items.length === ask.limit ? String(items.at(-1)?.seq) : null };
+      const after = Math.max(ask.after, Number(ask.cursor ?? 0), (reached ?? 1) - 1);
+      const looked = all.slice(after, after + (query.q ? PATIENCE : all.length));
+      const items = looked.filter(isWanted).slice(0, ask.limit);
+      const end = items.length === ask.limit ? items.at(-1) : looked.at(-1);
+      const isAll = items.length < ask.limit && (end?.seq ?? count) >= count;
+      return { items, next: isAll ? null : String(end?.seq) };
     }
-    const before = ask.cursor == null ? Number.POSITIVE_INFINITY : Number(ask.cursor);
-    const items = wanted
-      .filter(({ seq }) => seq < before)
-      .slice(-ask.limit)
-      .toReversed();
-    return { items, next: items.length === ask.limit ? String(items.at(-1)?.seq) : null };
+    const before = Math.min(
+      ask.cursor == null ? count + 1 : Number(ask.cursor),
+      reached ?? count + 1,
+    );
+    const looked = all.slice(query.q ? Math.max(0, before - 1 - PATIENCE) : 0, before - 1);
+    const items = looked.filter(isWanted).slice(-ask.limit).toReversed();
+    const end = items.length === ask.limit ? items.at(-1) : looked[0];
+    const isAll = items.length < ask.limit && (end?.seq ?? 1) <= 1;
+    return { items, next: isAll ? null : String(end?.seq) };
   };
   return { fetch, asked, all };
 }
+
+/** Lines that the server looks at for a search before it answers. */
+const PATIENCE = 400;
 
 const settle = () => new Promise((resolve) => setTimeout(resolve, 80));
 const seqs = (store: LogStore) => store.shown.lines.map(({ seq }) => seq);
@@ -76,14 +87,15 @@ describe("a log", () => {
     await settle();
     expect(seqs(store).at(-1)).toBe(102);
   });
-  it("finds a moment in a long log with a few questions, and the way back to the end", async () => {
+  it("finds a moment in a long log with two questions, and the way back to the end", async () => {
     const { fetch, asked } = serving(100_000);
     const store = new LogStore(fetch);
     await store.showNewest();
     const before = asked.length;
-    await store.showTime(54_321);
-    expect(asked.length - before).toBeLessThan(25);
-    expect(seqs(store)).toContain(54_321);
+    await store.showTime(54_320.5);
+    expect(asked.length - before).toBe(2);
+    expect(store.shown.target?.seq).toBe(54_321);
+    expect(seqs(store).indexOf(54_321)).toBe(100);
     expect(store.shown.follows).toBe(false);
     store.push(line(100_001));
     await settle();
@@ -92,6 +104,34 @@ describe("a log", () => {
     expect(seqs(store).at(-1)).toBe(54_321 - 1 + 1_000);
     await store.showNewest();
     expect(store.shown.follows).toBe(true);
+  });
+  it("goes on searching where the server has found nothing yet", async () => {
+    const { fetch, asked } = serving(5_000);
+    const store = new LogStore(fetch);
+    await store.showNewest({ type: "", q: "line 77" });
+    expect(seqs(store).at(-1)).toBe(779);
+    expect(asked.length).toBeGreaterThan(5);
+    while (store.shown.hasOlder) await store.showOlder();
+    expect(seqs(store)).toEqual([77, ...Array.from({ length: 10 }, (_, at) => 770 + at)]);
+    await store.showTime(2_000);
+    expect([seqs(store).length, store.shown.follows]).toEqual([10, true]);
+  });
+  it("leaves who reads elsewhere in peace when the stream begins anew", async () => {
+    const { fetch, asked } = serving(10_000);
+    const store = new LogStore(fetch);
+    await store.showNewest();
+    store.pause();
+    store.anew();
+    const before = asked.length;
+    expect(store.shown.paused).toBe(true);
+    store.resume();
+    await settle();
+    expect([asked.length, store.shown.paused]).toEqual([before + 1, false]);
+    await store.showTime(5_000);
+    const seen = seqs(store);
+    store.anew();
+    await settle();
+    expect(seqs(store)).toEqual(seen);
   });
   it("says when the server cannot be reached, and recovers", async () => {
     const { fetch } = serving(3);

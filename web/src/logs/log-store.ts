@@ -2,7 +2,7 @@
  * A model's log as one reader sees it: a window of lines that follows the end, stands still while
  * paused, or looks at another time. Lines come in pages and from the stream; both may bring the same.
  */
-import type { Line, Page } from "~/api/pending";
+import type { Line, Page } from "~/api/types";
 
 export interface LogQuery {
   type: string;
@@ -11,8 +11,10 @@ export interface LogQuery {
 
 export interface Asked {
   limit: number;
-  cursor?: string | number | null;
+  cursor?: string | null;
   after?: number | null;
+  /** A moment in seconds: what arrived before it, or with `after` from it on. */
+  at?: number | null;
 }
 
 export type Fetch = (query: LogQuery, asked: Asked) => Promise<Page<Line>>;
@@ -26,10 +28,14 @@ export interface Shown {
   readonly waiting: number;
   readonly loading: boolean;
   readonly hasOlder: boolean;
+  /** The line that was jumped to, and how often that was done. */
+  readonly target: { seq: number; turn: number } | null;
   readonly failed: unknown;
 }
 
 const PAGE = 500;
+/** Lines shown before the one that is jumped to. */
+const AROUND = 100;
 /** Lines kept in the window; far more than anybody scrolls through, far less than a browser minds. */
 export const MOST = 20_000;
 
@@ -41,12 +47,14 @@ export class LogStore {
     waiting: 0,
     loading: true,
     hasOlder: true,
+    target: null,
     failed: null,
   };
   #query: LogQuery = { type: "", q: "" };
   #older: string | null = null;
   #held: Line[] = [];
   #turn = 0;
+  #missed = false;
   #timer: ReturnType<typeof setTimeout> | null = null;
   #fresh: Line[] = [];
   readonly #watchers = new Set<() => void>();
@@ -66,23 +74,32 @@ export class LogStore {
   async showNewest(query: LogQuery = this.#query): Promise<void> {
     this.#query = query;
     this.#held = [];
+    this.#missed = false;
     const turn = this.#begin();
     await this.#attempt(turn, async () => {
-      const page = await this.fetch(query, { limit: PAGE });
-      if (turn !== this.#turn) return;
+      const page = await this.#sought(turn, { limit: PAGE });
+      if (!page) return;
       this.#older = page.next;
       const lines = merged(page.items.toReversed(), this.#fresh);
       this.#fresh = [];
-      this.#set({ lines, follows: true, paused: false, waiting: 0, hasOlder: page.next !== null });
+      const hasOlder = page.next !== null;
+      this.#set({ lines, follows: true, paused: false, waiting: 0, hasOlder, target: null });
     });
+  }
+
+  /** The stream began anew, so lines may be missing. Who reads elsewhere is left in peace. */
+  anew(): void {
+    if (this.#shown.paused) this.#missed = true;
+    else if (this.#shown.follows) void this.showNewest();
   }
 
   async showOlder(): Promise<void> {
     if (this.#shown.loading || this.#older === null) return;
+    const cursor = this.#older;
     const turn = this.#begin();
     await this.#attempt(turn, async () => {
-      const page = await this.fetch(this.#query, { limit: PAGE, cursor: this.#older });
-      if (turn !== this.#turn) return;
+      const page = await this.#sought(turn, { limit: PAGE, cursor });
+      if (!page) return;
       this.#older = page.next;
       const lines = [...page.items.toReversed(), ...this.#shown.lines];
       // Who reads far back does not see the end; it is fetched again on the way down.
@@ -100,39 +117,33 @@ export class LogStore {
     if (this.#shown.loading || this.#shown.follows || !last) return;
     const turn = this.#begin();
     await this.#attempt(turn, async () => {
-      const page = await this.fetch(this.#query, { limit: PAGE, after: last.seq });
-      if (turn !== this.#turn) return;
+      const page = await this.#sought(turn, { limit: PAGE, after: last.seq });
+      if (!page) return;
       const lines = [...this.#shown.lines, ...page.items];
-      this.#set({ lines: lines.slice(-MOST), follows: page.next === null });
+      const kept = lines.slice(-MOST);
+      if (kept.length < lines.length) this.#older = String(kept[0]?.seq);
+      const hasOlder = this.#older !== null;
+      this.#set({ lines: kept, follows: page.next === null, hasOlder });
     });
   }
 
-  /** The lines around a moment. Numbers rise with arrival, so the first of a time can be searched. */
+  /** The lines around a moment; the server knows where that is. */
   async showTime(seconds: number): Promise<void> {
     const turn = this.#begin();
     await this.#attempt(turn, async () => {
-      const newest = (await this.fetch({ type: "", q: "" }, { limit: 1 })).items[0];
-      if (!newest) return;
-      let [below, above] = [0, newest.seq + 1];
-      while (above - below > 1) {
-        const middle = Math.floor((below + above) / 2);
-        const line = (await this.fetch({ type: "", q: "" }, { limit: 1, cursor: middle + 1 }))
-          .items[0];
-        if (turn !== this.#turn) return;
-        if (line && line.received_at >= seconds) above = Math.min(middle, line.seq);
-        else below = middle;
-      }
       const [before, after] = await Promise.all([
-        this.fetch(this.#query, { limit: 100, cursor: above }),
-        this.fetch(this.#query, { limit: PAGE, after: above - 1 }),
+        this.#sought(turn, { limit: AROUND, at: seconds }),
+        this.#sought(turn, { limit: PAGE, at: seconds, after: 0 }),
       ]);
-      if (turn !== this.#turn) return;
+      if (!before || !after) return;
       this.#older = before.next;
+      const target = after.items[0] ?? before.items[0];
       this.#set({
         lines: [...before.items.toReversed(), ...after.items],
         follows: after.next === null,
         hasOlder: before.next !== null,
         waiting: 0,
+        target: target ? { seq: target.seq, turn } : null,
       });
     });
   }
@@ -142,6 +153,10 @@ export class LogStore {
   }
 
   resume(): void {
+    if (this.#missed) {
+      void this.showNewest();
+      return;
+    }
     const lines = [...this.#shown.lines, ...this.#held].slice(-MOST);
     this.#held = [];
     this.#set({ lines, paused: false, waiting: 0 });
@@ -172,6 +187,16 @@ export class LogStore {
     } else {
       this.#set({ lines: merged(this.#shown.lines, fresh) });
     }
+  }
+
+  /** A page with something on it: a search may find nothing in a long stretch, and goes on. */
+  async #sought(turn: number, asked: Asked): Promise<Page<Line> | null> {
+    const query = this.#query;
+    let page = await this.fetch(query, asked);
+    while (turn === this.#turn && page.items.length === 0 && page.next !== null) {
+      page = await this.fetch(query, { ...asked, cursor: page.next });
+    }
+    return turn === this.#turn ? page : null;
   }
 
   #begin(): number {

@@ -1,18 +1,29 @@
 /** A log that follows itself: virtual rows, so a million lines cost as much as a screenful. */
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
-import { type Line, look, type Page } from "~/api/pending";
-import { words } from "~/api/problem";
+import {
+  memo,
+  useCallback,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+  useSyncExternalStore,
+} from "react";
+import { api, given, said } from "~/api/client";
+import type { Line } from "~/api/types";
 import { integer } from "~/format/numbers";
-import { fromLocal, precise, stamp, utc } from "~/format/times";
+import { fromLocal, machine, precise, stamp, utc } from "~/format/times";
 import { useModelStream } from "~/live/use-live";
 import { Button, IconButton } from "~/ui/button";
+import { Icon } from "~/ui/icons";
 import { Failed } from "~/ui/panel";
-import { say } from "~/ui/toasts";
-import { downloadLog } from "./download";
-import { LogStore } from "./log-store";
+import { slotted, useSteadyScroll } from "~/ui/steady-scroll";
+import { type Asked, type LogQuery, LogStore } from "./log-store";
 
 const ROW = 20;
+/** Rows before an end of what is there at which more is asked for. */
+const AHEAD = 60;
 const TONES: Record<string, string> = {
   stderr: "text-bad",
   error: "text-bad",
@@ -31,10 +42,9 @@ export function LogView({
   brief?: boolean;
 }) {
   const stream = useModelStream();
-  const address = `/api/models/${model}/${backtest ? `backtests/${encodeURIComponent(backtest)}/` : ""}logs`;
   const store = useMemo(
-    () => new LogStore((query, asked) => look<Page<Line>>(address, { ...query, ...asked })),
-    [address],
+    () => new LogStore((query, asked) => linesOf(model, backtest, query, asked)),
+    [model, backtest],
   );
   const shown = useSyncExternalStore(store.watch, () => store.shown);
   const [type, setType] = useState("");
@@ -47,7 +57,7 @@ export function LogView({
         if (backtest ? kind === "backtest-log" && line.backtest_id === backtest : kind === "log")
           store.push(line);
       }),
-      stream.whenAnew(() => void store.showNewest()),
+      stream.whenAnew(() => store.anew()),
     ];
     return () => {
       for (const one of leave) one();
@@ -86,8 +96,8 @@ export function LogView({
         </select>
         {!brief && <JumpToTime store={store} />}
         <span className="ml-auto flex items-center gap-1">
-          <State store={store} />
-          {!brief && <Download model={model} query={{ type, q: typed }} />}
+          <State store={store} searching={Boolean(type || typed)} />
+          <Download address={fileOf(model, backtest, { type, q: typed })} />
         </span>
       </div>
       {shown.failed ? <Failed error={shown.failed} retry={() => void store.showNewest()} /> : null}
@@ -96,19 +106,53 @@ export function LogView({
   );
 }
 
-function State({ store }: { store: LogStore }) {
-  const { paused, follows, waiting } = useSyncExternalStore(store.watch, () => store.shown);
+function linesOf(model: string, backtest: string | undefined, query: LogQuery, asked: Asked) {
+  const wanted = said({ ...query, ...asked });
+  return given(
+    backtest
+      ? api.GET("/api/models/{model}/backtests/{backtest}/logs", {
+          params: { path: { model, backtest }, query: wanted },
+        })
+      : api.GET("/api/models/{model}/logs", { params: { path: { model }, query: wanted } }),
+  );
+}
+
+/** The server writes it: a browser had better not hold a million lines. */
+function fileOf(model: string, backtest: string | undefined, query: LogQuery): string {
+  const of = backtest ? `/backtests/${encodeURIComponent(backtest)}` : "";
+  const search = new URLSearchParams(said(query) as Record<string, string>).toString();
+  return `/api/models/${model}${of}/logs.txt${search ? `?${search}` : ""}`;
+}
+
+function State({ store, searching }: { store: LogStore; searching: boolean }) {
+  const { paused, follows, waiting, loading } = useSyncExternalStore(
+    store.watch,
+    () => store.shown,
+  );
+  const told =
+    loading && searching
+      ? "Searching…"
+      : paused
+        ? waiting
+          ? `${integer(waiting)} waiting`
+          : "Paused"
+        : "";
   if (!follows) {
     return (
-      <Button weight="main" onClick={() => void store.showNewest()}>
-        Back to live
-      </Button>
+      <>
+        <span role="status" className="text-sm text-soft">
+          {told}
+        </span>
+        <Button weight="main" onClick={() => void store.showNewest()}>
+          Back to live
+        </Button>
+      </>
     );
   }
   return (
     <>
       <span role="status" className="num text-sm text-soft">
-        {paused ? (waiting ? `${integer(waiting)} waiting` : "Paused") : ""}
+        {told}
       </span>
       <IconButton
         label={paused ? "Follow the log" : "Pause the log"}
@@ -122,38 +166,44 @@ function State({ store }: { store: LogStore }) {
 
 function Lines({ store, brief, filtered }: { store: LogStore; brief: boolean; filtered: boolean }) {
   const shown = useSyncExternalStore(store.watch, () => store.shown);
-  const { lines, follows, paused, loading, hasOlder } = shown;
+  const { lines, follows, paused, loading, hasOlder, target, failed } = shown;
   const place = useRef<HTMLDivElement>(null);
   const atEnd = useRef(true);
+  // The same function as long as the lines are the same: another one makes it measure all of them.
+  const keyOf = useCallback((at: number) => lines[at]?.seq ?? at, [lines]);
   const rows = useVirtualizer({
     count: lines.length,
     getScrollElement: () => place.current,
     estimateSize: () => ROW,
     overscan: 20,
-    getItemKey: (at) => lines[at]?.seq ?? at,
+    getItemKey: keyOf,
   });
 
-  // What is read must not move: older lines above push by exactly their height.
-  const first = lines[0]?.seq;
-  const before = useRef({ first, count: lines.length });
+  const items = rows.getVirtualItems();
+  const slot = slotted(items.length);
+  const noteScroll = useSteadyScroll(place, lines, ROW, () =>
+    follows && !paused && atEnd.current ? "end" : "row",
+  );
+  useLayoutEffect(() => {
+    if (!target || !place.current) return;
+    const at = store.shown.lines.findIndex(({ seq }) => seq === target.seq);
+    place.current.scrollTop = (at - 3) * ROW;
+  }, [store, target]);
+  // What does not fill the window cannot be scrolled, and might have more above.
   useEffect(() => {
-    const old = before.current;
-    before.current = { first, count: lines.length };
-    const box = place.current;
-    if (!box || !first) return;
-    if (follows && !paused && atEnd.current) {
-      box.scrollTop = box.scrollHeight;
-    } else if (old.first !== undefined && first < old.first) {
-      box.scrollTop += lines.findIndex((line) => line.seq === old.first) * ROW;
-    }
-  }, [first, lines, follows, paused]);
+    const room = place.current?.clientHeight ?? 0;
+    if (hasOlder && !loading && !failed && lines.length * ROW < room) void store.showOlder();
+  }, [store, lines, hasOlder, loading, failed]);
 
   function onScroll() {
     const box = place.current;
     if (!box) return;
+    noteScroll();
     atEnd.current = box.scrollHeight - box.scrollTop - box.clientHeight < ROW * 2;
-    if (box.scrollTop < ROW * 30 && hasOlder && !loading) void store.showOlder();
-    if (atEnd.current && !follows && !loading) void store.showNewer();
+    if (loading) return;
+    const below = box.scrollHeight - box.scrollTop - box.clientHeight;
+    if (box.scrollTop < ROW * AHEAD && hasOlder) void store.showOlder();
+    else if (below < ROW * AHEAD && !follows) void store.showNewer();
   }
 
   return (
@@ -174,25 +224,11 @@ function Lines({ store, brief, filtered }: { store: LogStore; brief: boolean; fi
         </p>
       )}
       <div style={{ height: rows.getTotalSize() }} className="relative w-max min-w-full">
-        {rows.getVirtualItems().map(({ index, start, key }) => {
+        {items.map(({ index, start }) => {
           const line = lines[index];
           return (
             line && (
-              <div
-                key={key}
-                className="absolute left-0 flex w-full gap-3 px-3 whitespace-pre hover:bg-hover"
-                style={{ top: start, height: ROW, lineHeight: `${ROW}px` }}
-              >
-                <time
-                  className="text-soft"
-                  title={`${stamp(line.time)} here\n${utc(line.time)}`}
-                  dateTime={new Date(line.time * 1000).toISOString()}
-                >
-                  {precise(line.time)}
-                </time>
-                <span className={`w-12 ${TONES[line.type] ?? "text-soft"}`}>{line.type}</span>
-                <span className={TONES[line.type] ?? ""}>{line.line}</span>
-              </div>
+              <Row key={slot(index)} line={line} top={start} marked={line.seq === target?.seq} />
             )
           );
         })}
@@ -200,6 +236,27 @@ function Lines({ store, brief, filtered }: { store: LogStore; brief: boolean; fi
     </div>
   );
 }
+
+/** Drawn again only when it changed or moved: scrolling must not draw those that stay. */
+const Row = memo(function Row({ line, top, marked }: { line: Line; top: number; marked: boolean }) {
+  const tone = TONES[line.type];
+  return (
+    <div
+      className={`absolute left-0 flex w-full [contain:layout_style] gap-3 px-3 whitespace-pre hover:bg-hover ${marked ? "bg-accent-ground" : ""}`}
+      style={{ top, height: ROW, lineHeight: `${ROW}px` }}
+    >
+      <time
+        className="text-soft"
+        title={`${stamp(line.time)} here\n${utc(line.time)}`}
+        dateTime={machine(line.time)}
+      >
+        {precise(line.time)}
+      </time>
+      <span className={`w-12 ${tone ?? "text-soft"}`}>{line.type}</span>
+      <span className={tone ?? ""}>{line.line}</span>
+    </div>
+  );
+});
 
 function JumpToTime({ store }: { store: LogStore }) {
   return (
@@ -218,24 +275,16 @@ function JumpToTime({ store }: { store: LogStore }) {
   );
 }
 
-function Download({ model, query }: { model: string; query: { type: string; q: string } }) {
-  const [busy, setBusy] = useState(false);
-  async function download() {
-    setBusy(true);
-    try {
-      await downloadLog(model, query);
-    } catch (error) {
-      say({ tone: "bad", text: words(error) });
-    } finally {
-      setBusy(false);
-    }
-  }
+function Download({ address }: { address: string }) {
   return (
-    <IconButton
-      label="Download the log"
-      icon="download"
-      disabled={busy}
-      onClick={() => void download()}
-    />
+    <a
+      href={address}
+      download=""
+      aria-label="Download the log"
+      title="Download the log"
+      className="inline-flex size-8 shrink-0 items-center justify-center rounded-md text-soft transition-colors hover:bg-hover hover:text-ink"
+    >
+      <Icon name="download" />
+    </a>
   );
 }

@@ -2,8 +2,8 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import { useDeferredValue, useState } from "react";
-import type { Happening } from "~/api/pending";
 import * as ask from "~/api/queries";
+import type { Happening } from "~/api/types";
 import { Button } from "~/ui/button";
 import { Empty, Failed, Panel, Skeleton } from "~/ui/panel";
 import { Time } from "~/ui/time";

@@ -2,12 +2,12 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { useState } from "react";
-import type { Pnl } from "~/api/pending";
 import * as ask from "~/api/queries";
+import type { Pnl } from "~/api/types";
 import { PnlFigure } from "~/charts/pnl-figure";
 import { money, plural, price, quantity } from "~/format/numbers";
 import { LogView } from "~/logs/log-view";
-import { OrderList } from "~/orders/order-list";
+import { NewestOrders } from "~/orders/order-list";
 import { Gain } from "~/ui/figures";
 import { Empty, Notice, Panel } from "~/ui/panel";
 import { Time } from "~/ui/time";
@@ -19,7 +19,7 @@ export function OverviewPage() {
   const { model: id = "", project = "" } = useParams({ strict: false });
   const { data: model } = useQuery(ask.model(id));
   const [currency, setCurrency] = useState<string | null>(null);
-  const { data: pnl } = useQuery(ask.pnl(id, 2000, null, currency));
+  const { data: pnl } = useQuery(ask.pnl(id, ask.CHART_POINTS, null, currency));
   if (!model) return null;
   const isScreener = model.type === "screener";
   return (
@@ -39,7 +39,7 @@ export function OverviewPage() {
             aside={pnl && <Currencies pnl={pnl} chosen={currency} choose={setCurrency} />}
           >
             {pnl && <Sums pnl={pnl} />}
-            <PnlFigure model={id} currency={currency ?? pnl?.currency ?? null} />
+            <PnlFigure model={id} wanted={currency} />
             {pnl && <Warnings pnl={pnl} />}
           </Panel>
         )}
@@ -49,7 +49,7 @@ export function OverviewPage() {
             flush
             aside={<More to="orders" project={project} model={id} label="All orders" />}
           >
-            <OrderList model={id} filter={{ symbol: "", side: "" }} most={8} />
+            <NewestOrders model={id} most={ask.NEWEST} />
           </Panel>
         )}
         <Panel
@@ -61,9 +61,9 @@ export function OverviewPage() {
         </Panel>
       </div>
       <div className="grid min-w-0 content-start gap-4 sm:grid-cols-2 xl:grid-cols-1">
-        <RunFacts model={model as ask.Model} />
+        <RunFacts model={model} />
         {!isScreener && <Positions pnl={pnl} />}
-        <MetricCards model={id} />
+        <MetricCards model={id} currency={pnl?.currency ?? null} />
       </div>
     </div>
   );

@@ -2,7 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import * as ask from "~/api/queries";
 import { bytes, cores, integer, memory as planMemory } from "~/format/numbers";
-import { lasting } from "~/format/times";
+import { lasting, utc } from "~/format/times";
 import { Empty, Fact, Notice, Panel } from "~/ui/panel";
 import { Time, useNow } from "~/ui/time";
 import { statusOf } from "./status";
@@ -86,11 +86,7 @@ export function RunFacts({ model }: { model: ask.Model }) {
 
 function Uptime({ since }: { since: number | null }) {
   const now = useNow(1);
-  return since === null ? (
-    "–"
-  ) : (
-    <span title={new Date(since * 1000).toISOString()}>{lasting(now - since)}</span>
-  );
+  return since === null ? "–" : <span title={`Since ${utc(since)}`}>{lasting(now - since)}</span>;
 }
 
 function Meter({ used, most, text }: { used: number | null; most: number | null; text: string }) {

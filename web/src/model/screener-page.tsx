@@ -2,6 +2,7 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import * as ask from "~/api/queries";
+import type { ScreenerRows } from "~/api/types";
 import { plural } from "~/format/numbers";
 import { Button } from "~/ui/button";
 import { Empty, Failed, Panel, Skeleton } from "~/ui/panel";
@@ -25,15 +26,16 @@ export function ScreenerPage() {
         ) : items.length === 0 ? (
           <Empty title="No results yet" />
         ) : (
-          items.map((one) => (
+          items.map((one, place) => (
             <details key={one.seq} className="border-line not-first:border-t">
               <summary className="cursor-pointer px-4 py-2 hover:bg-hover">
                 <Time at={one.time} as="stamp" />{" "}
                 <span className="text-soft">
-                  {plural(Object.keys(one.result ?? {}).length, "symbol")}
+                  {plural(Object.keys(one.result).length, "symbol")}
                 </span>
+                <Moves result={one.result} before={items[place + 1]?.result} />
               </summary>
-              {one.result && <ResultTable result={one.result} label="Screener result" />}
+              <ResultTable result={one.result} label="Screener result" />
             </details>
           ))
         )}
@@ -50,4 +52,22 @@ export function ScreenerPage() {
       </Panel>
     </div>
   );
+}
+
+/** Which symbols came and which went since the result before. */
+function Moves({ result, before }: { result: ScreenerRows; before: ScreenerRows | undefined }) {
+  if (!before) return null;
+  const came = Object.keys(result).filter((symbol) => !(symbol in before));
+  const went = Object.keys(before).filter((symbol) => !(symbol in result));
+  return (
+    <span className="ml-2 text-sm">
+      {came.length > 0 && <ins className="mr-2 text-good no-underline">+ {named(came)}</ins>}
+      {went.length > 0 && <del className="text-bad no-underline">− {named(went)}</del>}
+    </span>
+  );
+}
+
+function named(symbols: string[]): string {
+  const rest = symbols.length - 5;
+  return symbols.slice(0, 5).join(", ") + (rest > 0 ? ` and ${rest} more` : "");
 }

@@ -1,7 +1,7 @@
 /** A screener's result: one row per symbol, one column per key. */
 import { useQuery } from "@tanstack/react-query";
-import type { Screened } from "~/api/pending";
 import * as ask from "~/api/queries";
+import type { ScreenerRows } from "~/api/types";
 import { quantity } from "~/format/numbers";
 import { Empty, Failed, Skeleton } from "~/ui/panel";
 import { Time } from "~/ui/time";
@@ -22,13 +22,7 @@ export function ScreenerTable({ model }: { model: string }) {
   );
 }
 
-export function ResultTable({
-  result,
-  label,
-}: {
-  result: NonNullable<Screened["result"]>;
-  label: string;
-}) {
+export function ResultTable({ result, label }: { result: ScreenerRows; label: string }) {
   const symbols = Object.keys(result);
   const columns = [...new Set(symbols.flatMap((symbol) => Object.keys(result[symbol] ?? {})))];
   return (

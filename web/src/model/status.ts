@@ -1,7 +1,7 @@
 /** What a model is doing, in one word and one tone, from its run and what it says of itself. */
 
 import type { Schemas } from "~/api/client";
-import type { Lifecycle } from "~/api/pending";
+import type { Lifecycle } from "~/api/types";
 
 export type Tone = "good" | "busy" | "bad" | "idle";
 

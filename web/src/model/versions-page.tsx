@@ -9,6 +9,7 @@ import { Button, ButtonLink } from "~/ui/button";
 import { Empty, Failed, Panel, Skeleton } from "~/ui/panel";
 import { Time } from "~/ui/time";
 import { useModelActions } from "./actions";
+import { VersionChanges } from "./version-changes";
 
 export function VersionsPage() {
   const { model: id = "", project = "" } = useParams({ strict: false });
@@ -87,6 +88,7 @@ export function VersionsPage() {
         )}
         {versions.hasNextPage && <Older next={versions} />}
       </Panel>
+      {items.length > 1 && <VersionChanges versions={items} />}
       <Panel title="Runs" flush>
         {runs.error ? (
           <Failed error={runs.error} retry={() => void runs.refetch()} />

@@ -1,5 +1,5 @@
 /** One order with everything that was ever said about it. */
-import type { Order } from "~/api/pending";
+import type { Order } from "~/api/types";
 import { money, price, quantity } from "~/format/numbers";
 import { lasting } from "~/format/times";
 import { Dialog } from "~/ui/dialog";

@@ -1,20 +1,34 @@
 /** Orders as a table with virtual rows: it grows by pages of the server, not by all there is. */
-import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { useEffect, useMemo, useRef, useState } from "react";
-import type { Order } from "~/api/pending";
+import {
+  memo,
+  useCallback,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+  useSyncExternalStore,
+} from "react";
 import * as ask from "~/api/queries";
+import type { Order } from "~/api/types";
 import { price, quantity } from "~/format/numbers";
+import { Refresher, topicsOf } from "~/live/refresh";
+import { useModelStream } from "~/live/use-live";
 import { Button } from "~/ui/button";
 import { Gain, Side } from "~/ui/figures";
 import { Empty, Failed, Skeleton } from "~/ui/panel";
+import { slotted, useSteadyScroll } from "~/ui/steady-scroll";
 import { Time } from "~/ui/time";
 import { OrderDetail } from "./order-detail";
+import { OrderStore } from "./order-store";
 
 const ROW = 36;
+/** Rows before an end of what is there at which more is asked for: a page of the server takes time. */
+const AHEAD = 60;
 /** A phone shows when, what, how much and at what price; the rest is one tap away. */
 const COLUMNS =
-  "grid-cols-[7.75rem_1rem_minmax(0,1fr)_auto] md:grid-cols-[9.5rem_3.75rem_minmax(4.5rem,1fr)_minmax(5rem,1fr)_minmax(5rem,1fr)_minmax(5rem,1fr)_5.25rem_minmax(4.5rem,2fr)]";
+  "grid-cols-[7.75rem_1rem_minmax(0,1fr)_auto] md:grid-cols-[8.75rem_3.75rem_minmax(4.5rem,1fr)_minmax(6.25rem,1fr)_minmax(5.5rem,1fr)_minmax(5rem,1fr)_5.25rem_minmax(4.75rem,2fr)]";
 const WIDE = "hidden md:block";
 const HEADS: [string, string][] = [
   ["Time", ""],
@@ -27,56 +41,90 @@ const HEADS: [string, string][] = [
   ["Annotation", WIDE],
 ];
 
-export function OrderList({
-  model,
-  filter,
-  most,
+/** The newest few. */
+export function NewestOrders({ model, most }: { model: string; most: number }) {
+  const { data, error, refetch } = useQuery(ask.newestOrders(model, most));
+  if (error) return <Failed error={error} retry={() => void refetch()} />;
+  if (!data) return <Skeleton rows={4} />;
+  return <Opened orders={data} filtered={false} short />;
+}
+
+/** All of them, however many. */
+export function OrderList({ model, filter }: { model: string; filter: ask.OrderFilter }) {
+  const stream = useModelStream();
+  const store = useMemo(
+    () => new OrderStore((wanted, asked) => ask.orders(model, { ...wanted, ...asked })),
+    [model],
+  );
+  const shown = useSyncExternalStore(store.watch, () => store.shown);
+  const seen = useRef({ from: 0, to: 0 });
+  const { symbol, side } = filter;
+  useEffect(() => void store.showNewest({ symbol, side }), [store, symbol, side]);
+  useEffect(() => {
+    const refresher = new Refresher(() => void store.refresh(seen.current.from, seen.current.to));
+    const leave = [
+      stream.listen(({ kind }) => {
+        if (topicsOf(kind).includes("orders")) refresher.ask("orders");
+      }),
+      stream.whenAnew(() => refresher.ask("orders")),
+    ];
+    return () => {
+      for (const one of leave) one();
+      refresher.stop();
+      store.stop();
+    };
+  }, [stream, store]);
+
+  const failed = shown.failed ? (
+    <Failed error={shown.failed} retry={() => void store.retry()} />
+  ) : null;
+  if (shown.orders.length === 0 && (failed || shown.loading))
+    return failed ?? <Skeleton rows={4} />;
+  return (
+    <>
+      {failed}
+      {!shown.atNewest && (
+        <div className="flex items-center justify-between gap-3 border-b border-line bg-sunken px-4 py-1.5 text-sm text-soft">
+          Newer orders are further up.
+          <Button onClick={() => void store.showNewest()}>Back to the newest</Button>
+        </div>
+      )}
+      <Opened
+        orders={shown.orders}
+        filtered={Boolean(symbol || side)}
+        store={store}
+        onSeen={(from, to) => {
+          seen.current = { from, to };
+        }}
+      />
+    </>
+  );
+}
+
+function Opened({
+  orders,
+  filtered,
+  ...rest
 }: {
-  model: string;
-  filter: ask.OrderFilter;
-  most?: number;
+  orders: readonly Order[];
+  filtered: boolean;
+  short?: boolean;
+  store?: OrderStore;
+  onSeen?: (from: number, to: number) => void;
 }) {
-  const found = useInfiniteQuery({ ...ask.orders(model, filter), placeholderData: (old) => old });
-  const queries = useQueryClient();
   const [opened, setOpened] = useState<Order | null>(null);
-  const all = useMemo(() => found.data?.pages.flatMap((page) => page.items) ?? [], [found.data]);
-  const orders = most ? all.slice(0, most) : all;
-  if (found.error) return <Failed error={found.error} retry={() => void found.refetch()} />;
-  if (found.isPending) return <Skeleton rows={4} />;
   if (orders.length === 0) {
     return (
       <Empty title="No orders">
-        {filter.symbol || filter.side
-          ? "None is like that."
-          : "They appear here the moment the model reports them."}
+        {filtered ? "None is like that." : "They appear here the moment the model reports them."}
       </Empty>
     );
   }
-  const isLong = !most && (found.data?.pages.length ?? 0) > 3;
   return (
     <>
-      {isLong && (
-        <div className="flex items-center justify-between gap-3 border-b border-line bg-sunken px-4 py-1.5 text-sm text-soft">
-          This far back, new orders are not shown by themselves.
-          <Button
-            onClick={() =>
-              void queries.resetQueries({ queryKey: ask.orders(model, filter).queryKey })
-            }
-          >
-            Back to the newest
-          </Button>
-        </div>
-      )}
-      <Rows
-        orders={orders}
-        open={setOpened}
-        short={most !== undefined}
-        more={() => {
-          if (!most && found.hasNextPage && !found.isFetchingNextPage) void found.fetchNextPage();
-        }}
-      />
+      <Rows orders={orders} open={setOpened} {...rest} />
       <OrderDetail
-        order={opened && (all.find((one) => one.id === opened.id) ?? opened)}
+        order={opened && (orders.find((one) => one.id === opened.id) ?? opened)}
         close={() => setOpened(null)}
       />
     </>
@@ -86,34 +134,46 @@ export function OrderList({
 function Rows({
   orders,
   open,
-  more,
-  short,
+  short = false,
+  store,
+  onSeen,
 }: {
-  orders: Order[];
+  orders: readonly Order[];
   open: (order: Order) => void;
-  more: () => void;
-  short: boolean;
+  short?: boolean;
+  store?: OrderStore;
+  onSeen?: (from: number, to: number) => void;
 }) {
   const place = useRef<HTMLDivElement>(null);
+  // The same function as long as the orders are the same: another one makes it measure all of them.
+  const keyOf = useCallback((at: number) => orders[at]?.id ?? at, [orders]);
   const rows = useVirtualizer({
     count: orders.length,
     getScrollElement: () => place.current,
     estimateSize: () => ROW,
     overscan: 12,
-    getItemKey: (at) => orders[at]?.id ?? at,
+    getItemKey: keyOf,
   });
+  const isAtTop = () =>
+    (store?.shown.atNewest ?? true) && (place.current?.scrollTop ?? 0) < ROW / 2;
+  const noteScroll = useSteadyScroll(place, orders, ROW, () => (isAtTop() ? "start" : "row"));
   const items = rows.getVirtualItems();
-  const last = items.at(-1)?.index ?? 0;
+  const slot = slotted(items.length);
+  const [first, last] = [items[0]?.index ?? 0, items.at(-1)?.index ?? 0];
   useEffect(() => {
-    if (last >= orders.length - 20) more();
-  }, [last, orders.length, more]);
+    onSeen?.(first, last);
+    if (last >= orders.length - AHEAD) void store?.showOlder();
+    else if (first < AHEAD) void store?.showNewer();
+  }, [first, last, orders, onSeen, store]);
+  const isAll = store ? store.shown.atNewest && !store.shown.hasOlder : true;
   return (
     <div
       ref={place}
+      onScroll={noteScroll}
       tabIndex={0}
       role="region"
       aria-label="Orders"
-      className="overflow-auto focus-visible:-outline-offset-2"
+      className="overflow-auto [overflow-anchor:none] focus-visible:-outline-offset-2"
       style={
         short ? { maxHeight: ROW * 9.5 } : { height: "calc(100dvh - 17rem)", minHeight: "18rem" }
       }
@@ -121,7 +181,7 @@ function Rows({
       <div
         role="table"
         aria-label="Orders"
-        aria-rowcount={orders.length + 1}
+        aria-rowcount={isAll ? orders.length + 1 : -1}
         className="md:min-w-[48rem]"
       >
         <div role="rowgroup" className="sticky top-0 z-10 bg-surface">
@@ -131,16 +191,18 @@ function Rows({
             className={`grid ${COLUMNS} items-center gap-x-2 border-b border-line px-4 py-2 text-xs font-medium text-soft`}
           >
             {HEADS.map(([name, looks]) => (
-              <span role="columnheader" key={name} className={looks}>
+              <span role="columnheader" key={name} className={`truncate ${looks}`}>
                 {name}
               </span>
             ))}
           </div>
         </div>
         <div role="rowgroup" className="relative" style={{ height: rows.getTotalSize() }}>
-          {items.map(({ index, start, key }) => {
+          {items.map(({ index, start }) => {
             const order = orders[index];
-            return order && <Row key={key} order={order} at={index} top={start} open={open} />;
+            return (
+              order && <Row key={slot(index)} order={order} at={index} top={start} open={open} />
+            );
           })}
         </div>
       </div>
@@ -148,7 +210,8 @@ function Rows({
   );
 }
 
-function Row({
+/** Drawn again only when it changed or moved: scrolling must not draw those that stay. */
+const Row = memo(function Row({
   order,
   at,
   top,
@@ -165,7 +228,7 @@ function Row({
       role="row"
       aria-rowindex={at + 2}
       tabIndex={-1}
-      className={`absolute grid w-full ${COLUMNS} cursor-pointer items-center gap-x-2 border-b border-line px-4 hover:bg-hover`}
+      className={`absolute grid w-full [contain:strict] ${COLUMNS} cursor-pointer items-center gap-x-2 border-b border-line px-4 hover:bg-hover`}
       style={{ top, height: ROW }}
       onClick={() => open(order)}
     >
@@ -185,7 +248,7 @@ function Row({
       <span role="cell" className="truncate" title={order.exchange}>
         {order.symbol}
       </span>
-      <span role="cell" className={`num text-right ${WIDE}`}>
+      <span role="cell" className={`num truncate text-right ${WIDE}`}>
         {order.size !== null
           ? quantity(order.size)
           : order.fill?.size
@@ -215,7 +278,7 @@ function Row({
       </span>
     </div>
   );
-}
+});
 
 function priceNote({ fill }: Order): string | undefined {
   if (fill?.estimated) return "Estimated: the last known price of the symbol";

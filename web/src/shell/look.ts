@@ -14,6 +14,7 @@ export interface Look {
 
 const YEAR = 365 * 86_400;
 const watchers = new Set<() => void>();
+const colours = new Map<string, string>();
 let look: Look = read();
 
 export function useLook(): Look {
@@ -38,13 +39,16 @@ export function watch(watcher: () => void): () => void {
   return () => watchers.delete(watcher);
 }
 
-/** A colour of the stylesheet as it is now. */
+/** A colour of the stylesheet as it is now. Looked up once: a chart asks with every frame. */
 export function colour(token: string): string {
+  const known = colours.get(token);
+  if (known) return known;
   const probe = document.createElement("span");
   probe.style.color = `var(--${token})`;
   document.body.append(probe);
   const found = getComputedStyle(probe).color;
   probe.remove();
+  colours.set(token, found);
   return found;
 }
 
@@ -65,6 +69,7 @@ function keep(name: "theme" | "rising", word: string | null): void {
 }
 
 function tell(): void {
+  colours.clear();
   for (const watcher of watchers) watcher();
 }
 

@@ -3,6 +3,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useParams } from "@tanstack/react-router";
 import * as ask from "~/api/queries";
+import { PAGES } from "~/model/pages";
 import { chooseRising, chooseTheme } from "./look";
 import type { Choice } from "./palette";
 
@@ -25,17 +26,10 @@ export function useChoices(project: string | undefined): Choice[] {
       });
     }
     if (model) {
-      for (const page of [
-        "orders",
-        "logs",
-        "events",
-        "screener",
-        "versions",
-        "settings",
-      ] as const) {
+      for (const [page, label] of PAGES) {
         choices.push({
           id: `page-${page}`,
-          label: `This model: ${page}`,
+          label: `This model: ${label}`,
           group: "Page",
           icon: "list",
           run: go(`/${project}/${model}/${page}`),
@@ -104,6 +98,13 @@ export function useChoices(project: string | undefined): Choice[] {
     }
   }
   choices.push(
+    {
+      id: "new-project",
+      label: "New project",
+      group: "Page",
+      icon: "plus",
+      run: go("/new-project"),
+    },
     {
       id: "account",
       label: "Account",

@@ -1,7 +1,8 @@
 /** A curve of a few points in one line of text. The figure beside it says the same in words. */
-import type { Point } from "~/api/pending";
+import type { Point } from "~/api/types";
 
-export function sparkPath(points: readonly Point[], width: number, height: number): string {
+export function sparkPath(all: readonly Point[], width: number, height: number): string {
+  const points = all.flatMap(({ time, value }) => (value === null ? [] : [{ time, value }]));
   const first = points[0];
   const last = points.at(-1);
   if (!first || !last || points.length < 2 || last.time <= first.time) return "";

@@ -1,17 +1,13 @@
 /** A moment in the reader's zone; the exact one in UTC on hover and for machines. */
 import { useEffect, useState } from "react";
-import { ago, type Moment, stamp, utc, when } from "~/format/times";
+import { ago, type Moment, machine, stamp, utc, when } from "~/format/times";
 
 type Shape = "when" | "stamp" | "ago";
 
 export function Time({ at, as = "when" }: { at: Moment; as?: Shape }) {
   if (at == null) return <span className="text-soft">–</span>;
   return (
-    <time
-      dateTime={new Date(at * 1000).toISOString()}
-      title={utc(at)}
-      className="num whitespace-nowrap"
-    >
+    <time dateTime={machine(at)} title={utc(at)} className="num whitespace-nowrap">
       {as === "ago" ? <Ago at={at} /> : as === "stamp" ? stamp(at) : when(at)}
     </time>
   );

@@ -1,5 +1,14 @@
 import { expect, it } from "vitest";
-import { axisText, linesOf, outline, sampled, told, toldDrawdown, toldEquity } from "./aligned";
+import {
+  axisText,
+  inDetail,
+  linesOf,
+  outline,
+  sampled,
+  told,
+  toldDrawdown,
+  toldEquity,
+} from "./aligned";
 
 const item = (id: string, values: (number | null)[]) => ({
   backtest_id: id,
@@ -62,4 +71,18 @@ it("outlines a curve, gaps left out", () => {
       { time: 1, value: 0 },
     ]),
   ).toContain("at its high");
+});
+
+it("puts the detail of each line into its own", () => {
+  const line = (id: string, ...times: number[]) => ({
+    id,
+    points: times.map((time) => ({ time, value: 100 })),
+    last: 100,
+    reason: null,
+  });
+  const found = inDetail([line("a", 0, 10, 20), line("b", 0, 10)], [line("a", 8, 9, 10, 11)]);
+  expect(found.map(({ points }) => points.map(({ time }) => time))).toEqual([
+    [0, 8, 9, 10, 11, 20],
+    [0, 10],
+  ]);
 });

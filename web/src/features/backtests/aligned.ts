@@ -1,4 +1,5 @@
 /** Several backtests on one axis, ready to draw and to tell in words. */
+import { closer } from "~/charts/panes";
 import { percent } from "~/format/numbers";
 import { stamp } from "~/format/times";
 import { signedPercent } from "./measures";
@@ -27,6 +28,18 @@ export function linesOf({ times, items }: Pick<Comparison, "times" | "items">): 
       reason: item.reason,
     };
   });
+}
+
+/** The lines with the part that is looked at in all its detail. */
+export function inDetail(
+  lines: readonly AlignedLine[],
+  detail: readonly AlignedLine[],
+): readonly AlignedLine[] {
+  const near = new Map(detail.map(({ id, points }) => [id, points]));
+  return lines.map((line) => ({
+    ...line,
+    points: [...closer(line.points, near.get(line.id) ?? [])],
+  }));
 }
 
 /** One sentence for those who cannot see the lines. */

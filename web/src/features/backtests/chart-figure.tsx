@@ -2,6 +2,7 @@
 import { lazy, type ReactNode, Suspense, useState } from "react";
 import type { Traded } from "~/charts/markers";
 import { drawn, type Pane, steered, type View } from "~/charts/panes";
+import { Time } from "~/ui/time";
 import { axisText, sampled } from "./aligned";
 
 const PaneChart = lazy(() =>
@@ -169,7 +170,9 @@ function PaneTable({
         <tbody>
           {rows.map(({ time }) => (
             <tr key={time} className="border-t border-line">
-              <td className="num py-1 pr-3 whitespace-nowrap">{axisText(time, axis)}</td>
+              <td className="num py-1 pr-3 whitespace-nowrap">
+                {axis === "time" ? <Time at={time} as="stamp" /> : axisText(time, axis)}
+              </td>
               {curves.map((curve, place) => {
                 const value = valueAt(known[place] ?? [], time);
                 return (

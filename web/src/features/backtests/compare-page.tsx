@@ -1,12 +1,12 @@
 /** Up to eight backtests beside one another: one chart, one table, and what they were called with. */
 import { useQueries, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import { useMemo, useState } from "react";
-import type { Pane, View } from "~/charts/panes";
+import { useCallback, useMemo, useState } from "react";
+import { type Pane, type View, wanted } from "~/charts/panes";
 import { useTitle } from "~/shell/title";
 import { IconButton } from "~/ui/button";
 import { Empty, Failed, Notice, Panel, Skeleton } from "~/ui/panel";
-import { linesOf, told } from "./aligned";
+import { type AlignedLine, inDetail, linesOf, told } from "./aligned";
 import { differences } from "./arguments";
 import { ChartFigure } from "./chart-figure";
 import { grouped, isSigned, ratio, worstOf, written } from "./measures";
@@ -51,6 +51,25 @@ export function ComparePage() {
     ...ask.comparison(model, named, align, null),
     enabled: named.length > 0,
   });
+  const [asked, setAsked] = useState<View | null>(null);
+  const detail = useQuery({
+    ...ask.comparison(model, named, align, asked),
+    enabled: named.length > 0 && asked !== null,
+  });
+  const all = useMemo(() => allOf(data?.times ?? []), [data]);
+  const closer = asked && detail.data?.align === data?.align ? detail.data : undefined;
+  const lines = useMemo(
+    () => (data ? inDetail(linesOf(data), closer ? linesOf(closer) : []) : []),
+    [data, closer],
+  );
+  const onSeen = useCallback(
+    (seen: View) => all && setAsked((now) => wanted(seen, all, now)),
+    [all],
+  );
+  function chooseAlign(next: "time" | "start") {
+    setAsked(null);
+    setAlign(next);
+  }
   const facts = useQueries({ queries: named.map((id) => ask.facts(model, id)) });
   const runs = useQuery(ask.runs(model));
   const columns = named.map((id, place): Column => {
@@ -96,11 +115,12 @@ export function ComparePage() {
         <>
           <Together
             columns={columns}
-            lines={linesOf(data)}
+            lines={lines}
             drawn={data.align}
             align={align}
-            setAlign={setAlign}
-            all={allOf(data.times)}
+            setAlign={chooseAlign}
+            all={all}
+            onSeen={onSeen}
             returns={data.metrics.find(({ name }) => name === "total_return")?.values ?? []}
           />
           <Names columns={columns} project={project} model={model} leaveOut={leaveOut} />
@@ -128,16 +148,18 @@ function Together({
   align,
   setAlign,
   all,
+  onSeen,
   returns,
 }: {
   returns: readonly (number | null)[];
   columns: Column[];
-  lines: ReturnType<typeof linesOf>;
+  lines: readonly AlignedLine[];
   /** How the lines that are here lie; what was chosen may still be on its way. */
   drawn: "time" | "start";
   align: "time" | "start";
   setAlign: (align: "time" | "start") => void;
   all: View | null;
+  onSeen: (seen: View) => void;
 }) {
   const name = (id: string) => columns.find((one) => one.id === id)?.name ?? id;
   const shape = columns.map((one) => `${one.id} ${one.name}`).join();
@@ -179,6 +201,7 @@ function Together({
           panes={panes}
           axis={drawn}
           all={all}
+          onSeen={onSeen}
           height={380}
           aside={
             <label className="flex min-h-7 items-center gap-2 text-sm">

@@ -11,6 +11,7 @@ import * as ask from "./queries";
 import type { Backtest } from "./shapes";
 
 const SHOWN_AT_FIRST = 2;
+const NO_INDICATORS: readonly ask.Indicator[] = [];
 const COLOURS = ["series-3", "series-4", "series-5", "series-6", "series-7", "series-8"];
 
 export function EquityFigure({ model, backtest }: { model: string; backtest: Backtest }) {
@@ -43,8 +44,11 @@ export function EquityFigure({ model, backtest }: { model: string; backtest: Bac
     },
     [all, isThinned, hasIndicators],
   );
-  const names = indicators.data?.items ?? [];
-  const left = hidden ?? new Set(names.slice(SHOWN_AT_FIRST).map(({ name }) => name));
+  const names = indicators.data?.items ?? NO_INDICATORS;
+  const left = useMemo(
+    () => hidden ?? new Set(names.slice(SHOWN_AT_FIRST).map(({ name }) => name)),
+    [hidden, names],
+  );
 
   // Only detail that was asked for: while the next is on its way, the one before it stays.
   const panes = useMemo<Pane[]>(() => {

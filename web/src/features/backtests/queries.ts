@@ -1,31 +1,18 @@
 /** What the pages of backtests ask for. Keys begin like all others of a model; see live/refresh. */
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
-import { api, given, type Schemas } from "~/api/client";
-import { look, type Page } from "~/api/pending";
+import { api, given, type Schemas, said } from "~/api/client";
 import type { View } from "~/charts/panes";
-import type { Backtest, Comparison, Point, Run, Trade, Version } from "./shapes";
 
 const POINTS = 2_000;
 /** Trades are marked on the chart, the last ones of so many pages. */
 const TRADE_PAGES = 5;
 const WHOLE_PAGE = 1_000;
 
-export interface Drawn {
-  items: Point[];
-  total: number;
-}
-
-export interface Indicator extends Drawn {
-  name: string;
-  display_name: string;
-  type: string;
-}
-
+export type Indicator = Schemas["Indicator"];
 export type RoundTrip = Schemas["IndexedTrip"];
 export type TripSummary = Schemas["Trips"];
 
-const base = (model: string) => `/api/models/${model}/backtests`;
-const of = (model: string, id: string) => `${base(model)}/${encodeURIComponent(id)}`;
+const of = (model: string, backtest: string) => ({ path: { model, backtest } });
 /** Not under `backtests`: news of another backtest must not load this one's curves again. */
 export const keyOf = (model: string, id: string) => ["model", model, "backtest", id] as const;
 
@@ -34,7 +21,12 @@ export const list = (model: string) =>
     queryKey: ["model", model, "backtests", "list"],
     initialPageParam: null as string | null,
     queryFn: ({ pageParam, signal }) =>
-      look<Page<Backtest>>(base(model), { limit: 100, cursor: pageParam }, signal),
+      given(
+        api.GET("/api/models/{model}/backtests", {
+          params: { path: { model }, query: said({ limit: 100, cursor: pageParam }) },
+          signal,
+        }),
+      ),
     getNextPageParam: (page) => page.next,
   });
 
@@ -44,10 +36,11 @@ export const runs = (model: string) =>
     queryKey: ["model", model, "runs", "of backtests"],
     queryFn: async ({ signal }) =>
       (
-        await look<Page<Run>>(
-          `/api/models/${model}/runs`,
-          { kind: "backtest", limit: WHOLE_PAGE },
-          signal,
+        await given(
+          api.GET("/api/models/{model}/runs", {
+            params: { path: { model }, query: { kind: "backtest", limit: WHOLE_PAGE } },
+            signal,
+          }),
         )
       ).items,
   });
@@ -56,10 +49,11 @@ export const run = (model: string, id: string) =>
   queryOptions({
     queryKey: [...keyOf(model, id), "run"],
     queryFn: async ({ signal }) => {
-      const found = await look<Page<Run>>(
-        `/api/models/${model}/runs`,
-        { backtest: id, limit: 1 },
-        signal,
+      const found = await given(
+        api.GET("/api/models/{model}/runs", {
+          params: { path: { model }, query: { backtest: id, limit: 1 } },
+          signal,
+        }),
       );
       return found.items[0] ?? null;
     },
@@ -68,39 +62,86 @@ export const run = (model: string, id: string) =>
 export const facts = (model: string, id: string) =>
   queryOptions({
     queryKey: [...keyOf(model, id), "facts"],
-    queryFn: ({ signal }) => look<Backtest>(of(model, id), {}, signal),
+    queryFn: ({ signal }) =>
+      given(api.GET("/api/models/{model}/backtests/{backtest}", { params: of(model, id), signal })),
   });
 
 export const equity = (model: string, id: string, view: View | null) =>
-  series<Drawn>(model, id, "equity", view);
+  queryOptions({
+    queryKey: [...keyOf(model, id), "equity", view],
+    queryFn: ({ signal }) =>
+      given(
+        api.GET("/api/models/{model}/backtests/{backtest}/equity", {
+          params: { ...of(model, id), query: stretch(view) },
+          signal,
+        }),
+      ),
+    placeholderData: keepPreviousData,
+  });
 
 export const drawdown = (model: string, id: string, view: View | null) =>
-  series<Schemas["DrawdownSeries"]>(model, id, "drawdown", view);
+  queryOptions({
+    queryKey: [...keyOf(model, id), "drawdown", view],
+    queryFn: ({ signal }) =>
+      given(
+        api.GET("/api/models/{model}/backtests/{backtest}/drawdown", {
+          params: { ...of(model, id), query: stretch(view) },
+          signal,
+        }),
+      ),
+    placeholderData: keepPreviousData,
+  });
 
 export const indicators = (model: string, id: string, view: View | null) =>
-  series<Page<Indicator>>(model, id, "indicators", view);
+  queryOptions({
+    queryKey: [...keyOf(model, id), "indicators", view],
+    queryFn: ({ signal }) =>
+      given(
+        api.GET("/api/models/{model}/backtests/{backtest}/indicators", {
+          params: { ...of(model, id), query: stretch(view) },
+          signal,
+        }),
+      ),
+    placeholderData: keepPreviousData,
+  });
 
 export const rolling = (model: string, id: string) =>
-  series<Schemas["Rolling"]>(model, id, "rolling", null);
+  queryOptions({
+    queryKey: [...keyOf(model, id), "rolling"],
+    queryFn: ({ signal }) =>
+      given(
+        api.GET("/api/models/{model}/backtests/{backtest}/rolling", {
+          params: { ...of(model, id), query: stretch(null) },
+          signal,
+        }),
+      ),
+  });
 
 /** It answers once the figures are there, however long that takes. */
 export const periods = (model: string, id: string) =>
   queryOptions({
     queryKey: [...keyOf(model, id), "periods"],
-    queryFn: ({ signal }) => look<Schemas["Periods"]>(`${of(model, id)}/periods`, {}, signal),
+    queryFn: ({ signal }) =>
+      given(
+        api.GET("/api/models/{model}/backtests/{backtest}/periods", {
+          params: of(model, id),
+          signal,
+        }),
+      ),
   });
 
 export const trades = (model: string, id: string) =>
   queryOptions({
     queryKey: [...keyOf(model, id), "trades"],
     queryFn: async ({ signal }) => {
-      const found: Trade[] = [];
+      const found: Schemas["BacktestTrade"][] = [];
       let cursor: string | null = null;
       for (let page = 0; page < TRADE_PAGES; page += 1) {
-        const answer: Page<Trade> = await look<Page<Trade>>(
-          `${of(model, id)}/trades`,
-          { limit: WHOLE_PAGE, cursor },
-          signal,
+        const answer: Schemas["Listed_BacktestTrade_"] = await given(
+          api.GET("/api/models/{model}/backtests/{backtest}/trades", {
+            params: { ...of(model, id), query: said({ limit: WHOLE_PAGE, cursor }) },
+            signal,
+          }),
         );
         found.push(...answer.items);
         cursor = answer.next;
@@ -115,14 +156,16 @@ export const roundTrips = (model: string, id: string) =>
     queryKey: [...keyOf(model, id), "round-trips"],
     initialPageParam: null as string | null,
     queryFn: ({ pageParam, signal }) =>
-      look<Schemas["RoundTrips"]>(
-        `${of(model, id)}/round-trips`,
-        { limit: 200, cursor: pageParam },
-        signal,
+      given(
+        api.GET("/api/models/{model}/backtests/{backtest}/round-trips", {
+          params: { ...of(model, id), query: said({ limit: 200, cursor: pageParam }) },
+          signal,
+        }),
       ),
     getNextPageParam: (page) => page.next,
   });
 
+/** In detail, each still counts from its own start, so that it fits the whole. */
 export const comparison = (
   model: string,
   ids: readonly string[],
@@ -132,10 +175,21 @@ export const comparison = (
   queryOptions({
     queryKey: ["model", model, "backtests", "compared", ids, align, view],
     queryFn: ({ signal }) =>
-      look<Comparison>(
-        `/api/models/${model}/backtests-compare`,
-        { ids: ids.join(","), align, points: 1_000, from: view?.from, to: view?.to },
-        signal,
+      given(
+        api.GET("/api/models/{model}/backtests-compare", {
+          params: {
+            path: { model },
+            query: said({
+              ids: ids.join(","),
+              align,
+              base: "start",
+              points: 1_000,
+              from: view?.from,
+              to: view?.to,
+            }),
+          },
+          signal,
+        }),
       ),
     placeholderData: keepPreviousData,
   });
@@ -144,7 +198,14 @@ export const versions = (model: string) =>
   queryOptions({
     queryKey: ["model", model, "versions", "to test"],
     queryFn: async ({ signal }) =>
-      (await look<Page<Version>>(`/api/models/${model}/versions`, { limit: 100 }, signal)).items,
+      (
+        await given(
+          api.GET("/api/models/{model}/versions", {
+            params: { path: { model }, query: { limit: 100 } },
+            signal,
+          }),
+        )
+      ).items,
   });
 
 export const plans = queryOptions({
@@ -187,18 +248,9 @@ export function start(said: {
 
 /** Where a file of a backtest is. */
 export function fileOf(model: string, id: string, name: string): string {
-  return `${of(model, id)}/${name}`;
+  return `/api/models/${model}/backtests/${encodeURIComponent(id)}/${name}`;
 }
 
-function series<T>(model: string, id: string, name: string, view: View | null) {
-  return queryOptions({
-    queryKey: [...keyOf(model, id), name, view],
-    queryFn: ({ signal }) =>
-      look<T>(
-        `${of(model, id)}/${name}`,
-        { points: POINTS, from: view?.from, to: view?.to },
-        signal,
-      ),
-    placeholderData: keepPreviousData,
-  });
+function stretch(view: View | null) {
+  return said({ points: POINTS, from: view?.from, to: view?.to });
 }

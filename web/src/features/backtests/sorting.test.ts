@@ -10,7 +10,9 @@ const backtest = (id: string, created: number, sharpe: number | null): Backtest 
   description: null,
   status: null,
   metrics: {
-    computed: { sharpe: { value: sharpe, display_name: "", type: "number" } },
+    computed: {
+      sharpe: { value: sharpe, display_name: "", type: "number", explanation: "", reason: null },
+    },
     custom: {},
     computing: false,
   },

@@ -1,0 +1,248 @@
+"""The pages with more than they can hold: what the server searches, counts and sends in pages."""
+
+import math
+import re
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from playwright.sync_api import Locator, Page, Response, expect
+
+from tests.acceptance.conftest import Home, Server
+from tests.acceptance.traders import Trader
+from tests.archives import zipped
+from tests.e2e.backtesting import DAY, Candidate
+from tests.e2e.test_backtests import Pages
+
+pytestmark = pytest.mark.heavy
+
+SLOW = 60_000  # milliseconds
+START = 1_700_000_000
+ORDERS = 9_000
+LINES = 60_000  # more than the server looks at for one request
+TOGETHER = 10_000
+
+
+@pytest.fixture
+def browser_context_args(browser_context_args: dict[str, Any]) -> dict[str, Any]:
+    return {**browser_context_args, "java_script_enabled": True, "timezone_id": "UTC"}
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
+    made = Home(tmp_path_factory.mktemp("home"))
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def server(home: Home) -> Server:
+    return home.up()
+
+
+@pytest.fixture(scope="module")
+def busy(server: Server) -> Iterator[Candidate]:
+    """A model that has traded and talked a lot."""
+    candidate = Candidate(Trader(server), "Busy")
+    batch(candidate, "/v1/live/spot-market", [_order(number) for number in range(ORDERS)])
+    lines = [{"line": f"tick {number}", "type": "stdout"} for number in range(LINES)]
+    lines[40] = {"line": "the needle", "type": "stderr"}
+    batch(candidate, "/v1/live/log", lines)
+    yield candidate
+    candidate.trader.client.close()
+
+
+def batch(candidate: Candidate, path: str, bodies: list[dict[str, Any]]) -> None:
+    for first in range(0, len(bodies), TOGETHER):
+        some = enumerate(bodies[first : first + TOGETHER], first)
+        items = [{"path": path, "time": START + 60 * at, "body": body} for at, body in some]
+        candidate.push("/v1/batch", items)
+
+
+def _order(number: int) -> dict[str, Any]:
+    return {
+        "id": f"o{number}", "symbol": "RARE-USD" if number == 7 else "BTC-USD",
+        "exchange": "simulated", "side": "sell" if number % 2 else "buy", "size": 1,
+        "price": 100 + number % 13,
+    }  # fmt: skip
+
+
+@pytest.fixture
+def pages(page: Page, busy: Candidate) -> Pages:
+    page.set_default_timeout(SLOW)
+    expect.set_options(timeout=SLOW)
+    pages = Pages(page, busy)
+    pages.sign_in()
+    return pages
+
+
+def scroll(box: Locator, pixels: int) -> None:
+    box.evaluate("(box, pixels) => { box.scrollTop += pixels; }", pixels)
+
+
+def span(answer: Response, path: str) -> float:
+    """How many seconds an answer is about; endless where it is about everything."""
+    address = urlsplit(answer.url)
+    asked = parse_qs(address.query)
+    if not address.path.endswith(path) or "from" not in asked:
+        return math.inf
+    return float(asked["to"][0]) - float(asked["from"][0])
+
+
+def test_a_closer_look_at_the_live_chart_fetches_its_detail(pages: Pages) -> None:
+    page, asked = pages.page, list[str]()
+    page.on("request", lambda sent: asked.append(sent.url))
+    pages.open("overview")
+    chart = page.get_by_role("group", name=re.compile("^Profit and loss over time"))
+    expect(chart.locator("canvas").first).to_be_visible()
+    page.wait_for_timeout(600)
+    assert not any("from=" in one for one in asked)
+    chart.focus()
+    with (
+        page.expect_response(re.compile(r"/pnl\?.*from=")) as curve,
+        page.expect_response(re.compile(r"/orders/marks\?from=")) as marks,
+    ):
+        page.keyboard.press("+")
+        page.keyboard.press("+")
+    points = curve.value.json()["series"]
+    assert START < points[0]["time"] < points[-1]["time"] < START + 60 * ORDERS
+    assert marks.value.json()["grouped"]
+    # So close that every order is told by itself.
+    with page.expect_response(lambda one: span(one, "/orders/marks") < 60 * 1_000) as marks:
+        for _ in range(5):
+            page.keyboard.press("+")
+            page.wait_for_timeout(400)
+    assert not marks.value.json()["grouped"]
+    figure = page.get_by_role("figure", name="Profit and loss over time")
+    expect(figure.get_by_role("button", name="All")).to_have_attribute("aria-pressed", "false")
+    page.keyboard.press("0")
+    expect(figure.get_by_role("button", name="All")).to_have_attribute("aria-pressed", "true")
+    figure.get_by_role("button", name="Show as a table").click()
+    expect(figure.get_by_role("row").nth(5)).to_be_visible()
+    pages.is_fine()
+
+
+def test_orders_are_scrolled_through_without_being_kept(pages: Pages) -> None:
+    page = pages.page
+    pages.open("orders")
+    expect(page.get_by_role("button", name="Details of order o8999")).to_be_visible()
+    box = page.get_by_role("region", name="Orders")
+    last = page.get_by_role("button", name="Details of order o0", exact=True)
+    for _ in range(150):
+        if last.is_visible():
+            break
+        scroll(box, 100_000)
+        page.wait_for_timeout(50)
+    expect(last).to_be_visible()
+    assert box.evaluate("box => box.scrollHeight") < 6_300 * 36
+    expect(page.get_by_role("button", name="Back to the newest")).to_be_visible()
+    for _ in range(150):
+        scroll(box, -100_000)
+        page.wait_for_timeout(50)
+        if not page.get_by_role("button", name="Back to the newest").is_visible():
+            break
+    scroll(box, -1_000_000)
+    expect(page.get_by_role("button", name="Details of order o8999")).to_be_visible()
+    # A change of one that is in sight, and a new one, come by themselves.
+    pages.candidate.push("/v1/live/update-trade", {"id": "o8998", "status": "partly"})
+    pages.candidate.push("/v1/live/spot-market", _order(ORDERS))
+    expect(page.get_by_role("row").filter(has_text="partly")).to_be_visible()
+    expect(page.get_by_role("button", name=f"Details of order o{ORDERS}")).to_be_visible()
+
+
+def test_a_long_log_is_searched_by_the_server(pages: Pages) -> None:
+    page = pages.page
+    pages.open("logs")
+    log = page.get_by_role("log")
+    expect(log).to_contain_text(f"tick {LINES - 1}")
+    page.get_by_label("Search the log").fill("the needle")
+    expect(log).to_contain_text("the needle")
+    page.get_by_label("Search the log").fill("no such line")
+    expect(log).to_contain_text("No line is like that.")
+    page.get_by_label("Search the log").fill("")
+    page.get_by_label("Type of line").select_option("stderr")
+    expect(log).to_contain_text("the needle")
+    with page.expect_download() as downloaded:
+        page.get_by_role("link", name="Download the log").click()
+    path = downloaded.value.path()
+    assert path.read_text() == "2023-11-14T22:53:20.000Z stderr the needle\n"
+    page.get_by_label("Type of line").select_option("")
+    expect(log).to_contain_text(f"tick {LINES - 1}")
+    page.get_by_role("button", name="Pause the log").click()
+    pages.candidate.push("/v1/live/log", {"line": "said meanwhile"})
+    expect(page.get_by_text("1 waiting")).to_be_visible()
+    expect(log).not_to_contain_text("said meanwhile")
+    page.get_by_role("button", name="Follow the log").click()
+    expect(log).to_contain_text("said meanwhile")
+
+
+def test_a_log_is_read_from_a_moment_on(pages: Pages) -> None:
+    page = pages.page
+    pages.open("logs")
+    log = page.get_by_role("log")
+    expect(log).to_contain_text("tick")
+    # What counts is when a line arrived, and all of these arrived within some seconds.
+    page.get_by_label("Jump to").fill("2023-01-01T00:00:00")
+    expect(log.get_by_text("tick 0", exact=True)).to_be_visible()
+    for _ in range(100):
+        if log.get_by_text("tick 2000", exact=True).is_visible():
+            break
+        scroll(log, 2_000)
+        page.wait_for_timeout(50)
+    expect(log.get_by_text("tick 2000", exact=True)).to_be_visible()
+    page.get_by_role("button", name="Back to live").click()
+    expect(log).to_contain_text(f"tick {LINES - 1}")
+
+
+def test_a_closer_look_at_a_comparison_fetches_its_detail(pages: Pages) -> None:
+    page = pages.page
+    for name in ("left", "right"):
+        pages.candidate.result(name, name.title(), days=2_000, seed=len(name))
+    pages.open("backtests/compare?ids=left,right")
+    tab = page.get_by_role("navigation", name="Model").get_by_role("link", name="Backtests")
+    expect(tab).to_have_attribute("aria-current", "page")
+    chart = page.get_by_role("group", name=re.compile("^The account values"))
+    expect(chart.locator("canvas").first).to_be_visible()
+    chart.focus()
+    with page.expect_response(
+        lambda one: span(one, "/backtests-compare") < 1_100 * DAY
+    ) as answered:
+        for _ in range(3):
+            page.keyboard.press("+")
+            page.wait_for_timeout(400)
+    found = answered.value.json()
+    assert found["items"][0]["values"][0] != 100  # still from its own start
+    pages.open("left/backtest")
+    expect(page.get_by_role("heading", name="Left")).to_be_visible()
+    expect(tab).to_have_attribute("aria-current", "page")
+
+
+def test_versions_say_what_changed(pages: Pages) -> None:
+    candidate = pages.candidate
+    for words in ("buys the dip", "buys the deep dip"):
+        candidate.trader.post(
+            "/model/upload",
+            data={"modelId": candidate.id, "versionDescription": words},
+            files={"model": ("m.zip", zipped({"main.py": "pass"}))},
+        )
+    pages.open("versions")
+    changed = pages.panel("What changed")
+    expect(changed.locator("ins").first).to_have_text("deep")
+    changed.get_by_label("Earlier version").select_option("v2")
+    expect(changed).to_contain_text("Both are described in the same words.")
+    pages.is_fine()
+
+
+def test_a_page_says_that_it_is_behind_and_catches_up(
+    pages: Pages, home: Home, server: Server
+) -> None:
+    page, port = pages.page, server.port
+    pages.open("logs")
+    expect(page.get_by_role("log")).to_contain_text("tick")
+    server.end()
+    expect(page.get_by_role("status").filter(has_text="Not live for")).to_be_visible()
+    pages.candidate.trader.meet(home.up("--port", str(port)))
+    pages.candidate.push("/v1/live/log", {"line": "here again"})
+    expect(page.get_by_role("log")).to_contain_text("here again")
+    expect(page.get_by_role("status").filter(has_text="Not live for")).to_be_hidden()

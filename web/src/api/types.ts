@@ -1,0 +1,22 @@
+/** Names for what pages speak of. All of it is generated from the OpenAPI document. */
+import type { Schemas } from "./client";
+
+export type Backtest = Schemas["ShownBacktest"];
+export type Fill = Schemas["FillShown"];
+export type Glance = Schemas["Glance"];
+export type Happening = Schemas["ShownEvent"];
+export type LastOrder = Schemas["LastOrder"];
+export type Lifecycle = Schemas["Lifecycle"];
+export type Line = Schemas["ShownLine"];
+export type Mark = Schemas["Mark"];
+export type Metric = Schemas["Shown"] | Schemas["OwnMetric"];
+export type Order = Schemas["ShownOrder"];
+export type OrderMark = Schemas["OrderMark"];
+export type Pnl = Schemas["Pnl"];
+export type Point = Schemas["Point"];
+export type ScreenerRows = Schemas["ScreenerResult"]["result"];
+
+export interface Page<T> {
+  items: T[];
+  next: string | null;
+}

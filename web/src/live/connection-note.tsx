@@ -1,0 +1,17 @@
+/** Whether what is shown is what is: said only when it is not. */
+import { lasting } from "~/format/times";
+import { useNow } from "~/ui/time";
+import type { Stream } from "./stream";
+import { useConnection } from "./use-live";
+
+export function ConnectionNote({ stream, silent = false }: { stream: Stream; silent?: boolean }) {
+  const { state, since } = useConnection(stream);
+  const now = useNow(1);
+  const behind = now - since / 1000;
+  if (silent || state !== "behind" || behind < 1) return <span role="status" className="sr-only" />;
+  return (
+    <span role="status" className="rounded-md bg-warn-ground px-2 py-0.5 text-sm text-warn">
+      Not live for {lasting(behind)}. Connecting again…
+    </span>
+  );
+}

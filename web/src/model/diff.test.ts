@@ -1,0 +1,28 @@
+import { expect, it } from "vitest";
+import { changes } from "./diff";
+
+const told = (before: string, after: string) =>
+  changes(before, after).map(
+    ({ text, change }) => `${{ same: " ", added: "+", removed: "-" }[change]}${text}`,
+  );
+
+it("tells what was added, removed and kept", () => {
+  expect(told("buys the dip", "buys the deep dip")).toEqual([" buys the ", "+deep ", " dip"]);
+  expect(told("a b c", "a c")).toEqual([" a ", "-b ", " c"]);
+  expect(told("fast mean", "slow mean")).toEqual(["-fast ", "+slow ", " mean"]);
+});
+
+it("loses nothing of either text", () => {
+  const [before, after] = ["  one two three two", "two one\nthree  four two"];
+  const pieces = changes(before, after);
+  const without = (change: string) =>
+    pieces.flatMap((piece) => (piece.change === change ? [] : piece.text)).join("");
+  expect(without("added")).toBe(before);
+  expect(without("removed")).toBe(after);
+});
+
+it("has nothing to tell of nothing", () => {
+  expect(told("", "")).toEqual([]);
+  expect(told("same", "same")).toEqual([" same"]);
+  expect(told("", "new")).toEqual(["+new"]);
+});
