@@ -26,7 +26,12 @@ def prices():
 
 def portfolio(name, weigh):
     rebalance = [bt.algos.RunMonthly(), bt.algos.SelectAll(), weigh, bt.algos.Rebalance()]
-    return bt.Backtest(bt.Strategy(name, rebalance), prices(), initial_capital=100_000)
+    return bt.Backtest(
+        bt.Strategy(name, rebalance),
+        prices(),
+        initial_capital=100_000,
+        commissions=lambda quantity, price: abs(quantity) * price * 0.001,
+    )
 
 
 if __name__ == "__main__":
@@ -43,6 +48,7 @@ if __name__ == "__main__":
             "total_return": own["total_return"],
             "max_drawdown": own["max_drawdown"],
             "transactions": len(found.get_transactions(name)),
+            "fees": found.backtests[name].strategy.fees.sum(),
         }
     assert tapeline.flush(30), "not sent yet; the next run sends it"
     print(json.dumps(said))

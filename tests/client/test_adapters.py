@@ -107,6 +107,9 @@ def test_portfolios_of_bt(packages: Path, model: Model, tmp_path: Path) -> None:
         assert gain(model, own["backtest_id"]) == pytest.approx(own["total_return"])
         assert computed["max_drawdown"]["value"] == pytest.approx(own["max_drawdown"])
         assert shown["counts"]["trades"] == own["transactions"]
+        trades = model.items(f"/backtests/{own['backtest_id']}/trades", limit=1000)
+        assert own["fees"] > 0
+        assert sum(one["fee"] for one in trades) == pytest.approx(own["fees"])
 
 
 @pytest.mark.heavy

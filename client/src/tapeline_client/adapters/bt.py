@@ -65,16 +65,25 @@ def _chosen(found: Any, name: str | None) -> str:
 
 
 def _trades(found: Any, name: str) -> Iterator[dict[str, Any]]:
-    rows = found.get_transactions(name)
-    for number, (place, row) in enumerate(rows.iterrows(), 1):
-        date, symbol = place
-        quantity = float(row["quantity"])
+    rows = [
+        (date, symbol, float(row["quantity"]), float(row["price"]))
+        for (date, symbol), row in found.get_transactions(name).iterrows()
+    ]
+    # Commissions are known by the day; within one they go with the value traded.
+    fees = getattr(found.backtests[name].strategy, "fees", None)
+    traded: dict[Any, float] = {}
+    for date, _, quantity, price in rows:
+        traded[date] = traded.get(date, 0.0) + abs(quantity * price)
+    for number, (date, symbol, quantity, price) in enumerate(rows, 1):
+        paid = results.number(fees.get(date)) if fees is not None else None
+        share = abs(quantity * price) / (traded[date] or 1.0)
         yield {
             "id": str(number),
             "symbol": str(symbol),
             "side": "buy" if quantity > 0 else "sell",
             "size": abs(quantity),
-            "price": float(row["price"]),
+            "price": price,
+            "fee": (paid or 0.0) * share,
             "time": results.moment(date),
             "annotation": "",
         }
