@@ -1,6 +1,6 @@
 # Every target starts from nothing: it makes .venv, and as root installs the Debian packages it needs.
 .DEFAULT_GOAL := help
-.PHONY: help setup run test slow quick lint bench docs lock web types
+.PHONY: help setup run test slow quick lint bench docs dist lock web types
 
 python := .venv/bin/python
 
@@ -32,7 +32,7 @@ lint: setup  ## format and type checks
 	@$(python) scripts/web.py npm run lint --silent
 
 bench: setup  ## measure what docs/ claims
-	@for one in startup ingest results history stream views pages pnl environments deploy fleet backtests output client; do echo "== $$one"; $(python) -m bench.$$one || exit 1; done
+	@for one in startup ingest results history stream views pages pnl environments deploy fleet backtests output client demo; do echo "== $$one"; $(python) -m bench.$$one || exit 1; done
 
 web: setup  ## the pages with every change at once; the server must run beside it
 	@$(python) scripts/web.py npm run dev
@@ -40,8 +40,12 @@ web: setup  ## the pages with every change at once; the server must run beside i
 types: setup  ## write the types of the pages from the OpenAPI document
 	@$(python) scripts/web.py types
 
-docs: setup  ## write the parts of docs/ that come from the code
+docs: setup  ## write the parts of docs/ that come from the code, and build its pages
 	@$(python) -m tests.documents
+	@$(python) scripts/docs.py build
+
+dist: setup  ## build wheels and sdists of server and client into dist/
+	@scripts/dist
 
 lock: setup  ## write the pinned requirements anew
 	@scripts/lock

@@ -46,9 +46,13 @@ def main(arguments: list[str]) -> int:
     return 2
 
 
+def is_built() -> bool:
+    return STAMP.is_file() and STAMP.read_text() == stamp_of(sources())
+
+
 def build() -> int:
     wanted = stamp_of(sources())
-    if STAMP.is_file() and STAMP.read_text() == wanted:
+    if is_built():
         return 0
     say("building the pages")
     install()
@@ -107,13 +111,12 @@ def first_page(made: Path) -> int:
     """Bytes of packed script that any page loads before it shows anything."""
     manifest = json.loads((made / "manifest.json").read_text())
     seen: set[str] = set()
-    todo = [name for name, chunk in manifest.items() if chunk.get("isEntry")]
-    todo.append("src/home/home-page.tsx")
-    while todo:
-        name = todo.pop()
+    ahead = ["index.html", "src/home/home-page.tsx"]
+    while ahead:
+        name = ahead.pop()
         if name not in seen:
             seen.add(name)
-            todo += manifest[name].get("imports", [])
+            ahead += manifest[name].get("imports", [])
     files = {manifest[name]["file"] for name in seen}
     return sum((made / f"{file}.gz").stat().st_size for file in files if file.endswith(".js"))
 

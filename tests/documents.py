@@ -2,6 +2,7 @@
 
 import inspect
 import re
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -16,13 +17,34 @@ from tapeline.http.endpoint import Access
 from tapeline.http.errors import status_of
 from tapeline.http.events_openapi import KEYS
 from tapeline.http.routes import ROUTES
+from tapeline.models import manifest as manifests
 from tapeline.results.metrics import GROUPS
 from tapeline.settings import PREFIX, ROWS, Allowed
-from tapeline.tape.kinds import BY_PATH, LIFECYCLE, LOG, USED_EXCHANGE, USED_SYMBOL
+from tapeline.tape.kinds import (
+    ABOUT_ORDERS,
+    BY_PATH,
+    KINDS,
+    LIFECYCLE,
+    LOG,
+    USED_EXCHANGE,
+    USED_SYMBOL,
+)
+
+# Not installed: a distribution of its own. Pytest has it on its path; a bare Python has not.
+sys.path.insert(0, str(Path(__file__).parent.parent / "client" / "src"))
+import tapeline_client
+from tapeline_client.events import Events
 
 DOCS = Path(__file__).parent.parent / "docs"
 BLOCK = re.compile(r"(<!-- from the code: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 ABOUT_MODELS = {LIFECYCLE, USED_SYMBOL, USED_EXCHANGE}
+# In the order in which a route is looked for.
+AREAS = {
+    "The deployment API": ("/auth/", "/project/", "/model/"),
+    "The view API: shared links": ("/api/shared/",),
+    "The view API": ("/api/",),
+    "The service itself": ("/",),
+}
 CALLERS = {
     Access.PUBLIC: "anybody",
     Access.ACCOUNT: "account",
@@ -68,11 +90,18 @@ def commands() -> Iterator[str]:
 
 
 def routes() -> Iterator[str]:
-    yield "| route | who | what it does |"
-    yield "|---|---|---|"
-    for row in ROUTES:
-        sentence = (row.act.__doc__ or "").strip().split("\n")[0]
-        yield f"| `{row.method} {row.path}` | {CALLERS[row.access]} | {sentence} |"
+    left = list(ROUTES)
+    for title, starts in AREAS.items():
+        yield f"### {title}"
+        yield ""
+        yield "| route | who | what it does |"
+        yield "|---|---|---|"
+        for row in [one for one in left if one.path.startswith(starts)]:
+            sentence = (row.act.__doc__ or "").strip().split("\n")[0]
+            yield f"| `{row.method} {row.path}` | {CALLERS[row.access]} | {sentence} |"
+            left.remove(row)
+        yield ""
+    assert not left, "a route in no area"
 
 
 def events() -> Iterator[str]:
@@ -91,7 +120,9 @@ def codes() -> Iterator[str]:
     yield "|---|---|---|"
     found = [one for _, one in inspect.getmembers(errors, inspect.isclass)]
     problems = [one for one in found if issubclass(one, Problem) and one is not Problem]
-    wire = [one for one in problems if one not in {errors.CannotStart, errors.InvalidSetting}]
+    wire = [
+        one for one in problems if not issubclass(one, errors.CannotStart | errors.InvalidSetting)
+    ]
     for problem in sorted(wire, key=lambda one: (status_of(one), one.code())):
         yield f"| {status_of(problem)} | `{problem.code()}` | {problem().message} |"
 
@@ -109,6 +140,60 @@ def metrics() -> Iterator[str]:
         yield ""
 
 
+def manifest() -> Iterator[str]:
+    yield "| key | default | meaning |"
+    yield "|---|---|---|"
+    for key, default, sentence in manifests.KEYS:
+        yield f"| `{key}` | {default} | {sentence} |"
+
+
+def kinds() -> Iterator[str]:
+    yield "| number | kind | addresses | sealed | what it is |"
+    yield "|---|---|---|---|---|"
+    for kind in KINDS:
+        paths = ", ".join(f"`{path}`" for path, found in BY_PATH.items() if found is kind)
+        sealed = "by field" if kind in ABOUT_ORDERS else "whole"
+        yield f"| {kind.number} | `{kind.name}` | {paths} | {sealed} | {KEYS[kind][2]} |"
+
+
+def client_events() -> Iterator[str]:
+    yield from _functions([name for name in tapeline_client.__all__ if hasattr(Events, name)])
+
+
+def client_rest() -> Iterator[str]:
+    rest = [name for name in tapeline_client.__all__ if not hasattr(Events, name)]
+    yield from _functions([name for name in rest if not name.startswith("__")])
+
+
+def _functions(names: list[str]) -> Iterator[str]:
+    for name in names:
+        found = getattr(tapeline_client, name)
+        yield f"### `{name}`"
+        yield ""
+        if not (inspect.isclass(found) and issubclass(found, Exception)):
+            yield "```text"
+            yield _signature(name, found)
+            yield "```"
+            yield ""
+        yield " ".join((inspect.getdoc(found) or "").split("\n\n")[0].split())
+        yield ""
+
+
+def _signature(name: str, found: Callable[..., object]) -> str:
+    """As it is called: without types, and with what may be left out as dots."""
+    parameters = [
+        one.replace(annotation=one.empty, default=one.default if _is_plain(one.default) else ...)
+        for one in inspect.signature(found).parameters.values()
+    ]
+    shown = f"{name}{inspect.Signature(parameters)}".replace("Ellipsis", "...")
+    return shown if len(shown) < 100 else shown.replace(", ", ",\n    ").replace("(", "(\n    ", 1)
+
+
+def _is_plain(default: object) -> bool:
+    kinds_of_text = (str, int, float, bool, type(None))
+    return default is inspect.Parameter.empty or isinstance(default, kinds_of_text)
+
+
 BLOCKS: dict[str, Callable[[], Iterator[str]]] = {
     "settings": settings,
     "commands": commands,
@@ -116,6 +201,10 @@ BLOCKS: dict[str, Callable[[], Iterator[str]]] = {
     "events": events,
     "codes": codes,
     "metrics": metrics,
+    "manifest": manifest,
+    "kinds": kinds,
+    "client_events": client_events,
+    "client_rest": client_rest,
 }
 
 
@@ -127,7 +216,7 @@ def filled(page: str) -> str:
 
 
 def write() -> None:
-    for file in DOCS.glob("*.md"):
+    for file in DOCS.rglob("*.md"):
         page = file.read_text("utf-8")
         if filled(page) != page:
             file.write_text(filled(page), "utf-8")

@@ -32,7 +32,8 @@ ARROWS: dict[str, set[str]] = {
     "compose": FOUNDATION
     | {"datadir", "store", "accounts", "models", "tape", "results", "runs", "sharing", "http"},
     "cli": FOUNDATION
-    | {"datadir", "store", "accounts", "models", "tape", "results", "runs", "http", "compose"},
+    | {"datadir", "store", "accounts", "models", "tape", "results", "runs", "sharing", "http"}
+    | {"compose"},
     "__main__": {"cli"},
     "": set(),
 }

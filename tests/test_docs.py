@@ -9,7 +9,7 @@ from tapeline.settings import ROWS
 from tests import documents
 
 ROOT = Path(__file__).parent.parent
-PAGES = sorted([*ROOT.glob("*.md"), *documents.DOCS.glob("*.md")])
+PAGES = sorted([*ROOT.glob("*.md"), *documents.DOCS.rglob("*.md")])
 EVERYTHING = "\n".join(page.read_text("utf-8") for page in PAGES)
 
 

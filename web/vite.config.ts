@@ -16,6 +16,13 @@ export const config = defineConfig({
     // The policy of the shell refuses data: addresses.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
+    rolldownOptions: {
+      // The app, and the little that makes the pages of shared links live.
+      input: {
+        app: fileURLToPath(new URL("./index.html", import.meta.url)),
+        shared: fileURLToPath(new URL("./src/shared-page/main.ts", import.meta.url)),
+      },
+    },
     target: "es2022",
     chunkSizeWarningLimit: 1000,
   },

@@ -66,6 +66,7 @@ def order(number, side, size, price, annotation):
         "side": side,
         "size": round(size, 8),
         "price": round(price, 2),
+        "fee": round(size * price * FEE, 2),
         "annotation": annotation,
     }
 

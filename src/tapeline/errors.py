@@ -68,6 +68,10 @@ class NotBuilt(Unavailable):
     retry_after = 60
 
 
+class DocsNotBuilt(NotBuilt):
+    """The documentation of this server is not built. In its checkout, run scripts/setup."""
+
+
 # Requests
 
 
@@ -327,6 +331,10 @@ class InvalidSetting(Problem):
 
 class CannotStart(Problem):
     """Tapeline cannot start here."""
+
+
+class CannotMove(CannotStart):
+    """The database cannot be moved."""
 
 
 class CannotLaunch(Problem):

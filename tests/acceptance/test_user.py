@@ -184,3 +184,20 @@ def test_a_new_key_for_secrets_leaves_them_and_remembered_answers_readable(home:
         assert client.get(secret).status_code == 200
         assert client.post("/model/create-model", **sent).content == made.content
         assert client.put(secret, json={"value": "changed"}).status_code == 200
+
+
+def test_operators_have_scripts_too(shared_home: Home) -> None:
+    def said(*arguments: str) -> dict[str, Any]:
+        ended = shared_home.run("user", *arguments, "--json", stdin=PASSWORD + "\n")
+        assert ended.returncode == 0, ended.stderr
+        found: dict[str, Any] = json.loads(ended.stdout)
+        return found
+
+    assert said("add", "zoe@example.com")["email"] == "zoe@example.com"
+    assert said("passwd", "zoe@example.com")["ended_sign_ins"] == 0
+    assert said("disable", "zoe@example.com")["disabled"] is True
+    assert said("enable", "zoe@example.com")["disabled"] is False
+    assert json.loads(shared_home.run("keys", "rotate", "--json").stdout)["key_id"]
+    assert json.loads(shared_home.run("keys", "rotate-store", "--json").stdout)["secrets"] == 0
+    version = shared_home.run("version").stdout.strip()
+    assert json.loads(shared_home.run("version", "--json").stdout) == {"version": version}

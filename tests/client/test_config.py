@@ -98,3 +98,19 @@ def test_what_was_set_apart_can_be_sent_by_hand(model: Model, tmp_path: Path) ->
         assert ended.returncode == 0, ended.stderr  # which has a word about a server that is slow
         assert said in ended.stdout
     assert [one["time"] for one in model.items("/logs")] == [5.0, 5.0]
+
+
+def test_a_file_alone_is_enough(model: Model, tmp_path: Path) -> None:
+    said = {"url": model.service.address, **model.headers}
+    (tmp_path / "tapeline.json").write_text(json.dumps(said))
+    script = "import tapeline_client as t\nt.log('by a file')\nassert t.flush()"
+    ended = subprocess.run(
+        [sys.executable, "-c", script],
+        env={"PYTHONPATH": str(CLIENT), "HOME": str(tmp_path)},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert model.items("/logs")[0]["line"] == "by a file"

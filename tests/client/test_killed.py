@@ -169,4 +169,6 @@ def test_every_python_reports(model: Model, tmp_path: Path, python: Path) -> Non
     assert events["sum"]["args"] == {"a": 2, "b": 3}
     assert events["sum"]["response"] == {"value": 5}
     assert events["use_async"]["response"] == {"value": None}
-    assert model.items("/orders")[0]["price"] == 3
+    orders = {one["id"]: one for one in model.items("/orders")}
+    assert orders["1"]["price"] == 3
+    assert (orders["2"]["type"], orders["2"]["status"]) == ("spot-market", "filled")

@@ -30,11 +30,11 @@ def backtest(days=30, fast=5, label="a", deep=False):
 class Candidate:
     """A model of one trader, its key, and the archive of its only version."""
 
-    def __init__(self, trader: Trader, name: str = "Tested") -> None:
+    def __init__(self, trader: Trader, name: str = "Tested", model: str | None = None) -> None:
         self.trader = trader
         project = trader.user_id
         said = {"projectId": project, "name": name, "type": "strategy"}
-        self.id: str = trader.post("/model/create-model", data=said)["modelId"]
+        self.id: str = model or trader.post("/model/create-model", data=said)["modelId"]
         key = trader.post("/project/generate-project-token", data={"projectId": project})
         self._headers = {
             "api_key": key["apiKey"],
@@ -58,6 +58,18 @@ class Candidate:
             "time_elapsed": 3.2, "backtest_id": backtest_id, "description": description,
         }  # fmt: skip
         self.push("/v1/backtest/status", said | ({"label": label} if label else {}))
+
+    def order(self, order_id: str) -> None:
+        said = {
+            "id": order_id, "symbol": "BTC-USD", "exchange": "simulated", "side": "buy",
+            "size": 7.654321, "price": 107.5,
+        }  # fmt: skip
+        self.push("/v1/live/spot-limit", said)
+
+    def share(self, **said: Any) -> str:
+        """The token of a link."""
+        token: str = self.trader.post(f"/api/models/{self.id}/shares", json=said)["token"]
+        return token
 
     def upload(self) -> None:
         archive = zipped({"main.py": SCRIPT}, backtest_args=ARGUMENTS)

@@ -107,6 +107,7 @@ MATRIX: dict[Route, tuple[int, ...]] = {
     ("GET", "/api/models/{model}/shares"): (200, 200, 200, 200, 404, 401),
     ("POST", "/api/models/{model}/shares"): (200, 200, 403, 403, 404, 401),
     ("POST", "/api/models/{model}/shares/preview"): (200, 200, 200, 200, 404, 401),
+    ("GET", "/api/models/{model}/shares/preview"): (200, 200, 200, 200, 404, 401),
     ("PATCH", "/api/models/{model}/shares/{share}"): (200, 200, 403, 403, 404, 401),
     ("DELETE", "/api/models/{model}/shares/{share}"): (200, 200, 403, 403, 404, 401),
     ("POST", "/project/plans"): (200, 200, 200, 200, 200, 401),

@@ -126,6 +126,57 @@ def test_a_preview_is_exactly_what_a_stranger_sees(busy: Model, service: Service
     assert len(busy.owner.get(f"/api/models/{busy.id}/shares").json()["items"]) == len(CHOICES)
 
 
+@pytest.mark.heavy
+@pytest.mark.parametrize("of", ["live", "backtest"])
+def test_a_previewed_page_is_the_page_that_a_stranger_sees(
+    busy: Model, service: Service, of: str
+) -> None:
+    subject = {} if of == "live" else {"backtest_id": "b-sentinel"}
+    with service.client() as stranger:
+        for chosen, choices in CHOICES.items():
+            asked = choices | subject | {"title": "Looked at"}
+            preview = busy.owner.get(f"/api/models/{busy.id}/shares/preview", params=asked)
+            if chosen == "delay" and subject:
+                assert preview.status_code == 404
+                assert "Nothing to show yet" in preview.text
+                continue
+            assert preview.status_code == 200, preview.text
+            assert not {one for one in hidden_from(busy, choices) if one in whole(preview)}
+            page = stranger.get(f"/s/{shared(busy, stranger, **asked).token}")
+            assert _parts(preview.text) == _parts(page.text)
+            assert "<script" not in preview.text
+            policy = preview.headers["content-security-policy"]
+            assert "frame-ancestors 'self'" in policy
+            assert preview.headers["x-frame-options"] == "SAMEORIGIN"
+    assert len(busy.owner.get(f"/api/models/{busy.id}/shares").json()["items"]) <= len(CHOICES)
+
+
+def _parts(html: str) -> list[str]:
+    """The numbers of a page, without what belongs to its link: addresses and times of looking."""
+    tables = re.findall(r"<t[dh][^>]*>.*?</t[dh]>|<dd[^>]*>.*?</dd>|<svg.*?</svg>", html, re.DOTALL)
+    return [one for one in tables if "What is" not in one and "signed with" not in one]
+
+
+def test_a_shared_page_tells_all_that_its_choices_leave(busy: Model, service: Service) -> None:
+    with service.client() as stranger:
+        link = shared(busy, stranger, base=BASE)
+        page = stranger.get(f"/s/{link.token}").text
+        for told in ("log-sentinel", "note-sentinel", "metric-sentinel", "Positions", "Drawdown",
+                     "Returns by month", "▲", "▼", "reported late", "Running"):  # fmt: skip
+            assert told in page, told
+        assert f"curl -o record.ndjson {service.address}/api/shared/{link.token}/record" in page
+        assert "tapeline verify record.ndjson" in page
+        assert 'class="curve curve wide"' in page
+        assert 'class="curve curve narrow"' in page
+        hidden = stranger.get(f"/s/{shared(busy, stranger, hide_sizes=True).token}").text
+        assert "Symbols traded" in hidden
+        assert "<h2>Log</h2>" not in hidden
+        locked = shared(busy, stranger, password="open sesame")
+        stranger.post(f"/s/{locked.token}", data={"password": "open sesame"},
+                      headers={"Origin": service.address})  # fmt: skip
+        assert "share-pass" in stranger.get(f"/s/{locked.token}").text
+
+
 def test_a_link_without_choices_shows_the_record(busy: Model, service: Service) -> None:
     with service.client() as stranger:
         link = shared(busy, stranger, base=BASE)
@@ -404,9 +455,15 @@ def test_only_the_frame_may_stand_in_other_pages(busy: Model, service: Service) 
         assert "frame-ancestors *" in frame.headers["content-security-policy"]
         assert "x-frame-options" not in frame.headers
         for text in (page.text, frame.text):
-            assert "<script" not in text
+            # Whatever runs in them is a file of ours; nothing is written into the page.
+            assert all(one.startswith(' type="module" src="/app/assets/') for one in
+                       re.findall(r"<script([^>]*)", text))  # fmt: skip
             assert "<b>Mine" not in text
             assert "<svg" in text
+        assert "data-theme" not in frame.text
+        dark = stranger.get(f"/embed/{link.token}?theme=dark")
+        assert '<html lang="en" data-theme="dark">' in dark.text
+        assert "theme=" not in stranger.get(f"/embed/{link.token}?theme=x%22%3E").text
         assert f'content="{service.address}/s/{link.token}/picture.png"' in page.text
         assert "d late" in page.text
         assert "What is proved" in page.text

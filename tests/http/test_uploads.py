@@ -1,14 +1,10 @@
 """Uploads on the wire: what clients send and read back, and that a refusal leaves nothing."""
 
-import json
-import socket
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import httpx
 import pytest
@@ -16,42 +12,16 @@ from sqlalchemy import Connection, select
 
 from tapeline.ids import new_id
 from tapeline.models import versions
-from tapeline.settings import Settings
 from tapeline.store.run_tables import runs
 from tapeline.store.tables import models as models_table
 from tests.archives import raw_zip, zipped
-from tests.conftest import Cast, Person, Service, running
+from tests.conftest import Cast, Service, running
+from tests.http.uploading import deployed, kept, send
 from tests.test_error_shape import check_shape
 
 ANSWER = {
     "status", "projectId", "modelId", "versionId", "version", "runId", "createdAt", "timestamp",
 }  # fmt: skip
-
-
-def send(
-    person: Person, path: str, content: bytes | None = None, part: str = "model", **data: Any
-) -> httpx.Response:
-    files = {part: ("model.zip", zipped() if content is None else content)}
-    return person.post(path, data=data, files=files)
-
-
-def deployed(person: Person, content: bytes | None = None, **data: Any) -> dict[str, Any]:
-    if "modelId" not in data:
-        data = {"createNew": "true", "name": "Momentum"} | data
-    answer = send(person, "/model/deploy", content, **data)
-    assert answer.status_code == 200, answer.text
-    said: dict[str, Any] = answer.json()
-    return said
-
-
-def kept(service: Service) -> list[str]:
-    """What uploads left on the disk."""
-    data = service.services.settings.data
-    return sorted(
-        str(one.relative_to(data))
-        for folder in ("spool", "blobs")
-        for one in (data / folder).rglob("*")
-    )
 
 
 def all_runs(service: Service, model_id: str) -> list[Any]:
@@ -379,73 +349,6 @@ def test_concurrent_deploys_number_versions_without_gaps_on_two_servers(
     assert [one["version"] for one in rest["items"]] == [5, 4, 3, 2, 1]
 
 
-def connect(service: Service) -> socket.socket:
-    address = urlsplit(service.address)
-    assert address.hostname
-    assert address.port
-    return socket.create_connection((address.hostname, address.port), timeout=20)
-
-
-def head(token: str, length: int | None) -> bytes:
-    sized = b"transfer-encoding: chunked" if length is None else b"content-length: %d" % length
-    return (
-        b"POST /model/deploy HTTP/1.1\r\nhost: x\r\ntoken: " + token.encode() + b"\r\n"
-        b"content-type: multipart/form-data; boundary=b\r\n" + sized + b"\r\n\r\n"
-    )
-
-
-PART = b'--b\r\ncontent-disposition: form-data; name="model"; filename="m.zip"\r\n\r\n'
-
-
-def small(service_settings: Settings) -> Settings:
-    return replace(service_settings, max_archive=100_000, max_body=10_000)
-
-
-def test_too_large_an_archive_is_413_before_the_whole_body_was_read(
-    service: Service, cast: Cast
-) -> None:
-    with running(small(service.services.settings)) as tight:
-        token = tight.services.ring.sign(*cast.owner.actor.signed_in())
-        with connect(tight) as announced:
-            announced.sendall(head(token, 500_000_000))
-            assert announced.recv(4096).startswith(b"HTTP/1.1 413")
-        with connect(tight) as unannounced:
-            unannounced.sendall(head(token, None))
-            unannounced.sendall(b"%x\r\n" % (len(PART) + 105_000) + PART + bytes(105_000) + b"\r\n")
-            answer = unannounced.recv(4096)
-            assert answer.startswith(b"HTTP/1.1 413"), answer
-            assert b'"code":"too_large"' in answer
-        wait_until_empty(tight.services.staging.spool)
-        with tight.client(token=token) as client:
-            big = {"model": ("m.zip", zipped({"x": new_id() * 20_000}) + bytes(100_000))}
-            check_shape(client.post("/model/deploy", files=big), 413)
-
-
-def test_a_stranger_is_refused_before_the_body_is_read(service: Service) -> None:
-    with connect(service) as stranger:
-        stranger.sendall(head("rubbish", 50_000_000))
-        assert stranger.recv(4096).startswith(b"HTTP/1.1 401")
-
-
-def test_a_client_that_goes_away_leaves_nothing(service: Service, cast: Cast) -> None:
-    with connect(service) as leaving:
-        leaving.sendall(head(cast.owner.client.headers["token"], 90_000_000))
-        leaving.sendall(PART + bytes(2_000_000))
-        deadline = time.monotonic() + 10
-        while not any(service.services.staging.spool.rglob("*")) and time.monotonic() < deadline:
-            time.sleep(0.01)
-        assert any(service.services.staging.spool.rglob("*"))
-    wait_until_empty(service.services.staging.spool)
-    assert kept(service) == []
-
-
-def wait_until_empty(folder: Path) -> None:
-    deadline = time.monotonic() + 10
-    while any(folder.iterdir()) and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert not any(folder.iterdir())
-
-
 def test_plans_are_listed_by_use(cast: Cast) -> None:
     live = cast.owner.post("/project/plans", data={"type": "live"}).json()
     assert live == {
@@ -507,41 +410,3 @@ def test_the_models_page_shows_plan_python_and_version(service: Service, cast: C
         return connection.execute(select(*columns)).first()
 
     assert tuple(service.store.read_now(stored)) == ("micro", a_python(service))
-
-
-def test_texts_beside_the_archive_are_bounded_together(service: Service, cast: Cast) -> None:
-    many: dict[str, Any] = {f"text{number}": "x" * 100_000 for number in range(11)}
-    shape = check_shape(send(cast.owner, "/model/deploy", **many), 413)
-    assert "texts" in shape["error"]
-    wait_until_empty(service.services.staging.spool)
-
-
-@pytest.mark.heavy
-def test_others_are_answered_while_a_large_archive_is_checked(service: Service, cast: Cast) -> None:
-    """Inflating lets go of the interpreter's lock, so a thread is enough."""
-    row = b"".join(b"%d,%d\n" % (number, number * 7919 % 10_007) for number in range(100_000))
-    content = zipped({f"{number}.csv": row * 40 for number in range(5)})
-    waits: list[float] = []
-    over = threading.Event()
-
-    def look() -> None:
-        with service.client() as client:
-            while not over.is_set():
-                asked = time.monotonic()
-                assert client.get("/time").is_success
-                waits.append(time.monotonic() - asked)
-
-    with ThreadPoolExecutor(1) as pool:
-        looking = pool.submit(look)
-        said = deployed(cast.owner, content)
-        over.set()
-        looking.result()
-    assert said["version"] == 1
-    assert len(waits) > 10
-    assert max(waits) < 1.0  # a second of slack for a busy machine; tens of milliseconds otherwise
-
-
-def test_a_part_without_a_file_name_is_still_an_archive(cast: Cast) -> None:
-    parts = {"model": (None, zipped()), "createNew": (None, "true"), "name": (None, "x")}
-    answer = cast.owner.post("/model/deploy", files=parts)
-    assert answer.status_code == 200, json.dumps(answer.json())

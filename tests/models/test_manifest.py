@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tapeline.errors import InvalidManifest
-from tapeline.models.manifest import Manifest, read
+from tapeline.models.manifest import KEYS, Manifest, read
 
 FILES = {"main.py", "requirements.txt", "src/run.py", "src/tests.py"}
 FOLDERS = {"src"}
@@ -58,6 +58,12 @@ def test_everything_it_can_say_is_read() -> None:
         model_name="n",
         ignore_files=[".git"],
     )
+
+
+def test_every_key_has_a_sentence_for_the_docs() -> None:
+    named = {key.rpartition(".")[2] for key, _, _ in KEYS}
+    assert named == set(Manifest.__struct_fields__)
+    assert len(KEYS) == len(named)
 
 
 def test_null_and_an_empty_text_say_nothing() -> None:

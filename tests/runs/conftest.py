@@ -14,10 +14,14 @@ import msgspec
 import numpy
 import pytest
 
-from tapeline.runs import cgroups, journal, shims
+from tapeline import settings
+from tapeline.runs import cgroups, interpreters, journal, shims
 from tapeline.runs.box import Box, Launch, Policy
+from tapeline.runs.interpreters import Found, Interpreter
 from tapeline.runs.journal import Record
 from tapeline.runs.shim import tree
+from tests.runs.index import PackageIndex, builder, serve_packages
+from tests.runs.package_bench import Bench
 
 UIDS = itertools.count(710_000 + os.getpid() % 1000 * 100)
 PATIENCE = 20.0
@@ -171,3 +175,30 @@ def _until_no_group_is_left(runs: Path) -> None:
 def libraries() -> tuple[str, str]:
     """What the tests' own environment has installed, to be seen inside."""
     return str(Path(numpy.__file__).parent.parent), "/libraries"
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> Found:
+    return interpreters.discover(
+        memory=None, extra=[], path=settings.search_path(), home=Path.home()
+    )
+
+
+@pytest.fixture
+def python(found: Found) -> Interpreter:
+    return found.interpreters[0]
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> Iterator[PackageIndex]:
+    with serve_packages(tmp_path / "index") as packages:
+        packages.add_wheel("apple", "1.0", {"apple/__init__.py": "from apple import core\n",
+                                            "apple/core.py": "SEEDS = 5\n"})  # fmt: skip
+        packages.add_wheel("basket", "2.0", {"basket.py": "import apple\n"}, requires="apple")
+        packages.add_source("homemade", "1.0", builder("told.write('built')"))
+        yield packages
+
+
+@pytest.fixture
+def bench(tmp_path: Path, index: PackageIndex, python: Interpreter) -> Bench:
+    return Bench(tmp_path, index.url, python)

@@ -2,93 +2,19 @@
 
 import os
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 import pytest
 
-from tapeline import settings
-from tapeline.errors import CannotInstall
-from tapeline.runs import interpreters
-from tapeline.runs.environments import Environment, Environments, Wanted
+from tapeline.runs.environments import Environments
 from tapeline.runs.installations import Installer
 from tapeline.runs.interpreters import Found, Interpreter
 from tests.runs.boxes import Done, install, run_box, run_inside
-from tests.runs.index import PackageIndex, builder, serve_packages
+from tests.runs.index import PackageIndex, builder
+from tests.runs.package_bench import RUNTIME, Bench, imports
 
-RUNTIME = Path(__file__).parents[2] / "runtime"
 VERSIONS = ["3.7", "3.8", "3.9", "3.10", "3.11", "3.12", "3.13", "3.14"]
-
-
-@pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> Found:
-    return interpreters.discover(
-        memory=None, extra=[], path=settings.search_path(), home=Path.home()
-    )
-
-
-@pytest.fixture
-def python(found: Found) -> Interpreter:
-    return found.interpreters[0]
-
-
-@pytest.fixture
-def index(tmp_path: Path) -> Iterator[PackageIndex]:
-    with serve_packages(tmp_path / "index") as packages:
-        packages.add_wheel("apple", "1.0", {"apple/__init__.py": "from apple import core\n",
-                                            "apple/core.py": "SEEDS = 5\n"})  # fmt: skip
-        packages.add_wheel("basket", "2.0", {"basket.py": "import apple\n"}, requires="apple")
-        packages.add_source("homemade", "1.0", builder("told.write('built')"))
-        yield packages
-
-
-class Bench:
-    """An Environments with a clock to turn and a model to write requirements for."""
-
-    def __init__(self, folder: Path, index_url: str, python: Interpreter) -> None:
-        self.now = time.time()
-        self.python = python
-        self.model = folder / "model"
-        self.model.mkdir()
-        self.folder = folder / "environments"
-        self.open(index_url)
-
-    def open(self, index_url: str) -> None:
-        self.made = Environments(
-            self.folder,
-            installer=Installer(runtime=RUNTIME, index=index_url),
-            clock=lambda: self.now,
-        )
-        self.made.start()
-
-    def wanted(self, text: str | None, lock: str | None = None, archive: str = "one") -> Wanted:
-        file = None
-        if text is not None:
-            file = self.model / "requirements.txt"
-            file.write_text(text)
-        return self.made.wanted(self.python, file, self.model, lock, archive=archive)
-
-    def install(self, text: str | None, lock: str | None = None) -> tuple[Environment, Wanted]:
-        wanted = self.wanted(text, lock)
-        environment, output = install(self.made, wanted)
-        assert environment, output
-        return environment, wanted
-
-    def fail(self, text: str) -> str:
-        environment, output = install(self.made, self.wanted(text))
-        assert environment is None
-        assert "Traceback" not in output
-        return output
-
-
-@pytest.fixture
-def bench(tmp_path: Path, index: PackageIndex, python: Interpreter) -> Bench:
-    return Bench(tmp_path, index.url, python)
-
-
-def imports(environment: Environment, wanted: Wanted, module: str) -> Done:
-    return run_inside(environment, wanted, environment.python, "-c", f"import {module}")
 
 
 # Making and finding
@@ -252,7 +178,9 @@ def test_bytecode_can_be_left_for_later_and_is_then_the_same(bench: Bench, text:
 
 
 @pytest.mark.heavy
-def test_environments_share_files_with_the_cache_and_built_ones_with_nobody(bench: Bench) -> None:
+def test_environments_share_files_with_the_cache_and_built_ones_with_nobody(
+    bench: Bench,
+) -> None:
     shared, _ = bench.install("apple\n")
     [file] = Path(shared.path).glob("lib/python*/site-packages/apple/core.py")
     assert file.stat().st_nlink >= 2
@@ -315,140 +243,6 @@ def test_a_package_without_a_wheel_is_built_in_a_second_step(bench: Bench) -> No
 def test_a_build_that_fails_says_what_the_build_said(bench: Bench, index: PackageIndex) -> None:
     index.add_source("homemade", "1.1", builder("raise SystemExit('no compiler today')"))
     assert "no compiler today" in bench.fail("homemade==1.1\n")
-
-
-# Whom not to trust
-
-
-def write_package(bench: Bench, during_build: str) -> None:
-    (bench.model / "pkg").mkdir(exist_ok=True)
-    for name, text in builder(during_build).items():
-        (bench.model / "pkg" / name).write_text(text)
-
-
-def told(environment: Environment, wanted: Wanted) -> str:
-    code = "import homemade; print(homemade.TOLD)"
-    return run_inside(environment, wanted, environment.python, "-c", code).output
-
-
-def test_a_build_sees_neither_the_shared_cache_nor_other_environments(bench: Bench) -> None:
-    bench.install("apple\n")
-    spy = """
-for root, folders, files in os.walk("/environments"):
-    told.write("\\n".join(os.path.join(root, name) for name in folders + files) + "\\n")
-for path in ("/etc/shadow", "/environments/shared", "/environments/made"):
-    told.write(path + " " + str(os.path.exists(path)) + "\\n")
-told.write(" ".join(sorted(os.environ)))
-"""
-    write_package(bench, spy)
-    environment, wanted = bench.install("./pkg\n")
-    said = told(environment, wanted)
-    assert "apple" not in said
-    assert "True" not in said
-    assert "TAPELINE" not in said
-    assert not (bench.folder / "builds/run-install").exists()
-
-
-@pytest.mark.heavy
-def test_what_a_build_leaves_is_found_by_nobody_else(bench: Bench) -> None:
-    """It claims to be the plain environment of apple, and writes wherever it can."""
-    honest, _ = bench.install("apple\n")
-    (bench.folder / f"made/{honest.key}.json").unlink()
-    poison = f"""
-import subprocess, sys
-later = '''
-import glob, time
-for _ in range(200):
-    for name in glob.glob("/environments/*/lock.txt"):
-        open(name, "w").write({honest.lock!r})
-    time.sleep(0.01)
-'''
-subprocess.Popen([sys.executable, "-c", later], start_new_session=True)
-for name in ("/environments/cache/poison", "/environments/bytecode/poison"):
-    open(name, "w").write("poison")
-"""
-    write_package(bench, poison)
-    wanted = bench.wanted("./pkg\n")
-    environment, _ = install(bench.made, wanted)
-    assert environment is None or environment.key != honest.key
-    assert bench.made.find(bench.wanted("apple\n")) is None
-    assert bench.made.find(bench.wanted("apple\n", honest.lock)) is None
-    assert not list(bench.folder.rglob("poison"))
-
-
-@pytest.mark.heavy
-def test_files_of_a_model_count_only_for_that_model(bench: Bench) -> None:
-    write_package(bench, "told.write('one')")
-    one = bench.wanted("./pkg\n", archive="one")
-    assert one.request != bench.wanted("./pkg\n", archive="two").request
-    environment, output = install(bench.made, one)
-    assert environment, output
-    assert bench.made.find(bench.wanted("./pkg\n", archive="two")) is None
-    again = bench.wanted("./pkg\n", environment.lock)
-    assert bench.made.find(again) == environment
-
-
-def test_an_editable_package_is_that_of_the_running_model(bench: Bench) -> None:
-    (bench.model / "pkg").mkdir()
-    files = builder("")
-    files["backend.py"] += """
-def build_editable(folder, config_settings=None, metadata_directory=None):
-    name = build_wheel(folder)
-    with zipfile.ZipFile(os.path.join(folder, name), "a") as wheel:
-        wheel.writestr("homemade_path.pth", os.getcwd())
-    return name
-get_requires_for_build_editable = get_requires_for_build_wheel
-"""
-    for name, text in files.items():
-        (bench.model / "pkg" / name).write_text(text)
-    (bench.model / "pkg/beside.py").write_text("print('from the model')\n")
-    environment, wanted = bench.install("-e ./pkg\n")
-    done = run_inside(
-        environment, wanted, environment.python, "-c", "import beside", model=bench.model
-    )
-    assert done.output == "from the model\n"
-
-
-@pytest.mark.heavy
-def test_an_index_of_the_models_own_shows_nothing_of_ours(bench: Bench) -> None:
-    bench.install("apple\n")
-    for url in ("file:///environments/cache", "file:///etc"):
-        output = bench.fail(f"--index-url {url}\nbasket\n")
-        assert "basket" in output
-
-
-def test_no_line_of_a_wheel_runs_while_it_is_installed(bench: Bench, index: PackageIndex) -> None:
-    trap = "import os; os.system('touch /environments/cache/sprung /environments/sprung')\n"
-    files = {"trap.pth": trap, "sitecustomize.py": trap, "usercustomize.py": trap, "trap.py": trap}
-    index.add_wheel("trap", "1.0", files)
-    bench.install("trap\n")
-    assert not list(bench.folder.rglob("sprung"))
-
-
-def test_links_left_for_the_server_are_not_followed(bench: Bench, tmp_path: Path) -> None:
-    secret = tmp_path / "secret"
-    secret.write_text("secret==1.0\n")
-    wanted = bench.wanted("./pkg\n")
-    bench.made.steps(wanted, "x-install")
-    staging = bench.folder / "builds/x-install/x-install"
-    (staging / "lock.txt").symlink_to(secret)
-    (staging / "environment").mkdir()
-    with pytest.raises(CannotInstall):
-        bench.made.accept(wanted, "x-install")
-    bench.made.steps(wanted, "x-install")
-    (staging / "lock.txt").write_text("apple==1.0\n")
-    (staging / "environment").symlink_to(tmp_path)
-    with pytest.raises(CannotInstall):
-        bench.made.accept(wanted, "x-install")
-    bench.made.steps(wanted, "x-install")
-    staging.rename(staging.with_name("moved"))
-    (tmp_path / "other/environment").mkdir(parents=True)
-    (tmp_path / "other/lock.txt").write_text("apple==1.0\n")
-    staging.symlink_to(tmp_path / "other")
-    with pytest.raises(CannotInstall):
-        bench.made.accept(wanted, "x-install")
-    assert (tmp_path / "other/environment").exists()
-    assert secret.exists()
 
 
 # Keeping house

@@ -114,6 +114,22 @@ def test_a_full_spool_drops_the_oldest_and_says_how_much(spool: Make, tmp_path: 
     assert any('"cut"' in one for one in texts)
 
 
+@pytest.mark.parametrize("kept", [b"", b"o 1.0 one\n"])
+def test_a_journal_that_was_lost_goes_on_where_it_was_read_to(
+    spool: Make, tmp_path: Path, kept: bytes
+) -> None:
+    if kept:
+        (tmp_path / "journal").mkdir()
+        (tmp_path / "journal" / f"{0:020d}").write_bytes(kept)
+    journal.go_on_from(tmp_path, 500)
+    spool(tmp_path).output(b"o", [b"after"])
+    texts, offset, lost = read_all(tmp_path, 500)
+    assert (texts, lost) == (["after"], 0)
+    assert offset > 500
+    journal.go_on_from(tmp_path, offset)  # nothing was lost: nothing to do
+    assert journal.end(tmp_path) == offset
+
+
 def test_forgetting_frees_what_was_read_and_nothing_else(spool: Make, tmp_path: Path) -> None:
     made = spool(tmp_path, 1_000_000)
     for _ in range(40):

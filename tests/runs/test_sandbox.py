@@ -1,21 +1,15 @@
 """A hostile model: everything it tries fails, and what honest ones need works."""
 
-import http.server
 import os
-import signal
 import socket
 import sys
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tapeline.errors import CannotLaunch
 from tapeline.runs import foreign_files
-from tapeline.runs.box import Policy
+from tests.runs.boxes import listening
 from tests.runs.conftest import Pad
 
 ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root starts others")
@@ -89,24 +83,6 @@ def look(name):
 """
 
 
-@contextmanager
-def listening(family: int, address: Any) -> Iterator[Any]:
-    with socket.socket(family) as listener:
-        listener.bind(address)
-        listener.listen()
-        yield listener.getsockname()
-
-
-def outer_address() -> str:
-    """An address of this machine that is not its loopback: the rest of the network."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        try:
-            probe.connect(("192.0.2.1", 9))
-        except OSError:
-            pytest.skip("this machine has no network")
-        return str(probe.getsockname()[0])
-
-
 @pytest.mark.parametrize("network", ["open", "events", "none"])
 def test_a_hostile_model_gets_nothing(
     pad: Pad, network: str, monkeypatch: pytest.MonkeyPatch
@@ -129,7 +105,7 @@ def test_a_hostile_model_gets_nothing(
             "LOOPBACK": port,
             "SERVER": os.getpid(),
             "BASE": Path(sys.base_prefix).relative_to("/root").parts[0]
-            if sys.base_prefix.startswith("/root/")
+            if Path("/root") in Path(sys.base_prefix).parents
             else "",
         }
         lines = [PRELUDE, *(f"{name} = {value!r}" for name, value in known.items())]
@@ -242,256 +218,6 @@ def test_two_runs_cannot_meet(pad: Pad) -> None:
     assert second.lines() == ["refused", "refused", "2"]
 
 
-REACH = """
-    import socket
-    try:
-        socket.create_connection(({host!r}, {port}), timeout=5)
-        print("reached")
-    except OSError as error:
-        print("not reached")
-"""
-
-
-@pytest.mark.parametrize(
-    ("network", "answer"),
-    [("open", "reached"), ("events", "not reached"), ("none", "not reached")],
-)
-def test_only_an_open_network_reaches_others(pad: Pad, network: str, answer: str) -> None:
-    host = outer_address()
-    with listening(socket.AF_INET, (host, 0)) as (_, port):
-        code = REACH.format(host=host, port=port)
-        assert pad.run(code, network=network, events_port=8700).lines() == [answer]
-
-
-class Echo(http.server.BaseHTTPRequestHandler):
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["content-length"]))
-        self.send_response(200)
-        self.send_header("content-length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *args: Any) -> None:
-        pass
-
-
-class EchoServer(http.server.ThreadingHTTPServer):
-    request_queue_size = 300  # with five, the kernel itself resets some of many connections
-
-
-@contextmanager
-def events_server(pad: Pad) -> Iterator[None]:
-    with EchoServer(("127.0.0.1", 0), Echo) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        (pad.runs / "address").write_text(f"127.0.0.1:{server.server_port}")
-        yield
-        server.shutdown()
-
-
-POST = """
-    import http.client, os, sys, time
-    def post(size):
-        link = http.client.HTTPConnection("127.0.0.1", 8700, timeout=20)
-        body = os.urandom(size)
-        link.request("POST", "/v1/live/log", body)
-        return link.getresponse().read() == body
-"""
-
-
-@pytest.mark.parametrize("network", ["open", "events"])
-def test_the_events_address_is_reached_from_inside(pad: Pad, network: str) -> None:
-    code = (
-        POST
-        + """
-    print([post(size) for size in (1, 1000, 20_000_000)])
-"""
-    )
-    with events_server(pad):
-        launched = pad.run(code, network=network, events_port=8700)
-    assert launched.lines() == ["[True, True, True]"], launched.lines("stderr")
-
-
-@pytest.mark.heavy
-def test_many_connections_at_once_are_forwarded(pad: Pad) -> None:
-    code = (
-        POST
-        + """
-    import concurrent.futures
-    with concurrent.futures.ThreadPoolExecutor(100) as pool:
-        print(sum(pool.map(post, [50_000] * 300)))
-"""
-    )
-    with events_server(pad):
-        launched = pad.run(code, network="events", events_port=8700, pids=200)
-    assert launched.lines() == ["300"], launched.lines("stderr")
-
-
-def test_half_a_connection_can_end_before_the_other(pad: Pad) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        (pad.runs / "address").write_text(f"127.0.0.1:{server.getsockname()[1]}")
-        launched = pad.launch(
-            """
-            import socket
-            one = socket.create_connection(("127.0.0.1", 8700))
-            one.sendall(b"question")
-            one.shutdown(socket.SHUT_WR)
-            print(one.makefile("rb").read())
-            """,
-            network="events",
-            events_port=8700,
-        )
-        accepted, _ = server.accept()
-        with accepted:
-            assert accepted.makefile("rb").read() == b"question"
-            accepted.sendall(b"answer")
-        launched.finished()
-    assert launched.lines() == ["b'answer'"]
-
-
-def test_a_server_that_moved_is_found_again(pad: Pad) -> None:
-    code = (
-        POST
-        + """
-    for _ in range(400):
-        try:
-            print(post(10))
-            if os.path.exists("moved"):
-                break
-            open("once", "w").close()
-        except OSError:
-            pass
-        time.sleep(0.02)
-"""
-    )
-    with events_server(pad):
-        launched = pad.launch(code, network="events", events_port=8700)
-        launched.until_line("True")
-    (launched.folder / "work" / "moved").touch()
-    with events_server(pad):
-        assert launched.finished()["outcome"] == "exited"
-    assert set(launched.lines()) == {"True"}
-
-
-def test_memory_beyond_the_plan_is_out_of_memory(pad: Pad) -> None:
-    launched = pad.run(
-        "import time; x = bytearray(400_000_000); time.sleep(5)",
-        memory_mb=128,
-        policy=Policy(restart=False),
-    )
-    end = launched.states("ended")[0]
-    assert (end["cause"], end["signal"]) == ("out_of_memory", 9)
-    assert launched.lines() == []
-
-
-def test_a_kill_within_the_plan_is_not_out_of_memory(pad: Pad) -> None:
-    launched = pad.run("import os; os.kill(os.getpid(), 9)")
-    assert launched.states("ended")[0]["cause"] == "signal"
-
-
-def test_forking_without_end_ends(pad: Pad) -> None:
-    launched = pad.run(
-        """
-        import os, time
-        count = 0
-        try:
-            while True:
-                if os.fork() == 0:
-                    time.sleep(1000)
-                count += 1
-        except OSError as error:
-            print(count < 32, error.errno)
-        """,
-        pids=32,
-    )
-    assert launched.lines() == ["True 11"]
-
-
-def test_the_disk_is_bounded(pad: Pad) -> None:
-    launched = pad.run(
-        """
-        import time
-        for number in range(6):
-            with open(f"file{number}", "wb") as file:
-                file.write(bytes(8_000_000))
-        print("written")
-        time.sleep(1000)
-        """,
-        disk_mb=20,
-    )
-    finished = launched.states("finished")[0]
-    assert (finished["outcome"], finished["cause"]) == ("crashed", "disk_full")
-
-
-@pytest.mark.heavy
-def test_files_without_a_name_count_too(pad: Pad) -> None:
-    launched = pad.run(
-        """
-        import os, time
-        kept = []
-        for number in range(6):
-            file = open("file", "wb")
-            file.write(bytes(8_000_000))
-            file.flush()
-            os.unlink("file")
-            kept.append(file)
-        time.sleep(1000)
-        """,
-        disk_mb=20,
-    )
-    assert launched.states("finished")[0]["cause"] == "disk_full"
-
-
-def test_one_file_cannot_outgrow_the_disk_and_scratch_is_bounded(pad: Pad) -> None:
-    launched = pad.run(
-        """
-        for path in ("file", "/tmp/file", "/dev/shm/file", "/home/model/file"):
-            try:
-                with open(path, "wb") as file:
-                    for _ in range(100):
-                        file.write(bytes(1_000_000))
-                print("written")
-            except OSError as error:
-                print(error.errno)
-            import os
-            os.truncate(path, 0)
-        """,
-        disk_mb=50,
-        tmp_mb=8,
-    )
-    assert launched.lines() == ["27", "28", "28", "28"]
-
-
-def test_filling_the_log_is_bounded_and_told(pad: Pad) -> None:
-    launched = pad.run(
-        """
-        import sys
-        for number in range(40000):
-            sys.stdout.write(f"{number} {'x' * 100}\\n")
-        """,
-        policy=Policy(restart=False, journal_bytes=1_000_000),
-    )
-    sizes = [one.stat().st_size for one in (launched.folder / "journal").iterdir()]
-    assert sum(sizes) <= 1_000_000
-    cuts = launched.states("cut")
-    assert cuts
-    assert launched.lines()[-1].startswith("39999 ")
-    assert launched.states("finished")[0]["outcome"] == "exited"
-
-
-def test_the_processor_is_shared_by_plan(pad: Pad) -> None:
-    launched = pad.run(
-        """
-        import time
-        begun = time.monotonic()
-        while time.process_time() < 0.2:
-            pass
-        print(time.monotonic() - begun)
-        """,
-        cpu_milli=250,
-    )
-    assert float(launched.lines()[0]) > 0.4
-
-
 @ROOT
 def test_root_never_runs_a_model_as_itself(pad: Pad) -> None:
     for uid in (None, 0):
@@ -522,30 +248,6 @@ def test_setuid_programs_give_nothing(pad: Pad) -> None:
                and "nosuid" not in line])
     """)
     assert launched.lines() == ["True", "True", "True", "[]"]
-
-
-def test_a_network_that_broke_comes_back(pad: Pad) -> None:
-    host = outer_address()
-    code = """
-        import os, socket, time
-        while True:
-            try:
-                socket.create_connection((HOST, PORT), timeout=0.5).close()
-                os.write(1, b"reached\\n")
-            except OSError:
-                os.write(1, b"broken\\n")
-            time.sleep(0.05)
-    """
-    with listening(socket.AF_INET, (host, 0)) as (_, port):
-        launched = pad.launch(
-            code.replace("HOST", repr(host)).replace("PORT", str(port)), network="open"
-        )
-        launched.until_line("reached")
-        names = {Path(f"/proc/{one}/comm").read_text(): one for one in launched.members()}
-        os.kill(names["slirp4netns\n"], signal.SIGKILL)
-        launched.until_line("broken")
-        before = len(launched.lines())
-        launched.until(lambda one: "reached" in one.lines()[before:])
 
 
 def test_what_a_model_left_is_read_with_care(pad: Pad) -> None:

@@ -8,6 +8,7 @@ import {
   redirect,
 } from "@tanstack/react-router";
 import * as ask from "./api/queries";
+import { session } from "./api/session";
 import * as prepare from "./prepare";
 import { AppShell } from "./shell/app-shell";
 import { lastProject } from "./shell/last-project";
@@ -185,7 +186,7 @@ const tree = root.addChildren([
 ]);
 
 export function makeRouter(queries: QueryClient) {
-  return createRouter({
+  const router = createRouter({
     routeTree: tree,
     context: { queries },
     defaultPreload: "intent",
@@ -195,6 +196,8 @@ export function makeRouter(queries: QueryClient) {
     defaultNotFoundComponent: NotThere,
     defaultErrorComponent: ({ error, reset }) => <Trouble error={error} reset={reset} />,
   });
+  router.subscribe("onBeforeNavigate", ({ toLocation }) => session.move(toLocation.href));
+  return router;
 }
 
 declare module "@tanstack/react-router" {

@@ -218,10 +218,12 @@ class Events:
         status_details: str = "",
         time_elapsed: float | None = None,
         *,
+        description: str | None = None,
+        label: str | None = None,
         backtest_id: str | None = None,
         time: Time = None,
     ) -> None:
-        """How a backtest ended."""
+        """How a backtest ended; `description` says what was tried, `label` is its short name."""
         body = {
             "backtest_id": self._backtest(backtest_id),
             "successful": bool(successful),
@@ -229,6 +231,8 @@ class Events:
             "status_details": status_details,
             "time_elapsed": time_elapsed,
         }
+        words = {"description": description, "label": label}
+        body.update({key: text for key, text in words.items() if text is not None})
         self._push("/v1/backtest/status", body, time)
 
     def backtest_log(

@@ -59,12 +59,17 @@ def show(
         show_backtest(session, found["id"], shown, everything=everything)
 
 
-@spoken("tapeline backtests compare 8xk2… p3fz… --model Trend")
+@spoken("tapeline backtests compare", "tapeline backtests compare 8xk2… p3fz… --model Trend")
 def compare(
     context: typer.Context,
     backtests: Annotated[
-        list[str], typer.Argument(metavar="BACKTEST...", help="Two to eight ids.")
-    ],
+        list[str] | None,
+        typer.Argument(
+            metavar="BACKTEST...",
+            help="Two to eight ids; the two newest when they are left out.",
+            show_default=False,
+        ),
+    ] = None,
     model: ModelOption = None,
     everything: All = False,
 ) -> None:
@@ -72,12 +77,13 @@ def compare(
 
     The best of each row is green, where more or less is better at all.
     """
-    if not 2 <= len(backtests) <= MOST_COMPARED:
-        raise Misused(f"Name two to {MOST_COMPARED} backtests.")
     session = Session.of(context)
     found = session.model(model)
+    chosen = backtests or _newest(session, found["id"])
+    if not 2 <= len(chosen) <= MOST_COMPARED:
+        raise Misused(f"Name two to {MOST_COMPARED} backtests.")
     path = f"/api/models/{found['id']}/backtests-compare"
-    answer = session.wire.get(path, ids=",".join(backtests), align="start", points=200)
+    answer = session.wire.get(path, ids=",".join(chosen), align="start", points=200)
     if session.choices.as_json:
         session.screen.json(answer)
         return
@@ -89,6 +95,13 @@ def compare(
         values = [value for value in one["values"] if value is not None]
         line = screen.sparkline(values, _width(session))
         session.screen.say(f"{one['backtest_id']}  {line}")
+
+
+def _newest(session: Session, model_id: str) -> list[str]:
+    """The two newest that can be compared, the older first."""
+    items = session.everything(f"/api/models/{model_id}/backtests", 20)
+    done = [one["backtest_id"] for one in items if _status(one) == "done"]
+    return done[1::-1]
 
 
 def shown_when_computed(session: Session, model_id: str, backtest: str) -> dict[str, Any]:

@@ -1,19 +1,26 @@
-"""The demo: an account and a project that are there without signing up."""
+"""The demo: an account and a project that are there without signing up, and their end."""
 
 from dataclasses import dataclass
 from pathlib import Path
 
+import typer
 from sqlalchemy import Connection
 
-from tapeline import private_files
+from tapeline import compose, datadir, logs, private_files, settings
 from tapeline.accounts import passwords, users
 from tapeline.accounts.actor import OPERATOR
+from tapeline.cli import demo_removal
+from tapeline.cli.failures import NotFound
+from tapeline.cli.options import Config, Data, Database
+from tapeline.cli.screen import Screen
+from tapeline.cli.spoken import JSON, spoken
 from tapeline.ids import new_secret
 from tapeline.models import onboarding, projects
 from tapeline.store.store import Store
 
-EMAIL = "demo@tapeline.local"
+EMAIL = onboarding.DEMO_EMAIL
 PROJECT = "Demo"
+PASSWORD, LINK = "demo-password", "demo-link"  # files of the data directory
 
 
 @dataclass(frozen=True)
@@ -22,11 +29,39 @@ class Demo:
     project_id: str
     project: str = PROJECT
 
-    def lines(self) -> list[str]:
+    def lines(self, link: str | None, same_place: str) -> list[str]:
         return [
             f"  demo       sign in as {EMAIL} with password {self.password}",
             f"  project    {self.project} ({self.project_id})",
+            *([f"  shared     {link}"] if link else []),
+            f"  remove it  tapeline demo remove{same_place}",
         ]
+
+
+@spoken("tapeline demo remove", "tapeline demo remove --data /srv/tapeline --json", options=JSON)
+def remove(
+    context: typer.Context, data: Data = None, database: Database = None, config: Config = None
+) -> None:
+    """Remove the demo with everything that belongs to it.
+
+    Its account, projects, models, runs, results and links. A server may run meanwhile; the next
+    `tapeline up --demo` makes it anew.
+    """
+    chosen = settings.load({"data": data, "database": database, "config": config})
+    logs.start("warning", chosen.log_format)
+    if not chosen.database:
+        datadir.require(chosen.data)
+    out = Screen(as_json=context.obj.as_json)
+    with compose.open_store(chosen) as store:
+        gone = demo_removal.remove(store, chosen, EMAIL)
+        if gone is None:
+            raise NotFound(f"There is no demo in {chosen.data}.")
+        for name in (PASSWORD, LINK):
+            (chosen.data / name).unlink(missing_ok=True)
+    out.done(
+        f"The demo is removed: {len(gone.models)} models, {len(gone.runs)} runs and its account.",
+        {"status": "success", "models": len(gone.models), "runs": len(gone.runs)},
+    )
 
 
 def prepare(store: Store, data: Path) -> Demo:
@@ -34,7 +69,7 @@ def prepare(store: Store, data: Path) -> Demo:
 
     The password is random: a demo that listens on a network must not be everybody's.
     """
-    password = _password(data / "demo-password")
+    password = _password(data / PASSWORD)
     known = store.read_now(users.find, EMAIL)
     if known is None:
         return store.write_now(_make, password, passwords.hash_password(password))
@@ -48,7 +83,8 @@ def prepare(store: Store, data: Path) -> Demo:
 
 def _make(connection: Connection, password: str, password_hash: str) -> Demo:
     user = onboarding.add_demo(connection, email=EMAIL, password_hash=password_hash)
-    project = projects.create(connection, OPERATOR, user, PROJECT, "Something to look at.")
+    about = "A simulated market to look at. Remove it with: tapeline demo remove"
+    project = projects.create(connection, OPERATOR, user, PROJECT, about)
     return Demo(password, project.id)
 
 

@@ -1,4 +1,4 @@
-"""What is alive in the demo: a strategy that trades a simulated market, a screener, backtests."""
+"""What is alive in the demo: a strategy on a simulated market, a screener, backtests, a link."""
 
 import hashlib
 import tempfile
@@ -7,16 +7,23 @@ from typing import Any
 
 from sqlalchemy import Connection
 
+from tapeline import private_files
 from tapeline.accounts import users
 from tapeline.accounts.actor import Actor
+from tapeline.errors import NoSuchShare
 from tapeline.http.services import Services
 from tapeline.models import archive, models, plans, starters, versions
 from tapeline.models.manifest import Manifest
 from tapeline.models.models import ModelType
 from tapeline.models.versions import Version
 from tapeline.runs import desired
+from tapeline.sharing import links
+from tapeline.sharing.choices import Choices
 
 STRATEGY, SCREENER = "moving-average", "momentum-screener"
+STRATEGY_NAME, SCREENER_NAME = "Moving average (demo)", "Momentum screener (demo)"
+ABOUT = "Part of the demo: a simulated market."
+CAPITAL = 10_000.0  # what the strategy begins with
 EVERY_MINUTE = "* * * * *"  # somebody who tries it out does not wait for the quarter of an hour
 # Three tries to compare: quick, as it comes, slow.
 BACKTESTS: tuple[tuple[str, dict[str, Any]], ...] = (
@@ -43,10 +50,9 @@ def _deploy(
     project_id: str,
     kept: dict[str, tuple[str, int, Manifest]],
 ) -> bool:
-    user = users.find(connection, email)
-    if user is None:
+    actor = _actor(connection, email)
+    if actor is None:
         return False
-    actor = Actor(kind="account", id=user.id, label=user.email)
     if models.of_project(connection, actor, project_id):
         return False
     plan = next(iter(plans.offered(services.settings, "live").values()))
@@ -54,7 +60,7 @@ def _deploy(
 
     def upload(name: str, title: str, kind: ModelType) -> tuple[models.Model, Version]:
         model = models.create(
-            connection, actor, project_id, name=title, type=kind, description="Part of the demo."
+            connection, actor, project_id, name=title, type=kind, description=ABOUT
         )
         digest, size, manifest = kept[name]
         version = versions.add(
@@ -70,9 +76,9 @@ def _deploy(
         )
         return model, version
 
-    model, version = upload(SCREENER, "Momentum screener (demo)", "screener")
+    model, version = upload(SCREENER, SCREENER_NAME, "screener")
     desired.go_live(connection, actor, model, version, plan, python, schedule=EVERY_MINUTE)
-    model, version = upload(STRATEGY, "Moving average (demo)", "strategy")
+    model, version = upload(STRATEGY, STRATEGY_NAME, "strategy")
     desired.go_live(connection, actor, model, version, plan, python, schedule=None)
     for words, arguments in BACKTESTS:
         desired.backtest(
@@ -86,6 +92,62 @@ def _deploy(
             description=words,
         )
     return True
+
+
+def share(services: Services, email: str, project_id: str, file: Path, where: str) -> str | None:
+    """The address of the demo's shared page, made once. None where there is nothing to share, or
+    its owner has revoked it.
+
+    The server keeps only a link's fingerprint, so the demo's own is kept in a file.
+    """
+    store = services.store
+    if not file.exists():
+        token = store.write_now(_share, email, project_id)
+        if token is None:
+            return None
+        private_files.write(file, token.encode())
+    token = file.read_text()
+    address = f"{where}/s/{token}"
+    return address if store.write_now(_tell, email, token, address) else None
+
+
+def _share(connection: Connection, email: str, project_id: str) -> str | None:
+    actor = _actor(connection, email)
+    own = models.of_project(connection, actor, project_id) if actor else []
+    model = next((one for one in own if one.name == STRATEGY_NAME), None)
+    if actor is None or model is None:
+        return None
+    _, token = links.create(
+        connection,
+        actor,
+        model.id,
+        backtest_id=None,
+        title=STRATEGY_NAME,
+        choices=Choices(base=CAPITAL),
+        password_hash=None,
+        expires_at=None,
+    )
+    return token
+
+
+def _tell(connection: Connection, email: str, token: str, address: str) -> bool:
+    """Whether the link still opens something; then its model says where it is."""
+    try:
+        link = links.by_token(connection, token)
+    except NoSuchShare:
+        return False
+    actor = _actor(connection, email)
+    if actor is not None:
+        model = models.find(connection, actor, link.model_id)
+        if model.description.startswith(ABOUT):
+            about = f"{ABOUT} Shared at {address}"
+            models.change(connection, actor, model, description=about)
+    return True
+
+
+def _actor(connection: Connection, email: str) -> Actor | None:
+    user = users.find(connection, email)
+    return None if user is None else Actor(kind="account", id=user.id, label=user.email)
 
 
 def _keep(services: Services, name: str) -> tuple[str, int, Manifest]:

@@ -202,7 +202,10 @@ def _pythons(found: Found) -> Iterator[Finding]:
     there = {one.version for one in found.interpreters}
     absent = [one for one in VERSIONS if one not in there]
     if absent and found.interpreters:
-        fix = f"If a model needs one: uv python install {absent[-1]}"
+        fix = (
+            f"If a model needs one: uv python install {absent[-1]},"
+            " or name its folder in TAPELINE_PYTHONS"
+        )
         yield Finding("python", "note", f"not here: {', '.join(absent)}", fix)
     for problem in found.problems:
         writable = "changed by everybody" in problem.reason

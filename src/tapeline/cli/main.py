@@ -26,10 +26,12 @@ START, RUN, LOOK, RESULTS, MANAGE, PROOF, OPERATE = (
 GROUPS = {
     "backtests": ("Backtests of a model: list, show, compare.", RESULTS),
     "secrets": ("Secrets of a model: environment variables of its runs.", MANAGE),
+    "share": ("Links that show a record to people without an account.", RESULTS),
     "keys": ("Keys of a project; for operators also those of a server.", MANAGE),
     "projects": ("Your projects, and which one is in use.", MANAGE),
     "members": ("Members of a project and invitations.", MANAGE),
     "servers": ("Servers you are signed in to, and which one is in use.", START),
+    "demo": ("The demo of `tapeline up --demo`.", OPERATE),
     "user": ("Accounts, for the operator of a server.", OPERATE),
 }
 
@@ -56,6 +58,14 @@ ROWS = (
     Row("backtests list", "backtests:list_backtests", "List a model's backtests."),
     Row("backtests show", "backtests:show", "Show one backtest: status, metrics, equity."),
     Row("backtests compare", "backtests:compare", "Compare backtests, metric by metric."),
+    Row("share new", "share:new", "Make a link to a model's record; its address is shown once."),
+    Row(
+        "share list",
+        "share:list_shares",
+        "List a model's links, what they show and how often they were seen.",
+    ),
+    Row("share change", "share:change", "Change what a link shows; its address stays."),
+    Row("share rm", "share:remove", "Revoke a link: from now on it opens nothing."),
     Row("secrets set", "secrets:put", "Set a secret, asked for or read from standard input."),
     Row("secrets list", "secrets:list_secrets", "List the names of a model's secrets."),
     Row("secrets rm", "secrets:remove", "Delete a secret."),
@@ -93,6 +103,14 @@ ROWS = (
         PROOF,
     ),
     Row("up", "up:up", "Run the whole service in the foreground until Ctrl-C.", OPERATE),
+    Row(
+        "backup",
+        "backup:backup",
+        "Copy a server's data to a folder, also while it runs.",
+        OPERATE,
+    ),
+    Row("move", "move:move", "Copy everything from one database into an empty one.", OPERATE),
+    Row("demo remove", "demo:remove", "Remove the demo with everything that belongs to it."),
     Row("doctor", "doctor:doctor", "Say what this host can and cannot do for models.", OPERATE),
     Row(
         "user add",

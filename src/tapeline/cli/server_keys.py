@@ -5,25 +5,29 @@ import typer
 from tapeline import compose, datadir, logs, settings
 from tapeline.accounts import id_tokens
 from tapeline.cli.options import Config, Data, Database
-from tapeline.cli.spoken import HERE, spoken
+from tapeline.cli.screen import Screen
+from tapeline.cli.spoken import JSON, spoken
 from tapeline.models import secrets
 from tapeline.store import sealing
 from tapeline.store.sealing import Seal
 
 
-@spoken("tapeline keys rotate --data /srv/tapeline", options=HERE)
-def rotate(data: Data = None, config: Config = None) -> None:
+@spoken("tapeline keys rotate --data /srv/tapeline", options=JSON)
+def rotate(context: typer.Context, data: Data = None, config: Config = None) -> None:
     """Make a new key for idTokens. A running server uses it at once; tokens in use stay valid."""
     chosen = settings.load({"data": data, "config": config})
     datadir.require(chosen.data)
     datadir.prepare(chosen.data)
     folder = chosen.data / "keys"
     id_tokens.ensure_key(folder)
-    typer.echo(f"New key: {id_tokens.rotate(folder)}")
+    made = id_tokens.rotate(folder)
+    Screen(as_json=context.obj.as_json).done(f"New key: {made}", {"key_id": str(made)})
 
 
-@spoken("tapeline keys rotate-store --data /srv/tapeline", options=HERE)
-def rotate_store(data: Data = None, database: Database = None, config: Config = None) -> None:
+@spoken("tapeline keys rotate-store --data /srv/tapeline", options=JSON)
+def rotate_store(
+    context: typer.Context, data: Data = None, database: Database = None, config: Config = None
+) -> None:
     """Make a new key for secrets and seal all of them anew. A running server uses it at once."""
     chosen = settings.load({"data": data, "database": database, "config": config})
     datadir.require(chosen.data)
@@ -36,4 +40,6 @@ def rotate_store(data: Data = None, database: Database = None, config: Config = 
         sealing.rotate(folder)
         count = store.write_now(secrets.reseal, Seal.of(folder))
         sealing.forget_retired(folder)
-    typer.echo(f"New key. Secrets sealed anew: {count}.")
+    Screen(as_json=context.obj.as_json).done(
+        f"New key. Secrets sealed anew: {count}.", {"status": "success", "secrets": count}
+    )

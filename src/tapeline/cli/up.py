@@ -174,7 +174,9 @@ def _greeting(services: Services, where: str) -> str:
     if chosen.demo:
         demo = demonstration.prepare(store, chosen.data)
         demo_models.deploy(services, demonstration.EMAIL, demo.project_id)
-        lines += demo.lines()
+        kept = chosen.data / demonstration.LINK
+        link = demo_models.share(services, demonstration.EMAIL, demo.project_id, kept, where)
+        lines += demo.lines(link, _same_place(chosen))
     elif not store.read_now(users.are_there_any):
         lines += [
             f"  first account   open {where}/auth/signup",

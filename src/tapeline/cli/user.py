@@ -13,7 +13,8 @@ from tapeline.accounts import passwords, sign_ins, users
 from tapeline.accounts.actor import OPERATOR
 from tapeline.accounts.users import User
 from tapeline.cli.options import Config, Data, Database
-from tapeline.cli.spoken import HERE, spoken
+from tapeline.cli.screen import Screen
+from tapeline.cli.spoken import HERE, JSON, spoken
 from tapeline.errors import NoSuchUser
 from tapeline.models import onboarding
 from tapeline.settings import Settings
@@ -24,9 +25,10 @@ Email = Annotated[str, typer.Argument(help="The account's email address.")]
 @spoken(
     "tapeline user add ada@example.com --name Ada",
     "tapeline user add ada@example.com < password.txt",
-    options=HERE,
+    options=JSON,
 )
 def add(
+    context: typer.Context,
     email: Email,
     name: Annotated[str, typer.Option(help="The person's name.")] = "",
     data: Data = None,
@@ -41,7 +43,7 @@ def add(
         user = store.write_now(
             onboarding.add_by_operator, email=email, name=name, password_hash=password_hash
         )
-    typer.echo(f"Added {user.email} ({user.id}).")
+    _screen(context).done(f"Added {user.email} ({user.id}).", _facts(user))
 
 
 @spoken("tapeline user list --json", options=HERE)
@@ -60,9 +62,13 @@ def list_users(
         typer.echo("No accounts yet. Add one with: tapeline user add you@example.com", err=True)
 
 
-@spoken("tapeline user passwd ada@example.com", options=HERE)
+@spoken("tapeline user passwd ada@example.com", options=JSON)
 def passwd(
-    email: Email, data: Data = None, database: Database = None, config: Config = None
+    context: typer.Context,
+    email: Email,
+    data: Data = None,
+    database: Database = None,
+    config: Config = None,
 ) -> None:
     """Set an account's password; all its sign-ins end."""
     chosen = _settings(data, database, config)
@@ -72,23 +78,34 @@ def passwd(
             raise NoSuchUser
         password_hash = passwords.hash_password(_ask_password())
         ended = store.write_now(_set_password, user, password_hash)
-    typer.echo(f"Password of {user.email} is set; {ended} sign-ins ended.")
+    _screen(context).done(
+        f"Password of {user.email} is set; {ended} sign-ins ended.",
+        {**_facts(user), "ended_sign_ins": ended},
+    )
 
 
-@spoken("tapeline user disable ada@example.com", options=HERE)
+@spoken("tapeline user disable ada@example.com", options=JSON)
 def disable(
-    email: Email, data: Data = None, database: Database = None, config: Config = None
+    context: typer.Context,
+    email: Email,
+    data: Data = None,
+    database: Database = None,
+    config: Config = None,
 ) -> None:
     """Shut an account out, at once. What it owns stays."""
-    _set_disabled(_settings(data, database, config), email, disabled=True)
+    _set_disabled(context, _settings(data, database, config), email, disabled=True)
 
 
-@spoken("tapeline user enable ada@example.com", options=HERE)
+@spoken("tapeline user enable ada@example.com", options=JSON)
 def enable(
-    email: Email, data: Data = None, database: Database = None, config: Config = None
+    context: typer.Context,
+    email: Email,
+    data: Data = None,
+    database: Database = None,
+    config: Config = None,
 ) -> None:
     """Let a disabled account in again."""
-    _set_disabled(_settings(data, database, config), email, disabled=False)
+    _set_disabled(context, _settings(data, database, config), email, disabled=False)
 
 
 def _settings(
@@ -115,10 +132,17 @@ def _set_password(connection: Connection, user: User, password_hash: str) -> int
     return sign_ins.end_all(connection, user.id)
 
 
-def _set_disabled(chosen: Settings, email: str, *, disabled: bool) -> None:
+def _set_disabled(context: typer.Context, chosen: Settings, email: str, *, disabled: bool) -> None:
     with compose.open_store(chosen) as store:
         user = store.write_now(users.set_disabled, OPERATOR, email, disabled=disabled)
-    typer.echo(f"{user.email} is {'disabled' if disabled else 'enabled'}.")
+    _screen(context).done(
+        f"{user.email} is {'disabled' if disabled else 'enabled'}.",
+        {**_facts(user), "disabled": disabled},
+    )
+
+
+def _screen(context: typer.Context) -> Screen:
+    return Screen(as_json=context.obj.as_json)
 
 
 def _facts(user: User) -> dict[str, object]:

@@ -3,10 +3,11 @@
 import typer
 
 from tapeline import __version__
-from tapeline.cli.spoken import HERE, spoken
+from tapeline.cli.screen import Screen
+from tapeline.cli.spoken import JSON, spoken
 
 
-@spoken("tapeline version", options=HERE)
-def version() -> None:
+@spoken("tapeline version", "tapeline version --json", options=JSON)
+def version(context: typer.Context) -> None:
     """Print the version."""
-    typer.echo(__version__)
+    Screen(as_json=context.obj.as_json).done(__version__, {"version": __version__})

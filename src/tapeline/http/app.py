@@ -18,6 +18,7 @@ from starlette.types import ASGIApp
 from tapeline.errors import Problem
 from tapeline.http import errors, openapi, pages
 from tapeline.http.dispatch import Handler, handler
+from tapeline.http.docs_pages import show_docs
 from tapeline.http.edge import Edge
 from tapeline.http.events_api import EventsApi
 from tapeline.http.metrics import CONTENT_TYPE
@@ -37,6 +38,7 @@ def build(services: Services) -> ASGIApp:
         by_path.setdefault(page.path, {})[page.method] = pages.handler(page, services)
     by_path["/metrics"] = {"GET": _metrics(services)}
     by_path["/api/openapi.json"] = {"GET": _openapi()}
+    by_path["/docs"] = by_path["/docs/{path:path}"] = {"GET": show_docs}
     app = Starlette(
         routes=[
             *(_route(path, handlers) for path, handlers in by_path.items()),

@@ -20,7 +20,7 @@ HEADERS = {
     "Referrer-Policy": "same-origin",
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
 }
-ANY_FRAME = "frame-ancestors *"
+ANY_FRAME, OUR_FRAME = "frame-ancestors *", "frame-ancestors 'self'"
 UNROUTED = "(none)"
 
 
@@ -44,6 +44,8 @@ class Edge:
                     headers.setdefault(name, value)
                 if ANY_FRAME in headers["Content-Security-Policy"]:
                     del headers["X-Frame-Options"]  # it knows no such thing as anybody
+                elif OUR_FRAME in headers["Content-Security-Policy"]:
+                    headers["X-Frame-Options"] = "SAMEORIGIN"
             await send(message)
 
         try:

@@ -13,12 +13,11 @@ from tapeline.errors import Invalid, Problem, TooLarge, UnknownEncoding
 from tapeline.http import event_bodies
 from tapeline.http.event_bodies import (
     JSON,
-    Line,
     Moment,
     encoding_of,
-    event_of_line,
     too_large,
 )
+from tapeline.http.usual_bodies import Line, event_of_line
 from tapeline.tape.event import Event
 from tapeline.tape.kinds import BACKTEST_RESULT, BY_PATH
 from tapeline.tape.splitting import MOST, Item, split, split_apart
@@ -73,13 +72,13 @@ def _only_lines(content: bytearray, moment: Moment, stage: Stage) -> list[Event]
         return None
     if len(items) > MOST:
         return None
-    found: list[Event] = []
-    for item in items:
-        event = event_of_line(item.body, moment, tape, longest)
-        if event is None:
-            return None
-        found.append(event)
-    return found
+    at, received_at = moment
+    found = [
+        event
+        for item in items
+        if (event := event_of_line(item.body, at, received_at, tape, longest)) is not None
+    ]
+    return found if len(found) == len(items) else None
 
 
 async def _items(content: bytearray, encoding: bytes, stage: Stage) -> list[Item]:

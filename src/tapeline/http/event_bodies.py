@@ -13,6 +13,7 @@ from starlette.types import Message, Receive
 
 from tapeline.errors import MalformedBody, Missing, TooLarge
 from tapeline.http import body
+from tapeline.http.usual_bodies import usual_event
 from tapeline.settings import Settings
 from tapeline.tape import kinds
 from tapeline.tape.bodies import cut
@@ -23,10 +24,8 @@ _encode = msgspec.json.Encoder().encode
 # Fields of orders are committed to one by one. With sorted keys there is only one way to write a
 # body down, so that the chain knows every other for a change.
 _encode_sorted = msgspec.json.Encoder(order="deterministic").encode
-_NOT_FOLDED: dict[str, Any] = {}
 
 JSON = b"application/json"
-LINES = frozenset({"/v1/live/log", "/v1/model/log"})
 
 
 class Moment(NamedTuple):
@@ -154,39 +153,12 @@ def event(
     )
 
 
-class Line(msgspec.Struct, gc=False, forbid_unknown_fields=True):
-    """The body of a log event, which most events are, and nothing besides."""
-
-    line: str
-    type: str | None = None
-
-
-_line = msgspec.json.Decoder(Line)
-
-
-def event_of_line(line: Line, moment: Moment, tape: int, longest: int) -> Event | None:
-    """What `event` makes of a line, without looking at every field by itself; None for one that
-    needs a closer look: it is empty, or so long that it may have to be cut."""
-    if not 0 < len(line.line) * 4 <= longest:
-        return None
-    if not line.type:
-        line.type = "stdout"
-    at, received_at = moment
-    return Event(tape, kinds.LOG, _NOT_FOLDED, _encode(line), at, received_at)
-
-
 def event_of_json(
     path: str, content: bytes, moment: Moment, tape: int, settings: Settings
 ) -> Event:
-    if path in LINES:
-        try:
-            line = _line.decode(content)
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-            pass  # not as nearly all of them come: to be looked at closely
-        else:
-            found = event_of_line(line, moment, tape, settings.max_line)
-            if found is not None:
-                return found
+    found = usual_event(path, content, moment.at, moment.received_at, tape, settings.max_line)
+    if found is not None:
+        return found
     values = decoded_object(content, settings.max_depth)
     return event(path, values, moment, tape, settings, lenient=False)
 

@@ -16,6 +16,7 @@ from tapeline import __version__
 from tapeline.errors import (
     AlreadyMember,
     CrossSiteRequest,
+    DocsNotBuilt,
     Forbidden,
     Invalid,
     Limited,
@@ -41,6 +42,7 @@ BARE = b'<!doctype html>\n<html lang="en">'
 HEADLINES: dict[type[Problem], str] = {
     AlreadyMember: "You are in already",
     CrossSiteRequest: "That came from another site",
+    DocsNotBuilt: "The documentation is not built",
     NoSuchInvitation: "This invitation does not work",
     NoSuchShare: "This link does not work",
     NothingToShowYet: "Nothing to show yet",
@@ -68,16 +70,18 @@ def render(
     status: int = 200,
     posts_to: str = "",
     framed_by: str = "'none'",
+    scripted: bool = False,
     problem: Problem | None = None,
     **facts: Any,
 ) -> Response:
     """A page. `posts_to` is an origin besides ours that its form may lead to; `framed_by`, pages
-    that may have it in a frame."""
+    that may have it in a frame; `scripted`, whether scripts of ours make it better."""
     if problem is not None:
         status = status_of(type(problem))
     text = _templates().get_template(template).render(problem=problem, version=__version__, **facts)
+    scripts = " script-src 'self'; connect-src 'self';" if scripted else ""
     policy = (
-        "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none';"
+        f"default-src 'none';{scripts} style-src 'self'; img-src 'self'; base-uri 'none';"
         f" frame-ancestors {framed_by}; form-action 'self' {posts_to}".rstrip()
     )
     headers = {"Content-Security-Policy": policy, "Cache-Control": "no-store"}

@@ -1,21 +1,30 @@
-"""Pages for whoever has a link. They need no JavaScript and no account; one may stand in frames."""
+"""Pages for whoever has a link. They need no account and no JavaScript, which only keeps them live
+and tells values under the pointer; one may stand in frames."""
 
 from typing import Any
 
 from sqlalchemy import Connection
 from starlette.responses import Response
 
-from tapeline.errors import Problem, SharePasswordNeeded
+from tapeline.errors import (
+    CannotCompute,
+    NothingToShowYet,
+    Problem,
+    SharePasswordNeeded,
+    StillComputing,
+)
 from tapeline.http import shared_api
 from tapeline.http.endpoint import Call, Nothing
-from tapeline.http.rendering import render
+from tapeline.http.rendering import dressed, render
 from tapeline.http.sessions import is_https
 from tapeline.http.visiting import Page, Visit, see
+from tapeline.http.web_app import script_of
 from tapeline.sharing import links
 from tapeline.sharing.exhibit import Exhibit
 from tapeline.sharing.passes import LIFETIME
 
-ANYBODY = "*"
+ANYBODY, OURSELVES = "*", "'self'"
+SCRIPT = "src/shared-page/main.ts"
 
 
 async def show_shared_page(visit: Visit) -> Response:
@@ -25,10 +34,10 @@ async def show_shared_page(visit: Visit) -> Response:
         facts = await _facts(call)
     except SharePasswordNeeded:
         return _hushed(render("shared_password.html", account=None, token=token))
-    link = call.link(f"/s/{token}")
+    script = script_of(SCRIPT)
     response = render(
-        "shared.html", account=visit.actor, token=token, link=link,
-        embed=call.link(f"/embed/{token}"), **facts,
+        "shared.html", token=token, link=call.link(f"/s/{token}"), script=script,
+        scripted=bool(script), api=call.link(f"/api/shared/{token}"), **facts,
     )  # fmt: skip
     return _hushed(response)
 
@@ -56,16 +65,44 @@ async def open_with_password(visit: Visit) -> Response:
 
 
 async def show_embedded(visit: Visit) -> Response:
-    """In a frame of another site no cookie comes along, so what has a password is only named."""
+    """In a frame of another site no cookie comes along, so what has a password is only named, and
+    a scheme that fits that site is asked for in the address."""
     call = _call(visit)
-    link = call.link(f"/s/{call.path('token')}")
+    token, script = call.path("token"), script_of(SCRIPT)
+    link = call.link(f"/s/{token}")
     try:
         facts = await _facts(call)
     except Problem as problem:
-        return _hushed(
-            render("shared_frame.html", framed_by=ANYBODY, problem=problem, link=link, head=None)
+        page = render("shared_frame.html", framed_by=ANYBODY, problem=problem, link=link, head=None)
+    else:
+        page = render(
+            "shared_frame.html", framed_by=ANYBODY, link=link, token=token, script=script,
+            scripted=bool(script), **facts,
+        )  # fmt: skip
+    return _hushed(dressed(page, {"tapeline_theme": visit.asked("theme")}))
+
+
+async def preview_page(call: Call[Any]) -> Response:
+    """The page that a stranger would see under these choices, to look at before a link is made."""
+    draft = call.query
+
+    def find(connection: Connection) -> links.Share:
+        return links.draft(
+            connection,
+            call.actor,
+            call.path("model"),
+            backtest_id=draft.backtest_id,
+            title=draft.title,
+            choices=draft.choices,
         )
-    return _hushed(render("shared_frame.html", framed_by=ANYBODY, link=link, **facts))
+
+    try:
+        facts = await shared_api.shown(call, find, _written)
+    except (NothingToShowYet, CannotCompute, StillComputing) as problem:
+        page = render("shared_frame.html", framed_by=OURSELVES, problem=problem, link="", head=None)
+    else:
+        page = render("shared.html", framed_by=OURSELVES, token="", **facts)
+    return _hushed(dressed(page, call.request.cookies))
 
 
 async def show_picture(visit: Visit) -> Response:
@@ -102,19 +139,20 @@ def _call(visit: Visit) -> Call[Any]:
 
 
 async def _facts(call: Call[Any]) -> dict[str, Any]:
-    def facts(exhibit: Exhibit) -> dict[str, Any]:
-        from tapeline.sharing import page
-
-        return page.facts(exhibit)
-
     find = shared_api.found_by(call.request, call.services)
-    found: dict[str, Any] = await shared_api.shown(call, find, facts)
+    found: dict[str, Any] = await shared_api.shown(call, find, _written)
 
     def share(connection: Connection) -> links.Share:
         return find(connection)
 
     await shared_api.note_view(call.services, call.request, await call.services.store.read(share))
     return found
+
+
+def _written(exhibit: Exhibit) -> dict[str, Any]:
+    from tapeline.sharing import page
+
+    return page.facts(exhibit)
 
 
 def _frozen(key: tuple[Any, ...]) -> tuple[object, ...]:

@@ -18,7 +18,7 @@ from tapeline.errors import (
 )
 from tapeline.http import shared_api as api
 from tapeline.http import shared_files as files
-from tapeline.http import shared_stream, shares_api
+from tapeline.http import shared_pages, shared_stream, shares_api
 from tapeline.http.auth_api import Done
 from tapeline.http.endpoint import Access, Endpoint, Page
 from tapeline.http.view_api import Listed
@@ -57,6 +57,15 @@ SHARED: tuple[Endpoint, ...] = (
         responds=shares_api.preview_share,
         gives=shown.Exported,
         takes=shares_api.DraftedShare,
+        errors=(NoSuchModel, NoSuchBacktest, NothingToShowYet, CannotCompute, StillComputing),
+    ),
+    Endpoint(
+        method="GET",
+        path=OF_MODEL + "/preview",
+        responds=shared_pages.preview_page,
+        gives=str,
+        media="text/html",
+        query=shares_api.DraftedShare,
         errors=(NoSuchModel, NoSuchBacktest, NothingToShowYet, CannotCompute, StillComputing),
     ),
     Endpoint(

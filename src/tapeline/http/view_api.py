@@ -14,7 +14,7 @@ from tapeline.http import signing
 from tapeline.http.auth_api import Done
 from tapeline.http.endpoint import Call, Page
 from tapeline.http.fields import Description, Name, Password, Required, RoleName
-from tapeline.models import projects
+from tapeline.models import onboarding, projects
 from tapeline.models.projects import OwnProject
 
 T = TypeVar("T")
@@ -32,6 +32,8 @@ class Me(msgspec.Struct):
     name: str
     created_at: float
     projects: list[OwnProject]
+    is_demo: bool
+    """Whether this is the account that `tapeline up --demo` made: what it shows is simulated."""
 
 
 class ShownSignIn(SignIn, frozen=True, kw_only=True):
@@ -81,7 +83,8 @@ def me(connection: Connection, call: Call[Any]) -> Me:
     """Your account, your projects and your roles in them."""
     user = users.get(connection, call.actor.user_id())
     own = projects.of_user(connection, user.id)
-    return Me(user.id, user.email, user.name, user.created_at, own)
+    is_demo = user.email == onboarding.DEMO_EMAIL
+    return Me(user.id, user.email, user.name, user.created_at, own, is_demo)
 
 
 def change_me(connection: Connection, call: Call[AccountChange]) -> Me:

@@ -3,6 +3,7 @@
 It is built from web/ into the folder `app` beside this file; see scripts/web.py.
 """
 
+import json
 import os
 import re
 from pathlib import Path
@@ -21,7 +22,7 @@ from tapeline.ids import ALPHABET, ID_LENGTH
 BUILT = Path(__file__).parent / "app"
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self';"
-    " base-uri 'none'; frame-ancestors 'none'; form-action 'self'"
+    " frame-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'"
 )
 
 
@@ -51,6 +52,15 @@ async def show_app(visit: Visit) -> Response:
     return Response(text, headers=headers, media_type="text/html")
 
 
+def script_of(source: str) -> str:
+    """The address of what was built from a source of its own; empty where nothing is built."""
+    try:
+        manifest = json.loads((BUILT / "manifest.json").read_text("utf-8"))
+        return f"/app/{manifest[source]['file']}"
+    except (FileNotFoundError, KeyError):
+        return ""
+
+
 APP_PAGES = (
     Page("GET", "/account", show_app),
     Page("GET", "/new-project", show_app),
@@ -73,7 +83,7 @@ class BuiltFiles(StaticFiles):
         status_code: int = 200,
     ) -> Response:
         packed = Path(f"{full_path}.gz")
-        is_packed = _takes_gzip(Headers(scope=scope)) and packed.is_file()
+        is_packed = takes_gzip(Headers(scope=scope)) and packed.is_file()
         path, stat = (packed, packed.stat()) if is_packed else (full_path, stat_result)
         response: Any = super().file_response(path, stat, scope, status_code)
         if is_packed:
@@ -85,7 +95,7 @@ class BuiltFiles(StaticFiles):
         return found
 
 
-def _takes_gzip(headers: Headers) -> bool:
+def takes_gzip(headers: Headers) -> bool:
     accepted = headers.get("accept-encoding", "")
     return re.search(r"\bgzip\b(?!;\s*q=0(\.0*)?\s*(,|$))", accepted) is not None
 

@@ -37,6 +37,33 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     ignore_files: list[str] = []
 
 
+# What each key of the file means, for docs/: key, default, sentence.
+KEYS = (
+    ("main_script", "(required)", "The script that is run."),
+    ("working_directory", "`.`", "Where it is run; the other paths are relative to it."),
+    ("requirements", "(none)", "A file of requirements to install first."),
+    (
+        "python_version",
+        "the model's last, else the newest there is",
+        'Such as `"3.11"`; a text, because the number 3.10 is 3.1.',
+    ),
+    ("plan", "the model's last, else `nano`", "Memory and processor."),
+    ("type", "`strategy`", "`strategy` or `screener`."),
+    ("screener.schedule", "(none)", "When a screener runs: a cron expression in UTC, or `@daily`."),
+    (
+        "backtest",
+        "function `backtest` of the main script",
+        '`"file.py:function"`, what a backtest calls.',
+    ),
+    ("backtest_args", "`{}`", "Arguments of a backtest that is started without any."),
+    ("network", "`true`", "`false` leaves a run only the events address."),
+    ("model_id", "(none)", "Which model the folder is; `tapeline deploy --new` writes it."),
+    ("project_id", "(none)", "Which project the model is in, for command lines."),
+    ("model_name", "(none)", "What a command line calls a new model."),
+    ("ignore_files", "`[]`", "Names and patterns that a command line leaves out of the archive."),
+)
+
+
 def read(content: bytes, name: str, files: Collection[str], folders: Collection[str]) -> Manifest:
     """Check a manifest against what is in the model's folder: paths relative to that folder."""
     return _Reader(_decoded(content, name), name, files, folders).manifest()

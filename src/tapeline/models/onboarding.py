@@ -12,6 +12,7 @@ from tapeline.settings import SignUp
 from tapeline.store import facts
 
 FIRST_ACCOUNT = "first_account"
+DEMO_EMAIL = "demo@tapeline.local"
 
 
 def is_first_account_open(connection: Connection) -> bool:

@@ -81,7 +81,7 @@ def written(value: float | None, kind: Type | str, unit: str) -> str:
     if kind == "time":
         return _time(value)
     text = {
-        "percent": f"{value:.2%}",
+        "percent": f"{value:,.2%}",
         "count": f"{value:,.0f}",
         "days": f"{value:,.1f} days",
         "money": f"{value:,.2f} {unit}".rstrip(),

@@ -17,8 +17,19 @@ UNITS = (
     (3 * 365 * DAY, "Y", "%Y"),
     (100 * DAY, "M", "%b %Y"),
     (3 * DAY, "D", "%b %d"),
-    (0.0, "h", "%b %d %H:%M"),
+    (4 * HOUR, "h", "%b %d %H:%M"),
+    (240.0, "m", "%H:%M"),
+    (0.0, "s", "%H:%M:%S"),
 )
+# Steps that people count in, by unit.
+EVERY = {
+    "Y": (1, 2, 5, 10, 20, 50),
+    "M": (1, 2, 3, 6),
+    "D": (1, 2, 5, 7, 14),
+    "h": (1, 2, 3, 6, 12),
+    "m": (1, 2, 5, 10, 15, 30),
+    "s": (1, 2, 5, 10, 15, 30),
+}
 ROOM = 120.0  # units of the drawing that a tick of the time axis takes
 
 
@@ -62,7 +73,7 @@ def line_chart(
         return ""
     if baseline is not None:
         low, high = min(low, baseline), max(high, baseline)
-    ticks = _nice(low, high)
+    ticks = round_steps(low, high)
     frame = Frame(width, height, float(times[0]), float(times[-1]), ticks[0], ticks[-1])
     foot = frame.y(frame.low if baseline is None else baseline)
     line = " ".join(
@@ -94,7 +105,7 @@ def bar_chart(
     """A bar for each year, above or below zero."""
     if not values or not math.isfinite(max(values) - min(values)):
         return ""
-    ticks = _nice(min(0.0, *values), max(0.0, *values))
+    ticks = round_steps(min(0.0, *values), max(0.0, *values))
     frame = Frame(width, height, 0.0, float(len(values)), ticks[0], ticks[-1])
     zero, room = frame.y(0.0), frame.x(1.0) - frame.x(0.0)
     thick = min(room * 0.6, 60.0)
@@ -129,12 +140,12 @@ def _value_axis(frame: Frame, ticks: list[float], *, percent: bool) -> str:
             f'<line class="grid{zero}" x1="{LEFT}" x2="{frame.width - RIGHT}"'
             f' y1="{y:.1f}" y2="{y:.1f}"/>'
             f'<text class="tick" x="{LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">'
-            f"{_written(tick, step, percent=percent)}</text>"
+            f"{tick_text(tick, step, percent=percent)}</text>"
         )
     return "".join(parts)
 
 
-def _written(value: float, step: float, *, percent: bool) -> str:
+def tick_text(value: float, step: float, *, percent: bool) -> str:
     """A tick in as many digits as tell it from its neighbours."""
     unit = "%" if percent else ""
     if percent:
@@ -151,19 +162,24 @@ def _written(value: float, step: float, *, percent: bool) -> str:
     return (text if float(text.replace(",", "")) else text.removeprefix("-")) + unit
 
 
+def time_ticks(start: float, end: float, most: int) -> list[tuple[float, str]]:
+    """At most so many round moments, each with how it is written."""
+    unit, form = next((unit, form) for least, unit, form in UNITS if end - start >= least)
+    ends = (np.datetime64(int(one), "s").astype(f"M8[{unit}]") for one in (start, end))
+    first, last = (int(one.astype("i8")) for one in ends)
+    rough = max(1, math.ceil((last - first) / most))
+    every = next((one for one in EVERY[unit] if one >= rough), rough)
+    # Multiples since the epoch: whole quarters, half hours, ten minutes.
+    numbers = np.arange(-(-(first + 1) // every) * every, last + 1, every)
+    moments = numbers.astype(f"M8[{unit}]").astype("M8[s]").astype("f8").tolist()
+    return [(one, datetime.fromtimestamp(one, UTC).strftime(form)) for one in moments]
+
+
 def _time_axis(frame: Frame) -> str:
-    span = frame.end - frame.start
-    unit, form = next((unit, form) for least, unit, form in UNITS if span >= least)
-    first = np.datetime64(int(frame.start), "s").astype(f"M8[{unit}]") + 1
-    last = np.datetime64(int(frame.end), "s").astype(f"M8[{unit}]")
-    count = int((last - first).astype(int)) + 1
-    every = max(1, math.ceil(count * ROOM / frame.width))
     parts = []
-    for number in range(0, max(count, 0), every):
-        seconds = float((first + number).astype("M8[s]").astype("i8"))
+    for seconds, text in time_ticks(frame.start, frame.end, int(frame.width / ROOM)):
         x = frame.x(seconds)
         anchor = "end" if x > frame.width - RIGHT - 30 else "middle"
-        text = datetime.fromtimestamp(seconds, UTC).strftime(form)
         parts.append(
             f'<line class="grid" x1="{x:.1f}" x2="{x:.1f}" y1="{TOP}"'
             f' y2="{frame.height - BOTTOM}"/><text class="tick" x="{x:.1f}"'
@@ -176,7 +192,7 @@ def _last(frame: Frame, time: float, value: float) -> str:
     return f'<circle class="last" cx="{frame.x(time):.1f}" cy="{frame.y(value):.1f}" r="3.5"/>'
 
 
-def _nice(low: float, high: float) -> list[float]:
+def round_steps(low: float, high: float) -> list[float]:
     """Four to six round numbers that enclose the values."""
     if not high > low:
         spread = abs(low) * 0.01 or 1.0

@@ -46,7 +46,7 @@ class Host(msgspec.Struct, frozen=True, kw_only=True):
 def examine(settings: Settings) -> Host:
     runs = settings.data / "runs"
     runs.mkdir(mode=0o700, parents=True, exist_ok=True)
-    bwrap, slirp, tree = sandbox.bwrap_path(), shims.slirp_path(), cgroups.find(runs)
+    slirp, tree = shims.slirp_path(), cgroups.find(runs)
     problems = []
     if slirp is None:
         problems.append(
@@ -67,7 +67,7 @@ def examine(settings: Settings) -> Host:
     if trouble is not None:
         problems.append(_explained(trouble))
     return Host(
-        bwrap=str(bwrap) if bwrap.exists() else None,
+        bwrap=_bwrap(),
         slirp4netns=slirp,
         cgroup=tree.flavour if tree else None,
         is_root=os.geteuid() == 0,
@@ -109,6 +109,14 @@ def try_once(runs: Path, network: str) -> str | None:
         except CannotLaunch as problem:
             return problem.message
         return _outcome(folder)
+
+
+def _bwrap() -> str | None:
+    try:
+        path = sandbox.bwrap_path()
+    except CannotLaunch:
+        return None
+    return str(path) if path.exists() else None
 
 
 def _outcome(folder: Path) -> str | None:

@@ -63,6 +63,15 @@ def end(folder: Path) -> int:
     return start
 
 
+def go_on_from(folder: Path, offset: int) -> None:
+    """Before a launch: what comes next is read after the offset, also when the journal is shorter,
+    as after a loss of power, or gone, as in a restored backup. Otherwise its first bytes would
+    count as read."""
+    if end(folder) < offset:
+        (folder / "journal").mkdir(mode=0o700, exist_ok=True)
+        (folder / "journal" / f"{offset:020d}").touch(mode=0o600)
+
+
 def forget(folder: Path, offset: int) -> None:
     """Delete the segments that lie wholly before the offset. The last one is the shim's."""
     segments = _segments(folder)

@@ -99,6 +99,7 @@ class LocalEngine:
         uid = run_box.FIRST_UID + job.number if os.geteuid() == 0 else None
         try:
             places = self._places(job, uid)
+            journal.go_on_from(places.folder, run.journal)
         except OSError as error:
             raise CannotLaunch(f"Its folder could not be made: {error}.") from error
         settings = self._settings
@@ -170,15 +171,9 @@ class LocalEngine:
         self._environments.clean(used, self._settings.environment_cache * 1_000_000_000)
 
     def clear(self, run_id: str) -> None:
-        folder = self.folder / run_id
-        if shims.is_running(folder):  # its model was deleted: nobody wants it any more
-            lock = self.folder / "locks" / (folder / "lock").read_text()
-            shims.kill(folder, lock)
-        cgroups.remove(self.folder, run_id)
         self._prepared.pop(run_id, None)
         self._wanted.pop(run_id, None)
-        shutil.rmtree(folder, ignore_errors=True)
-        (self.folder / "locks" / run_id).unlink(missing_ok=True)
+        clear(self.folder, run_id)
 
     def _places(self, job: Job, uid: int | None) -> Places:
         folder = self.folder / job.run.id
@@ -199,6 +194,17 @@ class LocalEngine:
     def _url(self) -> str:
         host = _reachable(self._settings.host) if self._settings.unsafe_no_sandbox else "127.0.0.1"
         return f"http://{f'[{host}]' if ':' in host else host}:{self._port}"
+
+
+def clear(runs: Path, run_id: str) -> None:
+    """End what is left of a run and remove its folder, with or without an engine."""
+    folder = runs / run_id
+    if shims.is_running(folder):  # its model was deleted: nobody wants it any more
+        lock = runs / "locks" / (folder / "lock").read_text()
+        shims.kill(folder, lock)
+    cgroups.remove(runs, run_id)
+    shutil.rmtree(folder, ignore_errors=True)
+    (runs / "locks" / run_id).unlink(missing_ok=True)
 
 
 def _reachable(host: str) -> str:

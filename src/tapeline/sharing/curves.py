@@ -18,9 +18,8 @@ from tapeline.tape.series import Point, thinned
 HUNDRED = 100.0
 OF_TRADES = frozenset(row.name for row in TRADING)
 FIGURES = (
-    "total_return", "cagr", "sharpe", "max_drawdown", "volatility", "win_rate_trades", "profit",
-    "max_drawdown_money", "win_rate_days", "profit_factor_days", "best_day_money",
-    "longest_drawdown_days",
+    "total_return", "profit", "cagr", "sharpe", "max_drawdown", "max_drawdown_money", "volatility",
+    "win_rate_trades", "win_rate_days", "profit_factor_days", "longest_drawdown_days",
 )  # fmt: skip
 MOST_FIGURES = 6
 NO_BASE = "No capital is known that this could be a percentage of."
@@ -111,6 +110,8 @@ def chosen_metrics(found: dict[str, Measured], choices: Choices) -> dict[str, Sh
 def figures(shown: dict[str, Shown], currency: str) -> list[SharedFigure]:
     """The first that there are, of those that people look at first."""
     there = [name for name in FIGURES if name in shown and shown[name].value is not None]
+    if "max_drawdown" in there and "max_drawdown_money" in there:
+        there.remove("max_drawdown_money")  # the same fall, said twice
     return [
         SharedFigure(
             name=name,

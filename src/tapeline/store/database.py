@@ -39,6 +39,16 @@ class Database:
 
         return Listener(self.url, channel, on_words, on_change)
 
+    def others(self) -> int:
+        """How many connections of other servers there are; we must have none but this one. On
+        SQLite the data directory's lock knows."""
+        if self.file is not None:
+            return 0
+        from tapeline.store import postgres  # noqa: PLC0415 - SQLite stays light
+
+        with self.reading.connect() as connection:
+            return postgres.others(connection)
+
     def dispose(self) -> None:
         self.reading.dispose()
         self.writing.dispose()

@@ -17,6 +17,7 @@ from tapeline.store import failures
 log = Log(__name__)
 
 MIGRATION_LOCK = 0x7461_7065  # "tape": any number that nobody else's advisory lock has
+APPLICATION = "tapeline"
 SECRETS = ("password", "sslpassword")
 TRIED_AGAIN = 1.0  # seconds after a connection was lost or not to be had
 
@@ -48,6 +49,18 @@ def process_of(connection: Connection) -> int:
     return driver.info.backend_pid
 
 
+def others(connection: Connection) -> int:
+    """Connections to this database that are Tapeline's and not this one."""
+    count: int = connection.execute(
+        text(
+            "select count(*) from pg_stat_activity where datname = current_database()"
+            " and application_name = :name and pid <> pg_backend_pid()"
+        ),
+        {"name": APPLICATION},
+    ).scalar_one()
+    return count
+
+
 def lock_for_migration(connection: Connection) -> None:
     """Held until the connection closes; other servers that start now wait here."""
     # However long the first one takes: a reader's own patience is far shorter.
@@ -77,7 +90,7 @@ def _engine(url: str, connections: int, options: str) -> Engine:
             # Ours come last and win; an operator's own, such as a search_path, stay.
             "options": f"{parsed.query.get('options', '')} {options}".strip(),
             "connect_timeout": 5,
-            "application_name": "tapeline",
+            "application_name": APPLICATION,
             # A server that vanished without a word is noticed within seconds, not hours.
             "keepalives_idle": 5,
             "keepalives_interval": 2,

@@ -1,8 +1,9 @@
 """SQLite: write-ahead log, full durability, one writing connection, readers that cannot write."""
 
+import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event
@@ -46,6 +47,14 @@ def tables_may_be_copied(connection: Connection) -> Iterator[None]:
         yield
     finally:
         raw.execute("PRAGMA foreign_keys=ON")
+
+
+def copy_to(file: Path, copy: Path) -> None:
+    """A copy of the database as it is at one moment, also while others write to it."""
+    with closing(sqlite3.connect(file, isolation_level=None)) as connection:
+        connection.execute("VACUUM INTO ?", (str(copy),))
+    with copy.open("rb") as written:  # SQLite leaves this to us
+        os.fsync(written.fileno())
 
 
 def orphans(connection: Connection) -> int:

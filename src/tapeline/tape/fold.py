@@ -13,6 +13,7 @@ from tapeline.store import bulk
 from tapeline.store.tape_tables import backtests, orders, pieces, states, used
 from tapeline.tape import kinds
 from tapeline.tape.event import Event
+from tapeline.tape.kinds import Kind
 from tapeline.tape.orders import (
     OrderState,
     Part,
@@ -36,10 +37,11 @@ _encode = msgspec.json.Encoder().encode
 
 
 class Fold:
-    def __init__(self, connection: Connection, tape: int, events: list[Event]) -> None:
+    def __init__(
+        self, connection: Connection, tape: int, events: list[Event], touched: set[Kind]
+    ) -> None:
         self._connection = connection
         self._tape = tape
-        touched = {event.kind for event in events}
         self._orders = self._read_orders(events) if touched & kinds.ABOUT_ORDERS else {}
         self._states = self._read_states(events) if touched & MERGED.keys() else {}
         self._backtests = self._read_backtests(events) if touched & kinds.OF_BACKTESTS else {}
@@ -50,7 +52,7 @@ class Fold:
     def take(self, event: Event, seq: int) -> int | None:
         """Where on the tape the event is read; None for a retry, which changes nothing at all."""
         kind = event.kind
-        if kind is kinds.LOG or kind is kinds.EVENT:  # nearly all: nothing to fold
+        if kind in kinds.PLAIN:
             return kind.channel
         if kind in kinds.ABOUT_ORDERS:
             return kind.channel if self._take_order(event, seq) else None

@@ -57,6 +57,8 @@ BY_NUMBER = {kind.number: kind for kind in KINDS}
 
 LINES = frozenset({LOG, BACKTEST_LOG})
 OF_BACKTESTS = frozenset({BACKTEST_LOG, BACKTEST_STATUS, BACKTEST_RESULT})
+PLAIN = frozenset({LOG, EVENT})
+"""Nothing is folded from them."""
 ORDERS = frozenset({SPOT_MARKET, SPOT_LIMIT, SPOT_STOP})
 ABOUT_ORDERS = ORDERS | {UPDATE_TRADE, UPDATE_ANNOTATION}
 """Committed to field by field, so that a share can hide some and the rest still verifies."""

@@ -50,6 +50,8 @@ def link(
     nonce: bytes | None = None,
 ) -> bytes:
     """Over a group of records; the content of one is its body, or with a salt its root."""
+    if all(record.salt is None for record in records):
+        return chained(previous, [digest_of_run(frames(records), nonce, 0)], is_blind=bool(nonce))
     digests: list[bytes] = []
     plain: list[bytes] = []  # since the last salted one: hashed in one go, which is much quicker
     runs = count()
@@ -81,6 +83,21 @@ def frame(record: Record, content: bytes) -> bytes:
     return head + _encode([record.run_id, record.backtest_id]) + content
 
 
+def frames(plain: Iterable[Record]) -> list[bytes]:
+    """The same of events without a salt, whose content is their body. In one go, because batches
+    are made of them."""
+    return [
+        _frame(one.seq, one.kind, one.time, one.received_at, False, len(one.body))
+        + (
+            _NO_IDS
+            if one.run_id is None and one.backtest_id is None
+            else _encode([one.run_id, one.backtest_id])
+        )
+        + one.body
+        for one in plain
+    ]
+
+
 def digest_of_run(frames: Iterable[bytes], nonce: bytes | None, number: int) -> bytes:
     """Of plain events that follow each other. Without its blind, who knows the digest of a run that
     is hidden could try symbols and prices until they fit."""
@@ -98,11 +115,21 @@ def chained(previous: bytes, digests: Iterable[bytes], *, is_blind: bool) -> byt
     return sha256(rule + previous + b"".join(digests)).digest()
 
 
+def commitment(fields: Mapping[str, Any], salt: bytes) -> bytes:
+    """The root over the leaves of all fields, with nothing hidden: what every order costs."""
+    return _root(
+        [
+            sha256(salt[start : start + SALT_BYTES] + _encode((name, fields[name]))).digest()
+            for start, name in zip(count(0, SALT_BYTES), sorted(fields), strict=False)
+        ]
+    )
+
+
 def content(record: Record) -> bytes:
     """What the chain commits to of an event, besides its number, kind, times and ids."""
     if record.salt is None:
         return record.body
-    return root(leaves(msgspec.json.decode(record.body), record.salt))
+    return commitment(msgspec.json.decode(record.body), record.salt)
 
 
 def leaves(fields: Mapping[str, Any], salt: bytes) -> dict[str, bytes]:
@@ -123,8 +150,13 @@ def salts(fields: Iterable[str], salt: bytes) -> Iterator[tuple[str, bytes]]:
 
 
 def root(committed: Mapping[str, bytes]) -> bytes:
+    return _root(list(committed.values()))
+
+
+def _root(committed: list[bytes]) -> bytes:
     # Sorted by commitment, not by name: the order must not tell which field is hidden.
-    return sha256(b"".join(sorted(committed.values()))).digest()
+    committed.sort()
+    return sha256(b"".join(committed)).digest()
 
 
 class PiecesDigest:

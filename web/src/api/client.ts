@@ -2,24 +2,21 @@
 import createClient, { type Middleware } from "openapi-fetch";
 import { problemOf } from "./problem";
 import type { components, paths } from "./schema";
+import { isUnknown, session } from "./session";
 
 export type Schemas = components["schemas"];
 
 const refuse: Middleware = {
-  async onResponse({ response }) {
+  async onResponse({ request, response }) {
     if (response.ok) return;
-    if (response.status === 401) toSignIn();
-    throw await problemOf(response);
+    const problem = await problemOf(response);
+    if (isUnknown(problem)) await session.refused(request.method);
+    throw problem;
   },
 };
 
 export const api = createClient<paths>({ baseUrl: "" });
 api.use(refuse);
-
-export function toSignIn(): void {
-  const here = location.pathname + location.search;
-  location.assign(`/auth/signin?redirectUrl=${encodeURIComponent(here)}`);
-}
 
 /** The data of an answer; what is no success was thrown before. */
 export async function given<T>(answer: Promise<{ data?: T }>): Promise<T> {

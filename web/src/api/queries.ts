@@ -247,6 +247,15 @@ export const secrets = (id: string) =>
         .items,
   });
 
+/** The links to a model's record and to its backtests, newest first. */
+export const shares = (id: string) =>
+  queryOptions({
+    queryKey: ["model", id, "shares"],
+    queryFn: async () =>
+      (await given(api.GET("/api/models/{model}/shares", { params: { path: { model: id } } })))
+        .items,
+  });
+
 export type Me = Schemas["Me"];
 export type Project = Schemas["OwnProject"];
 export type Model = Schemas["ShownModel"];

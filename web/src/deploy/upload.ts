@@ -1,6 +1,7 @@
 /** Sending an archive, with how much of it has arrived: which `fetch` cannot tell. */
-import { type Schemas, toSignIn } from "~/api/client";
+import type { Schemas } from "~/api/client";
 import { Problem, problemOf } from "~/api/problem";
+import { session } from "~/api/session";
 
 export interface Upload {
   project: string;
@@ -55,7 +56,7 @@ export function send(
       if (request.status === 200) {
         resolve(JSON.parse(request.responseText) as Schemas["Deployed"]);
       } else {
-        if (request.status === 401) toSignIn();
+        if (request.status === 401) void session.refused("POST");
         void problemOf(new Response(request.responseText, { status: request.status })).then(reject);
       }
     };

@@ -54,7 +54,7 @@ export function Ordered({ order }: { order: LastOrder | null }) {
     <span className="flex items-baseline gap-2 whitespace-nowrap">
       {order.side && <Side side={order.side} />}
       <span>{order.symbol}</span>
-      <span className="num text-soft">
+      <span className="num hidden text-soft 2xl:inline">
         {order.size !== null ? quantity(order.size) : ""}
         {order.price !== null ? ` @ ${price(order.price)}` : ""}
       </span>

@@ -81,7 +81,7 @@ export function ModelTable({ rows, ask }: { rows: Row[]; ask: (wish: Wish) => vo
               {row.getAllCells().map((cell) => (
                 <td
                   key={cell.id}
-                  className={`h-12 px-3 py-1.5 first:pl-4 last:pr-3 ${RIGHT.has(cell.column.id) ? "text-right" : ""} ${WIDE_ONLY[cell.column.id] ?? ""} ${cell.column.id === "name" ? "w-full max-w-0 min-w-32" : ""}`}
+                  className={`h-12 px-3 py-1.5 first:pl-4 last:pr-3 ${RIGHT.has(cell.column.id) ? "text-right" : ""} ${WIDE_ONLY[cell.column.id] ?? ""} ${cell.column.id === "name" ? "w-full max-w-0 min-w-32 lg:min-w-48" : ""}`}
                 >
                   <table.FlexRender cell={cell} />
                 </td>

@@ -49,6 +49,65 @@ function started() {
   return { stream, sources, source, heard, anew: () => anew };
 }
 
+describe("a tab that nobody sees", () => {
+  function watched(isHidden: boolean) {
+    const sources: FakeSource[] = [];
+    const listeners = new Set<() => void>();
+    const sight = {
+      hidden: isHidden,
+      isHidden: () => sight.hidden,
+      watch: (listener: () => void) => {
+        listeners.add(listener);
+        return () => listeners.delete(listener);
+      },
+    };
+    const stream = new Stream(
+      "/stream",
+      ["log"],
+      () => {
+        const source = new FakeSource();
+        sources.push(source);
+        return source;
+      },
+      sight,
+    );
+    let anew = 0;
+    stream.whenAnew(() => {
+      anew += 1;
+    });
+    stream.start();
+    const turn = (hidden: boolean) => {
+      sight.hidden = hidden;
+      for (const listener of listeners) listener();
+    };
+    return { stream, sources, turn, listeners, anew: () => anew };
+  }
+
+  it("leaves its connection to others after a while, and begins anew when it is seen", () => {
+    const { stream, sources, turn, anew } = watched(false);
+    sources[0]?.open();
+    turn(true);
+    vi.advanceTimersByTime(10_000);
+    turn(false);
+    vi.advanceTimersByTime(60_000);
+    expect([sources.length, sources[0]?.closed]).toEqual([1, false]);
+    turn(true);
+    vi.advanceTimersByTime(20_000);
+    expect([sources[0]?.closed, stream.state]).toEqual([true, "connecting"]);
+    turn(false);
+    sources[1]?.open();
+    expect([sources.length, stream.state, anew()]).toEqual([2, "live", 2]);
+  });
+  it("that was opened in the background takes none before it is seen", () => {
+    const { stream, sources, turn, listeners } = watched(true);
+    expect(sources).toEqual([]);
+    turn(false);
+    expect(sources.length).toBe(1);
+    stream.stop();
+    expect([sources[0]?.closed, listeners.size]).toEqual([true, 0]);
+  });
+});
+
 describe("a live stream", () => {
   it("tells what arrives, and that what was loaded before may be old", () => {
     const { stream, source, heard, anew } = started();

@@ -1,6 +1,7 @@
 /**
  * A live connection over server-sent events. The browser resumes it after the last event it saw; where
- * it gives up, we begin anew and say so, because then something may have been missed.
+ * it gives up, we begin anew and say so, because then something may have been missed. A tab that nobody
+ * sees lets go of it after a while: a browser has six connections for all tabs of a server.
  */
 export type Connection = "connecting" | "live" | "behind";
 
@@ -19,9 +20,26 @@ export interface Source {
 
 export type Opener = (address: string) => Source;
 
+/** Whether anybody can see the page. */
+export interface Sight {
+  isHidden(): boolean;
+  watch(listener: () => void): () => void;
+}
+
+const TAB: Sight = {
+  isHidden: () => typeof document !== "undefined" && document.hidden,
+  watch: (listener) => {
+    if (typeof document === "undefined") return () => undefined;
+    document.addEventListener("visibilitychange", listener);
+    return () => document.removeEventListener("visibilitychange", listener);
+  },
+};
+
 const CLOSED = 2;
 const FIRST_PAUSE = 1_000;
 const LONGEST_PAUSE = 30_000;
+/** Milliseconds unseen before the connection is left to other tabs. */
+const UNSEEN = 20_000;
 
 export class Stream {
   #source: Source | null = null;
@@ -29,6 +47,8 @@ export class Stream {
   #retry: ReturnType<typeof setTimeout> | null = null;
   #pause = FIRST_PAUSE;
   #since = Date.now();
+  #rest: ReturnType<typeof setTimeout> | null = null;
+  #unwatch: (() => void) | null = null;
   readonly #watchers = new Set<() => void>();
   readonly #listeners = new Set<(arrived: Arrived) => void>();
   readonly #anew = new Set<() => void>();
@@ -38,16 +58,20 @@ export class Stream {
     private readonly address: string,
     private readonly kinds: readonly string[],
     private readonly open: Opener = (at) => new EventSource(at),
+    private readonly sight: Sight = TAB,
   ) {}
 
   start(): void {
-    this.#connect(false);
+    this.#unwatch = this.sight.watch(() => this.#seen());
+    if (!this.sight.isHidden()) this.#connect(false);
   }
 
   stop(): void {
-    if (this.#retry) clearTimeout(this.#retry);
-    this.#source?.close();
-    this.#source = null;
+    this.#unwatch?.();
+    this.#unwatch = null;
+    if (this.#rest) clearTimeout(this.#rest);
+    this.#rest = null;
+    this.#letGo();
   }
 
   get state(): Connection {
@@ -80,6 +104,24 @@ export class Stream {
   whenLost(listener: () => void): () => void {
     this.#lost.add(listener);
     return () => this.#lost.delete(listener);
+  }
+
+  #seen(): void {
+    if (this.#rest) clearTimeout(this.#rest);
+    this.#rest = null;
+    if (this.sight.isHidden()) {
+      this.#rest = setTimeout(() => {
+        this.#letGo();
+        this.#become("connecting");
+      }, UNSEEN);
+    } else if (!this.#source) this.#connect(false);
+  }
+
+  #letGo(): void {
+    if (this.#retry) clearTimeout(this.#retry);
+    this.#retry = null;
+    this.#source?.close();
+    this.#source = null;
   }
 
   #connect(isAnew: boolean): void {

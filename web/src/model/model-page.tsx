@@ -5,9 +5,11 @@ import { useEffect, useRef } from "react";
 import * as ask from "~/api/queries";
 import { ConnectionNote } from "~/live/connection-note";
 import { LiveModel, useModelStream } from "~/live/use-live";
+import { ShareButton } from "~/sharing/share-button";
 import { useTitle } from "~/shell/title";
 import { Trouble } from "~/shell/trouble";
 import { Button, ButtonLink } from "~/ui/button";
+import { Linked } from "~/ui/linked";
 import { Skeleton } from "~/ui/panel";
 import { useModelActions } from "./actions";
 import { PAGES, pageOf } from "./pages";
@@ -82,10 +84,15 @@ function Head({ model }: { model: ask.Model }) {
           <ConnectionNote stream={stream} />
         </div>
         {model.general_description && (
-          <p className="line-clamp-2 max-w-prose text-soft">{model.general_description}</p>
+          <p className="line-clamp-2 max-w-prose text-soft [overflow-wrap:anywhere]">
+            <Linked text={model.general_description} />
+          </p>
         )}
       </div>
       <div className="flex flex-wrap gap-2">
+        {model.type !== "screener" && (
+          <ShareButton project={model.project_id} model={model.id} name={model.name} />
+        )}
         {status.isUp ? (
           <Button icon="stop" onClick={() => wish({ act: "stop", model })}>
             Stop

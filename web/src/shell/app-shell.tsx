@@ -2,12 +2,14 @@
 import { useQuery } from "@tanstack/react-query";
 import { Outlet, useParams, useRouterState } from "@tanstack/react-router";
 import { Dialog } from "radix-ui";
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useRef, useState, useSyncExternalStore } from "react";
 import * as ask from "~/api/queries";
+import { session } from "~/api/session";
 import { ConnectionNote } from "~/live/connection-note";
 import { useLiveProject } from "~/live/use-live";
-import { IconButton } from "~/ui/button";
+import { Button, IconButton } from "~/ui/button";
 import { Toasts } from "~/ui/toasts";
+import { DemoMark } from "./demo-mark";
 import { lastProject, rememberProject } from "./last-project";
 import { Palette } from "./palette";
 import { Sidebar } from "./sidebar";
@@ -44,6 +46,7 @@ export function AppShell() {
           <span className="flex items-center gap-2 font-semibold">
             <img src="/static/mark.svg" alt="" width="20" height="20" />
             Tapeline
+            <DemoMark />
           </span>
           <IconButton label="Search" icon="search" onClick={() => setSearching(true)} />
         </header>
@@ -53,6 +56,7 @@ export function AppShell() {
           tabIndex={-1}
           className="mx-auto max-w-[110rem] px-4 py-5 outline-none lg:px-6"
         >
+          <SignedOut />
           {project && (
             <LiveProject key={project} project={project} silent={params.model !== undefined} />
           )}
@@ -80,6 +84,23 @@ export function AppShell() {
       </Dialog.Root>
       <Palette open={searching} onOpenChange={setSearching} choices={choices} />
       <Toasts />
+    </div>
+  );
+}
+
+/** The page stays as it was; only it is not live any more. */
+function SignedOut() {
+  const isLost = useSyncExternalStore(session.watch, () => session.isLost);
+  return (
+    <div role="alert">
+      {isLost && (
+        <div className="mb-4 flex flex-wrap items-center gap-3 rounded-md bg-warn-ground px-4 py-2.5 text-warn">
+          <p className="min-w-0 flex-1">
+            You are signed out. What you see here is not live any more.
+          </p>
+          <Button onClick={() => session.signIn()}>Sign in again</Button>
+        </div>
+      )}
     </div>
   );
 }

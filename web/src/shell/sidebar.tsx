@@ -6,6 +6,7 @@ import { statusOf, urgency } from "~/model/status";
 import { StatusDot } from "~/model/status-badge";
 import { Icon, type IconName } from "~/ui/icons";
 import { Menu, MenuItem, MenuLabel, MenuLine } from "~/ui/menu";
+import { DemoMark } from "./demo-mark";
 
 const ENTRY =
   "flex min-h-8 items-center gap-2.5 rounded-md px-2.5 text-soft transition-colors hover:bg-hover hover:text-ink";
@@ -29,6 +30,7 @@ export function Sidebar({
       >
         <img src="/static/mark.svg" alt="" width="24" height="24" />
         Tapeline
+        <DemoMark />
       </Link>
       <ProjectSwitch project={project} />
       <button
@@ -64,7 +66,11 @@ export function Sidebar({
         </nav>
       )}
       {project && <ModelList project={project} done={done} />}
-      <div className="mt-auto">
+      <div className="mt-auto grid gap-0.5">
+        <a href="/docs/" className={ENTRY}>
+          <Icon name="book" />
+          Documentation
+        </a>
         <Account />
       </div>
     </div>

@@ -8,10 +8,11 @@ import { words } from "~/api/problem";
 import { Button, IconButton } from "./button";
 
 const BOX =
-  "fixed left-1/2 top-[12vh] z-40 max-h-[80vh] w-[calc(100%-2rem)] max-w-lg -translate-x-1/2 overflow-y-auto rounded-lg border border-line bg-surface p-5 shadow-xl";
+  "fixed left-1/2 top-[12vh] max-h-[80vh] w-[calc(100%-2rem)] max-w-lg -translate-x-1/2 overflow-y-auto rounded-lg border border-line bg-surface p-5 shadow-xl";
 
-function Veil() {
-  return <div className="fixed inset-0 z-30 bg-[rgb(0_0_0/0.45)]" />;
+/** A question may be asked from within a dialog, which then lies below its veil. */
+function Veil({ above = false }: { above?: boolean }) {
+  return <div className={`fixed inset-0 bg-[rgb(0_0_0/0.45)] ${above ? "z-40" : "z-30"}`} />;
 }
 
 export function Dialog({
@@ -20,21 +21,26 @@ export function Dialog({
   title,
   children,
   wide = false,
+  huge = false,
 }: {
   open: boolean;
   onOpenChange: (open: boolean) => void;
   title: string;
   children: ReactNode;
   wide?: boolean;
+  /** For what needs most of a screen. */
+  huge?: boolean;
 }) {
+  const size = huge
+    ? "!top-[4vh] !max-h-[92vh] sm:max-w-[min(76rem,calc(100%-3rem))]"
+    : wide
+      ? "sm:max-w-2xl"
+      : "";
   return (
     <Base.Root open={open} onOpenChange={onOpenChange}>
       <Base.Portal>
         <Veil />
-        <Base.Content
-          aria-describedby={undefined}
-          className={`${BOX} ${wide ? "sm:max-w-2xl" : ""}`}
-        >
+        <Base.Content aria-describedby={undefined} className={`${BOX} z-40 ${size}`}>
           <div className="mb-3 flex items-start justify-between gap-4">
             <Base.Title className="text-lg">{title}</Base.Title>
             <Base.Close asChild>
@@ -83,8 +89,8 @@ export function Confirm({
   return (
     <AlertDialog.Root open={open} onOpenChange={onOpenChange}>
       <AlertDialog.Portal>
-        <Veil />
-        <AlertDialog.Content aria-modal="true" className={BOX}>
+        <Veil above />
+        <AlertDialog.Content aria-modal="true" className={`${BOX} z-50`}>
           <AlertDialog.Title className="text-lg">{title}</AlertDialog.Title>
           <AlertDialog.Description asChild>
             <div className="mt-2 text-soft [overflow-wrap:anywhere]">{children}</div>

@@ -6,6 +6,7 @@ import { Problem } from "~/api/problem";
 import { Confirm } from "./dialog";
 import { about, TextField } from "./field";
 import { Gain } from "./figures";
+import { Linked } from "./linked";
 import { sparkPath } from "./sparkline";
 import { Time } from "./time";
 import { say, Toasts } from "./toasts";
@@ -79,5 +80,18 @@ describe("notifications", () => {
     expect(await screen.findAllByRole("alert")).toHaveLength(1);
     await userEvent.click(screen.getByRole("button", { name: "Dismiss" }));
     expect(screen.queryByRole("alert")).toBeNull();
+  });
+});
+
+describe("a text with addresses", () => {
+  it("has them as links, without the full stop after them", () => {
+    render(<Linked text="Shared at https://h.example/s/a-b_c. More: (http://x.example)" />);
+    const links = screen.getAllByRole("link").map((one) => one.getAttribute("href"));
+    expect(links).toEqual(["https://h.example/s/a-b_c", "http://x.example"]);
+  });
+  it("never runs what somebody wrote", () => {
+    render(<Linked text="javascript:alert(1) <b>no</b>" />);
+    expect(screen.queryByRole("link")).toBeNull();
+    expect(screen.getByText(/<b>no<\/b>/)).toBeInTheDocument();
   });
 });

@@ -6,6 +6,7 @@ import { integer } from "~/format/numbers";
 import { lasting } from "~/format/times";
 import { LogView } from "~/logs/log-view";
 import { StatusBadge } from "~/model/status-badge";
+import { ShareButton } from "~/sharing/share-button";
 import { useTitle } from "~/shell/title";
 import { Trouble } from "~/shell/trouble";
 import { Button } from "~/ui/button";
@@ -123,6 +124,15 @@ function Head({
         </div>
         {mayChange && (
           <div className="flex flex-wrap gap-2">
+            {backtest.symbols !== undefined && (
+              <ShareButton
+                project={project}
+                model={model}
+                backtest={id}
+                name={name}
+                label="Share this backtest"
+              />
+            )}
             {standing.isUp && run && (
               <Button icon="stop" onClick={() => setAsks("stop")}>
                 Stop

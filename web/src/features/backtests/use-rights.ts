@@ -1,9 +1,7 @@
-import { useQuery } from "@tanstack/react-query";
-import * as ask from "~/api/queries";
+import { useRole } from "~/project/use-role";
 
 /** Whether who looks may change anything; a viewer is shown no buttons that would only refuse. */
 export function useMayChange(project: string): boolean {
-  const { data: me } = useQuery(ask.me);
-  const role = me?.projects.find((one) => one.id === project)?.role;
+  const role = useRole(project);
   return role !== undefined && role !== "viewer";
 }

@@ -1,0 +1,131 @@
+"""Takes the demo out again: rows at once, then what they leave on tapes, disk and in processes."""
+
+import asyncio
+import time
+from contextlib import ExitStack
+
+import msgspec
+from sqlalchemy import Connection, delete, func, select
+
+from tapeline import datadir
+from tapeline.accounts import audit, users
+from tapeline.accounts.actor import OPERATOR
+from tapeline.cli.failures import Failure
+from tapeline.errors import CannotStart
+from tapeline.models import versions
+from tapeline.results import reports
+from tapeline.runs import foreign_files, local_engine
+from tapeline.settings import Settings
+from tapeline.store import tables
+from tapeline.store.blobs import Blobs
+from tapeline.store.run_tables import runs as run_rows
+from tapeline.store.run_tables import versions as version_rows
+from tapeline.store.store import Store
+from tapeline.store.tape_tables import tapes
+from tapeline.tape import clearing
+
+PATIENCE = 60.0  # seconds that a running server has to clear what the rows left
+LOOKED_EVERY = 0.1
+
+
+class Gone(msgspec.Struct, frozen=True):
+    models: list[str]
+    runs: list[str]
+    archives: list[str]
+
+
+def remove(store: Store, chosen: Settings, email: str) -> Gone | None:
+    """None when there is no such account."""
+    with ExitStack() as held:
+        is_alone = _hold(held, chosen)
+        gone = store.write_now(_remove_rows, email)
+        if gone is None:
+            return None
+        if is_alone:
+            _clear_here(store, chosen, gone)
+        else:
+            _wait_for_server(store, chosen, gone)
+    for model in gone.models:
+        foreign_files.remove(chosen.data / "state" / model)
+    return gone
+
+
+def _hold(held: ExitStack, chosen: Settings) -> bool:
+    """Whether no server runs on this directory, and none starts meanwhile."""
+    try:
+        held.enter_context(datadir.only_server(chosen.data, "tapeline demo remove"))
+    except CannotStart:
+        return False
+    return True
+
+
+def _remove_rows(connection: Connection, email: str) -> Gone | None:
+    user = users.find(connection, email)
+    if user is None:
+        return None
+    projects = _own_projects(connection, user.id)
+    models, runs, kept = tables.models, run_rows, version_rows
+    ids = list(connection.scalars(select(models.c.id).where(models.c.project_id.in_(projects))))
+    gone = Gone(
+        ids,
+        list(connection.scalars(select(runs.c.id).where(runs.c.model_id.in_(ids)))),
+        list(connection.scalars(select(kept.c.archive).where(kept.c.model_id.in_(ids)))),
+    )
+    connection.execute(delete(tables.projects).where(tables.projects.c.id.in_(projects)))
+    connection.execute(delete(tables.users).where(tables.users.c.id == user.id))
+    audit.record(connection, OPERATOR, "demo_removed", f"user:{user.id}", email=user.email)
+    return gone
+
+
+def _own_projects(connection: Connection, user_id: str) -> list[str]:
+    """Those that nobody else is in. Another's project stays, unless it would be left ownerless."""
+    members, projects = tables.members, tables.projects
+    mine = select(members.c.project_id).where(members.c.user_id == user_id)
+    owners = func.count().filter((members.c.user_id != user_id) & (members.c.role == "owner"))
+    others = func.count().filter(members.c.user_id != user_id)
+    query = (
+        select(projects.c.id, projects.c.name, others.label("others"), owners.label("owners"))
+        .join(members, members.c.project_id == projects.c.id)
+        .where(projects.c.id.in_(mine))
+        .group_by(projects.c.id, projects.c.name)
+    )
+    rows = connection.execute(query).all()
+    for row in rows:
+        if row.others and not row.owners:
+            raise Failure(
+                f"Others work in {row.name}, a project of the demo. Make one of them its owner"
+                " first, or take them out."
+            )
+    return [row.id for row in rows if not row.others]
+
+
+def _clear_here(store: Store, chosen: Settings, gone: Gone) -> None:
+    for run in gone.runs:
+        local_engine.clear(chosen.data / "runs", run)
+    for model in gone.models:
+        (chosen.data / "runs" / "locks" / model).unlink(missing_ok=True)
+    asyncio.run(clearing.clear(store))
+    while not store.read_now(reports.is_clear):
+        store.write_now(reports.clear_some)
+    if chosen.database:
+        return  # a server on another host may be about to use an archive; its sweep decides
+    blobs = Blobs(chosen.data / "blobs", chosen.blobs)
+    for name in store.read_now(versions.unused, gone.archives):
+        blobs.delete(name)
+        foreign_files.remove(chosen.data / "versions" / name)
+
+
+def _wait_for_server(store: Store, chosen: Settings, gone: Gone) -> None:
+    """It ends the processes and clears the tapes: it may still be writing to them."""
+    until = time.monotonic() + PATIENCE
+    while time.monotonic() < until:
+        folders = [one for one in gone.runs if (chosen.data / "runs" / one).exists()]
+        if not folders and not store.read_now(_has_tapes, gone.models):
+            return
+        time.sleep(LOOKED_EVERY)
+    raise Failure("The demo is removed, but the server has not cleared everything yet: it will.")
+
+
+def _has_tapes(connection: Connection, models: list[str]) -> bool:
+    query = select(tapes.c.no).where(tapes.c.model_id.in_(models)).limit(1)
+    return connection.scalar(query) is not None

@@ -1,0 +1,184 @@
+"""The demo: lively, shared, marked as what it is, and gone without a trace with one command."""
+
+import json
+import os
+import re
+import sqlite3
+from typing import Any
+
+import httpx
+import psutil
+import pytest
+
+from tests.acceptance.conftest import PASSWORD, Home, Server, wait_for
+from tests.acceptance.traders import pythons
+
+pytestmark = [
+    pytest.mark.heavy,
+    pytest.mark.skipif(os.geteuid() != 0, reason="needs a host where models run"),
+]
+
+# What belongs to models and accounts; nothing of the demo may stay in them.
+EMPTY = (
+    "users", "sign_ins", "projects", "members", "keys", "models", "versions", "runs", "samples",
+    "shares", "tapes", "pages", "states", "orders", "backtests", "pieces", "checkpoints", "reports",
+    "report_pieces", "trials", "entries", "books", "curves",
+)  # fmt: skip
+
+
+class Demo:
+    """What somebody sees who starts it."""
+
+    def __init__(self, server: Server) -> None:
+        self.server = server
+        found = re.search(r"sign in as (\S+) with password (\S+)", server.said)
+        assert found
+        self.email, self.password = found[1], found[2]
+        project = re.search(r"project +Demo \((\w+)\)", server.said)
+        assert project
+        self.project = project[1]
+        link = re.search(r"shared +(http\S+)", server.said)
+        self.link = link[1] if link else None
+        self.token = str(self.sign_in().json()["idToken"])
+
+    def sign_in(self) -> httpx.Response:
+        said = {"email": self.email, "password": self.password}
+        return httpx.post(f"{self.server.address}/auth/signin", json=said)
+
+    def ask(self, method: str, path: str, **more: Any) -> Any:
+        address, headers = f"{self.server.address}{path}", {"token": self.token}
+        answer = httpx.request(method, address, headers=headers, timeout=30, **more)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    def get(self, path: str) -> Any:
+        return self.ask("GET", path)
+
+    def models(self) -> dict[str, dict[str, Any]]:
+        items = self.get(f"/api/projects/{self.project}/models")["items"]
+        return {one["type"]: one for one in items}
+
+    def wait_until_alive(self) -> dict[str, Any]:
+        """Until the strategy has said something; the strategy."""
+        model = self.models()["strategy"]
+        logs = f"/api/models/{model['id']}/logs?type=stdout"
+        wait_for(lambda: self.get(logs)["items"], 120)
+        return model
+
+
+def up(home: Home) -> Demo:
+    return Demo(home.up("--demo", TAPELINE_PYTHONS=",".join(one.path for one in pythons())))
+
+
+def processes(home: Home) -> list[int]:
+    found = [json.loads(file.read_text())["pid"] for file in home.data.glob("runs/*/shim.json")]
+    return [pid for pid in found if lives(pid)]
+
+
+def lives(pid: int) -> bool:
+    """One that has ended may wait for its parent to hear of it."""
+    return psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+
+
+def left(home: Home) -> dict[str, int]:
+    with sqlite3.connect(home.data / "tapeline.db") as connection:
+        counts = {
+            table: connection.execute(f"select count(*) from {table}").fetchone()[0]
+            for table in EMPTY
+        }
+    connection.close()
+    return {table: count for table, count in counts.items() if count}
+
+
+def test_it_is_alive_shared_and_marked_as_a_demo(home: Home) -> None:
+    demo = up(home)
+    model = demo.wait_until_alive()
+    assert demo.get("/api/me")["is_demo"] is True
+    assert all("(demo)" in one["name"] for one in demo.models().values())
+    assert set(demo.models()) == {"strategy", "screener"}
+    assert demo.link is not None
+    with httpx.Client() as stranger:
+        page = stranger.get(demo.link)
+        assert page.status_code == 200
+        assert "Moving average (demo)" in page.text
+    shown = demo.get(f"/api/models/{model['id']}")
+    assert shown["general_description"].endswith(f"Shared at {demo.link}")
+    backtests = f"/api/models/{model['id']}/backtests"
+    wait_for(lambda: len([one for one in demo.get(backtests)["items"] if one["status"]]) == 3, 120)
+    assert "remove it  tapeline demo remove" in demo.server.said
+    demo.server.end()
+    again = up(home)
+    assert again.link is not None
+    assert again.link.rpartition("/")[2] == demo.link.rpartition("/")[2]
+    (share,) = again.get(f"/api/models/{model['id']}/shares")["items"]
+    again.ask("DELETE", f"/api/models/{model['id']}/shares/{share['id']}")
+    again.server.end()
+    assert up(home).link is None, "what its owner revoked stays revoked"
+
+
+def test_it_is_removed_while_the_server_runs_and_made_anew(home: Home) -> None:
+    home.run("user", "add", "ada@example.com", stdin=PASSWORD)
+    demo = up(home)
+    demo.wait_until_alive()
+    with demo.server.client() as ada:
+        said = {"email": "ada@example.com", "password": PASSWORD}
+        ada.headers["token"] = ada.post("/auth/signin", json=said).json()["idToken"]
+        me = ada.get("/api/me").json()
+        assert me["is_demo"] is False
+        own = {"projectId": me["id"], "name": "Mine"}
+        kept = ada.post("/model/create-model", json=own).json()
+        ended = home.run("demo", "remove", "--json")
+        assert ended.returncode == 0, ended.stderr
+        assert json.loads(ended.stdout)["models"] == 2
+        assert demo.sign_in().status_code == 401
+        assert demo.link is not None
+        assert httpx.get(demo.link).status_code == 404
+        assert not list(home.data.glob("runs/*/shim.json"))
+        assert not list(home.data.glob("state/*"))
+        assert not (home.data / "demo-password").exists()
+        assert ada.get(f"/api/models/{kept['modelId']}").status_code == 200
+    demo.server.end()
+    anew = up(home)
+    assert anew.password != demo.password
+    assert anew.link != demo.link
+    anew.wait_until_alive()
+
+
+def test_it_is_removed_without_a_server_with_all_it_left(home: Home) -> None:
+    demo = up(home)
+    demo.wait_until_alive()
+    wait_for(lambda: len(processes(home)) == 1, 120)
+    demo.server.end()
+    running = processes(home)
+    assert running, "SIGTERM leaves models running"
+    assert list(home.data.glob("blobs/*"))
+    ended = home.run("demo", "remove")
+    assert ended.returncode == 0, ended.stderr
+    assert "The demo is removed: 2 models" in ended.stdout
+    assert not [pid for pid in running if lives(pid)]
+    assert left(home) == {}
+    for folder in ("blobs", "state", "versions"):
+        assert not list((home.data / folder).glob("*")), folder
+    assert not list(home.data.glob("demo-*"))
+    assert home.refused("demo", "remove", exit_code=4) == (
+        f"tapeline: There is no demo in {home.data}."
+    )
+    assert up(home).password != demo.password
+
+
+def test_a_project_that_others_work_in_is_not_taken_from_them(home: Home) -> None:
+    home.run("user", "add", "ada@example.com", stdin=PASSWORD)
+    demo = up(home)
+    path = f"/api/projects/{demo.project}"
+    invited = demo.ask("POST", f"{path}/invitations", json={"role": "member"})["url"]
+    with demo.server.client() as ada:
+        said = {"email": "ada@example.com", "password": PASSWORD}
+        ada.headers["token"] = ada.post("/auth/signin", json=said).json()["idToken"]
+        secret = {"invitation": invited.rpartition("/")[2]}
+        ada.post("/api/invitations/accept", json=secret).raise_for_status()
+        assert "Others work in Demo" in home.refused("demo", "remove", exit_code=1)
+        assert demo.sign_in().status_code == 200, "nothing was removed"
+        me = ada.get("/api/me").json()["id"]
+        demo.ask("PATCH", f"{path}/members/{me}", json={"role": "owner"})
+        assert home.run("demo", "remove").returncode == 0
+        assert ada.get(f"/api/projects/{demo.project}/models").json()["items"], "hers now"

@@ -1,0 +1,180 @@
+"""What of the network a model reaches: the events address, and beyond it what its box allows."""
+
+import http.server
+import os
+import signal
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.runs.boxes import listening
+from tests.runs.conftest import Pad
+
+
+def outer_address() -> str:
+    """An address of this machine that is not its loopback: the rest of the network."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))
+        except OSError:
+            pytest.skip("this machine has no network")
+        return str(probe.getsockname()[0])
+
+
+REACH = """
+    import socket
+    try:
+        socket.create_connection(({host!r}, {port}), timeout=5)
+        print("reached")
+    except OSError as error:
+        print("not reached")
+"""
+
+
+@pytest.mark.parametrize(
+    ("network", "answer"),
+    [("open", "reached"), ("events", "not reached"), ("none", "not reached")],
+)
+def test_only_an_open_network_reaches_others(pad: Pad, network: str, answer: str) -> None:
+    host = outer_address()
+    with listening(socket.AF_INET, (host, 0)) as (_, port):
+        code = REACH.format(host=host, port=port)
+        assert pad.run(code, network=network, events_port=8700).lines() == [answer]
+
+
+class Echo(http.server.BaseHTTPRequestHandler):
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["content-length"]))
+        self.send_response(200)
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        pass
+
+
+class EchoServer(http.server.ThreadingHTTPServer):
+    request_queue_size = 300  # with five, the kernel itself resets some of many connections
+
+
+@contextmanager
+def events_server(pad: Pad) -> Iterator[None]:
+    with EchoServer(("127.0.0.1", 0), Echo) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        (pad.runs / "address").write_text(f"127.0.0.1:{server.server_port}")
+        yield
+        server.shutdown()
+
+
+POST = """
+    import http.client, os, sys, time
+    def post(size):
+        link = http.client.HTTPConnection("127.0.0.1", 8700, timeout=20)
+        body = os.urandom(size)
+        link.request("POST", "/v1/live/log", body)
+        return link.getresponse().read() == body
+"""
+
+
+@pytest.mark.parametrize("network", ["open", "events"])
+def test_the_events_address_is_reached_from_inside(pad: Pad, network: str) -> None:
+    code = (
+        POST
+        + """
+    print([post(size) for size in (1, 1000, 20_000_000)])
+"""
+    )
+    with events_server(pad):
+        launched = pad.run(code, network=network, events_port=8700)
+    assert launched.lines() == ["[True, True, True]"], launched.lines("stderr")
+
+
+@pytest.mark.heavy
+def test_many_connections_at_once_are_forwarded(pad: Pad) -> None:
+    code = (
+        POST
+        + """
+    import concurrent.futures
+    with concurrent.futures.ThreadPoolExecutor(100) as pool:
+        print(sum(pool.map(post, [50_000] * 300)))
+"""
+    )
+    with events_server(pad):
+        launched = pad.run(code, network="events", events_port=8700, pids=200)
+    assert launched.lines() == ["300"], launched.lines("stderr")
+
+
+def test_half_a_connection_can_end_before_the_other(pad: Pad) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        (pad.runs / "address").write_text(f"127.0.0.1:{server.getsockname()[1]}")
+        launched = pad.launch(
+            """
+            import socket
+            one = socket.create_connection(("127.0.0.1", 8700))
+            one.sendall(b"question")
+            one.shutdown(socket.SHUT_WR)
+            print(one.makefile("rb").read())
+            """,
+            network="events",
+            events_port=8700,
+        )
+        accepted, _ = server.accept()
+        with accepted:
+            assert accepted.makefile("rb").read() == b"question"
+            accepted.sendall(b"answer")
+        launched.finished()
+    assert launched.lines() == ["b'answer'"]
+
+
+def test_a_server_that_moved_is_found_again(pad: Pad) -> None:
+    code = (
+        POST
+        + """
+    for _ in range(400):
+        try:
+            print(post(10))
+            if os.path.exists("moved"):
+                break
+            open("once", "w").close()
+        except OSError:
+            pass
+        time.sleep(0.02)
+"""
+    )
+    with events_server(pad):
+        launched = pad.launch(code, network="events", events_port=8700)
+        launched.until_line("True")
+    (launched.folder / "work" / "moved").touch()
+    with events_server(pad):
+        assert launched.finished()["outcome"] == "exited"
+    assert set(launched.lines()) == {"True"}
+
+
+def test_a_network_that_broke_comes_back(pad: Pad) -> None:
+    host = outer_address()
+    code = """
+        import os, socket, time
+        while True:
+            try:
+                socket.create_connection((HOST, PORT), timeout=0.5).close()
+                os.write(1, b"reached\\n")
+            except OSError:
+                os.write(1, b"broken\\n")
+            time.sleep(0.05)
+    """
+    with listening(socket.AF_INET, (host, 0)) as (_, port):
+        launched = pad.launch(
+            code.replace("HOST", repr(host)).replace("PORT", str(port)), network="open"
+        )
+        launched.until_line("reached")
+        names = {Path(f"/proc/{one}/comm").read_text(): one for one in launched.members()}
+        os.kill(names["slirp4netns\n"], signal.SIGKILL)
+        launched.until_line("broken")
+        before = len(launched.lines())
+        launched.until(lambda one: "reached" in one.lines()[before:])

@@ -1,0 +1,142 @@
+"""What a package does while it is built or installed harms nobody and is found by nobody else."""
+
+from pathlib import Path
+
+import pytest
+
+from tapeline.errors import CannotInstall
+from tapeline.runs.environments import Environment, Wanted
+from tests.runs.boxes import install, run_inside
+from tests.runs.index import PackageIndex, builder
+from tests.runs.package_bench import Bench
+
+
+def write_package(bench: Bench, during_build: str) -> None:
+    (bench.model / "pkg").mkdir(exist_ok=True)
+    for name, text in builder(during_build).items():
+        (bench.model / "pkg" / name).write_text(text)
+
+
+def told(environment: Environment, wanted: Wanted) -> str:
+    code = "import homemade; print(homemade.TOLD)"
+    return run_inside(environment, wanted, environment.python, "-c", code).output
+
+
+def test_a_build_sees_neither_the_shared_cache_nor_other_environments(bench: Bench) -> None:
+    bench.install("apple\n")
+    spy = """
+for root, folders, files in os.walk("/environments"):
+    told.write("\\n".join(os.path.join(root, name) for name in folders + files) + "\\n")
+for path in ("/etc/shadow", "/environments/shared", "/environments/made"):
+    told.write(path + " " + str(os.path.exists(path)) + "\\n")
+told.write(" ".join(sorted(os.environ)))
+"""
+    write_package(bench, spy)
+    environment, wanted = bench.install("./pkg\n")
+    said = told(environment, wanted)
+    assert "apple" not in said
+    assert "True" not in said
+    assert "TAPELINE" not in said
+    assert not (bench.folder / "builds/run-install").exists()
+
+
+@pytest.mark.heavy
+def test_what_a_build_leaves_is_found_by_nobody_else(bench: Bench) -> None:
+    """It claims to be the plain environment of apple, and writes wherever it can."""
+    honest, _ = bench.install("apple\n")
+    (bench.folder / f"made/{honest.key}.json").unlink()
+    poison = f"""
+import subprocess, sys
+later = '''
+import glob, time
+for _ in range(200):
+    for name in glob.glob("/environments/*/lock.txt"):
+        open(name, "w").write({honest.lock!r})
+    time.sleep(0.01)
+'''
+subprocess.Popen([sys.executable, "-c", later], start_new_session=True)
+for name in ("/environments/cache/poison", "/environments/bytecode/poison"):
+    open(name, "w").write("poison")
+"""
+    write_package(bench, poison)
+    wanted = bench.wanted("./pkg\n")
+    environment, _ = install(bench.made, wanted)
+    assert environment is None or environment.key != honest.key
+    assert bench.made.find(bench.wanted("apple\n")) is None
+    assert bench.made.find(bench.wanted("apple\n", honest.lock)) is None
+    assert not list(bench.folder.rglob("poison"))
+
+
+@pytest.mark.heavy
+def test_files_of_a_model_count_only_for_that_model(bench: Bench) -> None:
+    write_package(bench, "told.write('one')")
+    one = bench.wanted("./pkg\n", archive="one")
+    assert one.request != bench.wanted("./pkg\n", archive="two").request
+    environment, output = install(bench.made, one)
+    assert environment, output
+    assert bench.made.find(bench.wanted("./pkg\n", archive="two")) is None
+    again = bench.wanted("./pkg\n", environment.lock)
+    assert bench.made.find(again) == environment
+
+
+def test_an_editable_package_is_that_of_the_running_model(bench: Bench) -> None:
+    (bench.model / "pkg").mkdir()
+    files = builder("")
+    files["backend.py"] += """
+def build_editable(folder, config_settings=None, metadata_directory=None):
+    name = build_wheel(folder)
+    with zipfile.ZipFile(os.path.join(folder, name), "a") as wheel:
+        wheel.writestr("homemade_path.pth", os.getcwd())
+    return name
+get_requires_for_build_editable = get_requires_for_build_wheel
+"""
+    for name, text in files.items():
+        (bench.model / "pkg" / name).write_text(text)
+    (bench.model / "pkg/beside.py").write_text("print('from the model')\n")
+    environment, wanted = bench.install("-e ./pkg\n")
+    done = run_inside(
+        environment, wanted, environment.python, "-c", "import beside", model=bench.model
+    )
+    assert done.output == "from the model\n"
+
+
+@pytest.mark.heavy
+def test_an_index_of_the_models_own_shows_nothing_of_ours(bench: Bench) -> None:
+    bench.install("apple\n")
+    for url in ("file:///environments/cache", "file:///etc"):
+        output = bench.fail(f"--index-url {url}\nbasket\n")
+        assert "basket" in output
+
+
+def test_no_line_of_a_wheel_runs_while_it_is_installed(bench: Bench, index: PackageIndex) -> None:
+    trap = "import os; os.system('touch /environments/cache/sprung /environments/sprung')\n"
+    files = {"trap.pth": trap, "sitecustomize.py": trap, "usercustomize.py": trap, "trap.py": trap}
+    index.add_wheel("trap", "1.0", files)
+    bench.install("trap\n")
+    assert not list(bench.folder.rglob("sprung"))
+
+
+def test_links_left_for_the_server_are_not_followed(bench: Bench, tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("secret==1.0\n")
+    wanted = bench.wanted("./pkg\n")
+    bench.made.steps(wanted, "x-install")
+    staging = bench.folder / "builds/x-install/x-install"
+    (staging / "lock.txt").symlink_to(secret)
+    (staging / "environment").mkdir()
+    with pytest.raises(CannotInstall):
+        bench.made.accept(wanted, "x-install")
+    bench.made.steps(wanted, "x-install")
+    (staging / "lock.txt").write_text("apple==1.0\n")
+    (staging / "environment").symlink_to(tmp_path)
+    with pytest.raises(CannotInstall):
+        bench.made.accept(wanted, "x-install")
+    bench.made.steps(wanted, "x-install")
+    staging.rename(staging.with_name("moved"))
+    (tmp_path / "other/environment").mkdir(parents=True)
+    (tmp_path / "other/lock.txt").write_text("apple==1.0\n")
+    staging.symlink_to(tmp_path / "other")
+    with pytest.raises(CannotInstall):
+        bench.made.accept(wanted, "x-install")
+    assert (tmp_path / "other/environment").exists()
+    assert secret.exists()

@@ -1,0 +1,62 @@
+/** Parts of a page that the server wrote, exchanged for newer ones without losing the reader's place. */
+
+/** What the server wrote, before we changed anything in it: only that says whether it changed. */
+export type Written = Map<string, string>;
+
+export function partsOf(page: ParentNode): Map<string, HTMLElement> {
+  const found = page.querySelectorAll<HTMLElement>("[data-part]");
+  return new Map([...found].map((part) => [part.dataset.part ?? "", part]));
+}
+
+export function written(page: ParentNode): Written {
+  return new Map([...partsOf(page)].map(([name, part]) => [name, part.outerHTML]));
+}
+
+/** Takes over what is new and gives back the parts that changed. */
+export function exchange(page: ParentNode, next: ParentNode, before: Written): HTMLElement[] {
+  const [here, there] = [partsOf(page), partsOf(next)];
+  const changed: HTMLElement[] = [];
+  let previous: HTMLElement | null = null;
+  for (const [name, part] of there) {
+    const old = here.get(name);
+    const html = part.outerHTML;
+    if (old && before.get(name) === html) {
+      previous = old;
+      continue;
+    }
+    before.set(name, html);
+    if (old) {
+      keepPlace(old, part);
+      old.replaceWith(part);
+      restorePlace(old, part);
+    } else if (previous) previous.after(part);
+    else continue;
+    changed.push(part);
+    previous = part;
+  }
+  for (const [name, old] of here) {
+    if (there.has(name)) continue;
+    before.delete(name);
+    old.remove();
+  }
+  return changed;
+}
+
+const SCROLLED = ".scroll, .log";
+
+function keepPlace(old: HTMLElement, part: HTMLElement): void {
+  const open = old.querySelector("details")?.open;
+  const details = part.querySelector("details");
+  if (details && open) details.open = true;
+}
+
+/** Positions can only be set on what is on the page already. */
+function restorePlace(old: HTMLElement, part: HTMLElement): void {
+  const [from, to] = [old.querySelectorAll(SCROLLED), part.querySelectorAll(SCROLLED)];
+  to.forEach((box, place) => {
+    const before = from[place];
+    if (!before) return;
+    box.scrollLeft = before.scrollLeft;
+    box.scrollTop = before.scrollTop;
+  });
+}

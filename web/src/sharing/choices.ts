@@ -1,0 +1,159 @@
+/** What a link shows, as a form holds it and as the server takes it. */
+import type { Schemas } from "~/api/client";
+import { plural } from "~/format/numbers";
+import { fromLocal } from "~/format/times";
+
+export type Share = Schemas["ShownShare"];
+export type Made = Schemas["CreatedShare"];
+type NewShare = Schemas["NewShare"];
+
+/** Texts as they are typed: what is no number yet must not be lost. */
+export interface Draft {
+  title: string;
+  percent_only: boolean;
+  hide_symbols: boolean;
+  hide_sizes: boolean;
+  hide_logs: boolean;
+  delay: string;
+  base: string;
+  password: string;
+  expiry: Expiry;
+  until: string;
+}
+
+export type Expiry = "never" | "day" | "week" | "month" | "until" | "kept";
+
+export const EMPTY: Draft = {
+  title: "",
+  percent_only: false,
+  hide_symbols: false,
+  hide_sizes: false,
+  hide_logs: false,
+  delay: "0",
+  base: "",
+  password: "",
+  expiry: "never",
+  until: "",
+};
+
+export type Toggle = "percent_only" | "hide_symbols" | "hide_sizes" | "hide_logs";
+
+export const TOGGLES: readonly [Toggle, string, string][] = [
+  [
+    "percent_only",
+    "Percent only",
+    "No amounts of money and no sizes anywhere; curves start at 100.",
+  ],
+  [
+    "hide_symbols",
+    "Hide symbols",
+    "They become S1, S2, …; prices, which would tell, are left out.",
+  ],
+  ["hide_sizes", "Hide sizes", "No sizes, fees or profits of single trades and positions."],
+  [
+    "hide_logs",
+    "Hide logs and annotations",
+    "The other three hide them too: free text may say it.",
+  ],
+];
+
+const DAY = 86_400;
+const SPANS: Partial<Record<Expiry, number>> = { day: DAY, week: 7 * DAY, month: 30 * DAY };
+const MOST_HOURS = 24 * 365;
+
+/** What is wrong with what was typed, by field. */
+export function wrongIn(draft: Draft): { delay?: string; base?: string; until?: string } {
+  const found: { delay?: string; base?: string; until?: string } = {};
+  const hours = Number(draft.delay || "0");
+  if (!Number.isInteger(hours) || hours < 0 || hours > MOST_HOURS)
+    found.delay = `Whole hours, at most ${MOST_HOURS}.`;
+  if (draft.base.trim() && !(capital(draft) !== null))
+    found.base = "An amount of money above zero.";
+  if (draft.expiry === "until") {
+    const until = fromLocal(draft.until);
+    if (until === null || until * 1000 <= Date.now()) found.until = "A time to come.";
+  }
+  return found;
+}
+
+/** The choices alone, for a preview and for a link. */
+export function chosen(draft: Draft, backtest: string | null) {
+  return {
+    percent_only: draft.percent_only,
+    hide_symbols: draft.hide_symbols,
+    hide_sizes: draft.hide_sizes,
+    hide_logs: draft.hide_logs,
+    delay_hours: Number(draft.delay || "0"),
+    base: backtest === null ? capital(draft) : null,
+    title: draft.title.trim() || null,
+  };
+}
+
+export function bodyOf(draft: Draft, backtest: string | null, now = Date.now() / 1000): NewShare {
+  return {
+    ...chosen(draft, backtest),
+    backtest_id: backtest,
+    password: draft.password || null,
+    expires_at: expiryOf(draft, now) ?? null,
+  };
+}
+
+/** Undefined leaves it as it is. */
+export function expiryOf(draft: Draft, now: number): number | null | undefined {
+  if (draft.expiry === "kept") return undefined;
+  if (draft.expiry === "until") return fromLocal(draft.until);
+  const span = SPANS[draft.expiry];
+  return span === undefined ? null : now + span;
+}
+
+/** Where the page that others would see can be looked at before there is a link. */
+export function previewOf(model: string, draft: Draft, backtest: string | null): string {
+  const said = Object.entries({ ...chosen(draft, backtest), backtest_id: backtest });
+  const query = new URLSearchParams(
+    said
+      .filter(([, value]) => value !== null && value !== false && value !== 0)
+      .map(([name, value]) => [name, String(value)]),
+  );
+  return `/api/models/${model}/shares/preview?${query}`;
+}
+
+export function draftOf(share: Share): Draft {
+  return {
+    ...EMPTY,
+    title: share.title ?? "",
+    percent_only: share.percent_only,
+    hide_symbols: share.hide_symbols,
+    hide_sizes: share.hide_sizes,
+    hide_logs: share.hide_logs,
+    delay: String(share.delay_hours),
+    base: share.base === null ? "" : String(share.base),
+    expiry: "kept",
+  };
+}
+
+/** What a link leaves out, in a few words. */
+export function told(share: Share): string {
+  const said = [
+    share.percent_only ? "percent only" : "",
+    share.hide_symbols ? "no symbols" : "",
+    share.hide_sizes ? "no sizes" : "",
+    share.hide_logs ? "no logs" : "",
+    share.delay_hours ? `${plural(share.delay_hours, "hour")} late` : "",
+    share.has_password ? "with a password" : "",
+  ].filter(Boolean);
+  return said.length ? said.join(", ") : "shows everything";
+}
+
+/** For other sites. A title is anybody's text and stands in an attribute. */
+export function embedOf(made: Made): string {
+  const title = (made.title ?? "A record kept by Tapeline")
+    .replaceAll("&", "&amp;")
+    .replaceAll('"', "&quot;")
+    .replaceAll("<", "&lt;");
+  return `<iframe src="${made.embed_url}" title="${title}" width="100%" height="480" loading="lazy" style="border: 0"></iframe>`;
+}
+
+function capital(draft: Draft): number | null {
+  const value = Number(draft.base.replaceAll(",", ""));
+  return draft.base.trim() && Number.isFinite(value) && value > 0 ? value : null;
+}

@@ -1,0 +1,92 @@
+/** The links of one record: how often they were looked at, and the end of them. */
+import { useState } from "react";
+import { api, given } from "~/api/client";
+import { plural } from "~/format/numbers";
+import { IconButton } from "~/ui/button";
+import { Confirm } from "~/ui/dialog";
+import { Time } from "~/ui/time";
+import { type Share, told } from "./choices";
+
+export function LinkList({
+  model,
+  links,
+  change,
+  revoked,
+}: {
+  model: string;
+  links: readonly Share[];
+  change: (share: Share) => void;
+  revoked: (id: string) => Promise<unknown>;
+}) {
+  const [ending, setEnding] = useState<Share | null>(null);
+  if (links.length === 0)
+    return <p className="text-soft">None yet. Nobody outside the project can see this.</p>;
+  return (
+    <>
+      <ul className="rounded-md border border-line">
+        {links.map((one) => (
+          <li
+            key={one.id}
+            className="flex items-start gap-2 border-line px-3 py-2 not-first:border-t"
+          >
+            <div className="min-w-0 flex-1">
+              <p className="font-medium [overflow-wrap:anywhere]">{nameOf(one)}</p>
+              <p className="text-sm text-soft">{told(one)}</p>
+              <p className="text-sm text-soft">
+                {plural(one.views, "view")}
+                {one.last_viewed_at !== null && (
+                  <>
+                    , last <Time at={one.last_viewed_at} as="ago" />
+                  </>
+                )}{" "}
+                ·{" "}
+                {one.expires_at === null ? (
+                  "never ends"
+                ) : one.is_expired ? (
+                  <span className="text-warn">
+                    ended <Time at={one.expires_at} as="ago" />
+                  </span>
+                ) : (
+                  <>
+                    ends <Time at={one.expires_at} />
+                  </>
+                )}
+              </p>
+            </div>
+            <IconButton label={`Change ${nameOf(one)}`} icon="gear" onClick={() => change(one)} />
+            <IconButton
+              label={`Revoke ${nameOf(one)}`}
+              icon="close"
+              onClick={() => setEnding(one)}
+            />
+          </li>
+        ))}
+      </ul>
+      <Confirm
+        open={ending !== null}
+        onOpenChange={(open) => !open && setEnding(null)}
+        title={`Revoke ${ending ? nameOf(ending) : ""}?`}
+        action="Revoke it"
+        danger
+        act={async () => {
+          const id = ending?.id ?? "";
+          const params = { path: { model, share: id } };
+          await given(api.DELETE("/api/models/{model}/shares/{share}", { params }));
+          await revoked(id);
+        }}
+      >
+        Whoever has it sees nothing from now on, and pages that embed it say that it is gone. It
+        cannot be brought back.
+      </Confirm>
+    </>
+  );
+}
+
+function nameOf(share: Share): string {
+  if (share.title) return share.title;
+  const made = new Date(share.created_at * 1000).toLocaleDateString("en", {
+    day: "numeric",
+    month: "short",
+  });
+  return `Link of ${made}`;
+}
