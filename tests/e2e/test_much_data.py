@@ -186,11 +186,11 @@ def test_a_log_is_read_from_a_moment_on(pages: Pages) -> None:
     page.get_by_label("Jump to").fill("2023-01-01T00:00:00")
     expect(log.get_by_text("tick 0", exact=True)).to_be_visible()
     for _ in range(100):
-        if log.get_by_text("tick 2000", exact=True).is_visible():
+        if log.get_by_text("tick 1200", exact=True).count():
             break
-        scroll(log, 2_000)
+        scroll(log, 400)
         page.wait_for_timeout(50)
-    expect(log.get_by_text("tick 2000", exact=True)).to_be_visible()
+    expect(log.get_by_text("tick 1200", exact=True)).to_be_attached()
     page.get_by_role("button", name="Back to live").click()
     expect(log).to_contain_text(f"tick {LINES - 1}")
 

@@ -14,7 +14,8 @@ describe("moments", () => {
   it("have their whole date in tables, and their exact time in UTC", () => {
     expect(stamp(local("2026-11-15T09:05:07"))).toBe("2026-11-15 09:05:07");
     expect(utc(1_700_000_000.123)).toBe("2023-11-14 22:13:20.123 UTC");
-    expect(precise(local("2026-11-15T09:05:07") + 0.042)).toBe("09:05:07.042");
+    expect(precise(local("2026-11-15T09:05:07") + 0.042, now)).toBe("09:05:07.042");
+    expect(precise(local("2026-11-14T09:05:07") + 0.042, now)).toBe("2026-11-14 09:05:07.042");
   });
   it("are some time ago", () => {
     expect(ago(now - 2, now)).toBe("just now");

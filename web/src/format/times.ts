@@ -33,10 +33,12 @@ export function machine(seconds: number): string | undefined {
   return Number.isNaN(date.getTime()) ? undefined : date.toISOString();
 }
 
-/** Of a log line: what was printed within one second must still be told apart. */
-export function precise(seconds: number): string {
+/** Of a log line: what was printed within one second must still be told apart, and days too. */
+export function precise(seconds: number, now = Date.now() / 1000): string {
   const date = new Date(seconds * 1000);
-  return `${clock(date)}.${String(date.getMilliseconds()).padStart(3, "0")}`;
+  const isToday = date.toDateString() === new Date(now * 1000).toDateString();
+  const day = isToday ? "" : `${stamp(seconds).slice(0, -9)} `;
+  return `${day}${clock(date)}.${String(date.getMilliseconds()).padStart(3, "0")}`;
 }
 
 export function ago(seconds: Moment, now = Date.now() / 1000): string {

@@ -22,8 +22,9 @@ class FakeSource implements Source {
     this.readyState = readyState;
     this.onerror?.(new Event("error"));
   }
-  send(kind: string, data: unknown) {
-    this.listeners.get(kind)?.(new MessageEvent(kind, { data: JSON.stringify(data) }));
+  send(kind: string, data: unknown, lastEventId = "7") {
+    const event = new MessageEvent(kind, { data: JSON.stringify(data), lastEventId });
+    this.listeners.get(kind)?.(event);
   }
 }
 
@@ -118,10 +119,22 @@ describe("a live stream", () => {
   it("says that it is behind while the browser connects again, and misses nothing by it", () => {
     const { stream, source, sources, anew } = started();
     source().open();
+    source().send("log", { line: "hi" });
     source().fail(0);
     expect(stream.state).toBe("behind");
     source().open();
     expect([stream.state, sources.length, anew()]).toEqual(["live", 1, 1]);
+  });
+  it("may have missed something when there was no event to resume after", () => {
+    const { stream, source, anew } = started();
+    source().open();
+    source().fail(0);
+    source().open();
+    expect([stream.state, anew()]).toEqual(["live", 2]);
+    source().send("log", { line: "hi" }, "");
+    source().fail(0);
+    source().open();
+    expect(anew()).toBe(3);
   });
   it("begins anew when the browser gives up, ever more slowly", () => {
     const { stream, source, sources, anew } = started();

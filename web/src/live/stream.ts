@@ -128,12 +128,14 @@ export class Stream {
     const source = this.open(this.address);
     this.#source = source;
     let wasOpen = false;
+    let canResume = false;
     source.onopen = () => {
       this.#pause = FIRST_PAUSE;
       this.#become("live");
-      // Resumed by the browser after the last event: nothing is missing. The very first time,
-      // pages may have been loaded before we listened.
-      if (!wasOpen) for (const listener of this.#anew) listener();
+      // Resumed by the browser after the last event it had: nothing is missing. Without such an
+      // event it begins with what comes now; and the very first time, pages may have been loaded
+      // before we listened.
+      if (!wasOpen || !canResume) for (const listener of this.#anew) listener();
       wasOpen = true;
     };
     source.onerror = () => {
@@ -144,6 +146,7 @@ export class Stream {
     };
     for (const kind of this.kinds) {
       source.addEventListener(kind, (event) => {
+        canResume ||= event.lastEventId !== "";
         const arrived = { kind, data: JSON.parse(event.data) as unknown };
         for (const listener of this.#listeners) listener(arrived);
       });

@@ -1,6 +1,7 @@
 /** The frame of one model: what it is, how it is doing, what can be done, and its pages. */
 import { useQuery } from "@tanstack/react-query";
 import { Link, Outlet, useParams, useRouterState } from "@tanstack/react-router";
+import { useEffect, useRef } from "react";
 import * as ask from "~/api/queries";
 import { ConnectionNote } from "~/live/connection-note";
 import { LiveModel, useModelStream } from "~/live/use-live";
@@ -28,6 +29,14 @@ function Framed({ id }: { id: string }) {
   const { data: model, error, refetch } = useQuery(ask.model(id));
   const { project = "" } = useParams({ strict: false });
   const here = pageOf(useRouterState({ select: (state) => state.location.pathname }));
+  const tabs = useRef<HTMLElement>(null);
+  const isThere = model !== undefined;
+  // A phone has no room for all of them: the one that is open must be seen.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it moves when another page is open
+  useEffect(() => {
+    const open = tabs.current?.querySelector<HTMLElement>("[aria-current=page]");
+    if (tabs.current && open) tabs.current.scrollLeft = open.offsetLeft - 24;
+  }, [here, isThere]);
   useTitle(model?.name);
   if (error) return <Trouble error={error} reset={() => void refetch()} />;
   if (!model) return <Skeleton rows={8} />;
@@ -37,7 +46,11 @@ function Framed({ id }: { id: string }) {
   return (
     <>
       <Head model={model} />
-      <nav aria-label="Model" className="mb-4 flex gap-1 overflow-x-auto border-b border-line">
+      <nav
+        ref={tabs}
+        aria-label="Model"
+        className="relative mb-4 flex gap-1 overflow-x-auto border-b border-line"
+      >
         {shown.map(([page, label]) => {
           const isHere = page === here;
           return (

@@ -61,8 +61,10 @@ function Moves({ result, before }: { result: ScreenerRows; before: ScreenerRows 
   const went = Object.keys(before).filter((symbol) => !(symbol in result));
   return (
     <span className="ml-2 text-sm">
-      {came.length > 0 && <ins className="mr-2 text-good no-underline">+ {named(came)}</ins>}
-      {went.length > 0 && <del className="text-bad no-underline">− {named(went)}</del>}
+      {came.length > 0 && (
+        <ins className="mr-2 inline-block text-good no-underline">+ {named(came)}</ins>
+      )}
+      {went.length > 0 && <del className="inline-block text-bad no-underline">− {named(went)}</del>}
     </span>
   );
 }

@@ -28,7 +28,7 @@ const ROW = 36;
 const AHEAD = 60;
 /** A phone shows when, what, how much and at what price; the rest is one tap away. */
 const COLUMNS =
-  "grid-cols-[7.75rem_1rem_minmax(0,1fr)_auto] md:grid-cols-[8.75rem_3.75rem_minmax(4.5rem,1fr)_minmax(6.25rem,1fr)_minmax(5.5rem,1fr)_minmax(5rem,1fr)_5.25rem_minmax(4.75rem,2fr)]";
+  "grid-cols-[7.75rem_1rem_minmax(0,1fr)_auto] md:grid-cols-[10rem_3.75rem_minmax(4.5rem,1fr)_minmax(6.25rem,1fr)_minmax(5.5rem,1fr)_minmax(5rem,1fr)_5.25rem_minmax(4.75rem,2fr)]";
 const WIDE = "hidden md:block";
 const HEADS: [string, string][] = [
   ["Time", ""],
@@ -182,7 +182,7 @@ function Rows({
         role="table"
         aria-label="Orders"
         aria-rowcount={isAll ? orders.length + 1 : -1}
-        className="md:min-w-[48rem]"
+        className="md:min-w-[50rem]"
       >
         <div role="rowgroup" className="sticky top-0 z-10 bg-surface">
           <div
