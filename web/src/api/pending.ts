@@ -214,10 +214,11 @@ type Query = Record<string, string | number | null | undefined>;
 export async function look<T>(path: string, query: Query = {}, signal?: AbortSignal): Promise<T> {
   const said = Object.entries(query).filter(([, value]) => value != null && value !== "");
   const search = new URLSearchParams(said.map(([name, value]) => [name, String(value)]));
+  const asked = Date.now();
   const response = await fetch(search.size ? `${path}?${search}` : path, signal ? { signal } : {});
   if (!response.ok) {
     const problem = await problemOf(response);
-    if (isUnknown(problem)) await session.refused("GET");
+    if (isUnknown(problem)) await session.refused("GET", asked);
     throw problem;
   }
   return (await response.json()) as T;

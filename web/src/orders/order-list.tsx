@@ -14,7 +14,7 @@ import { OrderDetail } from "./order-detail";
 const ROW = 36;
 /** A phone shows when, what, how much and at what price; the rest is one tap away. */
 const COLUMNS =
-  "grid-cols-[7.75rem_1rem_minmax(0,1fr)_auto] md:grid-cols-[9.5rem_3.75rem_minmax(4.5rem,1fr)_minmax(5rem,1fr)_minmax(5rem,1fr)_minmax(5rem,1fr)_5.25rem_minmax(4.5rem,2fr)]";
+  "grid-cols-[7.75rem_1rem_minmax(0,1fr)_auto] md:grid-cols-[9.5rem_3.75rem_minmax(4.5rem,1fr)_minmax(6rem,1fr)_minmax(5rem,1fr)_minmax(5rem,1fr)_5.25rem_minmax(4.5rem,2fr)]";
 const WIDE = "hidden md:block";
 const HEADS: [string, string][] = [
   ["Time", ""],
@@ -185,7 +185,7 @@ function Row({
       <span role="cell" className="truncate" title={order.exchange}>
         {order.symbol}
       </span>
-      <span role="cell" className={`num text-right ${WIDE}`}>
+      <span role="cell" className={`num text-right whitespace-nowrap ${WIDE}`}>
         {order.size !== null
           ? quantity(order.size)
           : order.fill?.size
