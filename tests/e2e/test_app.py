@@ -323,7 +323,7 @@ def test_a_lost_session_returns_to_where_the_next_click_led(
     sign_in(page, server, overview)
     expect(page.get_by_role("heading", level=1)).to_have_text("One", timeout=SLOW)
     page.clock.install()
-    page.clock.run_for(10_000)  # it has been open for a while
+    page.clock.run_for(20_000)  # it has been open for a while
     page.context.clear_cookies()
     # What it asks for by itself takes nothing away from who reads.
     stage.candidate.order("unseen")

@@ -83,12 +83,20 @@ def written(value: float | None, kind: Type | str, unit: str) -> str:
     text = {
         "percent": f"{value:,.2%}",
         "count": f"{value:,.0f}",
-        "days": f"{value:,.1f} days",
+        "days": _days(value),
         "money": f"{value:,.2f} {unit}".rstrip(),
     }.get(kind)
     if text is None:
         text = f"{value:,.2f}" if abs(value) < 1e6 else f"{value:.3g}"
     return text
+
+
+def _days(count: float) -> str:
+    """In the unit that fits: a record may be minutes old."""
+    if abs(count) >= 1 or count == 0:
+        return f"{count:,.1f} days"
+    hours = count * 24
+    return f"{hours:,.1f} h" if abs(hours) >= 1 else f"{hours * 60:,.0f} min"
 
 
 def _custom(one: Mapping[str, Any], unit: str) -> str:

@@ -6,11 +6,21 @@ import { isUnknown, session } from "./session";
 
 export type Schemas = components["schemas"];
 
+const asked = new Map<string, number>();
+
 const refuse: Middleware = {
-  async onResponse({ request, response }) {
+  onRequest({ id }) {
+    asked.set(id, Date.now());
+  },
+  onError({ id }) {
+    asked.delete(id);
+  },
+  async onResponse({ id, request, response }) {
+    const moment = asked.get(id);
+    asked.delete(id);
     if (response.ok) return;
     const problem = await problemOf(response);
-    if (isUnknown(problem)) await session.refused(request.method);
+    if (isUnknown(problem)) await session.refused(request.method, moment);
     throw problem;
   },
 };

@@ -6,7 +6,7 @@
 import type { Problem } from "./problem";
 
 /** Milliseconds within which a question belongs to the move before it. */
-const SOON = 4_000;
+const SOON = 10_000;
 const CODES = new Set(["unidentified", "invalid_token"]);
 
 export interface Place {
@@ -47,11 +47,11 @@ export class Session {
   }
 
   /**
-   * The server does not know us. Never ends: what was asked can only be answered after signing in, and
+   * The server does not know us; `asked` is when it was asked. Never ends: what was asked can only be answered after signing in, and
    * until then the page stays as it is rather than showing an error in place of what it had.
    */
-  refused(method: string): Promise<never> {
-    const isOurs = method !== "GET" || this.place.now() - this.#moved < SOON;
+  refused(method: string, asked = this.place.now()): Promise<never> {
+    const isOurs = method !== "GET" || asked - this.#moved < SOON;
     if (isOurs) this.signIn(this.place.here());
     else if (!this.#isLost) {
       this.#isLost = true;

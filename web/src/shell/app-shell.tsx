@@ -91,16 +91,14 @@ export function AppShell() {
 /** The page stays as it was; only it is not live any more. */
 function SignedOut() {
   const isLost = useSyncExternalStore(session.watch, () => session.isLost);
+  if (!isLost) return null;
   return (
-    <div role="alert">
-      {isLost && (
-        <div className="mb-4 flex flex-wrap items-center gap-3 rounded-md bg-warn-ground px-4 py-2.5 text-warn">
-          <p className="min-w-0 flex-1">
-            You are signed out. What you see here is not live any more.
-          </p>
-          <Button onClick={() => session.signIn()}>Sign in again</Button>
-        </div>
-      )}
+    <div
+      role="alert"
+      className="mb-4 flex flex-wrap items-center gap-3 rounded-md bg-warn-ground px-4 py-2.5 text-warn"
+    >
+      <p className="min-w-0 flex-1">You are signed out. What you see here is not live any more.</p>
+      <Button onClick={() => session.signIn()}>Sign in again</Button>
     </div>
   );
 }
