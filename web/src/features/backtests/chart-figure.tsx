@@ -47,6 +47,13 @@ export function ChartFigure({
   const [view, setView] = useState<View | null>(null);
   const [seen, setSeen] = useState<View | null>(null);
   const [asTable, setAsTable] = useState(false);
+  const [drawnAxis, setDrawnAxis] = useState(axis);
+  // Moments of one axis mean nothing on another; whether it is a table stays as it was chosen.
+  if (axis !== drawnAxis) {
+    setDrawnAxis(axis);
+    setView(null);
+    setSeen(null);
+  }
   const span = all ? all.to - all.from : 0;
   const ranges = axis === "time" ? RANGES.filter(([, , seconds]) => seconds < span) : [];
 

@@ -195,7 +195,6 @@ function Together({
         ))}
       {all ? (
         <ChartFigure
-          key={drawn}
           label="The account values, each from 100"
           words={told(lines, name, returns)}
           panes={panes}
