@@ -21,7 +21,7 @@ from tapeline.models import onboarding
 from tapeline.settings import Settings
 from tests.conftest import Service, running
 
-EXAMPLES = 40
+EXAMPLES = [15, pytest.param(200, marks=pytest.mark.slow)]
 
 
 @pytest.fixture(scope="module")
@@ -44,15 +44,16 @@ def open_service(
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("row", ROUTES, ids=lambda row: f"{row.method} {row.path}")
+@pytest.mark.parametrize("examples", EXAMPLES)
 def test_fuzzing_finds_no_500_and_no_undocumented_answer(
-    row: Endpoint, open_service: tuple[Service, str, str]
+    row: Endpoint, examples: int, open_service: tuple[Service, str, str]
 ) -> None:
     service, user_id, token = open_service
     operation = _schema()[row.path][row.method]
 
     @given(case=operation.as_strategy(), mine=st.booleans())
     @hypothesis_settings(
-        max_examples=EXAMPLES,
+        max_examples=examples,
         deadline=None,
         database=None,
         suppress_health_check=list(HealthCheck),
