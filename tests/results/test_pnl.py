@@ -240,6 +240,16 @@ def test_an_update_may_move_an_order_to_another_symbol(books: Books) -> None:
     assert (position.symbol, position.size, position.average_price) == ("ETH-USD", 2, 6.5)
 
 
+def test_an_order_that_moves_to_another_symbol_stays_on_the_curve(books: Books) -> None:
+    """Its place on the curve is the same; whose it was must not take it away."""
+    books.push((1, MARKET, order(1, symbol="BTC-USD", price=1.0)))
+    books.push((3, MARKET, order(2, symbol="ETH-USD", fee=0.5)))
+    books.keep()
+    moved = {"id": "2", "symbol": "BTC-USD", "price": 2.0}
+    books.push((2, UPDATE, {"id": "1", "price": 2.0}), (4, UPDATE, moved))
+    assert [(one.time, one.value) for one in books.pnl().series] == [(1, 0), (3, -0.5)]
+
+
 def test_words_that_cannot_be_read_count_as_not_said(books: Books) -> None:
     books.push((1, LIMIT, order(1, price=5.0, fee=1.0)))
     nonsense: dict[str, Any] = {

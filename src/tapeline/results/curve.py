@@ -56,9 +56,11 @@ class Stretch(msgspec.Struct):
         at = bisect_left(self.keys, one.key)
         known = at < len(self.keys) and self.keys[at] == one.key
         if one.gain is None:
-            if known:
+            # An order that moved from one book to another keeps its key: it may be there already.
+            gone = known and self.books[at] == one.book
+            if gone:
                 del self.keys[at], self.books[at], self.gains[at]
-            return known
+            return gone
         gain = max(-MOST, min(MOST, one.gain))
         if known:
             if (self.books[at], self.gains[at]) == (one.book, gain):
