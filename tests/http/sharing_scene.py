@@ -210,3 +210,10 @@ def whole(answer: httpx.Response) -> str:
 
 def decoded(lines: str) -> list[Any]:
     return [msgspec.json.decode(line) for line in lines.splitlines() if line]
+
+
+def an_order(order_id: str, symbol: str) -> dict[str, Any]:
+    return {
+        "id": order_id, "symbol": symbol, "exchange": "e", "side": "buy", "size": 1,
+        "executionPrice": 5,
+    }  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from typing import Any, Iterable, Mapping
 
 from tapeline_client.encoding import seconds
@@ -20,17 +21,17 @@ Time = Any
 """Epoch seconds, a datetime, or a text that JavaScript's `Date.parse()` reads."""
 
 
-class Events:
+class Events(ABC):
     """What a client can report. `time` is when it happened; by default, now."""
 
-    def _push(self, path: str, body: Mapping[str, Any], at: Time = None) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def _push(self, path: str, body: Mapping[str, Any], at: Time = None) -> None: ...
 
-    def _push_line(self, line: str, kind: str, at: Time, backtest: str | None = None) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def _push_line(self, line: str, kind: str, at: Time, backtest: str | None = None) -> None: ...
 
-    def _backtest(self, given: str | None) -> str:
-        raise NotImplementedError
+    @abstractmethod
+    def _backtest(self, given: str | None) -> str: ...
 
     # The model
 
