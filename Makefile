@@ -21,8 +21,9 @@ test: setup lint  ## set up and run every test but the slow ones
 slow: setup  ## the few tests that take minutes each
 	@$(python) -m pytest -m slow
 
-quick: setup  ## a subset in under 90 seconds, on SQLite alone
-	@$(python) -m pytest -m "not slow and not heavy" --sqlite-only -x -q
+quick: setup  ## the rules and the store in under 90 seconds, on SQLite alone
+	@$(python) -m pytest -m "not slow and not heavy" --sqlite-only -x -q \
+		tests/accounts tests/models tests/store tests/tape tests/results tests/sharing tests/test_*.py
 
 lint: setup  ## format and type checks
 	@.venv/bin/ruff check .
