@@ -19,10 +19,7 @@ from tests.runs.conftest import Pad
 def outer_address() -> str:
     """An address of this machine that is not its loopback: the rest of the network."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        try:
-            probe.connect(("192.0.2.1", 9))
-        except OSError:
-            pytest.skip("this machine has no network")
+        probe.connect(("192.0.2.1", 9))  # sends nothing; fails where there is no network
         return str(probe.getsockname()[0])
 
 
