@@ -21,6 +21,7 @@ WAITING = """
 
 
 def command(pid: int) -> list[str]:
+    """Empty for a moment after a process has begun: the kernel fills it in last."""
     return Path(f"/proc/{pid}/cmdline").read_text().rstrip("\0").split("\0")
 
 
@@ -75,6 +76,7 @@ def test_it_ends_with_the_process_that_needed_it_however_that_ends() -> None:
     ) as process:
         assert process.stdout is not None
         process.stdout.readline()
+        until(lambda: nurseries(process.pid))
         (nursery,) = nurseries(process.pid)
         process.kill()
     until(lambda: not alive(nursery))
