@@ -338,6 +338,8 @@ def test_a_lost_session_returns_to_where_the_next_click_led(
     expect(page.get_by_role("heading", name="Keys", level=1)).to_be_visible(timeout=SLOW)
     assert page.url == f"{server.address}/{stage.project}/keys"
     # And on a page that is quiet, where nothing has noticed yet.
+    expect(page.get_by_text("Keys in use")).to_be_visible(timeout=SLOW)
+    page.clock.run_for(20_000)  # what it asks for now is no answer to the move
     page.context.clear_cookies()
     page.get_by_role("link", name="Audit", exact=True).click()
     page.wait_for_url("**/auth/signin?**", timeout=SLOW)

@@ -44,24 +44,9 @@ def newest(
     may_have: MayHave | None = None,
 ) -> Stretch:
     """The newest records of a channel before a number, at most `limit`."""
-    found: list[Record] = []
-    looked = 0
     most = limit if wanted is None else MOST
-    for first, records in _before(connection, tape, channel, before, most, may_have):
-        if looked >= PATIENCE:
-            return Stretch(found, before)
-        if isinstance(records, int):
-            looked, before = looked + 1 + records // GLANCED, first
-            continue
-        for record in records:
-            if looked >= PATIENCE:
-                return Stretch(found, before)
-            looked, before = looked + 1, record.seq
-            if wanted is None or wanted(record):
-                found.append(record)
-                if len(found) == limit:
-                    return Stretch(found, before)
-    return Stretch(found, None)
+    walk = _before(connection, tape, channel, before, most, may_have)
+    return _gathered(walk, before, limit, wanted)
 
 
 def after(
@@ -75,24 +60,9 @@ def after(
     may_have: MayHave | None = None,
 ) -> Stretch:
     """The records that follow a number, oldest first: for those who tail a log."""
-    found: list[Record] = []
-    looked = 0
     most = limit if wanted is None else MOST
-    for first, records in _after(connection, tape, channel, after, most, may_have):
-        if looked >= PATIENCE:
-            return Stretch(found, after)
-        if isinstance(records, int):
-            looked, after = looked + 1 + records // GLANCED, max(after, first)
-            continue
-        for record in records:
-            if looked >= PATIENCE:
-                return Stretch(found, after)
-            looked, after = looked + 1, record.seq
-            if wanted is None or wanted(record):
-                found.append(record)
-                if len(found) == limit:
-                    return Stretch(found, after)
-    return Stretch(found, None)
+    walk = _after(connection, tape, channel, after, most, may_have)
+    return _gathered(walk, after, limit, wanted)
 
 
 def reached(connection: Connection, tape: int, channel: int, moment: float) -> int:
@@ -171,8 +141,31 @@ def _records_after(
             yield from records
 
 
-# A page: the number of its first record, and its records, or how many there are of no interest.
+# A page: where to go on from it, and its records, or how many there are of no interest.
 Page = tuple[int, list[Record] | int]
+
+
+def _gathered(
+    walk: Iterator[Page], place: int | None, limit: int, wanted: Wanted | None
+) -> Stretch:
+    """What is wanted of a walk in either direction, until there is enough or patience ends."""
+    found: list[Record] = []
+    looked = 0
+    for here, records in walk:
+        if looked >= PATIENCE:
+            return Stretch(found, place)
+        if isinstance(records, int):
+            looked, place = looked + 1 + records // GLANCED, here
+            continue
+        for record in records:
+            if looked >= PATIENCE:
+                return Stretch(found, place)
+            looked, place = looked + 1, record.seq
+            if wanted is None or wanted(record):
+                found.append(record)
+                if len(found) == limit:
+                    return Stretch(found, place)
+    return Stretch(found, None)
 
 
 def _after(
@@ -191,7 +184,7 @@ def _after(
     start = pages.c.first >= func.coalesce(page, 0)
     for row in _rows(connection, query, start, pages.c.first.__gt__, most):
         if may_have is not None and not may_have(row.content):
-            yield row.first, length(row.content)
+            yield max(number, row.first), length(row.content)
         else:
             yield row.first, [record for record in unpack(row.content) if record.seq > number]
 

@@ -47,8 +47,9 @@ export class Session {
   }
 
   /**
-   * The server does not know us; `asked` is when it was asked. Never ends: what was asked can only be answered after signing in, and
-   * until then the page stays as it is rather than showing an error in place of what it had.
+   * The server does not know us; `asked` is when it was asked. Never ends: what was asked can only
+   * be answered after signing in, and until then the page stays as it is rather than showing an
+   * error in place of what it had.
    */
   refused(method: string, asked = this.place.now()): Promise<never> {
     const isOurs = method !== "GET" || asked - this.#moved < SOON;
