@@ -294,19 +294,22 @@ def test_asking_who_holds_a_lock_does_not_keep_a_launch_from_taking_it(pad: Pad)
     Path(spec.lock).parent.mkdir()
     Path(spec.lock).touch()
     asking = f"""
-import fcntl
+import contextlib, fcntl, time
+print("asking", flush=True)
 while True:
-    with open({spec.lock!r}) as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            break
+    time.sleep(0.0002)
+    with open({spec.lock!r}) as file, contextlib.suppress(BlockingIOError):
+        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
 """
-    with subprocess.Popen([sys.executable, "-c", asking]) as asker:
+    with subprocess.Popen([sys.executable, "-c", asking], stdout=subprocess.PIPE) as asker:
+        assert asker.stdout is not None
+        asker.stdout.readline()
         launched = Launched(spec)
         pad.launched.append(launched)
-        shims.launch(spec)
-        asker.wait()
+        try:
+            shims.launch(spec)
+        finally:
+            asker.kill()
     launched.finished()
 
 
