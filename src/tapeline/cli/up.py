@@ -84,7 +84,6 @@ def _serve(chosen: Settings) -> None:
             signal.signal(one, server.handle_exit)
         # What is here now stays: without this, the collector walks all of it every few seconds
         # under load, and every request waits some 60 ms for it.
-        gc.collect()
         gc.freeze()
         server.run(sockets=[listener])
     log.info("stopped")
@@ -114,6 +113,7 @@ def server_config(app: ASGIApp, proxies: str) -> uvicorn.Config:
     return uvicorn.Config(
         app,
         http=EventProtocol if isinstance(app, EventsApi) else "httptools",
+        ws="none",
         log_config=None,
         access_log=False,
         server_header=False,
