@@ -5,7 +5,6 @@ The models lie in one database and take turns, so that a noisy machine is noisy 
 """
 
 import argparse
-import statistics
 import tempfile
 import time
 from collections.abc import Callable
@@ -15,7 +14,7 @@ from typing import Any
 import httpx
 import msgspec
 
-from bench.parts import service
+from bench.parts import growth, service
 from tapeline import compose
 from tapeline.settings import Settings
 from tapeline.store.store import Store
@@ -43,7 +42,7 @@ def main() -> None:
             _fill(data, model, size)
         with service.started(data) as (port, _):
             took = _measure(f"http://127.0.0.1:{port}", first, models)
-    _print(sizes, took)
+    growth.print_table(sizes, "events", took)
 
 
 def _another_model(first: service.Service, number: int) -> str:
@@ -82,11 +81,9 @@ def _event(tape: int, number: int) -> Event:
     return Event(tape=tape, kind=kind, fields=fields, body=body, time=now, received_at=now)
 
 
-def _measure(
-    address: str, first: service.Service, models: list[str]
-) -> dict[str, dict[str, list[float]]]:
+def _measure(address: str, first: service.Service, models: list[str]) -> growth.Took:
     """Seconds by act and model."""
-    took: dict[str, dict[str, list[float]]] = {}
+    took: growth.Took = {}
     with httpx.Client(base_url=address, timeout=60) as client:
         for turn in range(ROUNDS + 10):
             for model in models:
@@ -114,16 +111,6 @@ def _timed(act: Callable[[], httpx.Response]) -> float:
     started = time.perf_counter()
     act().raise_for_status()
     return time.perf_counter() - started
-
-
-def _print(sizes: list[int], took: dict[str, dict[str, list[float]]]) -> None:
-    heads = " | ".join(f"{size:,} events" for size in sizes)
-    print(f"| median of {ROUNDS} | {heads} | slowest beside quickest |")
-    print("|---" * (len(sizes) + 2) + "|")
-    for what, by_model in took.items():
-        medians = [statistics.median(seconds) for seconds in by_model.values()]
-        shown = " | ".join(f"{1000 * seconds:.2f} ms" for seconds in medians)
-        print(f"| {what} | {shown} | {max(medians) / min(medians):.2f} |")
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@ The models lie in one database and take turns, so that a noisy machine is noisy 
 """
 
 import argparse
-import statistics
 import tempfile
 import time
 from collections.abc import Callable
@@ -15,7 +14,7 @@ from typing import Any
 import httpx
 import msgspec
 
-from bench.parts import service
+from bench.parts import growth, service
 from tapeline import compose
 from tapeline.results import reckoning
 from tapeline.results.books import carry_out
@@ -42,7 +41,7 @@ def main() -> None:
         data = Path(folder) / "data"
         with service.running(data) as first:
             models = [first.model, *(_another_model(first, n) for n in range(1, len(sizes)))]
-        took: dict[str, dict[str, list[float]]] = {}
+        took: growth.Took = {}
         with compose.open_store(Settings(data=data)) as store:
             appender = Appender(Signer(data / "keys"))
             for model, size in zip(models, sizes, strict=True):
@@ -50,7 +49,7 @@ def main() -> None:
             _measure_books(store, appender, models, sizes, took)
         with service.started(data) as (port, _):
             _measure_views(f"http://127.0.0.1:{port}", first, models, took)
-    _print(sizes, took)
+    growth.print_table(sizes, "orders", took)
 
 
 def _another_model(first: service.Service, number: int) -> str:
@@ -93,7 +92,7 @@ def _measure_books(
     appender: Appender,
     models: list[str],
     sizes: list[int],
-    took: dict[str, dict[str, list[float]]],
+    took: growth.Took,
 ) -> None:
     for turn in range(ROUNDS):
         for model, size in zip(models, sizes, strict=True):
@@ -108,7 +107,7 @@ def _measure_books(
 
 
 def _measure_views(
-    address: str, first: service.Service, models: list[str], took: dict[str, dict[str, list[float]]]
+    address: str, first: service.Service, models: list[str], took: growth.Took
 ) -> None:
     with httpx.Client(base_url=address, timeout=60, headers={"token": first.token}) as client:
         for turn in range(ROUNDS + 10):
@@ -127,16 +126,6 @@ def _timed(act: Callable[[], Any]) -> float:
     started = time.perf_counter()
     act()
     return time.perf_counter() - started
-
-
-def _print(sizes: list[int], took: dict[str, dict[str, list[float]]]) -> None:
-    heads = " | ".join(f"{size:,} orders" for size in sizes)
-    print(f"| median of {ROUNDS} | {heads} | slowest beside quickest |")
-    print("|---" * (len(sizes) + 2) + "|")
-    for what, by_model in took.items():
-        medians = [statistics.median(seconds) for seconds in by_model.values()]
-        shown = " | ".join(f"{1000 * seconds:.2f} ms" for seconds in medians)
-        print(f"| {what} | {shown} | {max(medians) / min(medians):.2f} |")
 
 
 if __name__ == "__main__":

@@ -7,7 +7,8 @@ import * as ask from "~/api/queries";
 import { Button, IconButton } from "~/ui/button";
 import { Command } from "~/ui/copy";
 import { Confirm } from "~/ui/dialog";
-import { about, TextField } from "~/ui/field";
+import { TextField } from "~/ui/field";
+import { type Names, NamesForm } from "~/ui/names-form";
 import { Empty, Failed, Panel } from "~/ui/panel";
 import { Time } from "~/ui/time";
 import { say } from "~/ui/toasts";
@@ -18,7 +19,7 @@ export function SettingsPage() {
   if (!model) return null;
   return (
     <div className="grid max-w-4xl gap-4">
-      <Names key={model.name} model={model as ask.Model} />
+      <Naming key={model.name} model={model as ask.Model} />
       <Secrets model={id} />
       <Panel title="Ids">
         <p className="mb-2 text-soft">
@@ -32,13 +33,11 @@ export function SettingsPage() {
   );
 }
 
-function Names({ model }: { model: ask.Model }) {
-  const [name, setName] = useState(model.name);
-  const [description, setDescription] = useState(model.general_description);
+function Naming({ model }: { model: ask.Model }) {
   const queries = useQueryClient();
   const save = useMutation({
     meta: { shown: true },
-    mutationFn: () =>
+    mutationFn: ({ name, description }: Names) =>
       given(
         api.PATCH("/api/models/{model}", {
           params: { path: { model: model.id } },
@@ -53,37 +52,9 @@ function Names({ model }: { model: ask.Model }) {
   });
   return (
     <Panel title="Name">
-      <form
-        className="grid gap-3"
-        onSubmit={(event) => {
-          event.preventDefault();
-          save.mutate();
-        }}
-      >
-        <TextField
-          label="Name"
-          value={name}
-          maxLength={120}
-          required
-          onChange={(event) => setName(event.target.value)}
-          error={about(save.error, "name")}
-        />
-        <TextField
-          label="Description"
-          value={description}
-          onChange={(event) => setDescription(event.target.value)}
-          error={about(save.error, "description")}
-        />
-        {save.error && !about(save.error, "name", "description") && <Failed error={save.error} />}
-        <Button
-          type="submit"
-          weight="main"
-          className="justify-self-start"
-          disabled={save.isPending}
-        >
-          Save
-        </Button>
-      </form>
+      <NamesForm known={{ name: model.name, description: model.general_description }} saving={save}>
+        Save
+      </NamesForm>
     </Panel>
   );
 }

@@ -8,8 +8,8 @@ import { useTitle } from "~/shell/title";
 import { Button } from "~/ui/button";
 import { Command } from "~/ui/copy";
 import { Confirm } from "~/ui/dialog";
-import { about, TextField } from "~/ui/field";
-import { Failed, PageHead, Panel, Skeleton } from "~/ui/panel";
+import { type Names, NamesForm } from "~/ui/names-form";
+import { PageHead, Panel, Skeleton } from "~/ui/panel";
 import { say } from "~/ui/toasts";
 
 export function ProjectPage() {
@@ -21,7 +21,7 @@ export function ProjectPage() {
   return (
     <div className="mx-auto grid max-w-3xl gap-4">
       <PageHead title="Project settings" />
-      <Names key={project.id} project={project} />
+      <Naming key={project.id} project={project} />
       <Panel title="Id">
         <Command label="project id" text={project.id} />
       </Panel>
@@ -30,17 +30,15 @@ export function ProjectPage() {
   );
 }
 
-function Names({ project }: { project: ask.Project }) {
-  const [name, setName] = useState(project.name);
-  const [description, setDescription] = useState(project.description);
+function Naming({ project }: { project: ask.Project }) {
   const queries = useQueryClient();
   const save = useMutation({
     meta: { shown: true },
-    mutationFn: () =>
+    mutationFn: (names: Names) =>
       given(
         api.PATCH("/api/projects/{project}", {
           params: { path: { project: project.id } },
-          body: { name, description },
+          body: names,
         }),
       ),
     onSuccess: async () => {
@@ -50,37 +48,9 @@ function Names({ project }: { project: ask.Project }) {
   });
   return (
     <Panel title="Name">
-      <form
-        className="grid gap-3"
-        onSubmit={(event) => {
-          event.preventDefault();
-          save.mutate();
-        }}
-      >
-        <TextField
-          label="Name"
-          value={name}
-          required
-          maxLength={120}
-          onChange={(event) => setName(event.target.value)}
-          error={about(save.error, "name")}
-        />
-        <TextField
-          label="Description"
-          value={description}
-          onChange={(event) => setDescription(event.target.value)}
-          error={about(save.error, "description")}
-        />
-        {save.error && !about(save.error, "name", "description") && <Failed error={save.error} />}
-        <Button
-          type="submit"
-          weight="main"
-          className="justify-self-start"
-          disabled={save.isPending}
-        >
-          Save
-        </Button>
-      </form>
+      <NamesForm known={project} saving={save}>
+        Save
+      </NamesForm>
     </Panel>
   );
 }
