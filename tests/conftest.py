@@ -188,6 +188,7 @@ def serving(services: Services) -> Iterator[str]:
     try:
         yield f"http://127.0.0.1:{listener.getsockname()[1]}"
     finally:
+        services.watchers.close()  # as `tapeline up` does: open streams would keep us waiting
         server.should_exit = True
         thread.join()
         listener.close()
