@@ -295,7 +295,7 @@ def test_an_event_larger_than_a_batch_goes_by_itself(make: Make, model: Model) -
 
 
 def test_a_loop_is_not_held_up_by_waiting(model: Model, road: Road) -> None:
-    road.delay = 0.3
+    road.delay = 2.0  # far longer than a loaded machine keeps a loop from its turn
 
     async def go() -> list[float]:
         import asyncio
@@ -319,7 +319,7 @@ def test_a_loop_is_not_held_up_by_waiting(model: Model, road: Road) -> None:
 
     gaps = run(go())
     assert len(gaps) > 10
-    assert max(gaps) < 0.25
+    assert max(gaps) < road.delay / 2
     assert lines(model) == ["from a loop"]
 
 

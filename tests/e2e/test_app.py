@@ -7,7 +7,7 @@ from typing import Any, Literal
 from urllib.parse import quote
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Request, expect
 
 from tests.acceptance.conftest import PASSWORD, Home, Server
 from tests.acceptance.traders import Trader, pythons
@@ -313,17 +313,48 @@ def test_a_live_record_is_shared_followed_and_revoked(
         assert told == []
 
 
+class Questions:
+    """What a page has asked the server and not heard of yet; its streams never end."""
+
+    def __init__(self, page: Page) -> None:
+        self._page = page
+        self._open: set[Request] = set()
+        page.on("request", self._asked)
+        page.on("requestfinished", self._heard)
+        page.on("requestfailed", self._heard)
+
+    def _asked(self, request: Request) -> None:
+        if not request.url.endswith("/stream") and "/stream?" not in request.url:
+            self._open.add(request)
+
+    def _heard(self, request: Request) -> None:
+        self._open.discard(request)
+
+    def are_answered(self) -> None:
+        """All of them, and for a moment nothing more is asked."""
+        quiet = 0
+        for _ in range(SLOW // 100):
+            self._page.wait_for_timeout(100)
+            quiet = 0 if self._open else quiet + 1
+            if quiet == 5:
+                return
+        raise AssertionError(f"not answered: {[one.url for one in self._open]}")
+
+
 @pytest.mark.usefixtures("complaints")
 def test_a_lost_session_returns_to_where_the_next_click_led(
     page: Page, server: Server, stage: Stage
 ) -> None:
     """On a live page, which asks for news by itself all the time."""
     page.set_default_timeout(SLOW)
+    questions = Questions(page)
     overview = f"/{stage.project}/{stage.model}/overview"
     sign_in(page, server, overview)
     expect(page.get_by_role("heading", level=1)).to_have_text("One", timeout=SLOW)
+    questions.are_answered()
     page.clock.install()
     page.clock.run_for(20_000)  # it has been open for a while
+    questions.are_answered()
     page.context.clear_cookies()
     # What it asks for by itself takes nothing away from who reads.
     stage.candidate.order("unseen")
@@ -339,7 +370,9 @@ def test_a_lost_session_returns_to_where_the_next_click_led(
     assert page.url == f"{server.address}/{stage.project}/keys"
     # And on a page that is quiet, where nothing has noticed yet.
     expect(page.get_by_text("Keys in use")).to_be_visible(timeout=SLOW)
-    page.clock.run_for(20_000)  # what it asks for now is no answer to the move
+    questions.are_answered()
+    page.clock.run_for(20_000)
+    questions.are_answered()
     page.context.clear_cookies()
     page.get_by_role("link", name="Audit", exact=True).click()
     page.wait_for_url("**/auth/signin?**", timeout=SLOW)
