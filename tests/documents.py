@@ -19,7 +19,8 @@ from tapeline.http.events_openapi import KEYS
 from tapeline.http.routes import ROUTES
 from tapeline.models import manifest as manifests
 from tapeline.results.metrics import GROUPS
-from tapeline.settings import PREFIX, ROWS, Allowed
+from tapeline.setting_kinds import Allowed
+from tapeline.settings import PREFIX, ROWS
 from tapeline.tape.kinds import (
     ABOUT_ORDERS,
     BY_PATH,

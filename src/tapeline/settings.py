@@ -9,14 +9,27 @@ import difflib
 import os
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
-from urllib.parse import urlsplit
 
 from tapeline import logs
 from tapeline.errors import InvalidSetting
+from tapeline.setting_kinds import (
+    ANY_TEXT,
+    BLOBS,
+    DATABASE,
+    MORE_PLANS,
+    ORIGIN,
+    PATH,
+    PLANS,
+    SWITCH,
+    TEXT,
+    Allowed,
+    one_of,
+    whole,
+)
 
 PREFIX = "TAPELINE_"
 FILE_NAME = "tapeline.toml"
@@ -26,112 +39,7 @@ NOT_SETTINGS = {
     "BACKTEST_ID", "BACKTEST_ARGS", "STATE_DIR", "TOKEN",
 }  # fmt: skip
 
-# Memory of 16 MB and a hundredth of a core are the least that anything starts with.
-PLAN = re.compile(r"[a-z][a-z0-9-]{0,31}\s*=\s*(?:1[6-9]|[2-9]\d|[1-9]\d{2,6})/[1-9]\d{1,6}")
-
 SignUp = Literal["open", "invite", "closed"]
-
-
-@dataclass(frozen=True)
-class Allowed:
-    """What a setting takes: `read` turns text or a TOML value into it or raises ValueError."""
-
-    sentence: str
-    read: Callable[[Any], Any]
-
-
-def _whole(low: int, high: int) -> Allowed:
-    def read(value: Any) -> int:
-        number = int(value) if isinstance(value, str) else value
-        if isinstance(number, bool) or not isinstance(number, int) or not low <= number <= high:
-            raise ValueError(value)
-        return number
-
-    return Allowed(f"a whole number from {low} to {high}", read)
-
-
-def _one_of(words: Iterable[str]) -> Allowed:
-    choice = tuple(words)
-
-    def read(value: Any) -> str:
-        if value not in choice:
-            raise ValueError(value)
-        return str(value)
-
-    return Allowed("one of " + ", ".join(choice), read)
-
-
-def _read_text(value: Any) -> str:
-    if not isinstance(value, str) or not value.strip():
-        raise ValueError(value)
-    return value.strip()
-
-
-def _read_any_text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise TypeError(value)
-    return value.strip()
-
-
-def _read_path(value: Any) -> Path:
-    return Path(_read_text(value)).expanduser().absolute()
-
-
-def _read_switch(value: Any) -> bool:
-    words = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
-    return value if isinstance(value, bool) else words[str(value).lower()]
-
-
-def _read_database(value: Any) -> str:
-    text = _read_any_text(value)
-    if text and not text.startswith(("postgresql://", "postgres://")):
-        raise ValueError(value)
-    _ = urlsplit(text).port  # raises ValueError when it is no number
-    return text
-
-
-def _read_blobs(value: Any) -> str:
-    text = _read_any_text(value).rstrip("/")
-    if text and not re.fullmatch(r"[a-z][a-z0-9+]*://\S+", text):
-        raise ValueError(value)
-    return text
-
-
-def _read_plans(value: Any) -> str:
-    """One text, also of a table such as `nano = "256/250"` or `nano = {ram = 256, cpu = 250}`."""
-    if isinstance(value, dict):
-        sizes = {
-            name: f"{one['ram']}/{one['cpu']}" if isinstance(one, dict) else one
-            for name, one in value.items()
-        }
-        value = ", ".join(f"{name}={size}" for name, size in sizes.items())
-    plans = [part.strip() for part in _read_any_text(value).split(",") if part.strip()]
-    names = [plan.partition("=")[0].strip() for plan in plans]
-    if len(set(names)) != len(names) or not all(map(PLAN.fullmatch, plans)):
-        raise ValueError(value)
-    return ", ".join(re.sub(r"\s+", "", plan) for plan in plans)
-
-
-def _read_some_plans(value: Any) -> str:
-    return _read_text(_read_plans(value))
-
-
-def _read_origin(value: Any) -> str:
-    text = _read_any_text(value).rstrip("/")
-    if text and not text.startswith(("http://", "https://")):
-        raise ValueError(value)
-    return text
-
-
-TEXT = Allowed("a text that is not empty", _read_text)
-ANY_TEXT = Allowed("a text", _read_any_text)
-PATH = Allowed("a path", _read_path)
-SWITCH = Allowed("true or false", _read_switch)
-DATABASE = Allowed("a postgresql:// URL, or empty for SQLite in the data directory", _read_database)
-BLOBS = Allowed("a URL such as s3://bucket/prefix, or empty for a folder", _read_blobs)
-PLANS = Allowed("plans as name=MB/millicores, separated by commas, or a table", _read_some_plans)
-MORE_PLANS = Allowed("the same, or empty", _read_plans)
-ORIGIN = Allowed("an http:// or https:// address, or empty", _read_origin)
 
 
 def _row(default: Any, allowed: Allowed, help_sentence: str) -> Any:
@@ -141,7 +49,7 @@ def _row(default: Any, allowed: Allowed, help_sentence: str) -> Any:
 @dataclass(frozen=True)
 class Settings:
     host: str = _row("127.0.0.1", TEXT, "Address to listen on.")
-    port: int = _row(8700, _whole(0, 65535), "Port to listen on; 0 picks a free one.")
+    port: int = _row(8700, whole(0, 65535), "Port to listen on; 0 picks a free one.")
     data: Path = _row(
         Path("~/.tapeline"), PATH, "Directory that holds all state: database, keys, models."
     )
@@ -151,7 +59,7 @@ class Settings:
     blobs: str = _row(
         "", BLOBS, "Object storage for archives; empty: the folder `blobs` in the data directory."
     )
-    engine: str = _row("local", _one_of(["local"]), "Where models run.")
+    engine: str = _row("local", one_of(["local"]), "Where models run.")
     demo: bool = _row(False, SWITCH, "Start with a ready account, and models that run, to look at.")
     public_url: str = _row(
         "", ORIGIN, "Address under which people reach this server, for links; empty: as asked."
@@ -162,47 +70,47 @@ class Settings:
         "Comma-separated addresses of proxies whose X-Forwarded-For and -Proto are believed.",
     )
     signup: SignUp = _row(
-        "invite", _one_of(get_args(SignUp)), "Who may sign up once the first account exists."
+        "invite", one_of(get_args(SignUp)), "Who may sign up once the first account exists."
     )
     signin_limit_account: int = _row(
-        10, _whole(1, 1_000_000), "Attempts to sign in per account in 15 minutes."
+        10, whole(1, 1_000_000), "Attempts to sign in per account in 15 minutes."
     )
     signin_limit_address: int = _row(
-        60, _whole(1, 1_000_000), "Attempts to sign in or sign up per address in 15 minutes."
+        60, whole(1, 1_000_000), "Attempts to sign in or sign up per address in 15 minutes."
     )
-    invitation_days: int = _row(7, _whole(1, 365), "Days until an invitation link expires.")
-    session_days: int = _row(30, _whole(1, 365), "Days until an unused browser session expires.")
-    max_body: int = _row(1_000_000, _whole(1_000, 10_000_000_000), "Largest request body in bytes.")
+    invitation_days: int = _row(7, whole(1, 365), "Days until an invitation link expires.")
+    session_days: int = _row(30, whole(1, 365), "Days until an unused browser session expires.")
+    max_body: int = _row(1_000_000, whole(1_000, 10_000_000_000), "Largest request body in bytes.")
     max_large_body: int = _row(
         100_000_000,
-        _whole(1_000, 10_000_000_000),
+        whole(1_000, 10_000_000_000),
         "Largest body in bytes of a backtest's result or a batch of events.",
     )
     max_archive: int = _row(
-        100_000_000, _whole(1_000, 10_000_000_000), "Largest archive of a model in bytes, packed."
+        100_000_000, whole(1_000, 10_000_000_000), "Largest archive of a model in bytes, packed."
     )
-    upload_seconds: int = _row(900, _whole(1, 86_400), "How long an archive may take to arrive.")
+    upload_seconds: int = _row(900, whole(1, 86_400), "How long an archive may take to arrive.")
     plans: str = _row(
         "nano=256/250, micro=512/500, small=1024/1000, medium=2048/2000, large=4096/4000",
         PLANS,
         "Plans to run models with: memory in MB and thousandths of a core.",
     )
     backtest_plans: str = _row("slow=512/250", MORE_PLANS, "Further plans, for backtests alone.")
-    body_seconds: int = _row(60, _whole(1, 3600), "How long a body may take to arrive.")
+    body_seconds: int = _row(60, whole(1, 3600), "How long a body may take to arrive.")
     max_line: int = _row(
-        64 * 1024, _whole(100, 1_000_000), "Longest log line in bytes; a longer one is cut."
+        64 * 1024, whole(100, 1_000_000), "Longest log line in bytes; a longer one is cut."
     )
-    max_depth: int = _row(32, _whole(1, 200), "How deep JSON may be nested.")
-    max_parts: int = _row(1_000, _whole(1, 1_000_000), "Most fields or parts of a form.")
+    max_depth: int = _row(32, whole(1, 200), "How deep JSON may be nested.")
+    max_parts: int = _row(1_000, whole(1, 1_000_000), "Most fields or parts of a form.")
     write_queue: int = _row(
         10_000,
-        _whole(1, 10_000_000),
+        whole(1, 10_000_000),
         "Writes, and events, that may wait for the store; more get 503.",
     )
     busy_seconds: int = _row(
-        5, _whole(1, 600), "How long a write waits for another process that holds the database."
+        5, whole(1, 600), "How long a write waits for another process that holds the database."
     )
-    readers: int = _row(4, _whole(1, 64), "Connections and threads that read from the database.")
+    readers: int = _row(4, whole(1, 64), "Connections and threads that read from the database.")
     pythons: str = _row(
         "", ANY_TEXT, "Comma-separated folders or programs to look for Pythons in, before others."
     )
@@ -215,52 +123,52 @@ class Settings:
     package_proxy: str = _row("", ORIGIN, "Proxy through which packages are fetched.")
     resolution_hours: int = _row(
         24,
-        _whole(0, 24 * 365),
+        whole(0, 24 * 365),
         "Hours for which requirements mean the versions they meant when last resolved.",
     )
     environment_cache: int = _row(
-        10, _whole(1, 100_000), "Gigabytes that environments and their downloads may take."
+        10, whole(1, 100_000), "Gigabytes that environments and their downloads may take."
     )
     install_minutes: int = _row(
-        30, _whole(1, 1440), "Minutes that the installation of a model's packages may take."
+        30, whole(1, 1440), "Minutes that the installation of a model's packages may take."
     )
     stop_seconds: int = _row(
-        10, _whole(0, 3600), "Seconds that a model has to clean up when it is asked to stop."
+        10, whole(0, 3600), "Seconds that a model has to clean up when it is asked to stop."
     )
     backtest_minutes: int = _row(
-        720, _whole(1, 1_000_000), "Minutes after which a backtest is ended."
+        720, whole(1, 1_000_000), "Minutes after which a backtest is ended."
     )
     backtest_slots: int = _row(
-        0, _whole(0, 10_000), "Backtests that may run at once; 0: as many as there are cores."
+        0, whole(0, 10_000), "Backtests that may run at once; 0: as many as there are cores."
     )
     run_disk: int = _row(
-        2048, _whole(16, 10_000_000), "Megabytes that the folders of a run may take on disk."
+        2048, whole(16, 10_000_000), "Megabytes that the folders of a run may take on disk."
     )
     run_processes: int = _row(
-        256, _whole(8, 100_000), "Processes and threads that a run may have at once."
+        256, whole(8, 100_000), "Processes and threads that a run may have at once."
     )
     sample_days: int = _row(
-        3, _whole(1, 365), "Days for which memory and processor use of runs are kept."
+        3, whole(1, 365), "Days for which memory and processor use of runs are kept."
     )
     unsafe_no_sandbox: bool = _row(
         False, SWITCH, "Run models with no sandbox at all: they can read and change everything."
     )
     install_memory: int = _row(
-        2048, _whole(256, 1_000_000), "Megabytes of memory for the installation of a model."
+        2048, whole(256, 1_000_000), "Megabytes of memory for the installation of a model."
     )
     helpers: int = _row(
-        2, _whole(1, 64), "Processes at a time that take large results and batches apart."
+        2, whole(1, 64), "Processes at a time that take large results and batches apart."
     )
     late_seconds: int = _row(
         300,
-        _whole(0, 1_000_000_000),
+        whole(0, 1_000_000_000),
         "Seconds after its own time from which on an order that arrives is marked as late.",
     )
     log_level: logs.Level = _row(
-        "info", _one_of(get_args(logs.Level)), "Least important log lines to print."
+        "info", one_of(get_args(logs.Level)), "Least important log lines to print."
     )
     log_format: logs.Form = _row(
-        "text", _one_of(get_args(logs.Form)), "Log lines for people or as JSON."
+        "text", one_of(get_args(logs.Form)), "Log lines for people or as JSON."
     )
 
     def address(self, port: int) -> str:

@@ -1,0 +1,113 @@
+"""What settings may be: each kind reads a text or a TOML value, or refuses it in one sentence."""
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+# Memory of 16 MB and a hundredth of a core are the least that anything starts with.
+PLAN = re.compile(r"[a-z][a-z0-9-]{0,31}\s*=\s*(?:1[6-9]|[2-9]\d|[1-9]\d{2,6})/[1-9]\d{1,6}")
+
+
+@dataclass(frozen=True)
+class Allowed:
+    """What a setting takes: `read` turns text or a TOML value into it or raises ValueError."""
+
+    sentence: str
+    read: Callable[[Any], Any]
+
+
+def whole(low: int, high: int) -> Allowed:
+    def read(value: Any) -> int:
+        number = int(value) if isinstance(value, str) else value
+        if isinstance(number, bool) or not isinstance(number, int) or not low <= number <= high:
+            raise ValueError(value)
+        return number
+
+    return Allowed(f"a whole number from {low} to {high}", read)
+
+
+def one_of(words: Iterable[str]) -> Allowed:
+    choice = tuple(words)
+
+    def read(value: Any) -> str:
+        if value not in choice:
+            raise ValueError(value)
+        return str(value)
+
+    return Allowed("one of " + ", ".join(choice), read)
+
+
+def _read_text(value: Any) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError(value)
+    return value.strip()
+
+
+def _read_any_text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(value)
+    return value.strip()
+
+
+def _read_path(value: Any) -> Path:
+    return Path(_read_text(value)).expanduser().absolute()
+
+
+def _read_switch(value: Any) -> bool:
+    words = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
+    return value if isinstance(value, bool) else words[str(value).lower()]
+
+
+def _read_database(value: Any) -> str:
+    text = _read_any_text(value)
+    if text and not text.startswith(("postgresql://", "postgres://")):
+        raise ValueError(value)
+    _ = urlsplit(text).port  # raises ValueError when it is no number
+    return text
+
+
+def _read_blobs(value: Any) -> str:
+    text = _read_any_text(value).rstrip("/")
+    if text and not re.fullmatch(r"[a-z][a-z0-9+]*://\S+", text):
+        raise ValueError(value)
+    return text
+
+
+def _read_plans(value: Any) -> str:
+    """One text, also of a table such as `nano = "256/250"` or `nano = {ram = 256, cpu = 250}`."""
+    if isinstance(value, dict):
+        sizes = {
+            name: f"{one['ram']}/{one['cpu']}" if isinstance(one, dict) else one
+            for name, one in value.items()
+        }
+        value = ", ".join(f"{name}={size}" for name, size in sizes.items())
+    plans = [part.strip() for part in _read_any_text(value).split(",") if part.strip()]
+    names = [plan.partition("=")[0].strip() for plan in plans]
+    if len(set(names)) != len(names) or not all(map(PLAN.fullmatch, plans)):
+        raise ValueError(value)
+    return ", ".join(re.sub(r"\s+", "", plan) for plan in plans)
+
+
+def _read_some_plans(value: Any) -> str:
+    return _read_text(_read_plans(value))
+
+
+def _read_origin(value: Any) -> str:
+    text = _read_any_text(value).rstrip("/")
+    if text and not text.startswith(("http://", "https://")):
+        raise ValueError(value)
+    return text
+
+
+TEXT = Allowed("a text that is not empty", _read_text)
+ANY_TEXT = Allowed("a text", _read_any_text)
+PATH = Allowed("a path", _read_path)
+SWITCH = Allowed("true or false", _read_switch)
+DATABASE = Allowed("a postgresql:// URL, or empty for SQLite in the data directory", _read_database)
+BLOBS = Allowed("a URL such as s3://bucket/prefix, or empty for a folder", _read_blobs)
+PLANS = Allowed("plans as name=MB/millicores, separated by commas, or a table", _read_some_plans)
+MORE_PLANS = Allowed("the same, or empty", _read_plans)
+ORIGIN = Allowed("an http:// or https:// address, or empty", _read_origin)
