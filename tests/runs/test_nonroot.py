@@ -3,7 +3,6 @@
 import os
 import shutil
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,9 +10,7 @@ from pathlib import Path
 import numpy
 import pytest
 
-ROOT = Path(__file__).parent.parent.parent
-SYSTEM_PYTHON = "/usr/bin/python3"
-NOBODY = 65534
+from tests.runs.bare import NOBODY, ROOT, SYSTEM_PYTHON, can_be_nobody
 
 
 @pytest.fixture
@@ -25,16 +22,8 @@ def home() -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
-def _can_be_nobody() -> bool:
-    if os.geteuid() or not Path(SYSTEM_PYTHON).exists() or not shutil.which("setpriv"):
-        return False
-    asked = [SYSTEM_PYTHON, "-c", "import sys; print(sys.version_info[:2])"]
-    said = subprocess.run(asked, capture_output=True, text=True, check=False).stdout
-    return said.strip() == str(sys.version_info[:2]) and bool(ROOT.stat().st_mode & 0o005)
-
-
 @pytest.mark.heavy
-@pytest.mark.skipif(not _can_be_nobody(), reason="needs root and a system Python like ours")
+@pytest.mark.skipif(not can_be_nobody(), reason="needs root and a system Python like ours")
 @pytest.mark.parametrize(
     "chosen",
     [

@@ -182,7 +182,7 @@ def _about(found: Host, words: str) -> list[str]:
 
 def _problem(topic: str, state: Literal["weak", "bad"], text: str) -> Finding:
     says, dot, fix = text.rstrip(".").rpartition(". ")
-    return Finding(topic, state, says if dot else text, fix)
+    return Finding(topic, state, says, fix) if dot else Finding(topic, state, text)
 
 
 def _pythons(found: Found) -> Iterator[Finding]:

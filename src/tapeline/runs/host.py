@@ -1,6 +1,8 @@
 """What this host can do for a sandbox, found out by starting one, and what to change if not."""
 
+import errno
 import os
+import pwd
 import tempfile
 import time
 from pathlib import Path
@@ -9,11 +11,12 @@ import msgspec
 
 from tapeline.errors import CannotLaunch
 from tapeline.runs import cgroups, journal, sandbox, shims
-from tapeline.runs.box import Box, Launch, Policy
+from tapeline.runs.box import Box, Launch, Network, Policy
 from tapeline.settings import Settings
 
-NOBODY = 65534
+TRIAL_UID = 1_899_999_998  # beside those of models: where one can be had, so can the others
 TRIAL_SECONDS = 10.0
+TUN = "/dev/net/tun"
 SWITCHES = (
     ("user/max_user_namespaces", "0", "user.max_user_namespaces=15000"),
     ("kernel/unprivileged_userns_clone", "0", "kernel.unprivileged_userns_clone=1"),
@@ -32,6 +35,8 @@ class Host(msgspec.Struct, frozen=True, kw_only=True):
     is_root: bool
     sandboxed: bool
     """Whether a sandbox could be started just now."""
+    networked: bool
+    """Whether it reached the network, as most models do."""
     problems: list[str]
     """Each with the one command or change that solves it."""
 
@@ -46,38 +51,32 @@ class Host(msgspec.Struct, frozen=True, kw_only=True):
 def examine(settings: Settings) -> Host:
     runs = settings.data / "runs"
     runs.mkdir(mode=0o700, parents=True, exist_ok=True)
-    slirp, tree = shims.slirp_path(), cgroups.find(runs)
+    tree = cgroups.find(runs)
+    without = try_once(runs, "open")
+    trouble = None if without is None else try_once(runs, "none")
     problems = []
-    if slirp is None:
-        problems.append(
-            "slirp4netns is missing, so models have no network."
-            " Install it with: apt-get install slirp4netns"
-        )
-    elif not os.access("/dev/net/tun", os.R_OK | os.W_OK):
-        problems.append(
-            "/dev/net/tun cannot be opened, so models have no network."
-            " Load it with: modprobe tun (for a container: --device /dev/net/tun)"
-        )
+    if trouble is not None:
+        problems.append(_explained(trouble))
+    elif without is not None:
+        problems.append(_no_network(without))
     if tree is None:
         problems.append(
             "No control group can be written, so limits on memory and processor are weaker."
             " Run Tapeline as root, or as a systemd service with Delegate=yes"
         )
-    trouble = try_once(runs, "none" if problems and slirp is None else "open")
-    if trouble is not None:
-        problems.append(_explained(trouble))
     return Host(
         bwrap=_bwrap(),
-        slirp4netns=slirp,
+        slirp4netns=shims.slirp_path(),
         cgroup=tree.flavour if tree else None,
         is_root=os.geteuid() == 0,
         sandboxed=trouble is None,
+        networked=without is None,
         problems=problems,
     )
 
 
-def try_once(runs: Path, network: str) -> str | None:
-    """Why a sandbox that does nothing cannot be started; None if it can."""
+def try_once(runs: Path, network: Network) -> str | None:
+    """Why a sandbox that does nothing cannot be started as a model's would be; None if it can."""
     with tempfile.TemporaryDirectory(prefix="trial-", dir=runs) as made:
         folder = Path(made)
         box = Box(
@@ -87,13 +86,13 @@ def try_once(runs: Path, network: str) -> str | None:
             readonly=[],
             writable=[],
             tmp_mb=1,
-            network="open" if network == "open" else "none",
+            network=network,
             events_port=None,
             memory_mb=64,
             cpu_milli=1000,
             pids=16,
             disk_mb=None,
-            uid=NOBODY if os.geteuid() == 0 else None,
+            uid=TRIAL_UID if os.geteuid() == 0 else None,
         )
         spec = Launch(
             name=folder.name,
@@ -132,8 +131,49 @@ def _outcome(folder: Path) -> str | None:
     return "It did not end in time."
 
 
+def _no_network(trouble: str) -> str:
+    """The trial decides whether there is one; this look at the device only says what to do."""
+    if shims.slirp_path() is None:
+        return (
+            "slirp4netns is missing, so models have no network."
+            " Install it with: apt-get install slirp4netns"
+        )
+    match _opening(TUN):
+        case errno.EACCES:
+            return (
+                f"The user {_user()} may not open {TUN}, so models have no network."
+                f" Allow it with: sudo chmod 0666 {TUN}"
+            )
+        case errno.EPERM:
+            return (
+                f"This container may not use {TUN}, so models have no network."
+                f" Start it with: --device {TUN}"
+            )
+        case errno.ENOENT | errno.ENODEV | errno.ENXIO:
+            return (
+                f"There is no device {TUN}, so models have no network."
+                f" Load it with: sudo modprobe tun (for a container: --device {TUN})"
+            )
+    return f"Models have no network: {trouble}"
+
+
+def _opening(device: str) -> int | None:
+    try:
+        os.close(os.open(device, os.O_RDWR | os.O_CLOEXEC))
+    except OSError as error:
+        return error.errno
+    return None
+
+
+def _user() -> str:
+    try:
+        return pwd.getpwuid(os.geteuid()).pw_name
+    except KeyError:
+        return str(os.geteuid())
+
+
 def _explained(trouble: str) -> str:
-    if "apt-get" in trouble or "slirp4netns" in trouble:
+    if "apt-get" in trouble:
         return trouble
     for name, bad, cure in SWITCHES:
         path = Path("/proc/sys") / name

@@ -8,6 +8,7 @@ from typing import NoReturn
 
 NEWNS, NEWUSER, NEWNET = 0x00020000, 0x10000000, 0x40000000
 NOSUID, NODEV, BIND, RECURSIVE, PRIVATE = 2, 4, 4096, 16384, 1 << 18
+_DETACH = 2
 _PDEATHSIG, _DUMPABLE, _NO_NEW_PRIVS = 1, 4, 38
 _LIBRARY = ctypes.CDLL(None, use_errno=True)
 
@@ -23,6 +24,10 @@ def join(namespace: int) -> None:
 def mount(source: str, target: str, kind: str, flags: int, options: str = "") -> None:
     texts = [os.fsencode(one) for one in (source, target, kind, options)]
     _call("mount", texts[0], texts[1], texts[2], _unsigned_long(flags), texts[3])
+
+
+def unmount(target: str) -> None:
+    _call("umount2", os.fsencode(target), _DETACH)
 
 
 def begin(parent: int) -> None:

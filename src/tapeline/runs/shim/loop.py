@@ -168,7 +168,8 @@ class Shim:
         spec = self._spec
         self._namespace = network.make(spec["uid"], spec["events_port"])
         if spec["slirp"]:
-            network.wait_ready(self._start_internet())
+            log = os.path.join(spec["folder"], "shim.log")
+            network.wait_ready(self._start_internet(), log)
         if self._namespace.listener:
             address = os.path.join(spec["runs"], "address")
             self._forwarder = Forwarder(self._namespace.listener, address, self.watch)

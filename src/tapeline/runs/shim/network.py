@@ -7,6 +7,7 @@ import fcntl
 import os
 import select
 import socket
+import stat
 import struct
 import sys
 
@@ -15,6 +16,8 @@ from tapeline.runs.shim import kernel
 _SIOCADDRT, _SIOCSIFFLAGS = 0x890B, 0x8914
 _UP_AND_RUNNING, _REJECT_ROUTE = 0x41, 0x0201
 READY_WITHIN = 10_000  # milliseconds
+LAST_LINES = 3
+_TUN = (10, 200)  # what the kernel knows the device by, wherever its node is
 
 
 class Namespace:
@@ -54,7 +57,9 @@ def attach_internet(program: str, namespace: Namespace, uid: int | None) -> tupl
     if pid == 0:
         try:
             kernel.begin(parent)
+            _silent_streams()
             if uid is not None:
+                _device_of_its_own(uid)
                 kernel.become(uid, parent)
             _exec_slirp(program, namespace, ready)
         except BaseException as error:  # noqa: BLE001 - goes to the shim's own log
@@ -63,11 +68,14 @@ def attach_internet(program: str, namespace: Namespace, uid: int | None) -> tupl
     return pid, said
 
 
-def wait_ready(said: int) -> None:
+def wait_ready(said: int, log: str) -> None:
+    """`log` is where slirp4netns complains, which nobody could read there later."""
     poll = select.poll()
     poll.register(said, select.POLLIN)
-    if not poll.poll(READY_WITHIN) or not os.read(said, 1):
-        raise OSError("slirp4netns could not connect the sandbox to the network; see shim.log.")
+    if not poll.poll(READY_WITHIN):
+        raise OSError(f"slirp4netns did not connect the sandbox within {READY_WITHIN // 1000} s.")
+    if not os.read(said, 1):
+        raise OSError(f"slirp4netns could not connect the sandbox: {_last_words(log)}")
     os.close(said)
 
 
@@ -107,14 +115,40 @@ def _no_route_to(network: str, mask: str) -> bytes:
     )
 
 
+def _silent_streams() -> None:
+    null = os.open(os.devnull, os.O_RDWR)
+    os.dup2(null, 0)
+    os.dup2(null, 1)
+
+
+def _device_of_its_own(uid: int) -> None:
+    """Give whom we become a node of the tunnel device that is theirs, where only they see it.
+
+    The host's own is root's alone on a bare machine, or not there at all.
+    """
+    kernel.unshare(kernel.NEWNS)
+    kernel.mount("none", "/", "", kernel.RECURSIVE | kernel.PRIVATE)
+    kernel.mount("tmpfs", "/dev", "tmpfs", kernel.NOSUID, "mode=755,size=64k")
+    try:
+        os.umask(0o022)
+        os.mkdir("/dev/net")
+        os.mknod("/dev/net/tun", stat.S_IFCHR | 0o600, os.makedev(*_TUN))
+        os.chown("/dev/net/tun", uid, uid)
+    except PermissionError:
+        kernel.unmount("/dev")  # a container that forbids it: the host's node has to do
+
+
+def _last_words(log: str) -> str:
+    with open(log, errors="replace") as file:
+        lines = [line.strip() for line in file if not line.startswith("WARNING")]
+    return "; ".join(lines[-LAST_LINES:]) or "it ended without a word."
+
+
 def _exec_slirp(program: str, namespace: Namespace, ready: int) -> None:
     # Root of that namespace alone: enough to make its device and to lock itself in.
     kernel.join(namespace.user)
     for descriptor in (namespace.net, ready):
         os.set_inheritable(descriptor, True)
-    null = os.open(os.devnull, os.O_RDWR)
-    os.dup2(null, 0)
-    os.dup2(null, 1)
     os.chdir("/")
     arguments = [
         *("slirp4netns", "--configure", "--mtu=65520", "--disable-host-loopback"),
