@@ -129,6 +129,10 @@ class WrongKey(Unidentified):
     """The API key or its pass is wrong, or the key was deleted."""
 
 
+class WrongMetricsToken(Unidentified):
+    """Send the setting `metrics_token` of this server as `Authorization: Bearer`."""
+
+
 class CrossSiteRequest(Forbidden):
     """This request came from another site, so your session was not used for it."""
 

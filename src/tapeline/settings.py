@@ -69,6 +69,11 @@ class Settings:
         ANY_TEXT,
         "Comma-separated addresses of proxies whose X-Forwarded-For and -Proto are believed.",
     )
+    metrics_token: str = _row(
+        "",
+        ANY_TEXT,
+        "Secret that Prometheus sends to read /metrics; empty: there is no such page.",
+    )
     signup: SignUp = _row(
         "invite", one_of(get_args(SignUp)), "Who may sign up once the first account exists."
     )

@@ -248,7 +248,7 @@ def test_behind_the_guides_nginx_keys_arrive_and_pages_are_live(
     with nginx(tmp_path / "on", server.port) as address:
         pushed = httpx.post(f"{address}/v1/live/log", json=body, headers=headers)
         assert pushed.json() == {"status": "success"}
-        assert httpx.get(f"{address}/metrics").status_code == 403
+        assert httpx.get(f"{address}/metrics").status_code == 404
         assert "Tapeline" in httpx.get(f"{address}/auth/signin").text
         stream = f"{address}/api/models/{headers['model_id']}/stream"
         with httpx.stream("GET", stream, headers=dict(trader.client.headers)) as lines:

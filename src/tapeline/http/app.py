@@ -21,7 +21,7 @@ from tapeline.http.dispatch import Handler, handler
 from tapeline.http.docs_pages import show_docs
 from tapeline.http.edge import Edge
 from tapeline.http.events_api import EventsApi
-from tapeline.http.metrics import CONTENT_TYPE
+from tapeline.http.metrics import CONTENT_TYPE, require_token
 from tapeline.http.rendering import STATIC
 from tapeline.http.routes import ROUTES
 from tapeline.http.services import Services
@@ -90,7 +90,8 @@ def _route(path: str, handlers: dict[str, Handler]) -> BaseRoute:
 
 
 def _metrics(services: Services) -> Handler:
-    async def show(_request: Request) -> Response:
+    async def show(request: Request) -> Response:
+        require_token(services.settings.metrics_token, request.headers.get("authorization", ""))
         return Response(services.metrics.text(), headers={"Content-Type": CONTENT_TYPE})
 
     return show

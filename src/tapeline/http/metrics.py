@@ -1,5 +1,9 @@
-"""What Prometheus may ask: requests by route and status, and how the writer is doing."""
+"""What Prometheus may ask: requests by route and status, and how the writer is doing.
 
+How many orders come in is nobody's business but the operator's: without a token there is no page.
+"""
+
+import hmac
 from collections.abc import Iterator
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
@@ -8,6 +12,7 @@ from prometheus_client.gc_collector import GCCollector
 from prometheus_client.process_collector import ProcessCollector
 from prometheus_client.registry import Collector
 
+from tapeline.errors import NoSuchPage, WrongMetricsToken
 from tapeline.store.writer import Writer
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -48,6 +53,16 @@ class Metrics:
 
     def text(self) -> bytes:
         return generate_latest(self._registry)
+
+
+def require_token(token: str, authorization: str) -> None:
+    """Let those read who send the token of the settings; where there is none, nobody."""
+    if not token:
+        raise NoSuchPage
+    scheme, _, sent = authorization.partition(" ")
+    is_right = hmac.compare_digest(sent.strip().encode("latin-1"), token.encode())
+    if scheme.lower() != "bearer" or not is_right:
+        raise WrongMetricsToken
 
 
 class _OfWriter(Collector):
