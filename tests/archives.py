@@ -35,6 +35,13 @@ def raw_zip(entries: list[tuple[str | zipfile.ZipInfo, str | bytes]]) -> bytes:
     return out.getvalue()
 
 
+def unzipped(content: bytes, *, root: str = "model/") -> dict[str, str]:
+    """The files of an archive by their names under the root."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        names = archive.namelist()
+        return {name.removeprefix(root): archive.read(name).decode() for name in names}
+
+
 def plain(name: str, mode: int = 0o100644) -> zipfile.ZipInfo:
     info = zipfile.ZipInfo(name)
     info.filename = name  # as it is: the constructor tidies some names

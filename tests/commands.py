@@ -29,14 +29,22 @@ class Shell:
         self._notes = notes
 
     def types(self, command: str, stdin: str = "", seconds: float = 120) -> str:
-        """What the command prints; it must work."""
+        """What the command prints on standard output; it must work."""
+        return self._run(command, stdin, seconds, subprocess.PIPE)
+
+    def shows(self, command: str, stdin: str = "", seconds: float = 120) -> str:
+        """What a terminal shows of the command, remarks included; it must work."""
+        return self._run(command, stdin, seconds, subprocess.STDOUT)
+
+    def _run(self, command: str, stdin: str, seconds: float, errors: int) -> str:
         script = f"set -e\n{command}\npwd > {self._notes}\n"
         ended = subprocess.run(
             ["bash", "-c", script],
             cwd=self._at,
             env=self._environment,
             input=stdin,
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=errors,
             text=True,
             timeout=seconds,
             check=False,

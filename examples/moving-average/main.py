@@ -1,121 +1,115 @@
-"""Two moving averages on a simulated market: buy when the fast one crosses above the slow one.
+"""Two moving averages: hold while the fast one is above the slow one.
 
-Live it trades one simulated day every few seconds and pushes every order. `backtest` runs years of
-them at once. Only the standard library, Python 3.7 or newer.
+The same rule trades live and in `backtest`. The market is simulated, so nothing but this file is
+needed; to trade for real, put your exchange into `next_price` and `report`. Python 3.7 or newer.
 """
 
 import json
 import os
 import random
+import signal
+import threading
 import time
-import urllib.request
+from datetime import datetime, timezone
+from pathlib import Path
 
-SYMBOL, EXCHANGE, CASH, FEE = "BTC-USD", "simulated", 10_000.0, 0.001
-DAY = 86400
+import tapeline_client as tapeline
 
-
-def market(seed):
-    """Prices of one simulated day after another."""
-    dice, price, drift = random.Random(seed), 20_000.0, 0.0
-    while True:
-        drift = 0.97 * drift + dice.gauss(0.0, 0.003)
-        price *= 1.0 + drift + dice.gauss(0.0, 0.015)
-        yield price
+SYMBOL, EXCHANGE, CAPITAL, FEE, DAY = "BTC-USD", "simulated", 10000.0, 0.001, 86400
+STATE = Path(os.environ.get("TAPELINE_STATE_DIR", ".")) / "state.json"
 
 
-class Crossing:
-    """Says `buy`, `sell` or nothing for each new price."""
-
-    def __init__(self, fast, slow):
-        self.fast, self.slow, self.prices, self.holds = fast, slow, [], False
-
-    def decide(self, price):
-        self.prices = (self.prices + [price])[-self.slow :]
-        if len(self.prices) < self.slow:
-            return None
-        above = sum(self.prices[-self.fast :]) / self.fast > sum(self.prices) / self.slow
-        if above == self.holds:
-            return None
-        self.holds = above
-        return "buy" if above else "sell"
+def beginning():
+    """All that this model must not forget. The id of its first order is unlike any before."""
+    account = {"cash": CAPITAL, "held": 0.0, "first": int(time.time())}
+    return dict(account, day=0, price=20000.0, drift=0.0, prices=[])
 
 
-def push(path, body):
-    """Send an event to the platform; without one, print it."""
-    address = os.environ.get("TAPELINE_URL")
-    if not address:
-        print(path, json.dumps(body))
-        return
-    headers = {
-        "Content-Type": "application/json",
-        "model_id": os.environ["TAPELINE_MODEL_ID"],
-        "api_key": os.environ["TAPELINE_API_KEY"],
-        "api_pass": os.environ["TAPELINE_API_PASS"],
-    }
-    request = urllib.request.Request(address + path, json.dumps(body).encode(), headers)
-    urllib.request.urlopen(request, timeout=30).read()
+def next_price(state, seed):
+    """One simulated day. Each day has its own dice, so a restart goes on in the same market."""
+    dice = random.Random("{}/{}".format(seed, state["day"]))
+    state["drift"] = 0.95 * state["drift"] + dice.gauss(0.0, 0.002)
+    state["price"] = round(state["price"] * (1.0 + state["drift"] + dice.gauss(0.0, 0.015)), 2)
+    state["day"] += 1
 
 
-def order(number, side, size, price, annotation):
-    """One order as the platform reads it."""
-    name = "{}-{}".format(os.environ.get("TAPELINE_RUN_ID", "local"), number)
-    return {
-        "id": name,
-        "symbol": SYMBOL,
-        "exchange": EXCHANGE,
-        "side": side,
-        "size": round(size, 8),
-        "price": round(price, 2),
-        "fee": round(size * price * FEE, 2),
-        "annotation": annotation,
-    }
+def trade(state, fast, slow):
+    """Look at the newest price; return the order that follows from it, or None."""
+    state["prices"] = (state["prices"] + [state["price"]])[-slow:]
+    if len(state["prices"]) < slow:
+        return None
+    rising = sum(state["prices"][-fast:]) / fast > sum(state["prices"]) / slow
+    if rising == (state["held"] > 0):
+        return None
+    price, side = state["price"], "buy" if rising else "sell"
+    size = round(state["cash"] / price / (1 + FEE), 8) if rising else state["held"]
+    fee = round(size * price * FEE, 2)
+    state["cash"] += (-size if rising else size) * price - fee
+    state["held"] = size if rising else 0.0
+    return {"side": side, "size": size, "price": price, "fee": fee}
 
 
-def live(pause=3.0):
-    """Trade for ever, with a past to begin with."""
-    push("/v1/model/used-exchange", {"exchange": EXCHANGE})
-    push("/v1/model/used-symbol", {"symbol": SYMBOL})
-    crossing, cash, held, number = Crossing(5, 15), CASH, 0.0, 0
-    prices = market(time.time())
-    for _ in range(crossing.slow):
-        crossing.decide(next(prices))
-    crossing.holds = False
-    for price in prices:
-        print("price {:.2f}, worth {:.2f}".format(price, cash + held * price), flush=True)
-        push("/v1/live/mark-price", {"symbol": SYMBOL, "price": round(price, 2)})
-        side = crossing.decide(price)
-        if side:
-            number += 1
-            size = cash / price / (1 + FEE) if side == "buy" else held
-            push("/v1/live/spot-limit", order(number, side, size, price, "averages crossed"))
-            change = size * price
-            cash, held = (0.0, size) if side == "buy" else (change * (1 - FEE), 0.0)
-        time.sleep(pause)
+def report(order, state):
+    """Tell Tapeline. The id is made of what was saved: reported twice, it is still one order."""
+    name = "{}-{}".format(state["first"], state["day"])
+    tapeline.market_order(
+        SYMBOL,
+        order["side"],
+        order["size"],
+        id=name,
+        exchange=EXCHANGE,
+        annotation="averages crossed",
+    )
+    tapeline.update_trade(name, executionPrice=order["price"], fee=order["fee"], status="filled")
 
 
-def backtest(days=365, fast=10, slow=30, seed=7):
-    """Called by the platform with the backtest's arguments; what it returns is the result."""
-    start = time.time() // DAY * DAY - days * DAY
-    crossing, cash, held = Crossing(fast, slow), CASH, 0.0
-    values, trades = [], []
-    for day, price in zip(range(days), market(seed)):
-        moment = start + day * DAY
-        side = crossing.decide(price)
-        if side:
-            size = cash / price / (1 + FEE) if side == "buy" else held
-            cash, held = (0.0, size) if side == "buy" else (size * price * (1 - FEE), 0.0)
-            trades.append(dict(order(len(trades) + 1, side, size, price, ""), time=moment))
-        values.append({"time": moment, "value": cash + held * price})
-    gain = values[-1]["value"] / CASH - 1.0 if values else 0.0
+def save(state):
+    """Whole or not at all, whenever the power fails."""
+    new = STATE.with_suffix(".new")
+    new.write_text(json.dumps(state))
+    new.replace(STATE)
+
+
+def live(fast=5, slow=15, seed=4, pause=3.0):
+    """One simulated day every few seconds, until somebody stops it."""
+    stopping = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stopping.set())
+    state = json.loads(STATE.read_text()) if STATE.exists() else beginning()
+    tapeline.used_exchange(EXCHANGE)
+    tapeline.used_symbol(SYMBOL)
+    print("day {}, {} {} held".format(state["day"], state["held"], SYMBOL), flush=True)
+    while not stopping.wait(pause if state["day"] > slow else 0):  # a past to begin with
+        next_price(state, seed)
+        tapeline.mark_price(SYMBOL, state["price"])
+        order = trade(state, fast, slow)
+        if order:
+            report(order, state)
+        save(state)
+        worth = state["cash"] + state["held"] * state["price"]
+        print("price {:.2f}, worth {:.2f}".format(state["price"], worth), flush=True)
+    print("stopped, position kept", flush=True)
+    tapeline.close()
+
+
+def backtest(start="2025-01-01", days=365, fast=10, slow=30, seed=4):
+    """Called by Tapeline with the arguments of a backtest; the result is what it returns."""
+    begin = datetime.strptime(start, "%Y-%m-%d").replace(tzinfo=timezone.utc).timestamp()
+    state, values, trades = beginning(), [], []
+    for day in range(days):
+        moment = begin + day * DAY
+        next_price(state, seed)
+        order = trade(state, fast, slow)
+        if order:
+            trades.append(dict(order, symbol=SYMBOL, exchange=EXCHANGE, time=moment))
+        values.append({"time": moment, "value": state["cash"] + state["held"] * state["price"]})
     return {
         "symbols": [SYMBOL],
         "quote_asset": "USD",
-        "start_time": start,
-        "stop_time": start + days * DAY,
+        "start_time": begin,
+        "stop_time": begin + days * DAY,
         "account_values": values,
         "trades": trades,
-        "metrics": {"gain": {"value": gain, "display_name": "Gain", "type": "percent"}},
-        "indicators": {},
     }
 
 

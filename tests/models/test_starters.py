@@ -14,6 +14,8 @@ from tapeline.models import archive, starters
 from tapeline.models.starters import Starter
 from tapeline.tape.preparing import prepare_here
 
+CLIENT = Path(__file__).parents[2] / "client" / "src"
+
 
 def unpacked(starter: Starter, tmp_path: Path) -> Path:
     file, folder = tmp_path / "starter.zip", tmp_path / "model"
@@ -26,8 +28,8 @@ def unpacked(starter: Starter, tmp_path: Path) -> Path:
 
 def started(folder: Path, *code: str) -> str:
     done = subprocess.run(
-        [sys.executable, *code], cwd=folder, env={"PATH": os.defpath}, capture_output=True,
-        text=True, check=True, timeout=60,
+        [sys.executable, *code], cwd=folder, env={"PATH": os.defpath, "PYTHONPATH": str(CLIENT)},
+        capture_output=True, text=True, check=True, timeout=60,
     )  # fmt: skip
     return done.stdout
 
@@ -54,13 +56,12 @@ def test_the_strategy_gives_a_backtest_result_that_is_taken(tmp_path: Path) -> N
     assert pieces
 
 
-def test_the_screener_pushes_a_result_with_the_same_keys_for_every_symbol(tmp_path: Path) -> None:
+def test_the_screener_has_the_same_columns_for_every_symbol(tmp_path: Path) -> None:
     (screener,) = [one for one in starters.listed() if one.type == "screener"]
-    pushed = started(unpacked(screener, tmp_path), "main.py").splitlines()[-1]
-    path, _, body = pushed.partition(" ")
-    assert path == "/v1/live/screener-result"
-    rows = json.loads(body)["result"].values()
-    assert len({tuple(row) for row in rows}) == 1
+    folder = unpacked(screener, tmp_path)
+    rows = json.loads(started(folder, "-c", "import json, main; print(json.dumps(main.screen(0)))"))
+    assert {tuple(row) for row in rows.values()} == {("momentum", "last", "buy")}
+    assert "of 6 to buy" in started(folder, "main.py"), "it also runs without a server"
 
 
 def test_there_is_no_other_starter() -> None:

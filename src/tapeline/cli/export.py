@@ -7,6 +7,7 @@ from typing import IO, Annotated, Any
 
 import typer
 
+from tapeline.cli import manifest_file, packing
 from tapeline.cli.failures import Failure
 from tapeline.cli.options import Model
 from tapeline.cli.session import Session
@@ -34,6 +35,7 @@ def export(
         _write(session, found, sys.stdout.buffer)
         return
     file = Path(output or f"{found['id']}.record.ndjson")
+    _refuse_in_model(file)
     if file.exists() and not force:
         raise Failure(f"{file} is there already. Choose another with --output, or say --force")
     draft = file.with_name(f".{file.name}.part")
@@ -49,6 +51,15 @@ def export(
         f"{file} holds {events:,} events of {found['name']}. Check it with: tapeline verify {file}",
         {"file": str(file), "model_id": found["id"], "events": events},
     )
+
+
+def _refuse_in_model(file: Path) -> None:
+    """What lies in a model's folder is uploaded with its next version, for others to read."""
+    if manifest_file.find(file.parent) is not None and not packing.is_left_out(file.name):
+        raise Failure(
+            f"{file} would be uploaded with the next version, because {file.parent.resolve()} is a"
+            f" model's folder. Use --output ../{file.name}, or a name that ends in .record.ndjson"
+        )
 
 
 def _write(session: Session, model: dict[str, Any], out: IO[bytes]) -> int:

@@ -38,7 +38,7 @@ def follow_live(
     changes = Changes(session, model_id, after)
     until: float | None = None
     while True:
-        with _waiting(session, "running" if until else "starting"):
+        with waiting(session, "running" if until else "starting"):
             change = changes.next(_patience(until))
         if change is None:
             run = run_of(session, model_id, run_id)
@@ -62,7 +62,7 @@ def follow_backtest(session: Session, tested: dict[str, Any], after: int) -> dic
     model_id, run_id = tested["modelId"], tested["runId"]
     changes = Changes(session, model_id, after)
     while True:
-        with _waiting(session, "running the backtest"):
+        with waiting(session, "running the backtest"):
             change = changes.next(LOOKED_EVERY)
         if change is not None and change.fields.get("run_id") == run_id:
             _show(session, change)
@@ -117,7 +117,7 @@ def show_line_beside(session: Session, line: dict[str, Any]) -> None:
 
 
 @contextmanager
-def _waiting(session: Session, what: str) -> Iterator[None]:
+def waiting(session: Session, what: str) -> Iterator[None]:
     """A spinner while nothing comes, on a terminal alone."""
     if not session.screen.is_lively:
         yield

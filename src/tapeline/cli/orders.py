@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tapeline.cli import screen
+from tapeline.cli import first, screen
 from tapeline.cli.logs import moment_of
 from tapeline.cli.options import Count, Model
 from tapeline.cli.session import Session
@@ -14,7 +14,10 @@ from tapeline.cli.spoken import spoken
 SIDES = {"buy": "green", "sell": "red"}
 
 
-@spoken("tapeline orders", "tapeline orders Trend --symbol BTC-USD --side buy --since 1d --json")
+@spoken(
+    "tapeline orders --wait",
+    "tapeline orders Trend --symbol BTC-USD --side buy --since 1d --json",
+)
 def orders(
     context: typer.Context,
     model: Model = None,
@@ -24,14 +27,18 @@ def orders(
     since: Annotated[
         str | None, typer.Option("--since", help="Only newer ones: 15m, 2h, 3d, or a date.")
     ] = None,
+    wait: first.Wait = False,
 ) -> None:
     """List a model's orders, newest first."""
     session = Session.of(context)
     found = session.model(model)
     oldest = None if since is None else moment_of(since, time.time())
-    items = session.everything(
-        f"/api/models/{found['id']}/orders", number, symbol=symbol, side=side, since=oldest
-    )
+
+    def ask() -> list[dict[str, Any]]:
+        path = f"/api/models/{found['id']}/orders"
+        return session.everything(path, number, symbol=symbol, side=side, since=oldest)
+
+    items = first.look(session, found, ask, wait=wait)
     if session.choices.as_json:
         session.screen.json(items)
         return
@@ -39,7 +46,7 @@ def orders(
         ["when", "symbol", "side", "?type", ">size", ">price", "status", "~note", "?id"],
         [_row(one) for one in items],
         empty=f"{found['name']} has no orders"
-        + (" like that." if symbol or side or since else " yet."),
+        + (" like that." if symbol or side or since else " yet. Wait for the first with: --wait"),
     )
 
 

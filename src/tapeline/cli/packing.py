@@ -18,7 +18,7 @@ from tapeline.cli.manifest_file import ManifestFile
 IGNORED = (
     ".git", ".hg", ".svn", "__pycache__", "*.pyc", ".venv", "venv", "node_modules", ".idea",
     ".vscode", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".ipynb_checkpoints", ".tox",
-    ".nox", ".DS_Store", "Thumbs.db", ".env", ".env.*", "*.tape.ndjson",
+    ".nox", ".DS_Store", "Thumbs.db", ".env", ".env.*", "*.tape.ndjson", "*.record.ndjson",
 )  # fmt: skip
 ROOT = "model"
 MOMENT = (2020, 1, 1, 0, 0, 0)  # the time a file was written is no part of a model
@@ -36,9 +36,7 @@ class Packed:
 
 @contextmanager
 def pack(folder: Path, manifest: ManifestFile) -> Iterator[Packed]:
-    asked = manifest.values.get("ignore_files") or []
-    if not isinstance(asked, list) or not all(isinstance(one, str) for one in asked):
-        raise Failure(f"`ignore_files` in {manifest.file.name} must be a list of texts.")
+    asked = _asked(manifest)
     left_out: list[str] = []
     with tempfile.SpooledTemporaryFile(IN_MEMORY) as content:
         count = 0
@@ -73,7 +71,7 @@ def _files(folder: Path, asked: Sequence[str], left_out: list[str]) -> Iterator[
             path = (here / name).as_posix()
             if _is_asked(path, asked):
                 continue
-            if _is_usual(name) or (Path(where) / name / "pyvenv.cfg").exists():
+            if is_left_out(name) or (Path(where) / name / "pyvenv.cfg").exists():
                 left_out.append(f"{path}/")
             elif (Path(where) / name).is_symlink():
                 raise Failure(
@@ -87,7 +85,7 @@ def _files(folder: Path, asked: Sequence[str], left_out: list[str]) -> Iterator[
             path = (here / name).as_posix()
             if _is_asked(path, asked):
                 continue
-            if _is_usual(name):
+            if is_left_out(name):
                 left_out.append(path)
             elif not (Path(where) / name).is_file():
                 raise Failure(f"{path} is no plain file. Name it in `ignore_files`.")
@@ -95,7 +93,23 @@ def _files(folder: Path, asked: Sequence[str], left_out: list[str]) -> Iterator[
                 yield path, Path(where) / name
 
 
-def _is_usual(name: str) -> bool:
+def holds(folder: Path, manifest: ManifestFile, opened: os.stat_result) -> str | None:
+    """The path of an open file in what would be packed of a folder; None when it is not there."""
+    for path, file in _files(folder, _asked(manifest), []):
+        if os.path.samestat(file.stat(), opened):
+            return path
+    return None
+
+
+def _asked(manifest: ManifestFile) -> list[str]:
+    asked = manifest.values.get("ignore_files") or []
+    if not isinstance(asked, list) or not all(isinstance(one, str) for one in asked):
+        raise Failure(f"`ignore_files` in {manifest.file.name} must be a list of texts.")
+    return asked
+
+
+def is_left_out(name: str) -> bool:
+    """Whether a file or folder of this name never becomes part of a model."""
     return any(fnmatch.fnmatchcase(name, pattern) for pattern in IGNORED)
 
 

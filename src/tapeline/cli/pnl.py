@@ -4,7 +4,7 @@ from typing import Any
 
 import typer
 
-from tapeline.cli import screen
+from tapeline.cli import first, screen
 from tapeline.cli.failures import Failure
 from tapeline.cli.options import Model
 from tapeline.cli.screen import Screen, signed
@@ -15,23 +15,35 @@ from tapeline.cli.wire import NO_SUCH_PAGE, Missing
 CURVE = 60
 
 
-@spoken("tapeline pnl", "tapeline pnl Trend --json")
-def pnl(context: typer.Context, model: Model = None) -> None:
+@spoken("tapeline pnl --wait", "tapeline pnl Trend --json")
+def pnl(context: typer.Context, model: Model = None, wait: first.Wait = False) -> None:
     """Show a model's profit and loss."""
     session = Session.of(context)
     found = session.model(model)
+    answer: dict[str, Any] = {}
+
+    def ask() -> bool:
+        answer.update(_ask(session, found))
+        filled = any(one["fills"] for one in (answer.get("by_currency") or {}).values())
+        return filled or answer.get("source") == "model"
+
+    first.look(session, found, ask, wait=wait)
+    if session.choices.as_json:
+        session.screen.json(answer)
+    else:
+        show_pnl(session.screen, answer)
+
+
+def _ask(session: Session, model: dict[str, Any]) -> dict[str, Any]:
     try:
-        answer = session.wire.get(f"/api/models/{found['id']}/pnl")
+        answer: dict[str, Any] = session.wire.get(f"/api/models/{model['id']}/pnl")
     except Missing as missing:
         if missing.said_code != NO_SUCH_PAGE:
             raise
         raise Failure(
             f"{session.profile.url} does not compute profit and loss. Upgrade the server."
         ) from None
-    if session.choices.as_json:
-        session.screen.json(answer)
-    else:
-        show_pnl(session.screen, answer)
+    return answer
 
 
 def show_pnl(out: Screen, answer: dict[str, Any]) -> None:
@@ -39,7 +51,7 @@ def show_pnl(out: Screen, answer: dict[str, Any]) -> None:
     out.table(
         ["currency", ">total", ">realized", ">unrealized", ">fees", ">fills"],
         [_money(currency, one) for currency, one in by_currency.items()],
-        empty="There are no fills yet, so there is neither profit nor loss.",
+        empty="There is no profit or loss before the first fill. Wait for it with: --wait",
     )
     if positions := answer.get("positions"):
         out.say()

@@ -1,12 +1,14 @@
 """`tapeline secrets`: what a model must know and nobody else."""
 
+import os
 import sys
+from pathlib import Path
 from typing import Annotated
 from urllib.parse import quote
 
 import typer
 
-from tapeline.cli import screen
+from tapeline.cli import manifest_file, packing, screen
 from tapeline.cli.failures import Misused
 from tapeline.cli.options import Model, ModelOption
 from tapeline.cli.session import Session
@@ -39,6 +41,21 @@ def put(context: typer.Context, name: SecretName, model: ModelOption = None) -> 
     path = f"/api/models/{found['id']}/secrets/{quote(name, safe='')}"
     answer = session.wire.ask("PUT", path, json_of({"value": value}))
     session.screen.done(f"{name} is set for the next runs of {found['name']}.", answer)
+    _warn_of_file(session)
+
+
+def _warn_of_file(session: Session) -> None:
+    """A secret that was read from a file in the model's folder would be in its next version."""
+    manifest = manifest_file.find(Path())
+    if manifest is None or sys.stdin.isatty():
+        return
+    path = packing.holds(Path(), manifest, os.fstat(sys.stdin.fileno()))
+    if path is not None:
+        session.screen.note(
+            f"{path} is in the model's folder and would be uploaded with the next version, for"
+            " every member of the project to read. Move it away, or name it in .tapelineignore",
+            "yellow",
+        )
 
 
 @spoken("tapeline secrets list", "tapeline secrets list Trend --json")

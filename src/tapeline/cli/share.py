@@ -102,8 +102,8 @@ def new(
     session.screen.say(f"link   {made['url']}")
     session.screen.say(f"embed  {frame}")
     session.screen.note(
-        f"Whoever has it sees: {_words(made)}. The address is shown this once; revoke it with:"
-        f" tapeline share rm {made['id']} --model {found['id']}",
+        f"Anyone with the link sees: {_words(made)}. The address is shown this once; revoke it"
+        f" with: tapeline share rm {made['id']} --model {found['id']}",
         "yellow",
     )
 
