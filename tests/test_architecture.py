@@ -13,8 +13,13 @@ SOURCE = ROOT / "src" / "tapeline"
 MODULES = sorted(SOURCE.rglob("*.py"))
 
 # Who may import whom. A room that is not listed here does not exist.
-FOUNDATION = {"", "errors", "ids", "logs", "private_files", "settings", "setting_kinds"}
+FOUNDATION = {
+    "", "background", "descriptors", "errors", "ids", "logs", "private_files", "settings",
+    "setting_kinds",
+}  # fmt: skip
 ARROWS: dict[str, set[str]] = {
+    "background": {"logs"},
+    "descriptors": set(),
     "errors": set(),
     "ids": set(),
     "logs": set(),
@@ -134,6 +139,29 @@ def test_only_settings_reads_the_environment() -> None:
         if {"os.environ", "os.getenv"} & set(_attributes(module))
     }
     assert readers == {"settings.py"}
+
+
+# Work that is begun and left alone has one owner, which hears of its failures. These may begin some
+# themselves, because somebody hears of theirs:
+OWNERS_OF_WORK = {
+    "background.py": "the owner",
+    "http/event_door.py": "the requests that wait for the answer get its failure",
+    "http/events_api.py": "the request that it belongs to gets its failure",
+    "store/writer.py": "every job is answered, whatever happens; commands have a writer too",
+    "cli/redirect.py": "a command that signs in waits for it",
+    "cli/changes.py": "a command that follows a stream waits for it",
+}
+BEGINS_WORK = {"create_task", "ensure_future", "TaskGroup", "Thread", "Timer", "start_new_thread"}
+
+
+def test_work_beside_the_requests_has_one_owner() -> None:
+    beginners = set()
+    for module in MODULES:
+        called = {node.func for node in nodes_of(module) if isinstance(node, ast.Call)}
+        names = {getattr(one, "attr", getattr(one, "id", "")) for one in called}
+        if names & BEGINS_WORK and SHIM not in module.parents:
+            beginners.add(str(module.relative_to(SOURCE)))
+    assert beginners == set(OWNERS_OF_WORK)
 
 
 def _attributes(module: Path) -> Iterator[str]:

@@ -8,11 +8,13 @@ from starlette.types import ASGIApp
 
 from tapeline.accounts import id_tokens
 from tapeline.accounts.id_tokens import KeyRing
+from tapeline.background import Background
 from tapeline.datadir import fresh_folder, prepare
 from tapeline.errors import CannotStart
 from tapeline.http import app
 from tapeline.http.metrics import Metrics
 from tapeline.http.services import Services
+from tapeline.models.sweeping import keep_sweeping
 from tapeline.results.bookkeeper import Bookkeeper
 from tapeline.results.reporter import Reporter
 from tapeline.runs import interpreters
@@ -26,6 +28,7 @@ from tapeline.store.store import Store
 from tapeline.tape import uploads
 from tapeline.tape.append import Appender
 from tapeline.tape.children import Helpers
+from tapeline.tape.clearing import keep_clearing
 from tapeline.tape.inbox import Inbox
 from tapeline.tape.signer import Signer
 from tapeline.tape.staging import Staging
@@ -50,7 +53,7 @@ def open_store(settings: Settings) -> Iterator[Store]:
 @contextmanager
 def open_services(settings: Settings) -> Iterator[Services]:
     with open_store(settings) as store:
-        keys = settings.data / "keys"
+        background, keys = Background(), settings.data / "keys"
         id_tokens.ensure_key(keys)
         watchers, appender = Watchers(), Appender(Signer(keys))
         inbox = Inbox(store.writer, appender, watchers, settings.write_queue)
@@ -58,9 +61,11 @@ def open_services(settings: Settings) -> Iterator[Services]:
         if store.database.file is not None:  # on PostgreSQL another server may be staging now
             store.write_now(uploads.discard_orphans)
         blobs, seal = Blobs(settings.data / "blobs", settings.blobs), Seal.of(keys)
-        reporter, found = Reporter(store, spool), interpreters.of_host(settings)
+        reporter, found = Reporter(store, spool, background), interpreters.of_host(settings)
         staging = Staging(settings, store, Helpers(settings.helpers), spool, reporter.wake)
-        runner = Runner(settings, store, blobs, seal, appender, watchers, staging, found)
+        runner = Runner(
+            settings, store, blobs, seal, appender, watchers, staging, found, background
+        )
         services = Services(
             settings,
             store,
@@ -74,20 +79,26 @@ def open_services(settings: Settings) -> Iterator[Services]:
             found.interpreters,
             runner,
             reporter,
-            Bookkeeper(store),
+            Bookkeeper(store, background),
+            background,
         )
-        listener = _listen(store, appender, watchers)
+        keep_clearing(background, store)
+        keep_sweeping(background, store, blobs)
+        listener = _listen(store, appender, watchers, background)
         try:
             yield services
         finally:
             if listener is not None:
                 listener.close()
             watchers.close()
+            runner.close()
             services.passwords.shutdown()
             services.archives.shutdown()
 
 
-def _listen(store: Store, appender: Appender, watchers: Watchers) -> "Listener | None":
+def _listen(
+    store: Store, appender: Appender, watchers: Watchers, background: Background
+) -> "Listener | None":
     """Streams of this server hear of what others write to the same database."""
 
     def on_words(words: str) -> None:
@@ -96,7 +107,7 @@ def _listen(store: Store, appender: Appender, watchers: Watchers) -> "Listener |
             watchers.tell_of_others(model_ids)
 
     watchers.hears_others = store.database.file is not None
-    return store.database.listen(announcing.CHANNEL, on_words, watchers.hear_others)
+    return store.database.listen(background, announcing.CHANNEL, on_words, watchers.hear_others)
 
 
 def application(services: Services) -> ASGIApp:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from sqlalchemy import Connection, delete, func, select
 
+from tapeline.background import Background
 from tapeline.results import metrics, report, reporter, reports
 from tapeline.results.records import Row
 from tapeline.store import result_tables, tape_tables
@@ -19,6 +20,11 @@ from tests.pushing import RESULT, Model, new_key, pushing
 from tests.results.series import DAY, MONDAY, every_day, frame, qs, walk
 
 PATH = "/v1/backtest/result"
+
+
+def sweep(model: Model) -> None:
+    spool = model.service.services.staging.spool
+    run(reporter.Reporter(model.service.store, spool, Background()).sweep())
 
 
 def result(backtest_id: str = "b1", *, count: int = 400, seed: int = 1, **more: Any) -> Any:
@@ -94,7 +100,7 @@ def test_a_replaced_result_is_computed_anew_and_the_old_report_goes(model: Model
     model.push(PATH, result(seed=2))
     second = computed(model)
     assert first["sharpe"]["value"] != second["sharpe"]["value"]
-    run(reporter.Reporter(model.service.store, model.service.services.staging.spool).sweep())
+    sweep(model)
     assert rows_in(model.service, result_tables.reports) == {"reports": 1}
     assert model.get("/backtests/b1")["trials"]["count"] == 1
     assert model.first_break() is None
@@ -216,7 +222,7 @@ def test_a_deleted_backtest_is_gone_at_once_and_stays_a_trial(model: Model) -> N
     assert model.owner.delete(address).status_code == 404
     assert [one["backtest_id"] for one in model.items("/backtests")] == ["b2"]
     assert model.get("/backtests/b2")["trials"]["count"] == 2
-    run(reporter.Reporter(model.service.store, model.service.services.staging.spool).sweep())
+    sweep(model)
     tables = (result_tables.reports, result_tables.discards)
     assert rows_in(model.service, *tables) == {"reports": 1, "discards": 0}
     uploads = model.service.store.read_now(
@@ -238,7 +244,7 @@ def test_a_deleted_model_leaves_no_reports_and_no_trials(model: Model) -> None:
     from tapeline.tape import clearing
 
     run(clearing.clear(model.service.store))
-    run(reporter.Reporter(model.service.store, model.service.services.staging.spool).sweep())
+    sweep(model)
     tables = [getattr(result_tables, name) for name in ("reports", "report_pieces", "trials")]
     assert set(rows_in(model.service, *tables).values()) == {0}
 
@@ -420,7 +426,7 @@ def test_what_a_crash_left_of_a_report_is_found_again(model: Model) -> None:
     store = model.service.store
     store.write_now(reports.begin, "crashed")
     store.write_now(reports.put, "crashed", [Row("equity", 0, n, b"x") for n in range(50)])
-    run(reporter.Reporter(store, model.service.services.staging.spool).sweep())
+    sweep(model)
     uploads = store.read_now(lambda c: set(c.scalars(select(result_tables.report_pieces.c.upload))))
     assert len(uploads) == 1
     assert rows_in(model.service, result_tables.reports) == {"reports": 1}

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from tapeline.background import Background
 from tapeline.errors import CannotInstall, CannotLaunch
 from tapeline.models.manifest import Manifest
 from tapeline.models.versions import Version
@@ -120,6 +121,7 @@ def _local(settings: Settings) -> LocalEngine:
         found,
         Environments(settings.data / "environments", installer=installer),
         host.confinement(),
+        Background(),
     )
     engine.begin(8700)
     return engine

@@ -1,6 +1,5 @@
 """`tapeline up`: everything in the foreground."""
 
-import asyncio
 import gc
 import os
 import shlex
@@ -14,7 +13,7 @@ import typer
 import uvicorn
 from starlette.types import ASGIApp
 
-from tapeline import __version__, compose, datadir, logs, settings
+from tapeline import __version__, compose, datadir, descriptors, logs, settings
 from tapeline.accounts import users
 from tapeline.cli import demo as demonstration
 from tapeline.cli import demo_models
@@ -68,6 +67,7 @@ def up(
 
 
 def _serve(chosen: Settings) -> None:
+    log.info("descriptors", limit=descriptors.raise_limit())
     listener = _listen(chosen)
     note = f"{_address(chosen, listener)}, process {os.getpid()}"
     with (
@@ -147,8 +147,7 @@ class _Server(uvicorn.Server):
             return
         self._is_stopping = True
         log.info("stopping_models")
-        loop = asyncio.get_event_loop()
-        self._last = loop.create_task(self._stop_models(sig, frame))
+        self._services.background.begin("stopping", self._stop_models(sig, frame))
 
     async def _stop_models(self, sig: int, frame: FrameType | None) -> None:
         try:

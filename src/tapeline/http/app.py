@@ -1,6 +1,5 @@
 """The application: rows and pages in, one ASGI callable out. Assembly only."""
 
-import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import cache
@@ -26,8 +25,6 @@ from tapeline.http.rendering import STATIC
 from tapeline.http.routes import ROUTES
 from tapeline.http.services import Services
 from tapeline.http.web_app import BuiltFiles
-from tapeline.models.sweeping import keep_sweeping
-from tapeline.tape.clearing import keep_clearing
 
 
 def build(services: Services) -> ASGIApp:
@@ -62,19 +59,8 @@ def _beside(services: Services) -> Callable[[Starlette], AbstractAsyncContextMan
 
     @asynccontextmanager
     async def running(_app: Starlette) -> AsyncIterator[None]:
-        tasks = [
-            asyncio.create_task(keep_clearing(services.store)),
-            asyncio.create_task(services.runner.keep()),
-            asyncio.create_task(keep_sweeping(services.store, services.blobs)),
-            asyncio.create_task(services.reporter.keep_reporting()),
-            asyncio.create_task(services.bookkeeper.follow()),
-        ]
-        try:
+        async with services.background.running():
             yield
-        finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
 
     return running
 

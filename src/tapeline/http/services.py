@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from tapeline.accounts.id_tokens import KeyRing
+from tapeline.background import Background
 from tapeline.http.metrics import Metrics
 from tapeline.results.bookkeeper import Bookkeeper
 from tapeline.results.reporter import Reporter
@@ -58,6 +59,7 @@ class Services:
     runner: Runner
     reporter: Reporter
     bookkeeper: Bookkeeper
+    background: Background
     passwords: ThreadPoolExecutor = field(default_factory=_two_threads)
     archives: ThreadPoolExecutor = field(default_factory=_threads_for_archives)
     """Where archives are checked and kept."""

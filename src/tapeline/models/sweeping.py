@@ -7,7 +7,7 @@ anew, so a blob that is young may be somebody's in a moment.
 import asyncio
 import time
 
-from tapeline.errors import Unavailable
+from tapeline.background import Background
 from tapeline.logs import Log
 from tapeline.models import versions
 from tapeline.store.blobs import Blobs
@@ -16,18 +16,16 @@ from tapeline.store.store import Store
 log = Log(__name__)
 
 PORTION = 500
-FIRST_AFTER, SWEPT_EVERY = 60.0, 3600.0  # seconds
+FIRST_AFTER, SWEPT_EVERY, WITHIN = 60.0, 3600.0, 900.0  # seconds
 
 
-async def keep_sweeping(store: Store, blobs: Blobs) -> None:
-    """Runs beside the service."""
-    await asyncio.sleep(FIRST_AFTER)
-    while True:
-        try:
-            await sweep(store, blobs, time.time())
-        except Unavailable:
-            log.warning("sweeping_put_off")
-        await asyncio.sleep(SWEPT_EVERY)
+def keep_sweeping(background: Background, store: Store, blobs: Blobs) -> None:
+    """Beside the service."""
+
+    async def turn() -> None:
+        await sweep(store, blobs, time.time())
+
+    background.loop("sweeping", turn, every=SWEPT_EVERY, first_after=FIRST_AFTER, within=WITHIN)
 
 
 async def sweep(store: Store, blobs: Blobs, now: float) -> int:

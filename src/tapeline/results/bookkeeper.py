@@ -10,24 +10,26 @@ from weakref import WeakValueDictionary
 
 from sqlalchemy import Connection, select
 
+from tapeline.background import Background
 from tapeline.errors import NoSuchModel, Unavailable
-from tapeline.logs import Log
 from tapeline.results import journal, reckoning
 from tapeline.results.books import carry_out
 from tapeline.store.store import Store
 from tapeline.store.tables import models
 from tapeline.store.tape_tables import tapes
 
-log = Log(__name__)
-
-LOOKED_EVERY = 2.0  # seconds
+LOOKED_EVERY, WITHIN = 2.0, 60.0  # seconds
+LONGEST_REST = 20.0
 TOGETHER = 500  # tapes in one look
 SHARE = 0.1  # of the time, at most: a flood of orders must get in, their sums can wait
 
 
 class Bookkeeper:
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, background: Background) -> None:
         self._store = store
+        self._work = background.loop(
+            "bookkeeper", self.go_round, every=LOOKED_EVERY, within=WITHIN, essential=True
+        )
         self._seen: dict[int, int] = {}
         self._turns: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
 
@@ -36,23 +38,18 @@ class Bookkeeper:
         while await self._portion(tape, until):
             pass
 
-    async def follow(self) -> None:
-        """Runs beside the service."""
-        while True:
-            started = monotonic()
-            try:
-                await self.go_round()
-            except Unavailable:
-                log.warning("bookkeeping_put_off")
-            await asyncio.sleep(max(LOOKED_EVERY, (monotonic() - started) / SHARE))
-
     async def go_round(self) -> None:
         """Look at every tape that has moved since the last time."""
+        started = monotonic()
         heads = await self._store.read(_heads)
+        await self._rest(started)
         moved = [tape for tape, seq in heads.items() if self._seen.get(tape) != seq]
         for start in range(0, len(moved), TOGETHER):
             some = tapes.c.no.in_(moved[start : start + TOGETHER])
-            for tape, seq in (await self._store.read(journal.behind, some)).items():
+            started = monotonic()
+            behind = await self._store.read(journal.behind, some)
+            await self._rest(started)
+            for tape, seq in behind.items():
                 await self._unhurried(tape, seq)
         self._seen = heads
 
@@ -60,14 +57,19 @@ class Bookkeeper:
         started = monotonic()
         try:
             while await self._portion(tape, until):
-                await asyncio.sleep((monotonic() - started) / SHARE)
+                await self._rest(started)
                 started = monotonic()
         except Unavailable:
             raise
         except NoSuchModel:
             return  # deleted meanwhile
         except Exception as error:  # noqa: BLE001 - one model's trouble is not that of the others
-            log.error("books_not_kept", tape=tape, error=repr(error))
+            self._work.note(error, f"tape {tape}")
+
+    async def _rest(self, started: float) -> None:
+        self._work.beat()
+        await asyncio.sleep(min(LONGEST_REST, (monotonic() - started) / SHARE))
+        self._work.beat()
 
     async def _portion(self, tape: int, until: int) -> bool:
         """Do a portion; whether there was one to do."""

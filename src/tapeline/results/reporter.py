@@ -12,13 +12,14 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, BinaryIO
+from time import monotonic
+from typing import Any, BinaryIO, NamedTuple
 
 import msgspec
 from sqlalchemy import Connection, select
 
+from tapeline.background import Background
 from tapeline.errors import Unavailable
-from tapeline.logs import Log
 from tapeline.results import reports
 from tapeline.results.live import LiveMetrics
 from tapeline.results.records import INDEX, Report, Row
@@ -26,78 +27,74 @@ from tapeline.store.store import Store
 from tapeline.store.tape_tables import pieces as piece_rows
 from tapeline.tape.preparing import FRAME, Piece, read_pieces
 
-log = Log(__name__)
-
 SMALL = 20_000  # account values, trades and indicators' values that a thread is quick with
 LOOKED_EVERY = 5.0  # seconds: other servers and the runner bring results too
+WITHIN = 600.0
+TRIED_AGAIN = (30.0, 3600.0)  # seconds after the first failure, and at most
 SWEPT_EVERY = 12  # looks
 PUT_AT_ONCE = 1_000_000  # bytes in one write: others must not wait for a whole report
 PATIENCE = 60.0  # seconds that a request waits for its report
 FAILED = "These figures could not be computed; the server's log says why."
 
 
+class _Failed(NamedTuple):
+    times: int
+    again_at: float
+
+
 class Reporter:
-    def __init__(self, store: Store, spool: Path) -> None:
+    def __init__(self, store: Store, spool: Path, background: Background) -> None:
         self.live = LiveMetrics()
         self.patience = PATIENCE
         self._store = store
         self._spool = spool
         self._making: dict[str, asyncio.Task[None]] = {}
-        self._failed: set[str] = set()
-        self._news: asyncio.Event | None = None
+        self._failed: dict[str, _Failed] = {}
+        self._background = background
+        self._work = background.loop("reports", self._turn, every=LOOKED_EVERY, within=WITHIN)
+        self._looks = 0
         self._one_at_a_time: asyncio.Semaphore | None = None
-
-    async def keep_reporting(self) -> None:
-        """Runs as long as the service does."""
-        self._news = asyncio.Event()
-        looks = 0
-        try:
-            while True:
-                with suppress(Unavailable):
-                    await self._report_all()
-                    if looks % SWEPT_EVERY == 0:
-                        await self.sweep()
-                looks += 1
-                self._news.clear()
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(LOOKED_EVERY):
-                        await self._news.wait()
-        finally:
-            for task in list(self._making.values()):
-                task.cancel()
-            await asyncio.gather(*self._making.values(), return_exceptions=True)
 
     def wake(self) -> None:
         """There is a new result."""
-        if self._news is not None:
-            self._news.set()
+        self._work.wake()
 
     async def ready(self, upload: str) -> None:
         """Wait until the report is there; make it now if nobody is at it."""
         await asyncio.shield(self._task(upload))
 
     def has_failed(self, upload: str) -> bool:
-        return upload in self._failed
+        """Whether it could not be made when it was last tried; it is tried again in a while."""
+        failed = self._failed.get(upload)
+        return failed is not None and monotonic() < failed.again_at
 
     async def sweep(self) -> None:
         """Clear what belongs to no result any more, in small portions."""
         while not await self._store.read(reports.is_clear):
             await self._store.write(reports.clear_some)
+            self._work.beat()
+
+    async def _turn(self) -> None:
+        await self._report_all()
+        if self._looks % SWEPT_EVERY == 0:
+            await self.sweep()
+        self._looks += 1
 
     async def _report_all(self) -> None:
         if not await self._store.read(_has_results):
             return
         while True:
             found = await self._store.read(reports.pending, len(self._failed) + 20)
-            missing = [upload for upload in found if upload not in self._failed]
+            missing = [upload for upload in found if not self.has_failed(upload)]
             if not missing:
                 return
             for upload in missing:
                 await asyncio.shield(self._task(upload))
+                self._work.beat()
 
     def _task(self, upload: str) -> "asyncio.Task[None]":
         if upload not in self._making:
-            task = asyncio.create_task(self._make(upload))
+            task = self._background.begin("report", self._make(upload), upload)
             self._making[upload] = task
             task.add_done_callback(lambda _: self._making.pop(upload, None))
         return self._making[upload]
@@ -107,7 +104,7 @@ class Reporter:
             self._one_at_a_time = asyncio.Semaphore(1)
         async with self._one_at_a_time:
             found = await self._store.read(reports.source, upload)
-            if found is None or upload in self._failed:
+            if found is None or self.has_failed(upload):
                 return
             try:
                 if _size(found.header) <= SMALL:
@@ -116,9 +113,12 @@ class Reporter:
                     await self._make_apart(upload, found.header)
             except Unavailable:
                 raise
-            except Exception as error:
-                self._failed.add(upload)
-                log.error("report_not_made", exc_info=error, upload=upload)
+            except Exception as error:  # noqa: BLE001 - this result's trouble alone
+                times = self._failed[upload].times + 1 if upload in self._failed else 1
+                self._failed[upload] = _Failed(times, monotonic() + _put_off(times))
+                self._background.kind("report").note(error, upload)
+            else:
+                self._failed.pop(upload, None)
 
     async def _make_here(self, upload: str, header: dict[str, Any]) -> None:
         from tapeline.results import report  # noqa: PLC0415 - start-up stays light
@@ -159,6 +159,11 @@ class Reporter:
                 content = self._store.read_now(_content, upload, *key)
                 if content is not None:
                     _write(out, Piece(key[0], key[1], 0, content))
+
+
+def _put_off(times: int) -> float:
+    """Seconds until another try: it may have been a full disk as well as the result itself."""
+    return min(TRIED_AGAIN[1], TRIED_AGAIN[0] * 2.0 ** min(times - 1, 20))
 
 
 async def _run_apart(folder: Path) -> bytes:

@@ -1,16 +1,12 @@
 """Reads the journals of this host's runs as they grow, and stores what they say."""
 
 import asyncio
-import os
-import socket
 from collections import defaultdict
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
-from pathlib import Path
 
-from tapeline.errors import Invalid, Problem
-from tapeline.logs import Log
+from tapeline.background import Background
+from tapeline.errors import Invalid
 from tapeline.runs import collect
 from tapeline.runs import run as run_records
 from tapeline.runs.collect import Taken
@@ -22,11 +18,6 @@ from tapeline.store.store import Store
 from tapeline.tape.append import Appender
 from tapeline.tape.staging import Stage, Staging
 from tapeline.tape.watchers import Watchers
-
-log = Log(__name__)
-
-BELL = "bell"
-LONGEST_NAME = 256
 
 
 def _nobody() -> None:
@@ -41,6 +32,7 @@ class Collector:
         appender: Appender,
         watchers: Watchers,
         staging: Staging,
+        background: Background,
     ) -> None:
         self.appender = appender
         self.on_change: Callable[[], None] = _nobody
@@ -51,22 +43,17 @@ class Collector:
         self._staging = staging
         self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._rung: set[str] = set()
-        self._collecting: set[asyncio.Task[None]] = set()
+        self._background = background
         self._threads = ThreadPoolExecutor(4, thread_name_prefix="journals")
 
-    async def listen(self, folder: Path) -> None:
-        """Shims ring when their journals grow. Until cancelled."""
-        loop = asyncio.get_running_loop()
-        with _bell(folder) as bell:
-            loop.add_reader(bell, self._answer, bell)
-            try:
-                await asyncio.Event().wait()
-            finally:
-                loop.remove_reader(bell)
-                for task in self._collecting:
-                    task.cancel()
-                await asyncio.gather(*self._collecting, return_exceptions=True)
-                self._threads.shutdown(wait=False, cancel_futures=True)
+    def close(self) -> None:
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    def rung(self, names: set[str]) -> None:
+        """These journals have grown."""
+        for name in names - self._rung:  # of each, one that reads and one that waits are enough
+            self._rung.add(name)
+            self._background.begin("journal", self.collect(name), name)
 
     async def collect(self, run_id: str) -> None:
         """Store all that its journal says by now."""
@@ -130,35 +117,3 @@ class Collector:
         return stage, Ending(
             ending.successful, ending.summary, ending.details, header, stage.newest
         )
-
-    # The bell
-
-    def _answer(self, bell: socket.socket) -> None:
-        names = set()
-        with suppress(BlockingIOError):
-            while True:
-                names.add(bell.recv(LONGEST_NAME).decode(errors="replace"))
-        for name in names - self._rung:  # of each, one that reads and one that waits are enough
-            self._rung.add(name)
-            task = asyncio.create_task(self._collect_rung(name))
-            self._collecting.add(task)
-            task.add_done_callback(self._collecting.discard)
-
-    async def _collect_rung(self, name: str) -> None:
-        try:
-            await self.collect(name)
-        except Problem as problem:
-            log.error("journal_not_stored", run=name, reason=problem.message)
-
-
-def _bell(folder: Path) -> socket.socket:
-    """A datagram socket in the folder, whatever the length of the folder's name."""
-    (folder / BELL).unlink(missing_ok=True)
-    bell = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-    bell.setblocking(False)
-    descriptor = os.open(folder, os.O_PATH)
-    try:
-        bell.bind(f"/proc/self/fd/{descriptor}/{BELL}")
-    finally:
-        os.close(descriptor)
-    return bell

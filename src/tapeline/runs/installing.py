@@ -4,17 +4,16 @@ import shutil
 import threading
 import time
 from collections import defaultdict, deque
+from functools import partial
 from pathlib import Path
 
+from tapeline.background import Background
 from tapeline.errors import CannotInstall, CannotLaunch
-from tapeline.logs import Log
 from tapeline.runs import journal, shims
 from tapeline.runs.box import Box, Launch, Policy
 from tapeline.runs.engine import Progress
 from tapeline.runs.environments import TRY_NEXT, Environment, Environments, Wanted
 from tapeline.runs.journal import Record
-
-log = Log(__name__)
 
 LOOK_EVERY = 0.02
 LAST_LINES = 15
@@ -34,10 +33,17 @@ class Installing:
     """Called from threads: one installation of the same request at a time, others at once."""
 
     def __init__(
-        self, runs: Path, environments: Environments, *, minutes: int, unsafe: bool
+        self,
+        runs: Path,
+        environments: Environments,
+        background: Background,
+        *,
+        minutes: int,
+        unsafe: bool,
     ) -> None:
         self._runs = runs
         self._environments = environments
+        self._background = background
         self._minutes = minutes
         self._unsafe = unsafe
         self._without_bytecode: set[str] = set()
@@ -58,18 +64,16 @@ class Installing:
         wait for what only makes its next start quicker."""
         if environment.key in self._without_bytecode:
             self._without_bytecode.discard(environment.key)
-            threading.Thread(
-                target=self._write_bytecode, args=(wanted, environment), daemon=True
-            ).start()
+            write = partial(self._write_bytecode, wanted, environment)
+            self._background.begin_in_thread("bytecode", write, environment.key)
 
     def _write_bytecode(self, wanted: Wanted, environment: Environment) -> None:
         name = f"{environment.key}{BYTECODE}"
         box = self._environments.bytecode_step(wanted, environment)
         try:
             self._run(box, name, _Nobody(), deque(maxlen=LAST_LINES))
-        except CannotInstall as error:
-            log.warning("bytecode_not_written", environment=environment.key, reason=error.message)
-        shutil.rmtree(self._runs / name, ignore_errors=True)
+        finally:
+            shutil.rmtree(self._runs / name, ignore_errors=True)
 
     def cancel(self, run_id: str) -> None:
         shims.stop(self._runs / f"{run_id}{SUFFIX}")

@@ -9,12 +9,12 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection
 
-from tapeline.errors import CannotInstall, CannotLaunch, Problem
+from tapeline.background import Background
+from tapeline.errors import CannotInstall, CannotLaunch
 from tapeline.logs import Log
 from tapeline.runs import collect, desired, launching, supervisor
 from tapeline.runs import run as run_records
@@ -31,7 +31,9 @@ log = Log(__name__)
 
 T = TypeVar("T")
 
+NAME = "supervisor"
 TICK = 2.0  # seconds between looks at what nobody rang for: other servers' wishes, silent deaths
+WITHIN = 15.0  # seconds that a turn may take
 READ_ALL_EVERY = 10.0
 FORGET_EVERY = 1.0
 LAUNCHES_COUNT_FOR = 600.0
@@ -45,6 +47,7 @@ class Keeper:
         engine: Engine,
         collector: Collector,
         seal: Seal,
+        background: Background,
         *,
         slots: int,
         grace: float,
@@ -55,7 +58,6 @@ class Keeper:
         self._seal = seal
         self._slots = slots
         self._grace = grace
-        self._woken = asyncio.Event()
         self._read_all_at = -READ_ALL_EVERY
         self._forgot_at = -FORGET_EVERY
         self._busy: set[str] = set()
@@ -66,25 +68,16 @@ class Keeper:
         self._troubles: dict[str, str] = {}
         self._stopping: dict[str, float] = {}
         self._launches: defaultdict[str, list[float]] = defaultdict(list)
-        self._tasks: set[asyncio.Task[None]] = set()
         self._threads = ThreadPoolExecutor(8, thread_name_prefix="engine")
         self._is_closing = False
+        self._background = background
+        self._runs = background.kind("run")
+        self._work = background.loop(NAME, self._turn, every=TICK, within=WITHIN, essential=True)
+        collector.on_change = self.wake
 
     def wake(self) -> None:
         """Somebody changed what is desired, or a run changed its state."""
-        self._woken.set()
-
-    async def keep(self) -> None:
-        """Until cancelled."""
-        self._collector.on_change = self.wake
-        while True:
-            self._woken.clear()
-            try:
-                await self._turn()
-            except Problem as problem:
-                log.error("runs_not_kept", reason=problem.message)
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self._woken.wait(), TICK)
+        self._work.wake()
 
     async def stop_all(self) -> None:
         """End everything on this host for now; what is desired stays so for the next start."""
@@ -99,10 +92,7 @@ class Keeper:
             if self._is_ours(run):
                 await self._collector.collect(run.id)
 
-    async def close(self) -> None:
-        for task in list(self._tasks):
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+    def close(self) -> None:
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     # One turn
@@ -194,16 +184,14 @@ class Keeper:
         async def carry() -> None:
             try:
                 await act
-            except Problem as problem:
-                log.error("run_not_moved", run=run_id, reason=problem.message)
+            except Exception as error:  # noqa: BLE001 - about this run, and no other waits for it
+                self._runs.note(error, run_id)
                 await asyncio.sleep(RETRY)
             finally:
                 doing.discard(run_id)
                 self.wake()
 
-        task = asyncio.create_task(carry())
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._background.begin("run", carry(), run_id)
 
     async def _carry_out(self, action: Action) -> None:
         run = action.run

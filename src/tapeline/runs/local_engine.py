@@ -5,6 +5,7 @@ import shutil
 from pathlib import Path
 
 from tapeline import private_files
+from tapeline.background import Background
 from tapeline.errors import CannotInstall, CannotLaunch, Problem
 from tapeline.ids import new_id
 from tapeline.runs import beside, cgroups, journal, run_box, shims, unpacking
@@ -35,6 +36,7 @@ class LocalEngine:
         interpreters: Found,
         environments: Environments,
         confinement: str,
+        background: Background,
     ) -> None:
         self.folder = settings.data / "runs"
         self.host = _identity(settings.data / "host")
@@ -46,6 +48,7 @@ class LocalEngine:
         self._installing = Installing(
             self.folder,
             environments,
+            background,
             minutes=settings.install_minutes,
             unsafe=settings.unsafe_no_sandbox,
         )

@@ -91,11 +91,11 @@ class Nursery:
 
     def _listen(self, answer: int) -> str:
         """The first line is who answers, so that silence can be ended for good."""
-        said = b""
+        said, waiting = b"", select.poll()  # not `select`, which knows only 1,024 descriptors
+        waiting.register(answer, select.POLLIN)
         until = time.monotonic() + ANSWER_WITHIN
         while True:
-            ready, _, _ = select.select([answer], [], [], max(0.0, until - time.monotonic()))
-            if not ready:
+            if not waiting.poll(max(0.0, until - time.monotonic()) * 1000):
                 self._silence(said)
                 raise CannotLaunch(f"Nothing was heard of it for {ANSWER_WITHIN:.0f} s.")
             some = os.read(answer, 65_536)

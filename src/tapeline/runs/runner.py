@@ -4,10 +4,12 @@ import asyncio
 import os
 from contextlib import suppress
 
+from tapeline.background import Background
 from tapeline.errors import CannotRunModels
 from tapeline.logs import Log
 from tapeline.runs import beside
 from tapeline.runs import host as hosts
+from tapeline.runs.bell import Bell
 from tapeline.runs.collector import Collector
 from tapeline.runs.environments import Environments
 from tapeline.runs.host import Host
@@ -41,6 +43,7 @@ class Runner:
         watchers: Watchers,
         staging: Staging,
         interpreters: Found,
+        background: Background,
     ) -> None:
         self._settings = settings
         self._store = store
@@ -50,6 +53,7 @@ class Runner:
         self._watchers = watchers
         self._staging = staging
         self._interpreters = interpreters
+        self._background = background
         self._keeper: Keeper | None = None
         self.host: Host | None = None
 
@@ -64,19 +68,20 @@ class Runner:
         engine = self._engine(self.host)
         engine.begin(port)
         self._collector = Collector(
-            self._store, engine, self._appender, self._watchers, self._staging
+            self._store, engine, self._appender, self._watchers, self._staging, self._background
         )
         self._keeper = Keeper(
             self._store,
             engine,
             self._collector,
             self._seal,
+            self._background,
             slots=self._settings.backtest_slots or os.cpu_count() or 1,
             grace=float(self._settings.stop_seconds),
         )
-        self._sampling = Sampling(self._store, engine, days=self._settings.sample_days)
-        self._tidying = Tidying(self._store, engine)
-        self._folder = engine.folder
+        self._bell = Bell(engine.folder, self._collector, self._background)
+        Sampling(self._store, engine, self._background, days=self._settings.sample_days)
+        Tidying(self._store, engine, self._background)
         return self.host
 
     def require(self) -> None:
@@ -91,23 +96,12 @@ class Runner:
         if self._keeper is not None:
             self._keeper.wake()
 
-    async def keep(self) -> None:
-        """Until cancelled. What runs goes on running then, and is found again."""
-        if self._keeper is None:
-            return
-        tasks = [
-            asyncio.create_task(self._keeper.keep()),
-            asyncio.create_task(self._collector.listen(self._folder)),
-            asyncio.create_task(self._sampling.keep()),
-            asyncio.create_task(self._tidying.keep()),
-        ]
-        try:
-            await asyncio.gather(*tasks)
-        finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
-            await self._keeper.close()
+    def close(self) -> None:
+        """What runs goes on running, and is found again by the next start."""
+        if self._keeper is not None:
+            self._keeper.close()
+            self._collector.close()
+            self._bell.close()
 
     async def stop_models(self) -> None:
         """End what runs on this host, and bring its last words onto the tape."""
@@ -140,4 +134,5 @@ class Runner:
             self._interpreters,
             environments,
             host.confinement(unsafe=settings.unsafe_no_sandbox),
+            self._background,
         )

@@ -5,8 +5,7 @@ import time
 
 from sqlalchemy import Connection, delete, func, insert, select
 
-from tapeline.errors import Problem
-from tapeline.logs import Log
+from tapeline.background import Background
 from tapeline.runs import run as run_records
 from tapeline.runs.cgroups import Usage
 from tapeline.runs.engine import Engine
@@ -14,28 +13,18 @@ from tapeline.runs.run import Run
 from tapeline.store.run_tables import runs, samples
 from tapeline.store.store import Store
 
-log = Log(__name__)
-
-EVERY = 15.0  # seconds
+EVERY, WITHIN = 15.0, 60.0  # seconds
 CLEAN_EVERY = 3600.0
 
 
 class Sampling:
-    def __init__(self, store: Store, engine: Engine, *, days: int) -> None:
+    def __init__(self, store: Store, engine: Engine, background: Background, *, days: int) -> None:
         self._store = store
         self._engine = engine
         self._days = days
         self._before: dict[str, tuple[float, Usage]] = {}
         self._cleaned = 0.0
-
-    async def keep(self) -> None:
-        """Until cancelled."""
-        while True:
-            try:
-                await self._sample()
-            except Problem as problem:
-                log.warning("runs_not_sampled", reason=problem.message)
-            await asyncio.sleep(EVERY)
+        self._work = background.loop("sampling", self._sample, every=EVERY, within=WITHIN)
 
     async def _sample(self) -> None:
         found = await self._store.read(run_records.launched_on, self._engine.host)
@@ -48,7 +37,7 @@ class Sampling:
     def _look(self, found: list[Run]) -> list[dict[str, object]]:
         now, rows, seen = time.time(), [], {}
         for run in found:
-            usage = self._engine.usage(run)
+            usage = self._usage(run)
             if usage is None:
                 continue
             seen[run.id] = (now, usage)
@@ -59,6 +48,13 @@ class Sampling:
             rows.append({"run_id": run.id, "at": now, "memory": usage.memory_bytes, "cpu": cpu})
         self._before = seen
         return rows
+
+    def _usage(self, run: Run) -> Usage | None:
+        try:
+            return self._engine.usage(run)
+        except (OSError, ValueError) as error:
+            self._work.note(error, f"run {run.id}")  # the others are looked at all the same
+            return None
 
 
 def newest(connection: Connection, run_id: str) -> tuple[int, float] | None:

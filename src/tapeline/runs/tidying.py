@@ -5,34 +5,26 @@ import time
 
 from sqlalchemy import Connection, delete, select
 
-from tapeline.errors import Problem
-from tapeline.logs import Log
+from tapeline.background import Background
 from tapeline.runs.engine import Engine
 from tapeline.store.run_tables import runs
 from tapeline.store.store import Store
 from tapeline.store.tables import keys
 
-log = Log(__name__)
-
-EVERY = 3600.0
+EVERY, WITHIN = 3600.0, 900.0  # seconds
 # A superseded run that still sends after this long gets 401 instead of 409.
 KEYS_KEPT_FOR = 7 * 24 * 3600.0
 
 
 class Tidying:
-    def __init__(self, store: Store, engine: Engine) -> None:
+    def __init__(self, store: Store, engine: Engine, background: Background) -> None:
         self._store = store
         self._engine = engine
+        background.loop("tidying", self._tidy, every=EVERY, first_after=EVERY, within=WITHIN)
 
-    async def keep(self) -> None:
-        """Until cancelled."""
-        while True:
-            await asyncio.sleep(EVERY)
-            try:
-                await self._store.write(forget_keys, time.time() - KEYS_KEPT_FOR)
-                await asyncio.to_thread(self._engine.tidy)
-            except (Problem, OSError) as error:
-                log.warning("not_tidied", reason=str(error))
+    async def _tidy(self) -> None:
+        await self._store.write(forget_keys, time.time() - KEYS_KEPT_FOR)
+        await asyncio.to_thread(self._engine.tidy)
 
 
 def forget_keys(connection: Connection, before: float) -> None:

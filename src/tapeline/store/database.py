@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import Engine
 
+from tapeline.background import Background
 from tapeline.errors import CannotStart
 from tapeline.settings import Settings
 from tapeline.store import sqlite
@@ -30,14 +31,18 @@ class Database:
     """Of PostgreSQL, with its password."""
 
     def listen(
-        self, channel: str, on_words: Callable[[str], None], on_change: Callable[[bool], None]
+        self,
+        background: Background,
+        channel: str,
+        on_words: Callable[[str], None],
+        on_change: Callable[[bool], None],
     ) -> "Listener | None":
         """Hear what other servers announce; None where there can be no other."""
         if self.file is not None:
             return None
         from tapeline.store.postgres import Listener  # noqa: PLC0415 - SQLite stays light
 
-        return Listener(self.url, channel, on_words, on_change)
+        return Listener(background, self.url, channel, on_words, on_change)
 
     def others(self) -> int:
         """How many connections of other servers there are; we must have none but this one. On

@@ -11,16 +11,14 @@ from sqlalchemy import URL, Connection, Engine, Table, create_engine, event, mak
 from sqlalchemy.exc import ArgumentError
 from sqlalchemy.pool import ConnectionPoolEntry
 
+from tapeline.background import Background
 from tapeline.errors import InvalidSetting
-from tapeline.logs import Log
-from tapeline.store import failures
-
-log = Log(__name__)
 
 MIGRATION_LOCK = 0x7461_7065  # "tape": any number that nobody else's advisory lock has
 APPLICATION = "tapeline"
 SECRETS = ("password", "sslpassword")
 TRIED_AGAIN = 1.0  # seconds after a connection was lost or not to be had
+HEARD_EVERY, WITHIN = 5.0, 30.0  # seconds between signs of life, and until one is missed
 
 
 def writing_engine(url: str, busy_seconds: int) -> Engine:
@@ -128,6 +126,7 @@ class Listener:
 
     def __init__(
         self,
+        background: Background,
         url: str,
         channel: str,
         on_words: Callable[[str], None],
@@ -139,26 +138,25 @@ class Listener:
         self._on_change = on_change
         self._closing = threading.Event()
         self._here, self._there = socket.socketpair()
-        self._thread = threading.Thread(target=self._work, name="listener", daemon=True)
-        self._thread.start()
+        self._work = background.thread(
+            "listener", self._turn, every=TRIED_AGAIN, within=WITHIN, interrupt=self._interrupt
+        )
 
     def close(self) -> None:
-        self._closing.set()
-        self._there.send(b".")
-        self._thread.join()
+        """After its thread has ended with all other work."""
         self._here.close()
         self._there.close()
 
-    def _work(self) -> None:
-        while not self._closing.is_set():
-            try:
-                self._listen()
-            except (psycopg.Error, *failures.Failure) as error:
-                log.warning("listening_interrupted", reason=failures.reason(error))
-            finally:
-                self._on_change(False)
-                self._engine.dispose()
-            self._closing.wait(TRIED_AGAIN)
+    def _interrupt(self) -> None:
+        self._closing.set()
+        self._there.send(b".")
+
+    def _turn(self) -> None:
+        try:
+            self._listen()
+        finally:
+            self._on_change(False)
+            self._engine.dispose()
 
     def _listen(self) -> None:
         with self._engine.connect() as connection:
@@ -178,6 +176,7 @@ class Listener:
             selector.register(driver.fileno(), selectors.EVENT_READ)
             selector.register(self._here, selectors.EVENT_READ)
             while not self._closing.is_set():
-                selector.select()
+                selector.select(HEARD_EVERY)
+                self._work.beat()
                 for one in driver.notifies(timeout=0):
                     self._on_words(one.payload)

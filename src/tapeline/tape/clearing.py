@@ -4,11 +4,11 @@ Deleting a model removes its row, and nobody finds its tape any more. What is on
 millions of events, so they go a few thousand at a time.
 """
 
-import asyncio
 import time
 
 from sqlalchemy import Connection, delete, func, literal, select
 
+from tapeline.background import Background, Work
 from tapeline.errors import Unavailable
 from tapeline.logs import Log
 from tapeline.store.ledger_tables import (
@@ -36,36 +36,45 @@ from tapeline.tape import kinds, uploads
 log = Log(__name__)
 
 PORTION, PORTION_BYTES = 2_000, 2_000_000  # rows in one write, and bytes of events
-LOOKED_EVERY = 5.0  # seconds
+LOOKED_EVERY, WITHIN = 5.0, 60.0  # seconds
 STAGED_LOOKED_EVERY = 600.0
 # Staging takes minutes at most, and an upload is looked at from when it was first seen.
 ABANDONED_AFTER = 3600.0
 
 
-async def keep_clearing(store: Store) -> None:
-    """Runs beside the service. Any server may delete a model, so each looks for itself."""
+def keep_clearing(background: Background, store: Store) -> None:
+    """Beside the service. Any server may delete a model, so each looks for itself."""
     seen: dict[str, float] = {}
     looked = -STAGED_LOOKED_EVERY
-    while True:
-        try:
-            await clear(store)
-            if time.monotonic() - looked >= STAGED_LOOKED_EVERY:
-                looked = time.monotonic()
-                await clear_abandoned(store, seen, looked)
-        except Unavailable:
-            log.warning("clearing_put_off")
-        await asyncio.sleep(LOOKED_EVERY)
+
+    async def turn() -> None:
+        nonlocal looked
+        await clear(store, work)
+        if time.monotonic() - looked >= STAGED_LOOKED_EVERY:
+            await clear_abandoned(store, seen, time.monotonic())
+            looked = time.monotonic()
+
+    work = background.loop("clearing", turn, every=LOOKED_EVERY, within=WITHIN)
 
 
-async def clear(store: Store) -> int:
+async def clear(store: Store, work: Work | None = None) -> int:
     """Clear every tape whose model is gone; how many there were."""
-    cleared = 0
-    while (tape := await store.read(next_orphan)) is not None:
-        more = True
-        while more:
-            more = await store.write(clear_some, tape)
-        log.info("tape_cleared", tape=tape)
-        cleared += 1
+    cleared, tape = 0, 0
+    while (found := await store.read(next_orphan, tape)) is not None:
+        tape = found
+        try:
+            while await store.write(clear_some, tape):
+                if work:
+                    work.beat()
+        except Unavailable:
+            raise
+        except Exception as error:
+            if not work:
+                raise
+            work.note(error, f"tape {tape}")  # the others are cleared all the same
+        else:
+            log.info("tape_cleared", tape=tape)
+            cleared += 1
     return cleared
 
 
@@ -82,11 +91,12 @@ async def clear_abandoned(store: Store, seen: dict[str, float], now: float) -> i
     return len(abandoned)
 
 
-def next_orphan(connection: Connection) -> int | None:
+def next_orphan(connection: Connection, after: int = 0) -> int | None:
     number: int | None = connection.scalar(
         select(tapes.c.no)
         .outerjoin(models, models.c.id == tapes.c.model_id)
-        .where(models.c.id.is_(None))
+        .where(models.c.id.is_(None), tapes.c.no > after)
+        .order_by(tapes.c.no)
         .limit(1)
     )
     return number

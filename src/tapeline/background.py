@@ -1,0 +1,339 @@
+"""One owner for all work that goes on beside the requests, so that none of it dies in silence.
+
+Each work has a name. What it raises is logged, counted and kept to be shown; a loop goes on after a
+pause that grows with every failure in a row. A turn that hangs is noticed by its deadline.
+"""
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from time import monotonic
+from typing import Any, TypeVar
+
+from tapeline.logs import Log
+
+log = Log(__name__)
+
+T = TypeVar("T")
+
+FIRST_PAUSE = 0.5  # seconds after a failure; doubled by each further one
+SHORTEST_LAST_PAUSE, LONGEST_PAUSE = 5.0, 60.0
+QUIET = 60.0  # seconds for which one and the same failure is counted without another line
+LOOKED_EVERY = 1.0
+REMEMBERED = 1_000
+"""Failures that a work remembers having told."""
+
+
+@dataclass(frozen=True)
+class State:
+    """How a work is doing at this moment."""
+
+    name: str
+    essential: bool
+    """Without it the service is not ready."""
+    turns: int
+    failures: int
+    in_a_row: int
+    """Failures since the last turn that was finished."""
+    silent: float
+    """Seconds since its last sign of life; for single errands, the age of the oldest under way."""
+    overdue: bool
+    last_error: str
+
+    @property
+    def sentence(self) -> str:
+        why = f": {self.last_error}" if self.in_a_row else ""
+        return f"{self.name} has not finished a turn for {self.silent:.0f} s{why}"
+
+
+class Work:
+    """What is known of one loop or one kind of errand. From any thread."""
+
+    def __init__(self, name: str, *, patience: float, essential: bool = False) -> None:
+        self.name = name
+        self.essential = essential
+        self.patience = patience
+        self.turns = self.failures = self.in_a_row = 0
+        self.last_error = ""
+        self._alive_at = monotonic()
+        self._told: dict[str, tuple[str, float]] = {}
+
+    def beat(self) -> None:
+        """A long turn is still going on."""
+        self._alive_at = monotonic()
+
+    def finished(self) -> None:
+        self.turns += 1
+        if self.in_a_row:
+            log.info("work_goes_on_again", work=self.name, after_failures=self.in_a_row)
+        self.in_a_row = 0
+        self.beat()
+
+    def failed(self, error: BaseException, about: str = "") -> None:
+        """Count a failure of a whole turn."""
+        self.in_a_row += 1
+        self.note(error, about)
+
+    def note(self, error: BaseException, about: str = "") -> None:
+        """Count a failure about one thing, such as a run; the turn goes on with the others."""
+        self.failures += 1
+        self.last_error = f"{about}: {_words(error)}" if about else _words(error)
+        if self._is_new(_words(error), about):
+            facts = {"about": about} if about else {}
+            log.error("work_failed", exc_info=error, work=self.name, times=self.failures, **facts)
+
+    def silent(self) -> float:
+        return max(0.0, monotonic() - self._alive_at)
+
+    def state(self) -> State:
+        silent = self.silent()
+        return State(
+            self.name, self.essential, self.turns, self.failures, self.in_a_row, silent,
+            silent > self.patience, self.last_error,
+        )  # fmt: skip
+
+    def _put_off(self, seconds: float) -> None:
+        self._alive_at = monotonic() + seconds
+
+    def _is_new(self, error: str, about: str) -> bool:
+        told, at = self._told.get(about, ("", 0.0))
+        if told == error and monotonic() - at < QUIET:
+            return False
+        if len(self._told) >= REMEMBERED:
+            self._told.clear()
+        self._told[about] = (error, monotonic())
+        return True
+
+
+class Loop(Work):
+    """Turns of a coroutine, one after the other, with a rest between them."""
+
+    def __init__(
+        self, name: str, turn: Callable[[], Awaitable[None]], *, every: float, first_after: float,
+        within: float, essential: bool,
+    ) -> None:  # fmt: skip
+        super().__init__(name, patience=every + within, essential=essential)
+        self._turn = turn
+        self._every = every
+        self._first_after = first_after
+        self._woken = asyncio.Event()
+
+    def wake(self) -> None:
+        """There is something to do: take the next turn now."""
+        self._woken.set()
+
+    async def keep(self) -> None:
+        """Until cancelled."""
+        self._put_off(self._first_after)
+        await asyncio.sleep(self._first_after)
+        while True:
+            self._woken.clear()
+            try:
+                await self._turn()
+            except asyncio.CancelledError as error:
+                task = asyncio.current_task()
+                if task is None or task.cancelling():
+                    raise
+                self.failed(error)  # something that it waited for was cancelled, not we
+            except Exception as error:  # noqa: BLE001 - the owner outlives whatever is raised
+                self.failed(error)
+            else:
+                self.finished()
+            await self._rest()
+
+    async def _rest(self) -> None:
+        if self.in_a_row:  # a bell must not shorten this: it may ring a thousand times a second
+            await asyncio.sleep(pause_after(self.in_a_row, self._every))
+            return
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._every):
+                await self._woken.wait()
+
+
+class Thread(Work):
+    """The same in a thread of its own, for what has to wait without an event loop."""
+
+    def __init__(
+        self,
+        name: str,
+        turn: Callable[[], None],
+        *,
+        every: float,
+        within: float,
+        interrupt: Callable[[], None],
+    ) -> None:
+        super().__init__(name, patience=every + within)
+        self._turn = turn
+        self._every = every
+        self._interrupt = interrupt
+        self._closing = threading.Event()
+        self._thread = threading.Thread(target=self._keep, name=name, daemon=True)
+
+    def start(self) -> None:
+        self.beat()
+        self._thread.start()
+
+    def close(self) -> None:
+        """Return when the turn has, which `interrupt` makes it do."""
+        self._closing.set()
+        self._interrupt()
+        self._thread.join()
+
+    def _keep(self) -> None:
+        while not self._closing.is_set():
+            try:
+                self._turn()
+            except Exception as error:  # noqa: BLE001 - the owner outlives whatever is raised
+                self.failed(error)
+            else:
+                self.finished()
+            self._closing.wait(pause_after(self.in_a_row, self._every))
+
+
+class Background:
+    """All of it, for one service."""
+
+    def __init__(self) -> None:
+        self._loops: list[Loop] = []
+        self._threads: list[Thread] = []
+        self._works: dict[str, Work] = {}
+        self._under_way: dict[asyncio.Task[Any], tuple[str, float]] = {}
+
+    def loop(
+        self,
+        name: str,
+        turn: Callable[[], Awaitable[None]],
+        *,
+        every: float,
+        within: float,
+        first_after: float = 0.0,
+        essential: bool = False,
+    ) -> Loop:
+        """Take a turn `every` so many seconds while the service runs; each is done `within`."""
+        made = Loop(
+            name, turn, every=every, first_after=first_after, within=within, essential=essential
+        )
+        self._loops.append(made)
+        self._works[name] = made
+        return made
+
+    def thread(
+        self,
+        name: str,
+        turn: Callable[[], None],
+        *,
+        every: float,
+        within: float,
+        interrupt: Callable[[], None],
+    ) -> Thread:
+        """The same in a thread; `interrupt` makes the turn return when the service ends."""
+        made = Thread(name, turn, every=every, within=within, interrupt=interrupt)
+        self._threads.append(made)
+        self._works[name] = made
+        return made
+
+    def begin(self, name: str, act: Coroutine[Any, Any, T], about: str = "") -> "asyncio.Task[T]":
+        """Something that is done once, about one thing. Its failure is noted; whoever waits for
+        the task gets it too."""
+        task = asyncio.create_task(act, name=f"{name} {about}".strip())
+        self._under_way[task] = (name, monotonic())
+        task.add_done_callback(partial(self._ended, self.kind(name), about))
+        return task
+
+    def begin_in_thread(self, name: str, act: Callable[[], None], about: str = "") -> None:
+        """The same for a function, from any thread."""
+        kind = self.kind(name)
+
+        def carry_out() -> None:
+            try:
+                act()
+            except Exception as error:  # noqa: BLE001 - nobody else would ever hear of it
+                kind.note(error, about)
+            else:
+                kind.finished()
+
+        threading.Thread(target=carry_out, name=f"{name} {about}".strip(), daemon=True).start()
+
+    def kind(self, name: str) -> Work:
+        """Errands of one kind, to note a failure about one of them."""
+        return self._works.setdefault(name, Work(name, patience=float("inf")))
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """As long as the service does."""
+        tasks = [asyncio.create_task(one.keep(), name=one.name) for one in self._loops]
+        tasks.append(asyncio.create_task(self._notice(), name="background"))
+        for thread in self._threads:
+            thread.start()
+        try:
+            yield
+        finally:
+            await _cancel(tasks)
+            await _cancel(list(self._under_way))  # after the loops, which begin them
+            for thread in self._threads:
+                await asyncio.to_thread(thread.close)
+
+    def states(self) -> list[State]:
+        return [self._state(one) for one in list(self._works.values())]
+
+    def trouble(self, *names: str) -> str | None:
+        """Why the service is not ready, or these works do not get on; None while all is well."""
+        said = [
+            one.sentence
+            for one in self.states()
+            if one.overdue and (one.name in names if names else one.essential)
+        ]
+        return "; ".join(said) or None
+
+    def _state(self, work: Work) -> State:
+        state = work.state()
+        if isinstance(work, Loop | Thread):
+            return state
+        begun = [at for name, at in list(self._under_way.values()) if name == work.name]
+        oldest = monotonic() - min(begun) if begun else 0.0
+        return State(
+            work.name, False, work.turns, work.failures, 0, oldest, False, work.last_error
+        )  # fmt: skip
+
+    def _ended(self, kind: Work, about: str, task: "asyncio.Task[Any]") -> None:
+        del self._under_way[task]
+        if task.cancelled():
+            return
+        error = task.exception()
+        if error is None:
+            kind.finished()
+        else:
+            kind.note(error, about)
+
+    async def _notice(self) -> None:
+        """Say once that a work is overdue, and once that it is not any more."""
+        overdue: set[str] = set()
+        while True:
+            await asyncio.sleep(LOOKED_EVERY)
+            late = {one.name: one for one in self.states() if one.overdue}
+            for name in late.keys() - overdue:
+                log.error("work_overdue", work=name, reason=late[name].sentence)
+            for name in overdue - late.keys():
+                log.info("work_in_time_again", work=name)
+            overdue = set(late)
+
+
+def pause_after(failures: int, every: float) -> float:
+    """Seconds until the next turn: as usual after a success, longer after each failure in a row."""
+    if not failures:
+        return every
+    longest = min(LONGEST_PAUSE, max(SHORTEST_LAST_PAUSE, every))
+    return min(longest, FIRST_PAUSE * 2.0 ** min(failures - 1, 20))
+
+
+async def _cancel(tasks: list["asyncio.Task[Any]"]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _words(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
