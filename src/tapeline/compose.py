@@ -106,8 +106,14 @@ def _listen(
         if sender != appender.name:
             watchers.tell_of_others(model_ids)
 
+    def on_change(hears: bool) -> None:
+        claims = store.database.claims
+        if hears and claims is not None:  # the database was away, or we were
+            claims.renew()
+        watchers.hear_others(hears)
+
     watchers.hears_others = store.database.file is not None
-    return store.database.listen(background, announcing.CHANNEL, on_words, watchers.hear_others)
+    return store.database.listen(background, announcing.CHANNEL, on_words, on_change)
 
 
 def application(services: Services) -> ASGIApp:

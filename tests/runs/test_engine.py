@@ -120,6 +120,7 @@ def _local(settings: Settings) -> LocalEngine:
         Blobs(settings.data / "blobs"),
         found,
         Environments(settings.data / "environments", installer=installer),
+        "host",
         host.confinement(),
         Background(),
     )

@@ -44,6 +44,35 @@ def test_only_an_open_network_reaches_others(pad: Pad, network: str, answer: str
         assert pad.run(code, network=network, events_port=8700).lines() == [answer]
 
 
+NO_ROUTE = """
+    import errno, socket
+    for host in {hosts!r}:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        with socket.socket(family) as one:
+            one.settimeout(60)
+            try:
+                one.connect((host, 80))
+                print("reached", host)
+            except OSError as error:
+                print(errno.errorcode.get(error.errno, error))
+"""
+
+
+def test_there_is_no_way_to_where_clouds_keep_credentials(pad: Pad) -> None:
+    hosts = [
+        "169.254.169.254",
+        "169.254.170.2",
+        "168.63.129.16",
+        "100.100.100.200",
+        "192.0.0.192",
+        *(["fd00:ec2::254", "fd20:ce::254"] if Path("/proc/sys/net/ipv6").exists() else []),
+    ]
+    launched = pad.run(NO_ROUTE.format(hosts=hosts), network="open", events_port=8700)
+    # What a route says that leads nowhere; a way that only ends somewhere else says otherwise.
+    wanted = ["ENETUNREACH" if ":" in host else "EHOSTUNREACH" for host in hosts]
+    assert launched.lines() == wanted, launched.lines("stderr")
+
+
 class Echo(http.server.BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["content-length"]))

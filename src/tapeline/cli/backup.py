@@ -3,7 +3,6 @@
 The folder is a data directory: to restore it is to start a server on a copy of it.
 """
 
-import os
 import shutil
 from pathlib import Path
 from typing import Annotated
@@ -16,6 +15,7 @@ from tapeline.cli.failures import Failure
 from tapeline.cli.options import Config, Data, Database
 from tapeline.cli.screen import Screen
 from tapeline.cli.spoken import JSON, spoken
+from tapeline.runs import foreign_copies
 from tapeline.settings import Settings
 from tapeline.store import sqlite
 from tapeline.store.tables import models
@@ -76,9 +76,9 @@ def _copy(chosen: Settings, draft: Path) -> None:
     for name in KEPT:
         found = chosen.data / name
         if found.is_dir():
-            shutil.copytree(found, draft / name, symlinks=True, copy_function=_with_owner)
+            foreign_copies.copy(found, draft / name)  # models write in `state`
         elif found.is_file():
-            _with_owner(str(found), str(draft / name))
+            shutil.copy2(found, draft / name)
 
 
 def _copy_archives(chosen: Settings, draft: Path) -> None:
@@ -96,17 +96,6 @@ def _unless_there(source: str, copy: str) -> str:
     if Path(copy).exists() or not Path(source).exists():
         return copy
     return str(shutil.copy2(source, copy))
-
-
-def _with_owner(source: str, copy: str) -> str:
-    """As root each model is a user of its own, and must find its state as its own."""
-    if not Path(source).is_file():  # a socket or a pipe of a model that runs, or gone by now
-        return copy
-    shutil.copy2(source, copy)
-    if os.geteuid() == 0:
-        found = Path(source).stat()
-        os.chown(copy, found.st_uid, found.st_gid)
-    return copy
 
 
 def _checked(draft: Path) -> int:

@@ -1,5 +1,6 @@
 """HTTP with the standard library: one connection that is kept, and errors a person can act on."""
 
+import base64
 import contextlib
 import http.client
 import json
@@ -9,7 +10,7 @@ import time
 import urllib.request
 from collections.abc import Callable, Mapping
 from typing import IO, Any
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import SplitResult, unquote, urlencode, urlsplit
 
 from tapeline import __version__
 from tapeline.cli.failures import Failure, NotFound, NotSignedIn, Unreachable
@@ -123,6 +124,7 @@ class Wire:
             "Accept": "application/json",
             **({"token": self.token} if self.token else {}),
             **({"Content-Type": "application/json"} if isinstance(body, bytes) else {}),
+            **self._for_proxy(),
             **headers,
         }
         connection = self._connected(patience)
@@ -153,17 +155,24 @@ class Wire:
         proxy = self._proxy()
         if proxy is None:
             return _opened(secure)(host, port, timeout=patience)
-        through = urlsplit(proxy if "://" in proxy else f"http://{proxy}")
-        made = _opened(secure)(through.hostname or "", through.port or 80, timeout=patience)
+        made = _opened(secure)(proxy.hostname or "", proxy.port or 80, timeout=patience)
         if secure:
-            made.set_tunnel(host, port)
+            made.set_tunnel(host, port, _credentials(proxy))
         return made
 
-    def _proxy(self) -> str | None:
+    def _proxy(self) -> SplitResult | None:
         host = self._parts.hostname or ""
         if host in LOOPBACK or urllib.request.proxy_bypass(host):
             return None
-        return urllib.request.getproxies().get(self._parts.scheme)
+        proxy = urllib.request.getproxies().get(self._parts.scheme)
+        if proxy is None:
+            return None
+        return urlsplit(proxy if "://" in proxy else f"http://{proxy}")
+
+    def _for_proxy(self) -> dict[str, str]:
+        """What the proxy alone must see: through a tunnel it would go to the server instead."""
+        proxy = None if self._parts.scheme == "https" else self._proxy()
+        return {} if proxy is None else _credentials(proxy)
 
     def _target(self, path: str) -> str:
         plain_proxy = self._parts.scheme == "http" and self._proxy() is not None
@@ -186,7 +195,9 @@ class Wire:
 
     def _stranger(self, response: http.client.HTTPResponse) -> Failure:
         moved = response.getheader("Location")
-        if 300 <= response.status < 400 and moved:
+        if response.status == http.client.PROXY_AUTHENTICATION_REQUIRED:
+            where = "That was your proxy: it wants http://user:password@… in its variable."
+        elif 300 <= response.status < 400 and moved:
             where = f"It sends us to {moved}: name that address with --server."
         else:
             where = "Is it a Tapeline server? Check the address."
@@ -224,6 +235,14 @@ def json_of(fields: Mapping[str, Any]) -> bytes:
 
 def _opened(secure: bool) -> Callable[..., http.client.HTTPConnection]:
     return http.client.HTTPSConnection if secure else http.client.HTTPConnection
+
+
+def _credentials(proxy: SplitResult) -> dict[str, str]:
+    """Of `http://user:password@proxy:3128`, in which special characters are percent-encoded."""
+    if not proxy.username:
+        return {}
+    pair = f"{unquote(proxy.username)}:{unquote(proxy.password or '')}".encode()
+    return {"Proxy-Authorization": f"Basic {base64.b64encode(pair).decode()}"}
 
 
 def _may_repeat(method: str, headers: Mapping[str, str]) -> bool:

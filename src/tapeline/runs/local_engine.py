@@ -4,10 +4,8 @@ import os
 import shutil
 from pathlib import Path
 
-from tapeline import private_files
 from tapeline.background import Background
 from tapeline.errors import CannotInstall, CannotLaunch, Problem
-from tapeline.ids import new_id
 from tapeline.runs import beside, cgroups, journal, run_box, shims, unpacking
 from tapeline.runs.box import Launch, Policy
 from tapeline.runs.cgroups import Usage
@@ -35,11 +33,12 @@ class LocalEngine:
         blobs: Blobs,
         interpreters: Found,
         environments: Environments,
+        host: str,
         confinement: str,
         background: Background,
     ) -> None:
         self.folder = settings.data / "runs"
-        self.host = _identity(settings.data / "host")
+        self.host = host
         self.confinement = confinement
         self._settings = settings
         self._interpreters = interpreters
@@ -213,8 +212,3 @@ def clear(runs: Path, run_id: str) -> None:
 def _reachable(host: str) -> str:
     """An address on which a server that listens on `host` answers."""
     return {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}.get(host, host)  # noqa: S104
-
-
-def _identity(file: Path) -> str:
-    """This data directory's own name among all that share a database."""
-    return private_files.read_or_make(file, lambda: new_id().encode()).decode().strip()

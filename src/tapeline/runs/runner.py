@@ -7,7 +7,7 @@ from contextlib import suppress
 from tapeline.background import Background
 from tapeline.errors import CannotRunModels
 from tapeline.logs import Log
-from tapeline.runs import beside
+from tapeline.runs import beside, identity
 from tapeline.runs import host as hosts
 from tapeline.runs.bell import Bell
 from tapeline.runs.collector import Collector
@@ -133,6 +133,7 @@ class Runner:
             self._blobs,
             self._interpreters,
             environments,
+            identity.settle(settings.data / "host", self._store.database.claim),
             host.confinement(unsafe=settings.unsafe_no_sandbox),
             self._background,
         )

@@ -13,7 +13,7 @@ from tapeline.settings import Settings
 from tapeline.store import sqlite
 
 if TYPE_CHECKING:
-    from tapeline.store.postgres import Listener
+    from tapeline.store.postgres import Claims, Listener
     from tapeline.store.witness import Witness
 
 
@@ -29,6 +29,8 @@ class Database:
     """Only where a commit and its answer can come apart: on PostgreSQL."""
     url: str = ""
     """Of PostgreSQL, with its password."""
+    claims: "Claims | None" = None
+    """Names that this server holds among those that share the database."""
 
     def listen(
         self,
@@ -54,7 +56,13 @@ class Database:
         with self.reading.connect() as connection:
             return postgres.others(connection)
 
+    def claim(self, name: str) -> bool:
+        """Hold a name that no other server has meanwhile; on SQLite there is no other."""
+        return self.claims is None or self.claims.take(name)
+
     def dispose(self) -> None:
+        if self.claims is not None:
+            self.claims.close()
         self.reading.dispose()
         self.writing.dispose()
 
@@ -87,4 +95,5 @@ def _postgres(settings: Settings) -> Database:
     writing = postgres.writing_engine(url, seconds)
     reading = postgres.reading_engine(url, seconds, settings.readers)
     name = postgres.name_of(url)
-    return Database(writing, reading, name, witness=Witness(writing), url=url)
+    claims = postgres.Claims(url)
+    return Database(writing, reading, name, witness=Witness(writing), url=url, claims=claims)

@@ -13,8 +13,18 @@ from sqlalchemy.pool import ConnectionPoolEntry
 
 from tapeline.background import Background
 from tapeline.errors import InvalidSetting
+from tapeline.logs import Log
+from tapeline.store import failures
+
+log = Log(__name__)
 
 MIGRATION_LOCK = 0x7461_7065  # "tape": any number that nobody else's advisory lock has
+CLAIM_LOCKS = 0x686F_7374  # "host": the first half of the locks that hold names
+# On the database's side: without it, it would believe in a server that lost its power for hours.
+SOON_NOTICED = (
+    "-c tcp_keepalives_idle=5 -c tcp_keepalives_interval=2 -c tcp_keepalives_count=3"
+    " -c tcp_user_timeout=10000"
+)
 APPLICATION = "tapeline"
 SECRETS = ("password", "sslpassword")
 TRIED_AGAIN = 1.0  # seconds after a connection was lost or not to be had
@@ -115,6 +125,61 @@ def _engine(url: str, connections: int, options: str) -> Engine:
         dbapi_connection.prepare_threshold = None
 
     return engine
+
+
+class Claims:
+    """Names that this server holds for as long as one connection lives; the database itself gives
+    them free when the server is gone, also without a word."""
+
+    def __init__(self, url: str) -> None:
+        self._engine = _engine(url, 1, SOON_NOTICED)
+        self._names: set[str] = set()
+        self._connection: Connection | None = None
+        self._lock = threading.Lock()
+
+    def take(self, name: str) -> bool:
+        """Whether the name is ours now."""
+        with self._lock:
+            got = name in self._names or self._take(name)
+            if got:
+                self._names.add(name)
+            return got
+
+    def renew(self) -> None:
+        """The connection may have been lost, and the names with it."""
+        with self._lock:
+            if self._connection is not None and _is_there(self._connection):
+                return
+            self._drop()
+            for name in self._names:
+                if not self._take(name):
+                    log.error("name_taken_by_another_server", name=name)
+
+    def close(self) -> None:
+        with self._lock:
+            self._drop()
+            self._engine.dispose()
+
+    def _take(self, name: str) -> bool:
+        if self._connection is None:
+            made = self._engine.connect()
+            self._connection = made.execution_options(isolation_level="AUTOCOMMIT")
+        statement = text("select pg_try_advisory_lock(:space, hashtext(:name))")
+        values = {"space": CLAIM_LOCKS, "name": name}
+        return bool(self._connection.scalar(statement, values))
+
+    def _drop(self) -> None:
+        if self._connection is not None:
+            self._connection.invalidate()  # closed, not pooled: the locks go with it
+            self._connection.close()
+            self._connection = None
+
+
+def _is_there(connection: Connection) -> bool:
+    try:
+        return bool(connection.scalar(text("select 1")))
+    except failures.Failure:
+        return False
 
 
 class Listener:

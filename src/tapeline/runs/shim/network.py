@@ -13,6 +13,16 @@ import sys
 
 from tapeline.runs.shim import kernel
 
+# Where clouds tell a machine its credentials and its secrets: link-local addresses; Azure's,
+# Alibaba's and Oracle's own; Amazon's and Google's of version 6.
+NOT_FOR_MODELS = (
+    ("169.254.0.0", "255.255.0.0"),
+    ("168.63.129.16", "255.255.255.255"),
+    ("100.100.100.200", "255.255.255.255"),
+    ("192.0.0.192", "255.255.255.255"),
+)
+NOT_FOR_MODELS_6 = ("fd00:ec2::254", "fd20:ce::254")
+
 _SIOCADDRT, _SIOCSIFFLAGS = 0x890B, 0x8914
 _UP_AND_RUNNING, _REJECT_ROUTE = 0x41, 0x0201
 READY_WITHIN = 10_000  # milliseconds
@@ -94,7 +104,9 @@ def _make(answer: socket.socket, parent: int, uid: int | None, port: int | None)
             file.write(text)
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
         fcntl.ioctl(control, _SIOCSIFFLAGS, struct.pack("16sH14x", b"lo", _UP_AND_RUNNING))
-        fcntl.ioctl(control, _SIOCADDRT, _no_route_to("169.254.0.0", "255.255.0.0"))
+        for network, mask in NOT_FOR_MODELS:
+            fcntl.ioctl(control, _SIOCADDRT, _no_route_to(network, mask))
+    _close_version_6()
     made = [os.open(f"/proc/self/ns/{kind}", os.O_RDONLY) for kind in ("user", "net")]
     if port:
         listener = socket.create_server(("127.0.0.1", port), backlog=64)
@@ -103,8 +115,6 @@ def _make(answer: socket.socket, parent: int, uid: int | None, port: int | None)
 
 
 def _no_route_to(network: str, mask: str) -> bytes:
-    """Link-local addresses are where clouds tell a machine its credentials."""
-
     def address(text: str) -> bytes:
         return struct.pack("=HH4s8x", socket.AF_INET, 0, socket.inet_aton(text))
 
@@ -142,6 +152,17 @@ def _last_words(log: str) -> str:
     with open(log, errors="replace") as file:
         lines = [line.strip() for line in file if not line.startswith("WARNING")]
     return "; ".join(lines[-LAST_LINES:]) or "it ended without a word."
+
+
+def _close_version_6() -> None:
+    """slirp4netns is told of no version 6; these stay closed should it ever be."""
+    if not os.path.exists("/proc/sys/net/ipv6"):
+        return  # a kernel without it reaches nobody by it
+    with socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as control:
+        for one in NOT_FOR_MODELS_6:
+            host = socket.inet_pton(socket.AF_INET6, one)
+            route = (host, b"", b"", 0, 128, 0, 1, 0, _REJECT_ROUTE, 0)
+            fcntl.ioctl(control, _SIOCADDRT, struct.pack("16s16s16sIHHILIi", *route))
 
 
 def _exec_slirp(program: str, namespace: Namespace, ready: int) -> None:

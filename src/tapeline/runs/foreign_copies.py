@@ -1,0 +1,149 @@
+"""Copies a folder that others write in while we read it, maybe as root and they on purpose.
+
+Every name is opened by itself below the folder before it, never through a link, so nothing that is
+swapped meanwhile leads elsewhere. A copy takes no more room than what it copies: holes stay holes,
+several names of one file stay that.
+"""
+
+import os
+import stat
+from collections import deque
+from contextlib import ExitStack
+from pathlib import Path
+
+CHUNK = 1 << 20
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def copy(source: Path, target: Path) -> None:
+    """A folder with its files and links, as far as it stays there; pipes, sockets and devices, and
+    other people's files that a hard link brought in, stay behind."""
+    _Copying(source, target).work()
+
+
+Parts = tuple[str, ...]
+
+
+class _Copying:
+    def __init__(self, source: Path, target: Path) -> None:
+        self._source, self._target = source, target
+        self._keeps_owners = os.geteuid() == 0
+        self._copied: dict[tuple[int, int], tuple[Parts, str]] = {}
+
+    def work(self) -> None:
+        self._target.mkdir(mode=0o700)
+        waiting: deque[Parts] = deque([()])
+        while waiting:
+            parts = waiting.popleft()
+            with ExitStack() as open_ones:
+                try:
+                    theirs = _opened(open_ones, self._source, parts)
+                except OSError:
+                    continue  # gone, or something else by now
+                ours = _opened(open_ones, self._target, parts)
+                folders = self._copy_folder(theirs, ours, parts)
+                waiting.extend((*parts, name) for name in folders)
+
+    def _copy_folder(self, theirs: int, ours: int, parts: Parts) -> list[str]:
+        """Copy what lies in a folder; the names of the folders in it."""
+        folders, status = [], os.fstat(theirs)
+        for name in os.listdir(theirs):
+            mode = _mode(theirs, name)
+            if stat.S_ISDIR(mode):
+                os.mkdir(name, 0o700, dir_fd=ours)
+                folders.append(name)
+            elif stat.S_ISLNK(mode):
+                _copy_link(theirs, ours, name)
+            elif stat.S_ISREG(mode):
+                self._copy_file(theirs, ours, parts, name, status.st_uid)
+        self._dress(ours, status)
+        return folders
+
+    def _copy_file(self, theirs: int, ours: int, parts: Parts, name: str, owner: int) -> None:
+        try:
+            file = os.open(name, _READ, dir_fd=theirs)
+        except OSError:
+            return  # gone, or a link by now
+        with os.fdopen(file, "rb", buffering=0):
+            status = os.fstat(file)
+            if not stat.S_ISREG(status.st_mode) or _is_anothers(status, owner):
+                return
+            known = self._copied.get((status.st_dev, status.st_ino))
+            if known is not None:
+                self._link(known, ours, name)
+                return
+            with os.fdopen(os.open(name, _NEW, 0o600, dir_fd=ours), "wb", buffering=0) as out:
+                _copy_content(file, out.fileno(), status.st_size)
+                self._dress(out.fileno(), status)
+            if status.st_nlink > 1:
+                self._copied[status.st_dev, status.st_ino] = (parts, name)
+
+    def _link(self, known: tuple[Parts, str], ours: int, name: str) -> None:
+        with ExitStack() as open_ones:
+            there = _opened(open_ones, self._target, known[0])
+            os.link(known[1], name, src_dir_fd=there, dst_dir_fd=ours)
+
+    def _dress(self, made: int, status: os.stat_result) -> None:
+        """As root each model is a user of its own, and must find its state as its own."""
+        if self._keeps_owners:
+            os.fchown(made, status.st_uid, status.st_gid)
+        os.fchmod(made, status.st_mode & 0o777)
+        os.utime(made, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
+def _opened(open_ones: ExitStack, top: Path, parts: Parts) -> int:
+    """A folder, one name after the other: a longer way could be bent in its middle, and may be
+    longer than the kernel reads."""
+    folder = os.open(top, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    for name in parts:
+        try:
+            below = os.open(name, _READ | os.O_DIRECTORY, dir_fd=folder)
+        finally:
+            os.close(folder)
+        folder = below
+    open_ones.callback(os.close, folder)
+    return folder
+
+
+def _mode(folder: int, name: str) -> int:
+    """Zero for what is gone."""
+    try:
+        return os.lstat(name, dir_fd=folder).st_mode
+    except FileNotFoundError:
+        return 0
+
+
+def _copy_link(theirs: int, ours: int, name: str) -> None:
+    """As a link: wherever it leads, nobody goes there."""
+    try:
+        leads_to = os.readlink(name, dir_fd=theirs)
+    except OSError:
+        return  # swapped for something else
+    os.symlink(leads_to, name, dir_fd=ours)
+
+
+def _is_anothers(status: os.stat_result, owner: int) -> bool:
+    """A second name of a file that is not theirs: they could not read it, and we would."""
+    return status.st_nlink > 1 and status.st_uid != owner
+
+
+def _copy_content(file: int, out: int, size: int) -> None:
+    """So much as there was when it was opened, for it may grow without end; holes are left out."""
+    place = 0
+    while place < size:
+        try:
+            place = os.lseek(file, place, os.SEEK_DATA)
+        except OSError:
+            break  # no data from here on
+        stop = min(size, os.lseek(file, place, os.SEEK_HOLE))
+        while place < stop:
+            data = os.pread(file, min(CHUNK, stop - place), place)
+            if not data:
+                break
+            os.pwrite(out, data, place)
+            place += len(data)
+        else:
+            continue
+        break
+    os.ftruncate(out, size)

@@ -1,0 +1,72 @@
+"""Which host this is among all that share a database: the name its runs carry.
+
+Only the host that started a run can know that it is gone, so no two may have one name. A data
+directory can be copied, name and all: its file says where it was written, and on PostgreSQL one
+server at a time holds a name.
+"""
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from tapeline.errors import CannotStart
+from tapeline.ids import new_id
+from tapeline.logs import Log
+
+log = Log(__name__)
+
+PATIENCE = 20.0  # seconds: what the database takes to notice that a server lost its power
+PAUSE = 0.5
+
+Take = Callable[[str], bool]
+"""Hold a name until this process ends; False while another server holds it."""
+
+
+def settle(file: Path, take: Take) -> str:
+    """This host's name. A copy has the name of its original only once that holds it no more, as
+    after a restore; beside it, it is a host of its own."""
+    name, is_here = _read(file)
+    if name and is_here:
+        if not _taken_in_time(name, take):
+            raise CannotStart(
+                f"Another server runs as this host ({name}) on this database. If this data"
+                f" directory is a copy of its directory, delete {file} here, and start again."
+            )
+        return name
+    if not name or not take(name):
+        if name:
+            log.warning("copied_data_directory", host_of_the_original=name)
+        name = new_id()
+        take(name)
+    _write(file, name)
+    return name
+
+
+def _taken_in_time(name: str, take: Take) -> bool:
+    until = time.monotonic() + PATIENCE
+    while not take(name):
+        if time.monotonic() >= until:
+            return False
+        time.sleep(PAUSE)
+    return True
+
+
+def _read(file: Path) -> tuple[str, bool]:
+    """The name, and whether it was written into this very file; empty when there is none."""
+    try:
+        name, _, place = file.read_text().strip().partition(" ")
+        return name, place == str(file.stat().st_ino)
+    except FileNotFoundError:
+        return "", False
+
+
+def _write(file: Path, name: str) -> None:
+    """Under another name first, as all that must not be half-written; a rename keeps its place."""
+    draft = file.with_name(f".{file.name}.{os.getpid()}")
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w") as opened:
+        opened.write(f"{name} {os.fstat(descriptor).st_ino}\n")
+        opened.flush()
+        os.fsync(descriptor)
+    draft.rename(file)
