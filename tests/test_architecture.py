@@ -147,6 +147,7 @@ OWNERS_OF_WORK = {
     "background.py": "the owner",
     "http/event_door.py": "the requests that wait for the answer get its failure",
     "http/events_api.py": "the request that it belongs to gets its failure",
+    "http/lasting.py": "the answer that waits for its next piece gets its failure",
     "store/writer.py": "every job is answered, whatever happens; commands have a writer too",
     "cli/redirect.py": "a command that signs in waits for it",
     "cli/changes.py": "a command that follows a stream waits for it",

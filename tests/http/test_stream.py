@@ -11,12 +11,9 @@ import httpx
 import msgspec
 import pytest
 
-from tapeline.accounts import members, users
-from tapeline.accounts.members import Role
-from tapeline.models import models, projects
 from tapeline.tape import watchers
 from tests.conftest import Person, run_sql, running
-from tests.pushing import ORDER, Model, pushing
+from tests.pushing import ORDER, Model
 
 LOG = "/v1/live/log"
 
@@ -196,25 +193,3 @@ def test_streams_end_with_the_service(model: Model) -> None:
         for thread in waiting:
             thread.join(5)
         assert ended == [[], []]
-
-
-def test_a_stream_ends_when_its_model_is_not_there_to_see_any_more(
-    model: Model, enter: Callable[[str], Person], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("tapeline.http.stream.HEARTBEAT", 0.2)
-    monkeypatch.setattr("tapeline.http.stream.LOOKED_EVERY", 0.2)
-    store, owner, viewer = model.service.store, model.owner, enter("vic")
-    user = store.read_now(users.get, owner.id)
-    project = store.write_now(projects.create, owner.actor, user, "Alpha", "")
-    role: Role = "viewer"
-    store.write_now(members.join, project.id, viewer.id, role)
-    with pushing(model.service, owner, project.id) as shared:
-        with watching(shared, person=viewer) as reader:
-            shared.push(LOG, {"line": "a"})
-            assert reader.event()["line"] == "a"
-            store.write_now(members.remove, owner.actor, project.id, viewer.id)
-            assert all(line.startswith(":") for line in reader.rest())
-        with watching(shared) as reader:
-            store.write_now(models.remove, owner.actor, project.id, shared.id)
-            assert all(line.startswith(":") for line in reader.rest())
-    assert not model.service.services.watchers._by_model

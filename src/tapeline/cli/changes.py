@@ -8,10 +8,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import IO, Any
 
-from tapeline.cli.failures import Failure, NotFound, NotSignedIn
+from tapeline.cli.failures import Failure, NotFound, NotSignedIn, Unreachable
 from tapeline.cli.session import Session
-from tapeline.cli.wire import LOST
+from tapeline.cli.wire import LOST, Refused
 
+END = "end"
+UNIDENTIFIED = {"unidentified", "invalid_token"}
 PAUSES = (0.2, 0.5, 1.0, 2.0, 5.0)  # seconds before the next try; the last one again and again
 
 
@@ -52,39 +54,51 @@ class Changes:
                 yield change
 
     def _read_on(self) -> None:
-        tries = 0
+        try:
+            self._follow()
+        except Failure as refused:  # asking again would change nothing
+            self._queue.put(refused)
+
+    def _follow(self) -> None:
+        tries, is_renewed = 0, False
         while True:
             try:
                 for change in self._read_once():
-                    tries = 0
-                    self._queue.put(change)
-            except NotFound as gone:
-                self._queue.put(gone)
-                return
-            except NotSignedIn as refused:
-                if tries:  # a new token did not help
-                    self._queue.put(refused)
-                    return
-                self._renew()
-            except (Failure, *LOST) as lost:
+                    tries, is_renewed = 0, False
+                    if change is not None:
+                        self._queue.put(change)
+            except NotSignedIn:
+                if is_renewed:  # a new token did not help
+                    raise
+                self._session.renew()
+                is_renewed = True
+            except (Unreachable, Refused, *LOST) as lost:
+                if isinstance(lost, Refused) and lost.status < 500:
+                    raise
                 if tries == 0:
                     self._session.screen.note(f"Lost the connection ({lost}); trying again.")
             time.sleep(PAUSES[min(tries, len(PAUSES) - 1)])
             tries += 1
 
-    def _renew(self) -> None:
-        try:
-            self._session.renew()
-        except Failure as failure:
-            self._queue.put(failure)
-
-    def _read_once(self) -> Iterator[Change]:
+    def _read_once(self) -> Iterator[Change | None]:
+        """None once it is open; then the changes, until the stream breaks off or says its end."""
         headers = {"Last-Event-ID": str(self._after), "Accept": "text/event-stream"}
         with self._session.wire.stream(self._path, headers) as stream:
+            yield None
             for change in parsed(stream):
+                if change.kind == END:
+                    raise _reason(change.fields)
                 if change.seq > self._after:
                     self._after = change.seq
                     yield change
+
+
+def _reason(said: dict[str, Any]) -> Failure:
+    """Why the server ended a stream, in its own words. A token that has had its hour is renewed."""
+    code, sentence = str(said.get("code", "")), str(said.get("error", ""))
+    if code in UNIDENTIFIED:
+        return NotSignedIn(sentence or None)
+    return NotFound(sentence or None) if code.startswith("no_such_") else Failure(sentence or None)
 
 
 def parsed(stream: IO[bytes]) -> Iterator[Change]:

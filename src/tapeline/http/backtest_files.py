@@ -1,14 +1,14 @@
 """Backtests to take away: a tear sheet to print or send, and files of their lists."""
 
 import re
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from typing import Any
 
 import msgspec
 from sqlalchemy import Connection
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 
-from tapeline.http import backtest_api, rendering
+from tapeline.http import backtest_api, lasting, rendering
 from tapeline.http.endpoint import Call
 from tapeline.http.tape_api import Anything, reading
 from tapeline.models import models
@@ -75,14 +75,18 @@ async def export_json(call: Call[Any]) -> Response:
         return row.upload, backtest_api.shown(connection, call, may_wait=True)
 
     upload, fields = await backtest_api.read_when_ready(call, head)
-    return StreamingResponse(
+    return lasting.download(
+        call.services,
         _object(call, upload, fields),
-        media_type="application/json",
-        headers=_attached(call, ".json"),
+        lasting.reading_model(call),
+        "application/json",
+        _attached(call, ".json"),
     )
 
 
-async def _object(call: Call[Any], upload: str | None, fields: Anything) -> AsyncIterator[bytes]:
+async def _object(
+    call: Call[Any], upload: str | None, fields: Anything
+) -> AsyncGenerator[bytes, None]:
     from tapeline.results import exports
 
     yield msgspec.json.encode(fields)[:-1]
@@ -108,16 +112,18 @@ async def _csv(call: Call[Any], name: str, head: str, piece: Piece) -> Response:
         return upload
 
     upload = await backtest_api.read_when_ready(call, found)
-    return StreamingResponse(
+    return lasting.download(
+        call.services,
         _lines(call, upload, head, piece),
-        media_type="text/csv",
-        headers=_attached(call, f"-{name}.csv"),
+        lasting.reading_model(call),
+        "text/csv",
+        _attached(call, f"-{name}.csv"),
     )
 
 
 async def _lines(
     call: Call[Any], upload: str | None, head: str, piece: Piece
-) -> AsyncIterator[bytes]:
+) -> AsyncGenerator[bytes, None]:
     yield head.encode()
     number = 0
     while upload is not None:

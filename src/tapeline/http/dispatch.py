@@ -14,7 +14,7 @@ from starlette.responses import Response
 from tapeline.accounts.actor import Actor
 from tapeline.errors import Invalid, MalformedBody, Missing, Problem
 from tapeline.http import auth, body, sessions, uploads
-from tapeline.http.endpoint import OPEN, Call, Endpoint, Nothing
+from tapeline.http.endpoint import OPEN, Access, Call, Endpoint, Nothing
 from tapeline.http.multipart import Attachment
 from tapeline.http.services import Services
 from tapeline.store import announcing
@@ -45,12 +45,23 @@ def handler(endpoint: Endpoint, services: Services) -> Handler:
             call = Call(services, request, taken, query, None, attached)
             if endpoint.responds:
                 known = await services.store.read(identify) if identify else None
-                response: Response = await endpoint.responds(replace(call, known=known))
+                again = _identified_anew(request, services, endpoint.access)
+                call = replace(call, known=known, identify=again)
+                response: Response = await endpoint.responds(call)
                 return response
             key = _request_key(request, endpoint, _canonical(content, attached), services.seal)
             return _answer(await _Turn(endpoint, call, identify, key).take())
 
     return handle
+
+
+def _identified_anew(request: Request, services: Services, access: Access) -> auth.Identify:
+    """From its headers on: an idToken that was good at first may have expired since."""
+
+    def identify(connection: Connection) -> Actor:
+        return auth.identify(request, services, access)(connection)
+
+    return identify
 
 
 @dataclass(frozen=True)

@@ -64,12 +64,20 @@ class Call(Generic[B]):
     """The file that came with it, for a row that takes one."""
     prepared: Any = None
     """What the row's `prepares` made."""
+    identify: Callable[[Connection], Actor] | None = None
+    """Looks up the caller anew, for answers that last."""
 
     @property
     def actor(self) -> Actor:
         if self.known is None:
             raise Unidentified
         return self.known
+
+    def identified(self, connection: Connection) -> Actor:
+        """The caller as of now: since the request came, a token may have ended, a key be gone."""
+        if self.identify is None:
+            raise Unidentified
+        return self.identify(connection)
 
     @property
     def origin(self) -> Origin:

@@ -1,14 +1,14 @@
 """Logs to take away: whole or filtered, as text, in bounded memory however long they are."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
 from sqlalchemy import Connection
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 
-from tapeline.http import backtest_api
+from tapeline.http import backtest_api, lasting
 from tapeline.http.endpoint import Call
 from tapeline.http.tape_api import reading, wanted_by
 from tapeline.tape import kinds, read
@@ -39,12 +39,13 @@ def _attached(call: Call[Any], tape: int, channel: int, until: int, name: str) -
         "Cache-Control": "no-store",
         "Content-Disposition": f'attachment; filename="{name}.log"',
     }
-    return StreamingResponse(
-        _pieces(call, tape, channel, until), media_type="text/plain", headers=headers
-    )
+    pieces, may_read = _pieces(call, tape, channel, until), lasting.reading_model(call)
+    return lasting.download(call.services, pieces, may_read, "text/plain", headers)
 
 
-async def _pieces(call: Call[Any], tape: int, channel: int, until: int) -> AsyncIterator[bytes]:
+async def _pieces(
+    call: Call[Any], tape: int, channel: int, until: int
+) -> AsyncGenerator[bytes, None]:
     """What was there when it was asked for: a model that never stops talking has no end."""
     search = wanted_by(call.query)
 

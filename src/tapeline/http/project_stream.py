@@ -4,16 +4,16 @@ A browser opens few connections to one server, so a page with fifty models canno
 """
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from typing import Any
 
 import msgspec
 from sqlalchemy import Connection, and_, select
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 
 from tapeline.accounts import members
 from tapeline.accounts.actor import Actor
-from tapeline.errors import Missing
+from tapeline.http import lasting
 from tapeline.http.endpoint import Call
 from tapeline.http.stream import patience, woken
 from tapeline.runs.run import DEPLOYED
@@ -33,13 +33,15 @@ Standing = tuple[str, int, str | None, str | None]
 async def stream_project(call: Call[Any]) -> Response:
     """Which models of a project changed, as server-sent events `changed`: {model, kinds}."""
     before = await call.services.store.read(_standings, call.actor, call.path("project"))
-    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-    return StreamingResponse(
-        _notices(call, before), media_type="text/event-stream", headers=headers
-    )
+
+    def may_read(connection: Connection) -> None:
+        members.require(connection, call.identified(connection), call.path("project"), "see")
+
+    headers = {"Cache-Control": "no-store"}
+    return lasting.stream(call.services, _notices(call, before), may_read, headers)
 
 
-async def _notices(call: Call[Any], before: dict[str, Standing]) -> AsyncIterator[bytes]:
+async def _notices(call: Call[Any], before: dict[str, Standing]) -> AsyncGenerator[bytes, None]:
     services = call.services
     watcher = services.watchers.join(announcing.MODELS, *before)
     watched = {announcing.MODELS, *before}
@@ -66,8 +68,6 @@ async def _notices(call: Call[Any], before: dict[str, Standing]) -> AsyncIterato
             if not await woken(watcher.woken, patience(services)):
                 watcher.is_behind = True
                 yield b": still here\n\n"
-    except Missing:
-        return  # the project was deleted, or is not this reader's to see any more
     finally:
         services.watchers.leave(watcher, *watched)
 

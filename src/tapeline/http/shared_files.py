@@ -1,13 +1,13 @@
 """What a link gives to take away: a tear sheet, tables, and the record that can be checked."""
 
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
 from typing import Any
 
 from sqlalchemy import Connection
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 
-from tapeline.errors import NotShared
-from tapeline.http import rendering, shared_api
+from tapeline.errors import ChangedMeanwhile, NoSuchModel, NotShared
+from tapeline.http import lasting, rendering, shared_api
 from tapeline.http.endpoint import Call
 from tapeline.http.services import Services
 from tapeline.sharing import record
@@ -55,7 +55,7 @@ async def shared_curve_csv(call: Call[Any]) -> Response:
 
     find = shared_api.found_by(call.request, call.services)
     items = await shared_api.shown(call, find, rows)
-    return _table("curve", _one(_csv_lines(CURVE, items, is_first=True)))
+    return _table(call, "curve", _one(_csv_lines(CURVE, items, is_first=True)))
 
 
 async def shared_trades_csv(call: Call[Any]) -> Response:
@@ -78,14 +78,20 @@ async def shared_record(call: Call[Any]) -> Response:
     if not share.choices.delay_hours:
         found = await sign(services, found)
     last = await services.store.read(record.end, found, share.choices)
-    return _ndjson(_lines(services, found, last, record.shows(share)))
+
+    def may_read(connection: Connection) -> None:
+        if find(connection).choices != share.choices:  # perhaps more is to be hidden now
+            raise ChangedMeanwhile
+
+    return _ndjson(services, _lines(services, found, last, record.shows(share)), may_read)
 
 
 async def export_record(call: Call[Any]) -> Response:
     """The whole record in one file: events, chain and signatures, for `tapeline verify`."""
     found = await call.services.store.read(tapes.reading, call.actor, call.path("model"))
     found = await sign(call.services, found)
-    return _ndjson(_lines(call.services, found, found.seq, record_lines.ALL))
+    lines = _lines(call.services, found, found.seq, record_lines.ALL)
+    return _ndjson(call.services, lines, lasting.reading_model(call))
 
 
 async def sign(services: Services, found: tapes.Reading) -> tapes.Reading:
@@ -98,7 +104,7 @@ async def sign(services: Services, found: tapes.Reading) -> tapes.Reading:
 
 async def _lines(
     services: Services, found: tapes.Reading, last: int, shows: Shows
-) -> AsyncIterator[bytes]:
+) -> AsyncGenerator[bytes, None]:
     signer, store = services.inbox.appender.signer, services.store
     yield record_lines.head(found.model_id, signer.public_key, signer.key_id, last)
     seq, previous = 0, GENESIS
@@ -107,7 +113,7 @@ async def _lines(
         until = min(seq + PORTION, last)
         records = await store.read(_portion, found.tape, seq, until)
         if not records:
-            return  # the model was deleted meanwhile
+            raise NoSuchModel  # it was deleted meanwhile
         signed = await store.read(record.daily_checkpoints, found.tape, seq, until, last)
         by_seq = {one.seq: one for one in signed}
         for one in records:
@@ -150,7 +156,7 @@ async def _paged(
 
     first = await rows(None)  # what is wrong is told with its status, not in the middle of a file
 
-    async def lines() -> AsyncIterator[bytes]:
+    async def lines() -> AsyncGenerator[bytes, None]:
         some, is_first = first, True
         while True:
             yield _csv_lines(columns, some.items, is_first=is_first)
@@ -158,7 +164,7 @@ async def _paged(
                 return
             some, is_first = await rows(int(some.next)), False
 
-    return _table(name, lines())
+    return _table(call, name, lines())
 
 
 def _csv_lines(columns: Sequence[str], items: Sequence[Any], *, is_first: bool) -> bytes:
@@ -176,17 +182,17 @@ def _cells(
         yield [date(one.time) if name == "date" else getattr(one, name) for name in columns]
 
 
-async def _one(content: bytes) -> AsyncIterator[bytes]:
+async def _one(content: bytes) -> AsyncGenerator[bytes, None]:
     yield content
 
 
-def _table(name: str, lines: AsyncIterator[bytes]) -> Response:
+def _table(call: Call[Any], name: str, lines: lasting.Pieces) -> Response:
     attached = {"Content-Disposition": f'attachment; filename="shared-{name}.csv"'}
-    return StreamingResponse(lines, media_type="text/csv", headers=shared_api.HEADERS | attached)
+    find = shared_api.found_by(call.request, call.services)
+    return lasting.download(call.services, lines, find, "text/csv", shared_api.HEADERS | attached)
 
 
-def _ndjson(lines: AsyncIterator[bytes]) -> Response:
+def _ndjson(services: Services, lines: lasting.Pieces, may_read: lasting.MayRead) -> Response:
     attached = {"Content-Disposition": 'attachment; filename="record.ndjson"'}
-    return StreamingResponse(
-        lines, media_type="application/x-ndjson", headers=shared_api.HEADERS | attached
-    )
+    headers = shared_api.HEADERS | attached
+    return lasting.download(services, lines, may_read, "application/x-ndjson", headers)

@@ -1,15 +1,15 @@
 """Live changes for whoever has a link: projected, and no sooner than the link's delay allows."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from typing import Any
 
 import msgspec
 from sqlalchemy import Connection
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 
-from tapeline.errors import Missing, NotShared, Unidentified
-from tapeline.http import shared_api, stream
+from tapeline.errors import NotShared
+from tapeline.http import lasting, shared_api, stream
 from tapeline.http.endpoint import Call
 from tapeline.http.services import Services
 from tapeline.http.shared_api import Find
@@ -30,23 +30,23 @@ async def shared_stream(call: Call[Any]) -> Response:
     resumed = stream.resumed_after(call.request)
     end = await services.store.read(_end, find, services)
     after = end if resumed is None else min(resumed, end)
-    changes = _changes(services, find, share.model_id, after, bool(share.choices.delay_hours))
-    headers = shared_api.HEADERS | {"X-Accel-Buffering": "no"}
-    return StreamingResponse(changes, media_type="text/event-stream", headers=headers)
+    changes = _changes(services, find, share.model_id, after)
+    return lasting.stream(services, changes, find, shared_api.HEADERS)
 
 
 async def _changes(
-    services: Services, find: Find, model_id: str, after: int, is_delayed: bool
-) -> AsyncIterator[bytes]:
+    services: Services, find: Find, model_id: str, after: int
+) -> AsyncGenerator[bytes, None]:
     watcher = services.watchers.join(model_id)
     try:
         yield b": connected\n\n"
         while True:
             watcher.take()
             watcher.is_behind = False
-            await shared_api.catch_up(services, await services.store.read(find))
+            # The link is looked up each time: its choices may have changed.
+            share = await services.store.read(find)
+            await shared_api.catch_up(services, share)
             while True:
-                # The link is looked up each time: once it is revoked, the stream ends.
                 last, content = await services.store.read(_portion, find, services, after)
                 if content:
                     yield content
@@ -55,14 +55,12 @@ async def _changes(
                 after = last
             if services.watchers.closed:
                 return
-            if is_delayed:
+            if share.choices.delay_hours:
                 # By the clock alone: what happens now must not show in when we say something.
                 await _rest(services)
                 yield b": still here\n\n"
             elif not await stream.woken(watcher.woken, stream.patience(services)):
                 yield b": still here\n\n"
-    except (Missing, Unidentified):
-        return
     finally:
         services.watchers.leave(watcher, model_id)
 

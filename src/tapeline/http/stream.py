@@ -1,15 +1,16 @@
 """Whole tapes as NDJSON and live changes as server-sent events, each at its reader's own pace."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from typing import Any
 
 import msgspec
 from sqlalchemy import Connection
 from starlette.requests import Request
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 
-from tapeline.errors import Invalid, Missing
+from tapeline.errors import Invalid, NoSuchModel
+from tapeline.http import lasting
 from tapeline.http.endpoint import Call
 from tapeline.http.services import Services
 from tapeline.http.tape_api import exported, shown
@@ -27,9 +28,8 @@ async def export_tape(call: Call[Any]) -> Response:
     """The model's whole record as NDJSON, oldest first."""
     found = await call.services.store.read(tapes.reading, call.actor, call.path("model"))
     headers = {"Cache-Control": "no-store"}
-    return StreamingResponse(
-        _lines(call, found), media_type="application/x-ndjson", headers=headers
-    )
+    lines, may_read = _lines(call, found), lasting.reading_model(call)
+    return lasting.download(call.services, lines, may_read, "application/x-ndjson", headers)
 
 
 async def stream_model(call: Call[Any]) -> Response:
@@ -37,10 +37,8 @@ async def stream_model(call: Call[Any]) -> Response:
     found = await call.services.store.read(tapes.reading, call.actor, call.path("model"))
     resumed = resumed_after(call.request)
     after = found.seq if resumed is None else min(resumed, found.seq)
-    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-    return StreamingResponse(
-        _changes(call, found.model_id, after), media_type="text/event-stream", headers=headers
-    )
+    changes, may_read = _changes(call, found.model_id, after), lasting.reading_model(call)
+    return lasting.stream(call.services, changes, may_read, {"Cache-Control": "no-store"})
 
 
 def resumed_after(request: Request) -> int | None:
@@ -52,12 +50,12 @@ def resumed_after(request: Request) -> int | None:
     return int(resumed[:18])
 
 
-async def _lines(call: Call[Any], found: tapes.Reading) -> AsyncIterator[bytes]:
+async def _lines(call: Call[Any], found: tapes.Reading) -> AsyncGenerator[bytes, None]:
     seq = 0
     while seq < found.seq:
         records = await call.services.store.read(_portion, found.tape, seq, found.seq)
         if not records:
-            return  # the model was deleted meanwhile
+            raise NoSuchModel  # it was deleted meanwhile
         yield b"".join(exported(record) + b"\n" for record in records)
         for record in records:
             if record.kind == kinds.BACKTEST_RESULT.number:
@@ -84,7 +82,7 @@ async def _lists(call: Call[Any], found: tapes.Reading, record: Record) -> Async
             piece += 1
 
 
-async def _changes(call: Call[Any], model_id: str, after: int) -> AsyncIterator[bytes]:
+async def _changes(call: Call[Any], model_id: str, after: int) -> AsyncGenerator[bytes, None]:
     """What is on the tape since `after`, then what comes; who falls behind reads the tape."""
     services = call.services
     watcher = services.watchers.join(model_id)
@@ -105,8 +103,6 @@ async def _changes(call: Call[Any], model_id: str, after: int) -> AsyncIterator[
             if not await woken(watcher.woken, patience(services)):
                 watcher.is_behind = True
                 yield b": still here\n\n"
-    except Missing:
-        return  # the model was deleted, or is not this reader's to see any more
     finally:
         services.watchers.leave(watcher, model_id)
 

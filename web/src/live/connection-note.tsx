@@ -8,10 +8,13 @@ export function ConnectionNote({ stream, silent = false }: { stream: Stream; sil
   const { state, since } = useConnection(stream);
   const now = useNow(1);
   const behind = now - since / 1000;
-  if (silent || state !== "behind" || behind < 1) return <span role="status" className="sr-only" />;
+  const isBehind = state === "behind" && behind >= 1;
+  if (silent || !(isBehind || state === "ended")) return <span role="status" className="sr-only" />;
   return (
     <span role="status" className="rounded-md bg-warn-ground px-2 py-0.5 text-sm text-warn">
-      Not live for {lasting(behind)}. Connecting again…
+      {isBehind
+        ? `Not live for ${lasting(behind)}. Connecting again…`
+        : `Not live any more. ${stream.reason}`}
     </span>
   );
 }

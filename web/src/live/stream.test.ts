@@ -98,6 +98,15 @@ describe("a tab that nobody sees", () => {
     sources[1]?.open();
     expect([sources.length, stream.state, anew()]).toEqual([2, "live", 2]);
   });
+  it("does not ask again for what has ended when it is seen", () => {
+    const { stream, sources, turn } = watched(false);
+    sources[0]?.open();
+    sources[0]?.send("end", { code: "invalid_token" });
+    turn(true);
+    vi.advanceTimersByTime(60_000);
+    turn(false);
+    expect([sources.length, stream.state, stream.reason]).toEqual([1, "ended", ""]);
+  });
   it("that was opened in the background takes none before it is seen", () => {
     const { stream, sources, turn, listeners } = watched(true);
     expect(sources).toEqual([]);
@@ -154,6 +163,21 @@ describe("a live stream", () => {
     expect(sources.length).toBe(3);
     source().open();
     expect([stream.state, anew()]).toEqual(["live", 2]);
+  });
+  it("stays ended when the server says so, and tells why", () => {
+    const { stream, source, sources } = started();
+    const lost: boolean[] = [];
+    stream.whenLost((isOver) => lost.push(isOver));
+    source().open();
+    source().send("end", { code: "no_such_model", error: "There is no such model." }, "");
+    expect([stream.state, stream.reason, lost]).toEqual([
+      "ended",
+      "There is no such model.",
+      [true],
+    ]);
+    source().fail(0);
+    vi.advanceTimersByTime(600_000);
+    expect([sources.length, sources[0]?.closed, stream.state]).toEqual([1, true, "ended"]);
   });
   it("is over when it is stopped", () => {
     const { stream, source, sources } = started();

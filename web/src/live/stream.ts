@@ -2,8 +2,10 @@
  * A live connection over server-sent events. The browser resumes it after the last event it saw; where
  * it gives up, we begin anew and say so, because then something may have been missed. A tab that nobody
  * sees lets go of it after a while: a browser has six connections for all tabs of a server.
+ *
+ * An event `end` is the server's last word: the right to see this is gone, and so it stays ended.
  */
-export type Connection = "connecting" | "live" | "behind";
+export type Connection = "connecting" | "live" | "behind" | "ended";
 
 export interface Arrived {
   kind: string;
@@ -47,12 +49,13 @@ export class Stream {
   #retry: ReturnType<typeof setTimeout> | null = null;
   #pause = FIRST_PAUSE;
   #since = Date.now();
+  #reason = "";
   #rest: ReturnType<typeof setTimeout> | null = null;
   #unwatch: (() => void) | null = null;
   readonly #watchers = new Set<() => void>();
   readonly #listeners = new Set<(arrived: Arrived) => void>();
   readonly #anew = new Set<() => void>();
-  readonly #lost = new Set<() => void>();
+  readonly #lost = new Set<(isOver: boolean) => void>();
 
   constructor(
     private readonly address: string,
@@ -83,6 +86,11 @@ export class Stream {
     return this.#since;
   }
 
+  /** Why it has ended, in the server's words. */
+  get reason(): string {
+    return this.#reason;
+  }
+
   /** For `useSyncExternalStore`. */
   watch = (watcher: () => void): (() => void) => {
     this.#watchers.add(watcher);
@@ -100,13 +108,14 @@ export class Stream {
     return () => this.#anew.delete(listener);
   }
 
-  /** Called when the server refused the stream: perhaps nobody is signed in any more. */
-  whenLost(listener: () => void): () => void {
+  /** Called when the server refused or ended the stream: perhaps nobody is signed in any more. */
+  whenLost(listener: (isOver: boolean) => void): () => void {
     this.#lost.add(listener);
     return () => this.#lost.delete(listener);
   }
 
   #seen(): void {
+    if (this.#state === "ended") return;
     if (this.#rest) clearTimeout(this.#rest);
     this.#rest = null;
     if (this.sight.isHidden()) {
@@ -139,11 +148,13 @@ export class Stream {
       wasOpen = true;
     };
     source.onerror = () => {
+      if (this.#source !== source) return;
       this.#become("behind");
       if (source.readyState !== CLOSED) return;
-      for (const listener of this.#lost) listener();
+      for (const listener of this.#lost) listener(false);
       this.#later();
     };
+    source.addEventListener("end", (event) => this.#end(event.data));
     for (const kind of this.kinds) {
       source.addEventListener(kind, (event) => {
         canResume ||= event.lastEventId !== "";
@@ -152,6 +163,13 @@ export class Stream {
       });
     }
     if (isAnew) this.#become("behind");
+  }
+
+  #end(data: string): void {
+    this.#letGo(); // or the browser would connect again, and again be refused
+    this.#reason = String((JSON.parse(data) as { error?: unknown }).error ?? "");
+    this.#become("ended");
+    for (const listener of this.#lost) listener(true);
   }
 
   #later(): void {

@@ -36,7 +36,11 @@ export function LiveModel({ model, children }: { model: string; children: ReactN
       }),
       stream.whenAnew(() => void queries.invalidateQueries({ queryKey: ["model", model] })),
       // Asking who we are leads to sign-in when we are nobody any more.
-      stream.whenLost(() => void queries.refetchQueries({ queryKey: ["me"], exact: true })),
+      stream.whenLost((isOver) => {
+        void queries.refetchQueries({ queryKey: ["me"], exact: true });
+        // What is shown is not ours to see any more: the answers say so.
+        if (isOver) void queries.invalidateQueries({ queryKey: ["model", model] });
+      }),
     ];
     stream.start();
     return () => {
@@ -87,7 +91,10 @@ export function useLiveProject(project: string): Stream {
         void queries.invalidateQueries({ queryKey: ["model", model, "pnl", SPARK_POINTS] });
       }),
       stream.whenAnew(() => refresher.ask("models")),
-      stream.whenLost(() => void queries.refetchQueries({ queryKey: ["me"], exact: true })),
+      stream.whenLost((isOver) => {
+        void queries.refetchQueries({ queryKey: ["me"], exact: true });
+        if (isOver) void queries.invalidateQueries({ queryKey: ["project", project] });
+      }),
     ];
     stream.start();
     return () => {

@@ -16,6 +16,7 @@ const WORDS: Record<Connection, string> = {
   connecting: "",
   live: "Live",
   behind: "Connecting again…",
+  ended: "Not live any more",
 };
 
 let state: Connection = "connecting";
