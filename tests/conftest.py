@@ -24,6 +24,7 @@ from tapeline.accounts.actor import Actor
 from tapeline.accounts.members import Role
 from tapeline.accounts.sign_ins import Origin
 from tapeline.cli.up import server_config
+from tapeline.http import run_port
 from tapeline.http.services import Services
 from tapeline.ids import new_id
 from tapeline.models import onboarding, projects
@@ -167,6 +168,15 @@ def store(settings: Settings) -> Iterator[Store]:
 class _PromptServer(uvicorn.Server):
     """Notices at once that it should stop; uvicorn looks ten times a second, after every test."""
 
+    def __init__(self, config: uvicorn.Config, services: Services) -> None:
+        super().__init__(config)
+        self._services = services
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        for_runs = await run_port.serve(self._services, self.server_state)
+        await super().startup(sockets)
+        self.servers += for_runs
+
     async def main_loop(self) -> None:
         await self.on_tick(0)
         while not self.should_exit:  # noqa: ASYNC110 - another thread sets it
@@ -178,7 +188,7 @@ def serving(services: Services) -> Iterator[str]:
     """The real application behind the real server, on a free port; its address."""
     listener = socket.create_server(("127.0.0.1", 0), backlog=2048)
     config = server_config(compose.application(services), services.settings.trusted_proxies)
-    server = _PromptServer(config)
+    server = _PromptServer(config, services)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
     deadline = time.monotonic() + 10

@@ -196,6 +196,34 @@ print(os.environ["SLATE_MODEL_ID"] == me, os.environ["URL_MODEL_EVENTS_API"])
     assert [one["run_id"] for one in orders] == [deployed["runId"]]
 
 
+STRANGER_INSIDE = """
+import http.client, json, os, socket, urllib.parse
+where = urllib.parse.urlsplit(os.environ["TAPELINE_URL"]).netloc
+for method, path, body in [
+    ("GET", "/time", None),
+    ("POST", "/auth/signin", {"email": "ada@example.com", "password": "wrong password"}),
+    ("POST", "/auth/signup", {"email": "eve@example.com", "password": "correct horse battery"}),
+    ("GET", "/api/me", None),
+    ("GET", "/metrics", None),
+]:
+    link = http.client.HTTPConnection(where, timeout=20)
+    headers = {"X-Forwarded-For": "8.8.8.8", "Content-Type": "application/json"}
+    link.request(method, path, json.dumps(body) if body else None, headers)
+    print(path, link.getresponse().status)
+"""
+
+
+def test_a_model_reaches_the_events_api_and_nothing_else_of_the_server(trader: Trader) -> None:
+    """With or without a network: nobody is locked out from inside, in whosever name."""
+    archive = zipped({"main.py": STRANGER_INSIDE}, network=False)
+    for one in (trader.deploy(STRANGER_INSIDE), trader.deploy("", archive=archive)):
+        trader.wait_for_end(one)
+        assert trader.lines(one["modelId"], "stdout") == [
+            "/time 200",
+            *(f"{path} 404" for path in ("/auth/signin", "/auth/signup", "/api/me", "/metrics")),
+        ]
+
+
 def test_secrets_reach_the_run_and_never_its_log(trader: Trader) -> None:
     model = trader.deploy("pass")["modelId"]
     put = trader.client.put(

@@ -4,6 +4,7 @@ import http.server
 import os
 import signal
 import socket
+import socketserver
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from tapeline.runs import events_port
 from tests.runs.boxes import listening
 from tests.runs.conftest import Pad
 
@@ -74,6 +76,10 @@ def test_there_is_no_way_to_where_clouds_keep_credentials(pad: Pad) -> None:
 
 
 class Echo(http.server.BaseHTTPRequestHandler):
+    def handle(self) -> None:
+        assert self.rfile.readline().startswith(b"run run")
+        super().handle()
+
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["content-length"]))
         self.send_response(200)
@@ -85,15 +91,21 @@ class Echo(http.server.BaseHTTPRequestHandler):
         pass
 
 
-class EchoServer(http.server.ThreadingHTTPServer):
-    request_queue_size = 300  # with five, the kernel itself resets some of many connections
+class EchoServer(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
+    """The server's end, as far as the shim can tell."""
+
+    daemon_threads = True
+
+    def __init__(self, runs: Path) -> None:
+        super().__init__("", Echo, bind_and_activate=False)
+        self.socket.close()
+        self.socket = events_port.listen(runs)
 
 
 @contextmanager
 def events_server(pad: Pad) -> Iterator[None]:
-    with EchoServer(("127.0.0.1", 0), Echo) as server:
+    with EchoServer(pad.runs) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        (pad.runs / "address").write_text(f"127.0.0.1:{server.server_port}")
         yield
         server.shutdown()
 
@@ -137,8 +149,7 @@ def test_many_connections_at_once_are_forwarded(pad: Pad) -> None:
 
 
 def test_half_a_connection_can_end_before_the_other(pad: Pad) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        (pad.runs / "address").write_text(f"127.0.0.1:{server.getsockname()[1]}")
+    with events_port.listen(pad.runs) as server:
         launched = pad.launch(
             """
             import socket
@@ -152,13 +163,13 @@ def test_half_a_connection_can_end_before_the_other(pad: Pad) -> None:
         )
         accepted, _ = server.accept()
         with accepted:
-            assert accepted.makefile("rb").read() == b"question"
+            assert accepted.makefile("rb").read() == b"run run0\nquestion"
             accepted.sendall(b"answer")
         launched.finished()
     assert launched.lines() == ["b'answer'"]
 
 
-def test_a_server_that_moved_is_found_again(pad: Pad) -> None:
+def test_a_server_that_restarted_is_found_again(pad: Pad) -> None:
     code = (
         POST
         + """

@@ -20,6 +20,7 @@ from tapeline.cli import demo_models
 from tapeline.cli.options import Config, Data, Database
 from tapeline.cli.spoken import HERE, spoken
 from tapeline.errors import CannotStart
+from tapeline.http import run_port
 from tapeline.http.event_protocol import EventProtocol
 from tapeline.http.events_api import EventsApi
 from tapeline.http.services import Services
@@ -135,7 +136,9 @@ class _Server(uvicorn.Server):
         self._is_stopping = False
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        for_runs = await run_port.serve(self._services, self.server_state)
         await super().startup(sockets)
+        self.servers += for_runs
         if self.started and not self.should_exit:
             typer.echo(_greeting(self._services, self._where))
 

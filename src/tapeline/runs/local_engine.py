@@ -22,8 +22,7 @@ from tapeline.runs.unpacking import Unpacked
 from tapeline.settings import Settings
 from tapeline.store.blobs import Blobs
 
-ADDRESS = "address"
-NOT_RUNS = {"locks", "bell", ADDRESS}
+NOT_RUNS = {"locks"}
 
 
 class LocalEngine:
@@ -56,16 +55,13 @@ class LocalEngine:
         self._port = settings.port
 
     def begin(self, port: int) -> None:
-        """Tell the shims where the server is now, and forget what a crash left half-made."""
+        """Forget what a crash left half-made. `port` is that of the server, and inside every box
+        the one on which its models reach it."""
         self._port = port
         (self.folder / "locks").mkdir(mode=0o700, parents=True, exist_ok=True)
         for one in self.folder.glob("*-*"):  # installations and trials, which begin anew
             shims.kill(one, self.folder / "locks" / one.name)
             shutil.rmtree(one, ignore_errors=True)
-        address = self.folder / ADDRESS
-        fresh = address.with_suffix(".new")
-        fresh.write_text(f"{_reachable(self._settings.host)}:{port}")
-        fresh.rename(address)
         cgroups.clean(self.folder, keep=self.known())
         self._unpacked.start()
         self._environments.start()

@@ -23,6 +23,7 @@ from tapeline.runs.shim import tree  # noqa: E402 - found only after the line ab
 from tapeline.runs.shim.loop import Shim  # noqa: E402
 
 LONGEST_NAME = 1000
+FORWARDS = 2  # by a socket of the data directory; shims that do not say so, to a port of old
 ARGUMENTS_END = 46  # the place of `arg_end` in /proc/PID/stat, counted from the state
 
 
@@ -113,7 +114,8 @@ def _say_who_we_are(folder: str) -> None:
     """A process id alone may be somebody else's when it is read; with its start it cannot."""
     draft = os.path.join(folder, ".shim.json")
     with open(draft, "w") as file:
-        json.dump({"pid": os.getpid(), "started": tree.started(os.getpid())}, file)
+        known = {"pid": os.getpid(), "started": tree.started(os.getpid()), "forwards": FORWARDS}
+        json.dump(known, file)
     os.replace(draft, os.path.join(folder, "shim.json"))
 
 

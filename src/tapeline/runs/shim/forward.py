@@ -1,14 +1,16 @@
 """Carries bytes between the events port inside the sandbox and the server outside.
 
-The server's address is read anew for each connection: it may have restarted on another port.
+The server is looked for anew at each connection: it may have restarted. The first line of each
+names the run, ahead of anything that the model can send.
 """
 
-import errno
 import os
 import select
 import socket
 from collections.abc import Callable
 
+SOCKET = "events"
+"""Where the server listens, in the folder of all runs."""
 MOST_HELD = 65_536
 MOST_CONNECTIONS = 64
 BROKEN = select.POLLERR | select.POLLNVAL
@@ -18,9 +20,10 @@ Watch = Callable[[int, int, Callable[[int], None] | None], None]
 
 
 class Forwarder:
-    def __init__(self, listener: socket.socket, address_file: str, watch: Watch) -> None:
+    def __init__(self, listener: socket.socket, runs: str, name: str, watch: Watch) -> None:
         self._listener = listener
-        self._address_file = address_file
+        self._runs = runs
+        self._first_line = f"run {name}\n".encode()
         self._watch = watch
         self._open = 0
         watch(listener.fileno(), select.POLLIN, self._accept)
@@ -32,24 +35,25 @@ class Forwarder:
             return
         try:
             outside = self._connect()
-        except (OSError, ValueError):
+        except OSError:
             inside.close()  # the client sees what it would see of a server that is down
             return
         self._open += 1
-        Pair(inside, outside, self._watch, self._closed)
+        Pair(inside, outside, self._first_line, self._watch, self._closed)
         if self._open >= MOST_CONNECTIONS:
             self._watch(self._listener.fileno(), 0, None)
 
     def _connect(self) -> socket.socket:
-        with open(self._address_file) as file:
-            host, _, port = file.read().strip().rpartition(":")
-        host = host.strip("[]")
-        family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        outside = socket.socket(family, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
-        problem = outside.connect_ex((host, int(port)))
-        if problem not in (0, errno.EINPROGRESS):
+        outside = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
+        # Through a descriptor, because a socket's path may have 107 characters at most.
+        folder = os.open(self._runs, os.O_PATH | os.O_DIRECTORY)
+        try:
+            outside.connect(f"/proc/self/fd/{folder}/{SOCKET}")
+        except OSError:
             outside.close()
-            raise OSError(problem, os.strerror(problem))
+            raise
+        finally:
+            os.close(folder)
         return outside
 
     def _closed(self) -> None:
@@ -64,14 +68,14 @@ class Pair:
         self,
         inside: socket.socket,
         outside: socket.socket,
+        first_line: bytes,
         watch: Watch,
         closed: Callable[[], None],
     ) -> None:
         inside.setblocking(False)
-        for one in (inside, outside):
-            one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        inside.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._sockets = (inside, outside)
-        self._held = [b"", b""]  # what waits to be sent to each socket
+        self._held = [b"", first_line]  # what waits to be sent to each socket
         self._ended = [False, False]  # which socket will send no more
         self._shut = [False, False]  # which socket was told that no more comes
         self._watch, self._closed = watch, closed

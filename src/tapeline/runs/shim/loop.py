@@ -171,8 +171,9 @@ class Shim:
             log = os.path.join(spec["folder"], "shim.log")
             network.wait_ready(self._start_internet(), log)
         if self._namespace.listener:
-            address = os.path.join(spec["runs"], "address")
-            self._forwarder = Forwarder(self._namespace.listener, address, self.watch)
+            self._forwarder = Forwarder(
+                self._namespace.listener, spec["runs"], spec["name"], self.watch
+            )
 
     def _start_internet(self) -> int:
         assert self._namespace is not None
