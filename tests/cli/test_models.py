@@ -92,6 +92,48 @@ def test_a_backtest_shows_what_came_of_it(ada: Person) -> None:
     assert "Running." in ada.does("logs", "tested", "--backtest", first)
 
 
+def test_an_unchanged_folder_is_not_uploaded_again(ada: Person) -> None:
+    folder = write_model(ada.at / "same", "def backtest(n=1): print('n is', n)\n")
+    first = ada.gets("backtest", "same", "--new", "--detach")
+    ended = ada.run("backtest", "same", "-a", "n=2")
+    assert ended.returncode == 0, ended.stderr
+    assert "Nothing changed since version 1, so that one is used." in ended.stderr
+    assert "n is 2" in ended.stdout
+    (folder / ".gitignore").write_text("notes.md\n")
+    (folder / "notes.md").write_text("not part of the model")
+    assert ada.gets("backtest", "same", "--detach")["version"] == 2, "the .gitignore is new"
+    (folder / "notes.md").write_text("still not")
+    assert ada.gets("deploy", "same", "--note", "live", "--detach")["version"] == 2
+    assert ada.gets("backtest", "same", "--detach", "--upload")["version"] == 3
+    assert ada.gets("deploy", "same", "--detach", "--python", "3.11")["version"] == 4
+    (folder / "main.py").write_text("def backtest(n=1): print('now', n)\n")
+    assert ada.gets("backtest", "same", "--detach")["version"] == 5
+    assert [one["version"] for one in ada.gets("versions", "same")] == [5, 4, 3, 2, 1]
+    said = ada.fails(1, "deploy", "same", "--new")
+    assert f"this folder is same ({first['modelId']})" in said
+    assert "take model_id out of platform.json" in said
+    ada.does("delete", "same", "--yes")
+    ada.does("deploy", "same", "--new", "--detach")  # the one it knew is gone
+
+
+def test_what_is_wrong_with_a_folder_is_said_before_it_is_sent(ada: Person) -> None:
+    folder = write_model(ada.at / "wrong", "print(\n")
+    said = ada.fails(1, "deploy", "wrong", "--new")
+    assert "main.py, line 1 is not valid Python" in said
+    assert "wrong" not in ada.does("ps")
+    assert ada.run("deploy", "wrong", "--new", "--no-check").returncode == 6
+    (folder / "main.py").write_text("print()\n")
+    for number in range(12):
+        (folder / f"noise-{number}.bin").write_bytes(os.urandom(9_000_000 + number))
+    ended = ada.run("deploy", "wrong")
+    assert ended.returncode == 1
+    lines = ended.stderr.splitlines()
+    assert lines[1].split() == ["9.0", "MB", "noise-11.bin"]
+    assert any("and 4 more" in line for line in lines)
+    assert "Its largest files: noise-11.bin (9.0 MB), noise-10.bin" in lines[-1]
+    assert ".tapelineignore" in lines[-1]
+
+
 def test_arguments_keep_their_types(ada: Person) -> None:
     write_model(
         ada.at / "typed",

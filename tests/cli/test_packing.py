@@ -2,12 +2,14 @@
 
 import io
 import os
+import shutil
+import subprocess
 import zipfile
 from pathlib import Path
 
 import pytest
 
-from tapeline.cli import manifest_file, packing
+from tapeline.cli import checking, manifest_file, packing
 from tapeline.cli.failures import Failure
 from tapeline.models import archive
 
@@ -19,14 +21,17 @@ def model(folder: Path, manifest: str = '{"main_script": "main.py"}') -> Path:
     return folder
 
 
+def listed(folder: Path) -> packing.Listing:
+    return packing.listed(folder, manifest_file.require(folder))
+
+
 def packed(folder: Path) -> bytes:
-    with packing.pack(folder, manifest_file.require(folder)) as made:
+    with packing.pack(listed(folder)) as made:
         return made.content.read()
 
 
 def left_out(folder: Path) -> list[str]:
-    with packing.pack(folder, manifest_file.require(folder)) as made:
-        return made.left_out
+    return listed(folder).left_out
 
 
 def names(folder: Path) -> set[str]:
@@ -124,3 +129,100 @@ def test_the_manifest_remembers_and_stays_as_it_was_written(tmp_path: Path, text
         assert file.read_text().startswith(text.partition('"model_id"')[0].rstrip("\n}"))
     found.remember(model_id="new", project_id="p")
     assert manifest_file.require(tmp_path).values == again.values
+
+
+def test_ignore_files_are_read_as_git_reads_them(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".gitignore").write_text("*.csv\n/models/a/secret.txt\n")
+    (tmp_path / "models").mkdir()
+    folder = model(tmp_path / "models" / "a")
+    (folder / "data/raw").mkdir(parents=True)
+    (folder / ".gitignore").write_text("data/raw/\n*.bin\n!kept.csv\n")
+    (folder / ".tapelineignore").write_text("!weights.bin\nnotes.md\n")
+    (folder / "data/.gitignore").write_text("*.tmp\n")
+    for name in (
+        "prices.csv", "kept.csv", "secret.txt", "cache.bin", "weights.bin", "notes.md",
+        "data/x.tmp", "data/y.txt", "data/raw/z.txt",
+    ):  # fmt: skip
+        (folder / name).write_text(name)
+    assert names(folder) - {".gitignore", ".tapelineignore", "data/.gitignore"} == {
+        "main.py", "platform.json", "kept.csv", "weights.bin", "data/y.txt",
+    }  # fmt: skip
+    assert {"prices.csv", "data/raw/", "notes.md"} <= set(left_out(folder))
+
+
+@pytest.mark.skipif(not shutil.which("git"), reason="git is not here")
+def test_ignore_files_mean_what_they_mean_to_git(tmp_path: Path) -> None:
+    folder = model(tmp_path / "a")
+    rules = [
+        "*.log",
+        "!important.log",
+        "/top",
+        "deep/**/x",
+        "sp ace",
+        "\\#hash",
+        "dir/",
+        "a?c",
+        "[xy]z",
+    ]
+    (folder / ".gitignore").write_text("\n".join(["# a comment", "", *rules, "trailing   "]))
+    for name in (
+        "a.log", "important.log", "top", "deep/top", "deep/1/2/x", "deep/x", "sp ace", "#hash",
+        "dir/in", "deep/dir/in", "dirx", "abc", "ac", "xz", "zz", "trailing", "é.log", "deep/a.log",
+    ):  # fmt: skip
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("")
+    subprocess.run(["git", "init", "-q"], cwd=folder, check=True)
+    listing = ["git", "-c", "core.quotePath=off", "ls-files", "-co", "--exclude-standard"]
+    seen = subprocess.run(listing, cwd=folder, check=True, capture_output=True, text=True)
+    assert names(folder) == set(seen.stdout.splitlines())
+
+
+def test_a_file_that_the_manifest_names_must_not_be_ignored(tmp_path: Path) -> None:
+    folder = model(tmp_path / "a")
+    (folder / ".gitignore").write_text("main.py\n")
+    with pytest.raises(Failure, match=r"!main\.py to \.tapelineignore"):
+        listed(folder)
+    (folder / ".tapelineignore").write_text("!main.py\n")
+    assert "main.py" in names(folder)
+
+
+def test_folder_and_archive_have_the_same_digest_whichever_model_they_became(
+    tmp_path: Path,
+) -> None:
+    folder = model(tmp_path / "a")
+    (folder / "sub").mkdir()
+    (folder / "sub/run.sh").write_text("true")
+    (folder / "sub/run.sh").chmod(0o755)
+    (tmp_path / "a.zip").write_bytes(packed(folder))
+    before = listed(folder).content()
+    assert archive.check(tmp_path / "a.zip").digest == before
+    manifest_file.require(folder).remember(model_id="m1", project_id="p1")
+    assert listed(folder).content() == before
+    (tmp_path / "b.zip").write_bytes(packed(folder))
+    assert archive.check(tmp_path / "b.zip").digest == before
+    (folder / "sub/run.sh").chmod(0o644)
+    changed = listed(folder).content()
+    assert changed != before
+    (folder / "main.py").write_text("print(1)\n")
+    assert listed(folder).content() not in {before, changed}
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        (b"def f(:\n    pass\n", "main.py, line 1"),
+        (b"x = 1\n  y = 2\n", "main.py, line 2"),
+        (b"\x00", "main.py"),
+        (b"x = '\xff'\n", "main.py"),
+    ],
+)
+def test_a_syntax_error_is_found_before_the_upload(
+    tmp_path: Path, source: bytes, said: str
+) -> None:
+    folder = model(tmp_path / "a")
+    (folder / "main.py").write_bytes(source)
+    files = listed(folder).files
+    with pytest.raises(Failure, match=f"{said}.*--no-check"):
+        checking.check(files, "3.8")
+    checking.check(files, "3.99")  # whose syntax is not known here

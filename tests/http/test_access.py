@@ -238,6 +238,7 @@ class Scene:
                 owner,
                 model,
                 archive="none",
+                content="none",
                 size=1,
                 manifest=Manifest(main_script="main.py"),
                 plan="nano",

@@ -32,7 +32,7 @@ def upload(
 ) -> tuple[models.Model, versions.Version]:
     said = manifest or Manifest(main_script="main.py")
     resolved = store.read_now(uploading.resolve, actor, wish, said, OFFER)
-    return store.write_now(uploading.store, actor, wish, resolved, Archive(blob, 3, said))
+    return store.write_now(uploading.store, actor, wish, resolved, Archive(blob, 3, said, "c"))
 
 
 def new(store: Store, actor: Actor, **more: str) -> models.Model:
@@ -63,7 +63,7 @@ def test_a_version_that_is_undone_leaves_no_gap(store: Store, ada: Actor) -> Non
     )
 
     def fail(connection: object) -> None:
-        archive = Archive("b", 3, Manifest(main_script="m"))
+        archive = Archive("b", 3, Manifest(main_script="m"), "c")
         uploading.store(connection, ada, Wish(model_id=model.id), resolved, archive)  # type: ignore[arg-type]
         raise NoSuchModel
 

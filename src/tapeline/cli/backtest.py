@@ -10,13 +10,13 @@ import typer
 from tapeline.cli import manifest_file
 from tapeline.cli.backtests import show_backtest, shown_when_computed
 from tapeline.cli.control import version_id
-from tapeline.cli.deploy import Folder, Name, New, Plan, Python
+from tapeline.cli.deploy import Folder, Name, New, NoCheck, Plan, Python, Upload
 from tapeline.cli.failures import Misused, RunFailed
 from tapeline.cli.following import follow_backtest
 from tapeline.cli.options import ModelOption
 from tapeline.cli.session import Session
 from tapeline.cli.spoken import spoken
-from tapeline.cli.uploading import upload
+from tapeline.cli.uploading import Routes, Source, upload
 
 
 @spoken(
@@ -48,28 +48,28 @@ def backtest(
     name: Name = None,
     plan: Plan = None,
     python: Python = None,
+    always: Upload = False,
+    unchecked: NoCheck = False,
     detach: Annotated[bool, typer.Option("--detach", "-d", help="Do not wait for it.")] = False,
 ) -> None:
     """Upload a folder and run its backtest.
 
-    Shows what it prints, then its status, metrics and equity. Ends with status 6 when the backtest
-    failed.
+    Shows what it prints, then its status, metrics and equity. An unchanged folder is not uploaded
+    again: the version that is there is tested. Ends with status 6 when the backtest failed.
     """
     session = Session.of(context)
     if version is None:
         said = _arguments(arguments, _of_manifest(folder))
-        tested, after = upload(
-            session,
-            folder,
-            "/model/backtest",
-            wanted=model,
-            new=new,
-            name=name,
-            backtestArgs=None if said is None else json.dumps(said),
-            backtestDescription=description,
-            plan=plan,
-            pythonVersion=python,
+        source = Source(
+            folder, model, new=new, name=name, python=python, always=always, checked=not unchecked
         )
+        told = {
+            "backtestArgs": None if said is None else json.dumps(said),
+            "backtestDescription": description,
+            "plan": plan,
+        }
+        routes = Routes("/model/backtest", "/model/backtest-uploaded-model")
+        tested, after = upload(session, source, routes, told)
     else:
         tested, after = _of_stored(session, model, version, arguments, description, plan)
     _see_through(session, tested, after, detach=detach)

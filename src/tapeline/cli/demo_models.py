@@ -13,8 +13,8 @@ from tapeline.accounts.actor import Actor
 from tapeline.errors import NoSuchShare
 from tapeline.http.services import Services
 from tapeline.models import archive, models, plans, starters, versions
-from tapeline.models.manifest import Manifest
 from tapeline.models.models import ModelType
+from tapeline.models.uploading import Archive
 from tapeline.models.versions import Version
 from tapeline.runs import desired
 from tapeline.sharing import links
@@ -48,7 +48,7 @@ def _deploy(
     services: Services,
     email: str,
     project_id: str,
-    kept: dict[str, tuple[str, int, Manifest]],
+    kept: dict[str, Archive],
 ) -> bool:
     actor = _actor(connection, email)
     if actor is None:
@@ -62,14 +62,15 @@ def _deploy(
         model = models.create(
             connection, actor, project_id, name=title, type=kind, description=ABOUT
         )
-        digest, size, manifest = kept[name]
+        packed = kept[name]
         version = versions.add(
             connection,
             actor,
             model,
-            archive=digest,
-            size=size,
-            manifest=manifest,
+            archive=packed.name,
+            content=packed.content,
+            size=packed.size,
+            manifest=packed.manifest,
             plan=plan.name,
             python_version=python,
             description="As it comes with Tapeline",
@@ -150,13 +151,13 @@ def _actor(connection: Connection, email: str) -> Actor | None:
     return None if user is None else Actor(kind="account", id=user.id, label=user.email)
 
 
-def _keep(services: Services, name: str) -> tuple[str, int, Manifest]:
+def _keep(services: Services, name: str) -> Archive:
     """The archive of a starter model among the others."""
     content = starters.packed(name)
     digest = hashlib.sha256(content).hexdigest()
     with tempfile.TemporaryDirectory(dir=services.staging.spool) as folder:
         file = Path(folder) / "archive"
         file.write_bytes(content)
-        manifest = archive.check(file).manifest
+        found = archive.check(file)
         services.blobs.put(digest, file)
-    return digest, len(content), manifest
+    return Archive(digest, len(content), found.manifest, found.digest)

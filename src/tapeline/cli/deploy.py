@@ -9,7 +9,7 @@ from tapeline.cli.following import follow_live, require_alive
 from tapeline.cli.options import ModelOption
 from tapeline.cli.session import Session
 from tapeline.cli.spoken import spoken
-from tapeline.cli.uploading import upload
+from tapeline.cli.uploading import Routes, Source, upload
 
 Folder = Annotated[
     Path, typer.Argument(metavar="FOLDER", help="The model's folder.", show_default=False)
@@ -18,6 +18,12 @@ New = Annotated[bool, typer.Option("--new", help="Make a new model of it.")]
 Name = Annotated[str | None, typer.Option("--name", help="What to call a new model.")]
 Plan = Annotated[str | None, typer.Option("--plan", help="Memory and processor, such as micro.")]
 Python = Annotated[str | None, typer.Option("--python", help="Version of Python, such as 3.12.")]
+Upload = Annotated[
+    bool, typer.Option("--upload", help="Make a new version even if nothing changed.")
+]
+NoCheck = Annotated[
+    bool, typer.Option("--no-check", help="Do not look for syntax errors before the upload.")
+]
 Detach = Annotated[bool, typer.Option("--detach", "-d", help="Do not wait for it to start.")]
 
 
@@ -38,6 +44,8 @@ def deploy(
     schedule: Annotated[
         str | None, typer.Option("--schedule", help="When a screener runs, as cron writes it.")
     ] = None,
+    always: Upload = False,
+    unchecked: NoCheck = False,
     detach: Detach = False,
     follow: Annotated[
         bool, typer.Option("--follow", "-f", help="Go on showing its log until Ctrl-C.")
@@ -45,26 +53,20 @@ def deploy(
 ) -> None:
     """Upload a folder as a new version and run it live.
 
-    It takes the place of the version that runs. Which model it is stands in platform.json; the
-    first time say --new. Files that `ignore_files` names stay out, as do .git, .venv and the like.
+    It takes the place of the version that runs. platform.json says which model it is; the first
+    time, use --new. An unchanged folder is not uploaded again: the version that is there runs.
+    Files that .gitignore, .tapelineignore or `ignore_files` name stay out, as do .git, .venv and
+    the like.
     """
     session = Session.of(context)
-    deployed, after = upload(
-        session,
-        folder,
-        "/model/deploy",
-        wanted=model,
-        new=new,
-        name=name,
-        versionDescription=note,
-        plan=plan,
-        pythonVersion=python,
-        schedule=schedule,
+    source = Source(
+        folder, model, new=new, name=name, python=python, always=always, checked=not unchecked
     )
+    said = {"versionDescription": note, "plan": plan, "schedule": schedule}
+    deployed, after = upload(session, source, Routes("/model/deploy", "/model/run"), said)
     shown = {"id": deployed["modelId"], "projectId": deployed["projectId"]}
     page = session.page_of(shown)
     called = f"Version {deployed['version']}"
-    session.screen.note(f"{called} is uploaded.", "green")
     run = None
     if not detach:
         run = follow_live(session, deployed, after, forever=follow)

@@ -98,7 +98,7 @@ async def prepare(use: Use, call: Call[NewVersion]) -> Archive:
     await services.store.read(uploading.check_rights, call.actor, wish)
     loop = asyncio.get_running_loop()
     contents = await loop.run_in_executor(services.archives, archive.check, attached.path)
-    found = Archive(attached.sha256, attached.size, contents.manifest)
+    found = Archive(attached.sha256, attached.size, contents.manifest, contents.digest)
     resolved = await services.store.read(
         uploading.resolve, call.actor, wish, found.manifest, _offer(call, use)
     )

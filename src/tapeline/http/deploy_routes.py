@@ -19,7 +19,7 @@ from tapeline.errors import (
 )
 from tapeline.http import deploy_api, deployment_api, model_api, runs_api
 from tapeline.http.auth_api import Done
-from tapeline.http.endpoint import Access, Endpoint, Page
+from tapeline.http.endpoint import Access, Endpoint
 from tapeline.http.view_api import Listed
 from tapeline.models.secrets import Secret
 
@@ -146,7 +146,7 @@ DEPLOY_ROUTES: tuple[Endpoint, ...] = (
         path="/api/models/{model}/versions",
         reads=model_api.list_versions,
         gives=Listed[model_api.ShownVersion],
-        query=Page,
+        query=model_api.VersionPage,
         access=Access.READER,
         errors=(NoSuchModel,),
     ),

@@ -47,6 +47,11 @@ class StarterModel(msgspec.Struct, rename="camel"):
     model_type: str
 
 
+class VersionPage(Page):
+    content: str | None = None
+    """Only versions of the files with this digest."""
+
+
 class ShownVersion(msgspec.Struct, kw_only=True):
     version: int
     version_id: str
@@ -57,6 +62,8 @@ class ShownVersion(msgspec.Struct, kw_only=True):
     """Of the archive, in bytes."""
     created_at: float
     created_by: str
+    content: str | None
+    """The digest of the files in it: two versions of the same files have the same one."""
     backtest_args: Anything | None
     """What its manifest says a backtest is called with, when nobody says otherwise."""
 
@@ -156,9 +163,11 @@ def change_model(connection: Connection, call: Call[ModelChange]) -> ListedModel
 
 def list_versions(connection: Connection, call: Call[Any]) -> Listed[ShownVersion]:
     """A model's versions, newest first."""
-    page: Page = call.query
+    page: VersionPage = call.query
     model = models.find(connection, call.actor, call.path("model"))
-    found = versions.of_model(connection, model.id, before=page.before(), limit=page.limit + 1)
+    found = versions.of_model(
+        connection, model.id, before=page.before(), content=page.content, limit=page.limit + 1
+    )
     shown = found[: page.limit]
     following = str(shown[-1].number) if len(found) > page.limit else None
     return Listed([_shown_version(one) for one in shown], following)
@@ -200,5 +209,6 @@ def _shown_version(one: Version) -> ShownVersion:
         size=one.size,
         created_at=one.created_at,
         created_by=one.created_by,
+        content=one.content,
         backtest_args=one.manifest.backtest_args,
     )

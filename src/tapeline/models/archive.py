@@ -4,6 +4,7 @@ Nothing here trusts a header: sizes are limits while inflating, and names are on
 and joined after they were taken apart.
 """
 
+import hashlib
 import os
 import re
 import stat
@@ -14,8 +15,8 @@ from typing import BinaryIO, NoReturn
 import msgspec
 
 from tapeline.errors import InvalidArchive
+from tapeline.models import contents, zips
 from tapeline.models import manifest as manifests
-from tapeline.models import zips
 from tapeline.models.manifest import Manifest
 from tapeline.models.zips import BadZip, Member
 
@@ -43,6 +44,8 @@ class Contents(msgspec.Struct, frozen=True):
     entries: list[Entry]
     packed: int
     unpacked: int
+    digest: str
+    """Of what it holds, see `contents`."""
 
 
 def check(file: Path) -> Contents:
@@ -52,11 +55,15 @@ def check(file: Path) -> Contents:
     with file.open("rb") as opened, _Refusing():
         found = _entries(opened, packed)
         manifest = _manifest(opened, found)
-        for member in found.values():
-            for _ in zips.chunks(opened, member):
-                pass
+        files = {
+            path: _hashed(opened, path, member)
+            for path, member in found.items()
+            if not _is_folder(member)
+        }
     entries = [_entry(path, member) for path, member in found.items()]
-    return Contents(manifest, entries, packed, sum(one.size for one in entries))
+    plain = {path: member for path, member in found.items() if not _is_folder(member)}
+    digest = contents.digest(files, _folders(found) - _folders(plain))
+    return Contents(manifest, entries, packed, sum(one.size for one in entries), digest)
 
 
 def unpack(file: Path, folder: Path) -> None:
@@ -69,6 +76,18 @@ def unpack(file: Path, folder: Path) -> None:
         for path, member in found.items():
             if not _is_folder(member):
                 _write(opened, member, folder / path)
+
+
+def _hashed(file: BinaryIO, path: str, member: Member) -> contents.File:
+    """Inflating it checks it, too."""
+    is_executable = bool(member.mode & 0o111)
+    if contents.is_manifest(path):
+        content = b"".join(zips.chunks(file, member))
+        return contents.File(contents.hash_of_manifest(content), is_executable)
+    whole = hashlib.sha256()
+    for chunk in zips.chunks(file, member):
+        whole.update(chunk)
+    return contents.File(whole.hexdigest(), is_executable)
 
 
 class _Refusing:

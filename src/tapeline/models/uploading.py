@@ -46,6 +46,8 @@ class Archive(msgspec.Struct, frozen=True):
     name: str
     size: int
     manifest: Manifest
+    content: str
+    """The digest of what it holds."""
 
 
 class Resolved(msgspec.Struct, frozen=True, kw_only=True):
@@ -121,6 +123,7 @@ def store(
         actor,
         model,
         archive=archive.name,
+        content=archive.content,
         size=archive.size,
         manifest=archive.manifest,
         plan=resolved.plan.name,

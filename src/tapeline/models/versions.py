@@ -24,6 +24,8 @@ class Version(msgspec.Struct, frozen=True, kw_only=True):
     description: str
     archive: str
     """The name of its blob: the hash of the zip."""
+    content: str | None = None
+    """The digest of what it holds; versions from before it was kept have none."""
     size: int
     manifest: Manifest
     plan: str
@@ -40,6 +42,7 @@ def add(
     model: Model,
     *,
     archive: str,
+    content: str,
     size: int,
     manifest: Manifest,
     plan: str,
@@ -59,6 +62,7 @@ def add(
         number=(last or 0) + 1,
         description=description,
         archive=archive,
+        content=content,
         size=size,
         manifest=manifest,
         plan=plan,
@@ -81,10 +85,17 @@ def add(
 
 
 def of_model(
-    connection: Connection, model_id: str, *, before: int | None = None, limit: int | None = None
+    connection: Connection,
+    model_id: str,
+    *,
+    before: int | None = None,
+    content: str | None = None,
+    limit: int | None = None,
 ) -> list[Version]:
-    """Newest first. Whoever calls has checked that they may see the model."""
+    """Newest first. The caller has checked that the model may be seen."""
     query = select(versions).where(versions.c.model_id == model_id)
+    if content is not None:
+        query = query.where(versions.c.content == content)
     if before is not None:
         query = query.where(versions.c.number < before)
     query = query.order_by(versions.c.number.desc()).limit(limit)

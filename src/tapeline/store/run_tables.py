@@ -23,6 +23,7 @@ versions = Table(
     Column("number", Integer, nullable=False),
     Column("description", Text, nullable=False),
     Column("archive", String, nullable=False),  # the name of its blob: the hash of the zip
+    Column("content", String),  # the digest of what it holds; null before it was kept
     Column("size", BigInteger, nullable=False),
     Column("manifest", JSON, nullable=False),
     Column("plan", String, nullable=False),
