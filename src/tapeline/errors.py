@@ -306,6 +306,10 @@ class Superseded(Conflict):
     """A newer instance of this model has taken over. What this one sends is not stored any more."""
 
 
+class UnreadableJournal(Problem):
+    """What this run has written cannot be read."""
+
+
 class CannotInstall(Problem):
     """The environment of this model could not be made. Its log says why; start it again."""
 
@@ -343,6 +347,14 @@ class CannotMove(CannotStart):
 
 class CannotLaunch(Problem):
     """The process could not be started."""
+
+
+class CannotLaunchNow(CannotLaunch):
+    """The process could not be started now, because of the host and not of the model."""
+
+
+class CannotPrepareNow(Problem):
+    """The environment could not be made now, because of the host and not of the model."""
 
 
 class AlreadyRunning(CannotLaunch):

@@ -18,7 +18,7 @@ from tapeline import settings
 from tapeline.runs import cgroups, interpreters, journal, shims
 from tapeline.runs.box import Box, Launch, Policy
 from tapeline.runs.interpreters import Found, Interpreter
-from tapeline.runs.journal import Record
+from tapeline.runs.journal_records import Record
 from tapeline.runs.shim import tree
 from tests.runs.index import PackageIndex, builder, serve_packages
 from tests.runs.package_bench import Bench

@@ -19,7 +19,7 @@ from tapeline.runs.beside import folders
 from tapeline.runs.engine import Engine, Given, Job
 from tapeline.runs.environments import Environments
 from tapeline.runs.installations import Installer
-from tapeline.runs.journal import Record
+from tapeline.runs.journal_records import Record
 from tapeline.runs.local_engine import LocalEngine
 from tapeline.runs.run import Run
 from tapeline.runs.runner import INSTALLER_UID

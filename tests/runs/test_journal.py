@@ -155,7 +155,7 @@ def test_a_full_disk_loses_output_but_no_state(spool: Make, tmp_path: Path) -> N
         resource.setrlimit(resource.RLIMIT_FSIZE, (5_000, before[1]))
         made.output(b"o", [b"fits"])
         made.output(b"o", [b"x" * 10_000])
-        made.state(event="ended", note="y" * 6_000)
+        made.state(event="ended", cause="exit", exit_code=1, note="y" * 6_000)
         made.output(b"o", [b"after"])
         assert read_all(tmp_path)[0] == ["fits"]
     finally:

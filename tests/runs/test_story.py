@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from tapeline.runs.journal import Record
+from tapeline.runs.journal_records import Record
 from tapeline.runs.story import Ending, Story
 from tapeline.tape import kinds
 from tests.runs.histories import a_run

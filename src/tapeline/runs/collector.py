@@ -1,23 +1,31 @@
 """Reads the journals of this host's runs as they grow, and stores what they say."""
 
 import asyncio
+import time
 from collections import defaultdict
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
+import msgspec
+from sqlalchemy import Connection
+
 from tapeline.background import Background
-from tapeline.errors import Invalid
+from tapeline.errors import Invalid, Unavailable
 from tapeline.runs import collect
 from tapeline.runs import run as run_records
 from tapeline.runs.collect import Taken
 from tapeline.runs.engine import Engine
 from tapeline.runs.journal import Chunk
+from tapeline.runs.journal_records import Record, unreadable
 from tapeline.runs.run import Run
-from tapeline.runs.story import Ending
+from tapeline.runs.story import Ending, Story
 from tapeline.store.store import Store
 from tapeline.tape.append import Appender
 from tapeline.tape.staging import Stage, Staging
 from tapeline.tape.watchers import Watchers
+
+NAME = "journal"
+READ_AT_ONCE = 1_000_000  # bytes
 
 
 def _nobody() -> None:
@@ -41,9 +49,10 @@ class Collector:
         self._engine = engine
         self._watchers = watchers
         self._staging = staging
+        self._background = background
         self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._rung: set[str] = set()
-        self._background = background
+        self._troubles: dict[str, str] = {}
         self._threads = ThreadPoolExecutor(4, thread_name_prefix="journals")
 
     def close(self) -> None:
@@ -53,7 +62,7 @@ class Collector:
         """These journals have grown."""
         for name in names - self._rung:  # of each, one that reads and one that waits are enough
             self._rung.add(name)
-            self._background.begin("journal", self.collect(name), name)
+            self._background.begin(NAME, self.collect(name), name)
 
     async def collect(self, run_id: str) -> None:
         """Store all that its journal says by now."""
@@ -66,6 +75,7 @@ class Collector:
                 current = await self._collect_some(current)
         if current is not None and current.ended_at is not None:
             self._locks.pop(run_id, None)
+            self._troubles.pop(run_id, None)
 
     def announce(self, taken: Taken) -> None:
         """From any thread, after the commit."""
@@ -73,12 +83,37 @@ class Collector:
             if self._watchers.are_there(one.model_id):
                 self._watchers.tell(one.model_id, one.records)
 
+    async def tell(self, run_id: str, tell: Callable[[Story], None]) -> None:
+        """Go on with the story of a run by what no journal says."""
+
+        def job(connection: Connection) -> Taken:
+            return collect.write(connection, self.appender, run_id, tell)
+
+        self.announce(await self._store.write(job))
+
     async def _collect_some(self, run: Run) -> Run | None:
         """The run as it is then; None when there was no more."""
-        loop = asyncio.get_running_loop()
-        chunk = await loop.run_in_executor(self._threads, self._engine.read, run, run.journal)
+        chunk = await self._read(run, READ_AT_ONCE)
+        await self._tell_trouble(run, chunk.trouble)
         if not chunk.records and not chunk.lost:
             return None
+        try:
+            return await self._take(run, chunk)
+        except (Unavailable, OSError):
+            raise
+        except Exception as error:  # noqa: BLE001 - about this journal, whatever it is
+            self._background.kind(NAME).note(error, run.id)
+        # One of them cannot be stored: one by one, all others are.
+        chunk = await self._read(run, 1)
+        try:
+            return await self._take(run, chunk)
+        except (Unavailable, OSError):
+            raise
+        except Exception as error:  # noqa: BLE001 - about this record
+            self._background.kind(NAME).note(error, run.id)
+            return await self._take(run, _skipped(run, chunk))
+
+    async def _take(self, run: Run, chunk: Chunk) -> Run | None:
         stage, ending = await self._ending(run, chunk)
         try:
             taken = await self._store.write(
@@ -97,6 +132,19 @@ class Collector:
             self.on_change()
         return taken.run
 
+    async def _read(self, run: Run, limit_bytes: int) -> Chunk:
+        return await asyncio.get_running_loop().run_in_executor(
+            self._threads, self._engine.read, run, run.journal, limit_bytes
+        )
+
+    async def _tell_trouble(self, run: Run, trouble: str) -> None:
+        """Once, and again after a restart: what it writes meanwhile is not on the tape."""
+        if not trouble:
+            self._troubles.pop(run.id, None)
+        elif self._troubles.get(run.id) != trouble:
+            await self.tell(run.id, lambda story: story.silenced(trouble, time.time()))
+            self._troubles[run.id] = trouble
+
     async def _ending(self, run: Run, chunk: Chunk) -> tuple[Stage, Ending | None]:
         stage = self._staging.begin(0)
         finished = any(one.state and one.state.get("event") == "finished" for one in chunk.records)
@@ -106,14 +154,24 @@ class Collector:
         left = await loop.run_in_executor(self._threads, self._engine.ending, run)
         if left.result is None:
             return stage, left.ending
+        ending = left.ending
         try:
             header = await stage.take_file(left.result, {"backtest_id": run.backtest_id})
         except Invalid as error:
             note = f"What the backtest returned is not a result: {error.message}"
-            return stage, Ending(
-                left.ending.successful, left.ending.summary, left.ending.details or note
-            )
-        ending = left.ending
+            return stage, Ending(ending.successful, ending.summary, ending.details or note)
+        except (Unavailable, OSError):
+            raise
+        except Exception as error:  # noqa: BLE001 - its end must be told whatever its result is
+            self._background.kind(NAME).note(error, run.id)
+            note = "What the backtest returned could not be taken in. The server's log says why."
+            return stage, Ending(ending.successful, ending.summary, ending.details or note)
         return stage, Ending(
             ending.successful, ending.summary, ending.details, header, stage.newest
         )
+
+
+def _skipped(run: Run, chunk: Chunk) -> Chunk:
+    at = chunk.records[0].time if chunk.records else time.time()
+    said: list[Record] = [unreadable(chunk.offset - run.journal - chunk.lost, "", at)]
+    return msgspec.structs.replace(chunk, records=said)

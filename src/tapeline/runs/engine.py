@@ -12,7 +12,8 @@ import msgspec
 
 from tapeline.models.versions import Version
 from tapeline.runs.cgroups import Usage
-from tapeline.runs.journal import Chunk, Record
+from tapeline.runs.journal import Chunk
+from tapeline.runs.journal_records import Record
 from tapeline.runs.run import Run
 from tapeline.runs.story import Ending
 
@@ -55,11 +56,12 @@ class Engine(Protocol):
     """How runs are kept in their place, for their record."""
 
     def prepare(self, job: Job, progress: Progress) -> Prepared:
-        """Make ready what the run needs; CannotInstall says why not."""
+        """Make ready what the run needs; CannotInstall says why not, CannotPrepareNow why later."""
         ...
 
     def start(self, job: Job, given: Given) -> None:
-        """Launch it, unless something of it is alive; CannotLaunch says why not."""
+        """Launch it, unless something of it is alive; CannotLaunch says why not, CannotLaunchNow
+        that it is the host's fault."""
         ...
 
     def stop(self, run: Run, *, now: bool = False) -> None:
@@ -67,15 +69,15 @@ class Engine(Protocol):
         ...
 
     def is_alive(self, run: Run) -> bool:
-        """False is a proof: nothing of it is left."""
+        """False is a proof: nothing of it is left. An OSError: that cannot be told now."""
         ...
 
     def has_news(self, run: Run) -> bool:
         """Whether its journal goes on where the row says that we have read to."""
         ...
 
-    def read(self, run: Run, offset: int) -> Chunk:
-        """Its journal from there on. What lies before is not needed any more."""
+    def read(self, run: Run, offset: int, limit_bytes: int = ...) -> Chunk:
+        """Its journal from there on, at least a record. What lies before is not needed any more."""
         ...
 
     def ending(self, run: Run) -> "Left":

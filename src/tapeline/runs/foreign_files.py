@@ -1,5 +1,6 @@
 """Folders that others wrote in: read, measured and removed without following a link of theirs."""
 
+import errno
 import os
 import shutil
 import stat
@@ -23,13 +24,17 @@ def remove(path: Path) -> None:
 
 def opened(path: Path) -> IO[bytes] | None:
     """A regular file; never through a link (we may read what they may not), nor from a pipe."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return None
+    with suppress(OSError):
+        return really_opened(path)
+    return None
+
+
+def really_opened(path: Path) -> IO[bytes]:
+    """The same for whoever has to know why it cannot be."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        return None
+        raise OSError(errno.EINVAL, "It is not a file")
     return os.fdopen(descriptor, "rb")
 
 

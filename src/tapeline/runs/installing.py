@@ -13,7 +13,7 @@ from tapeline.runs import journal, shims
 from tapeline.runs.box import Box, Launch, Policy
 from tapeline.runs.engine import Progress
 from tapeline.runs.environments import TRY_NEXT, Environment, Environments, Wanted
-from tapeline.runs.journal import Record
+from tapeline.runs.journal_records import Record
 
 LOOK_EVERY = 0.02
 LAST_LINES = 15

@@ -7,16 +7,20 @@ the next keeper reads them and goes on.
 import asyncio
 import time
 from collections import defaultdict
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
-from sqlalchemy import Connection
-
-from tapeline.background import Background
-from tapeline.errors import CannotInstall, CannotLaunch
+from tapeline.background import Background, pause_after
+from tapeline.errors import (
+    CannotInstall,
+    CannotLaunch,
+    CannotLaunchNow,
+    CannotPrepareNow,
+    Problem,
+)
 from tapeline.logs import Log
-from tapeline.runs import collect, desired, launching, supervisor
+from tapeline.runs import desired, launching, supervisor
 from tapeline.runs import run as run_records
 from tapeline.runs.collector import Collector
 from tapeline.runs.engine import Engine, Job
@@ -38,6 +42,16 @@ READ_ALL_EVERY = 10.0
 FORGET_EVERY = 1.0
 LAUNCHES_COUNT_FOR = 600.0
 RETRY = 1.0
+
+
+class _Look(NamedTuple):
+    """What this host sees of its launches."""
+
+    alive: dict[str, bool]
+    unread: set[str]
+    """Those that live and have written something."""
+    unknown: set[str]
+    """Those that could not be looked at: nothing is decided about them."""
 
 
 class Keeper:
@@ -68,7 +82,13 @@ class Keeper:
         self._troubles: dict[str, str] = {}
         self._stopping: dict[str, float] = {}
         self._launches: defaultdict[str, list[float]] = defaultdict(list)
+        self._read_out: dict[str, int | None] = {}
+        self._setbacks: defaultdict[str, int] = defaultdict(int)
+        # Apart, because an installation takes minutes and an end seconds: neither may keep us from
+        # seeing how all others are.
         self._threads = ThreadPoolExecutor(8, thread_name_prefix="engine")
+        self._installing = ThreadPoolExecutor(8, thread_name_prefix="preparing")
+        self._looking = ThreadPoolExecutor(2, thread_name_prefix="looking")
         self._is_closing = False
         self._background = background
         self._runs = background.kind("run")
@@ -83,17 +103,18 @@ class Keeper:
         """End everything on this host for now; what is desired stays so for the next start."""
         self._is_closing = True
         runs = [run for run in await self._unfinished() if self._is_ours(run)]
-        await asyncio.gather(*(self._in_thread(self._engine.stop, run) for run in runs))
+        await self._each(runs, lambda run: self._in_thread(self._engine.stop, run))
         deadline = time.monotonic() + self._grace + supervisor.STUBBORN_AFTER
         while runs and time.monotonic() < deadline:
             await asyncio.sleep(0.05)
-            runs = [run for run in runs if await self._in_thread(self._engine.is_alive, run)]
-        for run in await self._unfinished():
-            if self._is_ours(run):
-                await self._collector.collect(run.id)
+            found = await self._in_thread(self._look, runs, False)
+            runs = [run for run in runs if found.alive.get(run.id)]
+        left = [run for run in await self._unfinished() if self._is_ours(run)]
+        await self._each(left, lambda run: self._collector.collect(run.id))
 
     def close(self) -> None:
-        self._threads.shutdown(wait=False, cancel_futures=True)
+        for pool in (self._threads, self._installing, self._looking):
+            pool.shutdown(wait=False, cancel_futures=True)
 
     # One turn
 
@@ -107,19 +128,33 @@ class Keeper:
         # that is not a run that was lost.
         busy = set(self._busy)
         runs = await self._unfinished()
-        # Looked first, read after: of what is gone, everything has been read now. Of what lives,
-        # nearly all has rung; but not what wrote while no server was there to hear it.
         is_time = time.monotonic() - self._read_all_at > READ_ALL_EVERY
         if is_time:
             self._read_all_at = time.monotonic()
-        alive, unread = await self._in_thread(self._look, runs, is_time)
-        if unread:
-            await asyncio.gather(*map(self._collector.collect, unread))
-            runs = await self._unfinished()
-        for action in supervisor.decide(self._view(runs, alive, busy | self._busy)):
+        found = await self._in_thread(self._look, runs, is_time, pool=self._looking)
+        # Nearly all that lives has rung; but not what wrote while no server was there to hear it.
+        self._collector.rung(found.unread)
+        self._read_last_words(runs, found, busy)
+        view = self._view(runs, found.alive, busy | self._busy | found.unknown)
+        for action in supervisor.decide(view, self._undecided):
             # Preparing takes minutes and can be given up meanwhile; all else is one at a time.
             doing = self._preparing if isinstance(action, supervisor.Prepare) else self._busy
             self._begin(action.run.id, self._carry_out(action), doing)
+
+    def _read_last_words(self, runs: list[Run], found: "_Look", busy: set[str]) -> None:
+        """Looked first, read after: of a launch that is gone, everything has to be read before
+        anything is decided about it. Nobody else waits for that."""
+        for run in runs:
+            is_gone = found.alive.get(run.id) is False and run.id not in busy | self._busy
+            if is_gone and self._read_out.get(run.id) != run.fence:
+                self._begin(run.id, self._read_all(run), self._busy)
+
+    async def _read_all(self, run: Run) -> None:
+        await self._collector.collect(run.id)
+        self._read_out[run.id] = run.fence
+
+    def _undecided(self, run: Run, error: Exception) -> None:
+        self._runs.note(error, run.id)
 
     def _view(self, runs: list[Run], alive: dict[str, bool], busy: set[str]) -> View:
         now = time.time()
@@ -153,21 +188,30 @@ class Keeper:
         self._projects = {run.id: project for run, project in found}
         return [run for run, _ in found]
 
-    def _look(self, runs: list[Run], at_all: bool) -> tuple[dict[str, bool], list[str]]:
-        """Which of ours live; and which journals to read, `at_all` those of the living too."""
-        ours = [run for run in runs if self._is_ours(run)]
-        alive = {run.id: self._engine.is_alive(run) for run in ours}
-        unread = [
-            run.id for run in ours if not alive[run.id] or (at_all and self._engine.has_news(run))
-        ]
-        return alive, unread
+    def _look(self, runs: list[Run], at_journals: bool) -> "_Look":
+        """Which of ours live, and which of those have written something; in a thread."""
+        found = _Look({}, set(), set())
+        for run in runs:
+            if not self._is_ours(run):
+                continue
+            try:
+                alive = self._engine.is_alive(run)
+                if alive and at_journals and self._engine.has_news(run):
+                    found.unread.add(run.id)
+            except Exception as error:  # noqa: BLE001 - of one run; the others can be seen
+                self._runs.note(error, run.id)
+                found.unknown.add(run.id)
+            else:
+                found.alive[run.id] = alive
+        return found
 
     def _is_ours(self, run: Run) -> bool:
         return run.is_launched and run.host == self._engine.host
 
     async def _forget_strangers(self) -> None:
         """What is here of runs that have ended, or whose model was deleted, goes."""
-        known = await self._in_thread(self._engine.known) - self._busy - self._preparing
+        known = await self._in_thread(self._engine.known, pool=self._looking)
+        known -= self._busy | self._preparing
         if not known:
             return
         open_ones = await self._store.read(run_records.open_among, known)
@@ -186,7 +230,10 @@ class Keeper:
                 await act
             except Exception as error:  # noqa: BLE001 - about this run, and no other waits for it
                 self._runs.note(error, run_id)
-                await asyncio.sleep(RETRY)
+                self._setbacks[run_id] += 1
+                await asyncio.sleep(pause_after(self._setbacks[run_id], TICK))
+            else:
+                self._setbacks.pop(run_id, None)
             finally:
                 doing.discard(run_id)
                 self.wake()
@@ -220,17 +267,22 @@ class Keeper:
         claimed = await self._store.write(launching.claim, run, self._engine.host)
         if not claimed:
             return
-        if run.launches == 0:
+        if run.launches == 0 and run.state == "pending":
             await self._tell(run, lambda story: story.lifecycle("Deploying", time.time()))
         job = await self._store.read(launching.job_of, run.id)
         if job is None:
             return
         telling = Telling(self._store, self._collector, run.id)
         try:
-            prepared = await self._in_thread(self._engine.prepare, job, telling)
+            prepared = await self._in_thread(
+                self._engine.prepare, job, telling, pool=self._installing
+            )
         except CannotInstall as error:
             self._problems[run.id] = error.message
             return
+        except CannotPrepareNow as error:
+            await self._tell_wait(run, error)
+            raise
         if job.version.lock is None:
             await self._store.write(launching.remember_lock, job.version, prepared.lock)
         self._jobs[run.id] = job
@@ -243,14 +295,28 @@ class Keeper:
         if raised is None:
             return
         launched, given = raised
-        self._launches[run.id].append(now)
         try:
             await self._in_thread(self._engine.start, launching.of(job, launched), given)
+        except CannotLaunchNow as error:
+            # The host's fault: it is tried again for as long as it takes, and counts nowhere.
+            await self._store.write(launching.withdraw, launched)
+            await self._tell_wait(run, error)
+            raise
         except CannotLaunch as error:
             log.error("run_not_launched", run=run.id, reason=error.message)
+            self._launches[run.id].append(now)
             self._troubles[run.id] = error.message
             await self._store.write(launching.withdraw, launched)
             await asyncio.sleep(RETRY)
+        else:
+            self._launches[run.id].append(now)
+
+    async def _tell_wait(self, run: Run, error: Problem) -> None:
+        """Once for each reason."""
+        if self._troubles.get(run.id) != error.message:
+            self._troubles[run.id] = error.message
+            line = f"The server cannot start it now and will try again: {error.message}"
+            await self._tell(run, lambda story: story.line(line, "system", time.time()))
 
     async def _end(self, run: Run, state: run_records.State, reason: str) -> None:
         def tell(story: Story) -> None:
@@ -264,16 +330,24 @@ class Keeper:
 
     def _forget(self, run_id: str) -> None:
         memories: tuple[dict[str, Any], ...] = (
-            self._jobs, self._problems, self._troubles, self._stopping, self._launches
+            self._jobs, self._problems, self._troubles, self._stopping, self._launches,
+            self._read_out, self._setbacks,
         )  # fmt: skip
         for memory in memories:
             memory.pop(run_id, None)
 
     async def _tell(self, run: Run, tell: Callable[[Story], None]) -> None:
-        def job(connection: Connection) -> collect.Taken:
-            return collect.write(connection, self._collector.appender, run.id, tell)
+        await self._collector.tell(run.id, tell)
 
-        self._collector.announce(await self._store.write(job))
+    async def _each(self, runs: list[Run], act: Callable[[Run], Awaitable[None]]) -> None:
+        """For all of them, whatever happens with one."""
+        ended = await asyncio.gather(*map(act, runs), return_exceptions=True)
+        for run, error in zip(runs, ended, strict=True):
+            if isinstance(error, Exception):
+                self._runs.note(error, run.id)
 
-    async def _in_thread(self, act: Callable[..., T], *args: Any) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self._threads, act, *args)
+    async def _in_thread(
+        self, act: Callable[..., T], *args: Any, pool: ThreadPoolExecutor | None = None
+    ) -> T:
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(pool or self._threads, act, *args)

@@ -1,11 +1,19 @@
 """Runs models on this machine: each in its own sandbox under its own shim."""
 
+import errno
 import os
 import shutil
 from pathlib import Path
+from typing import TypeVar
 
 from tapeline.background import Background
-from tapeline.errors import CannotInstall, CannotLaunch, Problem
+from tapeline.errors import (
+    CannotInstall,
+    CannotLaunch,
+    CannotLaunchNow,
+    CannotPrepareNow,
+    Problem,
+)
 from tapeline.runs import beside, cgroups, journal, run_box, shims, unpacking
 from tapeline.runs.box import Launch, Policy
 from tapeline.runs.cgroups import Usage
@@ -22,6 +30,12 @@ from tapeline.runs.unpacking import Unpacked
 from tapeline.settings import Settings
 from tapeline.store.blobs import Blobs
 
+READ_AT_ONCE = 1_000_000  # bytes of a journal
+# A full disk, too many open files, a folder that is not there for a moment: nothing of the model's.
+PASSING = {
+    errno.EACCES, errno.EAGAIN, errno.EDQUOT, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM,
+    errno.ENOSPC, errno.ENOTDIR, errno.EROFS,
+}  # fmt: skip
 NOT_RUNS = {"locks"}
 
 
@@ -84,8 +98,10 @@ class LocalEngine:
             )
             environment = self._installing.environment(wanted, run.id, progress)
             self._wanted[run.id] = wanted
-        except (Problem, OSError) as error:
-            raise CannotInstall(str(error)) from error
+        except OSError as error:
+            raise _not_now_or_never(error, CannotPrepareNow, CannotInstall) from error
+        except Problem as error:
+            raise CannotInstall(error.message) from error
         self._prepared[run.id] = environment
         return Prepared(environment.lock)
 
@@ -99,7 +115,7 @@ class LocalEngine:
             places = self._places(job, uid)
             journal.go_on_from(places.folder, run.journal)
         except OSError as error:
-            raise CannotLaunch(f"Its folder could not be made: {error}.") from error
+            raise _not_now_or_never(error, CannotLaunchNow, CannotLaunch) from error
         settings = self._settings
         spec = Launch(
             name=run.id,
@@ -128,7 +144,10 @@ class LocalEngine:
         )
         if settings.unsafe_no_sandbox:
             spec.box.env["PYTHONPATH"] = ":".join(map(str, beside.folders()))
-        shims.launch(spec)
+        try:
+            shims.launch(spec)
+        except OSError as error:
+            raise _not_now_or_never(error, CannotLaunchNow, CannotLaunch) from error
         self._installing.write_bytecode(self._wanted[run.id], self._prepared[run.id])
 
     def stop(self, run: Run, *, now: bool = False) -> None:
@@ -139,17 +158,18 @@ class LocalEngine:
             shims.stop(self.folder / run.id)
 
     def is_alive(self, run: Run) -> bool:
+        folder = self.folder / run.id
         if not shims.is_held(self._lock(run)):
-            return False
-        shims.end_orphan(self.folder / run.id)
+            return shims.is_running(folder)  # its lock was taken away; it was not let go
+        shims.end_orphan(folder)
         return True  # until another look has seen it gone
 
     def has_news(self, run: Run) -> bool:
-        return journal.end(self.folder / run.id) > run.journal
+        return journal.has_more(self.folder / run.id, run.journal)
 
-    def read(self, run: Run, offset: int) -> Chunk:
+    def read(self, run: Run, offset: int, limit_bytes: int = READ_AT_ONCE) -> Chunk:
         journal.forget(self.folder / run.id, offset)
-        return journal.read(self.folder / run.id, offset)
+        return journal.read(self.folder / run.id, offset, limit_bytes)
 
     def ending(self, run: Run) -> Left:
         return left_in(self.folder / run.id / "out", self._settings.max_large_body)
@@ -203,6 +223,13 @@ def clear(runs: Path, run_id: str) -> None:
     cgroups.remove(runs, run_id)
     shutil.rmtree(folder, ignore_errors=True)
     (runs / "locks" / run_id).unlink(missing_ok=True)
+
+
+P = TypeVar("P", bound=Problem)
+
+
+def _not_now_or_never(error: OSError, now: type[P], never: type[P]) -> P:
+    return (now if error.errno in PASSING else never)(f"{error}.")
 
 
 def _reachable(host: str) -> str:

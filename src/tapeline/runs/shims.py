@@ -48,6 +48,7 @@ def is_held(lock: Path) -> bool:
     try:
         descriptor = os.open(lock, os.O_RDONLY | os.O_CLOEXEC)
     except FileNotFoundError:
+        lock.parent.stat()  # where all locks are away, none of them says that it is free
         return False
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)

@@ -7,7 +7,8 @@ from typing import Any
 
 import msgspec
 
-from tapeline.runs.journal import Record
+from tapeline.runs import journal_records
+from tapeline.runs.journal_records import Record
 from tapeline.runs.run import Run
 from tapeline.tape import kinds
 from tapeline.tape.event import Event
@@ -62,6 +63,8 @@ class Story:
                 self.lifecycle("Restarting", record.time)
             case "finished":
                 self._finished(state, record.time, ending)
+            case journal_records.UNREADABLE:
+                self.unreadable(state["bytes"], state["why"], record.time)
             case "cut":
                 self.lost(state["bytes"], record.time)
 
@@ -84,6 +87,15 @@ class Story:
     def lost(self, size: int, at: float) -> None:
         self.line(f"[{size:,} bytes of output were dropped here: nobody was there to read them]",
                   "system", at)  # fmt: skip
+
+    def unreadable(self, size: int, why: str, at: float) -> None:
+        because = f": {why}" if why else ""
+        self.line(f"[{size:,} bytes of this run's journal could not be read and were skipped"
+                  f"{because}]", "system", at)  # fmt: skip
+
+    def silenced(self, why: str, at: float) -> None:
+        self.line(f"[This run's journal cannot be read ({why}): what the model says from here on is"
+                  " not shown until it is started again]", "system", at)  # fmt: skip
 
     def relaunching(self, at: float) -> None:
         """It was gone without a word; it shall start again under a new fence."""

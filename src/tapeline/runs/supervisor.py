@@ -4,7 +4,7 @@ A pure function of the runs' rows, of what this host sees of them, and of the cl
 memory, so a server that was killed anywhere goes on where it was.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tapeline.runs import waiting_line
@@ -97,13 +97,21 @@ class End(Action):
     reason: str
 
 
-def decide(view: View) -> list[Action]:
+def decide(view: View, undecided: Callable[[Run, Exception], None] | None = None) -> list[Action]:
+    """What to do next. `undecided` is told of a run that nothing could be decided about; the others
+    are decided all the same."""
     chosen = waiting_line.chosen(view.runs, view.projects, view.host, view.slots)
     actions = []
     for run in view.runs:
-        action = _next(run, view, chosen)
-        if action is not None:
-            actions.append(action)
+        try:
+            action = _next(run, view, chosen)
+        except Exception as error:
+            if undecided is None:
+                raise
+            undecided(run, error)
+        else:
+            if action is not None:
+                actions.append(action)
     return actions
 
 

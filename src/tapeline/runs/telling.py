@@ -7,7 +7,7 @@ from sqlalchemy import Connection
 
 from tapeline.runs import collect
 from tapeline.runs.collector import Collector
-from tapeline.runs.journal import Record
+from tapeline.runs.journal_records import Record
 from tapeline.runs.story import Story
 from tapeline.store.store import Store
 

@@ -73,15 +73,23 @@ class Spool:
     def _append(self, data: bytes) -> bool:
         if self._size and self._size + len(data) > self._segment:
             self._rotate()
-        view = memoryview(data)
+        view, before = memoryview(data), self._size
         try:
+            # As it is, not as we remember it: somebody else may have added to the file.
+            before = os.fstat(self._file).st_size
             while view:
                 view = view[os.write(self._file, view) :]
         except OSError:
-            os.ftruncate(self._file, self._size)
+            self._take_back(before)
             return False
-        self._size += len(data)
+        self._size = before + len(data)
         return True
+
+    def _take_back(self, size: int) -> None:
+        try:
+            os.ftruncate(self._file, size)
+        except OSError:
+            return  # half a record stays, which a reader tells apart from whole ones
 
     def _rotate(self) -> None:
         try:
@@ -94,10 +102,16 @@ class Spool:
         self._drop_oldest()
 
     def _drop_oldest(self) -> None:
-        names = sorted(os.listdir(self._folder))
         dropped = 0
+        try:
+            names = sorted(one for one in os.listdir(self._folder) if _is_segment(one))
+        except OSError:
+            return  # after the next segment there is another chance
         while len(names) > 1 and self._start - int(names[0]) > self._limit - self._segment:
-            os.unlink(os.path.join(self._folder, names[0]))
+            try:
+                os.unlink(os.path.join(self._folder, names[0]))
+            except OSError:
+                break
             dropped += int(names[1]) - int(names[0])
             del names[0]
         if dropped:
@@ -105,7 +119,7 @@ class Spool:
 
     def _last_segment(self) -> tuple[int, int]:
         """Where to go on. Half a record at the end, left by a kill, was never readable."""
-        names = sorted(os.listdir(self._folder))
+        names = sorted(one for one in os.listdir(self._folder) if _is_segment(one))
         if not names:
             return 0, 0
         with open(os.path.join(self._folder, names[-1]), "rb+") as file:
@@ -128,6 +142,10 @@ class Spool:
             self._bell.sendto(self._name, self._bell_path)
         except OSError:
             return  # the server is away, or has enough rings to answer
+
+
+def _is_segment(name: str) -> bool:
+    return name.isascii() and name.isdecimal()
 
 
 def _cut(count: int) -> bytes:
