@@ -222,9 +222,11 @@ def share_without_sizes(page: Page) -> str:
     preview = dialog.frame_locator("iframe")
     trades = preview.get_by_role("region", name="Trades")
     expect(trades).to_contain_text(TESTED_SIZE, timeout=SLOW)
-    dialog.get_by_label("Hide sizes").check()
+    dialog.get_by_label("Percent only").check()
     # What others will see changes while one chooses.
-    expect(preview.get_by_text("chose not to show sizes")).to_be_visible(timeout=SLOW)
+    expect(preview.get_by_text("chose not to show amounts of money, sizes")).to_be_visible(
+        timeout=SLOW
+    )
     expect(trades).not_to_contain_text(TESTED_SIZE)
     dialog.get_by_label("Title").fill("Fast averages")
     dialog.get_by_role("button", name="Make the link").click()
@@ -232,7 +234,7 @@ def share_without_sizes(page: Page) -> str:
     address = dialog.get_by_label("link", exact=True).inner_text()
     assert "<iframe " in dialog.get_by_label("embed", exact=True).inner_text()
     expect(dialog.get_by_role("listitem").filter(has_text="Fast averages")).to_contain_text(
-        "no sizes"
+        "percent only"
     )
     page.keyboard.press("Escape")
     return address
@@ -279,7 +281,7 @@ def test_a_live_record_is_shared_followed_and_revoked(
     sign_in(page, server, f"/{stage.project}/{stage.model}/overview")
     page.get_by_role("button", name="Share", exact=True).click()
     dialog = page.get_by_role("dialog", name="Share One")
-    dialog.get_by_label("Hide sizes").check()
+    dialog.get_by_label("Percent only").check()
     dialog.get_by_label("Title").fill("Watched")
     dialog.get_by_label("Password").fill("open sesame")
     dialog.get_by_role("button", name="Make the link").click()

@@ -31,11 +31,11 @@ PercentOnly = Annotated[
 ]
 HideSymbols = Annotated[
     bool | None,
-    typer.Option("--hide-symbols/--show-symbols", help="S1, S2… instead, and no prices."),
+    typer.Option("--hide-symbols/--show-symbols", help="S1, S2… instead; no prices, no sizes."),
 ]
 HideSizes = Annotated[
     bool | None,
-    typer.Option("--hide-sizes/--show-sizes", help="No sizes, fees and profits of trades."),
+    typer.Option("--hide-sizes/--show-sizes", help="The same as --percent-only."),
 ]
 HideLogs = Annotated[
     bool | None, typer.Option("--hide-logs/--show-logs", help="No log lines and annotations.")

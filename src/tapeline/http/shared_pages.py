@@ -112,9 +112,10 @@ async def show_picture(visit: Visit) -> Response:
     def draw(exhibit: Exhibit) -> bytes:
         from tapeline.sharing.picture import drawn
 
-        # Its choices are part of the key: a picture never shows what was hidden since.
-        key = ("picture", exhibit.share, exhibit.cut.seq)
-        made = visit.services.kept.get(_frozen(key), lambda: drawn(exhibit))
+        # All that it is made of is its key: a picture never shows what was hidden or renamed since.
+        share = exhibit.share
+        key = ("picture", share.id, exhibit.title, share.choices, exhibit.cut.seq)
+        made = visit.services.kept.get(key, lambda: drawn(exhibit))
         assert isinstance(made, bytes)
         return made
 
@@ -153,11 +154,6 @@ def _written(exhibit: Exhibit) -> dict[str, Any]:
     from tapeline.sharing import page
 
     return page.facts(exhibit)
-
-
-def _frozen(key: tuple[Any, ...]) -> tuple[object, ...]:
-    what, share, seq = key
-    return (what, share.id, share.title, share.choices, share.backtest_id, seq)
 
 
 def _hushed(response: Response) -> Response:

@@ -1,7 +1,7 @@
 """Marks on a model's record that come from its runs: when a version took over, when nothing ran."""
 
 import math
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 from sqlalchemy import Connection, Row, select
@@ -26,8 +26,11 @@ class Mark(msgspec.Struct, kw_only=True):
     reason: str = ""
 
 
-def marks(connection: Connection, model_id: str, window: Window) -> list[Mark]:
-    """Oldest first. One record per model: these say what changed underneath it."""
+def marks(
+    connection: Connection, model_id: str, window: Window, as_of: float = math.inf
+) -> list[Mark]:
+    """Oldest first. One record per model: these say what changed underneath it, as far as it was
+    known at a moment: a later start or end is not even looked at, so no window can tell it."""
     query = (
         select(
             runs.c.id,
@@ -42,18 +45,35 @@ def marks(connection: Connection, model_id: str, window: Window) -> list[Mark]:
         .order_by(runs.c.created_at.desc())
         .limit(MOST)
     )
-    rows = sorted(connection.execute(query).all(), key=lambda row: float(row.started_at))
+    if as_of != math.inf:
+        query = query.where(runs.c.started_at <= as_of)
+    found = connection.execute(query).all()
+    rows = sorted((_known(row, as_of) for row in found), key=lambda row: row.started_at)
     since = -math.inf if window.since is None else window.since
     until = math.inf if window.until is None else window.until
     return [one for one in _marks(rows) if one.time <= until and _end(one) >= since]
 
 
-def _marks(rows: list[Row[*tuple[Any, ...]]]) -> list[Mark]:
+class _Run(NamedTuple):
+    id: str
+    version_id: str
+    number: int
+    started_at: float
+    ended_at: float | None
+    reason: str
+
+
+def _known(row: Row[*tuple[Any, ...]], as_of: float) -> _Run:
+    ended = row.ended_at if row.ended_at is not None and row.ended_at <= as_of else None
+    return _Run(row.id, row.version_id, row.number, row.started_at, ended, row.reason)
+
+
+def _marks(rows: list[_Run]) -> list[Mark]:
     found: list[Mark] = []
-    before: Row[*tuple[Any, ...]] | None = None
+    before: _Run | None = None
     for row in rows:
         if before is not None and before.ended_at is not None:
-            found.extend(_downtime(before, row.started_at))
+            found.extend(_downtime(before, before.ended_at, row.started_at))
         if before is None or before.version_id != row.version_id:
             found.append(
                 Mark(
@@ -66,7 +86,7 @@ def _marks(rows: list[Row[*tuple[Any, ...]]]) -> list[Mark]:
             )
         before = row
     if before is not None and before.ended_at is not None:
-        found.extend(_downtime(before, None))
+        found.extend(_downtime(before, before.ended_at, None))
     return found
 
 
@@ -76,7 +96,7 @@ def _end(mark: Mark) -> float:
     return math.inf if mark.until is None else mark.until
 
 
-def _downtime(row: Row[*tuple[Any, ...]], until: float | None) -> list[Mark]:
-    if until is not None and until - row.ended_at < SHORTEST:
+def _downtime(run: _Run, since: float, until: float | None) -> list[Mark]:
+    if until is not None and until - since < SHORTEST:
         return []
-    return [Mark(kind="downtime", time=row.ended_at, until=until, run_id=row.id, reason=row.reason)]
+    return [Mark(kind="downtime", time=since, until=until, run_id=run.id, reason=run.reason)]

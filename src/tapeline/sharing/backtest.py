@@ -177,19 +177,19 @@ class BacktestExhibit(Exhibit):
         )
 
     def _redacted(self) -> Report:
-        report, sizes = self.report, self.choices.shows_sizes
+        report, money = self.report, self.choices.shows_money
         basis, trips = report.basis, report.trips
         shown = curves.chosen_metrics(report.computed, self.choices)
         symbols = [
             OfSymbol(
                 self.names.symbol(one.symbol) or "",
                 one.round_trips,
-                one.profit if sizes else None,
+                one.profit if money else None,
                 one.win_rate,
             )
             for one in trips.symbols
         ]
-        if not sizes:  # they come by their profit
+        if not money:  # they come by their profit
             symbols.sort(key=lambda one: (-one.round_trips, one.symbol))
         return Report(
             basis=Basis(

@@ -1,4 +1,8 @@
-"""What the owner of a link chose to leave visible. Every question of redaction is asked here."""
+"""What the owner of a link chose to leave visible. Every question of redaction is asked here.
+
+Money is price times size: whoever knows two of them knows the third. So a link never shows two of
+the three while it hides the other one.
+"""
 
 from typing import Annotated
 
@@ -16,10 +20,10 @@ class Choices(msgspec.Struct, frozen=True, kw_only=True):
     percent_only: bool = False
     """No amounts of money and no sizes anywhere: curves are rebased."""
     hide_symbols: bool = False
-    """Symbols and exchanges become S1, S2, … and E1, E2, …; prices, which would tell, are left
-    out."""
+    """Symbols and exchanges become S1, S2, … and E1, E2, …; prices and sizes, which would tell, are
+    left out."""
     hide_sizes: bool = False
-    """No sizes, fees or profits of single trades and positions."""
+    """The same as `percent_only`: a curve in money and the market's prices tell every size."""
     hide_logs: bool = False
     """No log lines and no annotations."""
     delay_hours: Hours = 0
@@ -30,12 +34,8 @@ class Choices(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def shows_money(self) -> bool:
-        """Amounts of the whole account."""
-        return not self.percent_only
-
-    @property
-    def shows_sizes(self) -> bool:
-        """Amounts of single trades and positions."""
+        """Amounts of the account, of trades and of positions: the curve is the sum of all trades,
+        so one cannot be shown without the other."""
         return not (self.percent_only or self.hide_sizes)
 
     @property
@@ -44,10 +44,15 @@ class Choices(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def shows_prices(self) -> bool:
-        """A price and its time tell the symbol to whoever knows the market."""
-        return not self.hide_symbols
+        """A price and its time tell the symbol to anyone who knows the market."""
+        return self.shows_symbols
+
+    @property
+    def shows_sizes(self) -> bool:
+        """Quantities: beside prices they tell amounts of money, beside amounts they tell prices."""
+        return self.shows_money and self.shows_prices
 
     @property
     def shows_texts(self) -> bool:
         """Nobody can take symbols or amounts out of free text, so what hides one hides it."""
-        return not (self.hide_logs or self.percent_only or self.hide_symbols or self.hide_sizes)
+        return self.shows_sizes and not self.hide_logs

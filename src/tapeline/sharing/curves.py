@@ -8,7 +8,6 @@ import numpy as np
 from tapeline.results import calendar_returns, drawdowns, metrics
 from tapeline.results.account import Account, Floats, Lacking, Ordered, ordered
 from tapeline.results.measures import Subject
-from tapeline.results.metrics_of_trades import TRADING
 from tapeline.results.records import Drawdown, Measured, Report, Shown
 from tapeline.results.tear_sheet import written
 from tapeline.sharing.choices import Choices
@@ -16,7 +15,6 @@ from tapeline.sharing.shown import SharedFigure, SharedPeriods, SharedYear, Unit
 from tapeline.tape.series import Point, thinned
 
 HUNDRED = 100.0
-OF_TRADES = frozenset(row.name for row in TRADING)
 FIGURES = (
     "total_return", "profit", "cagr", "sharpe", "max_drawdown", "max_drawdown_money", "volatility",
     "win_rate_trades", "win_rate_days", "profit_factor_days", "longest_drawdown_days",
@@ -102,8 +100,7 @@ def chosen_metrics(found: dict[str, Measured], choices: Choices) -> dict[str, Sh
     return {
         name: one
         for name, one in metrics.shown(found).items()
-        if one.type != "money"
-        or (choices.shows_money and (choices.shows_sizes or name not in OF_TRADES))
+        if one.type != "money" or choices.shows_money
     }
 
 

@@ -1,5 +1,6 @@
 """A live record under a link: from the books as they are, or replayed up to the delay."""
 
+import math
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -114,12 +115,13 @@ class LiveExhibit(Exhibit):
         line = curves.live_line(curves.live_account(self.facts.line, None), self.choices)
         items, total = curves.points(line, stretch.start, stretch.end, stretch.points)
         marks = timeline.marks(
-            self.connection, self.share.model_id, Window(stretch.start, stretch.end)
+            self.connection,
+            self.share.model_id,
+            Window(stretch.start, stretch.end),
+            math.inf if self.cut.moment is None else self.cut.moment,
         )
-        kept = [projecting.mark(one, self.cut.moment) for one in marks]
-        return SharedCurve(
-            unit=line.unit, items=items, total=total, marks=[one for one in kept if one]
-        )
+        shown = [projecting.mark(one) for one in marks]
+        return SharedCurve(unit=line.unit, items=items, total=total, marks=shown)
 
     def drawdown(self, stretch: Stretch) -> SharedDrawdown:
         line, deepest, reason = curves.live_drawdown(self.account, self.choices)

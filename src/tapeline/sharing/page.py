@@ -95,9 +95,9 @@ def hidden(exhibit: Exhibit) -> list[str]:
     """What the owner chose not to show, in words."""
     choices = exhibit.choices
     said = [
-        (choices.percent_only, "amounts of money and sizes"),
-        (choices.hide_symbols, "symbols and prices"),
-        (choices.hide_sizes and not choices.percent_only, "sizes"),
+        (not choices.shows_money, "amounts of money"),
+        (not choices.shows_symbols, "symbols and prices"),
+        (not choices.shows_sizes, "sizes"),
         (not choices.shows_texts, "logs and annotations"),
     ]
     return [words for is_so, words in said if is_so]
@@ -228,8 +228,8 @@ def _positions(found: Exported) -> list[dict[str, Any]]:
     if found.positions is None:
         return []
     some = found.positions.items
-    knows = any(one.size is not None for one in some)
-    return [_position(one) for one in some if not knows or one.size]
+    knows = any(one.value is not None for one in some)
+    return [_position(one) for one in some if not knows or one.size or one.value]
 
 
 def _position(one: SharedPosition) -> dict[str, Any]:

@@ -47,7 +47,7 @@ def order(
     """`item` as lists of orders have it: with id, time, received_at and seq of ours."""
     price = item.get("price") if fill is None or fill.price is None else fill.price
     size = item.get("size") if fill is None or fill.size is None else fill.size
-    sizes, texts = choices.shows_sizes, choices.shows_texts
+    money, texts = choices.shows_money, choices.shows_texts
     return SharedTrade(
         id=names.order(item["id"]),
         index=item["seq"],
@@ -60,10 +60,10 @@ def order(
         received_at=item["received_at"],
         late_by=late_by(item, late_after),
         price=number(price) if choices.shows_prices else None,
-        size=number(size) if sizes else None,
-        funds=number(item.get("funds")) if sizes else None,
-        fee=fill.fee if sizes and fill is not None else None,
-        profit=fill.realized if sizes and fill is not None else None,
+        size=number(size) if choices.shows_sizes else None,
+        funds=number(item.get("funds")) if money else None,
+        fee=fill.fee if money and fill is not None else None,
+        profit=fill.realized if money and fill is not None else None,
         estimated=None if fill is None else fill.estimated,
         assumed=None if fill is None else fill.assumed,
         annotation=_text(item.get("annotation")) if texts else None,
@@ -75,7 +75,7 @@ def trade(index: int, item: dict[str, Any], choices: Choices, names: Names) -> S
     price = next((one for name in PRICES if (one := positive(item.get(name)))), None)
     size = next((one for name in SIZES if (one := positive(item.get(name)))), None)
     fee = next((one for name in FEES if (one := number(item.get(name))) is not None), None)
-    sizes = choices.shows_sizes
+    money = choices.shows_money
     return SharedTrade(
         id=None,
         index=index,
@@ -88,9 +88,9 @@ def trade(index: int, item: dict[str, Any], choices: Choices, names: Names) -> S
         received_at=None,
         late_by=None,
         price=price if choices.shows_prices else None,
-        size=size if sizes else None,
-        funds=positive(item.get("funds")) if sizes else None,
-        fee=fee if sizes else None,
+        size=size if choices.shows_sizes else None,
+        funds=positive(item.get("funds")) if money else None,
+        fee=fee if money else None,
         profit=None,
         estimated=None,
         assumed=None,
@@ -99,7 +99,7 @@ def trade(index: int, item: dict[str, Any], choices: Choices, names: Names) -> S
 
 
 def trip(index: int, one: RoundTrip, choices: Choices, names: Names) -> SharedTrip:
-    sizes, prices = choices.shows_sizes, choices.shows_prices
+    money, prices = choices.shows_money, choices.shows_prices
     return SharedTrip(
         index=index,
         symbol=names.symbol(one.symbol),
@@ -107,25 +107,25 @@ def trip(index: int, one: RoundTrip, choices: Choices, names: Names) -> SharedTr
         exit_time=one.exit_time,
         entry_price=one.entry_price if prices else None,
         exit_price=one.exit_price if prices else None,
-        size=one.size if sizes else None,
-        fees=one.fees if sizes else None,
-        profit=one.profit if sizes else None,
+        size=one.size if choices.shows_sizes else None,
+        fees=one.fees if money else None,
+        profit=one.profit if money else None,
         profit_percent=one.profit_percent,
     )
 
 
 def position(one: Position, choices: Choices, names: Names) -> SharedPosition:
-    sizes, prices = choices.shows_sizes, choices.shows_prices
+    money, prices = choices.shows_money, choices.shows_prices
     return SharedPosition(
         symbol=names.symbol(one.symbol),
-        size=one.size if sizes else None,
-        value=one.value if sizes else None,
+        size=one.size if choices.shows_sizes else None,
+        value=one.value if money else None,
         average_price=one.average_price if prices else None,
         last_price=one.last_price if prices else None,
         last_price_time=one.last_price_time,
-        realized=one.realized if sizes else None,
-        unrealized=one.unrealized if sizes else None,
-        fees=one.fees if sizes else None,
+        realized=one.realized if money else None,
+        unrealized=one.unrealized if money else None,
+        fees=one.fees if money else None,
         fills=one.fills,
     )
 
@@ -152,13 +152,8 @@ def lifecycle(said: dict[str, Any]) -> SharedLifecycle:
     )
 
 
-def mark(one: Mark, moment: float | None) -> SharedMark | None:
-    if moment is not None and one.time > moment:
-        return None
-    later = moment is not None and one.until is not None and one.until > moment
-    return SharedMark(
-        kind=one.kind, time=one.time, until=None if later else one.until, version=one.version
-    )
+def mark(one: Mark) -> SharedMark:
+    return SharedMark(kind=one.kind, time=one.time, until=one.until, version=one.version)
 
 
 def change(
@@ -192,7 +187,7 @@ def change(
 def _changed(
     item: dict[str, Any], ours: dict[str, Any], late_after: float, choices: Choices, names: Names
 ) -> SharedChange:
-    sizes = choices.shows_sizes
+    money = choices.shows_money
     price = next((one for name in PRICES if (one := number(item.get(name))) is not None), None)
     size = next((one for name in SIZES if (one := number(item.get(name))) is not None), None)
     fee = next((one for name in FEES if (one := number(item.get(name))) is not None), None)
@@ -203,9 +198,9 @@ def _changed(
         side=_word(item.get("side"), SIDES),
         status=_word(item.get("status"), STATUSES),
         price=price if choices.shows_prices else None,
-        size=size if sizes else None,
-        funds=number(item.get("funds")) if sizes else None,
-        fee=fee if sizes else None,
+        size=size if choices.shows_sizes else None,
+        funds=number(item.get("funds")) if money else None,
+        fee=fee if money else None,
         late_by=late_by(ours, late_after),
         annotation=_text(item.get("annotation")) if choices.shows_texts else None,
         **ours,

@@ -18,7 +18,8 @@ DAY = 86_400.0
 
 SYMBOLS = ("symbol", "exchange")
 PRICES = ("price", "active", *fills.PRICES)
-SIZES = ("size", "funds", "filled_size", *fills.FEES)
+SIZES = ("size", "filled_size")
+MONEY = ("funds", *fills.FEES)
 TEXTS = ("id", "annotation")
 _WORDS = {"side": projecting.SIDES, "status": projecting.STATUSES}
 
@@ -26,18 +27,22 @@ _WORDS = {"side": projecting.SIDES, "status": projecting.STATUSES}
 def shows(share: Share) -> Shows:
     """By name and by kind of value: what a model adds of its own stays a commitment."""
     choices = share.choices
+    numbers = {
+        *fills.TIMES,
+        *(PRICES if choices.shows_prices else ()),
+        *(SIZES if choices.shows_sizes else ()),
+        *(MONEY if choices.shows_money else ()),
+    }
+    texts = {
+        *(SYMBOLS if choices.shows_symbols else ()),
+        *(TEXTS if choices.shows_texts else ()),
+    }
 
     def field(name: str, value: Any) -> bool:
-        if name in SYMBOLS:
-            return choices.shows_symbols and isinstance(value, str)
-        if name in PRICES:
-            return choices.shows_prices and projecting.number(value) is not None
-        if name in SIZES:
-            return choices.shows_sizes and projecting.number(value) is not None
-        if name in fills.TIMES:
+        if name in numbers:
             return projecting.number(value) is not None
-        if name in TEXTS:
-            return choices.shows_texts and isinstance(value, str)
+        if name in texts:
+            return isinstance(value, str)
         known = _WORDS.get(name, set())
         return isinstance(value, str) and value.lower() in known
 

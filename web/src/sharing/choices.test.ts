@@ -33,11 +33,11 @@ const SHARE: Share = {
 
 describe("a draft", () => {
   it("is what the server takes", () => {
-    const draft = { ...EMPTY, hide_sizes: true, delay: "24", password: "correct horse" };
+    const draft = { ...EMPTY, percent_only: true, delay: "24", password: "correct horse" };
     expect(bodyOf({ ...draft, expiry: "day" }, null, 1_000)).toEqual({
-      percent_only: false,
+      percent_only: true,
       hide_symbols: false,
-      hide_sizes: true,
+      hide_sizes: false,
       hide_logs: false,
       delay_hours: 24,
       base: null,
@@ -73,7 +73,7 @@ describe("a draft", () => {
   it("of a link that is there leaves its end alone", () => {
     const draft = draftOf(SHARE);
     expect(draft.delay).toBe("24");
-    expect(draft.hide_sizes).toBe(true);
+    expect(draft.percent_only).toBe(true);
     expect(expiryOf(draft, 0)).toBeUndefined();
     expect(expiryOf({ ...draft, expiry: "never" }, 0)).toBeNull();
   });
@@ -81,7 +81,7 @@ describe("a draft", () => {
 
 describe("a link", () => {
   it("is told in a few words", () => {
-    expect(told(SHARE)).toBe("no sizes, 24 hours late, with a password");
+    expect(told(SHARE)).toBe("percent only, 24 hours late, with a password");
     expect(told({ ...SHARE, hide_sizes: false, delay_hours: 0, has_password: false })).toBe(
       "shows everything",
     );

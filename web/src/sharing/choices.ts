@@ -12,7 +12,6 @@ export interface Draft {
   title: string;
   percent_only: boolean;
   hide_symbols: boolean;
-  hide_sizes: boolean;
   hide_logs: boolean;
   delay: string;
   base: string;
@@ -27,7 +26,6 @@ export const EMPTY: Draft = {
   title: "",
   percent_only: false,
   hide_symbols: false,
-  hide_sizes: false,
   hide_logs: false,
   delay: "0",
   base: "",
@@ -36,7 +34,7 @@ export const EMPTY: Draft = {
   until: "",
 };
 
-export type Toggle = "percent_only" | "hide_symbols" | "hide_sizes" | "hide_logs";
+export type Toggle = "percent_only" | "hide_symbols" | "hide_logs";
 
 export const TOGGLES: readonly [Toggle, string, string][] = [
   [
@@ -47,14 +45,9 @@ export const TOGGLES: readonly [Toggle, string, string][] = [
   [
     "hide_symbols",
     "Hide symbols",
-    "They become S1, S2, …; prices, which would tell, are left out.",
+    "They become S1, S2, …; prices and sizes, which would tell, are left out.",
   ],
-  ["hide_sizes", "Hide sizes", "No sizes, fees or profits of single trades and positions."],
-  [
-    "hide_logs",
-    "Hide logs and annotations",
-    "The other three hide them too: free text may say it.",
-  ],
+  ["hide_logs", "Hide logs and annotations", "The other two hide them too: free text may say it."],
 ];
 
 const DAY = 86_400;
@@ -76,12 +69,13 @@ export function wrongIn(draft: Draft): { delay?: string; base?: string; until?: 
   return found;
 }
 
-/** The choices alone, for a preview and for a link. */
+/** The choices alone, for a preview and for a link. The server's `hide_sizes` is its `percent_only`
+ * by another name, and one of the two is enough for a form. */
 export function chosen(draft: Draft, backtest: string | null) {
   return {
     percent_only: draft.percent_only,
     hide_symbols: draft.hide_symbols,
-    hide_sizes: draft.hide_sizes,
+    hide_sizes: false,
     hide_logs: draft.hide_logs,
     delay_hours: Number(draft.delay || "0"),
     base: backtest === null ? capital(draft) : null,
@@ -121,9 +115,8 @@ export function draftOf(share: Share): Draft {
   return {
     ...EMPTY,
     title: share.title ?? "",
-    percent_only: share.percent_only,
+    percent_only: share.percent_only || share.hide_sizes,
     hide_symbols: share.hide_symbols,
-    hide_sizes: share.hide_sizes,
     hide_logs: share.hide_logs,
     delay: String(share.delay_hours),
     base: share.base === null ? "" : String(share.base),
@@ -134,9 +127,8 @@ export function draftOf(share: Share): Draft {
 /** What a link leaves out, in a few words. */
 export function told(share: Share): string {
   const said = [
-    share.percent_only ? "percent only" : "",
+    share.percent_only || share.hide_sizes ? "percent only" : "",
     share.hide_symbols ? "no symbols" : "",
-    share.hide_sizes ? "no sizes" : "",
     share.hide_logs ? "no logs" : "",
     share.delay_hours ? `${plural(share.delay_hours, "hour")} late` : "",
     share.has_password ? "with a password" : "",

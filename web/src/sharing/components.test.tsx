@@ -57,7 +57,7 @@ describe("the form of a link", () => {
   it("says what was chosen", async () => {
     const told = vi.fn<(draft: Draft) => void>();
     render(<Form told={told} />);
-    await userEvent.click(screen.getByLabelText("Hide sizes"));
+    await userEvent.click(screen.getByLabelText("Percent only"));
     await userEvent.clear(screen.getByLabelText("Delay"));
     await userEvent.type(screen.getByLabelText("Delay"), "24");
     await userEvent.type(screen.getByLabelText("Capital"), "25,000");
@@ -66,8 +66,8 @@ describe("the form of a link", () => {
     const [draft] = told.mock.calls[0] ?? [];
     if (!draft) throw new Error("nothing was told");
     expect(bodyOf(draft, null, 0)).toMatchObject({
-      hide_sizes: true,
-      percent_only: false,
+      percent_only: true,
+      hide_symbols: false,
       delay_hours: 24,
       base: 25_000,
       expires_at: 604_800,
@@ -112,7 +112,7 @@ describe("the links there are", () => {
         revoked={() => Promise.resolve()}
       />,
     );
-    expect(screen.getByText("no sizes")).toBeInTheDocument();
+    expect(screen.getByText("percent only")).toBeInTheDocument();
     expect(screen.getByText(/1 view/)).toHaveTextContent("never ends");
   });
 
