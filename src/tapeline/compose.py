@@ -30,6 +30,7 @@ from tapeline.tape.append import Appender
 from tapeline.tape.children import Helpers
 from tapeline.tape.clearing import keep_clearing
 from tapeline.tape.inbox import Inbox
+from tapeline.tape.probe import Probe
 from tapeline.tape.signer import Signer
 from tapeline.tape.staging import Staging
 from tapeline.tape.watchers import Watchers
@@ -72,6 +73,7 @@ def open_services(settings: Settings) -> Iterator[Services]:
             KeyRing(keys),
             Metrics(store.writer),
             inbox,
+            Probe(inbox, store.database),
             watchers,
             seal,
             staging,

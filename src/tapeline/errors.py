@@ -325,6 +325,10 @@ class StoreBusy(Unavailable):
     """Too many writes are waiting. Nothing was stored; try again in a few seconds."""
 
 
+class NotReady(Unavailable):
+    """The server is not ready to take events. Its log says why."""
+
+
 class CannotCompute(Conflict):
     """The figures of this backtest could not be computed. The server's log says why."""
 

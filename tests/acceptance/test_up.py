@@ -278,7 +278,7 @@ def test_a_full_disk_is_a_503_and_then_forgotten(home: Home) -> None:
             assert client.get("/healthz").status_code == 200
             assert server.log.count("store_cannot_write") <= 3
             disk.free()
-            assert client.get("/readyz").status_code == 200
+            wait_for(lambda: client.get("/readyz").status_code == 200)
             assert client.post("/auth/signup", json=account).status_code == 200
         assert server.end() == 0
 

@@ -5,10 +5,11 @@ from dataclasses import replace
 from functools import partial
 
 import pytest
-from sqlalchemy import Connection, func, insert, select, text, update
+from sqlalchemy import Connection, func, insert, make_url, select, text, update
 
 from tapeline import compose
 from tapeline.errors import StoreUnavailable
+from tapeline.ids import new_id
 from tapeline.settings import Settings
 from tapeline.store import postgres, witness
 from tapeline.store.store import Store
@@ -18,6 +19,9 @@ from tests.conftest import run_sql
 from tests.store.conftest import Accident, OwnServer, Wire
 
 pytestmark = [pytest.mark.parametrize("settings", ["postgresql"], indirect=True)]
+
+
+OFF = "options=-c%20synchronous_commit%3Doff"
 
 
 def put(connection: Connection, name: str) -> str:
@@ -215,6 +219,19 @@ def test_a_password_is_never_part_of_the_name(settings: Settings) -> None:
     ):
         assert "hunter2" not in postgres.name_of(url)
         assert "db.example" in postgres.name_of(url)
+
+
+def test_what_is_answered_is_durable_whatever_the_role_is_set_to(settings: Settings) -> None:
+    role = f"hasty_{new_id()}"
+    run_sql(settings.database, f"create role {role} login superuser")
+    run_sql(settings.database, f"alter role {role} set synchronous_commit = off")
+    hasty = make_url(settings.database).set(username=role).render_as_string(hide_password=False)
+    show = text("show synchronous_commit")
+    with compose.open_store(replace(settings, database=hasty)) as store:
+        assert store.read_now(lambda connection: connection.scalar(show)) == "off"
+        assert store.write_now(lambda connection: connection.scalar(show)) == "on"
+    with compose.open_store(replace(settings, database=f"{hasty}&{OFF}")) as store:
+        assert store.write_now(lambda connection: connection.scalar(show)) == "on"
 
 
 def test_an_operators_own_connection_options_are_kept(settings: Settings) -> None:

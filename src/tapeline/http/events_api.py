@@ -8,6 +8,7 @@ even become an ASGI request: `event_protocol` hands it over as it comes from the
 import asyncio
 import time
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from functools import partial
 from typing import NamedTuple
 
@@ -15,7 +16,14 @@ from sqlalchemy import Connection
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from tapeline.errors import MethodNotAllowed, NoSuchModel, Problem, Superseded, WrongKey
+from tapeline.errors import (
+    MethodNotAllowed,
+    NoSuchModel,
+    Problem,
+    StoreUnavailable,
+    Superseded,
+    WrongKey,
+)
 from tapeline.http import errors, event_batches, event_bodies, event_results
 from tapeline.http.event_bodies import JSON, Moment, encoding_of
 from tapeline.http.event_door import Credentials, Door
@@ -108,7 +116,7 @@ class EventsApi:
             task = asyncio.get_running_loop().create_task(asking)
             self._asking.add(task)
             task.add_done_callback(self._asking.discard)
-            task.add_done_callback(lambda done: answer(done.result()))
+            task.add_done_callback(lambda done: answer(_said_by(done)))
         else:
             answer(failure)
 
@@ -131,7 +139,8 @@ class EventsApi:
         """Remembered wrongly: the key, the model or the run is gone. Asking anew says which."""
         self._door.forget(credentials)
         if isinstance(refusal, Superseded):
-            await self._services.store.write(standing.note_refused, credentials[0].decode())
+            with suppress(Problem):  # a note that cannot be made changes nothing for the sender
+                await self._services.store.write(standing.note_refused, credentials[0].decode())
             return refusal
         try:
             await self._door.way(credentials, address)
@@ -226,6 +235,13 @@ class EventsApi:
         for one in watched:
             services.watchers.tell(one.model_id, one.records)
         return was_first
+
+
+def _said_by(task: "asyncio.Task[Exception]") -> BaseException | None:
+    """What it found, or what it fell over: the sender waits for either."""
+    if task.cancelled():
+        return StoreUnavailable()
+    return task.exception() or task.result()
 
 
 def _moment(headers: Mapping[bytes, bytes]) -> Moment:

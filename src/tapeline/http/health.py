@@ -4,11 +4,10 @@ import time
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection
 
 from tapeline import __version__
+from tapeline.errors import NotReady
 from tapeline.http.endpoint import Call
-from tapeline.store import facts
 
 
 class Health(msgspec.Struct):
@@ -26,9 +25,11 @@ async def healthz(_call: Call[Any]) -> Health:
     return Health()
 
 
-def readyz(connection: Connection, _call: Call[Any]) -> Health:
-    """Whether the store takes writes: it does one."""
-    facts.prove_writable(connection)
+async def readyz(call: Call[Any]) -> Health:
+    """Whether events are stored: 503 says why not."""
+    trouble = await call.services.probe.trouble()
+    if trouble is not None:
+        raise NotReady(f"Not ready: {trouble}")
     return Health()
 
 

@@ -20,6 +20,7 @@ from tapeline.errors import (
     NoSuchProject,
     NoSuchSignIn,
     NoSuchToken,
+    NotReady,
     PersonalProject,
     SignUpClosed,
     TooManyAttempts,
@@ -60,7 +61,13 @@ ROUTES: tuple[Endpoint, ...] = (
     # The service itself
     get(path="/time", flows=health.server_time, gives=health.ServerTime, access=PUBLIC),
     get(path="/healthz", flows=health.healthz, gives=health.Health, access=PUBLIC),
-    get(path="/readyz", writes=health.readyz, gives=health.Health, access=PUBLIC),
+    get(
+        path="/readyz",
+        flows=health.readyz,
+        gives=health.Health,
+        access=PUBLIC,
+        errors=(NotReady,),
+    ),
     # Accounts
     post(
         path="/auth/signup",

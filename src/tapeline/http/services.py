@@ -18,6 +18,7 @@ from tapeline.store.blobs import Blobs
 from tapeline.store.sealing import Seal
 from tapeline.store.store import Store
 from tapeline.tape.inbox import Inbox
+from tapeline.tape.probe import Probe
 from tapeline.tape.staging import Staging
 from tapeline.tape.watchers import Watchers
 
@@ -50,6 +51,7 @@ class Services:
     ring: KeyRing
     metrics: Metrics
     inbox: Inbox
+    probe: Probe
     watchers: Watchers
     seal: Seal
     staging: Staging

@@ -60,6 +60,10 @@ class Database:
         """Hold a name that no other server has meanwhile; on SQLite there is no other."""
         return self.claims is None or self.claims.take(name)
 
+    def trouble(self) -> str | None:
+        """Why nothing can be stored, as far as the disk tells; PostgreSQL's is its own."""
+        return None if self.file is None else sqlite.trouble(self.file)
+
     def dispose(self) -> None:
         if self.claims is not None:
             self.claims.close()

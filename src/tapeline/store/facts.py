@@ -18,7 +18,7 @@ def is_claimed(connection: Connection, name: str) -> bool:
 
 
 def prove_writable(connection: Connection) -> None:
-    """A real write, so that a full or read-only disk is noticed before a user notices it."""
+    """A real write, so that a store that takes none is noticed before a user notices it."""
     insert = upsert.insert(connection, facts).values(name="ready_at", value=str(time.time()))
     connection.execute(
         insert.on_conflict_do_update(index_elements=["name"], set_={"value": insert.excluded.value})

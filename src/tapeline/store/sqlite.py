@@ -9,6 +9,8 @@ from pathlib import Path
 from sqlalchemy import URL, Connection, Engine, create_engine, event
 from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 
+ROOM = 64 * 1024  # bytes without which hardly anything can be committed
+
 # Failures that are the disk's, the file's or another process's, by SQLite's own numbers.
 OUTAGES = frozenset(
     {
@@ -55,6 +57,15 @@ def copy_to(file: Path, copy: Path) -> None:
         connection.execute("VACUUM INTO ?", (str(copy),))
     with copy.open("rb") as written:  # SQLite leaves this to us
         os.fsync(written.fileno())
+
+
+def trouble(file: Path) -> str | None:
+    """What a write that is taken back cannot show: SQLite touches the disk when it commits."""
+    disk = os.statvfs(file.parent)
+    if disk.f_flag & os.ST_RDONLY:
+        return "The disk of the database is read-only."
+    free = disk.f_bfree if os.geteuid() == 0 else disk.f_bavail
+    return "The disk of the database is full." if free * disk.f_frsize < ROOM else None
 
 
 def orphans(connection: Connection) -> int:

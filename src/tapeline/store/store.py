@@ -1,13 +1,15 @@
 """The store as everybody else sees it: jobs that read, jobs that write, and whether it is well.
 
 A job is a plain function that takes a connection first. Writes go through the writer and are
-durable when the call returns; a read sees everything that was acknowledged before it.
+durable when the call returns; a read sees everything that was acknowledged before it. Nobody waits
+for ever: a store that hangs is a store that cannot take this now.
 """
 
 import asyncio
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from typing import Concatenate, ParamSpec, TypeVar
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from sqlalchemy import Connection
 
@@ -16,9 +18,13 @@ from tapeline.logs import Log
 from tapeline.settings import Settings
 from tapeline.store import failures
 from tapeline.store.database import open_database
-from tapeline.store.writer import Writer
+from tapeline.store.writer import UNKNOWN, Writer
 
 log = Log(__name__)
+
+# Seconds. Outages that the database itself reports are over sooner; these are for those that hang.
+ANSWERED_WITHIN = 20.0
+READ_WITHIN = 60.0
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -36,18 +42,18 @@ class Store:
     async def write(
         self, job: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
-        answer: T = await asyncio.wrap_future(
-            self.writer.submit(lambda connection: job(connection, *args, **kwargs))
-        )
+        handed = self.writer.submit(lambda connection: job(connection, *args, **kwargs))
+        async with _patience(ANSWERED_WITHIN, handed):
+            answer: T = await asyncio.wrap_future(handed)
         return answer
 
     async def read(
         self, job: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(
-            self._readers, lambda: self.read_now(job, *args, **kwargs)
-        )
+        reading = loop.run_in_executor(self._readers, lambda: self.read_now(job, *args, **kwargs))
+        async with _patience(READ_WITHIN):
+            return await reading
 
     def write_now(
         self, job: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
@@ -78,3 +84,17 @@ class Store:
         self.writer.close()
         self._readers.shutdown()
         self.database.dispose()
+
+
+@asynccontextmanager
+async def _patience(seconds: float, handed: "Future[Any] | None" = None) -> AsyncIterator[None]:
+    waiting = asyncio.timeout(seconds)
+    try:
+        async with waiting:
+            yield
+    except TimeoutError:
+        if not waiting.expired():
+            raise
+        # A job that was not begun is never begun now; of one that is under way nobody can tell.
+        is_under_way = handed is not None and not handed.cancelled()
+        raise StoreUnavailable(UNKNOWN if is_under_way else None) from None

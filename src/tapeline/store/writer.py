@@ -3,6 +3,8 @@
 A lone job waits for nobody; under load the cost of a durable commit is shared by all that gathered
 while the last one was under way. A job is a function of a connection. It must not wait for anything
 else, because everybody waits for it.
+
+Whoever hands over a job is answered, whatever fails: the job, the database, or the writer itself.
 """
 
 import threading
@@ -18,7 +20,7 @@ from sqlalchemy.exc import DBAPIError
 
 from tapeline.errors import StoreBusy, StoreUnavailable
 from tapeline.logs import Log
-from tapeline.store import failures
+from tapeline.store import facts, failures
 
 if TYPE_CHECKING:
     from tapeline.store.witness import Mark, Witness
@@ -29,6 +31,7 @@ GROUP = 1_000  # jobs in one transaction: bounds how long the first of them wait
 TRIES = 3
 PAUSE = 0.02  # seconds before another try
 PATIENCE = 10.0  # seconds for a group whose jobs have to be tried one by one
+STUCK = 15.0  # seconds that a group takes at most; what comes after that is refused at once
 UNKNOWN = (
     "The store went away while this was being stored, and it is not known whether it was."
     " Look before you send it again, or send it again with the same Idempotency-Key."
@@ -58,12 +61,16 @@ class Counts:
 class Writer:
     def __init__(self, engine: Engine, capacity: int, *, witness: "Witness | None" = None) -> None:
         self.counts = Counts()
+        self.is_failing = False
+        """Whether the store could not take the last that was written, as far as we know."""
         self._engine = engine
         self._witness = witness
         self._capacity = capacity
         self._queue: deque[Waiting] = deque()
         self._arrived = threading.Condition()
         self._closing = False
+        self._begun_at: float | None = None
+        """Since when a group is under way."""
         self._quiet = failures.Quiet()
         self._thread = threading.Thread(target=self._work, name="writer", daemon=True)
         self._thread.start()
@@ -71,7 +78,7 @@ class Writer:
     def submit(self, job: Job) -> "Future[Any]":
         waiting = Waiting(job)
         with self._arrived:
-            if self._closing:
+            if self._closing or self._is_stuck():
                 raise StoreUnavailable
             if len(self._queue) >= self._capacity:
                 raise StoreBusy
@@ -91,14 +98,39 @@ class Writer:
         if self._witness:
             self._witness.forget()
 
+    def _is_stuck(self) -> bool:
+        """A disk or a database that hangs answers nobody: who comes now need not wait for it."""
+        begun_at = self._begun_at
+        return begun_at is not None and monotonic() - begun_at > STUCK
+
     def _work(self) -> None:
-        while group := self._gather():
+        try:
+            while group := self._gather():
+                self._serve(group)
+        finally:
+            self._refuse_the_rest()
+
+    def _serve(self, group: list[Waiting]) -> None:
+        self._begun_at = monotonic()
+        try:
             self._write(group)
+        except BaseException as error:  # a bug of ours, but they wait all the same
+            log.error("bug", exc_info=error)
             for waiting in group:
-                if waiting.failure is not None:
-                    waiting.answer.set_exception(waiting.failure)
-                else:
-                    waiting.answer.set_result(waiting.outcome)
+                waiting.failure = waiting.failure or StoreUnavailable(UNKNOWN)
+        self._begun_at = None
+        for waiting in group:
+            _answer(waiting)
+
+    def _refuse_the_rest(self) -> None:
+        """Nothing is left when the writer was closed. When its thread dies, nobody waits for it."""
+        with self._arrived:
+            self._closing = True
+            left, self._queue = list(self._queue), deque()
+        for waiting in left:
+            if waiting.answer.set_running_or_notify_cancel():
+                waiting.failure = StoreUnavailable()
+                _answer(waiting)
 
     def _gather(self) -> list[Waiting]:
         """All that is waiting, at least one; nothing once the writer is closed and empty."""
@@ -132,13 +164,13 @@ class Writer:
             if failure is not None:
                 self._fail([waiting], failure)
 
-    def _try(self, group: list[Waiting]) -> Exception | None:
+    def _try(self, group: list[Waiting]) -> BaseException | None:
         """Commit, or say why not. A deadlock or a dead connection deserves another try."""
-        failure: Exception | None = None
+        failure: BaseException | None = None
         for _ in range(TRIES):
             try:
                 self._commit(group)
-            except Exception as error:  # noqa: BLE001 - the writer outlives whatever is raised
+            except BaseException as error:  # noqa: BLE001 - the writer outlives whatever is raised
                 failure = error
                 if not failures.is_worth_another_try(_cause(error)):
                     return failure
@@ -149,25 +181,43 @@ class Writer:
         return failure
 
     def _commit(self, group: list[Waiting]) -> None:
-        with self._engine.connect() as connection:
-            transaction = connection.begin()
-            if len(group) == 1:
-                # The usual case under load, when events gather in the inbox: its transaction is
-                # its own, and a savepoint would cost more than all that it is there for.
-                _run(connection, group[0], transaction)
-            else:
-                for waiting in group:
-                    _run(connection, waiting, None)
-            mark, unanswered = None, None
-            started = monotonic()
-            if transaction.is_active:  # else its only job has undone it
-                mark = self._witness.mark(connection) if self._witness else None
-                unanswered = _end(transaction)
+        connection = self._engine.connect()
+        try:
+            mark, unanswered, seconds = self._carry_out(connection, group)
+        except BaseException:
+            _let_go(connection.invalidate)  # it may still be inside of its transaction
+            raise
+        finally:
+            _let_go(connection.close)
         if unanswered is not None:
             self._settle(mark, unanswered)
-        self.counts.commit_seconds += monotonic() - started
+        self.counts.commit_seconds += seconds
         self.counts.groups += 1
         self.counts.jobs += len(group)
+
+    def _carry_out(
+        self, connection: Connection, group: list[Waiting]
+    ) -> "tuple[Mark | None, DBAPIError | None, float]":
+        """The mark of the transaction, the error that leaves it open whether it was committed, and
+        how long the commit took."""
+        transaction = connection.begin()
+        if len(group) == 1:
+            # The usual case under load, when events gather in the inbox: its transaction is its
+            # own, and a savepoint would cost more than all that it is there for.
+            _run(connection, group[0], transaction)
+        else:
+            for waiting in group:
+                _run(connection, waiting, None)
+        if not transaction.is_active:  # its only job has undone it
+            return None, None, 0.0
+        if self.is_failing:
+            # What a job writes may be nothing; this is something, so that its commit is a proof.
+            facts.prove_writable(connection)
+        started = monotonic()
+        mark = self._witness.mark(connection) if self._witness else None
+        unanswered = _end(transaction)
+        self.is_failing = self.is_failing and unanswered is not None
+        return mark, unanswered, monotonic() - started
 
     def _settle(self, mark: "Mark | None", error: DBAPIError) -> None:
         """The connection was lost during the commit: raise unless it took place."""
@@ -181,18 +231,19 @@ class Writer:
         if not committed:
             raise error
 
-    def _fail(self, group: list[Waiting], failure: Exception) -> None:
+    def _fail(self, group: list[Waiting], failure: BaseException) -> None:
         self.counts.failures += len(group)
         error = _cause(failure)
         outage = failures.is_outage(error)
         if outage:
+            self.is_failing = True
             # The next transaction starts on a fresh connection, so recovery needs no restart.
-            self._engine.dispose()
+            _let_go(self._engine.dispose)
             if self._quiet.may_speak():
                 reason = failures.reason(error)
                 log.error("store_cannot_write", reason=reason, requests=len(group))
         for waiting in group:
-            waiting.failure = StoreUnavailable() if outage else error
+            waiting.failure = StoreUnavailable() if outage else _carried(error)
 
 
 class _Spoilt(Exception):
@@ -222,6 +273,24 @@ def _run(connection: Connection, waiting: Waiting, own: Transaction | None) -> N
         raise _Spoilt(error) from error
 
 
+def _answer(waiting: Waiting) -> None:
+    try:
+        if waiting.failure is not None:
+            waiting.answer.set_exception(waiting.failure)
+        else:
+            waiting.answer.set_result(waiting.outcome)
+    except BaseException as error:  # whoever is told may fall over; others wait too
+        log.error("bug", exc_info=error)
+
+
+def _let_go(act: Callable[[], None]) -> None:
+    """What was committed stays committed, whatever a connection says when it is let go."""
+    try:
+        act()
+    except BaseException as error:  # noqa: BLE001 - see above
+        log.warning("store_not_let_go", reason=failures.reason(error))
+
+
 def _carried(error: BaseException) -> BaseException:
     # asyncio refuses to carry this one, and whoever waits for it would wait for ever.
     return RuntimeError("a job raised StopIteration") if type(error) is StopIteration else error
@@ -238,5 +307,5 @@ def _end(transaction: Transaction) -> DBAPIError | None:
     return None
 
 
-def _cause(error: Exception) -> Exception:
+def _cause(error: BaseException) -> BaseException:
     return error.cause if isinstance(error, _Spoilt) else error

@@ -91,7 +91,8 @@ class Watchers:
             by_loop[watcher.loop].append(watcher)
         # One call wakes all: each call costs the writer more than what it has to say.
         for loop, some in by_loop.items():
-            loop.call_soon_threadsafe(_wake, some)
+            with suppress(RuntimeError):  # the loop has ended, and they with it
+                loop.call_soon_threadsafe(_wake, some)
 
     def tell_of_others(self, model_ids: Iterable[str]) -> None:
         """Another server wrote to these tapes: whoever watches them reads there."""
@@ -108,7 +109,8 @@ class Watchers:
         """Wake everybody, so that streams notice that the service ends."""
         self.closed = True
         for watcher in self._everyone():
-            watcher.loop.call_soon_threadsafe(watcher.woken.set)
+            with suppress(RuntimeError):
+                watcher.loop.call_soon_threadsafe(watcher.woken.set)
 
     def _everyone(self) -> list[Watcher]:
         with self._lock:

@@ -1,0 +1,127 @@
+"""The store goes away under a running server and comes back: events are answered all along."""
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+import httpx
+import pytest
+
+from tapeline.settings import Settings
+from tapeline.store.database import open_database
+from tapeline.store.migrate import migrate
+from tests.conftest import Person, Service
+from tests.pushing import ORDER, Model, pushing
+from tests.store.conftest import OwnServer
+
+LOG, LINE = "/v1/live/log", {"line": "x"}
+KEY = {"Idempotency-Key": "once"}
+HOLD = """
+import sqlite3, sys
+connection = sqlite3.connect(sys.argv[1], isolation_level=None)
+connection.execute("begin immediate")
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+
+@dataclass(frozen=True)
+class Outage:
+    settings: Settings
+    begin: Callable[[], None]
+    end: Callable[[], None]
+
+
+@contextmanager
+def _held_by_another_process(settings: Settings) -> Iterator[Outage]:
+    holders: list[subprocess.Popen[str]] = []
+
+    def begin() -> None:
+        command = [sys.executable, "-c", HOLD, str(settings.data / "tapeline.db")]
+        pipe = subprocess.PIPE
+        holders.append(subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True))
+        assert holders[-1].stdout is not None
+        assert holders[-1].stdout.readline() == "held\n"
+
+    def end() -> None:
+        holders.pop().communicate()
+
+    yield Outage(replace(settings, busy_seconds=1), begin, end)
+    while holders:
+        end()
+
+
+@contextmanager
+def _stopped(settings: Settings, server: OwnServer) -> Iterator[Outage]:
+    there = replace(settings, database=server.url)
+    database = open_database(there)
+    migrate(database)
+    database.dispose()
+    yield Outage(there, server.stop, server.start)
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def outage(request: pytest.FixtureRequest, sqlite_settings: Settings) -> Iterator[Outage]:
+    """Another process that holds SQLite for longer than we wait; a PostgreSQL that is stopped."""
+    if request.param == "sqlite":
+        with _held_by_another_process(sqlite_settings) as made:
+            yield made
+    else:
+        with _stopped(sqlite_settings, request.getfixturevalue("own_server")) as made:
+            yield made
+
+
+@pytest.fixture
+def settings(outage: Outage) -> Settings:
+    return outage.settings
+
+
+@pytest.fixture
+def model(service: Service, enter: Callable[[str], Person]) -> Iterator[Model]:
+    with pushing(service, enter("ada")) as made:
+        yield made
+
+
+def every_way(model: Model) -> list[httpx.Response]:
+    """Without a key and with one, alone and as a batch: each takes another way to the writer."""
+    return [
+        model.post(LOG, LINE),
+        model.post("/v1/live/spot-market", ORDER),
+        model.post("/v1/batch", [{"path": LOG, "body": LINE}] * 2),
+        model.post(LOG, LINE, headers=KEY),
+        model.post(LOG, data=LINE),
+    ]
+
+
+@pytest.mark.heavy
+def test_events_are_refused_while_the_store_is_away_and_stored_again_after(
+    model: Model, outage: Outage, anybody: httpx.Client
+) -> None:
+    model.push(LOG, LINE)
+    assert anybody.get("/readyz").status_code == 200
+    outage.begin()
+    for answer in every_way(model):
+        assert answer.status_code == 503
+        assert answer.json()["code"] == "store_unavailable"
+        assert int(answer.headers["Retry-After"]) >= 1
+    _wait_until_ready(anybody, 503)
+    outage.end()
+    for answer in every_way(model):
+        assert answer.status_code == 200, answer.text
+    _wait_until_ready(anybody, 200)
+    assert model.get()["counts"] == {"log": 6, "spot-market": 1}
+    assert model.first_break() is None
+
+
+def _wait_until_ready(anybody: httpx.Client, status: int) -> None:
+    answer = anybody.get("/readyz")
+    while answer.status_code != status:
+        time.sleep(0.1)
+        answer = anybody.get("/readyz")
+    if status == 503:
+        assert answer.json()["code"] == "not_ready"
+        assert "store" in answer.json()["error"]
+        assert int(answer.headers["Retry-After"]) >= 1
