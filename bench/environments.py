@@ -69,23 +69,25 @@ def ours(folder: Path, python: Interpreter) -> list[tuple[str, float]]:
     file.write_text("".join(f"{name}\n" for name in PACKAGES))
     bare = Environments(folder / "bare", installer=Installer(runtime=RUNTIME))
     bare.start()
-    request = bare.wanted(python, file, model, archive="")
+    request = bare.wanted(python, file, model, archive="", project="")
     without = _timed(lambda: install(bare, request, bytecode=False))
     environments = Environments(folder / "ours", installer=Installer(runtime=RUNTIME))
     environments.start()
-    wanted = environments.wanted(python, file, model, archive="")
+    wanted = environments.wanted(python, file, model, archive="", project="")
     made: list[Environment] = []
     cold = _timed(lambda: made.append(_install(environments, wanted)))
     environment = made[0]
     program = [environment.python, "-c", "import " + ", ".join(PACKAGES)]
     first = _timed(lambda: run_inside(environment, wanted, *program))
     found = _timed(lambda: environments.find(wanted))
-    exact = environments.wanted(python, file, model, environment.lock, archive="")
+    exact = environments.wanted(python, file, model, environment.lock, archive="", project="")
     (folder / f"ours/made/{environment.key}.json").unlink()
     locked = _timed(lambda: _install(environments, exact))
     file.write_text(file.read_text() + "six\n")
     warm = _timed(
-        lambda: _install(environments, environments.wanted(python, file, model, archive=""))
+        lambda: _install(
+            environments, environments.wanted(python, file, model, archive="", project="")
+        )
     )
     return [
         ("ours: sandboxed and locked, bytecode left for later", without),

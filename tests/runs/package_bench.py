@@ -30,12 +30,20 @@ class Bench:
         )
         self.made.start()
 
-    def wanted(self, text: str | None, lock: str | None = None, archive: str = "one") -> Wanted:
+    def wanted(
+        self,
+        text: str | None,
+        lock: str | None = None,
+        archive: str = "one",
+        project: str = "theirs",
+    ) -> Wanted:
         file = None
         if text is not None:
             file = self.model / "requirements.txt"
             file.write_text(text)
-        return self.made.wanted(self.python, file, self.model, lock, archive=archive)
+        return self.made.wanted(
+            self.python, file, self.model, lock, archive=archive, project=project
+        )
 
     def install(self, text: str | None, lock: str | None = None) -> tuple[Environment, Wanted]:
         wanted = self.wanted(text, lock)

@@ -1,6 +1,7 @@
 """Environments are found again, made anew where nobody can be harmed, and bounded."""
 
 import os
+import re
 import time
 from pathlib import Path
 
@@ -193,10 +194,25 @@ def test_environments_share_files_with_the_cache_and_built_ones_with_nobody(
 # What goes wrong
 
 
-def test_a_bad_requirement_is_told_in_uvs_words(bench: Bench) -> None:
-    output = bench.fail("apple bar\n")
-    assert "Couldn't parse requirement" in output
-    assert "apple bar" in output
+def test_hashes_that_were_asked_for_are_the_only_ones_installed(
+    bench: Bench, index: PackageIndex
+) -> None:
+    """uv resolves to what the index has, whatever hashes the requirements give."""
+    environment, _ = bench.install("basket\n")
+    right = re.findall(r"--hash=sha256:\w+", environment.lock)
+    pinned, _ = bench.install(f"basket {right[1]} --hash=sha256:{'0' * 64}\napple\n")
+    assert re.findall(r"--hash=sha256:\w+", pinned.lock) == right
+    output = bench.fail(f"apple==1.0 --hash=sha256:{'0' * 64}\n")
+    assert "No file of apple==1.0 has a hash that the requirements allow." in output
+    output = bench.fail(f"--require-hashes\nbasket {right[1]}\n")
+    assert "--require-hashes, but give none of apple" in output
+    bench.install(f"--require-hashes\nbasket {right[1]}\napple {right[0]}\n")
+
+
+def test_prereleases_are_taken_when_they_are_asked_for(bench: Bench, index: PackageIndex) -> None:
+    index.add_wheel("apple", "9.0rc1", {"apple/__init__.py": ""})
+    assert "apple==1.0" in bench.install("apple\n")[0].lock
+    assert "apple==9.0rc1" in bench.install("--pre\napple\n")[0].lock
 
 
 @pytest.mark.heavy
@@ -217,13 +233,20 @@ def test_an_index_out_of_reach_is_said_so_and_what_was_resolved_before_is_used(
 ) -> None:
     old, _ = bench.install("apple\n")
     bench.now += 48 * 3600
-    bench.open("http://127.0.0.1:9/simple")
-    assert "The package index cannot be reached from here." in bench.fail("basket\n")
+    nowhere, output = install(bench.made, bench.wanted("basket\n"), offline=True)
+    assert nowhere is None
+    assert "The package index cannot be reached from here." in output
     wanted = bench.wanted("apple\n")
     assert bench.made.find(wanted) is None
-    again, output = install(bench.made, wanted)
+    again, output = install(bench.made, wanted, offline=True)
     assert again == old
     assert "installing what was resolved before" in output
+
+
+def test_another_index_is_another_request(bench: Bench) -> None:
+    before = bench.wanted("apple\n")
+    bench.open("http://127.0.0.1:9/simple")
+    assert bench.wanted("apple\n").request != before.request
 
 
 @pytest.mark.heavy

@@ -79,6 +79,98 @@ def test_files_of_a_model_count_only_for_that_model(bench: Bench) -> None:
     assert bench.made.find(again) == environment
 
 
+@pytest.mark.heavy
+def test_a_line_hidden_behind_a_comment_poisons_nobody(bench: Bench, index: PackageIndex) -> None:
+    """The clean text must not find what was made for a text with one more line in it."""
+    index.add_wheel("evil", "1.0", {"apple/__init__.py": "EVIL = True\n"})
+    evil = f"evil @ {index.url}/evil/evil-1.0-py3-none-any.whl"
+    for line in (f"--extra-index-url {index.url}", "--prefer-binary", "basket", "--no-binary pear"):
+        clean = bench.wanted(f"apple\n{line}\n")
+        for end in ("\n", "\r", "\r\n"):
+            assert bench.wanted(f"apple\n{line} # x \\{end}{evil}\n").request != clean.request
+    line = f"--extra-index-url {index.url}"
+    environment, _ = bench.install(f"apple\n{line} # x \\\n{evil}\n")
+    assert "evil" in environment.lock
+    for project in ("mine", "theirs"):
+        assert bench.made.find(bench.wanted(f"apple\n{line}\n", project=project)) is None
+    honest, wanted = bench.install("apple\n")
+    code = "import apple; print(hasattr(apple, 'EVIL'))"
+    assert run_inside(honest, wanted, honest.python, "-c", code).output == "False\n"
+
+
+@pytest.mark.heavy
+def test_what_is_not_of_the_servers_index_alone_stays_in_its_project(
+    bench: Bench, index: PackageIndex
+) -> None:
+    wheel = f"apple @ {index.url}/apple/apple-1.0-py3-none-any.whl\n"
+    (bench.model / "wheels").mkdir()
+    for text in (wheel, f"--extra-index-url {index.url}\napple\n", "-f ./wheels\napple\n"):
+        mine = bench.wanted(text, project="mine")
+        environment, output = install(bench.made, mine)
+        assert environment, output
+        assert bench.made.find(bench.wanted(text, project="mine")) == environment
+        assert bench.made.find(bench.wanted(text, project="theirs")) is None
+        exact = bench.wanted(text, environment.lock, project="mine")
+        assert bench.made.find(exact) == environment
+    assert environment is not None
+    (bench.folder / f"made/{environment.key}.json").unlink()
+    assert bench.install(text, environment.lock)[0] == environment
+    shared, _ = install(bench.made, bench.wanted("apple\n", project="mine"))
+    assert bench.made.find(bench.wanted("apple\n", project="theirs")) == shared
+
+
+def test_the_lock_of_a_build_does_not_name_the_servers_index(
+    bench: Bench, index: PackageIndex
+) -> None:
+    """It may hold a password, and locks are kept with versions."""
+    write_package(bench, "")
+    environment, _ = bench.install("./pkg\napple\n")
+    assert "apple==1.0" in environment.lock
+    assert index.url not in environment.lock
+
+
+def test_a_lock_of_a_build_before_this_format_is_resolved_anew(bench: Bench) -> None:
+    old = f"# tapeline: built for {'0' * 32}\nevil @ http://127.0.0.1:9/evil.whl\n"
+    wanted = bench.wanted("apple\n", old)
+    assert wanted == bench.wanted("apple\n")
+
+
+def test_a_build_that_needs_no_file_of_the_model_sees_none(bench: Bench) -> None:
+    remote = bench.wanted("homemade @ http://127.0.0.1:9/homemade-1.0.tar.gz\n")
+    [box] = bench.made.steps(remote, "x-install")
+    assert str(bench.model) not in [host for host, _ in box.readonly + box.writable]
+
+
+@pytest.mark.heavy
+def test_a_wheel_that_writes_over_another_package_changes_its_own_environment_only(
+    bench: Bench, index: PackageIndex
+) -> None:
+    """Environments are hard links to the cache: what is written through one would be in all."""
+    site = f"lib/python{bench.python.version}/site-packages/apple"
+    poison = "from apple import core\nEVIL = True\n"
+    honest, wanted = bench.install("apple\n")
+    tricks = {
+        "over": {"apple/__init__.py": poison},
+        "data": {f"data-1.0.data/data/{site}/__init__.py": poison},
+        "lib": {"lib-1.0.data/purelib/apple/__init__.py": poison},
+        "script": {f"script-1.0.data/scripts/../{site}/__init__.py": poison},
+        "entry": {
+            "entry.py": "",
+            "entry-1.0.dist-info/entry_points.txt": "[console_scripts]\n"
+            f"../{site}/__init__.py = entry:main\n../../../cache/sprung = entry:main\n",
+        },
+    }
+    for name, files in tricks.items():
+        index.add_wheel(name, "1.0", files, requires="apple")
+        install(bench.made, bench.wanted(f"apple\n{name}\n"))
+    (bench.folder / f"made/{honest.key}.json").unlink()
+    again, _ = bench.install("apple==1.0\n")
+    for one in (honest, again):
+        code = "import apple; print(hasattr(apple, 'EVIL'))"
+        assert run_inside(one, wanted, one.python, "-c", code).output == "False\n"
+    assert not list(bench.folder.rglob("sprung"))
+
+
 def test_an_editable_package_is_that_of_the_running_model(bench: Bench) -> None:
     (bench.model / "pkg").mkdir()
     files = builder("")
@@ -98,14 +190,6 @@ get_requires_for_build_editable = get_requires_for_build_wheel
         environment, wanted, environment.python, "-c", "import beside", model=bench.model
     )
     assert done.output == "from the model\n"
-
-
-@pytest.mark.heavy
-def test_an_index_of_the_models_own_shows_nothing_of_ours(bench: Bench) -> None:
-    bench.install("apple\n")
-    for url in ("file:///environments/cache", "file:///etc"):
-        output = bench.fail(f"--index-url {url}\nbasket\n")
-        assert "basket" in output
 
 
 def test_no_line_of_a_wheel_runs_while_it_is_installed(bench: Bench, index: PackageIndex) -> None:

@@ -4,7 +4,8 @@ This module composes boxes and keeps the folder; it never runs an installer or a
 Two kinds of installation never meet. `shared`: names from the server's own index, wheels only, so
 nothing of a package runs, and the downloads are kept for everybody. `build`: everything else; it
 may run what it likes, in a box that sees nothing but itself, and only the same request finds what
-came out of it. docs/environments.md has the whole story.
+came out of it: of the same project, where it used more than the server's index.
+docs/environments.md has the whole story.
 """
 
 import hashlib
@@ -30,11 +31,11 @@ from tapeline.runs.requirements import Requirements
 
 TRY_NEXT = 75
 """Exit status of a step that leaves it to the next one."""
-FORMAT = 1  # changes every key, so that environments made in another way are not found
+FORMAT = 2  # changes every key, so that environments made in another way are not found
 LARGEST_LOCK = 5_000_000
 # What was used this recently is about to be used: an installation may be counting on it.
 RECENT_SECONDS = 3600
-_BUILT = re.compile(r"# tapeline: built for ([0-9a-f]{32})\n")
+_BUILT = re.compile(rf"# tapeline {FORMAT}: built for ([0-9a-f]{{32}})\n")
 
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,8 +44,6 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     interpreter: Interpreter
     requirements: Requirements
     model_folder: str
-    file: str | None
-    """The requirements file below the model's folder."""
     lock: str | None
     """What was resolved before and must be installed exactly."""
 
@@ -121,8 +120,12 @@ class Environments:
         lock: str | None = None,
         *,
         archive: str,
+        project: str,
     ) -> Wanted:
-        """`archive` names the content of the model's folder: it counts where files of it matter."""
+        """`archive` names the content of the model's folder: it counts where files of it matter.
+        `project` counts where the sources are not the server's own."""
+        if lock is not None and not _is_of_this_format(lock):
+            lock = None
         if lock is not None:
             asked = requirement_files.parse(lock)
         elif requirements is not None:
@@ -131,15 +134,14 @@ class Environments:
             asked = Requirements()
         if not asked.lines:
             asked = Requirements()
-        content = [asked.lines, asked.constraints, archive if asked.local else "", lock is None]
+        scope = [project if asked.own else "", archive if asked.local else ""]
+        content = [identity(interpreter), self._installer.sources(), asked, scope, lock is None]
         built = _BUILT.match(lock or "")
-        request = built[1] if built else _digest([FORMAT, identity(interpreter), content])
         return Wanted(
-            request=request,
+            request=built[1] if built else _digest([FORMAT, content]),
             interpreter=interpreter,
             requirements=asked,
             model_folder=str(model_folder.absolute()),
-            file=None if requirements is None else str(requirements.relative_to(model_folder)),
             lock=lock,
         )
 
@@ -173,7 +175,6 @@ class Environments:
             interpreter=wanted.interpreter,
             requirements=wanted.requirements,
             model_folder=wanted.model_folder,
-            file=wanted.file,
             lock="" if not wanted.requirements.lines else wanted.lock,
             previous=before.lock if before else None,
             made=self._locks(wanted.interpreter),
@@ -203,7 +204,8 @@ class Environments:
             if lock is None:
                 continue
             if built:
-                lock = f"# tapeline: built for {wanted.request}\n" + _BUILT.sub("", lock)
+                lock = f"# tapeline {FORMAT}: built for {wanted.request}\n" + _BUILT.sub("", lock)
+            requirement_files.parse(lock)  # a build may have left anything under this name
             key = _key(wanted, lock, built=built)
             with self._lock:
                 self._take(wanted, staging / "environment", key, lock, built=built)
@@ -346,6 +348,12 @@ class Environments:
 
 def identity(interpreter: Interpreter) -> str:
     return f"{interpreter.release} {interpreter.path}"
+
+
+def _is_of_this_format(lock: str) -> bool:
+    """Locks of builds before this format were found by less than decides about them; they are
+    resolved anew. Those of wheels always named packages of the server's index, and nothing else."""
+    return bool(_BUILT.match(lock)) or not lock.startswith("# tapeline")
 
 
 def _key(wanted: Wanted, lock: str, *, built: bool) -> str:

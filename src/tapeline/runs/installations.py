@@ -13,7 +13,7 @@ import uv
 
 from tapeline.runs.box import Box
 from tapeline.runs.interpreters import Interpreter
-from tapeline.runs.requirements import Requirements
+from tapeline.runs.requirements import Requirements, parse
 
 INSIDE = "/environments"
 UV_INSIDE = "/runtime/uv"
@@ -21,18 +21,16 @@ RESERVED = frozenset({"cache", "bytecode"})
 """Names in a folder of installations that are none."""
 CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
 KEEP_FREE_MB = 1024
-_NAMES_INDEX = re.compile(r"(-i|--index-url)\b")
 
 
 class Ask(msgspec.Struct, frozen=True, kw_only=True):
     interpreter: Interpreter
     requirements: Requirements
     model_folder: str
-    file: str | None
     lock: str | None
-    """To be installed as it is; None: resolve."""
+    """To be installed as it is, when `requirements` are those of a lock; None: resolve."""
     previous: str | None
-    """What was resolved last time, for when the index cannot be reached."""
+    """The lock of last time, for when the index cannot be reached."""
     made: list[str]
     """Hashes of locks that need no second environment."""
     bytecode: bool
@@ -65,7 +63,7 @@ class Installer(msgspec.Struct, frozen=True, kw_only=True):
             self.folder(made, self._builder())
         self._plan(ask, root, root / name, build=True)
         box = self._box(ask.interpreter, ask.requirements, root, name, build=True)
-        if ask.requirements.own:
+        if ask.requirements.local:
             box.readonly.append((ask.model_folder, "/upload"))
             box.writable.append((str(root / "model"), "/model"))
         return box
@@ -83,6 +81,10 @@ class Installer(msgspec.Struct, frozen=True, kw_only=True):
         box.argv.append(msgspec.json.encode(plan).decode())
         box.network = "none"
         return box
+
+    def sources(self) -> list[str]:
+        """Where names are looked up: the same requirements mean something else elsewhere."""
+        return [self.index, self.extra_indexes]
 
     def owner(self) -> int:
         return os.geteuid() if self.uid is None else self.uid
@@ -114,22 +116,26 @@ class Installer(msgspec.Struct, frozen=True, kw_only=True):
             "python": ask.interpreter.path,
             "version": ask.interpreter.version,
             "release": ask.interpreter.release,
-            "requirements": f"{model}/{ask.file}" if asked.own else f"{inside}/requirements.txt",
-            "constraints": None if asked.own else f"{inside}/constraints.txt",
-            "directory": os.path.dirname(ask.file or "") if asked.own else None,  # noqa: PTH120
+            "requirements": f"{inside}/requirements.txt",
+            "constraints": f"{inside}/constraints.txt",
+            "options": asked.options,
+            "hashes": asked.hashes,
+            "require_hashes": asked.require_hashes,
+            "prereleases": asked.prereleases,
+            "local": asked.local,
             "names": [re.split(r"[^A-Za-z0-9._-]", line, maxsplit=1)[0] for line in asked.lines],
             "lock": ask.lock,
             "previous": ask.previous,
+            "previous_pins": None if ask.previous is None else parse(ask.previous).text,
             "made": [] if build else ask.made,
-            "own": asked.own,
             "bytecode": ask.bytecode,
             "build": build,
             "keep_free_mb": KEEP_FREE_MB,
         }
         texts = {
             "plan.json": msgspec.json.encode(plan),
-            "requirements.txt": "".join(f"{line}\n" for line in asked.lines).encode(),
-            "constraints.txt": "".join(f"{line}\n" for line in asked.constraints).encode(),
+            "requirements.txt": asked.text.encode(),
+            "constraints.txt": asked.limits.encode(),
         }
         for file, text in texts.items():
             (staging / file).write_bytes(text)
@@ -179,7 +185,7 @@ class Installer(msgspec.Struct, frozen=True, kw_only=True):
         if CERTIFICATES.exists():
             found["SSL_CERT_FILE"] = str(CERTIFICATES)
         # uv would prefer ours to the one a model names.
-        if self.index and not any(_NAMES_INDEX.match(line) for line in asked.lines):
+        if self.index and not any(one.startswith("--index-url ") for one in asked.options):
             found["UV_DEFAULT_INDEX"] = self.index
         if self.extra_indexes:
             found["UV_INDEX"] = " ".join(re.split(r"[,\s]+", self.extra_indexes.strip()))

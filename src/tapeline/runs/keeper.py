@@ -283,7 +283,7 @@ class Keeper:
         except CannotPrepareNow as error:
             await self._tell_wait(run, error)
             raise
-        if job.version.lock is None:
+        if job.version.lock != prepared.lock:
             await self._store.write(launching.remember_lock, job.version, prepared.lock)
         self._jobs[run.id] = job
 

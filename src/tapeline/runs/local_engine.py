@@ -95,6 +95,7 @@ class LocalEngine:
                 model,
                 version.lock,
                 archive=version.archive,
+                project=job.project_id,
             )
             environment = self._installing.environment(wanted, run.id, progress)
             self._wanted[run.id] = wanted

@@ -1,114 +1,151 @@
-"""What a requirements file asks for, read just far enough to say whom it makes us trust.
+"""What a requirements file asks for, with all it includes, written anew for the installer.
 
-A file that only names packages is rewritten from what was understood here, so that the installer
-never reads a line that was not checked. Any other file (its own index, an address, a path, an
-option) is `own`: it is installed where it can neither see nor change what others share. A line that
-is not understood counts as the dangerous kind; the installer will say what is wrong with it.
+uv never sees a file of a model: it reads `text` and `limits` and is started with `options`, made
+here of lines that were understood (requirement_lines.py), and an environment is found by exactly
+these. A file that only names packages is installed for everybody; one that brings sources of its
+own is `own`.
 """
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 
 from tapeline.errors import InvalidRequirements
+from tapeline.runs import requirement_lines
+from tapeline.runs.requirement_lines import Line, Refused
 
 LARGEST_FILE = 1_000_000
 MOST_FILES = 50
 
-# `name[extra] >=1, <2 ; python_version < "3.9"`: no address, no path, no option, no variable.
-_NAMED = re.compile(
-    r"""[A-Za-z0-9][A-Za-z0-9._-]*\s*(\[[A-Za-z0-9._,\s-]*\])?
-        \s*(\(?\s*[<>=!~][A-Za-z0-9.*+!<>=~,\s_-]*\)?)?
-        \s*(;[A-Za-z0-9._<>=!~'"()\s+-]*)?""",
-    re.VERBOSE,
-)
-_HASHES = re.compile(r"(\s+--hash[=\s][a-z0-9]+:[0-9a-f]+)+$")
 _INCLUDE = re.compile(
     r"(-r|-c|--requirements?|--constraints?)(\s*=\s*|\s+|(?<=^-[rc]))(?P<file>.+)"
 )
-_REMOTE = re.compile(
-    r"(-i|-f|--index-url|--extra-index-url|--find-links)(\s+|=)https?://\S+"
-    r"|([A-Za-z0-9._\[\],-]+\s*@\s*|(-e|--editable)\s+)?((git|hg|svn)\+)?(https?|ssh)://\S+"
-    r"|--(pre|prefer-binary|require-hashes|no-index)"
-    r"|--(trusted-host|no-binary|only-binary)[=\s]+[A-Za-z0-9.:,_-]+"
-)
+_COMMENT = re.compile(r"(^|[ \t])#.*")
+# Some readers end a line at these, some a file, some do not see them at all.
+_INVISIBLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 class Requirements(msgspec.Struct, frozen=True, kw_only=True):
+    options: tuple[str, ...] = ()
+    """What is said about the file as a whole, each as uv takes it as an argument."""
     lines: tuple[str, ...] = ()
     constraints: tuple[str, ...] = ()
+    hashes: dict[str, tuple[str, ...]] = {}
+    """By package: the files of it that are allowed."""
+    prereleases: bool = False
+    require_hashes: bool = False
     own: bool = False
     """It brings sources of its own: something else than names to look up in the server's index."""
     local: bool = False
-    """It may refer to files of the model, which then decide about the environment too."""
+    """It refers to files of the model, which then decide about the environment too."""
+
+    @property
+    def text(self) -> str:
+        """What the installer reads."""
+        return "".join(f"{line}\n" for line in self.lines)
+
+    @property
+    def limits(self) -> str:
+        """What the installer reads as constraints."""
+        return "".join(f"{line}\n" for line in self.constraints)
 
 
 def read(file: Path, model_folder: Path) -> Requirements:
     """The file and all it includes; what lies outside of the model's folder is refused."""
-    reader = _Reader(model_folder.resolve())
+    root = model_folder.resolve()
+    reader = _Reader(root, _below(root, file.resolve().parent))
     reader.take(file, constraints=False)
     return reader.result()
 
 
 def parse(text: str) -> Requirements:
-    """A lock. What it includes is not followed: a lock that does so is `own` and `local`."""
-    reader = _Reader(None)
-    reader.lines_of(text, None, constraints=False)
+    """A lock, which includes nothing and counts its paths from the model's folder."""
+    reader = _Reader(None, "")
+    reader.lines_of(text, None, "The lock", constraints=False)
     return reader.result()
 
 
 class _Reader:
-    def __init__(self, root: Path | None) -> None:
+    def __init__(self, root: Path | None, top: str) -> None:
         self.root = root
-        self.lines: list[str] = []
-        self.constraints: list[str] = []
-        self.own = self.local = False
+        self.top = top
+        self.lines: list[Line] = []
+        self.constraints: list[Line] = []
         self.seen: set[tuple[Path, bool]] = set()
 
     def result(self) -> Requirements:
+        every = [*self.lines, *self.constraints]
+        flags = {one.text for one in every if one.option}
+        hashes: dict[str, set[str]] = {}
+        for one in every:
+            if one.hashes:
+                hashes.setdefault(one.name, set()).update(one.hashes)
+        known = dict.fromkeys(one.text for one in every if one.option)
+        options = [one for one in known if one not in ("--pre", "--require-hashes")]
+        if sum(one.startswith("--index-url ") for one in options) > 1:
+            raise InvalidRequirements("The requirements name two different values of --index-url.")
         return Requirements(
-            lines=tuple(self.lines),
-            constraints=tuple(self.constraints),
-            own=self.own,
-            local=self.local,
+            options=tuple(options),
+            lines=tuple(one.text for one in self.lines if not one.option),
+            constraints=tuple(one.text for one in self.constraints if not one.option),
+            hashes={name: tuple(sorted(found)) for name, found in sorted(hashes.items())},
+            prereleases="--pre" in flags,
+            require_hashes="--require-hashes" in flags,
+            own=any(one.own for one in every),
+            local=any(one.local for one in every),
         )
 
     def take(self, file: Path, *, constraints: bool) -> None:
-        assert self.root is not None
         real = file.resolve()
         if (real, constraints) in self.seen:
             return
         self.seen.add((real, constraints))
         if len(self.seen) > MOST_FILES:
             raise InvalidRequirements(f"More than {MOST_FILES} files of requirements are included.")
-        self.lines_of(_text(real, self._shown(real)), real, constraints=constraints)
+        shown = self._shown(real)
+        self.lines_of(_text(real, shown), real, shown, constraints=constraints)
 
-    def lines_of(self, text: str, file: Path | None, *, constraints: bool) -> None:
-        for line in _logical_lines(text):
-            included = _INCLUDE.fullmatch(line)
-            if included and self._follow(included, file, constraints=constraints):
-                continue
-            (self.constraints if constraints else self.lines).append(line)
-            if not _NAMED.fullmatch(_HASHES.sub("", line)):
-                self.own = True
-                self.local = self.local or not _REMOTE.fullmatch(_HASHES.sub("", line))
+    def lines_of(self, text: str, file: Path | None, shown: str, *, constraints: bool) -> None:
+        for number, line in _logical_lines(text, shown):
+            try:
+                self._line(line, file, constraints=constraints)
+            except Refused as refused:
+                raise InvalidRequirements(f"{shown}, line {number}: {refused}") from refused
 
-    def _follow(self, included: re.Match[str], file: Path | None, *, constraints: bool) -> bool:
+    def _line(self, line: str, file: Path | None, *, constraints: bool) -> None:
+        included = _INCLUDE.fullmatch(line)
+        if included:
+            self._follow(included, file, constraints=constraints)
+            return
+        here = "" if file is None or self.root is None else _below(self.root, file.parent)
+        found = requirement_lines.read(line, here=here, top=self.top)
+        if found is None or (constraints and found.option):
+            return  # constraints limit versions and nothing else, as uv has it
+        if constraints and not found.name:
+            raise Refused("a constraint begins with the name of a package.")
+        (self.constraints if constraints else self.lines).append(found)
+
+    def _follow(self, included: re.Match[str], file: Path | None, *, constraints: bool) -> None:
         name = included["file"].strip().strip("\"'")
-        if self.root is None or file is None or "://" in name or "$" in name:
-            return False
+        if self.root is None or file is None or "://" in name or "${" in name:
+            raise Refused(f"`{included[0]}` cannot be included: only files of the model can.")
         target = (file.parent / name).resolve()
         if not target.is_relative_to(self.root):
-            raise InvalidRequirements(
-                f"{self._shown(file)} includes {name}, which is outside of the model's folder."
-            )
+            raise Refused(f"it includes {name}, which is outside of the model's folder.")
         self.take(target, constraints=constraints or included[1].lstrip("-").startswith("c"))
-        return True
 
     def _shown(self, file: Path) -> str:
         assert self.root is not None
         return str(file.relative_to(self.root)) if file.is_relative_to(self.root) else file.name
+
+
+def _below(root: Path, folder: Path) -> str:
+    """As options and requirements count from it; empty for the model's folder itself."""
+    return (
+        "" if folder == root or not folder.is_relative_to(root) else str(folder.relative_to(root))
+    )
 
 
 def _text(file: Path, shown: str) -> str:
@@ -127,7 +164,25 @@ def _text(file: Path, shown: str) -> str:
         raise InvalidRequirements(f"{shown} is not text in UTF-8.") from error
 
 
-def _logical_lines(text: str) -> list[str]:
-    joined = re.sub(r"\\\r?\n[ \t]*", " ", text)
-    lines = (re.sub(r"(^|\s)#.*$", "", line).strip() for line in joined.splitlines())
-    return [re.sub(r"\s+", " ", line) for line in lines if line]
+def _logical_lines(text: str, shown: str) -> Iterator[tuple[int, str]]:
+    """With the number of the first line each comes from. A comment ends with its line, even after
+    a backslash: so uv has always read it."""
+    begun: list[str] = []
+    first = 1
+    for number, raw in enumerate(re.split(r"\r\n|\r|\n", text), 1):
+        if hidden := _INVISIBLE.search(raw):
+            raise InvalidRequirements(
+                f"{shown}, line {number}: it holds the invisible character"
+                f" U+{ord(hidden[0]):04X}, which programs read in different ways. Remove it."
+            )
+        if not begun:
+            first = number
+        line = _COMMENT.sub("", raw).replace("\t", " ")
+        begun.append(line.removesuffix("\\"))
+        if line.endswith("\\"):
+            continue
+        if whole := " ".join(begun).strip():
+            yield first, whole
+        begun = []
+    if whole := " ".join(begun).strip():
+        yield first, whole
