@@ -1,6 +1,7 @@
 """A model that pushes events over the wire, and those who read them back."""
 
 import socket
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -9,14 +10,14 @@ from urllib.parse import urlsplit
 
 import httpx
 import msgspec
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, func, select
 
 from tapeline.accounts import keys
 from tapeline.models import models
-from tapeline.store.tape_tables import tapes
-from tapeline.tape import read, verify
+from tapeline.store.tape_tables import pieces, tapes
+from tapeline.tape import clearing, read, verify
 from tapeline.tape.seals import Record
-from tests.conftest import Person, Service
+from tests.conftest import Person, Service, run
 
 JSON, FORM, NDJSON = "application/json", "application/x-www-form-urlencoded", "application/x-ndjson"
 ORDER = {"symbol": "BTC-USD", "exchange": "alpaca", "id": "o1", "side": "buy", "size": 2.5}
@@ -85,6 +86,13 @@ class Model:
     def size(self) -> int:
         """How many events are on the tape."""
         return len(self.records())
+
+    def pieces(self) -> int:
+        """How many there are of results that are shown, and of any that would never be cleared."""
+        run(clearing.clear_discards(self.service.store, time.time()))
+        return self.service.store.read_now(
+            lambda connection: connection.scalar(select(func.count()).select_from(pieces)) or 0
+        )
 
     def first_break(self) -> int | None:
         return self.service.store.read_now(lambda c: verify.first_break(c, self.tape(c)))

@@ -60,7 +60,7 @@ def open_services(settings: Settings) -> Iterator[Services]:
         inbox = Inbox(store.writer, appender, watchers, settings.write_queue)
         spool = fresh_folder(settings.data / "spool")
         if store.database.file is not None:  # on PostgreSQL another server may be staging now
-            store.write_now(uploads.discard_orphans)
+            store.write_now(uploads.give_up_all)
         blobs, seal = Blobs(settings.data / "blobs", settings.blobs), Seal.of(keys)
         reporter, found = Reporter(store, spool, background), interpreters.of_host(settings)
         staging = Staging(settings, store, Helpers(settings.helpers), spool, reporter.wake)

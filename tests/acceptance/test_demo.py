@@ -10,6 +10,7 @@ import httpx
 import psutil
 import pytest
 
+from tapeline.store import belongings
 from tests.acceptance.conftest import PASSWORD, Home, Server, wait_for
 from tests.acceptance.traders import pythons
 
@@ -19,11 +20,13 @@ pytestmark = [
 ]
 
 # What belongs to models and accounts; nothing of the demo may stay in them.
-EMPTY = (
-    "users", "sign_ins", "projects", "members", "keys", "models", "versions", "runs", "samples",
-    "shares", "tapes", "pages", "states", "orders", "backtests", "pieces", "checkpoints", "reports",
-    "report_pieces", "trials", "entries", "books", "curves",
-)  # fmt: skip
+EMPTY = [
+    *("users", "sign_ins", "projects", "members", "models"),
+    *(one.name for one in belongings.WITH_THE_ROW),
+    *(one.name for one in belongings.OF_UPLOADS),
+    *(one.name for one in belongings.ON_THE_TAPE),
+    "tapes",
+]
 
 
 class Demo:

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from sqlalchemy import Connection, delete, func, select
 
-from tapeline.background import Background
 from tapeline.results import metrics, report, reporter, reports
 from tapeline.results.records import Row
 from tapeline.store import result_tables, tape_tables
+from tapeline.tape import clearing
 from tests.conftest import Person, Service, run
 from tests.pushing import RESULT, Model, new_key, pushing
 from tests.results.series import DAY, MONDAY, every_day, frame, qs, walk
@@ -23,8 +23,8 @@ PATH = "/v1/backtest/result"
 
 
 def sweep(model: Model) -> None:
-    spool = model.service.services.staging.spool
-    run(reporter.Reporter(model.service.store, spool, Background()).sweep())
+    run(clearing.clear(model.service.store))
+    run(clearing.clear_discards(model.service.store, time.time()))
 
 
 def result(backtest_id: str = "b1", *, count: int = 400, seed: int = 1, **more: Any) -> Any:
@@ -241,9 +241,6 @@ def test_a_deleted_model_leaves_no_reports_and_no_trials(model: Model) -> None:
     computed(model)
     reference = {"projectId": model.project_id, "modelId": model.id}
     assert model.owner.post("/model/delete", json=reference).status_code == 200
-    from tapeline.tape import clearing
-
-    run(clearing.clear(model.service.store))
     sweep(model)
     tables = [getattr(result_tables, name) for name in ("reports", "report_pieces", "trials")]
     assert set(rows_in(model.service, *tables).values()) == {0}
@@ -420,16 +417,19 @@ def test_reports_of_earlier_formulas_are_made_anew(model: Model) -> None:
     assert len(model.items("/backtests/b1/equity")) == 400
 
 
-def test_what_a_crash_left_of_a_report_is_found_again(model: Model) -> None:
+def test_what_a_crash_left_of_a_report_goes_with_its_result(model: Model) -> None:
     model.push(PATH, result())
-    computed(model)
     store = model.service.store
-    store.write_now(reports.begin, "crashed")
-    store.write_now(reports.put, "crashed", [Row("equity", 0, n, b"x") for n in range(50)])
+    (upload,) = store.read_now(lambda c: list(c.scalars(select(tape_tables.backtests.c.upload))))
+    assert upload is not None
+    store.write_now(reports.begin, upload)
+    store.write_now(reports.put, upload, [Row("equity", 0, n, b"x") for n in range(50)])
+    model.owner.delete(f"/api/models/{model.id}/backtests/b1")
     sweep(model)
-    uploads = store.read_now(lambda c: set(c.scalars(select(result_tables.report_pieces.c.upload))))
-    assert len(uploads) == 1
-    assert rows_in(model.service, result_tables.reports) == {"reports": 1}
+    tables = (tape_tables.pieces, result_tables.report_pieces, result_tables.reports)
+    assert set(rows_in(model.service, *tables).values()) == {0}
+    with pytest.raises(reports.Gone):
+        store.write_now(reports.begin, upload)
 
 
 @pytest.mark.heavy

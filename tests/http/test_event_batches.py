@@ -4,9 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from sqlalchemy import func, select
 
-from tapeline.store.tape_tables import pieces
 from tests.pushing import JSON, NDJSON, ORDER, RESULT, Model
 
 
@@ -17,12 +15,6 @@ def line(text: str, **more: Any) -> dict[str, Any]:
 def ndjson(items: list[Any], **headers: str) -> dict[str, Any]:
     content = b"\r\n".join(json.dumps(item).encode() for item in items) + b"\n\n"
     return {"content": content, "headers": {"content-type": NDJSON} | headers}
-
-
-def staged(model: Model) -> int:
-    return model.service.store.read_now(
-        lambda connection: connection.scalar(select(func.count()).select_from(pieces)) or 0
-    )
 
 
 def test_both_encodings_store_all_in_order(model: Model) -> None:
@@ -71,7 +63,7 @@ def test_one_bad_item_and_nothing_is_stored(model: Model) -> None:
     # A result before the bad item has been staged by then; it goes again.
     good = {"path": "/v1/backtest/result", "body": RESULT}
     assert "Item 1:" in model.refused("/v1/batch", [good, line("")])["error"]
-    assert (model.size(), staged(model)) == (0, 0)
+    assert (model.size(), model.pieces()) == (0, 0)
 
 
 def test_results_travel_in_batches_small_and_large(model: Model) -> None:
@@ -87,9 +79,9 @@ def test_results_travel_in_batches_small_and_large(model: Model) -> None:
     assert len(model.items("/backtests/b1/equity", points=100)) <= 100
     assert model.first_break() is None
     # Twice in one batch: the second stands, and the pieces of the first are gone.
-    before = staged(model)
+    before = model.pieces()
     model.push("/v1/batch", items[:1] * 2)
-    assert staged(model) == before
+    assert model.pieces() == before
 
 
 def test_a_batch_has_a_most_and_may_be_empty(model: Model) -> None:

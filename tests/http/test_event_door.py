@@ -9,12 +9,11 @@ from typing import Any
 
 import httpx
 import pytest
-from sqlalchemy import Connection, func, select, update
+from sqlalchemy import Connection, update
 
 from tapeline.accounts import keys
 from tapeline.models import models
 from tapeline.store import tables
-from tapeline.store.tape_tables import pieces
 from tapeline.tape import tapes
 from tapeline.tape.kinds import BY_PATH
 from tests.conftest import Person, Service, running
@@ -109,8 +108,7 @@ def test_what_is_deleted_is_refused_at_once_by_every_server(
             for client in (model.client, there):
                 answer = client.post(path, json=body, headers=model.headers | key | more)
                 assert answer.status_code == status, (path, more, answer.text)
-    staged = select(func.count()).select_from(pieces)
-    assert model.service.store.read_now(lambda connection: connection.scalar(staged)) == 0
+    assert model.pieces() == 0
 
 
 def test_wrong_credentials_are_limited_and_then_right_ones_too(
@@ -196,8 +194,7 @@ def test_a_repeated_result_stores_no_pieces_twice(model: Model) -> None:
         model.push("/v1/backtest/result", RESULT, **once)
     changed = RESULT | {"trades": []}
     model.refused("/v1/backtest/result", changed, status=409, **once)
-    staged = select(func.count()).select_from(pieces)
-    assert model.service.store.read_now(lambda connection: connection.scalar(staged)) == 3
+    assert model.pieces() == 3
     assert (model.size(), model.first_break()) == (1, None)
     assert len(model.items("/backtests/b1/trades")) == 1
 

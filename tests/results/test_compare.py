@@ -11,8 +11,9 @@ from sqlalchemy import Connection
 from tapeline.results import compare, report, reports
 from tapeline.results.records import Align, Comparison
 from tapeline.store.store import Store
-from tapeline.store.tape_tables import backtests, pieces
+from tapeline.store.tape_tables import pieces
 from tests.results.series import DAY, MONDAY
+from tests.results.standing import stands
 
 
 class Told(NamedTuple):
@@ -30,9 +31,7 @@ def kept(store: Store, name: str, days: list[float], values: list[float]) -> Tol
     made, rows = report.make(lambda of: lists.get(of, []), {})
 
     def write(connection: Connection) -> None:
-        connection.execute(
-            backtests.insert().values(tape=1, id=name, created_at=0.0, result=b"{}", upload=name)
-        )
+        stands(connection, name)
         connection.execute(
             pieces.insert().values(upload=name, list="equity", piece=0, first=0, content=content)
         )

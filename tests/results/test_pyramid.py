@@ -8,11 +8,13 @@ from tapeline.results import pyramid, reports
 from tapeline.results.account import Floats
 from tapeline.store.store import Store
 from tapeline.tape.series import thinned
+from tests.results.standing import stands
 
 UPLOAD = "u"
 
 
 def keep(store: Store, times: Floats, values: Floats) -> None:
+    store.write_now(stands, UPLOAD)
     store.write_now(reports.put, UPLOAD, list(pyramid.build("equity", times, values)))
 
 

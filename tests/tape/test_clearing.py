@@ -1,36 +1,48 @@
 """Deleting models and projects: nothing of them is left, and others are not held up."""
 
 import threading
+import time
 from collections.abc import Callable
 
 import pytest
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, func, select, text
 
+from tapeline import compose
 from tapeline.accounts import users
-from tapeline.models import models, projects
-from tapeline.store import ledger_tables, tape_tables
-from tapeline.tape import clearing, uploads
+from tapeline.accounts.actor import Actor
+from tapeline.errors import NoSuchModel
+from tapeline.models import models, onboarding, projects
+from tapeline.results import books, reckoning, reports
+from tapeline.results.records import Row
+from tapeline.settings import Settings
+from tapeline.store import ledger_tables, result_tables, tape_tables
+from tapeline.store.database import open_database
+from tapeline.tape import clearing, tapes, uploads
 from tapeline.tape.preparing import Piece
 from tests.conftest import Person, Service, run
 from tests.pushing import ORDER, RESULT, Model, pushing
 
 LOG = "/v1/live/log"
-TABLES = [
-    getattr(tape_tables, name)
-    for name in (
-        "tapes",
-        "pages",
-        "states",
-        "used",
-        "orders",
-        "backtests",
-        "pieces",
-        "checkpoints",
-    )
-] + [
-    getattr(ledger_tables, name)
-    for name in ("ledgers", "books", "entries", "places", "curves", "sketches")
-]
+TABLES = (
+    [
+        getattr(tape_tables, name)
+        for name in (
+            "tapes",
+            "pages",
+            "states",
+            "used",
+            "orders",
+            "backtests",
+            "pieces",
+            "checkpoints",
+        )
+    ]
+    + [result_tables.discards]
+    + [
+        getattr(ledger_tables, name)
+        for name in ("ledgers", "books", "entries", "places", "curves", "sketches")
+    ]
+)
 
 
 def left(service: Service) -> dict[str, int]:
@@ -124,19 +136,129 @@ def test_what_a_crash_left_staged_is_cleared_after_an_hour(
     service: Service, enter: Callable[[str], Person]
 ) -> None:
     """On PostgreSQL too, where another server may be staging something at any moment."""
-    store, seen = service.store, dict[str, float]()
+    store, began = service.store, time.time()
 
-    def looked(now: float) -> int:
-        return run(clearing.clear_abandoned(store, seen, now))
+    def looked(seconds: float) -> int:
+        return run(clearing.clear_discards(store, began + seconds))
 
     with pushing(service, enter("ada")) as model:
         model.push("/v1/backtest/result", RESULT)
-        kept = left(service)["pieces"]
-        store.write_now(uploads.stage, "left", [Piece("trades", n, n, b"x") for n in range(3)])
-        assert (looked(0), looked(3599), left(service)["pieces"]) == (0, 0, kept + 3)
-        store.write_now(uploads.stage, "new", [Piece("trades", 0, 0, b"x")])
-        assert (looked(3600), left(service)["pieces"]) == (1, kept + 1)
-        assert set(seen) >= {"new"}
-        assert (looked(7200), left(service)["pieces"], looked(7201)) == (1, kept, 0)
-        assert seen == {}
+        kept, tape = left(service)["pieces"], store.read_now(model.tape)
+        some = [Piece("trades", n, n, b"x") for n in range(3)]
+        store.write_now(uploads.stage, tape, "left", some)
+        assert (looked(0), looked(3500), left(service)["pieces"]) == (0, 0, kept + 3)
+        assert (looked(3700), left(service)["pieces"]) == (1, kept)
+        store.write_now(uploads.stage, tape, "given up", some)
+        store.write_now(uploads.discard, tape, "given up")
+        assert (looked(1), left(service)["pieces"], looked(1)) == (1, kept, 0)
         assert model.first_break() is None
+
+
+def test_a_start_gives_up_what_nobody_stages_any_more(sqlite_settings: Settings) -> None:
+    with compose.open_services(sqlite_settings) as services:
+        store = services.store
+        ada = store.write_now(
+            onboarding.add_by_operator, email="ada@example.com", name="Ada", password_hash="hash"
+        )
+        actor = Actor(kind="account", id=ada.id, label=ada.email)
+        model = store.write_now(
+            models.create, actor, ada.id, name="M", type="strategy", description=""
+        )
+        tape = store.write_now(tapes.open_tape, model.id)
+        store.write_now(uploads.stage, tape, "left", [Piece("trades", 0, 0, b"x")])
+    with compose.open_services(sqlite_settings) as services:
+        assert run(clearing.clear_discards(services.store, time.time())) == 1
+
+
+def test_a_result_that_is_replaced_leaves_only_the_newer_one(
+    service: Service, enter: Callable[[str], Person]
+) -> None:
+    with pushing(service, enter("ada")) as model:
+        model.push("/v1/backtest/result", RESULT)
+        once = left(service)["pieces"]
+        model.get("/backtests/b1")
+        model.push("/v1/backtest/result", RESULT | {"quote_asset": "EUR"})
+        model.get("/backtests/b1")
+        run(clearing.clear_discards(service.store, time.time()))
+        assert left(service)["pieces"] == once
+        assert service.store.read_now(_uploads) == {"pieces": 1, "reports": 1, "report_pieces": 1}
+
+
+def _uploads(connection: Connection) -> dict[str, int]:
+    """How many different ones there are."""
+    tables = (tape_tables.pieces, result_tables.reports, result_tables.report_pieces)
+    counting = {one.name: select(func.count(one.c.upload.distinct())) for one in tables}
+    return {name: connection.scalar(query) or 0 for name, query in counting.items()}
+
+
+def test_a_result_that_is_being_staged_goes_with_its_model(
+    service: Service, enter: Callable[[str], Person]
+) -> None:
+    """Whoever stages learns it with the next portion; the ones before are gone by then."""
+    store, ada = service.store, enter("ada")
+    with pushing(service, ada) as model:
+        model.push(LOG, {"line": "x"})
+        tape = store.read_now(model.tape)
+        store.write_now(uploads.stage, tape, "half", [Piece("trades", 0, 0, b"x")])
+        store.write_now(models.remove, ada.actor, ada.id, model.id)
+        with pytest.raises(NoSuchModel):
+            store.write_now(uploads.stage, tape, "half", [Piece("trades", 1, 1, b"x")])
+        clear(service)
+        with pytest.raises(NoSuchModel):
+            store.write_now(uploads.stage, tape, "late", [Piece("trades", 0, 0, b"x")])
+        store.write_now(uploads.discard, tape, "half")
+        assert left(service) == {}
+
+
+def test_a_report_and_books_that_are_being_made_go_with_their_model(
+    service: Service, enter: Callable[[str], Person]
+) -> None:
+    store, ada = service.store, enter("ada")
+    with pushing(service, ada) as model:
+        model.push("/v1/backtest/result", RESULT)
+        model.push("/v1/live/spot-market", ORDER)
+        tape = store.read_now(model.tape)
+        upload = store.read_now(lambda c: c.scalar(select(tape_tables.backtests.c.upload)))
+        assert upload is not None
+        planned = store.read_now(reckoning.plan, tape, 10)
+        assert planned is not None
+        store.write_now(reports.begin, upload)
+        rows = [Row("equity", 0, 0, b"x")]
+        store.write_now(reports.put, upload, rows)
+        store.write_now(models.remove, ada.actor, ada.id, model.id)
+        clear(service)
+        with pytest.raises(reports.Gone):
+            store.write_now(reports.put, upload, rows)
+        with pytest.raises(NoSuchModel):
+            store.write_now(books.carry_out, planned)
+        assert left(service) == {}
+        assert service.store.read_now(_uploads) == {"pieces": 0, "reports": 0, "report_pieces": 0}
+
+
+@pytest.mark.parametrize("settings", ["postgresql"], indirect=True)
+def test_clearing_waits_for_whoever_writes_about_the_tape_on_another_server(
+    service: Service, settings: Settings, enter: Callable[[str], Person]
+) -> None:
+    """They saw the model before it was deleted, and commit after clearing has begun."""
+    store, ada = service.store, enter("ada")
+    other = open_database(settings)
+    with pushing(service, ada) as model:
+        model.push(LOG, {"line": "x"})
+        tape = store.read_now(model.tape)
+        with other.writing.connect() as connection:
+            uploads.stage(connection, tape, "elsewhere", [Piece("trades", 0, 0, b"x")])
+            store.write_now(models.remove, ada.actor, ada.id, model.id)
+            clearer = threading.Thread(target=clear, args=(service,))
+            clearer.start()
+            while not store.read_now(_waiting):
+                time.sleep(0.01)
+            connection.commit()
+        clearer.join()
+    other.dispose()
+    assert left(service) == {}
+
+
+def _waiting(connection: Connection) -> bool:
+    """Whether anybody waits for a lock."""
+    query = text("select count(*) from pg_stat_activity where wait_event_type = 'Lock'")
+    return bool(connection.scalar(query))

@@ -12,9 +12,8 @@ from tapeline.accounts import audit, users
 from tapeline.accounts.actor import OPERATOR
 from tapeline.cli.failures import Failure
 from tapeline.errors import CannotStart
-from tapeline.models import versions
-from tapeline.results import reports
-from tapeline.runs import foreign_files, local_engine
+from tapeline.models import models, versions
+from tapeline.runs import local_engine, remains
 from tapeline.settings import Settings
 from tapeline.store import tables
 from tapeline.store.blobs import Blobs
@@ -45,8 +44,6 @@ def remove(store: Store, chosen: Settings, email: str) -> Gone | None:
             _clear_here(store, chosen, gone)
         else:
             _wait_for_server(store, chosen, gone)
-    for model in gone.models:
-        foreign_files.remove(chosen.data / "state" / model)
     return gone
 
 
@@ -64,13 +61,14 @@ def _remove_rows(connection: Connection, email: str) -> Gone | None:
     if user is None:
         return None
     projects = _own_projects(connection, user.id)
-    models, runs, kept = tables.models, run_rows, version_rows
-    ids = list(connection.scalars(select(models.c.id).where(models.c.project_id.in_(projects))))
+    which, runs, kept = tables.models.c.project_id.in_(projects), run_rows, version_rows
+    ids = list(connection.scalars(select(tables.models.c.id).where(which)))
     gone = Gone(
         ids,
         list(connection.scalars(select(runs.c.id).where(runs.c.model_id.in_(ids)))),
         list(connection.scalars(select(kept.c.archive).where(kept.c.model_id.in_(ids)))),
     )
+    models.delete_rows(connection, which)
     connection.execute(delete(tables.projects).where(tables.projects.c.id.in_(projects)))
     connection.execute(delete(tables.users).where(tables.users.c.id == user.id))
     audit.record(connection, OPERATOR, "demo_removed", f"user:{user.id}", email=user.email)
@@ -102,30 +100,27 @@ def _own_projects(connection: Connection, user_id: str) -> list[str]:
 def _clear_here(store: Store, chosen: Settings, gone: Gone) -> None:
     for run in gone.runs:
         local_engine.clear(chosen.data / "runs", run)
-    for model in gone.models:
-        (chosen.data / "runs" / "locks" / model).unlink(missing_ok=True)
+    remains.remove(store, chosen.data)
     asyncio.run(clearing.clear(store))
-    while not store.read_now(reports.is_clear):
-        store.write_now(reports.clear_some)
     if chosen.database:
         return  # a server on another host may be about to use an archive; its sweep decides
     blobs = Blobs(chosen.data / "blobs", chosen.blobs)
     for name in store.read_now(versions.unused, gone.archives):
         blobs.delete(name)
-        foreign_files.remove(chosen.data / "versions" / name)
 
 
 def _wait_for_server(store: Store, chosen: Settings, gone: Gone) -> None:
     """It ends the processes and clears the tapes: it may still be writing to them."""
     until = time.monotonic() + PATIENCE
     while time.monotonic() < until:
-        folders = [one for one in gone.runs if (chosen.data / "runs" / one).exists()]
-        if not folders and not store.read_now(_has_tapes, gone.models):
+        on_disk = remains.left(chosen.data, gone.models, gone.runs)
+        if not on_disk and not store.read_now(_has_tapes, gone.models):
             return
         time.sleep(LOOKED_EVERY)
     raise Failure("The demo is removed, but the server has not cleared everything yet: it will.")
 
 
 def _has_tapes(connection: Connection, models: list[str]) -> bool:
+    """The row of a tape goes last."""
     query = select(tapes.c.no).where(tapes.c.model_id.in_(models)).limit(1)
     return connection.scalar(query) is not None

@@ -29,6 +29,7 @@ from tapeline.http.event_bodies import JSON, Moment, encoding_of
 from tapeline.http.event_door import Credentials, Door
 from tapeline.http.services import Services
 from tapeline.logs import Log
+from tapeline.store.belongings import scope_of
 from tapeline.store.once import RequestKey, checked_key, once
 from tapeline.store.sealing import Seal
 from tapeline.tape import standing
@@ -266,4 +267,4 @@ def _request_key(
     headers: Mapping[bytes, bytes], path: str, way: Way, content: bytes | bytearray, seal: Seal
 ) -> RequestKey:
     key = checked_key(headers[b"idempotency-key"].decode("latin-1"))
-    return RequestKey(f"tape:{way.tape}", path, key, content, seal)
+    return RequestKey(scope_of(way.tape), path, key, content, seal)

@@ -4,7 +4,7 @@ import time
 from typing import Literal, get_args
 
 import msgspec
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import ColumnElement, Connection, delete, insert, select, update
 
 from tapeline.accounts import audit, members
 from tapeline.accounts.actor import Actor
@@ -134,7 +134,7 @@ def change(connection: Connection, actor: Actor, model: Model, **changes: str) -
 def remove(connection: Connection, actor: Actor, project_id: str, model_id: str) -> None:
     members.require(connection, actor, project_id, "change_models")
     model = get(connection, actor, project_id, model_id)
-    connection.execute(delete(tables.models).where(tables.models.c.id == model_id))
+    delete_rows(connection, tables.models.c.id == model_id)
     audit.record(
         connection,
         actor,
@@ -143,6 +143,18 @@ def remove(connection: Connection, actor: Actor, project_id: str, model_id: str)
         project_id=project_id,
         name=model.name,
     )
+
+
+def delete_rows(connection: Connection, which: ColumnElement[bool]) -> list[str]:
+    """Every deletion goes this way, of projects too: what else belongs to the models is cleared
+    later, by those who look for it."""
+    models = tables.models
+    ids = list(connection.scalars(select(models.c.id).where(which)))
+    now = time.time()
+    if ids:
+        connection.execute(insert(tables.deleted_models), [{"id": one, "at": now} for one in ids])
+    connection.execute(delete(models).where(which))
+    return ids
 
 
 def checked_type(text: str) -> ModelType:

@@ -11,6 +11,7 @@ from tapeline.accounts.members import Role
 from tapeline.accounts.users import User
 from tapeline.errors import NoSuchProject, PersonalProject
 from tapeline.ids import new_id
+from tapeline.models import models
 from tapeline.models.texts import checked_description, checked_name
 from tapeline.store import tables
 from tapeline.store.rows import record
@@ -101,6 +102,7 @@ def remove(connection: Connection, actor: Actor, project_id: str) -> None:
     if connection.scalar(select(users.c.id).where(users.c.id == project_id)) is not None:
         raise PersonalProject
     name = connection.scalar(select(projects.c.name).where(projects.c.id == project_id))
+    models.delete_rows(connection, tables.models.c.project_id == project_id)
     if not connection.execute(delete(projects).where(projects.c.id == project_id)).rowcount:
         raise NoSuchProject
     audit.record(

@@ -3,16 +3,17 @@
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, Row, and_, insert, select, update
+from sqlalchemy import Connection, Row, and_, select, update
 
 from tapeline.accounts import audit, members
 from tapeline.accounts.actor import Actor
 from tapeline.results import deflated
 from tapeline.results.deflated import Deflated, Trial
 from tapeline.results.records import KEY, VERSION, Measured
-from tapeline.store.result_tables import discards, reports, trials
+from tapeline.store.result_tables import reports, trials
 from tapeline.store.tape_tables import backtests
 from tapeline.tape import backtests as tape_backtests
+from tapeline.tape import tapes, uploads
 from tapeline.tape.tapes import Reading
 
 NO_RESULT = "No result has arrived."
@@ -71,9 +72,10 @@ def remove(connection: Connection, actor: Actor, found: Reading, backtest_id: st
     What it put on the tape stays there, for the chain runs through it, and it stays a trial.
     """
     members.require(connection, actor, found.project_id, "change_models")
+    tapes.hold(connection, found.tape, alone=True)  # against whoever makes a report of it just now
     row = tape_backtests.find(connection, found.tape, backtest_id)
     if row.upload is not None:
-        connection.execute(insert(discards).values(upload=row.upload))
+        uploads.put_off(connection, found.tape, row.upload, 0.0)
     connection.execute(
         update(backtests)
         .where(backtests.c.no == row.no)

@@ -16,8 +16,7 @@ from tapeline.results.curve import Key
 from tapeline.results.position import ZERO, State
 from tapeline.store import bulk, upsert
 from tapeline.store.ledger_tables import books, curves, entries, ledgers, places, sketches
-from tapeline.store.tables import models
-from tapeline.store.tape_tables import tapes
+from tapeline.tape import tapes
 
 ENTRY = ("tape", "book", "time", "tie", "order_id", "notice", "spec", "outcome", "state")
 BOOK = ("tape", "book", "symbol", "currency", "last_time", "last_tie", "state")
@@ -166,8 +165,7 @@ def carry_out(connection: Connection, plan: Plan) -> bool:
 
 
 def _turn_page(connection: Connection, plan: Plan) -> bool:
-    alive = select(models.c.id).join(tapes, tapes.c.model_id == models.c.id)
-    if connection.scalar(alive.where(tapes.c.no == plan.tape)) is None:
+    if not tapes.hold(connection, plan.tape):
         raise NoSuchModel
     ledger = plan.ledger
     values = {

@@ -31,7 +31,6 @@ SMALL = 20_000  # account values, trades and indicators' values that a thread is
 LOOKED_EVERY = 5.0  # seconds: other servers and the runner bring results too
 WITHIN = 600.0
 TRIED_AGAIN = (30.0, 3600.0)  # seconds after the first failure, and at most
-SWEPT_EVERY = 12  # looks
 PUT_AT_ONCE = 1_000_000  # bytes in one write: others must not wait for a whole report
 PATIENCE = 60.0  # seconds that a request waits for its report
 FAILED = "These figures could not be computed; the server's log says why."
@@ -51,8 +50,7 @@ class Reporter:
         self._making: dict[str, asyncio.Task[None]] = {}
         self._failed: dict[str, _Failed] = {}
         self._background = background
-        self._work = background.loop("reports", self._turn, every=LOOKED_EVERY, within=WITHIN)
-        self._looks = 0
+        self._work = background.loop("reports", self._report_all, every=LOOKED_EVERY, within=WITHIN)
         self._one_at_a_time: asyncio.Semaphore | None = None
 
     def wake(self) -> None:
@@ -67,18 +65,6 @@ class Reporter:
         """Whether it could not be made when it was last tried; it is tried again in a while."""
         failed = self._failed.get(upload)
         return failed is not None and monotonic() < failed.again_at
-
-    async def sweep(self) -> None:
-        """Clear what belongs to no result any more, in small portions."""
-        while not await self._store.read(reports.is_clear):
-            await self._store.write(reports.clear_some)
-            self._work.beat()
-
-    async def _turn(self) -> None:
-        await self._report_all()
-        if self._looks % SWEPT_EVERY == 0:
-            await self.sweep()
-        self._looks += 1
 
     async def _report_all(self) -> None:
         if not await self._store.read(_has_results):
@@ -113,7 +99,11 @@ class Reporter:
                     await self._make_apart(upload, found.header)
             except Unavailable:
                 raise
+            except reports.Gone:
+                self._failed.pop(upload, None)
             except Exception as error:  # noqa: BLE001 - this result's trouble alone
+                if await self._store.read(reports.source, upload) is None:
+                    return  # it was cleared while we read it
                 times = self._failed[upload].times + 1 if upload in self._failed else 1
                 self._failed[upload] = _Failed(times, monotonic() + _put_off(times))
                 self._background.kind("report").note(error, upload)

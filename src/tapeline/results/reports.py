@@ -6,22 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, delete, exists, literal, select
+from sqlalchemy import Connection, exists, literal, select
 
 from tapeline.results.records import KEY, ROUND_TRIPS, TRIPS_IN_PIECE, VERSION, Report, Row
 from tapeline.results.round_trips import RoundTrip
 from tapeline.store import bulk, upsert
-from tapeline.store.result_tables import discards, report_pieces, reports, trials
-from tapeline.store.tape_tables import backtests, pieces, tapes
-
-PORTION = 20  # pieces in one write
-
-# Uploads of deleted backtests; reports of results that were replaced; trials of deleted models.
-_STALE = (
-    select(discards.c.upload),
-    select(reports.c.upload).where(~exists().where(backtests.c.upload == reports.c.upload)),
-    select(trials.c.tape).where(~exists().where(tapes.c.no == trials.c.tape)),
-)
+from tapeline.store.result_tables import report_pieces, reports, trials
+from tapeline.store.tape_tables import backtests, pieces
+from tapeline.tape import tapes
 
 _report = msgspec.json.Decoder(Report)
 _trips = msgspec.json.Decoder(list[RoundTrip])
@@ -68,8 +60,13 @@ def contents(connection: Connection, upload: str, name: str) -> list[bytes]:
     return [bytes(row.content) for row in connection.execute(query.order_by(pieces.c.piece))]
 
 
+class Gone(Exception):
+    """The result was replaced or deleted while its report was being made."""
+
+
 def begin(connection: Connection, upload: str) -> None:
-    """Say that there will be pieces, so that they are found again if nobody finishes."""
+    """Say that there will be pieces; `finish` says that they are all there."""
+    _held(connection, upload)
     row = upsert.insert(connection, reports).values(
         upload=upload, version=0, made_at=time.time(), brief=b"", content=b""
     )
@@ -78,16 +75,15 @@ def begin(connection: Connection, upload: str) -> None:
 
 def put(connection: Connection, upload: str, rows: Sequence[Row]) -> None:
     """Nobody reads them before `finish`. What another server put there is the same."""
+    _held(connection, upload)
     values = [(upload, row.name, row.level, row.piece, row.content) for row in rows]
     columns = ("upload", "name", "level", "piece", "content")
     bulk.insert(connection, report_pieces, columns, values, replace=("content",))
 
 
 def finish(connection: Connection, upload: str, report: Report) -> None:
-    """Make the report visible, and count the trial; not if its result is gone meanwhile."""
-    found = source(connection, upload)
-    if found is None:
-        return
+    """Make the report visible, and count the trial."""
+    found = _held(connection, upload)
     brief = {name: report.computed[name] for name in KEY}
     content, words = msgspec.json.encode(report), msgspec.json.encode(brief)
     row = upsert.insert(connection, reports).values(
@@ -104,6 +100,17 @@ def finish(connection: Connection, upload: str, report: Report) -> None:
     )
     again = {name: tried.excluded[name] for name in ("sharpe", "periods_per_year")}
     connection.execute(tried.on_conflict_do_update(index_elements=["tape", "backtest"], set_=again))
+
+
+def _held(connection: Connection, upload: str) -> Source:
+    """Nobody deletes a result, or its model, before this transaction is over: what a report writes
+    is always found by whoever clears after its result."""
+    found = source(connection, upload)
+    if found is not None and tapes.hold(connection, found.tape):
+        found = source(connection, upload)  # as it is now that we hold it
+        if found is not None:
+            return found
+    raise Gone
 
 
 def load(connection: Connection, upload: str) -> Report:
@@ -154,29 +161,3 @@ def trip_piece(connection: Connection, upload: str, number: int) -> list[RoundTr
         )
     )
     return [] if content is None else _trips.decode(zlib.decompress(content))
-
-
-def is_clear(connection: Connection) -> bool:
-    """Whether there is nothing that belongs to no result any more."""
-    return not any(connection.scalar(query.limit(1)) is not None for query in _STALE)
-
-
-def clear_some(connection: Connection) -> None:
-    """Clear a portion of what belongs to no result any more."""
-    discarded, gone, orphan = (connection.scalar(query.limit(1)) for query in _STALE)
-    if discarded is not None and not _clear_pieces(connection, pieces, discarded):
-        connection.execute(delete(discards).where(discards.c.upload == discarded))
-    if gone is not None and not _clear_pieces(connection, report_pieces, gone):
-        connection.execute(delete(reports).where(reports.c.upload == gone))
-    if orphan is not None:
-        connection.execute(delete(trials).where(trials.c.tape == orphan))
-
-
-def _clear_pieces(connection: Connection, table: Any, upload: str) -> bool:
-    """A few rows by their keys; whether there are more."""
-    keys = list(table.primary_key.columns)
-    here = table.c.upload == upload
-    for row in connection.execute(select(*keys).where(here).limit(PORTION)).all():
-        same = [key == value for key, value in zip(keys, row, strict=True)]
-        connection.execute(delete(table).where(*same))
-    return connection.scalar(select(literal(1)).where(here).limit(1)) is not None

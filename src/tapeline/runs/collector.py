@@ -20,6 +20,7 @@ from tapeline.runs.journal_records import Record, unreadable
 from tapeline.runs.run import Run
 from tapeline.runs.story import Ending, Story
 from tapeline.store.store import Store
+from tapeline.tape import tapes
 from tapeline.tape.append import Appender
 from tapeline.tape.staging import Stage, Staging
 from tapeline.tape.watchers import Watchers
@@ -146,7 +147,8 @@ class Collector:
             self._troubles[run.id] = trouble
 
     async def _ending(self, run: Run, chunk: Chunk) -> tuple[Stage, Ending | None]:
-        stage = self._staging.begin(0)
+        tape = await self._store.read(tapes.number_of, run.model_id)
+        stage = self._staging.begin(tape)
         finished = any(one.state and one.state.get("event") == "finished" for one in chunk.records)
         if run.backtest_id is None or not finished:
             return stage, None

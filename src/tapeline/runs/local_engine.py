@@ -14,7 +14,7 @@ from tapeline.errors import (
     CannotPrepareNow,
     Problem,
 )
-from tapeline.runs import beside, cgroups, journal, run_box, shims, unpacking
+from tapeline.runs import beside, cgroups, journal, remains, run_box, shims, unpacking
 from tapeline.runs.box import Launch, Policy
 from tapeline.runs.cgroups import Usage
 from tapeline.runs.engine import Given, Job, Left, Prepared, Progress
@@ -36,7 +36,6 @@ PASSING = {
     errno.EACCES, errno.EAGAIN, errno.EDQUOT, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM,
     errno.ENOSPC, errno.ENOTDIR, errno.EROFS,
 }  # fmt: skip
-NOT_RUNS = {"locks"}
 
 
 class LocalEngine:
@@ -179,11 +178,7 @@ class LocalEngine:
         return cgroups.usage(self.folder, run.id)
 
     def known(self) -> set[str]:
-        return {
-            one.name
-            for one in self.folder.iterdir()
-            if one.is_dir() and one.name not in NOT_RUNS and "-" not in one.name
-        }
+        return remains.of_runs(self._settings.data)
 
     def tidy(self) -> None:
         used = {one.key for one in list(self._prepared.values())}

@@ -17,6 +17,7 @@ from tapeline.runs.installations import Installer
 from tapeline.runs.interpreters import Found
 from tapeline.runs.keeper import Keeper
 from tapeline.runs.local_engine import LocalEngine
+from tapeline.runs.remains import keep_removing
 from tapeline.runs.sampling import Sampling
 from tapeline.runs.tidying import Tidying
 from tapeline.settings import Settings
@@ -82,6 +83,7 @@ class Runner:
         self._bell = Bell(engine.folder, self._collector, self._background)
         Sampling(self._store, engine, self._background, days=self._settings.sample_days)
         Tidying(self._store, engine, self._background)
+        keep_removing(self._background, self._store, self._settings.data)
         return self.host
 
     def require(self) -> None:

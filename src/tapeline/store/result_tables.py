@@ -44,9 +44,12 @@ trials = Table(
     Column("periods_per_year", Integer),
 )
 
-# Uploads of deleted backtests, whose pieces go some at a time.
+# Uploads that no backtest shows: still being staged, replaced, or of a deleted backtest. Their
+# pieces go some at a time, unless an event takes them out of here before that.
 discards = Table(
     "discards",
     metadata,
     Column("upload", String, primary_key=True),
+    Column("tape", BigInteger, nullable=False, server_default="0", index=True),
+    Column("after", Double, nullable=False, server_default="0", index=True),
 )

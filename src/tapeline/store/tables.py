@@ -146,6 +146,15 @@ models = Table(
     Column("fence", BigInteger, nullable=False, server_default="0"),
 )
 
+# What is left of a model on a host's disk goes because it stands here, and never because a model is
+# unknown: the database may be another, or an older one that was restored.
+deleted_models = Table(
+    "deleted_models",
+    metadata,
+    Column("id", String, primary_key=True),
+    Column("at", Double, nullable=False),
+)
+
 # No foreign keys: the record of what was done outlives what it was done to.
 audit = Table(
     "audit",

@@ -7,11 +7,11 @@ events in their order, and writes what changed once.
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Connection, insert, select, update
 
 from tapeline.store import bulk
-from tapeline.store.tape_tables import backtests, orders, pieces, states, used
-from tapeline.tape import kinds
+from tapeline.store.tape_tables import backtests, orders, states, used
+from tapeline.tape import kinds, uploads
 from tapeline.tape.event import Event
 from tapeline.tape.kinds import Kind
 from tapeline.tape.orders import (
@@ -147,7 +147,9 @@ class Fold:
                 select(backtests.c.upload).where(backtests.c.no == number)
             )
             if old is not None:
-                self._connection.execute(delete(pieces).where(pieces.c.upload == old))
+                uploads.put_off(self._connection, self._tape, old, 0.0)
+            if event.upload is not None:
+                uploads.show(self._connection, event.upload)
             changes = {"result": event.body, "result_seq": seq, "upload": event.upload}
         self._connection.execute(
             update(backtests).where(backtests.c.no == number).values(**changes)

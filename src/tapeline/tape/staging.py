@@ -117,10 +117,10 @@ class Stage:
             portion.append(piece)
             size += len(piece.content)
             if size >= STAGED_AT_ONCE:
-                await self.staging.store.write(uploads.stage, upload, portion)
+                await self.staging.store.write(uploads.stage, self.tape, upload, portion)
                 portion, size = [], 0
         if portion:
-            await self.staging.store.write(uploads.stage, upload, portion)
+            await self.staging.store.write(uploads.stage, self.tape, upload, portion)
 
 
 def _read_small(file: Path) -> bytes | None:

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 import msgspec
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, Select, select
 
 from tapeline.accounts import keys, members
 from tapeline.accounts.actor import Actor
@@ -43,6 +43,21 @@ def way_of_key(
     return Way(key_id, open_tape(connection, model_id))
 
 
+def hold(connection: Connection, tape: int, *, alone: bool = False) -> bool:
+    """Whether the tape is there, and its model; then nobody clears it before this transaction is
+    over. Whoever writes rows about a tape without appending to it holds it, or they could come
+    after everything else of the model is gone. `alone` is for those who take something away."""
+    row = connection.execute(
+        select(tapes.c.model_id).where(tapes.c.no == tape).with_for_update(read=not alone)
+    ).first()
+    # A look of its own: the one that waited for the lock saw the models as they were before.
+    return row is not None and connection.scalar(_there(row.model_id)) is not None
+
+
+def _there(model_id: str) -> Select[tuple[str]]:
+    return select(models.c.id).where(models.c.id == model_id)
+
+
 def open_tape(connection: Connection, model_id: str) -> int:
     new = upsert.insert(connection, tapes).values(
         model_id=model_id, seq=0, link=GENESIS, counts=b"{}", signed_at=0.0
@@ -52,6 +67,11 @@ def open_tape(connection: Connection, model_id: str) -> int:
         select(tapes.c.no).where(tapes.c.model_id == model_id)
     ).scalar_one()
     return number
+
+
+def number_of(connection: Connection, model_id: str) -> int:
+    """Zero where there is no tape yet, or none any more."""
+    return connection.scalar(select(tapes.c.no).where(tapes.c.model_id == model_id)) or 0
 
 
 def reading(connection: Connection, actor: Actor, model_id: str) -> Reading:

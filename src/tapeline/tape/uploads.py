@@ -1,46 +1,60 @@
 """Pieces of a backtest's result: staged before their event, read by index after it."""
 
+import time
 import zlib
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, delete, select
+from sqlalchemy import Connection, delete, select, update
 
-from tapeline.store import bulk
+from tapeline.errors import NoSuchModel
+from tapeline.store import bulk, upsert
+from tapeline.store.result_tables import discards
 from tapeline.store.tape_tables import backtests, pieces
+from tapeline.tape import tapes
 from tapeline.tape.backtest_result import PACKED, PIECE, plain
 from tapeline.tape.preparing import Piece
 from tapeline.tape.seals import PiecesDigest
 from tapeline.tape.series import points
 
+# Staging takes minutes at most; each portion puts the end off again.
+STAGED_FOR = 3600.0
 
-def stage(connection: Connection, upload: str, some: Sequence[Piece]) -> None:
+
+def stage(connection: Connection, tape: int, upload: str, some: Sequence[Piece]) -> None:
+    """Put pieces where nobody sees them. They are to be discarded, unless their event comes."""
+    if not tapes.hold(connection, tape):
+        raise NoSuchModel
+    put_off(connection, tape, upload, time.time() + STAGED_FOR)
     rows = [(upload, one.list, one.piece, one.first, one.content) for one in some]
     bulk.insert(connection, pieces, ("upload", "list", "piece", "first", "content"), rows)
 
 
 def discard(connection: Connection, tape: int, upload: str) -> None:
-    """Unless it is in use: whoever gives an upload up may not know that its event was stored."""
-    used = select(backtests.c.no).where(backtests.c.tape == tape, backtests.c.upload == upload)
-    connection.execute(delete(pieces).where(pieces.c.upload == upload, ~used.exists()))
+    """Unless it is shown: whoever gives an upload up may not know that its event was stored."""
+    connection.execute(
+        update(discards)
+        .where(discards.c.upload == upload, discards.c.tape == tape)
+        .values(after=0.0)
+    )
 
 
-def discard_orphans(connection: Connection) -> int:
+def put_off(connection: Connection, tape: int, upload: str, until: float) -> None:
+    """No backtest shows this upload; it goes at that time."""
+    row = upsert.insert(connection, discards).values(upload=upload, tape=tape, after=until)
+    later = {"after": row.excluded.after}
+    connection.execute(row.on_conflict_do_update(index_elements=["upload"], set_=later))
+
+
+def show(connection: Connection, upload: str) -> None:
+    """Its event is stored with this very transaction."""
+    connection.execute(delete(discards).where(discards.c.upload == upload))
+
+
+def give_up_all(connection: Connection) -> None:
     """What a crash left between staging and the event. Only when nobody is staging: at start."""
-    known = select(backtests.c.upload).where(backtests.c.upload.is_not(None))
-    return connection.execute(delete(pieces).where(pieces.c.upload.not_in(known))).rowcount
-
-
-def orphans(connection: Connection) -> set[str]:
-    """Uploads that no backtest refers to: under way, or left by a crash."""
-    used = select(backtests.c.no).where(backtests.c.upload == pieces.c.upload)
-    return set(connection.scalars(select(pieces.c.upload).where(~used.exists()).distinct()))
-
-
-def discard_orphan(connection: Connection, upload: str) -> None:
-    used = select(backtests.c.no).where(backtests.c.upload == upload)
-    connection.execute(delete(pieces).where(pieces.c.upload == upload, ~used.exists()))
+    connection.execute(update(discards).values(after=0.0))
 
 
 def items(

@@ -1,0 +1,92 @@
+"""What models have on this host's disk, and its removal once they are deleted.
+
+Found by listing: whoever deleted a model, on whichever server, and whatever was killed meanwhile,
+the next look finds what is left. Rows are in `store/belongings.py`.
+"""
+
+import asyncio
+from collections.abc import Iterable
+from pathlib import Path
+
+from sqlalchemy import Connection, select
+
+from tapeline.background import Background
+from tapeline.logs import Log
+from tapeline.models import versions
+from tapeline.runs import foreign_files, shims
+from tapeline.store.run_tables import runs
+from tapeline.store.store import Store
+from tapeline.store.tables import deleted_models
+
+log = Log(__name__)
+
+EVERY, WITHIN = 5.0, 300.0  # seconds
+NOT_RUNS = {"locks"}
+
+
+def keep_removing(background: Background, store: Store, data: Path) -> None:
+    """Beside the service, where models run."""
+
+    async def turn() -> None:
+        await asyncio.to_thread(remove, store, data)
+
+    background.loop("remains", turn, every=EVERY, within=WITHIN)
+
+
+def remove(store: Store, data: Path) -> None:
+    """Remove what deleted models left, except of runs that are still being ended."""
+    # Listed first, asked after: an archive that is unpacked for a new version has its row by then.
+    launched, owners, archives = of_runs(data), of_models(data), _names(data / "versions")
+    if launched - store.read_now(_known, launched):
+        return  # the supervisor ends those first: they may still write in what is theirs
+    for model in store.read_now(_deleted, owners):
+        _remove_model(data, model)
+    for archive in store.read_now(versions.unused, sorted(archives)):
+        foreign_files.remove(data / "versions" / archive)
+
+
+def left(data: Path, owners: Iterable[str], launched: Iterable[str]) -> bool:
+    """Whether anything is here of these models and runs."""
+    return bool(of_models(data) & set(owners) or of_runs(data) & set(launched))
+
+
+def of_runs(data: Path) -> set[str]:
+    """The runs that have a folder: a copy of the model, what it left, its journal."""
+    return {
+        name
+        for name in _names(data / "runs") - NOT_RUNS
+        if "-" not in name and (data / "runs" / name).is_dir()
+    }
+
+
+def of_models(data: Path) -> set[str]:
+    """The models that have a state folder, or a lock of what is deployed of them."""
+    locks = {name for name in _names(data / "runs" / "locks") if "-" not in name}
+    return _names(data / "state") | locks
+
+
+def _remove_model(data: Path, model: str) -> None:
+    lock = data / "runs" / "locks" / model
+    if shims.is_held(lock):
+        return  # something of it is still alive
+    foreign_files.remove(data / "state" / model)
+    lock.unlink(missing_ok=True)
+    log.info("remains_removed", model=model)
+
+
+def _names(folder: Path) -> set[str]:
+    """What is being made has a name that begins with a dot."""
+    try:
+        return {one.name for one in folder.iterdir() if not one.name.startswith(".")}
+    except FileNotFoundError:
+        return set()
+
+
+def _known(connection: Connection, ids: set[str]) -> set[str]:
+    """Those of some runs whose model is there."""
+    return set(connection.scalars(select(runs.c.id).where(runs.c.id.in_(sorted(ids)))))
+
+
+def _deleted(connection: Connection, ids: set[str]) -> set[str]:
+    query = select(deleted_models.c.id).where(deleted_models.c.id.in_(sorted(ids)))
+    return set(connection.scalars(query))

@@ -1,0 +1,63 @@
+"""Everything that belongs to a model, table by table: the one list that every deletion goes by.
+
+Some rows go with the model's own row; what hangs on its tape may be millions of rows, and goes in
+portions (`tape/clearing.py`). A table that says whose model it is and stands nowhere here fails a
+test. What a model has on a host's disk is in `runs/remains.py`.
+"""
+
+from sqlalchemy import Table
+
+from tapeline.store.ledger_tables import books, curves, entries, ledgers, places, sketches
+from tapeline.store.result_tables import discards, report_pieces, reports, trials
+from tapeline.store.run_tables import runs, samples, secrets, versions
+from tapeline.store.share_tables import share_visits, shares
+from tapeline.store.tables import (
+    answers,
+    attempts,
+    audit,
+    deleted_models,
+    facts,
+    invitations,
+    keys,
+    members,
+    models,
+    projects,
+    sign_ins,
+    users,
+)
+from tapeline.store.tape_tables import (
+    backtests,
+    checkpoints,
+    orders,
+    pages,
+    pieces,
+    states,
+    tapes,
+    used,
+)
+
+WITH_THE_ROW: tuple[Table, ...] = (versions, runs, keys, samples, secrets, shares, share_visits)
+"""The database deletes them together with the model; of keys, those of its runs."""
+
+OF_UPLOADS: tuple[Table, ...] = (pieces, report_pieces, reports, discards)
+"""By `upload`. `discards` last: until then it says whose the others are."""
+
+ON_THE_TAPE: tuple[Table, ...] = (
+    pages, orders, places, entries, curves, sketches, books, ledgers,
+    states, used, checkpoints, trials, backtests,
+)  # fmt: skip
+"""By `tape`."""
+
+LAST: tuple[Table, ...] = (answers, tapes)
+"""Remembered answers to requests about the tape; then the tape itself, without which nobody would
+find the rest."""
+
+OF_OTHERS: tuple[Table, ...] = (
+    facts, users, sign_ins, attempts, projects, members, invitations, models, deleted_models, audit
+)  # fmt: skip
+"""The record of what was done outlives what it was done to."""
+
+
+def scope_of(tape: int) -> str:
+    """Whose a remembered answer is: what came with a key for this tape."""
+    return f"tape:{tape}"
