@@ -134,7 +134,12 @@ class WrongMetricsToken(Unidentified):
 
 
 class CrossSiteRequest(Forbidden):
-    """This request came from another site, so your session was not used for it."""
+    """This request came from a page of another site, so it was refused."""
+
+
+class ForeignHost(Forbidden):
+    """This server answers under the names of its own computer only, such as localhost. If people
+    reach it under another name, set `public_url` to the address they use."""
 
 
 class AccountDisabled(Forbidden):
@@ -150,6 +155,13 @@ class TooManyAttempts(Limited):
 
 class SignUpClosed(Forbidden):
     """Sign-up is closed on this server. Ask its operator for an account."""
+
+
+class SetupCodeNeeded(Forbidden):
+    """The first account needs the setup code that `tapeline up` prints when it starts. On the
+    server's own computer, `tapeline user add` makes an account without it."""
+
+    field = "setup_code"
 
 
 class InvitationNeeded(Forbidden):

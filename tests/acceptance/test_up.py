@@ -45,6 +45,36 @@ def test_the_first_start_says_where_it_is_and_how_to_make_an_account(home: Home)
     assert "user add" not in home.up().said, "the next start need not say it"
 
 
+def test_whoever_reaches_it_over_a_network_needs_the_setup_code_it_prints(home: Home) -> None:
+    server = home.up("--host", "0.0.0.0")
+    found = re.search(
+        r"setup code +((?:[0-9a-f]{4}-?){3}) \(the first account needs it\)", server.said
+    )
+    assert found
+    account = {"email": "ada@example.com", "password": PASSWORD}
+    with server.client() as client:
+        assert client.post("/auth/signup", json=account).json()["code"] == "setup_code_needed"
+        with_code = account | {"setup_code": found[1]}
+        assert client.post("/auth/signup", json=with_code).status_code == 200
+    server.end()
+    assert "setup code" not in home.up("--host", "0.0.0.0").said
+
+
+def test_at_its_own_computer_a_code_is_asked_for_only_behind_a_proxy(home: Home) -> None:
+    server = home.up()
+    found = re.search(
+        r"setup code +(\S+) \(asked for only when you come through a proxy\)", server.said
+    )
+    assert found
+    account = {"email": "ada@example.com", "password": PASSWORD}
+    forwarded = {"X-Forwarded-For": "192.0.2.7"}
+    with server.client() as client:
+        refused = client.post("/auth/signup", json=account, headers=forwarded)
+        assert refused.json()["code"] == "setup_code_needed"
+        with_code = account | {"setup_code": found[1]}
+        assert client.post("/auth/signup", json=with_code, headers=forwarded).status_code == 200
+
+
 FOR_RUNS = {"environments", "runs", "state", "versions"}
 
 
@@ -174,7 +204,7 @@ def test_a_request_under_way_is_finished(home: Home) -> None:
     body = b'{"email": "nobody@example.com", "password": "wrong password"}'
     with socket.create_connection(("127.0.0.1", server.port), timeout=15) as connection:
         connection.sendall(
-            b"POST /auth/signin HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+            b"POST /auth/signin HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
             b"Content-Length: %d\r\n\r\n" % len(body)
         )
         connection.sendall(body[:10])
@@ -195,7 +225,7 @@ def _ask_anew(port: int) -> None:
     deadline = time.monotonic() + 5
     while time.monotonic() < deadline:
         with socket.create_connection(("127.0.0.1", port), timeout=5) as other:
-            other.sendall(b"GET /time HTTP/1.1\r\nHost: x\r\n\r\n")
+            other.sendall(b"GET /time HTTP/1.1\r\nHost: localhost\r\n\r\n")
             if not other.recv(1):
                 raise ConnectionResetError
         time.sleep(0.05)

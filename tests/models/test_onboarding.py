@@ -23,6 +23,7 @@ def sign_up(store: Store, name: str, policy: Any = "invite", invitation: str = "
         name=name,
         password_hash="hash",
         invitation=invitation,
+        may_be_first=True,
         policy=policy,
         origin=Origin("192.0.2.7", ""),
     )

@@ -14,16 +14,17 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from tapeline import __version__, compose, datadir, descriptors, logs, settings
-from tapeline.accounts import users
+from tapeline.accounts import setup_code, users
 from tapeline.cli import demo as demonstration
 from tapeline.cli import demo_models
 from tapeline.cli.options import Config, Data, Database
 from tapeline.cli.spoken import HERE, spoken
 from tapeline.errors import CannotStart
-from tapeline.http import run_port
+from tapeline.http import hosts, run_port
 from tapeline.http.event_protocol import EventProtocol
 from tapeline.http.events_api import EventsApi
 from tapeline.http.services import Services
+from tapeline.models import onboarding
 from tapeline.settings import Settings
 
 log = logs.Log(__name__)
@@ -184,8 +185,21 @@ def _greeting(services: Services, where: str) -> str:
             f"  first account   open {where}/auth/signup",
             f"                  or run: tapeline user add you@example.com{_same_place(chosen)}",
         ]
+    lines += _about_setup(services)
     lines.append("  Ctrl-C stops it.")
     return "\n".join(lines)
+
+
+def _about_setup(services: Services) -> list[str]:
+    """What tells the owner from all others who can reach a server without accounts."""
+    if not services.store.read_now(onboarding.is_first_account_open):
+        return []
+    code = setup_code.shown(services.seal)
+    if hosts.is_reached_from_afar(services.settings):
+        return [f"  setup code      {code} (the first account needs it)"]
+    if services.settings.demo:
+        return []
+    return [f"  setup code      {code} (asked for only when you come through a proxy)"]
 
 
 def _about_models(services: Services) -> list[str]:

@@ -20,6 +20,7 @@ from tapeline.http.dispatch import Handler, handler
 from tapeline.http.docs_pages import show_docs
 from tapeline.http.edge import Edge
 from tapeline.http.events_api import EventsApi
+from tapeline.http.hosts import OurHosts
 from tapeline.http.metrics import CONTENT_TYPE, require_token
 from tapeline.http.rendering import STATIC
 from tapeline.http.routes import ROUTES
@@ -51,7 +52,7 @@ def build(services: Services) -> ASGIApp:
         },
     )
     app.router.redirect_slashes = False
-    return EventsApi(Edge(app, services.metrics), services)
+    return EventsApi(Edge(OurHosts(app, services.settings), services.metrics), services)
 
 
 def _beside(services: Services) -> Callable[[Starlette], AbstractAsyncContextManager[None]]:

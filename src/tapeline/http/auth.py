@@ -59,6 +59,12 @@ def is_same_origin(request: Request, services: Services) -> bool:
     return origin.partition("://")[2] in ours - {""}
 
 
+def is_foreign(request: Request, services: Services) -> bool:
+    """Whether a page of another site sent this. Programs say nothing about where they are from."""
+    says = {"sec-fetch-site", "origin"} & set(request.headers)
+    return bool(says) and not is_same_origin(request, services)
+
+
 def _id_token(request: Request) -> str | None:
     if token := request.headers.get("token"):
         return token

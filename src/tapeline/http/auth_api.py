@@ -25,6 +25,8 @@ class NewAccount(msgspec.Struct):
     name: str = ""
     invitation: str = ""
     """The secret of an invitation link, where sign-up needs one."""
+    setup_code: str = ""
+    """What `tapeline up` prints, for the first account where the server is reached from afar."""
 
 
 class SignedIn(msgspec.Struct, rename="camel"):
@@ -55,7 +57,14 @@ class Done(msgspec.Struct):
 
 async def verify_new(call: Call[NewAccount]) -> str:
     new = call.body
-    return await signing.verify_new(call.services, call.origin, new.email, new.password)
+    return await signing.verify_new(
+        call.services,
+        call.origin,
+        new.email,
+        new.password,
+        invitation=new.invitation,
+        may_be_first=_may_be_first(call),
+    )
 
 
 def sign_up(connection: Connection, call: Call[NewAccount]) -> SignedIn:
@@ -69,6 +78,7 @@ def sign_up(connection: Connection, call: Call[NewAccount]) -> SignedIn:
         password_hash=call.prepared,
         name=new.name,
         invitation=new.invitation,
+        may_be_first=_may_be_first(call),
         kind="token",
     )
     return _signed_in(call, secret, actor)
@@ -100,6 +110,10 @@ def sign_out(connection: Connection, call: Call[RefreshToken]) -> Done:
     _, sign_in_id = actor.signed_in()
     sign_ins.end(connection, actor, sign_in_id)
     return Done()
+
+
+def _may_be_first(call: Call[NewAccount]) -> bool:
+    return signing.may_be_first(call.services, call.request, call.body.setup_code)
 
 
 def _signed_in(call: Call[Any], secret: str, actor: Actor) -> SignedIn:

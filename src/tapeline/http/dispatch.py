@@ -12,7 +12,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from tapeline.accounts.actor import Actor
-from tapeline.errors import Invalid, MalformedBody, Missing, Problem
+from tapeline.errors import CrossSiteRequest, Invalid, MalformedBody, Missing, Problem
 from tapeline.http import auth, body, sessions, uploads
 from tapeline.http.endpoint import OPEN, Access, Call, Endpoint, Nothing
 from tapeline.http.multipart import Attachment
@@ -35,6 +35,8 @@ def handler(endpoint: Endpoint, services: Services) -> Handler:
         identify = None
         if endpoint.access not in OPEN:
             identify = auth.identify(request, services, endpoint.access)
+        elif request.method not in auth.SAFE_METHODS and auth.is_foreign(request, services):
+            raise CrossSiteRequest
         _check_path(request)
         query = _query(request, endpoint)
         if endpoint.attaches and identify:

@@ -9,7 +9,7 @@ from starlette.responses import Response
 from tapeline.accounts import invitations, sign_ins, users
 from tapeline.accounts.invitations import Offer
 from tapeline.errors import NoSuchSignIn, Problem
-from tapeline.http import auth, settings_page, signing
+from tapeline.http import auth, hosts, settings_page, signing
 from tapeline.http.redirects import Client, sign_in_first
 from tapeline.http.rendering import render
 from tapeline.http.sessions import set_session
@@ -60,8 +60,17 @@ async def show_sign_up(visit: Visit) -> Response:
 async def sign_up(visit: Visit) -> Response:
     services = visit.services
     email, password = visit.asked("email"), visit.asked("password")
+    invitation = visit.asked("invitation")
+    may_be_first = signing.may_be_first(services, visit.request, visit.asked("setup_code"))
     try:
-        password_hash = await signing.verify_new(services, visit.origin, email, password)
+        password_hash = await signing.verify_new(
+            services,
+            visit.origin,
+            email,
+            password,
+            invitation=invitation,
+            may_be_first=may_be_first,
+        )
 
         def job(connection: Connection) -> str:
             secret, _ = signing.sign_up(
@@ -71,7 +80,8 @@ async def sign_up(visit: Visit) -> Response:
                 email=email,
                 password_hash=password_hash,
                 name=visit.asked("name"),
-                invitation=visit.asked("invitation"),
+                invitation=invitation,
+                may_be_first=may_be_first,
                 kind="browser",
             )
             return secret
@@ -191,6 +201,8 @@ async def _sign_up_page(visit: Visit, problem: Problem | None = None) -> Respons
         problem=problem,
         account=None,
         first=await store.read(onboarding.is_first_account_open),
+        asks_for_code=hosts.may_come_from_afar(visit.request, visit.services.settings),
+        setup_code=visit.asked("setup_code"),
         policy=visit.services.settings.signup,
         email=visit.asked("email"),
         name=visit.asked("name"),

@@ -18,6 +18,7 @@ from tapeline.errors import (
     CrossSiteRequest,
     DocsNotBuilt,
     Forbidden,
+    ForeignHost,
     Invalid,
     Limited,
     Missing,
@@ -43,6 +44,7 @@ HEADLINES: dict[type[Problem], str] = {
     AlreadyMember: "You are in already",
     CrossSiteRequest: "That came from another site",
     DocsNotBuilt: "The documentation is not built",
+    ForeignHost: "Nothing answers to this name",
     NoSuchInvitation: "This invitation does not work",
     NoSuchShare: "This link does not work",
     NothingToShowYet: "Nothing to show yet",
@@ -61,6 +63,7 @@ LABELS = {
     "name": "The name",
     "new_password": "The new password",
     "password": "The password",
+    "setup_code": "The setup code",
 }
 
 

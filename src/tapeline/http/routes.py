@@ -22,6 +22,7 @@ from tapeline.errors import (
     NoSuchToken,
     NotReady,
     PersonalProject,
+    SetupCodeNeeded,
     SignUpClosed,
     TooManyAttempts,
     WrongCredentials,
@@ -77,7 +78,14 @@ ROUTES: tuple[Endpoint, ...] = (
         takes=auth_api.NewAccount,
         access=PUBLIC,
         once=False,
-        errors=(EmailTaken, SignUpClosed, InvitationNeeded, NoSuchInvitation, TooManyAttempts),
+        errors=(
+            EmailTaken,
+            SignUpClosed,
+            SetupCodeNeeded,
+            InvitationNeeded,
+            NoSuchInvitation,
+            TooManyAttempts,
+        ),
     ),
     post(
         path="/auth/signin",

@@ -8,12 +8,15 @@ import asyncio
 from dataclasses import dataclass
 
 from sqlalchemy import Connection
+from starlette.requests import Request
 
 from tapeline.accounts import limits, passwords, sign_ins, users
+from tapeline.accounts import setup_code as setup_codes
 from tapeline.accounts.actor import Actor
 from tapeline.accounts.sign_ins import Kind, Origin
 from tapeline.accounts.users import User
 from tapeline.errors import WrongCredentials, WrongPassword
+from tapeline.http import hosts
 from tapeline.http.services import Services
 from tapeline.models import onboarding
 from tapeline.settings import Settings
@@ -36,12 +39,33 @@ def sign_in(
     return _begin(connection, settings, user, kind, origin)
 
 
-async def verify_new(services: Services, origin: Origin, email: str, password: str) -> str:
-    """The hash of a new account's password."""
+async def verify_new(
+    services: Services,
+    origin: Origin,
+    email: str,
+    password: str,
+    *,
+    invitation: str,
+    may_be_first: bool,
+) -> str:
+    """The hash of a new account's password, for those who may sign up at all."""
     users.normal_email(email)
     passwords.check_rules(password, "password")
     await services.store.write(_count_address, services.settings, origin)
+    await services.store.read(
+        onboarding.require_way_in,
+        invitation=invitation,
+        may_be_first=may_be_first,
+        policy=services.settings.signup,
+    )
     return await _hash(services, password)
+
+
+def may_be_first(services: Services, request: Request, setup_code: str) -> bool:
+    """Whether this may become the first account: at the server's own computer, or with the code."""
+    if not hosts.may_come_from_afar(request, services.settings):
+        return True
+    return setup_codes.is_right(services.seal, setup_code)
 
 
 def sign_up(
@@ -53,6 +77,7 @@ def sign_up(
     password_hash: str,
     name: str,
     invitation: str,
+    may_be_first: bool,
     kind: Kind,
 ) -> tuple[str, Actor]:
     user = onboarding.sign_up(
@@ -61,6 +86,7 @@ def sign_up(
         name=name,
         password_hash=password_hash,
         invitation=invitation,
+        may_be_first=may_be_first,
         policy=settings.signup,
         origin=origin,
     )

@@ -6,7 +6,7 @@ from tapeline.accounts import audit, invitations, users
 from tapeline.accounts.actor import OPERATOR, Actor
 from tapeline.accounts.sign_ins import Origin
 from tapeline.accounts.users import User
-from tapeline.errors import InvitationNeeded, SignUpClosed
+from tapeline.errors import InvitationNeeded, SetupCodeNeeded, SignUpClosed
 from tapeline.models import projects
 from tapeline.settings import SignUp
 from tapeline.store import facts
@@ -20,6 +20,24 @@ def is_first_account_open(connection: Connection) -> bool:
     return not facts.is_claimed(connection, FIRST_ACCOUNT)
 
 
+def require_way_in(
+    connection: Connection, *, invitation: str, may_be_first: bool, policy: SignUp
+) -> None:
+    """Raise what keeps a person out, also before slow work is done for them. Whether an address is
+    taken is told only to those who may sign up at all."""
+    if is_first_account_open(connection):
+        if may_be_first:
+            return
+        if not invitation:
+            raise SetupCodeNeeded
+    if policy == "closed":
+        raise SignUpClosed
+    if invitation:
+        invitations.offer(connection, invitation)
+    elif policy == "invite":
+        raise InvitationNeeded
+
+
 def sign_up(
     connection: Connection,
     *,
@@ -27,18 +45,17 @@ def sign_up(
     name: str,
     password_hash: str,
     invitation: str,
+    may_be_first: bool,
     policy: SignUp,
     origin: Origin,
 ) -> User:
-    """A person makes their own account. The first one of an installation always may."""
-    first = facts.claim(connection, FIRST_ACCOUNT, users.normal_email(email))
-    # Whether an address is taken is told only to those who may sign up at all.
-    if not first and policy == "closed":
-        raise SignUpClosed
-    if invitation:
+    """A person makes their own account. The first one of an installation may, whatever the policy;
+    where others could come before its owner, `may_be_first` says who that is."""
+    first = may_be_first and facts.claim(connection, FIRST_ACCOUNT, users.normal_email(email))
+    if not first:
+        require_way_in(connection, invitation=invitation, may_be_first=False, policy=policy)
+    elif invitation:
         invitations.offer(connection, invitation)
-    elif not first and policy == "invite":
-        raise InvitationNeeded
     user = _open(connection, email, name, password_hash)
     actor = Actor(kind="account", id=user.id, label=user.email, address=origin.address)
     audit.record(connection, actor, "signed_up", f"user:{user.id}")

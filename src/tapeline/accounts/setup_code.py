@@ -1,0 +1,27 @@
+"""The setup code: whoever reads it where the server runs may make the first account from afar.
+
+It is made from the server's own key: the same after a restart and on all servers that share the
+keys, and stored nowhere. Once there is a first account it opens nothing.
+"""
+
+import hmac
+
+from tapeline.store.sealing import Seal
+
+LENGTH, GROUP = 12, 4  # 48 bits, and attempts are counted
+
+
+def shown(seal: Seal) -> str:
+    """As people copy it: in groups."""
+    code = _codes(seal)[0]
+    return "-".join(code[at : at + GROUP] for at in range(0, LENGTH, GROUP))
+
+
+def is_right(seal: Seal, given: str) -> bool:
+    """However it is written: with its dashes, with spaces, in capitals."""
+    plain = "".join(given.replace("-", "").split()).lower().encode("utf-8", "surrogatepass")
+    return any(hmac.compare_digest(one.encode(), plain) for one in _codes(seal))
+
+
+def _codes(seal: Seal) -> list[str]:
+    return [mark[:LENGTH] for mark in seal.marks(b"setup code")]
