@@ -1,6 +1,8 @@
 """Control groups: the limits as the kernel holds them, what a launch uses, and cleaning up."""
 
+import os
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -64,6 +66,46 @@ def test_cleaning_ends_what_is_left_and_keeps_what_lives(pad: Pad) -> None:
         assert not (found.folders["memory"] / "lost").exists()
         assert kept.poll() is None
         kept.kill()
+
+
+@needs_groups
+def test_a_launch_that_ends_meanwhile_takes_nothing_from_one_that_begins(
+    pad: Pad, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The last to end removes the parent: here right after the other has found it there."""
+    found = cgroups.find(pad.runs)
+    assert found is not None
+    make, ends = os.mkdir, iter(range(5))
+
+    def racing(path: str, mode: int = 0o777) -> None:
+        try:
+            make(path, mode)
+        finally:
+            if next(ends, None) is not None:
+                cgroups.remove(pad.runs, "other")
+
+    box = pad.spec("", pids=7).box
+    cgroups.make(found, "other", box)
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "mkdir", racing)
+        told = cgroups.make(found, "mine", box)
+    assert (found.folders["pids"] / "mine/pids.max").read_text() == "7\n"
+    assert all(Path(one).is_dir() for one in told["folders"])
+
+
+@needs_groups
+def test_many_launches_begin_and_end_at_once(pad: Pad) -> None:
+    found = cgroups.find(pad.runs)
+    assert found is not None
+    box = pad.spec("").box
+
+    def begin_and_end(name: str) -> None:
+        for _ in range(40):
+            cgroups.make(found, name, box)
+            cgroups.remove(pad.runs, name)
+
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(begin_and_end, "abcd"))
 
 
 @needs_groups

@@ -18,6 +18,7 @@ from tapeline.runs.box import Box
 
 NEEDED = ("memory", "cpu", "pids")
 PERIOD = 100_000  # microseconds over which the processor's share is counted
+TRIES = 100
 SERVER = "tapeline-server"
 
 Flavour = Literal["v1", "v2"]
@@ -55,9 +56,7 @@ def find(runs: Path) -> Tree | None:
 def make(tree: Tree, name: str, box: Box) -> dict[str, list[str]]:
     """A group with the box's limits: the files the shim needs of it."""
     folders = sorted({folder / name for folder in tree.folders.values()})
-    for folder in folders:
-        _make_folder(tree, folder)
-    (_limit_v1 if tree.flavour == "v1" else _limit_v2)(tree, name, box)
+    _make_limited(tree, folders, name, box)
     memory = tree.folders["memory"] / name
     events = "memory.oom_control" if tree.flavour == "v1" else "memory.events"
     return {
@@ -123,16 +122,30 @@ def _end_all_in(folder: Path) -> None:
                 os.kill(int(pid), signal.SIGKILL)
 
 
-def _make_folder(tree: Tree, folder: Path) -> None:
-    """Again if need be: a launch that ends just now may take the empty parent along."""
-    for _ in range(10):
-        with suppress(FileNotFoundError):
-            folder.parent.mkdir(exist_ok=True)
-            if tree.flavour == "v2":
-                _enable(folder.parent)
-            folder.mkdir(exist_ok=True)
+def _make_limited(tree: Tree, folders: list[Path], name: str, box: Box) -> None:
+    """All of it again if need be: the last launch to end takes the empty parent along, and with it
+    what was about to be made in it, at any point in between."""
+    limit = _limit_v1 if tree.flavour == "v1" else _limit_v2
+    for left in reversed(range(TRIES)):
+        try:
+            for folder in folders:
+                _make_folder(tree, folder)
+            limit(tree, name, box)
+        except (FileNotFoundError, PermissionError):  # so says a parent of 2 that came back bare
+            if not left:
+                raise
+        else:
             return
-    raise FileNotFoundError(folder)
+
+
+def _make_folder(tree: Tree, folder: Path) -> None:
+    """`exist_ok` would look once more whether it is a folder, when it may be gone again."""
+    with suppress(FileExistsError):
+        folder.parent.mkdir()
+    if tree.flavour == "v2":
+        _enable(folder.parent)
+    with suppress(FileExistsError):
+        folder.mkdir()
 
 
 def _limit_v1(tree: Tree, name: str, box: Box) -> None:
