@@ -17,6 +17,7 @@ import re
 import shutil
 import subprocess
 import sys
+import textwrap
 import threading
 import time
 from typing import Any, Iterator, NoReturn
@@ -33,6 +34,13 @@ UNREACHABLE = re.compile(
 NO_WHEEL = re.compile(
     r"no usable wheels|building (from source|source distributions) is disabled|no wheels? with a"
     r"|because it is marked as `--no-build`|no binary distribution|is not a wheel"
+)
+# The first words of a compiler, else the last of an exception, else the last error called so.
+CAUSES = (
+    (r"fatal error: .+", 0),
+    (r"^\S+:\d+.*: (error: .+)", 0),
+    (r"^(?:\w+\.)*\w*(?:Error|Exception|Exit): .+", -1),
+    (r"^(?:error|ERROR): (.+)", -1),
 )
 PINNED = re.compile(r"^([A-Za-z0-9][A-Za-z0-9._-]*)==([^\s;\\]+)", re.MULTILINE)
 
@@ -207,8 +215,12 @@ class Uv:
             raise self.failure("\n".join(words).strip(), doing, process.returncode)
 
     def failure(self, words: str, doing: str, status: int) -> Failed:
-        if UNREACHABLE.search(words):
-            return Unreachable("The package index cannot be reached from here.", words)
+        if UNREACHABLE.search(words.partition("[std")[0]):  # what a build says is no word of uv's
+            causes = re.findall(r"cause: (.+)", words) or ["it gave no reason"]
+            return Unreachable(
+                "The package index cannot be reached from here: {}.".format(shortened(causes[-1])),
+                words,
+            )
         if NO_WHEEL.search(words) and not self.plan["build"]:
             wanted = re.search(r"`([^`]+)` because building|Because ([^ ]+) has no usable", words)
             name = (wanted.group(1) or wanted.group(2)) if wanted else "A requirement"
@@ -219,15 +231,12 @@ class Uv:
                 "",
                 TRY_NEXT,
             )
-        if "No solution found" in words:
-            return Failed(
-                "The requirements cannot be met on Python {}.".format(self.plan["version"]), words
-            )
         if status < 0:
-            return Failed(
-                "{} was ended by signal {}: out of memory or time.".format(doing, -status), words
+            cause = "it was ended by signal {}, most likely for using too much memory".format(
+                -status
             )
-        return Failed("{} failed.".format(doing), words)
+            return Failed("{} failed: {} (setting install_memory).".format(doing, cause), words)
+        return Failed(what_failed(words, doing, self.plan["version"]), words)
 
 
 def copy_model(upload: str, model: str) -> None:
@@ -333,6 +342,46 @@ def open_to_all(environment: str) -> None:
 
 
 # Words
+
+
+def what_failed(words: str, doing: str, version: str) -> str:
+    """One sentence that names the package and the cause: it is all that most people read."""
+    error = re.search(r"error: (.+)", words)
+    causes = re.findall(r"^ +cause: (.+)", words, re.MULTILINE)
+    if not error:
+        return "{} failed.".format(doing)
+    if error.group(1).startswith("No solution found") and causes:
+        because = re.sub(r"^Because |, we can conclude.*", "", causes[-1])
+        because = re.sub(r"^(.*(\b\S+).*) and you require \2$", r"\1", because)
+        return "The requirements cannot be met on Python {}: {}.".format(
+            version, shortened(because)
+        )
+    built = re.match(r"Failed to (?:download and )?build `([^`]+)`", error.group(1))
+    if built:
+        cause = cause_of_build(words) or (causes or ["the build said nothing"])[-1]
+        return "{} could not be built: {}.".format(built.group(1), shortened(cause))
+    cause = ": " + causes[-1] if causes else ""
+    return "{} failed: {}.".format(doing, shortened(error.group(1) + cause))
+
+
+def cause_of_build(words: str) -> str:
+    """The line of a compiler or of an exception that says why; what comes last rarely does."""
+    said = words.partition("[stderr]")[2] or words.partition("[stdout]")[2]
+    text = textwrap.dedent(said.partition("\nhint: ")[0].strip("\n"))
+    missing = re.search(r"command '([^']+)' failed: No such file", text)
+    if missing:
+        return "it needs {}, which this machine does not have".format(missing.group(1))
+    for pattern, which in CAUSES:
+        found = re.findall(pattern, text, re.MULTILINE)
+        if found:
+            return str(found[which])
+    plain = re.findall(r"^\S.*", text, re.MULTILINE)  # what is indented belongs to a traceback
+    return str(plain[-1]) if plain else ""
+
+
+def shortened(cause: str) -> str:
+    cause = cause.strip().rstrip(".")
+    return cause if len(cause) <= 300 else cause[:299] + "\u2026"
 
 
 def listed(lock: str, plan: dict[str, Any]) -> str:

@@ -220,11 +220,14 @@ def test_what_does_not_exist_or_does_not_fit_is_told_apart_from_an_index_out_of_
     bench: Bench,
 ) -> None:
     output = bench.fail("no-such-fruit\n")
-    assert "no-such-fruit was not found" in output
-    assert "cannot be met" in output
+    cannot = f"The requirements cannot be met on Python {bench.python.version}"
+    said = f"{cannot}: no-such-fruit was not found in the package registry."
+    assert output.splitlines()[-1] == said
     output = bench.fail("apple<1\nbasket\n")
-    assert "apple<1" in output
-    assert f"The requirements cannot be met on Python {bench.python.version}." in output
+    assert (
+        output.splitlines()[-1]
+        == f"{cannot}: only apple==1.0 is available and you require apple<1."
+    )
 
 
 @pytest.mark.heavy
@@ -235,7 +238,7 @@ def test_an_index_out_of_reach_is_said_so_and_what_was_resolved_before_is_used(
     bench.now += 48 * 3600
     nowhere, output = install(bench.made, bench.wanted("basket\n"), offline=True)
     assert nowhere is None
-    assert "The package index cannot be reached from here." in output
+    assert "The package index cannot be reached from here: " in output.splitlines()[-1]
     wanted = bench.wanted("apple\n")
     assert bench.made.find(wanted) is None
     again, output = install(bench.made, wanted, offline=True)
@@ -265,7 +268,8 @@ def test_a_package_without_a_wheel_is_built_in_a_second_step(bench: Bench) -> No
 @pytest.mark.heavy
 def test_a_build_that_fails_says_what_the_build_said(bench: Bench, index: PackageIndex) -> None:
     index.add_source("homemade", "1.1", builder("raise SystemExit('no compiler today')"))
-    assert "no compiler today" in bench.fail("homemade==1.1\n")
+    output = bench.fail("homemade==1.1\n")
+    assert output.splitlines()[-1] == "homemade==1.1 could not be built: no compiler today."
 
 
 # Keeping house

@@ -59,6 +59,15 @@ def test_memory_is_told_apart() -> None:
     assert "memory" in story.changes["reason"]
 
 
+def test_what_the_shim_says_about_memory_is_on_the_log_and_is_the_reason() -> None:
+    story = Story(a_run("r", fence=1), 1, 99.0)
+    why = {"cause": "out_of_memory", "reason": "Out of memory: …"}
+    over = finished("crashed", signal=9, **why)
+    told(story, STARTED, ended(None, "out_of_memory", 9) | why, over)
+    lines = [one.fields["line"] for one in story.events if one.kind is kinds.LOG]
+    assert (lines, story.changes["reason"]) == (["Out of memory: …"], "Out of memory: …")
+
+
 def test_what_could_not_even_start_has_crashed_and_says_why() -> None:
     story = Story(a_run("r", fence=1), 1, 99.0)
     assert told(story, finished("not_started", reason="No such program.")) == ["Crashed"]
@@ -121,13 +130,13 @@ def test_a_backtest_that_was_killed_did_not_succeed_whatever_it_wrote_before() -
     assert "longer than a backtest may" in status["status_details"]
 
 
-def test_an_installation_that_failed_ends_the_run_with_the_installers_words() -> None:
+def test_an_installation_that_failed_ends_the_run_with_its_reason() -> None:
     story = Story(a_run("r"), 1, 99.0)
-    story.failed("No solution found.\nBecause …", 5.0)
+    story.failed("There is no six.", 5.0)
     assert [one.fields["message"] for one in story.events] == ["Failed to Install"]
-    assert story.changes["state"] == "failed"
+    assert (story.changes["state"], story.changes["reason"]) == ("failed", "There is no six.")
     tested = Story(a_run("t", kind="backtest", backtest_id="b"), 1, 99.0)
-    tested.failed("No solution found.\nBecause …", 5.0)
+    tested.failed("There is no six.", 5.0)
     status = tested.events[-1].fields
-    assert status["status_summary"] == "No solution found."
+    assert status["status_summary"] == "There is no six."
     assert status["time_elapsed"] == 0.0

@@ -42,6 +42,12 @@ def default(plans: dict[str, Plan]) -> Plan:
     return plans.get(DEFAULT) or next(iter(plans.values()))
 
 
+def larger(plans: dict[str, Plan], memory_mb: int) -> Plan | None:
+    """The next one with more memory."""
+    more = [one for one in plans.values() if one.memory_mb > memory_mb]
+    return min(more, key=lambda one: one.memory_mb, default=None)
+
+
 def _read(text: str) -> dict[str, Plan]:
     """The settings have checked the text already."""
     found = {}

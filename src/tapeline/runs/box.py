@@ -37,6 +37,8 @@ class Policy(msgspec.Struct, kw_only=True):
     time_limit: float | None = None
     journal_bytes: int = 64 * 1024 * 1024
     line_bytes: int = 65_536
+    beyond_memory: str = "It used more memory than it may."
+    """What to say when it did."""
 
 
 class Launch(msgspec.Struct, kw_only=True):

@@ -6,6 +6,7 @@ import time
 from collections import defaultdict, deque
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from tapeline.background import Background
 from tapeline.errors import CannotInstall, CannotLaunch
@@ -16,7 +17,6 @@ from tapeline.runs.environments import TRY_NEXT, Environment, Environments, Want
 from tapeline.runs.journal_records import Record
 
 LOOK_EVERY = 0.02
-LAST_LINES = 15
 SUFFIX = "-install"
 BYTECODE = "-bytecode"
 
@@ -71,7 +71,7 @@ class Installing:
         name = f"{environment.key}{BYTECODE}"
         box = self._environments.bytecode_step(wanted, environment)
         try:
-            self._run(box, name, _Nobody(), deque(maxlen=LAST_LINES))
+            self._run(box, name, _Nobody(), deque(maxlen=1))
         finally:
             shutil.rmtree(self._runs / name, ignore_errors=True)
 
@@ -80,7 +80,8 @@ class Installing:
 
     def _make(self, wanted: Wanted, run_id: str, progress: Progress) -> Environment:
         name = f"{run_id}{SUFFIX}"
-        said: deque[str] = deque(maxlen=LAST_LINES)
+        # install.py ends with the sentence that says what failed; what came before is in the log.
+        said: deque[str] = deque(maxlen=1)
         try:
             for box in self._environments.steps(wanted, name, bytecode=False):
                 exit_code = self._run(box, name, progress, said)
@@ -93,7 +94,7 @@ class Installing:
         finally:
             self._environments.discard(name)
             shutil.rmtree(self._runs / name, ignore_errors=True)
-        raise CannotInstall("\n".join(said) or "The installation failed without a word.")
+        raise CannotInstall(said[-1] if said else "The installation failed without a word.")
 
     def _run(self, box: Box, name: str, progress: Progress, said: deque[str]) -> int | None:
         """Its exit status; None when it did not come to one."""
@@ -118,25 +119,28 @@ class Installing:
                 f"The installation could not be started: {error.message}"
             ) from error
         try:
-            return self._follow(folder, lock, progress, said)
+            end = self._follow(folder, lock, progress, said)
+            return _exit_code(end, box, said)
         finally:
             shims.wait_free(lock, 5.0)
             lock.unlink(missing_ok=True)
 
-    def _follow(self, folder: Path, lock: Path, progress: Progress, said: deque[str]) -> int | None:
+    def _follow(
+        self, folder: Path, lock: Path, progress: Progress, said: deque[str]
+    ) -> dict[str, Any] | None:
+        """How it ended; None when nobody was left to say."""
         offset, held = 0, True
         while True:
             chunk = journal.read(folder, offset)
             offset = chunk.offset
             lines = [one for one in chunk.records if one.kind != "state"]
-            said.extend(one.text for one in lines)
+            said.extend(one.text for one in lines if one.text.strip())
             if lines:
                 progress.lines(lines)
             if (end := _end(chunk.records)) is not None:
-                return _exit_code(end, said)
+                return end.state or {}
             if not chunk.records:
                 if not held:
-                    said.append("The installation was killed from outside.")
                     return None
                 held = shims.is_held(lock)
                 time.sleep(LOOK_EVERY)
@@ -146,15 +150,23 @@ def _end(records: list[Record]) -> Record | None:
     return next((one for one in records if one.state and one.state["event"] == "finished"), None)
 
 
-def _exit_code(end: Record, said: deque[str]) -> int | None:
-    state = end.state or {}
-    if state.get("cause") == "out_of_memory":
-        said.append("The installation used more memory than it may (setting install_memory).")
-    elif state.get("cause") == "time_limit":
-        said.append("The installation took longer than it may (setting install_minutes).")
-    elif state.get("outcome") == "stopped":
+def _exit_code(end: dict[str, Any] | None, box: Box, said: deque[str]) -> int | None:
+    """None when it did not come to one; then what is said last is why."""
+    code = None if end is None else end.get("exit_code")
+    if end is None:
+        said.append("The installation was killed from outside.")
+    elif end.get("outcome") == "stopped":
         said.append("The installation was stopped.")
-    elif state.get("outcome") == "not_started":
-        said.append(str(state.get("reason")))
-    code = state.get("exit_code")
-    return code if isinstance(code, int) and state.get("outcome") != "stopped" else None
+        return None
+    elif end.get("outcome") == "not_started":
+        said.append(str(end.get("reason")))
+    elif end.get("cause") == "out_of_memory":
+        most = f"{box.memory_mb:,} MB (setting install_memory)"
+        said.append(f"The installation used more memory than it may: {most}.")
+    elif end.get("cause") == "time_limit":
+        said.append("The installation took longer than it may (setting install_minutes).")
+    elif end.get("cause") == "disk_full":
+        said.append(f"The installation used more disk space than it may: {box.disk_mb:,} MB.")
+    elif end.get("cause") == "signal":
+        said.append(f"The installation was ended by signal {end.get('signal')}.")
+    return code if isinstance(code, int) else None

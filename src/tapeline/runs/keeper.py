@@ -278,6 +278,7 @@ class Keeper:
                 self._engine.prepare, job, telling, pool=self._installing
             )
         except CannotInstall as error:
+            await self._in_thread(telling.because, error.message)
             self._problems[run.id] = error.message
             return
         except CannotPrepareNow as error:

@@ -14,6 +14,7 @@ from tapeline.errors import (
     CannotPrepareNow,
     Problem,
 )
+from tapeline.models import plans
 from tapeline.runs import beside, cgroups, journal, remains, run_box, shims, unpacking
 from tapeline.runs.box import Launch, Policy
 from tapeline.runs.cgroups import Usage
@@ -139,6 +140,9 @@ class LocalEngine:
                 restart=run.kind == "live",
                 grace=float(settings.stop_seconds),
                 time_limit=settings.backtest_minutes * 60.0 if run.backtest_id else None,
+                beyond_memory=run_box.beyond_memory(
+                    run, plans.offered(settings, "backtesting" if run.backtest_id else "live")
+                ),
             ),
             unsafe=settings.unsafe_no_sandbox,
         )

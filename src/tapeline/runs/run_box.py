@@ -4,11 +4,13 @@ import json
 import math
 from pathlib import Path
 
+from tapeline.models.plans import Plan, larger
 from tapeline.runs import beside
 from tapeline.runs.box import Box
 from tapeline.runs.engine import Given, Job
 from tapeline.runs.environments import Environment
 from tapeline.runs.interpreters import Interpreter
+from tapeline.runs.run import Run
 
 MODEL, OUT, STATE = "/model", "/out", "/state"
 TMP_SHARE = 2  # a run's temporary files are memory: at most this part of what its plan has
@@ -71,6 +73,15 @@ def compose(
         disk_mb=disk_mb,
         uid=uid,
     )
+
+
+def beyond_memory(run: Run, plans: dict[str, Plan]) -> str:
+    """What a run that used more than its plan has is told, and what would help."""
+    used = f"Out of memory: it used more than the {run.memory_mb:,} MB of plan {run.plan}."
+    more = larger(plans, run.memory_mb)
+    if more is None:
+        return f"{used} No plan has more; whoever runs this server can add one (setting plans)."
+    return f"{used} The next larger plan is {more.name} ({more.memory_mb:,} MB)."
 
 
 def _program(job: Job) -> list[str]:

@@ -105,9 +105,7 @@ class Story:
         self.changes |= {"state": "restarting", "fence": None, "restarts": self.run.restarts + 1}
 
     def failed(self, reason: str, at: float) -> None:
-        """It could not be prepared: what it needs could not be installed."""
-        if "\n" not in reason:  # else it is what the installer said, which is there already
-            self.line(reason, "system", at)
+        """What it needs could not be installed. The log has the reason already."""
         self.lifecycle("Failed to Install", at)
         self._end("failed", reason, at, None)
 
@@ -125,7 +123,7 @@ class Story:
         self.changes["exit_code"] = state["exit_code"]
         if state["cause"] == "stopped" or state["exit_code"] == 0:
             return
-        self.line(f"{_how(state)}.", "system", at)
+        self.line(state.get("reason") or f"{_how(state)}.", "system", at)
         message = "Out of Memory" if state["cause"] == "out_of_memory" else "Crashed"
         self.lifecycle(message, at, running=False, end_at=at)
 

@@ -17,11 +17,19 @@ class Telling:
         self._store = store
         self._collector = collector
         self._run_id = run_id
+        self._last = ""
 
     def installing(self) -> None:
         self._tell(lambda story: story.lifecycle("Installing Dependencies", time.time()))
 
+    def because(self, reason: str) -> None:
+        """Why it failed, unless the installer's last line says so."""
+        if reason != self._last:
+            self._tell(lambda story: story.line(reason, "system", time.time()))
+
     def lines(self, records: list[Record]) -> None:
+        self._last = next((one.text for one in reversed(records) if one.text.strip()), self._last)
+
         def tell(story: Story) -> None:
             for one in records:
                 if one.kind != "state":

@@ -55,7 +55,7 @@ class Shim:
             cause, code, signalled = last.result()
             end = {"cause": cause, "exit_code": code, "signal": signalled}
             if last.ran or last.cause or number > 1:
-                self.spool.state(event="ended", attempt=number, **end)
+                self.spool.state(event="ended", attempt=number, **end, **self._remark(end))
             after = self._after(last, number, end)
             if isinstance(after, float):
                 self.spool.state(
@@ -108,13 +108,27 @@ class Shim:
         if end["cause"] == "exit" and end["exit_code"] == 0:
             return "exited", "Exited."
         if not self._policy["restart"] or end["cause"] == "time_limit":
-            return "crashed", _described(end)
+            return "crashed", self._described(end)
         now = time.monotonic()
         self._crashes = [*self._crashes[-20:], (last.started_at, now)]
         wait = restarting.decide(self._crashes, now)
         if wait is not None:
             return wait
-        return "crashed", f"{_described(end)} Given up: that was crash 5 within 10 minutes."
+        return "crashed", f"{self._described(end)} Given up: that was crash 5 within 10 minutes."
+
+    def _described(self, end: dict[str, Any]) -> str:
+        words: dict[str, str] = {
+            "out_of_memory": self._policy["beyond_memory"],
+            "disk_full": "It used more disk space than it may.",
+            "time_limit": "It took longer than it may.",
+            "exit": f"It ended with exit code {end['exit_code']}.",
+            "signal": f"It was ended by signal {end['signal']}.",
+        }
+        return words[end["cause"]]
+
+    def _remark(self, end: dict[str, Any]) -> dict[str, str]:
+        """What only the one who launched it can say: how much memory there is besides."""
+        return {"reason": self._described(end)} if end["cause"] == "out_of_memory" else {}
 
     def _finish(self, outcome: str, reason: str, restarts: int, end: dict[str, Any]) -> None:
         said = {"outcome": outcome, "restarts": restarts, "reason": reason}
@@ -201,14 +215,3 @@ def _catch_signals() -> socket.socket:
     for number in (signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     return alarm
-
-
-def _described(end: dict[str, Any]) -> str:
-    words = {
-        "out_of_memory": "It used more memory than its plan allows.",
-        "disk_full": "It used more disk space than it may.",
-        "time_limit": "It took longer than it may.",
-        "exit": f"It ended with exit code {end['exit_code']}.",
-        "signal": f"It was ended by signal {end['signal']}.",
-    }
-    return words[end["cause"]]
