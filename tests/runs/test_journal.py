@@ -46,6 +46,17 @@ def test_a_launch_that_wrote_nothing_has_no_records(tmp_path: Path) -> None:
     assert journal.read(tmp_path, 0) == journal.Chunk([], 0, 0)
 
 
+def test_a_read_that_is_full_stops_before_the_next_segment(spool: Make, tmp_path: Path) -> None:
+    made = spool(tmp_path, 100_000)
+    lines = [b"%06d" % number + b"x" * 200 for number in range(300)]
+    for line in lines:
+        made.output(b"o", [line])
+    segments = list((tmp_path / "journal").iterdir())
+    assert len(segments) > 1
+    texts, _, lost = read_all(tmp_path, limit=1000)
+    assert (texts, lost) == ([one.decode() for one in lines], 0)
+
+
 def test_records_come_back_in_order_with_their_kind(spool: Make, tmp_path: Path) -> None:
     made = spool(tmp_path)
     made.state(event="started", attempt=1, pid=7)

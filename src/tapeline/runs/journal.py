@@ -67,6 +67,8 @@ class _Reading:
         self._parts: list[bytes | Skipped] = []
 
     def segment(self, path: Path, start: int, following: int | None) -> None:
+        if self._left <= 0:
+            return  # the next read goes on in the segment before
         try:
             with _opened(path) as file:
                 file.seek(self.position - start)
