@@ -322,6 +322,10 @@ class UnreadableJournal(Problem):
     """What this run has written cannot be read."""
 
 
+class BacktestKey(Conflict):
+    """This key was made for a backtest and writes that backtest only."""
+
+
 class CannotInstall(Problem):
     """The environment of this model could not be made. Its log says why; start it again."""
 

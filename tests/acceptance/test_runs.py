@@ -281,6 +281,41 @@ if __name__ == "__main__":
     assert trader.lifecycle(tested["modelId"])["message"] is None
 
 
+def test_a_backtest_that_reports_as_if_it_were_live_writes_nothing_live(trader: Trader) -> None:
+    script = """
+import json, os, urllib.error, urllib.request
+
+def post(path, body):
+    names = {"model_id": "MODEL_ID", "api_key": "API_KEY", "api_pass": "API_PASS"}
+    headers = {key: os.environ["TAPELINE_" + name] for key, name in names.items()}
+    headers["Content-Type"] = "application/json"
+    url = os.environ["TAPELINE_URL"] + path
+    try:
+        urllib.request.urlopen(urllib.request.Request(url, json.dumps(body).encode(), headers))
+        print(path, 200)
+    except urllib.error.HTTPError as error:
+        print(path, error.code, json.load(error)["code"])
+
+order = {"symbol": "BTC-USD", "exchange": "x", "id": "o", "side": "buy", "size": 1, "price": 2}
+post("/v1/live/spot-limit", order)
+post("/v1/live/screener-result", {"result": {"BTC-USD": {"score": 1}}})
+post("/v1/model/lifecycle", {"message": "I am alive", "running": True})
+post("/v1/live/log", {"line": "by habit"})
+"""
+    archive = zipped({"main.py": script}, type="screener", screener={"schedule": "0 0 1 1 *"})
+    tested = trader.backtest("", archive=archive, type="screener")
+    run, model = trader.wait_for_end(tested), tested["modelId"]
+    assert run["state"] == "exited", trader.backtest_lines(tested)
+    said = trader.backtest_lines(tested)
+    assert {"by habit", "/v1/live/log 200", "/v1/model/lifecycle 200"} <= set(said)
+    assert "/v1/live/spot-limit 409 backtest_key" in said
+    assert "/v1/live/screener-result 409 backtest_key" in said
+    assert trader.lifecycle(model)["message"] != "I am alive"
+    assert trader.get(f"/api/models/{model}/orders")["items"] == []
+    assert trader.get(f"/api/models/{model}/screener/history")["items"] == []
+    assert trader.lines(model) == []
+
+
 def test_a_failing_backtest_keeps_its_traceback(trader: Trader) -> None:
     tested = trader.backtest("def backtest():\n    return 1 / 0\n")
     run = trader.wait_for_end(tested)

@@ -380,3 +380,40 @@ def test_durable_events_are_on_the_disk_when_the_call_returns(make: Make, model:
     client.log("safe")
     assert client.flush()
     assert lines(model) == ["safe"]
+
+
+def test_what_the_key_of_a_backtest_does_not_allow_is_set_apart(tmp_path: Path) -> None:
+    with answering() as server:
+        server.say(409, "backtest_key")
+        client = Client(server.url, "m", "k", "p", folder=str(tmp_path))
+        client.mark_price("BTC-USD", 1.0)
+        assert client.flush()
+        assert client.stats()["rejected"] == 1
+        server.answers = [(200, {}, {})]
+        client.log("later")
+        assert client.flush()
+        assert client.close()
+    assert b'"later"' in server.requests[-1][1]
+    assert b"mark-price" not in server.requests[-1][1]
+
+
+def test_a_backtest_leaves_alone_what_a_live_run_left(tmp_path: Path) -> None:
+    """They share the model's folder, but not a key: a backtest's writes nothing live."""
+    with answering() as server:
+        server.say(503, "store_unavailable")
+        live = Client(server.url, "m", "k", "p", folder=str(tmp_path))
+        live.log("of the live run")
+        assert not live.flush(0.2)
+        assert not live.close(0.1)
+        server.answers = [(200, {}, {})]
+        before = len(server.requests)
+        tested = Client(server.url, "m", "b", "p", folder=str(tmp_path), backtest_id="t")
+        tested.log("of the backtest")
+        assert tested.flush()
+        assert tested.close()
+        assert b"of the live run" not in b"".join(body for _, body in server.requests[before:])
+        again = Client(server.url, "m", "k", "p", folder=str(tmp_path))
+        again.log("of its successor")
+        assert again.flush()
+        assert again.close()
+    assert server.lines()[-2:] == ["of the live run", "of its successor"]

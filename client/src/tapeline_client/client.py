@@ -116,6 +116,7 @@ class Client(Events):
             linger=linger,
             durable=durable,
             where=self.folder,
+            alone=self.backtest_id is not None,
         )
 
     # Waiting and ending

@@ -20,6 +20,7 @@ FIRST_DELAY, LONGEST_DELAY = 0.25, 30.0
 REFUSED_DELAY = 5.0  # a key or model that is wrong is put right by a person
 LOOK_AROUND = 5.0  # seconds between two looks for queues whose process died
 SYNC_SECONDS = 1.0
+SET_ASIDE = ("idempotency_key_reused", "backtest_key")  # no repeat will be taken either
 MOST_SET_ASIDE = 64 * 1024 * 1024
 
 
@@ -34,6 +35,7 @@ class Sender:
         linger: float,
         durable: bool,
         where: str,
+        alone: bool = False,
     ) -> None:
         self._spool = spool
         self._transport = transport
@@ -42,6 +44,7 @@ class Sender:
         self._linger = linger
         self._durable = durable
         self._where = where
+        self._alone = alone
         self.own = Outbox(spool, durable=durable)
         self._others: list[tuple[Outbox, Leftovers]] = []
         self._looked = 0.0
@@ -187,7 +190,7 @@ class Sender:
         self.last_error = f"{answer.status} {answer.error}"
         if answer.status == 409 and answer.code == "superseded":
             self._give_up(answer)
-        elif answer.status in (400, 413, 422) or answer.code == "idempotency_key_reused":
+        elif answer.status in (400, 413, 422) or answer.code in SET_ASIDE:
             self._delay = 0.0
             self._set_aside(outbox, batch, answer)
         elif answer.status in (429, 409) or answer.status >= 500:
@@ -248,6 +251,8 @@ class Sender:
     def _look_around(self) -> None:
         now = time.monotonic()
         if self._parent is None or self._others or (self._looked and now < self._looked):
+            return
+        if self._alone:  # a backtest's key would not be taken for what a live run left
             return
         self._looked = now + LOOK_AROUND
         mine = self._spool.folder.path if self._spool.folder is not None else ""

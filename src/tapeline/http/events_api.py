@@ -17,6 +17,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from tapeline.errors import (
+    BacktestKey,
     MethodNotAllowed,
     NoSuchModel,
     Problem,
@@ -37,6 +38,7 @@ from tapeline.tape.append import Appended
 from tapeline.tape.clock import read_time
 from tapeline.tape.event import Event, Submission
 from tapeline.tape.kinds import BY_PATH
+from tapeline.tape.of_backtest import kept_apart
 from tapeline.tape.staging import Stage
 from tapeline.tape.tapes import Way
 
@@ -97,7 +99,7 @@ class EventsApi:
                 whole.path, whole.content, _moment(headers), way.tape, self._services.settings
             )
             self._services.inbox.put(
-                Submission([event], way.key_id), partial(self._settle, whole, started, credentials)
+                self._submission([event], way), partial(self._settle, whole, started, credentials)
             )
         except Exception:  # noqa: BLE001 - a bug, too, is logged and answered by the usual way
             return False
@@ -164,7 +166,7 @@ class EventsApi:
         else:
             values, lenient = await event_bodies.decoded(content, headers, settings)
             event = event_bodies.event(path, values, moment, way.tape, settings, lenient=lenient)
-        submission = Submission([event], way.key_id)
+        submission = self._submission([event], way)
         if b"idempotency-key" in headers:
             said = event.kind.name.encode() + event.body
             request = _request_key(headers, path, way, said, self._services.seal)
@@ -189,7 +191,7 @@ class EventsApi:
                 header = await event_results.take(scope, headers, receive, stage)
                 events = [event_bodies.result_event(header, stage.newest, moment, way.tape)]
                 said = events[0].body
-            submission = Submission(events, way.key_id)
+            submission = self._submission(events, way, batch=scope["path"] == BATCH)
             if b"idempotency-key" in headers:
                 request = _request_key(headers, scope["path"], way, said, self._services.seal)
                 if await self._store_once(request, way, submission):
@@ -211,6 +213,17 @@ class EventsApi:
             receive, settings.max_large_body, settings.body_seconds
         )
         return content, await event_batches.read(content, headers, moment, stage)
+
+    def _submission(self, events: list[Event], way: Way, *, batch: bool = False) -> Submission:
+        if way.backtest_id is not None:
+            longest = self._services.settings.max_line
+            for index, event in enumerate(events):
+                try:
+                    events[index] = kept_apart(event, way.backtest_id, longest)
+                except BacktestKey as refusal:
+                    where = f"Item {index}: " if batch else ""
+                    raise BacktestKey(where + refusal.message, field=refusal.field) from None
+        return Submission(events, way.key_id)
 
     async def _store_once(self, request: RequestKey, way: Way, submission: Submission) -> bool:
         """By itself, in one transaction with the memory of the key; whether it was the first."""

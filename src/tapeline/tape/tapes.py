@@ -9,6 +9,8 @@ from tapeline.accounts import keys, members
 from tapeline.accounts.actor import Actor
 from tapeline.errors import NoSuchModel, NoSuchProject
 from tapeline.store import upsert
+from tapeline.store.run_tables import runs
+from tapeline.store.tables import keys as key_table
 from tapeline.store.tables import models
 from tapeline.store.tape_tables import tapes
 from tapeline.tape.seals import GENESIS
@@ -19,6 +21,8 @@ class Way(NamedTuple):
 
     key_id: str
     tape: int
+    backtest_id: str | None = None
+    """Of the backtest that the key's run is: it writes nothing else."""
 
 
 class Reading(NamedTuple):
@@ -40,7 +44,12 @@ def way_of_key(
     owner = connection.scalar(select(models.c.project_id).where(models.c.id == model_id))
     if owner is None or owner != actor.project_id:
         raise NoSuchModel("There is no such model in this key's project.", field="model_id")
-    return Way(key_id, open_tape(connection, model_id))
+    backtest_id = connection.scalar(
+        select(runs.c.backtest_id)
+        .join(key_table, key_table.c.run_id == runs.c.id)
+        .where(key_table.c.id == key_id)
+    )
+    return Way(key_id, open_tape(connection, model_id), backtest_id)
 
 
 def hold(connection: Connection, tape: int, *, alone: bool = False) -> bool:
