@@ -239,6 +239,14 @@ class NoSuchVersion(Missing):
     field = "versionId"
 
 
+class NoSuchStarter(Missing):
+    """There is no such starter model."""
+
+
+class StarterNameTaken(Conflict):
+    """Another starter model has this name. Choose another."""
+
+
 class NoSuchSecret(Missing):
     """This model has no secret of this name."""
 

@@ -120,8 +120,8 @@ def test_it_is_alive_shared_and_marked_as_a_demo(home: Home) -> None:
 
 
 def test_it_is_removed_while_the_server_runs_and_made_anew(home: Home) -> None:
-    home.run("user", "add", "ada@example.com", stdin=PASSWORD)
     demo = up(home)
+    home.run("user", "add", "ada@example.com", stdin=PASSWORD)
     demo.wait_until_alive()
     with demo.server.client() as ada:
         said = {"email": "ada@example.com", "password": PASSWORD}
@@ -170,8 +170,8 @@ def test_it_is_removed_without_a_server_with_all_it_left(home: Home) -> None:
 
 
 def test_a_project_that_others_work_in_is_not_taken_from_them(home: Home) -> None:
-    home.run("user", "add", "ada@example.com", stdin=PASSWORD)
     demo = up(home)
+    home.run("user", "add", "ada@example.com", stdin=PASSWORD)
     path = f"/api/projects/{demo.project}"
     invited = demo.ask("POST", f"{path}/invitations", json={"role": "member"})["url"]
     with demo.server.client() as ada:

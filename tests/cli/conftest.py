@@ -140,9 +140,10 @@ def until(process: "subprocess.Popen[str]", text: str, seconds: float = SLOW_MAC
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     home = Home(tmp_path_factory.mktemp("server"))
     everywhere = ",".join(one.path for one in pythons())
+    started = home.up(TAPELINE_PYTHONS=everywhere, TAPELINE_STOP_SECONDS="2")
     added = home.run("user", "add", "ada@example.com", "--name", "Ada", stdin=PASSWORD)
     assert added.returncode == 0, added.stderr
-    yield home.up(TAPELINE_PYTHONS=everywhere, TAPELINE_STOP_SECONDS="2")
+    yield started
     home.servers[-1].end()
     home.close()
 

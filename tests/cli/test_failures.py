@@ -51,11 +51,7 @@ def test_what_is_not_there_is_said(ada: Person) -> None:
 
 
 def test_two_models_of_one_name_are_told_apart_by_id(ada: Person) -> None:
-    folder = ada.at / "twin"
-    folder.mkdir()
-    (folder / "main.py").write_text("print()\n")
-    (folder / "platform.json").write_text('{"main_script": "main.py"}')
-    ids = [ada.gets("deploy", "twin", "--new", "--detach")["modelId"] for _ in range(2)]
+    ids = [ada.gets("models", "new", "twin")["modelId"] for _ in range(2)]
     said = ada.fails(1, "logs", "twin")
     assert "There are 2 models named twin." in said
     assert all(one in said for one in ids)
@@ -67,7 +63,7 @@ def test_a_folder_that_is_no_model(ada: Person) -> None:
     said = ada.fails(1, "deploy", "nothing", "--new")
     assert "There is no platform.json" in said
     assert "tapeline init nothing" in said
-    assert "is no folder" in ada.fails(1, "deploy", "nowhere", "--new")
+    assert "is not a folder" in ada.fails(1, "deploy", "nowhere", "--new")
     (ada.at / "nothing/platform.json").write_text("{")
     assert "cannot be read" in ada.fails(1, "deploy", "nothing", "--new")
     (ada.at / "nothing/platform.json").write_text('{"main_script": "gone.py"}')
@@ -84,8 +80,8 @@ def test_an_archive_that_is_too_large_is_said_in_the_server_s_words(
     tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     home = Home(tmp_path_factory.mktemp("small"))
-    home.run("user", "add", "ada@example.com", stdin=PASSWORD)
     server = home.up(TAPELINE_MAX_ARCHIVE="100000")
+    home.run("user", "add", "ada@example.com", stdin=PASSWORD)
     try:
         person = Person(tmp_path / "person", server).signs_in()
         (person.at / "fat").mkdir()
@@ -100,7 +96,7 @@ def test_an_archive_that_is_too_large_is_said_in_the_server_s_words(
 
 
 def test_how_a_command_is_written_wrongly(person: Person) -> None:
-    assert "No such command 'lgs'. Did you mean 'logs'?" in person.fails(2, "lgs")
+    assert "No such command 'lgs'. Did you mean logs?" in person.fails(2, "lgs")
     assert "Try: tapeline logs --help" in person.fails(2, "logs", "--nonsense")
     assert "not both" in person.fails(2, "login", "--token", "x", "--email", "a@b.c")
 
@@ -168,3 +164,31 @@ def test_every_status_is_documented() -> None:
     page = (ROOT / "docs/command-line.md").read_text()
     for code, sentence in EXIT_CODES.items():
         assert f"| {code} | {sentence} |" in page
+
+
+def test_a_bare_command_shows_its_help(ada: Person) -> None:
+    for arguments in ([], ["backtests"]):
+        ended = ada.run(*arguments)
+        assert (ended.returncode, ended.stderr) == (0, "")
+        assert "Usage: tapeline" in ended.stdout
+
+
+def test_a_misspelt_command_is_answered_with_what_was_meant(ada: Person) -> None:
+    assert ada.fails(2, "depoly") == (
+        "tapeline: No such command 'depoly'. Did you mean deploy or demo? Try: tapeline --help"
+    )
+    assert "No such option: --jason. Did you mean --json?" in ada.fails(2, "ps", "--jason")
+
+
+def test_values_that_would_be_ignored_are_refused(ada: Person) -> None:
+    assert "--side is buy or sell, not long" in ada.fails(2, "orders", "x", "--side", "long")
+    ada.does("init", "strategy")
+    said = ada.fails(2, "deploy", "strategy", "--new", "--schedule", "* * * * *")
+    assert "--schedule is for screeners" in said
+
+
+def test_an_account_is_not_added_to_a_folder_without_an_installation(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    said = home.refused("user", "add", "ada@example.com", "--data", "elsewhere", exit_code=1)
+    assert "There is no Tapeline in" in said
+    assert not (tmp_path / "elsewhere").exists()

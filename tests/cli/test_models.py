@@ -301,3 +301,94 @@ def test_a_large_upload_has_a_bar_at_a_terminal_alone(ada: Person) -> None:
     assert "Uploading" in plain(sent)
     ended = ada.run("deploy", "large", "--detach")
     assert "Uploading" not in ended.stdout + ended.stderr
+
+
+def test_a_version_comes_back_as_it_was_uploaded(ada: Person) -> None:
+    folder = write_model(ada.at / "pulled", "print('first')\n")
+    (folder / "data").mkdir()
+    (folder / "data/a.csv").write_text("1,2\n")
+    made = ada.gets("deploy", "pulled", "--new", "--detach")
+    (folder / "main.py").write_text("print('second')\n")
+    ada.does("deploy", "pulled", "--detach")
+    said = ada.does("pull", "1", "--model", "pulled")
+    back = ada.at / "pulled-v1"
+    assert f"{back} holds version 1 of pulled: 3 files." in said
+    assert (back / "main.py").read_text() == "print('first')\n"
+    assert (back / "data/a.csv").read_text() == "1,2\n"
+    assert json.loads((back / "platform.json").read_text())["model_id"] == made["modelId"]
+    assert ada.gets("backtest", "pulled-v1", "--detach")["version"] == 1, "and is known"
+    assert "already" in ada.fails(1, "pull", "1", "--model", "pulled")
+    ada.does("pull", "v2", "--model", "pulled", "--zip", "two.zip")
+    assert (ada.at / "two.zip").read_bytes().startswith(b"PK")
+    assert "has no version 9" in ada.fails(4, "pull", "9", "--model", "pulled")
+
+
+def test_a_model_of_ones_own_becomes_a_starter_model(ada: Person) -> None:
+    write_model(ada.at / "mine", "print('mine')\n")
+    ada.does("deploy", "mine", "--new", "--detach")
+    assert "--from my-start" in ada.does("models", "publish", "my-start", "--model", "mine")
+    assert "my-start" in ada.does("init", "--list")
+    assert "holds the example my-start" in ada.does("init", "copy", "--from", "my-start")
+    assert (ada.at / "copy/main.py").read_text() == "print('mine')\n"
+    public = httpx.get(f"{ada.server.address}/model/starter-models").json()
+    assert "my-start" not in {one["shortName"] for one in public}, "only for those signed in"
+    hidden = httpx.get(f"{ada.server.address}/model/starter-models/my-start.zip")
+    assert hidden.status_code == 404
+    taken = ada.fails(1, "models", "publish", "moving-average", "--model", "mine")
+    assert "has this name" in taken
+    ada.does("models", "unpublish", "my-start", "--model", "mine")
+    assert "There is no example my-start" in ada.fails(2, "init", "again", "--from", "my-start")
+
+
+def test_a_model_that_runs_elsewhere_and_what_a_screener_found(ada: Person) -> None:
+    made = ada.gets("models", "new", "Elsewhere", "--type", "screener")
+    assert "no result yet" in ada.run("screener", "Elsewhere").stderr
+    key = ada.gets("keys", "new")
+    headers = {
+        "model_id": made["modelId"], "api_key": key["apiKey"], "api_pass": key["apiPass"],
+    }  # fmt: skip
+    for price in (1.5, 2.5):
+        result = {"AAPL": {"price": price, "buy": True}, "MSFT": {"price": 3, "buy": False}}
+        httpx.post(
+            f"{ada.server.address}/v1/live/screener-result",
+            json={"result": result},
+            headers=headers,
+        ).raise_for_status()
+    shown = [line.split() for line in ada.does("screener", "Elsewhere", "--wait").splitlines()]
+    assert shown == [["SYMBOL", "PRICE", "BUY"], ["AAPL", "2.5", "yes"], ["MSFT", "3", "no"]]
+    assert len(ada.gets("screener", "Elsewhere", "--history")) == 2
+
+
+def test_backtests_say_what_they_were_called_with(ada: Person) -> None:
+    write_model(ada.at / "called", "def backtest(n=1, word='a', same=0): print(n)\n")
+    ada.does("backtest", "called", "--new", "-a", "n=2", "-a", "word=x y", "-a", "same=1")
+    ada.does("backtest", "called", "-a", "n=3", "-a", "word=z", "-a", "same=1")
+    second, first = ada.gets("backtests", "list", "called")
+    assert first["arguments"] == {"n": 2, "word": "x y", "same": 1}
+    assert "n=3 word=z same=1" in ada.does("backtests", "list", "called")
+    assert "Called with n=2 word=x y same=1" in ada.does(
+        "backtests", "show", first["backtest_id"], "-m", "called"
+    )
+    ids = [first["backtest_id"], second["backtest_id"]]
+    compared = ada.gets("backtests", "compare", *ids, "-m", "called")
+    assert [one["arguments"]["n"] for one in compared["items"]] == [2, 3]
+    rows = [
+        line.split() for line in ada.does("backtests", "compare", *ids, "-m", "called").splitlines()
+    ]
+    assert ["n", "2", "3"] in rows
+    assert not any(row[:1] == ["same"] for row in rows)
+
+
+def test_ctrl_c_on_a_backtest_says_that_it_goes_on(ada: Person) -> None:
+    write_model(
+        ada.at / "long",
+        "import time\ndef backtest():\n    print('began', flush=True)\n    time.sleep(300)\n",
+    )
+    following = ada.begins("backtest", "long", "--new")
+    until(following, "began")
+    following.send_signal(signal.SIGINT)
+    _, said = following.communicate(timeout=60)
+    assert following.returncode == 130
+    assert "The backtest goes on." in said
+    stop = next(line for line in said.splitlines() if "Stop it with: tapeline " in line)
+    ada.does(*stop.partition("tapeline ")[2].split())

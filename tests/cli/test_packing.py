@@ -1,4 +1,4 @@
-"""A folder becomes an archive: the same one every time, without what does not belong into it."""
+"""A folder becomes an archive: the same one every time, without what does not belong there."""
 
 import io
 import os

@@ -15,7 +15,7 @@ from tapeline.accounts.sign_ins import Origin
 from tapeline.http.endpoint import Access, Endpoint
 from tapeline.http.routes import ROUTES
 from tapeline.ids import new_id
-from tapeline.models import models, secrets, versions
+from tapeline.models import models, published, secrets, versions
 from tapeline.models.manifest import Manifest
 from tapeline.models.plans import Plan
 from tapeline.runs import desired
@@ -122,6 +122,10 @@ MATRIX: dict[Route, tuple[int, ...]] = {
     ("POST", "/model/backtestUploadedModel"): (200, 200, 200, 403, 404, 401),
     ("POST", "/model/kill"): (200, 200, 200, 403, 404, 401),
     ("GET", "/api/models/{model}/versions"): (200, 200, 200, 200, 404, 401),
+    ("GET", "/api/models/{model}/versions/{version}/archive"): (200, 200, 200, 403, 404, 401),
+    # The member is the first to ask for the name.
+    ("POST", "/api/models/{model}/starters"): (409, 409, 200, 403, 404, 401),
+    ("DELETE", "/api/models/{model}/starters/{starter}"): (200, 200, 200, 403, 404, 401),
     ("GET", "/api/models/{model}/runs"): (200, 200, 200, 200, 404, 401),
     ("GET", "/api/models/{model}/runs/{run}"): (200, 200, 200, 200, 404, 401),
     ("GET", "/api/models/{model}/runs/{run}/usage"): (200, 200, 200, 200, 404, 401),
@@ -163,7 +167,7 @@ class Scene:
             "backtest": lambda: BACKTEST,
             "current_password": lambda: PASSWORD,
             "new_password": lambda: PASSWORD,
-            "name": lambda: "Fresh",
+            "name": lambda: "fresh",
             "secret": lambda: SECRET,
             "value": lambda: "hidden",
             "role": lambda: "member",
@@ -173,6 +177,12 @@ class Scene:
         found = {name: make() for name, make in makers.items() if name in wanted(row)}
         if "run" in wanted(row):
             found["run"] = self._run(found["model"])
+        if "version" in wanted(row):
+            newest = self.service.store.read_now(versions.newest, found["model"])
+            assert newest is not None
+            found["version"] = newest.id
+        if "starter" in wanted(row):
+            found["starter"] = self._starter(found["model"])
         if "share" in wanted(row):
             found["share"] = self._share(found["model"])
         return found
@@ -223,6 +233,9 @@ class Scene:
     def _model(self) -> str:
         """With a version and a secret."""
         owner, services = self.cast.owner.actor, self.service.services
+        file = services.staging.spool / "archive-of-scene"
+        file.write_bytes(zipped())
+        services.blobs.put("none", file)
 
         def make(connection: Connection) -> str:
             model = models.create(
@@ -262,6 +275,17 @@ class Scene:
                 connection, owner, model, version, plan, version.python_version, schedule=None
             )
             return run.id
+
+        return self.service.store.write_now(make)
+
+    def _starter(self, model_id: str) -> str:
+        owner, name = self.cast.owner.actor, f"starter-{new_id()}"
+
+        def make(connection: Connection) -> str:
+            model = models.find(connection, owner, model_id)
+            version = versions.newest(connection, model_id)
+            assert version is not None
+            return published.publish(connection, owner, model, version, name).name
 
         return self.service.store.write_now(make)
 

@@ -130,7 +130,18 @@ def _see_through(session: Session, tested: dict[str, Any], after: int, *, detach
     if detach:
         session.screen.done(page, {**tested, "url": page})
         return
-    run = follow_backtest(session, tested, after)
+    try:
+        run = follow_backtest(session, tested, after)
+    except KeyboardInterrupt:
+        model_id = tested["modelId"]
+        for line in (
+            "",
+            "The backtest goes on."
+            f" See it with: tapeline backtests show {tested['backtestId']} --model {model_id}",
+            f"Stop it with: tapeline stop {model_id} --run {tested['runId']}",
+        ):
+            session.screen.note(line, None)
+        raise
     found = shown_when_computed(session, tested["modelId"], tested["backtestId"])
     if session.screen.as_json:
         session.screen.json({**tested, "url": page, "run": run, "backtest": found})

@@ -1,5 +1,6 @@
 """`tapeline backtests`: what models would have done, one by one and side by side."""
 
+import json
 import time
 from typing import Annotated, Any
 
@@ -17,6 +18,10 @@ KEY_METRICS = (
     "total_return", "cagr", "profit", "sharpe", "sortino", "calmar", "volatility", "max_drawdown",
     "longest_drawdown_days", "var", "win_rate_days", "round_trips", "win_rate_trades",
     "profit_factor", "expectancy", "exposure", "turnover_yearly", "fees",
+)  # fmt: skip
+LISTED = (
+    "backtest", "status", "when", ">return", ">sharpe", ">drawdown", "?>trades", "?~called with",
+    "?~about",
 )  # fmt: skip
 MOST_COMPARED = 8
 CURVE = 60  # columns of a sparkline where the terminal has room
@@ -36,7 +41,7 @@ def list_backtests(context: typer.Context, model: Model = None, number: Count = 
         session.screen.json(items)
         return
     session.screen.table(
-        ["backtest", "status", "when", ">return", ">sharpe", ">drawdown", "?>trades", "?~about"],
+        LISTED,
         [_row(one) for one in items],
         empty=f"{found['name']} has no backtests yet. Run one with: tapeline backtest",
     )
@@ -87,7 +92,7 @@ def compare(
     if session.choices.as_json:
         session.screen.json(answer)
         return
-    rows = compared(answer["metrics"], everything=everything)
+    rows = arguments_compared(answer["items"]) + compared(answer["metrics"], everything=everything)
     names = [one["backtest_id"] for one in answer["items"]]
     session.screen.table(["metric", *(f">={name}" for name in names)], rows)
     session.screen.say()
@@ -127,6 +132,8 @@ def show_backtest(
     out.say(f"{word.capitalize()}{took}{said}", screen.STATES.get(word))
     if (details := str(status.get("status_details") or "")) and details != summary:
         out.say(details.rstrip())
+    if called := called_with(one):
+        out.say(f"Called with {called}", "dim")
     period = [screen.day(one.get(key)) for key in ("start_time", "stop_time")]
     if "-" not in period:
         symbols = ", ".join(one.get("symbols") or [])
@@ -151,6 +158,26 @@ def metrics_of(one: dict[str, Any], *, everything: bool) -> list[list[Any]]:
             if value is not None and not isinstance(value, dict | list):
                 label = facts.get("display_name") or name
                 rows.append([label, screen.metric(value, facts.get("type"))])
+    return rows
+
+
+def called_with(one: dict[str, Any]) -> str:
+    """Its arguments as --arg takes them; empty where there are none."""
+    given = (one.get("arguments") or {}).items()
+    return " ".join(
+        f"{key}={value if isinstance(value, str) else json.dumps(value)}" for key, value in given
+    )
+
+
+def arguments_compared(items: list[dict[str, Any]]) -> list[list[Any]]:
+    """A row for each argument in which they differ: what one changed."""
+    given = [one.get("arguments") or {} for one in items]
+    names = dict.fromkeys(name for one in given for name in one)
+    rows = []
+    for name in names:
+        cells = [json.dumps(one[name]) if name in one else "-" for one in given]
+        if len(set(cells)) > 1:
+            rows.append([name, *cells])
     return rows
 
 
@@ -181,7 +208,7 @@ def _row(one: dict[str, Any]) -> list[Any]:
     )
     return [
         one["backtest_id"], state(_status(one)), screen.ago(one["created_at"]), *figures,
-        one["counts"]["trades"], about,
+        one["counts"]["trades"], called_with(one), about,
     ]  # fmt: skip
 
 

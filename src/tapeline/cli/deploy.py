@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from tapeline.cli import manifest_file
+from tapeline.cli.failures import Misused
 from tapeline.cli.following import follow_live, require_alive
 from tapeline.cli.options import ModelOption
 from tapeline.cli.session import Session
@@ -59,6 +61,8 @@ def deploy(
     the like.
     """
     session = Session.of(context)
+    if schedule is not None:
+        _require_screener(session, folder, model)
     source = Source(
         folder, model, new=new, name=name, python=python, always=always, checked=not unchecked
     )
@@ -73,3 +77,16 @@ def deploy(
     session.screen.done(page, {**deployed, "url": page, "run": run})
     if run is not None:
         require_alive(session, run, called)
+
+
+def _require_screener(session: Session, folder: Path, model: str | None) -> None:
+    """A schedule of anything else would be ignored without a word."""
+    said = manifest_file.require(folder).values
+    kind = said.get("type")
+    if kind is None and (model or said.get("model_id")):
+        kind = session.model(model or str(said["model_id"])).get("type")
+    if kind != "screener":
+        raise Misused(
+            "--schedule is for screeners. Leave it out, or make this model one with"
+            ' "type": "screener" in platform.json'
+        )

@@ -15,7 +15,7 @@ FIRST_LINES = 3.0  # seconds after its start in which a model shows whether it w
 LOOKED_EVERY = 2.0  # seconds of silence before the run itself is asked
 ENDED = {"stopped", "exited", "crashed", "failed"}
 SPOKEN = {
-    "Deploying": "Waiting for its turn.",
+    "Deploying": "Queued.",
     "Installing Dependencies": "Installing what it needs.",
     "Running": "Running.",
 }

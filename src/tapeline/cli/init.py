@@ -1,16 +1,17 @@
 """`tapeline init`: an example to start from, copied into a folder of one's own."""
 
-import io
-import zipfile
 from pathlib import Path
 from typing import Annotated
+from urllib.parse import quote
 
 import typer
 
-from tapeline.cli import manifest_file
-from tapeline.cli.failures import Failure, Misused
+from tapeline.cli.failures import Misused
+from tapeline.cli.pull import download
 from tapeline.cli.screen import Screen
-from tapeline.cli.spoken import JSON, spoken
+from tapeline.cli.session import Session
+from tapeline.cli.spoken import SERVER, Choices, spoken
+from tapeline.cli.unpacking import unpack
 from tapeline.models import starters
 
 
@@ -18,7 +19,7 @@ from tapeline.models import starters
     "tapeline init trend",
     "tapeline init watchlist --type screener",
     "tapeline init --list",
-    options=JSON,
+    options=SERVER,
 )
 def init(
     context: typer.Context,
@@ -35,42 +36,57 @@ def init(
 ) -> None:
     """Make a folder with an example model to start from."""
     screen = Screen(as_json=context.obj.as_json)
-    known = starters.listed()
+    examples = Examples(context.obj)
     if show:
-        items = [{"name": one.name, "type": one.type} for one in known]
+        everything = examples.own | examples.published()
+        items = [{"name": name, "type": kind} for name, kind in everything.items()]
         if screen.as_json:
             screen.json(items)
         else:
             screen.table(["example", "type"], [list(one.values()) for one in items])
         return
-    wanted = [one.name for one in known if (example or type) in {one.name, one.type}]
-    if not wanted:
-        names = ", ".join(one.name for one in known)
-        raise Misused(f"There is no example {example or type}. There are: {names}")
-    files = _unpack(starters.packed(wanted[0]), folder)
+    chosen = _chosen(examples, example, type)
+    files = unpack(examples.content(chosen), folder)
     screen.done(
-        f"{folder.resolve()} holds the example {wanted[0]}: {', '.join(files)}.",
-        {"folder": str(folder.resolve()), "example": wanted[0], "files": files},
+        f"{folder.resolve()} holds the example {chosen}: {', '.join(files)}.",
+        {"folder": str(folder.resolve()), "example": chosen, "files": files},
     )
     where = "" if folder == Path() else f" {folder}"
     screen.note(f"Try it with: tapeline backtest{where} --new", None)
     screen.note(f"Run it with: tapeline deploy{where} --new", None)
 
 
-def _unpack(archive: bytes, folder: Path) -> list[str]:
-    if folder.is_dir() and manifest_file.find(folder) is not None:
-        raise Failure(f"There is a model in {folder.resolve()} already. Choose another folder.")
-    written = []
-    with zipfile.ZipFile(io.BytesIO(archive)) as opened:
-        names = [name.removeprefix("model/") for name in opened.namelist()]
-        taken = [name for name in names if (folder / name).exists()]
-        if taken:
-            raise Failure(f"{folder / taken[0]} is there already. Choose another folder.")
-        for entry, name in zip(opened.namelist(), names, strict=True):
-            try:
-                (folder / name).parent.mkdir(parents=True, exist_ok=True)
-                (folder / name).write_bytes(opened.read(entry))
-            except OSError as error:
-                raise Failure(f"{folder / name} cannot be written: {error.strerror}.") from error
-            written.append(name)
-    return written
+def _chosen(examples: "Examples", example: str | None, kind: str) -> str:
+    if example is None:
+        own = [name for name, type_ in examples.own.items() if type_ == kind]
+        if own:
+            return own[0]
+        raise Misused(f"--type is strategy or screener, not {kind}")
+    if example in examples.own:
+        return example
+    known = examples.own | examples.published()
+    if example not in known:
+        raise Misused(f"There is no example {example}. There are: {', '.join(known)}")
+    return example
+
+
+class Examples:
+    """What comes with Tapeline, and what people on the server one is signed in to published."""
+
+    def __init__(self, choices: Choices) -> None:
+        self.session = Session(choices)
+        self.own = {one.name: one.type for one in starters.listed()}
+
+    def published(self) -> dict[str, str]:
+        if not self.session.is_signed_in:
+            return {}
+        self.session.sign_in()
+        found = self.session.wire.get("/model/starter-models")
+        return {
+            one["shortName"]: one["modelType"] for one in found if one["shortName"] not in self.own
+        }
+
+    def content(self, name: str) -> bytes:
+        if name in self.own:
+            return starters.packed(name)
+        return download(self.session, f"/model/starter-models/{quote(name, safe='')}.zip")

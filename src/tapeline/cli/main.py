@@ -1,5 +1,6 @@
 """The command `tapeline`: every command in one table, and where errors end up."""
 
+import re
 import sys
 import traceback
 from typing import Any
@@ -23,8 +24,11 @@ START, RUN, LOOK, RESULTS, MANAGE, PROOF, OPERATE = (
     "For the operator of a server",
 )
 
+SUGGESTIONS = re.compile(r"\(?(Did you mean|Possible options)[^?)]*[?)]*")
+
 GROUPS = {
     "backtests": ("Backtests of a model: list, show, compare.", RESULTS),
+    "models": ("Models that run elsewhere, and starter models.", MANAGE),
     "secrets": ("Secrets of a model: environment variables of its runs.", MANAGE),
     "share": ("Links that show a record to people without an account.", RESULTS),
     "keys": ("Keys of a project; for operators also those of a server.", MANAGE),
@@ -44,6 +48,7 @@ ROWS = (
     Row("init", "init:init", "Make a folder with an example model to start from.", START),
     Row("deploy", "deploy:deploy", "Upload a folder as a new version and run it live.", RUN),
     Row("backtest", "backtest:backtest", "Upload a folder and run its backtest.", RUN),
+    Row("pull", "pull:pull", "Download a version as it was uploaded, into a new folder.", RUN),
     Row("start", "control:start", "Run a model's newest version live.", RUN),
     Row("stop", "control:stop", "Stop what runs live of a model, or one run.", RUN),
     Row("rollback", "control:rollback", "Run an older version live again.", RUN),
@@ -55,6 +60,7 @@ ROWS = (
     Row("open", "open:open_page", "Open a model's page in the browser.", LOOK),
     Row("orders", "orders:orders", "List a model's orders, newest first.", RESULTS),
     Row("pnl", "pnl:pnl", "Show a model's profit and loss.", RESULTS),
+    Row("screener", "screener:screener", "Show a screener's latest result.", RESULTS),
     Row("backtests list", "backtests:list_backtests", "List a model's backtests."),
     Row("backtests show", "backtests:show", "Show one backtest: status, metrics, equity."),
     Row("backtests compare", "backtests:compare", "Compare backtests, metric by metric."),
@@ -66,6 +72,13 @@ ROWS = (
     ),
     Row("share change", "share:change", "Change what a link shows; its address stays."),
     Row("share rm", "share:remove", "Revoke a link: from now on it opens nothing."),
+    Row("models new", "models:new", "Make a model that runs elsewhere and pushes its events."),
+    Row(
+        "models publish",
+        "models:publish",
+        "Make a version of a model a starter model for everybody on this server.",
+    ),
+    Row("models unpublish", "models:unpublish", "Take a starter model out of the list."),
     Row("secrets set", "secrets:put", "Set a secret, asked for or read from standard input."),
     Row("secrets list", "secrets:list_secrets", "List the names of a model's secrets."),
     Row("secrets rm", "secrets:remove", "Delete a secret."),
@@ -111,6 +124,7 @@ ROWS = (
     ),
     Row("move", "move:move", "Copy everything from one database into an empty one.", OPERATE),
     Row("demo remove", "demo:remove", "Remove the demo with everything that belongs to it."),
+    Row("hosts", "hosts:hosts", "List the hosts that run models of this installation.", OPERATE),
     Row("doctor", "doctor:doctor", "Say what this host can and cannot do for models.", OPERATE),
     Row(
         "user add",
@@ -187,15 +201,27 @@ def _run() -> int:
 def _unexpected(error: Exception, debug: bool) -> int:
     usage: Any = error
     if hasattr(error, "format_message") and hasattr(error, "ctx"):
+        said = str(usage.format_message()).replace("\n", " ").strip()
+        if not said:
+            return 0  # a command without arguments: its help is on the screen
         tried = f" Try: {usage.ctx.command_path} --help" if usage.ctx else ""
-        said = str(usage.format_message()).rstrip(".").replace("\n", " ")
-        return _fail(f"{said}.{tried}", MISUSED, debug)
+        return _fail(f"{_sentence(said)}{tried}", MISUSED, debug)
     what = f"{type(error).__name__}: {error}".replace("\n", " ")
     return _fail(
         f"Something unexpected happened ({what}). Run it again with --debug to see where.",
         REFUSED,
         debug,
     )
+
+
+def _sentence(said: str) -> str:
+    """With one end, and with its suggestions as people say them."""
+    meant = SUGGESTIONS.search(said)
+    if meant:
+        names = re.findall(r"'([^']+)'", meant[0]) or re.findall(r"--[\w-]+", meant[0])
+        before = said[: meant.start()].rstrip(" .")
+        said = f"{before}. Did you mean {' or '.join(names)}?"
+    return said if said.endswith(("?", "!", ".")) else f"{said}."
 
 
 def _fail(message: str, code: int, debug: bool) -> int:

@@ -50,7 +50,7 @@ def find(folder: Path) -> ManifestFile | None:
 
 def require(folder: Path) -> ManifestFile:
     if not folder.is_dir():
-        raise Failure(f"{folder} is no folder. Name the folder of your model.")
+        raise Failure(f"{folder} is not a folder. Name the folder of your model.")
     found = find(folder)
     if found is None:
         raise Failure(

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from tapeline.cli import first, screen
+from tapeline.cli.failures import Misused
 from tapeline.cli.logs import moment_of
 from tapeline.cli.options import Count, Model
 from tapeline.cli.session import Session
@@ -30,13 +31,17 @@ def orders(
     wait: first.Wait = False,
 ) -> None:
     """List a model's orders, newest first."""
+    if side is not None and side.lower() not in SIDES:
+        raise Misused(f"--side is buy or sell, not {side}")
     session = Session.of(context)
     found = session.model(model)
     oldest = None if since is None else moment_of(since, time.time())
 
     def ask() -> list[dict[str, Any]]:
         path = f"/api/models/{found['id']}/orders"
-        return session.everything(path, number, symbol=symbol, side=side, since=oldest)
+        return session.everything(
+            path, number, symbol=symbol, side=side and side.lower(), since=oldest
+        )
 
     items = first.look(session, found, ask, wait=wait)
     if session.choices.as_json:

@@ -50,6 +50,11 @@ class Session:
             return known.current, known.servers[known.current]
         return "", Profile(profiles.USUAL)
 
+    @property
+    def is_signed_in(self) -> bool:
+        """Whether there is anything to sign in with; the server may still refuse it."""
+        return bool(self._variables.token or self.profile.refresh_token)
+
     def sign_in(self) -> None:
         given = self._variables.token
         if given.count(".") == 2:  # an idToken, which needs no exchange

@@ -41,7 +41,7 @@ HideLogs = Annotated[
     bool | None, typer.Option("--hide-logs/--show-logs", help="No log lines and annotations.")
 ]
 Delay = Annotated[
-    int | None, typer.Option("--delay", metavar="HOURS", help="Show what was known so long ago.")
+    int | None, typer.Option("--delay", metavar="HOURS", help="Hide the last so many hours.")
 ]
 Base = Annotated[
     float | None,

@@ -36,7 +36,7 @@ def add(
     config: Config = None,
 ) -> None:
     """Add an account. The password is asked for, or read from standard input."""
-    chosen = _settings(data, database, config, must_exist=False)
+    chosen = _settings(data, database, config)
     users.normal_email(email)
     password_hash = passwords.hash_password(_ask_password())
     with compose.open_store(chosen) as store:
@@ -108,12 +108,10 @@ def enable(
     _set_disabled(context, _settings(data, database, config), email, disabled=False)
 
 
-def _settings(
-    data: Data, database: Database, config: Config, *, must_exist: bool = True
-) -> Settings:
+def _settings(data: Data, database: Database, config: Config) -> Settings:
     chosen = settings.load({"data": data, "database": database, "config": config})
     logs.start("warning", chosen.log_format)
-    if must_exist and not chosen.database:
+    if not chosen.database:
         datadir.require(chosen.data)
     return chosen
 

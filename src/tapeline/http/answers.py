@@ -97,6 +97,8 @@ class ShownBacktest(msgspec.Struct, kw_only=True):
     """Null until it was posted."""
     metrics: BacktestMetrics
     counts: BacktestCounts
+    arguments: dict[str, Any] | None
+    """What it was called with; null where the result was pushed."""
     symbols: list[str] | UnsetType = UNSET
     """From here on only once a result has arrived."""
     quote_asset: str | UnsetType = UNSET

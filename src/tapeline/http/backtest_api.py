@@ -24,6 +24,7 @@ from tapeline.results.records import Drawdown, Shown, Trips
 from tapeline.results.reporter import FAILED
 from tapeline.results.reports import NotReady
 from tapeline.results.round_trips import RoundTrip
+from tapeline.runs.run import arguments_of
 from tapeline.tape import backtests, kinds, series, uploads
 
 WAITED = 2.0  # seconds that a backtest's own page waits for its metrics
@@ -159,14 +160,18 @@ def list_backtests(connection: Connection, call: Call[Any]) -> Listed[Anything]:
     from tapeline.results import metrics
 
     page: Page = call.query
-    tape = reading(connection, call).tape
+    model = reading(connection, call)
     found, following = backtest_words.listed(
-        connection, tape, before=page.before(), limit=page.limit
+        connection, model.tape, before=page.before(), limit=page.limit
     )
+    called = arguments_of(connection, model.model_id, [one.fields["backtest_id"] for one in found])
     items = []
     for one in found:
-        computed = metrics.shown(one.brief)
-        items.append(one.fields | {"metrics": _metrics(one.fields, computed, one.computing)})
+        more = {
+            "metrics": _metrics(one.fields, metrics.shown(one.brief), one.computing),
+            "arguments": called.get(one.fields["backtest_id"]),
+        }
+        items.append(one.fields | more)
     return listed(items, following)
 
 
@@ -318,10 +323,10 @@ def compare_backtests(connection: Connection, call: Call[Any]) -> Any:
     names = list(dict.fromkeys(name for name in page.ids.split(",") if name))
     if len(names) > MOST:
         raise Invalid(f"`ids` must name at most {MOST} backtests.", field="ids")
-    tape = reading(connection, call).tape
-    rows = [_named(connection, tape, name) for name in names]
-    rows = rows or list(backtests.newest(connection, tape, MOST))
-    return compare(
+    model = reading(connection, call)
+    rows = [_named(connection, model.tape, name) for name in names]
+    rows = rows or list(backtests.newest(connection, model.tape, MOST))
+    compared = compare(
         connection,
         rows,
         labels=[backtests.shown(row)["label"] for row in rows],
@@ -331,6 +336,10 @@ def compare_backtests(connection: Connection, call: Call[Any]) -> Any:
         end=page.end,
         base="start" if page.base == "start" else "window",
     )
+    called = arguments_of(connection, model.model_id, [one.backtest_id for one in compared.items])
+    for one in compared.items:
+        one.arguments = called.get(one.backtest_id)
+    return compared
 
 
 def backtest(connection: Connection, call: Call[Any]) -> Any:
@@ -347,8 +356,8 @@ def _named(connection: Connection, tape: int, name: str) -> Any:
 def shown(connection: Connection, call: Call[Any], *, may_wait: bool) -> Anything:
     from tapeline.results import metrics
 
-    tape = reading(connection, call).tape
-    row = backtests.find(connection, tape, call.path("backtest"))
+    model, name = reading(connection, call), call.path("backtest")
+    row = backtests.find(connection, model.tape, name)
     fields, report = backtests.shown(row), None
     computed, computing = metrics.nothing(backtest_words.NO_RESULT), False
     if row.upload is not None:
@@ -360,8 +369,9 @@ def shown(connection: Connection, call: Call[Any], *, may_wait: bool) -> Anythin
             if may_wait and not failed:
                 raise
             computed, computing = metrics.nothing(FAILED) if failed else {}, not failed
-    trials = backtest_words.trials_of(connection, tape, report.trial if report else None)
+    trials = backtest_words.trials_of(connection, model.tape, report.trial if report else None)
     return fields | {
+        "arguments": arguments_of(connection, model.model_id, [name]).get(name),
         "metrics": _metrics(fields, computed, computing),
         "trials": trials,
         "basis": report and report.basis,

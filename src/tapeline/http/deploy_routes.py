@@ -8,16 +8,17 @@ from tapeline.errors import (
     InvalidArchive,
     InvalidManifest,
     NoSuchModel,
-    NoSuchPage,
     NoSuchProject,
     NoSuchRun,
     NoSuchSecret,
+    NoSuchStarter,
     NoSuchVersion,
     RunHasEnded,
+    StarterNameTaken,
     UnknownPlan,
     UnknownPython,
 )
-from tapeline.http import deploy_api, deployment_api, model_api, runs_api
+from tapeline.http import deploy_api, deployment_api, model_api, runs_api, version_files
 from tapeline.http.auth_api import Done
 from tapeline.http.endpoint import Access, Endpoint
 from tapeline.http.view_api import Listed
@@ -102,16 +103,16 @@ DEPLOY_ROUTES: tuple[Endpoint, ...] = (
     get(path="/model/status", reads=model_api.model_statuses, gives=model_api.ModelStatuses),
     get(
         path="/model/starter-models",
-        flows=model_api.list_starters,
-        gives=list[model_api.StarterModel],
+        flows=version_files.list_starters,
+        gives=list[version_files.StarterModel],
         access=Access.PUBLIC,
     ),
     get(
         path="/model/starter-models/{starter}.zip",
-        responds=model_api.download_starter,
+        responds=version_files.download_starter,
         gives=str,
         access=Access.PUBLIC,
-        errors=(NoSuchPage,),
+        errors=(NoSuchStarter,),
         media="application/zip",
     ),
     post(
@@ -149,6 +150,26 @@ DEPLOY_ROUTES: tuple[Endpoint, ...] = (
         query=model_api.VersionPage,
         access=Access.READER,
         errors=(NoSuchModel,),
+    ),
+    get(
+        path="/api/models/{model}/versions/{version}/archive",
+        responds=version_files.download_version,
+        gives=str,
+        errors=(*of_model, NoSuchVersion),
+        media="application/zip",
+    ),
+    post(
+        path="/api/models/{model}/starters",
+        writes=version_files.publish_starter,
+        takes=version_files.NewStarter,
+        gives=version_files.ShownStarter,
+        errors=(*of_model, NoSuchVersion, StarterNameTaken),
+    ),
+    delete(
+        path="/api/models/{model}/starters/{starter}",
+        writes=version_files.withdraw_starter,
+        gives=Done,
+        errors=(*of_model, NoSuchStarter),
     ),
     get(
         path="/api/models/{model}/runs",

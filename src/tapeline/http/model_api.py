@@ -4,7 +4,6 @@ from typing import Any
 
 import msgspec
 from sqlalchemy import Connection
-from starlette.responses import Response
 
 from tapeline.http import runs_api
 from tapeline.http.auth_api import Done
@@ -15,7 +14,7 @@ from tapeline.http.fields import Description, Name, Required
 from tapeline.http.runs_api import CurrentRun
 from tapeline.http.tape_api import EMPTY_LIFECYCLE, Anything
 from tapeline.http.view_api import Listed
-from tapeline.models import models, plans, secrets, starters, versions
+from tapeline.models import models, plans, secrets, versions
 from tapeline.models.models import Model
 from tapeline.models.secrets import Secret
 from tapeline.models.texts import checked_description, checked_name
@@ -37,14 +36,6 @@ class PlanSize(msgspec.Struct):
     """In thousandths of a core."""
     ram: int
     """In MB."""
-
-
-class StarterModel(msgspec.Struct, rename="camel"):
-    short_name: str
-    path: str
-    url: str
-    exchange: str
-    model_type: str
 
 
 class VersionPage(Page):
@@ -110,21 +101,6 @@ def list_pythons(_connection: Connection, call: Call[Any]) -> Listed[ShownPython
     return Listed(
         [ShownPython(one.version, one.release, one.source) for one in call.services.interpreters]
     )
-
-
-async def list_starters(call: Call[Any]) -> list[StarterModel]:
-    """List small models to start from."""
-    return [
-        StarterModel(
-            one.name, one.path, call.link(f"/model/starter-models/{one.name}.zip"), "", one.type
-        )
-        for one in starters.listed()
-    ]
-
-
-async def download_starter(call: Call[Any]) -> Response:
-    """Download a starter model as an archive that can be deployed as it is."""
-    return Response(starters.packed(call.path("starter")), media_type="application/zip")
 
 
 def model_status(connection: Connection, call: Call[ModelInProject]) -> ModelStatus:

@@ -1,6 +1,6 @@
 """What a report holds, and how readers get it. Without numpy, so that start-up stays light."""
 
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 
@@ -132,6 +132,8 @@ class Compared(msgspec.Struct, kw_only=True):
     values: list[float | None]
     """At the times of the axis, rebased to 100; null before and after its own time."""
     reason: str | None = None
+    arguments: dict[str, Any] | None = None
+    """What it was called with; null where the result was pushed."""
 
 
 class ComparedMetric(msgspec.Struct, kw_only=True):

@@ -101,6 +101,36 @@ def launched_on(connection: Connection, host: str) -> list[Run]:
     return [record(Run, row) for row in connection.execute(query)]
 
 
+def arguments_of(
+    connection: Connection, model_id: str, backtest_ids: Iterable[str]
+) -> dict[str, dict[str, Any]]:
+    """What backtests that ran here were called with; those that were pushed are not among them."""
+    query = select(runs.c.backtest_id, runs.c.arguments).where(
+        runs.c.model_id == model_id, runs.c.backtest_id.in_(list(backtest_ids))
+    )
+    return {row.backtest_id: row.arguments or {} for row in connection.execute(query)}
+
+
+class HostUse(msgspec.Struct, frozen=True):
+    host: str
+    running: int
+    """Runs that have not ended."""
+    started_at: float | None
+    """When one was last started there."""
+
+
+def by_host(connection: Connection) -> list[HostUse]:
+    """Every host that ever had a run, the busiest first."""
+    going = func.count().filter(runs.c.ended_at.is_(None))
+    query = (
+        select(runs.c.host, going.label("running"), func.max(runs.c.started_at).label("last"))
+        .where(runs.c.host.is_not(None))
+        .group_by(runs.c.host)
+        .order_by(going.desc(), runs.c.host)
+    )
+    return [HostUse(row.host, row.running, row.last) for row in connection.execute(query)]
+
+
 def open_among(connection: Connection, run_ids: Iterable[str]) -> set[str]:
     """Which of these have not ended. A model that was deleted took its runs with it."""
     query = select(runs.c.id).where(runs.c.id.in_(list(run_ids)), runs.c.ended_at.is_(None))

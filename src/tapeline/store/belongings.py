@@ -9,7 +9,7 @@ from sqlalchemy import Table
 
 from tapeline.store.ledger_tables import books, curves, entries, ledgers, places, sketches
 from tapeline.store.result_tables import discards, report_pieces, reports, trials
-from tapeline.store.run_tables import runs, samples, secrets, versions
+from tapeline.store.run_tables import published_starters, runs, samples, secrets, versions
 from tapeline.store.share_tables import share_visits, shares
 from tapeline.store.tables import (
     answers,
@@ -36,7 +36,9 @@ from tapeline.store.tape_tables import (
     used,
 )
 
-WITH_THE_ROW: tuple[Table, ...] = (versions, runs, keys, samples, secrets, shares, share_visits)
+WITH_THE_ROW: tuple[Table, ...] = (
+    versions, published_starters, runs, keys, samples, secrets, shares, share_visits
+)  # fmt: skip
 """The database deletes them together with the model; of keys, those of its runs."""
 
 OF_UPLOADS: tuple[Table, ...] = (pieces, report_pieces, reports, discards)

@@ -35,6 +35,19 @@ versions = Table(
     Index(None, "archive"),
 )
 
+# Versions that people published as starter models, for everybody of the installation.
+published_starters = Table(
+    "published_starters",
+    metadata,
+    Column("name", String, primary_key=True),
+    owned_by("model"),
+    owned_by("version"),
+    Column("published_at", Double, nullable=False),
+    Column("published_by", String, nullable=False),
+    Index(None, "model_id"),
+    Index(None, "version_id"),
+)
+
 # What somebody desired to run, and what became of it.
 runs = Table(
     "runs",

@@ -63,6 +63,14 @@ export function VersionsPage() {
                     {one.plan} · {bytes(one.size)}
                   </p>
                 </div>
+                <a
+                  className="link text-sm"
+                  href={`/api/models/${id}/versions/${one.version_id}/archive`}
+                  download
+                >
+                  Download
+                  <span className="sr-only"> version {one.version} as it was uploaded</span>
+                </a>
                 {live === one.version_id ? (
                   <>
                     <span className="rounded-full bg-good-ground px-2.5 py-0.5 text-sm font-medium text-good">

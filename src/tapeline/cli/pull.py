@@ -1,0 +1,80 @@
+"""`tapeline pull`: what a version was made of, back in a folder."""
+
+import http.client
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from tapeline.cli import manifest_file
+from tapeline.cli.control import version_id
+from tapeline.cli.failures import Failure
+from tapeline.cli.options import ModelOption
+from tapeline.cli.session import Session
+from tapeline.cli.spoken import spoken
+from tapeline.cli.unpacking import unpack
+from tapeline.cli.wire import LOST
+
+ZIP = {"Accept": "application/zip"}
+
+
+@spoken("tapeline pull 3", "tapeline pull 3 trend-v3 --model Trend", "tapeline pull 3 --zip v3.zip")
+def pull(
+    context: typer.Context,
+    version: Annotated[str, typer.Argument(help="Its number, such as 3.", show_default=False)],
+    folder: Annotated[
+        Path | None, typer.Argument(metavar="FOLDER", help="Where to put it.", show_default=False)
+    ] = None,
+    model: ModelOption = None,
+    file: Annotated[
+        Path | None,
+        typer.Option("--zip", metavar="FILE", help="Keep the archive itself instead."),
+    ] = None,
+) -> None:
+    """Download a version as it was uploaded, into a new folder."""
+    session = Session.of(context)
+    found = session.model(model)
+    wanted = version_id(session, found, version)
+    number = version.lower().removeprefix("v")
+    content = download(session, f"/api/models/{found['id']}/versions/{wanted}/archive")
+    if file is not None:
+        _keep(file, content)
+        session.screen.done(f"{file} holds version {number}.", {"file": str(file)})
+        return
+    place = folder or Path(f"{_plain(found['name'])}-v{number}")
+    files = unpack(content, place)
+    manifest_file.require(place).remember(model_id=found["id"], project_id=found["projectId"])
+    answer: dict[str, Any] = {"folder": str(place.resolve()), "files": files, "version_id": wanted}
+    session.screen.done(
+        f"{place.resolve()} holds version {number} of {found['name']}: {len(files)} files.", answer
+    )
+
+
+def download(session: Session, path: str) -> bytes:
+    """A whole file; the server says how long it is, and a shorter one is a failure."""
+    try:
+        with session.wire.stream(path, ZIP) as stream:
+            return stream.read()
+    except http.client.IncompleteRead as error:
+        raise Failure("The download broke off. Try again.") from error
+    except LOST as error:
+        raise Failure(f"The download broke off ({error}). Try again.") from error
+
+
+def _keep(file: Path, content: bytes) -> None:
+    if file.exists():
+        raise Failure(f"{file} is there already. Choose another name.")
+    draft = file.with_name(f".{file.name}.part")
+    try:
+        draft.write_bytes(content)
+        draft.rename(file)
+    except OSError as error:
+        raise Failure(f"{file} cannot be written: {error.strerror}.") from error
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _plain(name: str) -> str:
+    """A name as a folder: what comes from a server must not lead elsewhere."""
+    kept = "".join(one if one.isalnum() or one in "._-" else "-" for one in name)
+    return kept.strip(".-") or "model"
