@@ -226,6 +226,35 @@ def test_a_model_reaches_the_events_api_and_nothing_else_of_the_server(trader: T
         ]
 
 
+AS_SLATE = """
+import os
+import requests
+names = ("model_id", "api_key", "api_pass")
+headers = {name: os.environ["SLATE_" + name.upper()] for name in names}
+order = {"symbol": "AAPL", "exchange": "alpaca", "id": "o-1", "side": "buy", "size": 1}
+answer = requests.post("https://events.blankly.finance/v1/live/spot-market", data=order,
+                       headers=headers | {"time": "1600000000.5"}, files={})
+print(answer.status_code, answer.json())
+"""
+
+
+@pytest.mark.parametrize("network", [True, False])
+def test_a_client_with_the_older_platforms_names_written_into_it_reports(
+    trader: Trader, network: bool
+) -> None:
+    """As `slate` does it: by `requests`, to names that cannot be chosen, with its own trust."""
+    archive = zipped(
+        {"main.py": AS_SLATE, "requirements.txt": "requests\n"},
+        requirements="requirements.txt",
+        network=network,
+    )
+    deployed = trader.deploy("", archive=archive)
+    run, model = trader.wait_for_end(deployed), deployed["modelId"]
+    assert run["exit_code"] == 0, trader.lines(model, "stderr")
+    assert "200 {'status': 'success'}" in trader.lines(model, "stdout")
+    assert [one["id"] for one in trader.get(f"/api/models/{model}/orders")["items"]] == ["o-1"]
+
+
 def test_secrets_reach_the_run_and_never_its_log(trader: Trader) -> None:
     model = trader.deploy("pass")["modelId"]
     put = trader.client.put(

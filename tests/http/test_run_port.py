@@ -2,6 +2,7 @@
 
 import os
 import socket
+import ssl
 import stat
 import subprocess
 import sys
@@ -22,6 +23,8 @@ from tapeline.http.events_api import PATHS
 from tapeline.http.routes import ROUTES
 from tapeline.http.run_port import OF_EARLIER_VERSION
 from tapeline.ids import fingerprint
+from tapeline.runs import older_hosts
+from tapeline.runs.older_hosts import HOSTS
 from tapeline.runs.shim import tree
 from tapeline.settings import Settings
 from tapeline.store.tables import attempts
@@ -33,12 +36,12 @@ OTHERS = ["/", "/metrics", "/docs", "/api/openapi.json", "/static/mark.svg", "/a
 
 
 @contextmanager
-def port(service: Service, first: bytes = RUN) -> Iterator[socket.socket]:
+def port(service: Service, first: bytes = RUN, name: str = "events") -> Iterator[socket.socket]:
     """A connection as a shim makes it."""
     folder = os.open(service.services.settings.data / "runs", os.O_PATH)
     with socket.socket(socket.AF_UNIX) as wire:
         wire.settimeout(10)
-        wire.connect(f"/proc/self/fd/{folder}/events")
+        wire.connect(f"/proc/self/fd/{folder}/{name}")
         os.close(folder)
         wire.sendall(first)
         yield wire
@@ -120,9 +123,63 @@ def test_the_first_line_may_come_in_pieces_and_is_the_only_one(
         assert wire.recv(100).startswith(b"HTTP/1.1 400 "), "to the server that is no HTTP"
 
 
+@contextmanager
+def https(service: Service, host: str = HOSTS[0], first: bytes = RUN) -> Iterator[ssl.SSLSocket]:
+    """As a client of the older platform: it knows the name, and trusts what its sandbox trusts."""
+    keys = service.services.settings.data / "keys"
+    trust = ssl.create_default_context(cadata=older_hosts.authority(keys).pem().decode())
+    with (
+        port(service, first, "events.tls") as wire,
+        trust.wrap_socket(wire, server_hostname=host) as spoken,
+    ):
+        yield spoken
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_names_of_the_older_platform_are_answered_by_https(
+    service: Service, model: Model, host: str
+) -> None:
+    with https(service, host) as wire:
+        said = {"Content-Type": "application/json"} | model.headers
+        answer = ask(wire, "POST", "/v1/live/log", '{"line":"hello"}', **said)
+        assert answer.json() == {"status": "success"}
+    with https(service, host) as wire:
+        assert ask(wire, "POST", "/auth/token").status_code == 404
+    assert [one["line"] for one in model.items("/logs")] == ["hello"]
+
+
+def test_by_https_too_it_comes_from_the_run(service: Service) -> None:
+    wrong = {"model_id": "m", "api_key": "k", "api_pass": "p", "X-Forwarded-For": "8.8.8.8"}
+    with https(service, first=b"run r7\n") as wire:
+        assert ask(wire, "POST", "/v1/live/log", "{}", **wrong).status_code == 401
+    assert service.store.read_now(_counted, "run r7 k") == 1
+
+
+def test_nobody_waits_for_a_client_that_does_not_say_hello(service: Service) -> None:
+    with (
+        port(service, b"", "events.tls"),
+        port(service, b"ru", "events.tls"),
+        port(service, RUN, "events.tls"),
+        port(service, RUN + b"\x16\x03\x01", "events.tls"),
+        https(service) as wire,
+    ):
+        assert ask(wire, "GET", "/time").status_code == 200
+
+
+@pytest.mark.parametrize(
+    "first", [b"GET /time HTTP/1.1\r\n\r\n", b"run \n", b"x" * 5000, RUN + b"GET /time\r\n\r\n"]
+)
+def test_what_is_no_handshake_is_ended(service: Service, first: bytes) -> None:
+    with port(service, first, "events.tls") as wire, suppress(ConnectionResetError):
+        assert b"HTTP" not in wire.recv(100)
+    with https(service) as wire:
+        assert ask(wire, "GET", "/time").status_code == 200
+
+
 def test_nobody_else_of_the_machine_may_connect(service: Service) -> None:
     runs = service.services.settings.data / "runs"
-    assert stat.S_IMODE((runs / "events").stat().st_mode) == 0o600
+    for name in ("events", "events.tls"):
+        assert stat.S_IMODE((runs / name).stat().st_mode) == 0o600
     assert stat.S_IMODE(runs.stat().st_mode) == 0o700
 
 

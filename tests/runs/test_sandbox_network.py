@@ -133,6 +133,26 @@ def test_the_events_address_is_reached_from_inside(pad: Pad, network: str) -> No
     assert launched.lines() == ["[True, True, True]"], launched.lines("stderr")
 
 
+@pytest.mark.parametrize("network", ["open", "events"])
+def test_other_names_of_the_server_are_reached_on_the_port_of_https(pad: Pad, network: str) -> None:
+    """Whatever port the server itself has. The names mean nobody else inside."""
+    code = """
+        import socket
+        with socket.create_connection(("events.example.com", 443), timeout=20) as wire:
+            wire.sendall(b"hello")
+            wire.shutdown(socket.SHUT_WR)
+            print(wire.makefile("rb").read(), socket.gethostbyname("events.example.com"))
+    """
+    with events_port.listen(pad.runs, "events.tls") as server:
+        launched = pad.launch(code, network=network, events_port=443, names=("events.example.com",))
+        accepted, _ = server.accept()
+        with accepted:
+            assert accepted.makefile("rb").read() == b"run run0\nhello"
+            accepted.sendall(b"handshake")
+        launched.finished()
+    assert launched.lines() == ["b'handshake' 127.0.0.2"], launched.lines("stderr")
+
+
 @pytest.mark.heavy
 def test_many_connections_at_once_are_forwarded(pad: Pad) -> None:
     code = (

@@ -1,16 +1,17 @@
 """The port of models in sandboxes: the events API, `/time` and nothing else, on a socket that only
-shims reach. Whom a connection comes from is the run, whatever the headers say."""
+shims reach. Whom a connection comes from is the run, whatever the headers say. Names of an older
+platform lead here too, by https, as its clients want it."""
 
 import asyncio
-import re
-from collections.abc import Callable
+from functools import partial
+from typing import Any, cast
 
-import uvicorn
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
+from uvicorn.config import Config
 from uvicorn.server import ServerState
 
 from tapeline.errors import NoSuchPage, Problem
@@ -21,27 +22,35 @@ from tapeline.http.event_protocol import EventProtocol
 from tapeline.http.events_api import EventsApi
 from tapeline.http.routes import ROUTES
 from tapeline.http.services import Services
-from tapeline.runs import events_port
+from tapeline.http.tls_door import FIRST_LINE, LONGEST_LINE, TlsDoor
+from tapeline.runs import events_port, older_hosts
+from tapeline.runs.shim.forward import TLS_SOCKET
 
 TIME = "/time"
-FIRST_LINE = re.compile(rb"run [0-9A-Za-z_-]{1,64}")
-LONGEST_LINE = 100
 OF_EARLIER_VERSION = "a run of an earlier version"
 
 
 async def serve(services: Services, state: ServerState) -> list[asyncio.Server]:
     """Open it beside the server whose state this is, which closes it with its own."""
-    runs = services.settings.data / "runs"
+    runs, keys = (services.settings.data / name for name in ("runs", "keys"))
     loop, app = asyncio.get_running_loop(), application(services)
+    unnamed, named = _config(app, RunProtocol), _config(app, NamedRunProtocol)
 
-    def speaking(protocol: type[EventProtocol]) -> Callable[[], EventProtocol]:
-        config = _config(app, protocol)
-        return lambda: protocol(config=config, server_state=state, app_state={})
+    def speaking(run: str | None = None) -> EventProtocol:
+        if run is None:
+            return RunProtocol(config=unnamed, server_state=state, app_state={})
+        return NamedRunProtocol(config=named, run=run, server_state=state, app_state={})
 
-    found = [await loop.create_unix_server(speaking(RunProtocol), sock=events_port.listen(runs))]
+    authority = older_hosts.authority(keys)
+    door = TlsDoor(events_port.listen(runs, TLS_SOCKET), authority.context(), speaking)
+    found = [
+        await loop.create_unix_server(speaking, sock=events_port.listen(runs)),
+        cast("asyncio.Server", door),  # it can be closed and waited for, and more is not asked
+    ]
     older = events_port.listen_for_older(runs)
     if older is not None:
-        found.append(await loop.create_server(speaking(OlderRunProtocol), sock=older))
+        for_older = partial(speaking, OF_EARLIER_VERSION)
+        found.append(await loop.create_server(for_older, sock=older))
     return found
 
 
@@ -79,16 +88,20 @@ class RunProtocol(EventProtocol):
             super().data_received(data)
 
 
-class OlderRunProtocol(EventProtocol):
-    """Shims of earlier versions write no such line: it is one of them, and no more is known."""
+class NamedRunProtocol(EventProtocol):
+    """Which run it is was found out before, or cannot be: earlier versions' shims do not say."""
+
+    def __init__(self, config: Config, *args: Any, run: str, **more: Any) -> None:
+        super().__init__(config, *args, **more)
+        self._run = run
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        self.client = (OF_EARLIER_VERSION, 0)
+        self.client = (self._run, 0)
 
 
-def _config(app: EventsApi, protocol: type[EventProtocol]) -> uvicorn.Config:
-    config = uvicorn.Config(
+def _config(app: EventsApi, protocol: type[EventProtocol]) -> Config:
+    config = Config(
         app,
         http=protocol,
         ws="none",

@@ -27,6 +27,8 @@ class Box(msgspec.Struct, kw_only=True):
     """Of all writable folders together."""
     uid: int | None
     """Whom root becomes before anything of the model runs."""
+    names: tuple[str, ...] = ()
+    """What else the server is called inside; by https, on the usual port."""
 
 
 class Policy(msgspec.Struct, kw_only=True):

@@ -19,19 +19,19 @@ OLDER = "address"
 BACKLOG = 2048
 
 
-def listen(runs: Path) -> socket.socket:
+def listen(runs: Path, name: str = SOCKET) -> socket.socket:
     """At the same path as the server before: shims connect to it anew for each connection."""
     runs.mkdir(mode=0o700, parents=True, exist_ok=True)
     made = socket.socket(socket.AF_UNIX)
     folder = os.open(runs, os.O_PATH | os.O_DIRECTORY)
-    draft = runs / f"{SOCKET}.new"
+    draft = runs / f"{name}.new"
     try:
         draft.unlink(missing_ok=True)
         # Through a descriptor, because a socket's path may have 107 characters at most.
         made.bind(f"/proc/self/fd/{folder}/{draft.name}")
         draft.chmod(0o600)
         made.listen(BACKLOG)
-        draft.rename(runs / SOCKET)
+        draft.rename(runs / name)
     except BaseException:
         made.close()
         raise

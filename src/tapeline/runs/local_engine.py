@@ -15,7 +15,7 @@ from tapeline.errors import (
     Problem,
 )
 from tapeline.models import plans
-from tapeline.runs import beside, cgroups, journal, remains, run_box, shims, unpacking
+from tapeline.runs import beside, cgroups, journal, older_hosts, remains, run_box, shims, unpacking
 from tapeline.runs.box import Launch, Policy
 from tapeline.runs.cgroups import Usage
 from tapeline.runs.engine import Given, Job, Left, Prepared, Progress
@@ -67,6 +67,7 @@ class LocalEngine:
         self._prepared: dict[str, Environment] = {}
         self._wanted: dict[str, Wanted] = {}
         self._port = settings.port
+        self._authority = older_hosts.authority(settings.data / "keys")
 
     def begin(self, port: int) -> None:
         """Forget what a crash left half-made. `port` is that of the server, and inside every box
@@ -114,6 +115,8 @@ class LocalEngine:
         uid = run_box.FIRST_UID + job.number if os.geteuid() == 0 else None
         try:
             places = self._places(job, uid)
+            environment = self._prepared[run.id]
+            trusted = older_hosts.trusted(self._authority, environment, places.trust)
             journal.go_on_from(places.folder, run.journal)
         except OSError as error:
             raise _not_now_or_never(error, CannotLaunchNow, CannotLaunch) from error
@@ -126,9 +129,10 @@ class LocalEngine:
             box=run_box.compose(
                 job,
                 given,
-                self._prepared[run.id],
+                environment,
                 interpreter,
                 places,
+                trusted,
                 url=self._url(),
                 events_port=self._port,
                 pids=settings.run_processes,

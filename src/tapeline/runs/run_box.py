@@ -5,7 +5,7 @@ import math
 from pathlib import Path
 
 from tapeline.models.plans import Plan, larger
-from tapeline.runs import beside
+from tapeline.runs import beside, older_hosts
 from tapeline.runs.box import Box
 from tapeline.runs.engine import Given, Job
 from tapeline.runs.environments import Environment
@@ -34,6 +34,7 @@ class Places:
         self.work = folder / "work"
         self.out = folder / "out"
         self.state = state
+        self.trust = folder / "trust"
 
 
 def compose(
@@ -42,6 +43,7 @@ def compose(
     environment: Environment,
     interpreter: Interpreter,
     places: Places,
+    trusted: list[tuple[str, str]],
     *,
     url: str,
     events_port: int,
@@ -58,6 +60,7 @@ def compose(
             (environment.path, environment.inside),
             *interpreter.binds(),
             *beside.mounts(),
+            *trusted,
         ],
         writable=[
             (str(places.work), MODEL),
@@ -72,6 +75,7 @@ def compose(
         pids=pids,
         disk_mb=disk_mb,
         uid=uid,
+        names=older_hosts.HOSTS,
     )
 
 

@@ -43,6 +43,8 @@ MADE_UP = {
     "/etc/nsswitch.conf": "passwd: files\ngroup: files\nhosts: files dns\n",
     "/etc/host.conf": "multi on\n",
 }
+# Where names of old lead: beside the usual address, so that no port of a server is in the way.
+TLS_ADDRESS = ("127.0.0.2", 443)
 # slirp4netns answers there and asks whom the host asks.
 RESOLVER = "nameserver 10.0.2.3\n"
 MISSING = (
@@ -87,6 +89,7 @@ def plan(box: Box, title: str = "bwrap") -> Sandboxed:
     program = stage.program(bwrap_path())
     arguments, files = [*_isolation(), *_system()], []
     texts = {**MADE_UP, "/etc/resolv.conf": RESOLVER if box.network == "open" else ""}
+    texts["/etc/hosts"] += "".join(f"{TLS_ADDRESS[0]} {name}\n" for name in box.names)
     for number, (path, text) in enumerate(texts.items(), FILES):
         files.append((number, text))
         arguments += ["--perms", "0444", "--ro-bind-data", str(number), path]

@@ -140,6 +140,7 @@ def _instructions(spec: Launch) -> dict[str, Any]:
         "group": group,
         "slirp": None if spec.unsafe else _slirp(box),
         "events_port": box.events_port if box.network != "none" else None,
+        "tls_address": sandbox.TLS_ADDRESS,
         "folders": [source for source, _ in box.writable],
         "limits": {
             "memory_bytes": box.memory_mb * MEGABYTE,

@@ -9,7 +9,7 @@ import select
 import socket
 from collections.abc import Callable
 
-SOCKET = "events"
+SOCKET, TLS_SOCKET = "events", "events.tls"
 """Where the server listens, in the folder of all runs."""
 MOST_HELD = 65_536
 MOST_CONNECTIONS = 64
@@ -20,9 +20,11 @@ Watch = Callable[[int, int, Callable[[int], None] | None], None]
 
 
 class Forwarder:
-    def __init__(self, listener: socket.socket, runs: str, name: str, watch: Watch) -> None:
+    def __init__(
+        self, listener: socket.socket, runs: str, target: str, name: str, watch: Watch
+    ) -> None:
         self._listener = listener
-        self._runs = runs
+        self._runs, self._target = runs, target
         self._first_line = f"run {name}\n".encode()
         self._watch = watch
         self._open = 0
@@ -48,7 +50,7 @@ class Forwarder:
         # Through a descriptor, because a socket's path may have 107 characters at most.
         folder = os.open(self._runs, os.O_PATH | os.O_DIRECTORY)
         try:
-            outside.connect(f"/proc/self/fd/{folder}/{SOCKET}")
+            outside.connect(f"/proc/self/fd/{folder}/{self._target}")
         except OSError:
             outside.close()
             raise

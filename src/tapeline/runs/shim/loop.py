@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tapeline.runs.shim import network, restarting, tree
-from tapeline.runs.shim.forward import Forwarder
+from tapeline.runs.shim.forward import SOCKET, TLS_SOCKET, Forwarder
 from tapeline.runs.shim.running import Running
 from tapeline.runs.shim.spool import Spool
 
@@ -180,14 +180,17 @@ class Shim:
 
     def _connect(self) -> None:
         spec = self._spec
-        self._namespace = network.make(spec["uid"], spec["events_port"])
+        # Inside, the same address but for clients that insist on https, and on names of old.
+        places = [(SOCKET, ("127.0.0.1", spec["events_port"])), (TLS_SOCKET, spec["tls_address"])]
+        wanted = [(target, address) for target, address in places if spec["events_port"]]
+        self._namespace = network.make(spec["uid"], [tuple(address) for _, address in wanted])
         if spec["slirp"]:
             log = os.path.join(spec["folder"], "shim.log")
             network.wait_ready(self._start_internet(), log)
-        if self._namespace.listener:
-            self._forwarder = Forwarder(
-                self._namespace.listener, spec["runs"], spec["name"], self.watch
-            )
+        self._forwarders = [
+            Forwarder(listener, spec["runs"], target, spec["name"], self.watch)
+            for listener, (target, _) in zip(self._namespace.listeners, wanted, strict=True)
+        ]
 
     def _start_internet(self) -> int:
         assert self._namespace is not None

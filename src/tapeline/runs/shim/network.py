@@ -31,32 +31,33 @@ _TUN = (10, 200)  # what the kernel knows the device by, wherever its node is
 
 
 class Namespace:
-    def __init__(self, user: int, net: int, listener: socket.socket | None) -> None:
-        self.user, self.net, self.listener = user, net, listener
+    def __init__(self, user: int, net: int, listeners: list[socket.socket]) -> None:
+        self.user, self.net, self.listeners = user, net, listeners
 
 
-def make(uid: int | None, port: int | None) -> Namespace:
+def make(uid: int | None, addresses: list[tuple[str, int]]) -> Namespace:
+    """With a listener on each of these addresses of its loopback, in the same order."""
     ours, theirs = socket.socketpair()
     parent = os.getpid()
     pid = os.fork()
     if pid == 0:
         try:
-            _make(theirs, parent, uid, port)
+            _make(theirs, parent, uid, addresses)
         except BaseException as error:  # noqa: BLE001 - the parent says it
             kernel.give_up(error, theirs.fileno())
         os._exit(0)
     theirs.close()
-    said, descriptors, _, _ = socket.recv_fds(ours, 1000, 3)
+    said, descriptors, _, _ = socket.recv_fds(ours, 1000, 2 + len(addresses))
     os.waitpid(pid, 0)
     ours.close()
     for descriptor in descriptors:
         os.set_inheritable(descriptor, False)  # received ones are, and the model must not get them
     if said != b"made":
         raise OSError(f"No network namespace could be made: {said.decode(errors='replace')}")
-    listener = socket.socket(fileno=descriptors[2]) if port else None
-    if listener:
+    listeners = [socket.socket(fileno=one) for one in descriptors[2:]]
+    for listener in listeners:
         listener.setblocking(False)
-    return Namespace(descriptors[0], descriptors[1], listener)
+    return Namespace(descriptors[0], descriptors[1], listeners)
 
 
 def attach_internet(program: str, namespace: Namespace, uid: int | None) -> tuple[int, int]:
@@ -89,7 +90,9 @@ def wait_ready(said: int, log: str) -> None:
     os.close(said)
 
 
-def _make(answer: socket.socket, parent: int, uid: int | None, port: int | None) -> None:
+def _make(
+    answer: socket.socket, parent: int, uid: int | None, addresses: list[tuple[str, int]]
+) -> None:
     kernel.begin(parent)
     if uid is not None:
         kernel.become(uid, parent)
@@ -108,10 +111,8 @@ def _make(answer: socket.socket, parent: int, uid: int | None, port: int | None)
             fcntl.ioctl(control, _SIOCADDRT, _no_route_to(network, mask))
     _close_version_6()
     made = [os.open(f"/proc/self/ns/{kind}", os.O_RDONLY) for kind in ("user", "net")]
-    if port:
-        listener = socket.create_server(("127.0.0.1", port), backlog=64)
-        made.append(listener.fileno())
-    socket.send_fds(answer, [b"made"], made)
+    listeners = [socket.create_server(one, backlog=64) for one in addresses]
+    socket.send_fds(answer, [b"made"], made + [one.fileno() for one in listeners])
 
 
 def _no_route_to(network: str, mask: str) -> bytes:
