@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import json
+import math
 import os
 import sys
 import threading
@@ -18,6 +19,18 @@ import tapeline_client as tapeline
 
 F = TypeVar("F", bound=Callable[..., Any])
 _told: set[str] = set()
+
+# Seconds: a price of the last minute will do for an order; a mark comes when the price changed, a
+# second after the last one at the soonest, and every minute when it did not.
+FRESH, OFTEN, SELDOM = 60.0, 60.0, 1.0
+# How `Strategy.backtest` takes what is not named, and its two ways to say when.
+POSITIONS = ("to", "initial_values", "start_date", "end_date", "settings_path")
+PERIOD = {"to", "start_date", "end_date"}
+# What exchanges call the same thing, in the package's own order or in `exchange_specific`.
+FILLED_SIZES = ("filled_size", "filled_qty", "executedQty", "dealSize", "accFillSz")
+FILLED_PRICES = ("filled_avg_price", "avgPrice", "avgPx")
+FILLED_VALUES = ("executed_value", "cummulativeQuoteQty", "dealFunds")
+FEES = ("fill_fees", "fee")
 
 
 def _safe(method: F) -> F:
@@ -48,12 +61,12 @@ class TapelineReporter:
         self.is_backtest = os.environ.get("BACKTESTING") == "1"
         self._strategy: Any = None
         self._live_variables: dict[int, Any] = {}
-        self._backtesting = 0
         self._has_result = False
+        self._prices = Prices()
 
     @property
     def _trades(self) -> bool:
-        return not self.is_backtest and not self._backtesting
+        return not self.is_backtest
 
     @_safe
     def export_used_exchange(self, exchange_name: str) -> None:
@@ -68,7 +81,9 @@ class TapelineReporter:
     @_safe
     def log_market_order(self, exchange_out: Mapping[str, Any], exchange_type: str = "") -> None:
         if self._trades:
-            tapeline.market_order(**_order(exchange_out, exchange_type))
+            order = _order(exchange_out, exchange_type)
+            self._prices.require(order["symbol"])
+            tapeline.market_order(**order)
 
     @_safe
     def log_limit_order(self, exchange_out: Mapping[str, Any], exchange_type: str = "") -> None:
@@ -79,7 +94,8 @@ class TapelineReporter:
     def update_order(self, exchange_out: Mapping[str, Any], exchange_type: str = "") -> None:
         if self._trades:
             keys = {str(key): value for key, value in exchange_out.items()}
-            tapeline.update_trade(keys.pop("id"), **keys)
+            name = keys.pop("id")
+            tapeline.update_trade(name, **{**self._prices.fill_of(name), **keys})
 
     @_safe
     def annotate_order(self, order_id: Any, annotation: str) -> None:
@@ -125,12 +141,14 @@ class TapelineReporter:
 
     @_safe
     def export_strategy(self, strategy: Any) -> None:
-        self._watch(strategy)
+        if not self.is_backtest:
+            self._skip_backtests(strategy)
+            self._prices.listen(strategy)
+            return
+        self._backtest_once(strategy)
         if self._strategy is not None:
             return
         self._strategy = strategy
-        if not self.is_backtest:
-            return
         bootstrap = _bootstrap()
         if bootstrap is not None:
             bootstrap.when_the_script_ended.append(self.backtest)
@@ -147,11 +165,10 @@ class TapelineReporter:
             tapeline.backtest_result(platform_result)
 
     def backtest(self) -> None:
-        """Of the first strategy that was exported. Its errors are the model's and are raised."""
-        arguments = json.loads(os.environ.get("TAPELINE_BACKTEST_ARGS") or "{}")
-        if self._has_result and not arguments:
-            return  # the script ran one by itself, and nobody asked for another
-        self._strategy.backtest(**arguments)
+        """Of the first strategy that was exported, unless the script ran one by itself. Its errors
+        are the model's and are raised."""
+        if not self._has_result:
+            self._strategy.backtest()
 
     def _backtest_later(self) -> None:
         """Without the bootstrap: once the script has ended, in a thread Python waits for."""
@@ -159,20 +176,121 @@ class TapelineReporter:
             time.sleep(0.05)
         self.backtest()
 
-    def _watch(self, strategy: Any) -> None:
-        """Know when it backtests itself, and let it open no window: nobody would see it."""
+    def _skip_backtests(self, strategy: Any) -> None:
+        """Live, a script's own call of `backtest` is skipped, as it always was on a platform: the
+        next restart would run it again, and its trades are not the model's."""
+
+        def backtest(*_args: Any, **_keys: Any) -> None:
+            _tell("backtest() was skipped, because the model runs live.")
+
+        strategy.backtest = backtest
+
+    def _backtest_once(self, strategy: Any) -> None:
+        """One backtest of a strategy, with the platform's arguments over the script's own. The
+        package mixes the trades and values of a second one into the first."""
         inner = strategy.backtest
+        results: list[Any] = []
 
         @functools.wraps(inner)
         def backtest(*args: Any, **keys: Any) -> Any:
-            keys["GUI_output"] = False
-            self._backtesting += 1
-            try:
-                return inner(*args, **keys)
-            finally:
-                self._backtesting -= 1
+            if results:
+                _tell("only the first backtest of a strategy is run; this one was skipped.")
+            else:
+                results.append(inner(**_arguments(args, keys)))
+            return results[0]
 
         strategy.backtest = backtest
+
+
+class Prices:
+    """What the package learns of prices and fills, but does not report: a market order without
+    them would have no price, and a model no profit and loss."""
+
+    def __init__(self) -> None:
+        self._marked: dict[str, tuple[float, float]] = {}
+        self._orders: dict[str, Mapping[str, Any]] = {}
+        self._interface: Any = None
+
+    def listen(self, strategy: Any) -> None:
+        """To the interface of its exchange, which all its calls go through."""
+        interface = getattr(strategy, "interface", None)
+        self._interface = getattr(interface, "interface", interface)
+        if self._interface is not None:
+            _overhear(self._interface, "get_price", self._heard_price)
+            _overhear(self._interface, "get_order", self._heard_order)
+
+    def require(self, symbol: Any) -> None:
+        """A price of now, before an order that has none."""
+        at, _ = self._marked.get(str(symbol), (0.0, 0.0))
+        if self._interface is not None and time.time() - at > FRESH:
+            self._interface.get_price(symbol)
+
+    def fill_of(self, order_id: Any) -> dict[str, Any]:
+        """What the exchange said about an order when it was last asked, in the platform's words."""
+        order = self._orders.pop(str(order_id), {})
+        said = {**_mapping(order.get("exchange_specific")), **order}
+        size = _first(said, FILLED_SIZES)
+        price = _first(said, FILLED_PRICES)
+        value = _first(said, FILLED_VALUES)
+        if price is None and size and value is not None:
+            price = value / size
+        fee = _first(said, FEES)
+        found = {"filled_size": size, "executionPrice": price, "fee": fee}
+        return {key: one for key, one in found.items() if one is not None} if size and price else {}
+
+    def _heard_price(self, price: Any, symbol: Any, *_: Any, **_keys: Any) -> None:
+        now, value = time.time(), _number(price)
+        at, last = self._marked.get(str(symbol), (0.0, 0.0))
+        if value and (now - at > OFTEN or (value != last and now - at > SELDOM)):
+            self._marked[str(symbol)] = (now, value)
+            tapeline.mark_price(str(symbol), value)
+
+    def _heard_order(self, order: Any, _symbol: Any, order_id: Any, *_: Any, **_keys: Any) -> None:
+        self._orders[str(order_id)] = _mapping(order)
+
+
+def _overhear(interface: Any, name: str, hear: Callable[..., None]) -> None:
+    """Call `hear` with the answer and the arguments of a method, once for each interface."""
+    inner = getattr(interface, name, None)
+    if inner is None or getattr(inner, "is_overheard", False):
+        return
+    hear = _safe(hear)
+
+    @functools.wraps(inner)
+    def heard(*args: Any, **keys: Any) -> Any:
+        answer = inner(*args, **keys)
+        hear(answer, *args, *keys.values())
+        return answer
+
+    heard.is_overheard = True  # type: ignore[attr-defined]
+    setattr(interface, name, heard)
+
+
+def _arguments(args: tuple[Any, ...], keys: dict[str, Any]) -> dict[str, Any]:
+    """What the script says, under what the platform was told."""
+    given = json.loads(os.environ.get("TAPELINE_BACKTEST_ARGS") or "{}")
+    said = {**dict(zip(POSITIONS, args)), **keys}
+    if PERIOD & set(given):  # one way to say when; two of them would contradict each other
+        said = {key: value for key, value in said.items() if key not in PERIOD}
+    return {**said, **given, "GUI_output": False}
+
+
+def _mapping(given: Any) -> Mapping[str, Any]:
+    return given if isinstance(given, Mapping) else {}
+
+
+def _first(said: Mapping[str, Any], names: tuple[str, ...]) -> float | None:
+    return next(
+        (one for one in (_number(said.get(name)) for name in names) if one is not None), None
+    )
+
+
+def _number(given: Any) -> float | None:
+    try:
+        found = float(given)
+    except (TypeError, ValueError):
+        return None
+    return found if math.isfinite(found) else None
 
 
 def _bootstrap() -> Any:

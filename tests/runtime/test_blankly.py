@@ -181,6 +181,26 @@ def test_a_strategy_is_backtested_by_the_platform(
     assert model.get("/backtests/the-run")["counts"]["trades"] == len(result["trades"])
 
 
+def test_a_template_that_backtests_by_itself_is_backtested_once(
+    python: Path, model: Model, tmp_path: Path
+) -> None:
+    """The package mixes a second backtest of a strategy into the first."""
+    script = BOT + "    print(strategy.backtest(to='1y', initial_values={'USD': 5}) is not None)\n"
+    results = []
+    for number, text in enumerate([script, BACKTESTED]):
+        place = tmp_path / str(number)
+        place.mkdir()
+        command = [str(python), str(RUNTIME / "bootstrap.py"), "--out", str(place), "main.py", ""]
+        variables = environment(model, place) | backtesting()
+        ended = run(command, text, variables, place)
+        assert ended.returncode == 0, ended.stderr
+        results.append(json.loads((place / "result.json").read_text()))
+    own, ours = results
+    assert own["final_account_value"] == ours["final_account_value"]
+    assert len(own["account_values"]) == len(ours["account_values"])
+    assert len(own["trades"]) == len(ours["trades"])
+
+
 def test_a_backtest_that_cannot_be_run_fails(python: Path, model: Model, tmp_path: Path) -> None:
     """An error in a strategy's own callback is printed by the package, and no failure to it."""
     command = [str(python), str(RUNTIME / "bootstrap.py"), "--out", str(tmp_path), "main.py", ""]
@@ -204,8 +224,11 @@ def test_a_strategy_backtests_without_the_bootstrap_too(
 def test_live_orders_on_paper_are_reported(python: Path, model: Model, tmp_path: Path) -> None:
     ended = run([str(python), "main.py"], LIVE, environment(model, tmp_path), tmp_path)
     assert ended.returncode == 0, ended.stderr
-    assert "tapeline" not in ended.stderr
+    told = [line for line in ended.stderr.splitlines() if "tapeline" in line]
+    assert told == ["tapeline: backtest() was skipped, because the model runs live."]
     limit, market = model.items("/orders")
+    assert market["fill"]["price"] == 100.0, "the package's own price"
+    assert model.get("/pnl")["positions"][0]["last_price"] is not None
     assert (market["symbol"], market["side"], market["size"]) == ("BTC-USD", "buy", 1)
     assert market["exchange"] == "keyless"
     assert market["annotation"] == "the dip"
@@ -213,7 +236,7 @@ def test_live_orders_on_paper_are_reported(python: Path, model: Model, tmp_path:
     about = model.get()
     assert about["symbols"] == ["BTC-USD"]
     assert about["exchanges"] == ["keyless"]
-    assert len(model.items("/backtests")) == 1, "the one it ran by itself"
+    assert model.items("/backtests") == [], "nothing is left pending"
     assert model.items("/events")[0]["args"] == {"text": "bought"}
 
 

@@ -69,6 +69,62 @@ print('script ended')
 """
 )
 
+TRADING = (
+    IMPORT
+    + """
+class Exchange:
+    def __init__(self):
+        self.price, self.asked = 100.0, 0
+    def get_price(self, symbol):
+        self.asked += 1
+        return self.price
+    def get_order(self, symbol, order_id):
+        return {'id': order_id, 'status': 'done', 'size': 2, 'exchange_specific':
+                {'executed_value': '202.0', 'filled_size': '2', 'fill_fees': '0.5'}}
+
+class Logger:
+    def __init__(self, interface):
+        self.interface = interface
+    def get_price(self, symbol):
+        return self.interface.get_price(symbol)
+
+class Strategy:
+    def __init__(self, exchange):
+        self.interface = Logger(exchange)
+        reporter.export_strategy(self)
+    def backtest(self, **keys):
+        raise AssertionError('live, nothing is backtested')
+
+exchange = Exchange()
+strategy = Strategy(exchange)
+order = {'symbol': 'BTC-USD', 'exchange': 'x', 'size': 2, 'side': 'buy', 'id': '1'}
+reporter.log_market_order(order, 'x')
+assert exchange.asked == 1, 'for the price of an order'
+exchange.price = 110.0
+assert strategy.interface.get_price(symbol='BTC-USD') == 110.0
+reporter.log_market_order(dict(order, id='2'), 'x')
+exchange.get_order('BTC-USD', '2')
+reporter.update_order({'id': '2', 'status': 'done'}, 'x')
+assert strategy.backtest(to='1y') is None
+"""
+)
+OWN_CALL = (
+    IMPORT
+    + """
+class Strategy:
+    def __init__(self):
+        reporter.export_strategy(self)
+    def backtest(self, to=None, initial_values=None, start_date=None, **keys):
+        reporter.export_backtest_result({'to': to, 'start_date': start_date, 'keys': keys,
+                                         'initial_values': initial_values, 'backtest_id': 'r'})
+        return 'the result'
+
+strategy = Strategy()
+print(strategy.backtest('5y', {'USD': 1}, fee=2))
+print(strategy.backtest(to='9y'))
+"""
+)
+
 
 def live(
     python: Path, script: str, model: Model, tmp_path: Path
@@ -138,3 +194,40 @@ def test_a_backtest_of_a_strategy_that_fails_is_a_failure(backtest: Backtest) ->
     assert ended.status["status_summary"] == "ValueError: no such period"
     assert ended.result is None
     assert "bootstrap.py" not in ended.status["status_details"]
+
+
+def test_orders_of_the_package_get_prices_and_fills(
+    python: Path, model: Model, tmp_path: Path
+) -> None:
+    ended = live(python, TRADING, model, tmp_path)
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stderr == "tapeline: backtest() was skipped, because the model runs live.\n"
+    second, first = model.items("/orders")
+    assert first["fill"]["price"] == 100.0
+    assert (second["fill"]["price"], second["fee"], second["filled_size"]) == (101.0, 0.5, 2.0)
+    pnl = model.get("/pnl")
+    assert [one["size"] for one in pnl["positions"]] == [4.0]
+    assert not [one for one in pnl["warnings"] if "price" in one["message"]]
+    assert model.items("/backtests") == [], "nothing is left pending"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ({}, {"to": "5y", "start_date": None, "initial_values": {"USD": 1}, "fee": 2}),
+        (
+            {"start_date": 7, "fee": 3},
+            {"to": None, "start_date": 7, "initial_values": {"USD": 1}, "fee": 3},
+        ),
+    ],
+)
+def test_a_script_that_backtests_by_itself_does_it_once_with_our_arguments(
+    backtest: Backtest, arguments: dict[str, int], expected: dict[str, object]
+) -> None:
+    ended = backtest(OWN_CALL, arguments=arguments)
+    assert (ended.code, ended.out) == (0, "the result\nthe result\n")
+    assert "only the first backtest of a strategy is run" in ended.err
+    assert ended.result is not None
+    keys = ended.result.pop("keys")
+    assert ended.result | {"fee": keys["fee"]} == expected | {"backtest_id": "the-run"}
+    assert keys["GUI_output"] is False
