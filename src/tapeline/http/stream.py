@@ -14,7 +14,7 @@ from tapeline.http import lasting
 from tapeline.http.endpoint import Call
 from tapeline.http.services import Services
 from tapeline.http.tape_api import exported, shown
-from tapeline.tape import kinds, read, tapes, uploads
+from tapeline.tape import kinds, read, record_lines, tapes, uploads
 from tapeline.tape.seals import Record
 from tapeline.tape.watchers import Watcher
 
@@ -73,12 +73,7 @@ async def _lists(call: Call[Any], found: tapes.Reading, record: Record) -> Async
     for name in await store.read(uploads.names, upload):
         piece = 0
         while (found_piece := await store.read(uploads.piece, upload, name, piece)) is not None:
-            first, items = found_piece
-            line = {
-                "seq": record.seq, "list": name, "piece": piece, "first": first,
-                "items": msgspec.Raw(items),
-            }  # fmt: skip
-            yield msgspec.json.encode(line) + b"\n"
+            yield record_lines.list_line(record.seq, name, piece, *found_piece)
             piece += 1
 
 

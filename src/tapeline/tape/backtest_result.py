@@ -58,6 +58,11 @@ def without_constants(content: bytes) -> bytes:
     return _CONSTANT.sub(lambda found: found[0] if found[0][:1] == b'"' else b"null", content)
 
 
+def compacted(content: bytes) -> bytes:
+    """JSON without the whitespace between its parts: a line of a file must stay one line."""
+    return msgspec.json.format(content, indent=-1)
+
+
 def prepare(
     fields: Mapping[str, Any],
     lists: Raws,
@@ -164,7 +169,7 @@ def _account_values(raws: list[msgspec.Raw], emit: _Sealing) -> dict[str, Any]:
 def _trades(raws: list[msgspec.Raw], emit: _Sealing) -> dict[str, Any]:
     for first, joined in _portions(raws):
         plain_trades = _are_plain_trades(joined)
-        kept = joined if plain_trades else _checked_trades(joined, first, emit.max_depth)
+        kept = compacted(joined) if plain_trades else _checked_trades(joined, first, emit.max_depth)
         emit("trades", first // PIECE, first, kept)
     return {"count": len(raws)}
 
@@ -196,7 +201,7 @@ def _points(joined: bytes, first: int, name: str, max_depth: int) -> tuple[bytes
         return _odd_points(joined, first, name, max_depth)
     times = array("d", [item.time for item in items])
     values = array("d", [NAN if item.value is None else item.value for item in items])
-    return joined, times.tobytes() + values.tobytes()
+    return compacted(joined), times.tobytes() + values.tobytes()
 
 
 def _odd_points(joined: bytes, first: int, name: str, max_depth: int) -> tuple[bytes, bytes]:
@@ -212,6 +217,7 @@ def _odd_points(joined: bytes, first: int, name: str, max_depth: int) -> tuple[b
 def _are_plain_trades(joined: bytes) -> bool:
     try:
         trades = _plain_trades.decode(joined)
+        msgspec.json.decode(joined)  # fields that we do not know are skipped above, not read
     except UNREADABLE:
         return False
     # Flat: a brace or bracket for each item and no more, so that nothing can be nested too deep.

@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from tapeline.tape import kinds, older_seals, seals
+from tapeline.tape import backtest_result, kinds, older_seals, seals
 from tapeline.tape.checkpoints import Checkpoint
 from tapeline.tape.seals import GENESIS, Record
 from tapeline.tape.signer import is_signed, statement
@@ -90,6 +90,7 @@ class _Line(msgspec.Struct, kw_only=True):
     piece: int = 0
     first: int = 0
     items: msgspec.Raw = msgspec.Raw()
+    sealed: str | None = None
 
 
 _line = msgspec.json.Decoder(_Line)
@@ -112,7 +113,13 @@ def check(
                 raise Broken(reader.next, f"Line {number} cannot be read.") from None
             try:
                 reader.take(line)
-            except (ValueError, binascii.Error, KeyError, OverflowError):
+            except (
+                ValueError,
+                binascii.Error,
+                KeyError,
+                OverflowError,
+                msgspec.MsgspecError,
+            ):
                 raise Broken(reader.next, f"Line {number} is not a line of a record.") from None
         reader.end()
     except Broken as broken:
@@ -237,11 +244,22 @@ class _Reader:
         digest, piece = self._lists.get((line.seq, name), (seals.PiecesDigest(), 0))
         if line.piece != piece:
             raise Broken(line.seq, f"A piece of the list {name} is missing.")
-        items = bytes(line.items)
+        items = _as_sealed(line)
         if name not in {"account_values", "trades"}:
             items = _doubles(msgspec.json.decode(items, type=list[dict[str, float | None]]))
         digest.add(line.piece, line.first, items)
         self._lists[line.seq, name] = (digest, piece + 1)
+
+
+def _as_sealed(line: _Line) -> bytes:
+    """The bytes of a list's piece that its digest was made of."""
+    items = bytes(line.items)
+    if line.sealed is None:
+        return items
+    sealed = base64.b64decode(line.sealed, validate=True)
+    if backtest_result.compacted(sealed) != items:
+        raise Broken(line.seq, f"The list {line.list} shows something else than what was signed.")
+    return sealed
 
 
 def words(found: Checked) -> str:

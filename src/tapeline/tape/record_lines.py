@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from tapeline.tape import kinds, older_seals, seals
+from tapeline.tape import backtest_result, kinds, older_seals, seals
 from tapeline.tape.checkpoints import Checkpoint
 from tapeline.tape.seals import Record
 
@@ -89,7 +89,16 @@ def checkpoint_line(one: Checkpoint) -> bytes:
 
 def list_line(seq: int, name: str, piece: int, first: int, items: bytes) -> bytes:
     """A piece of a long list of a result."""
-    return _line(seq=seq, list=name, piece=piece, first=first, items=msgspec.Raw(items))
+    return _line(seq=seq, list=name, piece=piece, first=first, **on_one_line(items))
+
+
+def on_one_line(items: bytes) -> dict[str, Any]:
+    """Pieces were once kept with the whitespace that they came with, and sealed with it: then that
+    is there too, for whoever checks them."""
+    compact = backtest_result.compacted(items)
+    if compact == items:
+        return {"items": msgspec.Raw(items)}
+    return {"items": msgspec.Raw(compact), "sealed": base64.b64encode(items).decode()}
 
 
 def _rule(previous: bytes, group: Sequence[Record]) -> int:
