@@ -78,10 +78,14 @@ class Settings:
         "invite", one_of(get_args(SignUp)), "Who may sign up once the first account exists."
     )
     signin_limit_account: int = _row(
-        10, whole(1, 1_000_000), "Attempts to sign in per account in 15 minutes."
+        10,
+        whole(1, 1_000_000),
+        "Wrong passwords in a row, from one address or device, before each next one has to wait.",
     )
     signin_limit_address: int = _row(
-        60, whole(1, 1_000_000), "Attempts to sign in or sign up per address in 15 minutes."
+        60,
+        whole(1, 1_000_000),
+        "Attempts to sign in or up per address in 15 minutes before each next one has to wait.",
     )
     invitation_days: int = _row(7, whole(1, 365), "Days until an invitation link expires.")
     session_days: int = _row(30, whole(1, 365), "Days until an unused browser session expires.")

@@ -130,6 +130,21 @@ def test_signing_in_again_ends_the_token_before(person: Person, server: Server) 
     assert answer.status_code == 401
 
 
+def test_the_server_knows_the_computer_again_after_signing_out(
+    person: Person, server: Server
+) -> None:
+    file = person.at / ".config/tapeline/credentials.json"
+    names = []
+    for _ in range(2):
+        person.signs_in()
+        (cookie,) = json.loads(file.read_text())["devices"].values()
+        assert cookie.startswith("tapeline_device_")
+        names.append(cookie.partition(".")[0])  # the cookie's name, and the device's
+        person.does("logout")
+    assert names[0] == names[1]
+    assert server.address in json.loads(file.read_text())["devices"]
+
+
 def test_variables_are_enough_for_a_script(person: Person, server: Server) -> None:
     trader = Trader(server)
     for token in (trader.refresh_token, trader.client.headers["token"]):

@@ -7,6 +7,7 @@ import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
+from tapeline.accounts import limits
 from tapeline.accounts.users import User
 from tapeline.models import onboarding
 from tapeline.settings import Settings
@@ -69,7 +70,10 @@ def test_a_wrong_password_is_told_and_the_email_address_kept(site: Site) -> None
     assert site.path == "/settings"
 
 
-def test_too_many_attempts_are_told_with_when_to_come_back(page: Page, settings: Settings) -> None:
+def test_too_many_attempts_are_told_with_when_to_come_back(
+    page: Page, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "SHORTEST_WAIT", 900.0)
     with running(replace(settings, signin_limit_account=1)) as service:
         site = Site(page, service)
         for status in (401, 429):

@@ -11,7 +11,7 @@ import httpx
 import pytest
 from sqlalchemy import Connection, update
 
-from tapeline.accounts import keys
+from tapeline.accounts import keys, limits
 from tapeline.models import models
 from tapeline.store import tables
 from tapeline.tape import tapes
@@ -112,8 +112,9 @@ def test_what_is_deleted_is_refused_at_once_by_every_server(
 
 
 def test_wrong_credentials_are_limited_and_then_right_ones_too(
-    service: Service, enter: Callable[[str], Person]
+    service: Service, enter: Callable[[str], Person], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(limits, "SHORTEST_WAIT", 600.0)
     settings = replace(service.services.settings, signin_limit_address=3)
     with pushing(service, enter("ada")) as model, running(settings) as strict:
         wrong = model.headers | {"api_pass": "guess"}

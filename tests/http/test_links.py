@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from tapeline.accounts import limits
+from tapeline.sharing import visits
 from tapeline.store.share_tables import share_visits, shares
 from tests.conftest import Cast, Service
 from tests.http.sharing_scene import (
@@ -90,7 +92,10 @@ def test_a_password_is_exchanged_for_a_pass(busy: Model, service: Service) -> No
 
 
 @pytest.mark.heavy
-def test_guessing_passwords_is_limited(busy: Model, service: Service) -> None:
+def test_guessing_passwords_is_limited(
+    busy: Model, service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "SHORTEST_WAIT", 600.0)
     with service.client() as stranger:
         link = shared(busy, stranger, password="open sesame")
         statuses = [
@@ -99,6 +104,18 @@ def test_guessing_passwords_is_limited(busy: Model, service: Service) -> None:
         ]
         assert statuses[-1] == 429
         assert set(statuses[:-1]) == {401}
+
+
+def test_no_more_visitors_are_remembered_than_a_link_has_in_a_good_day(
+    busy: Model, service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(visits, "MOST_A_DAY", 3)
+    with service.client() as stranger:
+        link = shared(busy, stranger)
+        for number in range(6):
+            assert link.get(headers={"User-Agent": f"agent {number}"}).status_code == 200
+    (made,) = busy.owner.get(f"/api/models/{busy.id}/shares").json()["items"]
+    assert made["views"] == 3
 
 
 def test_views_are_counted_once_a_day_and_no_address_is_kept(busy: Model, service: Service) -> None:

@@ -17,7 +17,7 @@ import msgspec
 import pytest
 from sqlalchemy import Connection, select
 
-from tapeline.accounts import limits
+from tapeline.accounts import guesses, limits
 from tapeline.http import pages
 from tapeline.http.events_api import PATHS
 from tapeline.http.routes import ROUTES
@@ -83,9 +83,11 @@ def test_nothing_else_is(service: Service) -> None:
 
 @pytest.mark.parametrize("proxies", ["", "*"])
 def test_whom_it_comes_from_is_the_run_whatever_the_headers_say(
-    sqlite_settings: Settings, proxies: str
+    sqlite_settings: Settings, proxies: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with running(replace(sqlite_settings, trusted_proxies=proxies)) as service:
+    monkeypatch.setattr(limits, "SHORTEST_WAIT", 600.0)
+    strict = replace(sqlite_settings, trusted_proxies=proxies, signin_limit_address=3)
+    with running(strict) as service:
         claims = {"X-Forwarded-For": "8.8.8.8", "Forwarded": "for=8.8.8.8", "X-Real-IP": "8.8.8.8"}
         wrong = {"model_id": "m", "api_key": "k", "api_pass": "p"}
         allowed = service.services.settings.signin_limit_address
@@ -97,7 +99,8 @@ def test_whom_it_comes_from_is_the_run_whatever_the_headers_say(
         # Neither the one that was claimed nor another run pays for it.
         with port(service, b"run r2\n") as wire:
             assert ask(wire, "POST", "/v1/live/log", "{}", **wrong).status_code == 401
-        service.store.read_now(limits.refuse_if_over, "key", "8.8.8.8 k", allowed)
+        claimed = guesses.at_key(service.services.settings, "8.8.8.8", "k")
+        service.store.read_now(limits.refuse_if_over, [claimed])
         with service.client(**wrong) as outside:
             assert outside.post("/v1/live/log", json={}).status_code == 401
 
@@ -213,7 +216,7 @@ def test_shims_of_an_earlier_version_find_a_port_for_events_alone(
                 wrong = {"model_id": "m", "api_key": "k", "api_pass": "p"}
                 assert client.post("/v1/live/log", json={}, headers=wrong).status_code == 401
             counted = service.store.read_now(_counted, f"{OF_EARLIER_VERSION} k")
-            assert counted == 1
+            assert counted == limits.FINE
         shim.communicate()
     with running(sqlite_settings):
         assert not (folder.parent / "address").exists()

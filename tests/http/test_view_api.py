@@ -6,7 +6,7 @@ import httpx
 import pytest
 from sqlalchemy import Connection, update
 
-from tapeline.accounts import sign_ins, users
+from tapeline.accounts import limits, sign_ins, users
 from tapeline.accounts.sign_ins import Origin
 from tapeline.http.auth import COOKIE
 from tapeline.store import tables
@@ -94,12 +94,15 @@ def test_a_new_password_takes_the_current_one_and_the_rules(service: Service, ca
     assert sign_in(service, cast.owner, PASSWORD).status_code == 200
 
 
-def test_guessing_the_current_password_is_limited(service: Service, cast: Cast) -> None:
+def test_guessing_the_current_password_is_limited(
+    service: Service, cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "SHORTEST_WAIT", 600.0)
     wrong = CHANGE | {"current_password": "wrong horse"}
     limit = service.services.settings.signin_limit_account
 
     def nearly_over(connection: Connection) -> None:
-        connection.execute(update(tables.attempts).values(count=limit - 1))
+        connection.execute(update(tables.attempts).values(count=(limit - 1) * limits.FINE))
 
     assert cast.owner.post("/api/me/password", json=wrong).status_code == 400
     service.store.write_now(nearly_over)

@@ -1,63 +1,155 @@
-"""Counting attempts, in the store: the count holds over restarts and for all servers together."""
+"""Counting attempts, in the store: the count holds over restarts and for all servers together.
 
+Nobody is shut out for good. Some attempts are free; from then on each has to wait longer than the
+one before, and the count drains with time. What strangers can make us remember is bounded.
+"""
+
+import math
+import secrets
 import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from ipaddress import IPv6Address, ip_address
+from typing import Any
 
-from sqlalchemy import Connection, delete, select
+from sqlalchemy import Connection, Select, delete, select, update
 
 from tapeline.errors import TooManyAttempts
 from tapeline.ids import fingerprint
 from tapeline.store import upsert
 from tapeline.store.tables import attempts
 
-WINDOW_SECONDS = 15 * 60
+QUARTER, DAY = 15 * 60, 24 * 3600  # seconds
+SHORTEST_WAIT, LONGEST_WAIT = 2.0, float(QUARTER)
+STEEPEST = 20  # doublings: far beyond the longest wait
+FINE = 1000  # counts are kept in thousandths, because they drain bit by bit
+KEPT = 100_000  # counts of one kind
+TRIMMED_ONCE_IN = 100  # attempts, on average
+PREFIX = 64  # bits of an IPv6 address that are one subscriber's, who may use all that follow
 
 
-def count(connection: Connection, what: str, who: str, allowed: int) -> None:
-    """One more attempt by `who`; too many in the window are refused until it is over.
+@dataclass(frozen=True)
+class Counter:
+    """Attempts of one kind by one party."""
+
+    what: str
+    who: str
+    free: int
+    """Attempts that need not wait."""
+    drains_in: float = DAY
+    """Seconds in which as many are forgotten."""
+    advice: str = ""
+    """What else a person can do who has to wait."""
+
+    @property
+    def name(self) -> str:
+        # Hashed: what somebody mistyped, perhaps with the password in it, is nobody's to read.
+        return f"{self.what}:{fingerprint(self.who)}"
+
+    def level(self, since: float, count: int, now: float) -> float:
+        """What is left now of a count that stood at `since`."""
+        return max(0.0, count / FINE - max(0.0, now - since) * self.free / self.drains_in)
+
+    def wait(self, since: float, count: int, now: float) -> float:
+        """Seconds until the next attempt may be made."""
+        over = self.level(since, count, now) - (self.free - 1)
+        if over <= 0:
+            return 0.0
+        doublings = min(STEEPEST, math.ceil(over)) - 1
+        return since + min(LONGEST_WAIT, SHORTEST_WAIT * 2.0**doublings) - now
+
+
+def count(connection: Connection, counters: Sequence[Counter]) -> None:
+    """One more attempt for each of these, or a refusal that counts for none: hammering grows no
+    number.
 
     Call it in a job of its own: what fails later in the same job would undo the count too.
     """
     now = time.time()
-    connection.execute(delete(attempts).where(attempts.c.since < now - WINDOW_SECONDS))
-    insert = upsert.insert(connection, attempts).values(name=_name(what, who), since=now, count=1)
-    # A refusal is raised, which undoes this attempt's own increment: hammering grows no number.
-    since, counted = connection.execute(
-        insert.on_conflict_do_update(
-            index_elements=["name"], set_={"count": attempts.c.count + 1}
-        ).returning(attempts.c.since, attempts.c.count)
-    ).one()
-    if counted > allowed:
-        raise _too_many(since, now)
-
-
-def refuse_if_over(connection: Connection, what: str, who: str, allowed: int) -> None:
-    """For attempts of which only the failed ones count: no more tries once they are used up."""
-    now = time.time()
-    since = connection.scalar(
-        select(attempts.c.since).where(
-            attempts.c.name == _name(what, who),
-            attempts.c.count >= allowed,
-            attempts.c.since >= now - WINDOW_SECONDS,
+    for counter in counters:
+        since, counted = _standing(connection, counter, now)
+        _refuse(counter, counter.wait(since, counted, now))
+        raised = round((counter.level(since, counted, now) + 1) * FINE)
+        connection.execute(
+            update(attempts)
+            .where(attempts.c.name == counter.name)
+            .values(since=now, count=min(raised, (counter.free + STEEPEST) * FINE))
         )
-    )
-    if since is not None:
-        raise _too_many(since, now)
+    if secrets.randbelow(TRIMMED_ONCE_IN) == 0:
+        for what in {counter.what for counter in counters}:
+            trim(connection, what, now)
 
 
-def forget(connection: Connection, what: str, who: str) -> None:
+def refuse_if_over(connection: Connection, counters: Sequence[Counter]) -> None:
+    """The same question without counting, which strangers may ask as often as they like: reading
+    keeps nobody's write waiting."""
+    now = time.time()
+    for counter in counters:
+        row = connection.execute(_row(counter)).first()
+        if row is not None:
+            since, counted = row
+            _refuse(counter, counter.wait(since, counted, now))
+
+
+def forget(connection: Connection, counter: Counter) -> None:
     """Success: earlier slips of the same person count no more."""
-    connection.execute(delete(attempts).where(attempts.c.name == _name(what, who)))
+    connection.execute(delete(attempts).where(attempts.c.name == counter.name))
 
 
-def _too_many(since: float, now: float) -> TooManyAttempts:
-    wait = max(1, round(since + WINDOW_SECONDS - now))
-    minutes = max(1, round(wait / 60))
-    return TooManyAttempts(
-        f"Too many attempts. Try again in {minutes} minute{'s' if minutes > 1 else ''}.",
-        retry_after=wait,
+def take_back(connection: Connection, counter: Counter) -> None:
+    """Success where others are counted too: this one attempt counts no more."""
+    connection.execute(
+        update(attempts)
+        .where(attempts.c.name == counter.name, attempts.c.count >= FINE)
+        .values(count=attempts.c.count - FINE)
     )
 
 
-def _name(what: str, who: str) -> str:
-    # Hashed: an address somebody mistyped, perhaps with the password in it, is nobody's to read.
-    return f"{what}:{fingerprint(who)}"
+def trim(connection: Connection, what: str, now: float) -> None:
+    """Forget what has drained, and of one kind all but the newest. Each kind by itself: whoever can
+    flood one must not be able to wash away what was counted of another."""
+    kind = (attempts.c.name >= f"{what}:", attempts.c.name < f"{what};")
+    connection.execute(delete(attempts).where(attempts.c.since < now - DAY))
+    oldest = connection.scalar(
+        select(attempts.c.since)
+        .where(*kind)
+        .order_by(attempts.c.since.desc())
+        .offset(KEPT)
+        .limit(1)
+    )
+    if oldest is not None:
+        connection.execute(delete(attempts).where(*kind, attempts.c.since <= oldest))
+
+
+def network_of(address: str) -> str:
+    """Whom an address stands for. A home or a server has a whole /64 of IPv6."""
+    try:
+        known = ip_address(address.partition("%")[0])
+    except ValueError:
+        return address
+    if not isinstance(known, IPv6Address):
+        return str(known)
+    if known.ipv4_mapped is not None:
+        return str(known.ipv4_mapped)
+    return f"{IPv6Address(int(known) >> (128 - PREFIX) << (128 - PREFIX))}/{PREFIX}"
+
+
+def _standing(connection: Connection, counter: Counter, now: float) -> tuple[float, int]:
+    """The count, locked until the end of the job: servers that share a store count together."""
+    new = upsert.insert(connection, attempts).values(name=counter.name, since=now, count=0)
+    connection.execute(new.on_conflict_do_nothing(index_elements=["name"]))
+    since, counted = connection.execute(_row(counter).with_for_update()).one()
+    return since, counted
+
+
+def _row(counter: Counter) -> Select[Any]:
+    return select(attempts.c.since, attempts.c.count).where(attempts.c.name == counter.name)
+
+
+def _refuse(counter: Counter, wait: float) -> None:
+    if wait <= 0:
+        return
+    seconds = math.ceil(wait)
+    size, unit = (seconds, "second") if seconds < 60 else (math.ceil(seconds / 60), "minute")
+    said = f"Too many attempts. Try again in {size} {unit}{'' if size == 1 else 's'}."
+    raise TooManyAttempts(f"{said} {counter.advice}".rstrip(), retry_after=seconds)

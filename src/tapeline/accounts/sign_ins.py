@@ -22,6 +22,7 @@ Kind = Literal["browser", "token"]
 DAY = 24 * 3600
 FRESH_SECONDS = 60  # `last_used_at` is a courtesy: not worth a write at every request
 LONGEST_AGENT = 200
+REMEMBERED_DAYS = 90
 
 
 class Origin(msgspec.Struct, frozen=True):
@@ -101,6 +102,16 @@ def worn(connection: Connection, secret: str, address: str) -> Actor | None:
         select(sign_ins.c.last_used_at).where(sign_ins.c.id == actor.sign_in_id)
     )
     return actor if used is not None and used < time.time() - FRESH_SECONDS else None
+
+
+def was_here(connection: Connection, user_id: str, address: str) -> bool:
+    """Whether the account signed in from this address in recent months."""
+    query = select(sign_ins.c.id).where(
+        sign_ins.c.user_id == user_id,
+        sign_ins.c.address == address,
+        sign_ins.c.created_at > time.time() - REMEMBERED_DAYS * DAY,
+    )
+    return connection.scalar(query.limit(1)) is not None
 
 
 def of_user(connection: Connection, user_id: str) -> list[SignIn]:

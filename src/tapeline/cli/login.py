@@ -116,7 +116,18 @@ def _by_password(session: Session, email: str | None, *, from_stdin: bool) -> st
     if not password:
         raise Misused("Standard input was empty: send the password there.")
     body = json_of({"email": address, "password": password})
-    return str(session.wire.ask("POST", "/auth/signin", body)["refreshToken"])
+    # Where we signed in before, the server lets us in whatever strangers try at the account.
+    url, devices = session.profile.url, session.profiles.devices
+    known = {"Cookie": devices[url]} if url in devices else {}
+    refresh = str(session.wire.ask("POST", "/auth/signin", body, known)["refreshToken"])
+    devices[url] = _merged(devices.get(url, ""), session.wire.cookies)
+    return refresh
+
+
+def _merged(before: str, new: dict[str, str]) -> str:
+    """Cookies as a header; one of the same name is replaced, those of other accounts stay."""
+    pairs = dict(one.partition("=")[::2] for one in before.split("; ") if one)
+    return "; ".join(f"{name}={value}" for name, value in (pairs | new).items())
 
 
 def _keep(session: Session, refresh: str, name: str | None) -> None:

@@ -30,11 +30,14 @@ class Profiles:
     file: Path
     current: str = ""
     servers: dict[str, Profile] = field(default_factory=dict)
+    devices: dict[str, str] = field(default_factory=dict)
+    """By server: cookies by which it knows this computer again, also after signing out."""
 
     def save(self) -> None:
         said = {
             "current": self.current,
             "servers": {name: asdict(one) for name, one in self.servers.items()},
+            "devices": self.devices,
         }
         try:
             self.file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -70,7 +73,7 @@ def load(folder: Path) -> Profiles:
     try:
         said = json.loads(file.read_bytes())
         servers = {name: _profile(one) for name, one in said["servers"].items()}
-        return Profiles(file, str(said["current"]), servers)
+        return Profiles(file, str(said["current"]), servers, dict(said.get("devices", {})))
     except FileNotFoundError:
         return Profiles(file)
     except PermissionError as error:

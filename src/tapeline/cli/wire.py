@@ -51,6 +51,8 @@ class Wire:
         self.token = ""
         self.renew: Callable[[], str] | None = None
         """Gets a new token once the one we have is refused."""
+        self.cookies: dict[str, str] = {}
+        """Set by the server; sent where somebody asks for it."""
         self._parts = urlsplit(url)
         self._debug = debug
         self._connection: http.client.HTTPConnection | None = None
@@ -134,6 +136,9 @@ class Wire:
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             connection.request(method, self._target(path), body, all_headers)
         response = connection.getresponse()
+        for cookie in response.headers.get_all("Set-Cookie", ()):
+            name, _, value = cookie.partition(";")[0].partition("=")
+            self.cookies[name] = value
         if self._debug:
             took = (time.monotonic() - began) * 1000
             self._note(f"{method} {self.url}{path} {response.status} {took:.0f} ms")

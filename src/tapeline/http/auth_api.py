@@ -8,10 +8,10 @@ from sqlalchemy import Connection
 from tapeline.accounts import sign_ins
 from tapeline.accounts.actor import Actor
 from tapeline.accounts.id_tokens import LIFETIME
-from tapeline.accounts.users import User
-from tapeline.http import signing
+from tapeline.http import sessions, signing
 from tapeline.http.endpoint import Call
 from tapeline.http.fields import Email, Password, Required
+from tapeline.http.signing import Verified
 
 
 class Credentials(msgspec.Struct):
@@ -81,11 +81,13 @@ def sign_up(connection: Connection, call: Call[NewAccount]) -> SignedIn:
         may_be_first=_may_be_first(call),
         kind="token",
     )
+    sessions.note_device(call.request, actor.user_id(), call.prepared)
     return _signed_in(call, secret, actor)
 
 
-async def verify(call: Call[Credentials]) -> User:
-    return await signing.verify(call.services, call.origin, call.body.email, call.body.password)
+async def verify(call: Call[Credentials]) -> Verified:
+    sent = call.body
+    return await signing.verify(call.services, call.request, call.origin, sent.email, sent.password)
 
 
 def sign_in(connection: Connection, call: Call[Credentials]) -> SignedIn:
@@ -93,6 +95,7 @@ def sign_in(connection: Connection, call: Call[Credentials]) -> SignedIn:
     secret, actor = signing.sign_in(
         connection, call.services.settings, call.origin, call.prepared, "token"
     )
+    sessions.note_device(call.request, actor.user_id(), call.prepared.user.password_hash)
     return _signed_in(call, secret, actor)
 
 

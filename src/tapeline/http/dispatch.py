@@ -27,6 +27,7 @@ Handler = Callable[[Request], Awaitable[Response]]
 def handler(endpoint: Endpoint, services: Services) -> Handler:
     async def handle(request: Request) -> Response:
         response = await carry_out(request)
+        sessions.remember_noted_device(request, services, response)
         if endpoint.access not in OPEN:
             await sessions.live_on_by_call(request, services, response)
         return response

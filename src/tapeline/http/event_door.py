@@ -7,7 +7,7 @@ more and refuses it; then the memory is dropped and the question asked again.
 import asyncio
 from collections.abc import Mapping
 
-from tapeline.accounts import limits
+from tapeline.accounts import guesses, limits
 from tapeline.errors import Unidentified, WrongKey
 from tapeline.http.services import Services
 from tapeline.tape import tapes
@@ -59,13 +59,13 @@ class Door:
 
     async def _ask(self, credentials: Credentials, address: str) -> Way:
         key, secret, model = (value.decode("utf-8", "replace") for value in credentials)
-        store, allowed = self._services.store, self._services.settings.signin_limit_address
-        who = f"{address} {key}"
-        await store.read(limits.refuse_if_over, "key", who, allowed)
+        store = self._services.store
+        counted = [guesses.at_key(self._services.settings, address, key)]
+        await store.read(limits.refuse_if_over, counted)
         try:
             way = await store.write(tapes.way_of_key, key, secret, model, address)
         except WrongKey:
-            await store.write(limits.count, "key", who, allowed)
+            await store.write(limits.count, counted)
             raise
         if len(self._known) >= REMEMBERED:
             self._known.clear()

@@ -7,12 +7,13 @@ from sqlalchemy import Connection
 from starlette.responses import Response
 
 from tapeline.accounts import invitations, sign_ins, users
+from tapeline.accounts.actor import Actor
 from tapeline.accounts.invitations import Offer
 from tapeline.errors import NoSuchSignIn, Problem
 from tapeline.http import auth, hosts, settings_page, signing
 from tapeline.http.redirects import Client, sign_in_first
 from tapeline.http.rendering import render
-from tapeline.http.sessions import set_session
+from tapeline.http.sessions import remember_device, set_session
 from tapeline.http.shared_pages import SHARED_PAGES
 from tapeline.http.visiting import Page, Visit, handler, see
 from tapeline.http.web_app import APP_PAGES, show_app
@@ -39,14 +40,14 @@ async def sign_in(visit: Visit) -> Response:
     services, store = visit.services, visit.services.store
     try:
         verified = await signing.verify(
-            services, visit.origin, visit.asked("email"), visit.asked("password")
+            services, visit.request, visit.origin, visit.asked("email"), visit.asked("password")
         )
-        secret, _ = await store.write(
+        secret, actor = await store.write(
             signing.sign_in, services.settings, visit.origin, verified, "browser"
         )
     except Problem as problem:
         return await _sign_in_page(visit, problem)
-    return await _enter(visit, secret)
+    return await _enter(visit, secret, actor.user_id(), verified.user.password_hash)
 
 
 async def show_sign_up(visit: Visit) -> Response:
@@ -72,8 +73,8 @@ async def sign_up(visit: Visit) -> Response:
             may_be_first=may_be_first,
         )
 
-        def job(connection: Connection) -> str:
-            secret, _ = signing.sign_up(
+        def job(connection: Connection) -> tuple[str, Actor]:
+            return signing.sign_up(
                 connection,
                 services.settings,
                 visit.origin,
@@ -84,12 +85,11 @@ async def sign_up(visit: Visit) -> Response:
                 may_be_first=may_be_first,
                 kind="browser",
             )
-            return secret
 
-        secret = await services.store.write(job)
+        secret, actor = await services.store.write(job)
     except Problem as problem:
         return await _sign_up_page(visit, problem)
-    return await _enter(visit, secret)
+    return await _enter(visit, secret, actor.user_id(), password_hash)
 
 
 async def sign_out(visit: Visit) -> Response:
@@ -212,10 +212,11 @@ async def _sign_up_page(visit: Visit, problem: Problem | None = None) -> Respons
     )
 
 
-async def _enter(visit: Visit, secret: str) -> Response:
+async def _enter(visit: Visit, secret: str, user_id: str, password_hash: str) -> Response:
     await _leave(visit)  # the cookie is about to be replaced: nobody could end that one by hand
     response = see(visit.next_path)
     set_session(response, visit.request, visit.services, secret)
+    remember_device(response, visit.request, visit.services, user_id, password_hash)
     return response
 
 

@@ -6,8 +6,9 @@ from urllib.parse import urlsplit
 from starlette.requests import Request
 from starlette.responses import Response
 
-from tapeline.accounts import sign_ins
+from tapeline.accounts import devices, sign_ins
 from tapeline.accounts.actor import Actor
+from tapeline.accounts.users import User
 from tapeline.errors import InvalidToken, Unavailable
 from tapeline.http import auth
 from tapeline.http.endpoint import address_of
@@ -43,6 +44,39 @@ async def live_on_by_call(request: Request, services: Services, response: Respon
         )
         if worn is not None:
             await live_on(request, services, worn, response)
+
+
+def device_of(request: Request, services: Services, user: User) -> str | None:
+    """The name of a device on which this account has signed in before."""
+    given = request.cookies.get(devices.cookie_of(user.id), "")
+    return devices.known(services.seal, user.id, user.password_hash, given)
+
+
+def remember_device(
+    response: Response, request: Request, services: Services, user_id: str, password_hash: str
+) -> None:
+    """From now on, strangers who guess at this account keep nobody out who is at this device."""
+    name = devices.cookie_of(user_id)
+    before = devices.known(services.seal, user_id, password_hash, request.cookies.get(name, ""))
+    response.set_cookie(
+        name,
+        devices.issue(services.seal, user_id, password_hash, before),
+        max_age=devices.LIFETIME,
+        path="/auth",
+        httponly=True,
+        samesite="lax",
+        secure=is_https(request, services),
+    )
+
+
+def note_device(request: Request, user_id: str, password_hash: str) -> None:
+    """For those who have no response in their hands yet: the way out remembers the device."""
+    request.state.signed_in = (user_id, password_hash)
+
+
+def remember_noted_device(request: Request, services: Services, response: Response) -> None:
+    if noted := getattr(request.state, "signed_in", None):
+        remember_device(response, request, services, *noted)
 
 
 def is_https(request: Request, services: Services) -> bool:

@@ -10,6 +10,7 @@ from tapeline.accounts.actor import Actor
 from tapeline.errors import NoSuchSignIn, Problem
 from tapeline.http import signing
 from tapeline.http.rendering import render
+from tapeline.http.sessions import remember_device
 from tapeline.http.visiting import Visit, see
 
 # What a redirect back to the page may say. Known words only: an address is anybody's to write.
@@ -33,7 +34,9 @@ async def change_password(visit: Visit) -> Response:
         await store.write(signing.change_password, actor, new)
     except Problem as problem:
         return await _show(visit, problem, about_password=True)
-    return see("/settings?done=password")
+    response = see("/settings?done=password")
+    remember_device(response, visit.request, visit.services, actor.user_id(), new.password_hash)
+    return response
 
 
 async def end_sign_in(visit: Visit) -> Response:

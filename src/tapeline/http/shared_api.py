@@ -14,13 +14,12 @@ from sqlalchemy import Connection
 from starlette.requests import Request
 from starlette.responses import Response
 
-from tapeline.accounts import limits, passwords
+from tapeline.accounts import guesses, limits, passwords
 from tapeline.errors import SharePasswordNeeded, Unavailable, WrongSharePassword
 from tapeline.http.backtest_api import read_when_ready
 from tapeline.http.endpoint import Call, Page, address_of
 from tapeline.http.fields import Required
 from tapeline.http.services import Services
-from tapeline.settings import Settings
 from tapeline.sharing import exhibit as exhibits
 from tapeline.sharing import links, passes, visits
 from tapeline.sharing.exhibit import Exhibit, Means
@@ -144,19 +143,16 @@ async def check_password(
     """The link and a pass for it. Attempts are counted before anything is compared."""
     share = await services.store.read(links.by_token, token)
     if share.password_hash is not None:
-        address = address_of(request)
-        await services.store.write(_count_attempt, services.settings, share.id, address)
+        guess = guesses.at_link(services.settings, address_of(request), share.id)
+        await services.store.read(limits.refuse_if_over, guess.counters)
+        await services.store.write(limits.count, guess.counters)
         right = await asyncio.get_running_loop().run_in_executor(
             services.passwords, passwords.matches, share.password_hash, password
         )
         if not right:
             raise WrongSharePassword
+        await services.store.write(guesses.was_right, guess)
     return share, *passes.issue(services.seal, share)
-
-
-def _count_attempt(connection: Connection, settings: Settings, share_id: str, address: str) -> None:
-    limits.count(connection, "share address", address, settings.signin_limit_address)
-    limits.count(connection, "share", f"{share_id} {address}", settings.signin_limit_account)
 
 
 Shower = Callable[[Exhibit, Call[Any]], Any]

@@ -10,32 +10,45 @@ from dataclasses import dataclass
 from sqlalchemy import Connection
 from starlette.requests import Request
 
-from tapeline.accounts import limits, passwords, sign_ins, users
+from tapeline.accounts import guesses, limits, passwords, sign_ins, users
 from tapeline.accounts import setup_code as setup_codes
 from tapeline.accounts.actor import Actor
+from tapeline.accounts.guesses import Guess
+from tapeline.accounts.limits import Counter
 from tapeline.accounts.sign_ins import Kind, Origin
 from tapeline.accounts.users import User
 from tapeline.errors import WrongCredentials, WrongPassword
-from tapeline.http import hosts
+from tapeline.http import hosts, sessions
 from tapeline.http.services import Services
 from tapeline.models import onboarding
 from tapeline.settings import Settings
 
 
-async def verify(services: Services, origin: Origin, email: str, password: str) -> User:
+@dataclass(frozen=True)
+class Verified:
+    """An account whose password was right, and what had been counted until then."""
+
+    user: User
+    guess: Guess
+
+
+async def verify(
+    services: Services, request: Request, origin: Origin, email: str, password: str
+) -> Verified:
     """The account, if the password is right. Wrong and unknown look and take the same."""
-    user = await services.store.write(_count_attempt, services.settings, origin, email)
+    user, guess = await services.store.read(_look, services, request, origin, email)
+    await services.store.write(limits.count, guess.counters)
     if not await _matches(services, user, password) or user is None:
         raise WrongCredentials
-    return user
+    return Verified(user, guess)
 
 
 def sign_in(
-    connection: Connection, settings: Settings, origin: Origin, verified: User, kind: Kind
+    connection: Connection, settings: Settings, origin: Origin, verified: Verified, kind: Kind
 ) -> tuple[str, Actor]:
     """The new sign-in's secret, and who signed in."""
-    user = _unchanged(connection, verified)
-    limits.forget(connection, "account", user.email)
+    user = _unchanged(connection, verified.user)
+    guesses.was_right(connection, verified.guess)
     return _begin(connection, settings, user, kind, origin)
 
 
@@ -51,7 +64,9 @@ async def verify_new(
     """The hash of a new account's password, for those who may sign up at all."""
     users.normal_email(email)
     passwords.check_rules(password, "password")
-    await services.store.write(_count_address, services.settings, origin)
+    counted = [guesses.of_address(services.settings, origin.address)]
+    await services.store.read(limits.refuse_if_over, counted)
+    await services.store.write(limits.count, counted)
     await services.store.read(
         onboarding.require_way_in,
         invitation=invitation,
@@ -97,38 +112,42 @@ def sign_up(
 class NewHash:
     user: User
     password_hash: str
+    counted: Counter
 
 
 async def verify_change(services: Services, actor: Actor, current: str, new: str) -> NewHash:
     passwords.check_rules(new, "new_password")
     user = await services.store.read(users.get, actor.user_id())
-    # Whoever finds an open browser must not be able to guess on without end.
-    await services.store.write(
-        limits.count, "password", user.id, services.settings.signin_limit_account
-    )
+    counted = guesses.at_own_password(services.settings, user.id)
+    await services.store.write(limits.count, [counted])
     if not await _matches(services, user, current):
         raise WrongPassword
-    return NewHash(user, await _hash(services, new))
+    return NewHash(user, await _hash(services, new), counted)
 
 
 def change_password(connection: Connection, actor: Actor, new: NewHash) -> int:
     """Set the password and end every other sign-in; how many that were."""
     user = _unchanged(connection, new.user)
     users.set_password(connection, actor, user, new.password_hash)
-    limits.forget(connection, "password", user.id)
+    limits.forget(connection, new.counted)
     return sign_ins.end_all(connection, user.id, but=actor.sign_in_id)
 
 
-def _count_attempt(
-    connection: Connection, settings: Settings, origin: Origin, email: str
-) -> User | None:
-    _count_address(connection, settings, origin)
-    limits.count(connection, "account", email.strip().lower(), settings.signin_limit_account)
-    return users.find(connection, email)
-
-
-def _count_address(connection: Connection, settings: Settings, origin: Origin) -> None:
-    limits.count(connection, "address", origin.address, settings.signin_limit_address)
+def _look(
+    connection: Connection, services: Services, request: Request, origin: Origin, email: str
+) -> tuple[User | None, Guess]:
+    """Who is meant and what counts for the attempt. What has to wait ends here, as a read."""
+    user = users.find(connection, email)
+    device = sessions.device_of(request, services, user) if user else None
+    guess = guesses.at_account(
+        services.settings,
+        origin.address,
+        email,
+        device=device,
+        is_known=user is not None and sign_ins.was_here(connection, user.id, origin.address),
+    )
+    limits.refuse_if_over(connection, guess.counters)
+    return user, guess
 
 
 def _unchanged(connection: Connection, verified: User) -> User:

@@ -10,7 +10,7 @@ from tapeline.accounts.audit import Entry
 from tapeline.accounts.invitations import Invitation, Offer
 from tapeline.accounts.members import Member, Role
 from tapeline.accounts.sign_ins import SignIn
-from tapeline.http import signing
+from tapeline.http import sessions, signing
 from tapeline.http.auth_api import Done
 from tapeline.http.endpoint import Call, Page
 from tapeline.http.fields import Description, Name, Password, Required, RoleName
@@ -102,7 +102,9 @@ async def verify_password_change(call: Call[NewPassword]) -> signing.NewHash:
 
 def change_password(connection: Connection, call: Call[NewPassword]) -> PasswordChanged:
     """Change your password; every other sign-in ends."""
-    return PasswordChanged(signing.change_password(connection, call.actor, call.prepared))
+    ended = signing.change_password(connection, call.actor, call.prepared)
+    sessions.note_device(call.request, call.actor.user_id(), call.prepared.password_hash)
+    return PasswordChanged(ended)
 
 
 def list_sign_ins(connection: Connection, call: Call[Any]) -> Listed[ShownSignIn]:

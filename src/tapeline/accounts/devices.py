@@ -1,0 +1,41 @@
+"""Known devices: strangers who guess at an account keep nobody out who has signed in before.
+
+A device carries a token that is signed, not stored: it names the account, and dies with the
+password it was given for. It opens nothing; its attempts are merely counted apart.
+"""
+
+import hmac
+import time
+
+from tapeline.ids import fingerprint, new_id
+from tapeline.store.sealing import Seal
+
+LIFETIME = 400 * 24 * 3600  # the longest that browsers keep a cookie
+COOKIE = "tapeline_device_"
+
+
+def cookie_of(user_id: str) -> str:
+    """One cookie per account: several people may use one browser."""
+    return COOKIE + fingerprint(user_id)[:16]
+
+
+def issue(seal: Seal, user_id: str, password_hash: str, device: str | None = None) -> str:
+    """A token for a device, which keeps its name if it has one."""
+    name, ends = device or new_id(), int(time.time()) + LIFETIME
+    return f"{name}.{ends}.{_marks(seal, user_id, password_hash, name, ends)[0]}"
+
+
+def known(seal: Seal, user_id: str, password_hash: str, given: str) -> str | None:
+    """The name of a device on which this account has signed in before."""
+    name, _, rest = given.partition(".")
+    ends, _, mark = rest.partition(".")
+    if not (ends.isascii() and ends.isdecimal() and len(ends) < 12) or int(ends) < time.time():
+        return None
+    sent = mark.encode("utf-8", "surrogatepass")
+    marks = _marks(seal, user_id, password_hash, name, int(ends))
+    return name if any(hmac.compare_digest(one.encode(), sent) for one in marks) else None
+
+
+def _marks(seal: Seal, user_id: str, password_hash: str, name: str, ends: int) -> list[str]:
+    words = f"device\n{user_id}\n{name}\n{ends}\n{password_hash}"
+    return seal.marks(words.encode("utf-8", "surrogatepass"))
