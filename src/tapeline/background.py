@@ -13,6 +13,7 @@ from functools import partial
 from time import monotonic
 from typing import Any, TypeVar
 
+from tapeline.errors import Problem
 from tapeline.logs import Log
 
 log = Log(__name__)
@@ -42,11 +43,13 @@ class State:
     """Seconds since its last sign of life; for single errands, the age of the oldest under way."""
     overdue: bool
     last_error: str
+    """What was raised last, for anybody to see: without names of files or rows, which are in the
+    log."""
 
     @property
     def sentence(self) -> str:
-        why = f": {self.last_error}" if self.in_a_row else ""
-        return f"{self.name} has not finished a turn for {self.silent:.0f} s{why}"
+        why = f" ({self.last_error})" if self.in_a_row else ""
+        return f"the {self.name} has not finished a turn for {self.silent:.0f} s{why}"
 
 
 class Work:
@@ -80,7 +83,7 @@ class Work:
     def note(self, error: BaseException, about: str = "") -> None:
         """Count a failure about one thing, such as a run; the turn goes on with the others."""
         self.failures += 1
-        self.last_error = f"{about}: {_words(error)}" if about else _words(error)
+        self.last_error = _cause(error)
         if self._is_new(_words(error), about):
             facts = {"about": about} if about else {}
             log.error("work_failed", exc_info=error, work=self.name, times=self.failures, **facts)
@@ -333,6 +336,12 @@ async def _cancel(tasks: list["asyncio.Task[Any]"]) -> None:
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _cause(error: BaseException) -> str:
+    if isinstance(error, Problem):
+        return error.message
+    return (isinstance(error, OSError) and error.strerror) or type(error).__name__
 
 
 def _words(error: BaseException) -> str:

@@ -71,7 +71,7 @@ def open_services(settings: Settings) -> Iterator[Services]:
             settings,
             store,
             KeyRing(keys),
-            Metrics(store.writer),
+            Metrics(store.writer, background),
             inbox,
             Probe(inbox, store.database),
             watchers,

@@ -42,6 +42,16 @@ def refuse_second(data: Path) -> None:
         _take(lock, data)
 
 
+def server_of(data: Path) -> str:
+    """What the server that holds the directory says of itself; empty when there is none."""
+    with suppress(OSError), (data / LOCK).open("r") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return lock.read().strip()
+    return ""
+
+
 def fresh_folder(path: Path) -> Path:
     """An empty folder for what need not outlive this process; a crash may have left some."""
     shutil.rmtree(path, ignore_errors=True)

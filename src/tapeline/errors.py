@@ -314,6 +314,12 @@ class CannotRunModels(Conflict):
     """This server cannot run models."""
 
 
+class NotSupervised(Unavailable):
+    """Models are not supervised here at the moment, so this cannot be done now."""
+
+    retry_after = 5
+
+
 class NoSuchRun(Missing):
     """There is no such run of this model."""
 

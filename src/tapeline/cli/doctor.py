@@ -1,10 +1,13 @@
 """`tapeline doctor`: what this host can do for models, and the one fix for each thing it cannot."""
 
+import json
 import os
 import shutil
 import tempfile
+import urllib.error
+import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -25,6 +28,7 @@ from tapeline.settings import Settings
 from tapeline.store import database as databases
 from tapeline.store import migrate
 
+PATIENCE = 10.0  # seconds
 LITTLE_SPACE, TOO_LITTLE_SPACE = 5_000_000_000, 500_000_000
 MARKS = {"good": ("✓", "green"), "weak": ("!", "yellow"), "bad": ("✗", "red"), "note": ("·", "dim")}
 VERSIONS = tuple(f"3.{minor}" for minor in range(7, 15))  # that people run models on
@@ -67,6 +71,7 @@ def examined(chosen: Settings) -> Iterator[Finding]:
     yield _disk(chosen.data)
     if home.state != "bad":
         yield _database(chosen)
+        yield from _server(datadir.server_of(chosen.data))
     with _somewhere(chosen, usable=home.state != "bad") as trial:
         yield from _confinement(host.examine(trial), unsafe=chosen.unsafe_no_sandbox)
         yield from _pythons(interpreters.of_host(trial))
@@ -87,6 +92,32 @@ def _data(data: Path) -> Finding:
     except Problem as problem:
         return Finding("data directory", "good", problem.message.partition(". Stop")[0])
     return Finding("data directory", "good", f"{data}, for us alone")
+
+
+def _server(note: str) -> Iterator[Finding]:
+    """How the one that runs here is doing, if there is one."""
+    address = note.partition(",")[0]
+    if not address.startswith("http"):
+        return
+    asked = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    try:
+        asked.open(f"{address}/readyz", timeout=PATIENCE).close()
+    except urllib.error.HTTPError as error:
+        with error:
+            told = error.read(10_000)
+        says = str(_json(told).get("error", "")) or f"it answers with {error.code}"
+        yield Finding("server", "bad", says, f"Its log says more; it is {note}")
+    except OSError as error:
+        yield Finding("server", "bad", f"{note} does not answer: {error}", "Look at its log")
+    else:
+        yield Finding("server", "good", f"{note}, is ready")
+
+
+def _json(text: bytes) -> dict[str, object]:
+    with suppress(ValueError):
+        read = json.loads(text)
+        return read if isinstance(read, dict) else {}
+    return {}
 
 
 def _trouble_with(data: Path) -> str | None:

@@ -5,6 +5,7 @@ import os
 import shlex
 import signal
 import socket
+from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 from typing import Annotated
@@ -71,7 +72,8 @@ def up(
 def _serve(chosen: Settings) -> None:
     log.info("descriptors", limit=descriptors.raise_limit())
     listener = _listen(chosen)
-    note = f"{_address(chosen, listener)}, process {os.getpid()}"
+    here = replace(chosen, public_url="").address(listener.getsockname()[1])
+    note = f"{here}, process {os.getpid()}"
     with (
         listener,
         datadir.only_server(chosen.data, note),

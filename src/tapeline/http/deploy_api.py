@@ -8,6 +8,7 @@ import msgspec
 from sqlalchemy import Connection
 
 from tapeline.errors import MissingField, NoSuchVersion
+from tapeline.http import runs_api
 from tapeline.http.auth_api import Done
 from tapeline.http.endpoint import Call
 from tapeline.http.fields import Required
@@ -197,6 +198,11 @@ def kill_model(connection: Connection, call: Call[ModelInProject]) -> Done:
     )
     desired.stop(connection, call.actor, model)
     return Done()
+
+
+async def admit_unsupervised(call: Call[ModelInProject]) -> None:
+    """A stop that nobody can carry out now is no success."""
+    await runs_api.refuse_if_unsupervised(call, call.body.model_id)
 
 
 def _store(connection: Connection, call: Call[Any], use: Use) -> tuple[Model, Version, Resolved]:

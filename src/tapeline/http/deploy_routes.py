@@ -13,6 +13,7 @@ from tapeline.errors import (
     NoSuchSecret,
     NoSuchStarter,
     NoSuchVersion,
+    NotSupervised,
     RunHasEnded,
     StarterNameTaken,
     UnknownPlan,
@@ -30,9 +31,12 @@ put = partial(Endpoint, method="PUT")
 delete = partial(Endpoint, method="DELETE")
 
 of_model = (NoSuchProject, NoSuchModel, Forbidden)
-of_version = (*of_model, NoSuchVersion, UnknownPlan, UnknownPython, CannotRunModels)
+of_version = (
+    *of_model, NoSuchVersion, UnknownPlan, UnknownPython, CannotRunModels, NotSupervised
+)  # fmt: skip
 of_upload = (
-    *of_model, InvalidArchive, InvalidManifest, UnknownPlan, UnknownPython, CannotRunModels
+    *of_model, InvalidArchive, InvalidManifest, UnknownPlan, UnknownPython, CannotRunModels,
+    NotSupervised,
 )  # fmt: skip
 with_archive = partial(post, attaches=True, errors=of_upload)
 
@@ -89,9 +93,10 @@ DEPLOY_ROUTES: tuple[Endpoint, ...] = (
         path="/model/kill",
         moves_runs=True,
         writes=deploy_api.kill_model,
+        afterwards=deploy_api.admit_unsupervised,
         takes=deploy_api.ModelInProject,
         gives=Done,
-        errors=of_model,
+        errors=(*of_model, NotSupervised),
     ),
     post(
         path="/model/status",
@@ -197,8 +202,9 @@ DEPLOY_ROUTES: tuple[Endpoint, ...] = (
         path="/api/models/{model}/runs/{run}/stop",
         moves_runs=True,
         writes=runs_api.stop_run,
+        afterwards=runs_api.admit_unsupervised,
         gives=Done,
-        errors=(*of_model, NoSuchRun, RunHasEnded),
+        errors=(*of_model, NoSuchRun, RunHasEnded, NotSupervised),
     ),
     get(
         path="/api/models/{model}/secrets",

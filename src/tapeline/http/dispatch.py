@@ -99,11 +99,17 @@ class _Turn:
                     raise
                 return first
         answer = await store.write(self._act, prepared)
+        await self._follow_up()
+        return answer
+
+    async def _follow_up(self) -> None:
+        """After the commit: whoever has to know of it is told."""
         if self.endpoint.moves_runs:
             self.call.services.runner.wake()
         if self._concerns_lists:
             self.call.services.watchers.tell_of_others([announcing.MODELS])
-        return answer
+        if self.endpoint.afterwards:
+            await self.endpoint.afterwards(self.call)
 
     @property
     def _concerns_lists(self) -> bool:

@@ -113,6 +113,8 @@ class Endpoint:
     prepares: Flow | None = None
     """Slow work before a write, such as hashing a password; all others wait for the writer. Before
     a read: what has to be brought up to date for it."""
+    afterwards: Flow | None = None
+    """After a write that stays: raises what its caller has to know all the same."""
     takes: type[msgspec.Struct] = Nothing
     attaches: bool = False
     """Whether an archive comes with the body; then the caller is known before it is read."""

@@ -26,8 +26,8 @@ async def healthz(_call: Call[Any]) -> Health:
 
 
 async def readyz(call: Call[Any]) -> Health:
-    """Whether events are stored: 503 says why not."""
-    trouble = await call.services.probe.trouble()
+    """Whether events are stored, models supervised and books kept: 503 says what is not."""
+    trouble = await call.services.probe.trouble() or call.services.background.trouble()
     if trouble is not None:
         raise NotReady(f"Not ready: {trouble}")
     return Health()

@@ -1,4 +1,4 @@
-"""What Prometheus may ask: requests by route and status, and how the writer is doing.
+"""What Prometheus may ask: requests by route and status, how the writer and all other work do.
 
 How many orders come in is nobody's business but the operator's: without a token there is no page.
 """
@@ -12,6 +12,7 @@ from prometheus_client.gc_collector import GCCollector
 from prometheus_client.process_collector import ProcessCollector
 from prometheus_client.registry import Collector
 
+from tapeline.background import Background
 from tapeline.errors import NoSuchPage, WrongMetricsToken
 from tapeline.store.writer import Writer
 
@@ -20,13 +21,14 @@ BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10)
 
 
 class Metrics:
-    def __init__(self, writer: Writer) -> None:
+    def __init__(self, writer: Writer, background: Background) -> None:
         self._registry = CollectorRegistry(auto_describe=False)
         ProcessCollector(registry=self._registry)
         GCCollector(registry=self._registry)
         self._events: dict[tuple[str, int], list[float]] = {}
         self._registry.register(_OfWriter(writer))
         self._registry.register(_OfEvents(self._events))
+        self._registry.register(_OfBackground(background))
         self._requests = Counter(
             "tapeline_requests",
             "Requests answered.",
@@ -83,6 +85,33 @@ class _OfWriter(Collector):
             ("tapeline_commit_seconds", "Time spent in commits.", counts.commit_seconds),
         ):
             yield CounterMetricFamily(name, sentence, value)
+
+
+class _OfBackground(Collector):
+    def __init__(self, background: Background) -> None:
+        self._background = background
+
+    def collect(self) -> Iterator[Metric]:
+        turns, failures = (
+            CounterMetricFamily(f"tapeline_work_{name}", sentence, labels=["work"])
+            for name, sentence in (
+                ("turns", "Turns that work beside the requests has finished."),
+                ("failures", "Failures of work beside the requests."),
+            )
+        )
+        silent, overdue = (
+            GaugeMetricFamily(f"tapeline_work_{name}", sentence, labels=["work"])
+            for name, sentence in (
+                ("silent_seconds", "Time since its last sign of life."),
+                ("overdue", "1 when it has not finished a turn in time."),
+            )
+        )
+        for one in self._background.states():
+            turns.add_metric([one.name], one.turns)
+            failures.add_metric([one.name], one.failures)
+            silent.add_metric([one.name], one.silent)
+            overdue.add_metric([one.name], one.overdue)
+        yield from (turns, failures, silent, overdue)
 
 
 class _OfEvents(Collector):

@@ -6,6 +6,7 @@ import msgspec
 from sqlalchemy import Connection
 
 from tapeline.accounts import members
+from tapeline.errors import NotSupervised
 from tapeline.http.auth_api import Done
 from tapeline.http.endpoint import Call, Page
 from tapeline.http.view_api import Listed
@@ -127,6 +128,24 @@ def stop_run(connection: Connection, call: Call[Any]) -> Done:
     model = models.find(connection, call.actor, call.path("model"), right="change_models")
     desired.stop_run(connection, call.actor, model, call.path("run"))
     return Done()
+
+
+async def admit_unsupervised(call: Call[Any]) -> None:
+    """A stop that nobody can carry out now is no success."""
+    await refuse_if_unsupervised(call, call.path("model"), call.path("run"))
+
+
+async def refuse_if_unsupervised(call: Call[Any], model_id: str, run_id: str | None = None) -> None:
+    runner, store = call.services.runner, call.services.store
+    trouble = runner.trouble()
+    if trouble is None:
+        return
+    may_live = await store.read(desired.may_live_on, runner.host_name, model_id, run_id)
+    if may_live:
+        raise NotSupervised(
+            f"The stop is recorded but not carried out: {trouble}. The model may still be running."
+            " It is stopped as soon as the supervisor gets on; the server's log says more."
+        )
 
 
 def current(connection: Connection, model_id: str) -> CurrentRun | None:

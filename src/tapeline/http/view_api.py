@@ -34,6 +34,8 @@ class Me(msgspec.Struct):
     projects: list[OwnProject]
     is_demo: bool
     """Whether this is the account that `tapeline up --demo` made: what it shows is simulated."""
+    trouble: str | None
+    """What is wrong with this server, for its operator: whose account was the first."""
 
 
 class ShownSignIn(SignIn, frozen=True, kw_only=True):
@@ -84,7 +86,9 @@ def me(connection: Connection, call: Call[Any]) -> Me:
     user = users.get(connection, call.actor.user_id())
     own = projects.of_user(connection, user.id)
     is_demo = user.email == onboarding.DEMO_EMAIL
-    return Me(user.id, user.email, user.name, user.created_at, own, is_demo)
+    is_operator = onboarding.is_operator(connection, user)
+    trouble = call.services.background.trouble() if is_operator else None
+    return Me(user.id, user.email, user.name, user.created_at, own, is_demo, trouble)
 
 
 def change_me(connection: Connection, call: Call[AccountChange]) -> Me:

@@ -38,6 +38,11 @@ def require_way_in(
         raise InvitationNeeded
 
 
+def is_operator(connection: Connection, user: User) -> bool:
+    """Whoever set this installation up has its first account; no other is known to run it."""
+    return facts.get(connection, FIRST_ACCOUNT) == user.email
+
+
 def sign_up(
     connection: Connection,
     *,

@@ -155,6 +155,22 @@ def next_of_schedule(connection: Connection, ended: Run, now: float) -> None:
     )
 
 
+def may_live_on(
+    connection: Connection, host: str, model_id: str, run_id: str | None = None
+) -> bool:
+    """Whether something that shall end there may still be alive: of a model, or one run of it."""
+    which = runs.c.id == run_id if run_id else runs.c.kind.in_(DEPLOYED)
+    query = select(runs.c.id).where(
+        which,
+        runs.c.model_id == model_id,
+        runs.c.host == host,
+        runs.c.desired == "stopped",
+        runs.c.fence.is_not(None),
+        runs.c.ended_at.is_(None),
+    )
+    return connection.execute(query.limit(1)).first() is not None
+
+
 def current(connection: Connection, model_id: str) -> Run | None:
     """What is deployed of a model: the newest that lives, else the newest there was."""
     query = select(runs).where(runs.c.model_id == model_id, runs.c.kind.in_(DEPLOYED))

@@ -5,7 +5,7 @@ import os
 from contextlib import suppress
 
 from tapeline.background import Background
-from tapeline.errors import CannotRunModels
+from tapeline.errors import CannotRunModels, NotSupervised
 from tapeline.logs import Log
 from tapeline.runs import beside, identity
 from tapeline.runs import host as hosts
@@ -15,6 +15,7 @@ from tapeline.runs.environments import Environments
 from tapeline.runs.host import Host
 from tapeline.runs.installations import Installer
 from tapeline.runs.interpreters import Found
+from tapeline.runs.keeper import NAME as SUPERVISOR
 from tapeline.runs.keeper import Keeper
 from tapeline.runs.local_engine import LocalEngine
 from tapeline.runs.remains import keep_removing
@@ -57,6 +58,8 @@ class Runner:
         self._background = background
         self._keeper: Keeper | None = None
         self.host: Host | None = None
+        self.host_name = ""
+        """What this host is called in the rows of its runs."""
 
     def open(self, port: int) -> Host:
         """Find out what this host can do, and get ready to run models if it can.
@@ -68,6 +71,7 @@ class Runner:
             return self.host
         engine = self._engine(self.host)
         engine.begin(port)
+        self.host_name = engine.host
         self._collector = Collector(
             self._store, engine, self._appender, self._watchers, self._staging, self._background
         )
@@ -93,6 +97,15 @@ class Runner:
                 "This server cannot run models, because it could not keep them in a sandbox: "
                 + " ".join(self.host.problems)
             )
+        if trouble := self.trouble():
+            raise NotSupervised(
+                f"Models are not supervised here at the moment: {trouble}. Nothing was stored."
+                " Try again in a few seconds; the server's log says more."
+            )
+
+    def trouble(self) -> str | None:
+        """Why wishes are not carried out here at the moment."""
+        return None if self._keeper is None else self._background.trouble(SUPERVISOR)
 
     def wake(self) -> None:
         if self._keeper is not None:

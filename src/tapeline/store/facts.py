@@ -13,6 +13,11 @@ def claim(connection: Connection, name: str, value: str) -> bool:
     return upsert.claim(connection, facts, name=name, value=value)
 
 
+def get(connection: Connection, name: str) -> str | None:
+    value: str | None = connection.scalar(select(facts.c.value).where(facts.c.name == name))
+    return value
+
+
 def is_claimed(connection: Connection, name: str) -> bool:
     return connection.scalar(select(facts.c.name).where(facts.c.name == name)) is not None
 

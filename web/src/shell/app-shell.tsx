@@ -12,6 +12,7 @@ import { Toasts } from "~/ui/toasts";
 import { DemoMark } from "./demo-mark";
 import { lastProject, rememberProject } from "./last-project";
 import { Palette } from "./palette";
+import { ServerTrouble } from "./server-trouble";
 import { Sidebar } from "./sidebar";
 import { useChoices } from "./use-choices";
 
@@ -57,6 +58,7 @@ export function AppShell() {
           className="mx-auto max-w-[110rem] px-4 py-5 outline-none lg:px-6"
         >
           <SignedOut />
+          <ServerTrouble />
           {project && (
             <LiveProject key={project} project={project} silent={params.model !== undefined} />
           )}

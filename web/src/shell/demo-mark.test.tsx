@@ -8,7 +8,7 @@ import { DemoMark } from "./demo-mark";
 function show(isDemo: boolean): void {
   const client = new QueryClient();
   const me = { id: "u", email: "a@example.com", name: "A", created_at: 0, projects: [] };
-  client.setQueryData(ask.me.queryKey, { ...me, is_demo: isDemo });
+  client.setQueryData(ask.me.queryKey, { ...me, is_demo: isDemo, trouble: null });
   render(
     <QueryClientProvider client={client}>
       <DemoMark />
