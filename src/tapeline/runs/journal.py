@@ -21,6 +21,7 @@ from tapeline.runs.journal_records import Record, Skipped, parsed
 
 LONGEST_RECORD = 1_000_000  # bytes: lines are cut long before
 LARGEST_SEGMENT = 64_000_000
+SHORTER = "it is shorter than what was read of it"
 # Not about a journal: the next try may read it.
 OF_THE_HOST = {errno.EMFILE, errno.ENFILE, errno.ENOMEM}
 
@@ -42,7 +43,7 @@ def read(folder: Path, offset: int, limit_bytes: int = 1_000_000) -> Chunk:
     except UnreadableJournal as error:
         return Chunk([], offset, 0, error.message)
     if not segments:
-        return Chunk([], offset, 0)
+        return Chunk([], offset, 0, SHORTER if offset else "")
     lost = max(0, segments[0][0] - offset)
     reading = _Reading(offset + lost, limit_bytes)
     trouble = ""
@@ -71,7 +72,7 @@ class _Reading:
             return  # the next read goes on in the segment before
         try:
             with _opened(path) as file:
-                file.seek(self.position - start)
+                _go_to(file, self.position - start, is_last=following is None)
                 while self._left > 0 and (part := _part(file, self._left, self._rest(following))):
                     self._take(part, len(part) if isinstance(part, bytes) else part.size)
         except UnreadableJournal as error:
@@ -97,7 +98,7 @@ class _Reading:
 def has_more(folder: Path, offset: int) -> bool:
     """Whether it goes on after the offset, or cannot be read, which has to be told."""
     try:
-        return end(folder) > offset
+        return end(folder) != offset
     except UnreadableJournal:
         return True
 
@@ -171,10 +172,20 @@ def _opened(path: Path) -> IO[bytes]:
         if error.errno in OF_THE_HOST:
             raise
         raise UnreadableJournal(f"a file of it: {error.strerror}") from error
-    if os.fstat(file.fileno()).st_size > LARGEST_SEGMENT:
+    if _size(file) > LARGEST_SEGMENT:
         file.close()
         raise UnreadableJournal("a file of it is larger than any that is written")
     return file
+
+
+def _size(file: IO[bytes]) -> int:
+    return os.fstat(file.fileno()).st_size
+
+
+def _go_to(file: IO[bytes], place: int, *, is_last: bool) -> None:
+    if is_last and _size(file) < place:
+        raise UnreadableJournal(SHORTER)
+    file.seek(place)
 
 
 def _part(file: IO[bytes], limit: int, most: int) -> bytes | Skipped | None:

@@ -16,8 +16,8 @@ from typing import Any
 
 import msgspec
 
-from tapeline.errors import AlreadyRunning, CannotLaunch
-from tapeline.runs import cgroups, sandbox, seccomp
+from tapeline.errors import AlreadyRunning, CannotLaunch, CannotLaunchNow
+from tapeline.runs import cgroups, foreign_files, sandbox, seccomp
 from tapeline.runs.box import Box, Launch
 from tapeline.runs.nursery import NURSERY
 from tapeline.runs.shim import tree
@@ -25,6 +25,7 @@ from tapeline.runs.shim import tree
 MOST_FILES = 4096
 ADDRESS_SPACE = 8  # times the memory: without control groups, and per process
 LEAST_ADDRESS_SPACE = 4 * 1024**3
+LONGEST_NOTE = 10_000
 SHORTEST_MASK = 4  # a shorter line of a secret would take letters out of everything
 MEGABYTE = 1024 * 1024
 
@@ -41,12 +42,14 @@ def launch(spec: Launch) -> None:
         raise AlreadyRunning
     if answer != "ready":
         cgroups.remove(Path(spec.runs), spec.name)
+        if answer.startswith("later "):
+            raise CannotLaunchNow(answer.removeprefix("later "))
         raise CannotLaunch(answer.removeprefix("failed ") or _last_words(Path(spec.folder)))
 
 
 def is_held(lock: Path) -> bool:
     try:
-        descriptor = os.open(lock, os.O_RDONLY | os.O_CLOEXEC)
+        descriptor = os.open(lock, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except FileNotFoundError:
         lock.parent.stat()  # where all locks are away, none of them says that it is free
         return False
@@ -202,7 +205,8 @@ def _last_words(folder: Path) -> str:
 def _signal(folder: Path, number: int) -> bool:
     """To the shim of this folder and nobody else: a process id may be used again."""
     with suppress(OSError, ValueError, KeyError, msgspec.DecodeError):
-        known = msgspec.json.decode((folder / "shim.json").read_bytes(), type=dict[str, int])
+        told = foreign_files.read_text(folder / "shim.json", LONGEST_NOTE) or ""
+        known = msgspec.json.decode(told, type=dict[str, int])
         handle = os.pidfd_open(known["pid"])
         try:
             if tree.started(known["pid"]) == known["started"]:

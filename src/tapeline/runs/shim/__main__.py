@@ -7,6 +7,7 @@ memory. The nursery ends with the server; shims do not. Standard library only, a
 """
 
 import ctypes
+import errno
 import fcntl
 import gc
 import json
@@ -23,6 +24,11 @@ from tapeline.runs.shim import tree  # noqa: E402 - found only after the line ab
 from tapeline.runs.shim.loop import Shim  # noqa: E402
 
 LONGEST_NAME = 1000
+# Of the host, which may be well again in a moment.
+PASSING = {
+    errno.EACCES, errno.EAGAIN, errno.EDQUOT, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM,
+    errno.ENOSPC, errno.ENOTDIR, errno.EROFS,
+}  # fmt: skip
 FORWARDS = 2  # by a socket of the data directory; shims that do not say so, to a port of old
 ARGUMENTS_END = 46  # the place of `arg_end` in /proc/PID/stat, counted from the state
 
@@ -67,15 +73,17 @@ def _begin(name: bytes, descriptors: list[int]) -> None:
 
 
 def _live(spec: dict[str, Any]) -> None:
-    lock = os.open(spec["lock"], os.O_RDWR | os.O_CREAT, 0o600)
-    if not _take(lock):
-        _answer("held")
-        os._exit(0)
     try:
+        lock = os.open(spec["lock"], os.O_RDWR | os.O_CREAT, 0o600)
+        if not _take(lock):
+            _answer("held")
+            os._exit(0)
+        os.pwrite(lock, tree.no_note(), 0)
         _say_who_we_are(spec["folder"])
         shim = Shim(spec, lock)
     except Exception as error:  # noqa: BLE001 - whoever launched us is told
-        _answer(f"failed {error}")
+        is_passing = isinstance(error, OSError) and error.errno in PASSING
+        _answer(f"{'later' if is_passing else 'failed'} {error}")
         os._exit(0)
     _answer("ready")
     try:

@@ -181,10 +181,13 @@ class Running:
         except ProcessLookupError:
             return
         self._watch(self._first_handle, select.POLLIN, self._tree_ended)
-        os.ftruncate(self._lock, 0)
-        os.pwrite(self._lock, tree.note(first), 0)
+        self._note_first(first)
         self._next_look = 0.0
         self._spool.state(event="started", attempt=self._number, pid=first)
+
+    def _note_first(self, first: int) -> None:
+        # In the room that was made at the start, because the disk may be full by now.
+        os.pwrite(self._lock, tree.note(first), 0)
 
     def _tree_ended(self, _events: int) -> None:
         """The kernel ends process 1 of a namespace after all the others."""
@@ -232,7 +235,10 @@ class Running:
 
     def _worth_a_walk(self, now: float) -> bool:
         """A cheap look at the whole disk tells whether a walk could find anything."""
-        disk = os.statvfs(self._spec["folder"])
+        try:
+            disk = os.statvfs(self._spec["folder"])
+        except OSError:
+            return False  # the folder is away for a moment: no reason to end the model
         free = disk.f_bavail * disk.f_frsize
         noticeable = min(NOTICEABLE, self._spec["limits"]["disk_bytes"] // 8)
         if self._free_then - free < noticeable and now - self._last_walk < WALKED_EVERY:

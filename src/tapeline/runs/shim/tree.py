@@ -8,6 +8,7 @@ import stat
 from contextlib import suppress
 
 PAGE = os.sysconf("SC_PAGE_SIZE")
+ROOM_FOR_NOTE = 40
 PER_ENTRY = 1024  # what a name costs a file system, so that empty files count too
 
 
@@ -60,8 +61,13 @@ def started(pid: int) -> int | None:
     return int(fields[19]) if len(fields) > 19 and fields[0] not in "ZX" else None
 
 
+def no_note() -> bytes:
+    """Room for one: what is written over it later needs no more of the disk."""
+    return b" " * ROOM_FOR_NOTE
+
+
 def note(pid: int) -> bytes:
-    return b"%d %d\n" % (pid, started(pid) or 0)
+    return (b"%d %d" % (pid, started(pid) or 0)).ljust(ROOM_FOR_NOTE)
 
 
 def is_alive(noted: bytes) -> bool:
@@ -123,7 +129,10 @@ def disk_bytes(folders: list[str], pids: list[int], most: int) -> int:
     """
     total = 0
     waiting = list(folders)
-    devices = {os.stat(folder).st_dev for folder in folders if os.path.isdir(folder)}
+    devices = set()
+    for folder in folders:
+        with suppress(OSError):
+            devices.add(os.stat(folder).st_dev)
     while waiting and total <= most:
         try:
             with os.scandir(waiting.pop()) as entries:
