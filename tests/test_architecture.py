@@ -18,7 +18,7 @@ FOUNDATION = {
     "setting_kinds",
 }  # fmt: skip
 ARROWS: dict[str, set[str]] = {
-    "background": {"logs"},
+    "background": {"errors", "logs"},
     "descriptors": set(),
     "errors": set(),
     "ids": set(),

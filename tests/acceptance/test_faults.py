@@ -9,11 +9,10 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 
 from tests.acceptance.conftest import Home, Server, wait_for
-from tests.acceptance.test_health import sample
+from tests.acceptance.test_health import TOKEN, sample
 from tests.acceptance.traders import Trader, pythons
 
 pytestmark = pytest.mark.heavy
@@ -22,7 +21,7 @@ SETTINGS = {
     "TAPELINE_PYTHONS": pythons()[0].path,
     "TAPELINE_STOP_SECONDS": "2",
     "TAPELINE_SIGNUP": "open",
-    "TAPELINE_METRICS_TOKEN": "token-of-the-operator",
+    "TAPELINE_METRICS_TOKEN": TOKEN,
 }
 COUNTING = """
 import itertools, time
@@ -67,8 +66,8 @@ def replaced(path: Path, make: Callable[[Path], None] = Path.touch) -> Iterator[
         aside.rename(path)
 
 
-def failures(server: Server, work: str) -> int:
-    return server.log.count(f"work={work} ")
+def failures(trader: Trader, work: str) -> float:
+    return sample(trader.client, "tapeline_work_failures_total", work=work)
 
 
 def counting(trader: Trader) -> dict[str, Any]:
@@ -108,9 +107,9 @@ def test_the_folder_of_runs_is_away_for_a_moment(
     trader: Trader, make: Callable[[Path], None]
 ) -> None:
     deployed = counting(trader)
-    before = failures(trader.server, "supervisor")
+    before = failures(trader, "supervisor")
     with replaced(trader.server.home.data / "runs", make):
-        wait_for(lambda: failures(trader.server, "supervisor") > before)
+        wait_for(lambda: failures(trader, "supervisor") > before)
     works(trader, deployed)
     assert "Traceback" in trader.server.log
 
@@ -120,7 +119,6 @@ def test_a_supervisor_that_does_not_get_on_is_told_everywhere(
 ) -> None:
     server, client = trader.server, trader.client
     deployed = counting(trader)
-    client.headers["authorization"] = "Bearer token-of-the-operator"
     with replaced(server.home.data / "runs"):
         wait_for(lambda: client.get("/readyz").status_code == 503)
         answer = client.get("/readyz").json()
@@ -224,7 +222,8 @@ def test_connections_take_every_descriptor(home: Home) -> None:
             with suppress(OSError):  # it may be refused, which is as good
                 one.sendall(b"POST /v1/live/log HTTP/1.1\r\nHost: x\r\n")
         # It fails, or keeps enough back and does not; either way it takes its turns again below.
-        _let_it_try(trader.client)
+        before = tried(trader)
+        wait_for(lambda: tried(trader) >= before + 3)
     works(trader, deployed)
     trader.client.close()
 
@@ -239,15 +238,7 @@ def _many_descriptors() -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
-def _let_it_try(client: httpx.Client) -> None:
-    """Until the supervisor has tried several turns in this state."""
-
-    def tried() -> float:
-        headers = {"authorization": "Bearer token-of-the-operator"}
-        text = client.get("/metrics", headers=headers).text
-        wanted = ("tapeline_work_turns_total", "tapeline_work_failures_total")
-        lines = [one for one in text.splitlines() if one.startswith(wanted)]
-        return sum(float(one.split()[-1]) for one in lines if 'work="supervisor"' in one)
-
-    before = tried()
-    wait_for(lambda: tried() >= before + 3)
+def tried(trader: Trader) -> float:
+    """How many turns the supervisor has begun and ended, one way or the other."""
+    names = ("tapeline_work_turns_total", "tapeline_work_failures_total")
+    return sum(sample(trader.client, one, work="supervisor") for one in names)

@@ -73,7 +73,7 @@ def examined(chosen: Settings) -> Iterator[Finding]:
         yield _database(chosen)
         yield from _server(datadir.server_of(chosen.data))
     with _somewhere(chosen, usable=home.state != "bad") as trial:
-        yield from _confinement(host.examine(trial), unsafe=chosen.unsafe_no_sandbox)
+        yield from _tried(trial)
         yield from _pythons(interpreters.of_host(trial))
 
 
@@ -184,6 +184,15 @@ def _somewhere(chosen: Settings, *, usable: bool) -> Iterator[Settings]:
     beside = above if os.access(above, os.W_OK) else None
     with tempfile.TemporaryDirectory(prefix=".tapeline-doctor-", dir=beside) as made:
         yield replace(chosen, data=Path(made))
+
+
+def _tried(chosen: Settings) -> Iterator[Finding]:
+    try:
+        found = host.examine(chosen)
+    except OSError as error:
+        yield Finding("sandbox", "bad", f"none could be tried: {error}", "Mend that first")
+    else:
+        yield from _confinement(found, unsafe=chosen.unsafe_no_sandbox)
 
 
 def _confinement(found: Host, *, unsafe: bool) -> Iterator[Finding]:

@@ -27,9 +27,10 @@ async def healthz(_call: Call[Any]) -> Health:
 
 async def readyz(call: Call[Any]) -> Health:
     """Whether events are stored, models supervised and books kept: 503 says what is not."""
-    trouble = await call.services.probe.trouble() or call.services.background.trouble()
-    if trouble is not None:
+    if trouble := await call.services.probe.trouble():
         raise NotReady(f"Not ready: {trouble}")
+    if trouble := call.services.background.trouble():
+        raise NotReady(f"Not ready: {trouble}.")
     return Health()
 
 

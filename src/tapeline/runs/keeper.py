@@ -50,7 +50,7 @@ class _Look(NamedTuple):
     alive: dict[str, bool]
     unread: set[str]
     """Those that live and have written something."""
-    unknown: set[str]
+    unknown: dict[str, Exception]
     """Those that could not be looked at: nothing is decided about them."""
 
 
@@ -135,11 +135,13 @@ class Keeper:
         # Nearly all that lives has rung; but not what wrote while no server was there to hear it.
         self._collector.rung(found.unread)
         self._read_last_words(runs, found, busy)
-        view = self._view(runs, found.alive, busy | self._busy | found.unknown)
+        view = self._view(runs, found.alive, busy | self._busy | found.unknown.keys())
         for action in supervisor.decide(view, self._undecided):
             # Preparing takes minutes and can be given up meanwhile; all else is one at a time.
             doing = self._preparing if isinstance(action, supervisor.Prepare) else self._busy
             self._begin(action.run.id, self._carry_out(action), doing)
+        if found.unknown and not found.alive:
+            raise next(iter(found.unknown.values()))  # not about one of them: we see nothing
 
     def _read_last_words(self, runs: list[Run], found: "_Look", busy: set[str]) -> None:
         """Looked first, read after: of a launch that is gone, everything has to be read before
@@ -190,7 +192,7 @@ class Keeper:
 
     def _look(self, runs: list[Run], at_journals: bool) -> "_Look":
         """Which of ours live, and which of those have written something; in a thread."""
-        found = _Look({}, set(), set())
+        found = _Look({}, set(), {})
         for run in runs:
             if not self._is_ours(run):
                 continue
@@ -200,7 +202,7 @@ class Keeper:
                     found.unread.add(run.id)
             except Exception as error:  # noqa: BLE001 - of one run; the others can be seen
                 self._runs.note(error, run.id)
-                found.unknown.add(run.id)
+                found.unknown[run.id] = error
             else:
                 found.alive[run.id] = alive
         return found

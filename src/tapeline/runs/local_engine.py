@@ -186,6 +186,7 @@ class LocalEngine:
         return cgroups.usage(self.folder, run.id)
 
     def known(self) -> set[str]:
+        self.folder.stat()  # it is there since the start: without it nothing is known
         return remains.of_runs(self._settings.data)
 
     def tidy(self) -> None:
