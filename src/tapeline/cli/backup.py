@@ -11,6 +11,7 @@ import typer
 from sqlalchemy import select
 
 from tapeline import compose, datadir, logs, settings
+from tapeline.cli import saving
 from tapeline.cli.failures import Failure
 from tapeline.cli.options import Config, Data, Database
 from tapeline.cli.screen import Screen
@@ -49,17 +50,10 @@ def backup(
     datadir.require(chosen.data)
     if to.exists():
         raise Failure(f"{to} is there already. Choose another folder.")
-    draft = to.with_name(f".{to.name}.part")
-    try:
-        shutil.rmtree(draft, ignore_errors=True)
+    with saving.saved_folder(to) as draft:
         datadir.prepare(draft)
         _copy(chosen, draft)
         checked = None if chosen.database else _checked(draft)
-        draft.rename(to)
-    except OSError as error:
-        raise Failure(f"{to} cannot be written: {error.strerror or error}.") from error
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
     said = f"{to} holds the data of {chosen.data}, with {checked} tapes that fit their seals."
     if checked is None:
         said = f"{to} holds the files of {chosen.data}. The database is not in it: use pg_dump."

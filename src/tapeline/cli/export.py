@@ -7,12 +7,14 @@ from typing import IO, Annotated, Any
 
 import typer
 
-from tapeline.cli import manifest_file, packing
-from tapeline.cli.failures import Failure
+from tapeline.cli import manifest_file, packing, saving
+from tapeline.cli.failures import BrokeOff, Failure
 from tapeline.cli.options import Model
 from tapeline.cli.session import Session
 from tapeline.cli.spoken import spoken
 from tapeline.cli.wire import LOST
+
+SIGNATURE = b'{"checkpoint":'
 
 
 @spoken("tapeline export Trend", "tapeline export Trend --output trend.ndjson")
@@ -38,15 +40,8 @@ def export(
     _refuse_in_model(file)
     if file.exists() and not force:
         raise Failure(f"{file} is there already. Choose another with --output, or say --force")
-    draft = file.with_name(f".{file.name}.part")
-    try:
-        with draft.open("wb") as opened:
-            events = _write(session, found, opened)
-        draft.rename(file)
-    except OSError as error:
-        raise Failure(f"{file} cannot be written: {error.strerror}.") from error
-    finally:
-        draft.unlink(missing_ok=True)
+    with saving.saved(file) as opened:
+        events = _write(session, found, opened)
     session.screen.done(
         f"{file} holds {events:,} events of {found['name']}. Check it with: tapeline verify {file}",
         {"file": str(file), "model_id": found["id"], "events": events},
@@ -63,13 +58,18 @@ def _refuse_in_model(file: Path) -> None:
 
 
 def _write(session: Session, model: dict[str, Any], out: IO[bytes]) -> int:
-    """How many events it holds, as its first line says; `verify` finds out whether that is so."""
-    path, events = f"/api/models/{model['id']}/record", 0
+    """How many events it holds. It is whole when the signature under the last event that its first
+    line names is there; HTTP alone cannot tell where a proxy is in between."""
+    path, first, signature = f"/api/models/{model['id']}/record", b"", b"{}"
     try:
-        with session.wire.stream(path, {"Accept": "application/x-ndjson"}) as stream:
-            for number, line in enumerate(stream):
-                events = json.loads(line)["seq"] if number == 0 else events
-                out.write(line)
+        for line in session.wire.lines(path, {"Accept": "application/x-ndjson"}):
+            out.write(line)
+            first = first or line
+            signature = line if line.startswith(SIGNATURE) else signature
+        events: int = json.loads(first)["seq"]
+        signed = json.loads(signature).get("checkpoint", {}).get("seq", 0)
     except (*LOST, ValueError) as error:
-        raise Failure(f"The export broke off ({error}). Try again.") from error
+        raise BrokeOff from error
+    if signed != events:
+        raise BrokeOff
     return events

@@ -50,6 +50,10 @@ class Unreachable(Failure):
     exit_code = UNREACHABLE
 
 
+class BrokeOff(Unreachable):
+    """The download broke off: what came is not the whole of it. Try again."""
+
+
 class RunFailed(Failure):
     """What was started has failed."""
 

@@ -1,14 +1,13 @@
 """`tapeline pull`: what a version was made of, back in a folder."""
 
-import http.client
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from tapeline.cli import manifest_file
+from tapeline.cli import manifest_file, saving
 from tapeline.cli.control import version_id
-from tapeline.cli.failures import Failure
+from tapeline.cli.failures import BrokeOff, Failure
 from tapeline.cli.options import ModelOption
 from tapeline.cli.session import Session
 from tapeline.cli.spoken import spoken
@@ -55,23 +54,15 @@ def download(session: Session, path: str) -> bytes:
     try:
         with session.wire.stream(path, ZIP) as stream:
             return stream.read()
-    except http.client.IncompleteRead as error:
-        raise Failure("The download broke off. Try again.") from error
     except LOST as error:
-        raise Failure(f"The download broke off ({error}). Try again.") from error
+        raise BrokeOff from error
 
 
 def _keep(file: Path, content: bytes) -> None:
     if file.exists():
         raise Failure(f"{file} is there already. Choose another name.")
-    draft = file.with_name(f".{file.name}.part")
-    try:
-        draft.write_bytes(content)
-        draft.rename(file)
-    except OSError as error:
-        raise Failure(f"{file} cannot be written: {error.strerror}.") from error
-    finally:
-        draft.unlink(missing_ok=True)
+    with saving.saved(file) as opened:
+        opened.write(content)
 
 
 def _plain(name: str) -> str:

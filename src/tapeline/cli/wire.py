@@ -8,7 +8,7 @@ import ssl
 import sys
 import time
 import urllib.request
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import IO, Any
 from urllib.parse import SplitResult, unquote, urlencode, urlsplit
 
@@ -19,6 +19,7 @@ from tapeline.ids import new_id
 PATIENCE = 30.0  # seconds without a byte
 STREAM_PATIENCE = 60.0  # a stream says at least something every 15
 TRIES = 3
+PORTION = 2**16  # bytes of a long answer read at once
 LONGEST_PAUSE = 10  # seconds a server may ask us to wait before we give up
 NO_SUCH_PAGE = "no_such_page"  # for a route that the server does not have
 LOOPBACK = {"localhost", "127.0.0.1", "::1"}
@@ -99,7 +100,9 @@ class Wire:
             return self._read(path, response, content)
         raise AssertionError("the last try returns or raises")
 
-    def stream(self, path: str, headers: Mapping[str, str] | None = None) -> IO[bytes]:
+    def stream(
+        self, path: str, headers: Mapping[str, str] | None = None
+    ) -> http.client.HTTPResponse:
         """An answer that is read as it comes; over a connection of its own."""
         own = Wire(self.url, debug=self._debug)
         own.token = self.token
@@ -110,6 +113,18 @@ class Wire:
         except LOST as error:
             raise self._unreachable(error) from error
         return response
+
+    def lines(self, path: str, headers: Mapping[str, str] | None = None) -> Iterator[bytes]:
+        """The lines of a long answer. One that breaks off raises `http.client.IncompleteRead`:
+        iterating over the answer itself, or reading some of it at a time, would end in silence."""
+        with self.stream(path, headers) as response:
+            left, rest = response.length, b""
+            while some := response.read1(PORTION):
+                left = None if left is None else left - len(some)
+                *whole, rest = (rest + some).split(b"\n")
+                yield from (line + b"\n" for line in whole)
+            if left or rest:
+                raise http.client.IncompleteRead(rest, left)
 
     def send(
         self,

@@ -2,12 +2,14 @@
 
 import re
 from collections.abc import AsyncGenerator, Callable
+from functools import partial
 from typing import Any
 
 import msgspec
 from sqlalchemy import Connection
 from starlette.responses import Response
 
+from tapeline.errors import ChangedMeanwhile
 from tapeline.http import backtest_api, lasting, rendering
 from tapeline.http.endpoint import Call
 from tapeline.http.tape_api import Anything, reading
@@ -94,7 +96,8 @@ async def _object(
         yield f',"{name}":['.encode()
         number = 0
         while upload is not None:
-            items = await call.services.store.read(exports.items, upload, name, number)
+            piece = _still(call, upload, partial(exports.items, name=name))
+            items = await call.services.store.read(piece, number)
             if items is None:
                 break
             yield b"," + items if number else items
@@ -127,11 +130,23 @@ async def _lines(
     yield head.encode()
     number = 0
     while upload is not None:
-        some = await call.services.store.read(piece, upload, number)
+        some = await call.services.store.read(_still(call, upload, piece), number)
         if some is None:
             return
         yield some
         number += 1
+
+
+def _still(call: Call[Any], upload: str, piece: Piece) -> Callable[[Connection, int], bytes | None]:
+    """A piece, if its result is still the one that stands: one that was replaced is cleared, and
+    the end of what is left must not look like the end."""
+
+    def read(connection: Connection, number: int) -> bytes | None:
+        if backtest_api.backtest(connection, call).upload != upload:
+            raise ChangedMeanwhile
+        return piece(connection, upload, number)
+
+    return read
 
 
 def _attached(call: Call[Any], ending: str) -> dict[str, str]:

@@ -50,6 +50,7 @@ async def _pieces(
     search = wanted_by(call.query)
 
     def portion(connection: Connection, after: int) -> tuple[bytes, int | None]:
+        reading(connection, call)  # of a model that was deleted meanwhile not all is left
         found = read.after(connection, tape, channel, after=after, limit=PORTION, **search)
         lines = [_line(record) for record in found.records if record.seq <= until]
         return b"".join(lines), found.next

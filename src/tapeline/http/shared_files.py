@@ -6,11 +6,12 @@ from typing import Any
 from sqlalchemy import Connection
 from starlette.responses import Response
 
-from tapeline.errors import ChangedMeanwhile, NoSuchModel, NotShared
+from tapeline.errors import ChangedMeanwhile, NotShared
 from tapeline.http import lasting, rendering, shared_api
 from tapeline.http.endpoint import Call
 from tapeline.http.services import Services
 from tapeline.sharing import record
+from tapeline.sharing.choices import Choices
 from tapeline.sharing.exhibit import Exhibit
 from tapeline.sharing.exhibit import Stretch as Stretched
 from tapeline.tape import read, record_lines, tapes, uploads
@@ -76,7 +77,7 @@ async def shared_record(call: Call[Any]) -> Response:
     share = await services.store.read(find)
     found = await services.store.read(tapes.of_model, share.model_id)
     if not share.choices.delay_hours:
-        found = await sign(services, found)
+        await sign(services, found)
     last = await services.store.read(record.end, found, share.choices)
 
     def may_read(connection: Connection) -> None:
@@ -89,31 +90,30 @@ async def shared_record(call: Call[Any]) -> Response:
 async def export_record(call: Call[Any]) -> Response:
     """The whole record in one file: events, chain and signatures, for `tapeline verify`."""
     found = await call.services.store.read(tapes.reading, call.actor, call.path("model"))
-    found = await sign(call.services, found)
-    lines = _lines(call.services, found, found.seq, record_lines.ALL)
+    await sign(call.services, found)
+    last = await call.services.store.read(record.end, found, Choices())
+    lines = _lines(call.services, found, last, record_lines.ALL)
     return _ndjson(call.services, lines, lasting.reading_model(call))
 
 
-async def sign(services: Services, found: tapes.Reading) -> tapes.Reading:
+async def sign(services: Services, found: tapes.Reading) -> None:
     """Vouch for where the tape stands now."""
-    if not found.tape:
-        return found
-    await services.store.write(services.inbox.appender.sign_head, found.tape)
-    return await services.store.read(tapes.of_model, found.model_id)
+    if found.tape:
+        await services.store.write(services.inbox.appender.sign_head, found.tape)
 
 
 async def _lines(
     services: Services, found: tapes.Reading, last: int, shows: Shows
 ) -> AsyncGenerator[bytes, None]:
+    """Up to a signed event, whose checkpoint is the last line: a file without it is not whole."""
     signer, store = services.inbox.appender.signer, services.store
     yield record_lines.head(found.model_id, signer.public_key, signer.key_id, last)
     seq, previous = 0, GENESIS
     pending: list[Record] = []
     while seq < last:
         until = min(seq + PORTION, last)
-        records = await store.read(_portion, found.tape, seq, until)
-        if not records:
-            raise NoSuchModel  # it was deleted meanwhile
+        await store.read(tapes.of_model, found.model_id)  # of one that was deleted not all is left
+        records = await store.read(read.stretch, found.tape, seq, until)
         signed = await store.read(record.daily_checkpoints, found.tape, seq, until, last)
         by_seq = {one.seq: one for one in signed}
         for one in records:
@@ -123,27 +123,26 @@ async def _lines(
             written = record_lines.group_lines(previous, pending, shows)
             previous, pending = one.link, []
             yield written.lines
-            if one.seq in by_seq:
-                yield record_lines.checkpoint_line(by_seq[one.seq])
             for result in written.results:
                 async for line in _lists(services, found.tape, result):
                     yield line
-        seq = records[-1].seq
+            if one.seq in by_seq:
+                yield record_lines.checkpoint_line(by_seq[one.seq])
+        seq = until
 
 
 async def _lists(services: Services, tape: int, result: Record) -> AsyncIterator[bytes]:
     """The long lists of a result that stands."""
     store = services.store
     upload = await store.read(uploads.current, tape, result.seq, result.backtest_id)
-    for name in [] if upload is None else await store.read(uploads.names, upload):
+    if upload is None:
+        return
+    for name in await store.read(uploads.names, upload):
         piece = 0
-        while (some := await store.read(uploads.piece, upload or "", name, piece)) is not None:
+        while (some := await store.read(uploads.piece, upload, name, piece)) is not None:
             yield record_lines.list_line(result.seq, name, piece, *some)
             piece += 1
-
-
-def _portion(connection: Connection, tape: int, after: int, until: int) -> list[Record]:
-    return list(read.whole(connection, tape, after=after, until=until))
+    await store.read(uploads.require, upload)
 
 
 async def _paged(
@@ -152,17 +151,22 @@ async def _paged(
     find = shared_api.found_by(call.request, call.services)
 
     async def rows(before: int | None) -> Any:
-        return await shared_api.shown(call, find, lambda exhibit: page(exhibit, before, PORTION))
+        return await shared_api.shown(
+            call, find, lambda exhibit: (exhibit.edition, page(exhibit, before, PORTION))
+        )
 
-    first = await rows(None)  # what is wrong is told with its status, not in the middle of a file
+    # What is wrong is told with its status, not in the middle of a file.
+    edition, first = await rows(None)
 
     async def lines() -> AsyncGenerator[bytes, None]:
-        some, is_first = first, True
+        some, now = first, edition
         while True:
-            yield _csv_lines(columns, some.items, is_first=is_first)
+            yield _csv_lines(columns, some.items, is_first=some is first)
             if some.next is None:
                 return
-            some, is_first = await rows(int(some.next)), False
+            now, some = await rows(int(some.next))
+            if now != edition:
+                raise ChangedMeanwhile
 
     return _table(call, name, lines())
 

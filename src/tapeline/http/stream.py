@@ -9,11 +9,11 @@ from sqlalchemy import Connection
 from starlette.requests import Request
 from starlette.responses import Response
 
-from tapeline.errors import Invalid, NoSuchModel
+from tapeline.errors import Invalid
 from tapeline.http import lasting
 from tapeline.http.endpoint import Call
 from tapeline.http.services import Services
-from tapeline.http.tape_api import exported, shown
+from tapeline.http.tape_api import exported, reading, shown
 from tapeline.tape import kinds, read, record_lines, tapes, uploads
 from tapeline.tape.seals import Record
 from tapeline.tape.watchers import Watcher
@@ -26,8 +26,8 @@ LOOKED_EVERY = 1.0  # seconds between looks at a tape while other servers' words
 
 async def export_tape(call: Call[Any]) -> Response:
     """The model's whole record as NDJSON, oldest first."""
-    found = await call.services.store.read(tapes.reading, call.actor, call.path("model"))
-    headers = {"Cache-Control": "no-store"}
+    found = await call.services.store.read(reading, call)
+    headers = {"Cache-Control": "no-store", "Tape-Events": str(found.seq)}
     lines, may_read = _lines(call, found), lasting.reading_model(call)
     return lasting.download(call.services, lines, may_read, "application/x-ndjson", headers)
 
@@ -53,15 +53,14 @@ def resumed_after(request: Request) -> int | None:
 async def _lines(call: Call[Any], found: tapes.Reading) -> AsyncGenerator[bytes, None]:
     seq = 0
     while seq < found.seq:
-        records = await call.services.store.read(_portion, found.tape, seq, found.seq)
-        if not records:
-            raise NoSuchModel  # it was deleted meanwhile
+        until = min(seq + PORTION, found.seq)
+        records = await call.services.store.read(_all, call, seq, until)
         yield b"".join(exported(record) + b"\n" for record in records)
         for record in records:
             if record.kind == kinds.BACKTEST_RESULT.number:
                 async for line in _lists(call, found, record):
                     yield line
-        seq = records[-1].seq
+        seq = until
 
 
 async def _lists(call: Call[Any], found: tapes.Reading, record: Record) -> AsyncIterator[bytes]:
@@ -75,6 +74,7 @@ async def _lists(call: Call[Any], found: tapes.Reading, record: Record) -> Async
         while (found_piece := await store.read(uploads.piece, upload, name, piece)) is not None:
             yield record_lines.list_line(record.seq, name, piece, *found_piece)
             piece += 1
+    await store.read(uploads.require, upload)
 
 
 async def _changes(call: Call[Any], model_id: str, after: int) -> AsyncGenerator[bytes, None]:
@@ -145,6 +145,11 @@ async def _missed(call: Call[Any], after: int) -> AsyncIterator[list[Record]]:
             return
         after = records[-1].seq
         yield records
+
+
+def _all(connection: Connection, call: Call[Any], after: int, until: int) -> list[Record]:
+    """Of a model that was deleted meanwhile not all is left."""
+    return read.stretch(connection, reading(connection, call).tape, after, until)
 
 
 def _portion(connection: Connection, tape: int, after: int, until: int) -> list[Record]:

@@ -86,7 +86,7 @@ def round_trips(connection: Connection, upload: str, number: int) -> bytes | Non
     )
 
 
-def items(connection: Connection, upload: str, name: str, number: int) -> bytes | None:
+def items(connection: Connection, upload: str, number: int, *, name: str) -> bytes | None:
     """A piece of a list as it was sent, as JSON without its brackets; None behind the last."""
     if name not in PACKED:
         trips = reports.trip_piece(connection, upload, number)

@@ -37,9 +37,9 @@ def cut(connection: Connection, found: Reading, choices: Choices) -> Cut:
     return Cut(seq, moment)
 
 
-def checkpoint_before(connection: Connection, tape: int, moment: float) -> int:
-    """The last event that was vouched for by then; zero if none was."""
-    query = select(func.max(checkpoints.c.seq)).where(
-        checkpoints.c.tape == tape, checkpoints.c.at <= moment
-    )
+def checkpoint_before(connection: Connection, tape: int, moment: float | None) -> int:
+    """The last event that was vouched for by then, or by now; zero if none was."""
+    query = select(func.max(checkpoints.c.seq)).where(checkpoints.c.tape == tape)
+    if moment is not None:
+        query = query.where(checkpoints.c.at <= moment)
     return connection.scalar(query) or 0

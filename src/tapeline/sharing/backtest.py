@@ -42,6 +42,10 @@ class BacktestExhibit(Exhibit):
     def upload(self) -> str:
         return str(self.row.upload)
 
+    @property
+    def edition(self) -> object:
+        return self.choices, self.upload
+
     @cached_property
     def header(self) -> dict[str, Any]:
         return backtests.header(self.row)

@@ -84,6 +84,11 @@ class Exhibit(ABC):
         self.cut = asof.cut(connection, self.found, share.choices)
 
     @property
+    def edition(self) -> object:
+        """What is read page by page must be the same from its first page to its last."""
+        return self.choices
+
+    @property
     @abstractmethod
     def head(self) -> SharedHead: ...
 

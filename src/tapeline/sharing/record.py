@@ -55,10 +55,8 @@ def shows(share: Share) -> Shows:
 
 
 def end(connection: Connection, found: tapes.Reading, choices: Choices) -> int:
-    """The last event of the record: with a delay it ends at a checkpoint from before that."""
-    if not choices.delay_hours:
-        return found.seq
-    moment = asof.cut(connection, found, choices).moment or 0.0
+    """The last event of the record, always one that is signed: with a delay, before that began."""
+    moment = asof.cut(connection, found, choices).moment
     return asof.checkpoint_before(connection, found.tape, moment)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 from sqlalchemy import Connection, Select, func, select, true
 
+from tapeline.errors import ChangedMeanwhile
 from tapeline.store.tape_tables import backtests, pages, states, tapes, used
 from tapeline.tape import kinds
 from tapeline.tape.pages import length, unpack
@@ -100,6 +101,15 @@ def whole(
     ]
     merged = heapq.merge(*streams, key=lambda record: record.seq)
     yield from takewhile(lambda record: until is None or record.seq <= until, merged)
+
+
+def stretch(connection: Connection, tape: int, after: int, until: int) -> list[Record]:
+    """The records from one number to another, all of them: of a model that is being deleted some
+    are gone, and a reader must not take what is left for the whole."""
+    found = list(whole(connection, tape, after=after, until=until))
+    if len(found) != until - after:
+        raise ChangedMeanwhile
+    return found
 
 
 def state(connection: Connection, tape: int, name: str) -> dict[str, Any] | None:

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from sqlalchemy import Connection, delete, select, update
 
-from tapeline.errors import NoSuchModel
+from tapeline.errors import ChangedMeanwhile, NoSuchModel
 from tapeline.store import bulk, upsert
 from tapeline.store.result_tables import discards
 from tapeline.store.tape_tables import backtests, pieces
@@ -121,8 +121,16 @@ def names(connection: Connection, upload: str) -> list[str]:
     return sorted(found, key=lambda name: (len(name), name) if name not in PACKED else (0, name))
 
 
+def require(connection: Connection, upload: str) -> None:
+    """That it still is a backtest's. A reader who goes from piece to piece asks this at the end:
+    what was replaced meanwhile is cleared, and has no next piece either."""
+    used = select(backtests.c.no).where(backtests.c.upload == upload)
+    if connection.scalar(used) is None:
+        raise ChangedMeanwhile
+
+
 def piece(connection: Connection, upload: str, name: str, number: int) -> tuple[int, bytes] | None:
-    """The index of a piece's first item, and its items as JSON."""
+    """The index of a piece's first item, and its items as JSON; None behind the last."""
     row = connection.execute(
         select(pieces.c.first, pieces.c.content).where(
             pieces.c.upload == upload, pieces.c.list == name, pieces.c.piece == number
