@@ -299,3 +299,17 @@ def test_a_large_result_does_not_hold_up_others(model: Model) -> None:
         assert following[0]["index"] == 28_999
     assert model.first_break() is None
     assert list(model.service.services.staging.spool.iterdir()) == []
+
+
+def test_a_large_result_is_refused_as_the_machines_trouble_while_it_cannot_be_spooled(
+    model: Model,
+) -> None:
+    spool = model.service.services.staging.spool
+    away = spool.rename(spool.with_name("away"))
+    many = RESULT | {"trades": RESULT["trades"] * 10_000}
+    answer = model.post(PATH, many)
+    assert (answer.status_code, answer.json()["code"]) == (503, "store_unavailable")
+    assert int(answer.headers["Retry-After"]) >= 1
+    away.rename(spool)
+    model.push(PATH, many)
+    assert model.size() == 1

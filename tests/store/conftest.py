@@ -2,9 +2,7 @@
 
 import os
 import socket
-import subprocess
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -133,13 +131,7 @@ class OwnServer:
         self._server.stop()
 
     def start(self) -> None:
-        for _ in range(20):
-            # A start right after a stop is refused while the last of its processes goes.
-            with suppress(subprocess.SubprocessError):
-                self._server.ensure_postgres_running()
-                return
-            time.sleep(0.5)
-        raise AssertionError("PostgreSQL does not start again")
+        self._server.ensure_postgres_running()
 
     def close(self) -> None:
         self._server.cleanup()

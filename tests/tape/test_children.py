@@ -1,6 +1,7 @@
 """Helper processes: so many at a time, in their order, and what they refuse is raised here."""
 
 import asyncio
+import os
 import time
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import msgspec
 import pytest
 
 from tapeline.errors import MalformedBody, MissingField, Problem, TooLarge
-from tapeline.tape import splitting
+from tapeline.tape import children, splitting
 from tapeline.tape.children import Helpers
 from tapeline.tape.preparing import prepare_apart
 from tapeline.tape.splitting import MOST, Item, split, split_apart
@@ -111,3 +112,18 @@ def test_a_batch_taken_apart_says_where_every_body_stands() -> None:
         assert [one.field for one in found[4:]] == ["path", None, "time"]
         assert all(one.error for one in found[4:])
     assert splitting.split(b"[]", by_lines=False) == list[Item]()
+
+
+def test_a_helper_that_hangs_gives_its_place_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pipe = tmp_path / "hangs" / "body"
+    pipe.parent.mkdir()
+    os.mkfifo(pipe)  # which nobody writes to: it waits for ever
+    helpers = Helpers(1)
+    monkeypatch.setattr(children, "HELPED_WITHIN", 0.5)
+    with pytest.raises(TimeoutError):
+        run(split_apart(helpers, pipe.parent))
+    monkeypatch.undo()
+    content = msgspec.json.encode([ITEM])
+    assert len(run(split_apart(helpers, folder(tmp_path / "next", content)))) == 1

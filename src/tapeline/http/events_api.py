@@ -267,7 +267,11 @@ def _moment(headers: Mapping[bytes, bytes]) -> Moment:
 
 
 def _failed(error: BaseException, path: str) -> Response:
-    if not isinstance(error, Problem):
+    if isinstance(error, OSError):
+        # The machine's trouble: no room to spool in, no process or file to be had, one that hangs.
+        log.error("cannot_take_event", exc_info=error, path=path)
+        error = StoreUnavailable()
+    elif not isinstance(error, Problem):
         log.error("bug", exc_info=error, path=path)
         error = Problem()
     answer = errors.answer(error)

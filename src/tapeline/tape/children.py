@@ -8,6 +8,7 @@ import asyncio
 import os
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,8 @@ from tapeline.errors import Problem
 from tapeline.logs import Log
 
 log = Log(__name__)
+
+HELPED_WITHIN = 300.0  # seconds: one that hangs must not keep its place for ever
 
 
 class _Word(msgspec.Struct):
@@ -38,10 +41,13 @@ class Helpers:
                 sys.executable, "-I", "-m", module, str(folder), stdout=asyncio.subprocess.PIPE
             )
             try:
-                printed, _ = await child.communicate()
+                async with asyncio.timeout(HELPED_WITHIN):
+                    printed, _ = await child.communicate()
             finally:
                 if child.returncode is None:  # nobody waits for it any more
-                    child.kill()
+                    with suppress(ProcessLookupError):
+                        child.kill()
+                    await child.wait()
         if child.returncode != 0:
             log.error("helper_failed", helper=module, exit_code=child.returncode)
             raise Problem
