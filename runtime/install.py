@@ -17,10 +17,12 @@ import re
 import shutil
 import subprocess
 import sys
-import textwrap
 import threading
 import time
 from typing import Any, Iterator, NoReturn
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # `-I` leaves it out
+from install_words import NOT_BUILT, listed, normal, shortened, what_failed
 
 TRY_NEXT = 75
 # Tests of a package are as much code as the package and are hardly ever imported.
@@ -35,14 +37,6 @@ NO_WHEEL = re.compile(
     r"no usable wheels|building (from source|source distributions) is disabled|no wheels? with a"
     r"|because it is marked as `--no-build`|no binary distribution|is not a wheel"
 )
-# The first words of a compiler, else the last of an exception, else the last error called so.
-CAUSES = (
-    (r"fatal error: .+", 0),
-    (r"^\S+:\d+.*: (error: .+)", 0),
-    (r"^(?:\w+\.)*\w*(?:Error|Exception|Exit): .+", -1),
-    (r"^(?:error|ERROR): (.+)", -1),
-)
-PINNED = re.compile(r"^([A-Za-z0-9][A-Za-z0-9._-]*)==([^\s;\\]+)", re.MULTILINE)
 
 
 class Failed(Exception):
@@ -89,22 +83,16 @@ def install(folder: str, plan: dict[str, Any]) -> None:
     uv = Uv(plan, plan["model"] if plan["local"] else folder)
     # Meanwhile: resolving mostly waits for the index.
     venv = uv.start(["venv", "--relocatable", "--python", plan["python"], environment])
-    pins = plan["requirements"]
-    if plan["lock"] is None:
-        pins = os.path.join(folder, "pins.txt")
-        resolve(uv, plan, pins)
-    text = plan["lock"]
-    if text is None:
-        text = "".join(one + "\n" for one in plan["options"]) + read(pins)
-    write(os.path.join(folder, "lock.txt"), text)
-    if hashlib.sha256(text.encode("utf-8")).hexdigest() in plan["made"]:
-        venv.communicate()
+    instead: dict[str, str] = {}
+    while True:
+        try:
+            is_new = install_packages(uv, plan, folder, venv, instead)
+            break
+        except CannotBuild as failure:
+            instead.update(substitute(plan, failure))
+    if not is_new:
         say("Everything is installed already.")
         return
-    uv.finish(venv, "The environment")
-    if read(pins).strip():
-        say("Installing " + listed(text, plan))
-        sync(uv, plan, environment, pins)
     store = os.path.join(plan["compiled"], plan["release"])
     if plan["bytecode"] or os.path.isdir(store):
         missing = link_bytecode(environment, store)
@@ -115,7 +103,45 @@ def install(folder: str, plan: dict[str, Any]) -> None:
     say("Installed.")
 
 
-def resolve(uv: Uv, plan: dict[str, Any], pins: str) -> None:
+def install_packages(
+    uv: Uv,
+    plan: dict[str, Any],
+    folder: str,
+    venv: subprocess.Popen[bytes],
+    instead: dict[str, str],
+) -> bool:
+    """Whether there was anything to install: not when an environment of the same lock exists."""
+    environment = os.path.join(folder, "environment")
+    pins = plan["requirements"]
+    if plan["lock"] is None:
+        pins = os.path.join(folder, "pins.txt")
+        resolve(uv, plan, pins, instead)
+    text = plan["lock"]
+    if text is None:
+        text = "".join(one + "\n" for one in plan["options"]) + read(pins)
+    write(os.path.join(folder, "lock.txt"), text)
+    if hashlib.sha256(text.encode("utf-8")).hexdigest() in plan["made"]:
+        venv.communicate()
+        return False
+    uv.finish(venv, "The environment")
+    if read(pins).strip():
+        say("Installing " + listed(text, plan))
+        sync(uv, plan, environment, pins)
+    return True
+
+
+def substitute(plan: dict[str, Any], failure: CannotBuild) -> dict[str, str]:
+    """What is known to do in place of a package that cannot be built; used once."""
+    instead = plan["substitutes"].pop(failure.package, None)
+    if instead is None or plan["lock"] is not None:
+        raise failure
+    for line in failure.words.splitlines():
+        say("  " + line)
+    say("{} Installing {} in its place, which is the same module.".format(failure, instead))
+    return {failure.package: instead}
+
+
+def resolve(uv: Uv, plan: dict[str, Any], pins: str, instead: dict[str, str]) -> None:
     count = len(plan["names"])
     say(
         "Resolving {} requirement{} for Python {}".format(
@@ -125,6 +151,11 @@ def resolve(uv: Uv, plan: dict[str, Any], pins: str) -> None:
     arguments = ["pip", "compile", "--quiet", "--no-header", "--no-annotate", "--generate-hashes"]
     arguments += ["--python", plan["python"], "--output-file", pins, plan["requirements"]]
     arguments += ["--constraints", plan["constraints"]]
+    if instead:
+        # uv can replace the version of a package, not its name: it is left out, the other added.
+        write(pins + ".without", "".join(one + "; sys_platform == 'none'\n" for one in instead))
+        write(pins + ".instead.txt", "".join(one + "\n" for one in instead.values()))
+        arguments += ["--override", pins + ".without", pins + ".instead.txt"]
     if plan["prereleases"]:
         arguments += ["--prerelease", "allow"]
     try:
@@ -178,6 +209,14 @@ def sync(uv: Uv, plan: dict[str, Any], environment: str, pins: str) -> None:
 
 class Unreachable(Failed):
     """The index, not the requirements, is to blame."""
+
+
+class CannotBuild(Failed):
+    """The source of a package does not build here."""
+
+    def __init__(self, package: str, sentence: str, words: str) -> None:
+        super().__init__(sentence, words)
+        self.package = package
 
 
 class Uv:
@@ -236,7 +275,11 @@ class Uv:
                 -status
             )
             return Failed("{} failed: {} (setting install_memory).".format(doing, cause), words)
-        return Failed(what_failed(words, doing, self.plan["version"]), words)
+        sentence = what_failed(words, doing, self.plan["version"])
+        not_built = NOT_BUILT.search(words)
+        if not_built:
+            return CannotBuild(normal(not_built.group(1)), sentence, words)
+        return Failed(sentence, words)
 
 
 def copy_model(upload: str, model: str) -> None:
@@ -341,62 +384,7 @@ def open_to_all(environment: str) -> None:
                 os.chmod(path, wanted)
 
 
-# Words
-
-
-def what_failed(words: str, doing: str, version: str) -> str:
-    """One sentence that names the package and the cause: it is all that most people read."""
-    error = re.search(r"error: (.+)", words)
-    causes = re.findall(r"^ +cause: (.+)", words, re.MULTILINE)
-    if not error:
-        return "{} failed.".format(doing)
-    if error.group(1).startswith("No solution found") and causes:
-        because = re.sub(r"^Because |, we can conclude.*", "", causes[-1])
-        because = re.sub(r"^(.*(\b\S+).*) and you require \2$", r"\1", because)
-        return "The requirements cannot be met on Python {}: {}.".format(
-            version, shortened(because)
-        )
-    built = re.match(r"Failed to (?:download and )?build `([^`]+)`", error.group(1))
-    if built:
-        cause = cause_of_build(words) or (causes or ["the build said nothing"])[-1]
-        return "{} could not be built: {}.".format(built.group(1), shortened(cause))
-    cause = ": " + causes[-1] if causes else ""
-    return "{} failed: {}.".format(doing, shortened(error.group(1) + cause))
-
-
-def cause_of_build(words: str) -> str:
-    """The line of a compiler or of an exception that says why; what comes last rarely does."""
-    said = words.partition("[stderr]")[2] or words.partition("[stdout]")[2]
-    text = textwrap.dedent(said.partition("\nhint: ")[0].strip("\n"))
-    missing = re.search(r"command '([^']+)' failed: No such file", text)
-    if missing:
-        return "it needs {}, which this machine does not have".format(missing.group(1))
-    for pattern, which in CAUSES:
-        found = re.findall(pattern, text, re.MULTILINE)
-        if found:
-            return str(found[which])
-    plain = re.findall(r"^\S.*", text, re.MULTILINE)  # what is indented belongs to a traceback
-    return str(plain[-1]) if plain else ""
-
-
-def shortened(cause: str) -> str:
-    cause = cause.strip().rstrip(".")
-    return cause if len(cause) <= 300 else cause[:299] + "\u2026"
-
-
-def listed(lock: str, plan: dict[str, Any]) -> str:
-    """Those that were asked for by name, then how many there are."""
-    pinned = PINNED.findall(lock)
-    asked = {normal(name) for name in plan["names"]}
-    first = [one for one in pinned if normal(one[0]) in asked] or pinned
-    names = ", ".join("{} {}".format(*one) for one in first[:8])
-    more = " and {} more".format(len(first) - 8) if len(first) > 8 else ""
-    total = "({} package{})".format(len(pinned), "" if len(pinned) == 1 else "s")
-    return "{}{} {}".format(names, more, total) if names else "the model's own packages"
-
-
-def normal(name: str) -> str:
-    return re.sub(r"[-_.]+", "-", name).lower()
+# Files
 
 
 def read(path: str) -> str:

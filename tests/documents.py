@@ -19,6 +19,7 @@ from tapeline.http.events_openapi import KEYS
 from tapeline.http.routes import ROUTES
 from tapeline.models import manifest as manifests
 from tapeline.results.metrics import GROUPS
+from tapeline.runs.substitutes import KNOWN as KNOWN_SUBSTITUTES
 from tapeline.setting_kinds import Allowed
 from tapeline.settings import PREFIX, ROWS
 from tapeline.tape.kinds import (
@@ -195,8 +196,16 @@ def _is_plain(default: object) -> bool:
     return default is inspect.Parameter.empty or isinstance(default, kinds_of_text)
 
 
+def substitutes() -> Iterator[str]:
+    yield "| package | instead | why |"
+    yield "|---|---|---|"
+    for one in KNOWN_SUBSTITUTES:
+        yield f"| `{one.package}` | `{one.instead}` | {one.why} |"
+
+
 BLOCKS: dict[str, Callable[[], Iterator[str]]] = {
     "settings": settings,
+    "substitutes": substitutes,
     "commands": commands,
     "routes": routes,
     "events": events,

@@ -129,6 +129,9 @@ class Settings:
     package_index_extra: str = _row(
         "", ANY_TEXT, "Comma-separated package indexes to look in before that one."
     )
+    package_substitutes: bool = _row(
+        True, SWITCH, "Install what takes the place of packages that are known not to build here."
+    )
     package_proxy: str = _row("", ORIGIN, "Proxy through which packages are fetched.")
     resolution_hours: int = _row(
         24,

@@ -22,10 +22,10 @@ class Bench:
         self.folder = folder / "environments"
         self.open(index_url)
 
-    def open(self, index_url: str) -> None:
+    def open(self, index_url: str, substitutes: dict[str, str] | None = None) -> None:
         self.made = Environments(
             self.folder,
-            installer=Installer(runtime=RUNTIME, index=index_url),
+            installer=Installer(runtime=RUNTIME, index=index_url, substitutes=substitutes or {}),
             clock=lambda: self.now,
         )
         self.made.start()

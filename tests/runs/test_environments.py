@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from tapeline.runs import substitutes
 from tapeline.runs.environments import Environments
 from tapeline.runs.installations import Installer
 from tapeline.runs.interpreters import Found, Interpreter
@@ -272,6 +273,29 @@ def test_a_build_that_fails_says_what_the_build_said(bench: Bench, index: Packag
     assert output.splitlines()[-1] == "homemade==1.1 could not be built: no compiler today."
 
 
+@pytest.mark.heavy
+def test_a_package_that_is_known_not_to_build_is_replaced_where_it_does_not(
+    bench: Bench, index: PackageIndex
+) -> None:
+    index.add_source("homemade", "1.1", builder("raise SystemExit('a file is missing')"))
+    index.add_wheel("wreath", "1.0", {"wreath.py": "import homemade\n"}, requires="homemade>=1.1")
+    index.add_wheel("twin", "2.0", {"homemade.py": ""})
+    assert "homemade==1.1 could not be built" in bench.fail("wreath\n")
+    before = bench.wanted("wreath\n")
+    bench.open(index.url, {"homemade": "twin==2.0"})
+    wanted = bench.wanted("wreath\n")
+    assert wanted.request != before.request
+    environment, output = install(bench.made, wanted)
+    assert environment, output
+    said = "homemade==1.1 could not be built: a file is missing. Installing twin==2.0 in its place"
+    assert said in output
+    assert imports(environment, wanted, "wreath, homemade").code == 0
+    assert "twin==2.0" in environment.lock
+    assert "homemade" not in environment.lock
+    (bench.folder / f"made/{environment.key}.json").unlink()
+    assert bench.install("wreath\n", environment.lock)[0] == environment
+
+
 # Keeping house
 
 
@@ -421,3 +445,17 @@ def test_real_packages_install_and_import(tmp_path: Path, python: Interpreter) -
     assert imports(environment, wanted, "numpy, requests").code == 0
     built, wanted = bench.install("docopt==0.6.2\n")
     assert imports(built, wanted, "docopt").code == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("version", ["3.8", "3.11", "3.13"])
+def test_the_older_platforms_package_is_installed_and_imported_on_any_machine(
+    tmp_path: Path, found: Found, version: str
+) -> None:
+    interpreter = found.get(version)
+    if interpreter is None:
+        pytest.skip(f"this machine has no Python {version}")
+    bench = Bench(tmp_path, "", interpreter)
+    bench.open("", substitutes.by_package())
+    environment, wanted = bench.install("blankly\n")
+    assert imports(environment, wanted, "blankly, tulipy").output.strip() == ""

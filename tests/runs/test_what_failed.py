@@ -1,10 +1,14 @@
 """The last line of a failed installation names the package and the cause, whatever came last."""
 
-import importlib.util
+import sys
 from pathlib import Path
-from types import ModuleType
 
 import pytest
+
+# Not installed: it runs beside uv, on the model's Python.
+sys.path.insert(0, str(Path(__file__).parents[2] / "runtime"))
+import install
+from install_words import what_failed
 
 BUILD = """error: Failed to build `tulip==1.0`
   cause: The build backend returned an error
@@ -22,18 +26,6 @@ BUILD = """error: Failed to build `tulip==1.0`
 
 hint: Build failures usually indicate a problem with the package or the build environment
 """
-
-
-@pytest.fixture(scope="module")
-def installer() -> ModuleType:
-    spec = importlib.util.spec_from_file_location(
-        "install", Path(__file__).parents[2] / "runtime/install.py"
-    )
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.mark.parametrize(
@@ -62,10 +54,8 @@ def installer() -> ModuleType:
         ("just words", "just words"),
     ],
 )
-def test_a_build_is_named_with_the_line_that_says_why(
-    installer: ModuleType, said: str, cause: str
-) -> None:
-    sentence = installer.what_failed(BUILD.format(said), "Resolving", "3.13")
+def test_a_build_is_named_with_the_line_that_says_why(said: str, cause: str) -> None:
+    sentence = what_failed(BUILD.format(said), "Resolving", "3.13")
     assert sentence == f"tulip==1.0 could not be built: {cause}."
 
 
@@ -95,13 +85,11 @@ def test_a_build_is_named_with_the_line_that_says_why(
         ("", "Installing failed."),
     ],
 )
-def test_every_other_failure_is_a_sentence_too(
-    installer: ModuleType, words: str, sentence: str
-) -> None:
-    assert installer.what_failed(words, "Installing", "3.13") == sentence
+def test_every_other_failure_is_a_sentence_too(words: str, sentence: str) -> None:
+    assert what_failed(words, "Installing", "3.13") == sentence
 
 
-def test_what_a_build_says_about_its_network_is_not_about_the_index(installer: ModuleType) -> None:
-    uv = installer.Uv({"build": True, "version": "3.13"}, "")
+def test_what_a_build_says_about_its_network_is_not_about_the_index() -> None:
+    uv = install.Uv({"build": True, "version": "3.13"}, "")
     failure = uv.failure(BUILD.format("OSError: connection refused"), "Resolving", 1)
     assert str(failure) == "tulip==1.0 could not be built: OSError: connection refused."

@@ -7,6 +7,7 @@ the shared one where only wheels are installed, else a folder of this installati
 import os
 import re
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import uv
@@ -17,6 +18,7 @@ from tapeline.runs.requirements import Requirements, parse
 
 INSIDE = "/environments"
 UV_INSIDE = "/runtime/uv"
+PROGRAM = ("install.py", "install_words.py")
 RESERVED = frozenset({"cache", "bytecode"})
 """Names in a folder of installations that are none."""
 CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
@@ -43,6 +45,8 @@ class Installer(msgspec.Struct, frozen=True, kw_only=True):
     index: str = ""
     """Where packages come from; empty: uv's own default."""
     extra_indexes: str = ""
+    substitutes: dict[str, str] = {}
+    """By package: what is installed in its place where it cannot be built."""
     proxy: str = ""
     uid: int | None = None
     """Whom root becomes to install, and the one below it to build: whoever breaks out of a build
@@ -82,9 +86,9 @@ class Installer(msgspec.Struct, frozen=True, kw_only=True):
         box.network = "none"
         return box
 
-    def sources(self) -> list[str]:
+    def sources(self) -> list[Any]:
         """Where names are looked up: the same requirements mean something else elsewhere."""
-        return [self.index, self.extra_indexes]
+        return [self.index, self.extra_indexes, self.substitutes]
 
     def owner(self) -> int:
         return os.geteuid() if self.uid is None else self.uid
@@ -130,6 +134,7 @@ class Installer(msgspec.Struct, frozen=True, kw_only=True):
             "made": [] if build else ask.made,
             "bytecode": ask.bytecode,
             "build": build,
+            "substitutes": self.substitutes if build else {},
             "keep_free_mb": KEEP_FREE_MB,
         }
         texts = {
@@ -156,7 +161,7 @@ class Installer(msgspec.Struct, frozen=True, kw_only=True):
             env=self._environment(asked),
             readonly=[
                 *interpreter.binds(),
-                (str(self.runtime / "install.py"), "/runtime/install.py"),
+                *((str(self.runtime / one), f"/runtime/{one}") for one in PROGRAM),
                 (uv_program(), UV_INSIDE),
             ],
             writable=[(str(root), INSIDE)],

@@ -7,7 +7,7 @@ from contextlib import suppress
 from tapeline.background import Background
 from tapeline.errors import CannotRunModels, NotSupervised
 from tapeline.logs import Log
-from tapeline.runs import beside, identity
+from tapeline.runs import beside, identity, substitutes
 from tapeline.runs import host as hosts
 from tapeline.runs.bell import Bell
 from tapeline.runs.collector import Collector
@@ -133,6 +133,7 @@ class Runner:
             runtime=beside.folders()[0],
             index=settings.package_index,
             extra_indexes=settings.package_index_extra,
+            substitutes=substitutes.by_package() if settings.package_substitutes else {},
             proxy=settings.package_proxy,
             uid=INSTALLER_UID if host.is_root else None,
             memory_mb=settings.install_memory,
