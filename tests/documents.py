@@ -31,6 +31,7 @@ from tapeline.tape.kinds import (
     USED_EXCHANGE,
     USED_SYMBOL,
 )
+from tests import older_clients
 
 # Not installed: a distribution of its own. Pytest has it on its path; a bare Python has not.
 sys.path.insert(0, str(Path(__file__).parent.parent / "client" / "src"))
@@ -204,6 +205,7 @@ def substitutes() -> Iterator[str]:
 
 
 BLOCKS: dict[str, Callable[[], Iterator[str]]] = {
+    "older_clients": older_clients.table,
     "settings": settings,
     "substitutes": substitutes,
     "commands": commands,

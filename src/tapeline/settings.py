@@ -234,6 +234,11 @@ def client_variables(environ: Mapping[str, str] | None = None) -> ClientVariable
     return ClientVariables(base / "tapeline", *said)
 
 
+def variables_with(more: Mapping[str, str]) -> dict[str, str]:
+    """Our own environment and these, for a command that a person starts through us."""
+    return {**os.environ, **more}
+
+
 def strange_variables(environ: Mapping[str, str] | None = None) -> list[str]:
     """TAPELINE_* variables that mean nothing here, most likely misspelt."""
     environ = os.environ if environ is None else environ

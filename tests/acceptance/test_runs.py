@@ -238,6 +238,7 @@ print(answer.status_code, answer.json())
 """
 
 
+@pytest.mark.older_client("slate", "deployed: reports from inside, with a network and without")
 @pytest.mark.parametrize("network", [True, False])
 def test_a_client_with_the_older_platforms_names_written_into_it_reports(
     trader: Trader, network: bool

@@ -36,6 +36,7 @@ def test_the_encoding_is_that_of_the_clients() -> None:
     assert as_requests_does(sent) == b"t=True&s=&two=a&two=b&k=x"
 
 
+@pytest.mark.older_client("slate", "orders")
 def test_orders_over_forms_have_numbers(model: Model, encoded: Any) -> None:
     order = {"symbol": "BTC-USD", "id": "o1", "side": "BUY", "exchange": "alpaca", "size": 0.5}
     model.push("/v1/live/spot-market", **encoded(order))
@@ -58,6 +59,7 @@ def test_orders_over_forms_have_numbers(model: Model, encoded: Any) -> None:
         model.refused("/v1/live/spot-market", **encoded(order | wrong))
 
 
+@pytest.mark.older_client("slate", "updates of orders")
 def test_updates_over_forms_have_numbers_where_they_are_known(model: Model, encoded: Any) -> None:
     model.push("/v1/live/spot-market", ORDER)
     told = {"executionPrice": "5.5", "fee": "0.1", "filled_size": "2", "note": "7", "fees": "nan"}
@@ -71,6 +73,7 @@ def test_updates_over_forms_have_numbers_where_they_are_known(model: Model, enco
     assert model.refused("/v1/live/update-annotation", **encoded({"id": "o1"}))["field"]
 
 
+@pytest.mark.older_client("slate", "events (of their arguments only the names arrive)")
 def test_an_event_over_a_form_keeps_the_names_that_arrive(model: Model) -> None:
     path = "/v1/live/event"
     model.push(path, **form({"args": {"a": 1, "b": 2}, "response": {"ok": 1}, "type": "order"}))
@@ -83,6 +86,7 @@ def test_an_event_over_a_form_keeps_the_names_that_arrive(model: Model) -> None:
     assert model.refused(path, **form({"args": "a"}))["field"] == "type"
 
 
+@pytest.mark.older_client("slate", "screener results (only the symbols arrive)")
 def test_a_screener_over_a_form_keeps_the_symbols(model: Model) -> None:
     model.push("/v1/live/screener-result", **form({"result": {"AAPL": {"x": 1}, "MSFT": {}}}))
     assert model.get("/screener")["result"] == {"AAPL": None, "MSFT": None}
@@ -91,6 +95,7 @@ def test_a_screener_over_a_form_keeps_the_symbols(model: Model) -> None:
     assert model.refused("/v1/live/screener-result", **form({"result": {}}))["field"] == "result"
 
 
+@pytest.mark.older_client("slate", "lifecycle")
 def test_lifecycle_over_forms_reads_booleans_and_resets(model: Model, encoded: Any) -> None:
     path = "/v1/model/lifecycle"
     model.push(path, **encoded({"message": "Up", "start_at": 5.5, "running": True}))
@@ -103,6 +108,7 @@ def test_lifecycle_over_forms_reads_booleans_and_resets(model: Model, encoded: A
     assert model.refused(path, **encoded({"running": "maybe"}))["field"] == "running"
 
 
+@pytest.mark.older_client("slate", "logs, profit and loss and metrics of its own")
 def test_the_remaining_addresses_over_forms(model: Model, encoded: Any) -> None:
     model.push("/v1/model/used-symbol", **encoded({"symbol": "BTC-USD"}))
     model.push("/v1/model/used-exchange", **encoded({"exchange": "alpaca"}))

@@ -70,6 +70,7 @@ def test_a_result_in_json_is_shown_in_all_its_parts(model: Model) -> None:
     assert model.first_break() is None
 
 
+@pytest.mark.older_client("slate", "results of backtests, as files and as forms")
 def test_a_result_as_slate_sends_it(model: Model) -> None:
     values = '{"account_values": [{"time": 1, "value": NaN}, {"time": 2, "value": -Infinity}]}'
     trades = '{"trades": [{"symbol": "NaN", "side": "buy", "time": 1, "note": "Infinity"}]}'

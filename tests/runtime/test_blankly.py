@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,17 +10,11 @@ import pytest
 
 from tests.pushing import Model
 from tests.runtime.conftest import CLIENT, RUNTIME
+from tests.runtime.older_package import installed
 
 pytestmark = pytest.mark.slow
 
-PACKAGE = "blankly==1.18.25b0"
-PYTHON = "3.8"
-# Its indicator library has wheels for few machines, and a source archive that lacks a file, so it
-# does not build. `newtulipy` is the same module under an older name, and does.
-OVERRIDE = "newnewtulipy ; sys_platform == 'nowhere'\n"
-BUILD = "cython<3\nsetuptools<70\n"
-# Of the years in which that version was current: what came later is not what such models run on.
-BESIDE = ["newtulipy==0.4.6", "numpy==1.24.4", "pandas==2.0.3", "bokeh==3.1.1"]
+VERSION = "1.18.25b0"
 
 BOT = """
 import math
@@ -102,24 +95,7 @@ PERIOD = {
 
 @pytest.fixture(scope="module")
 def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("blankly")
-    (folder / "override.txt").write_text(OVERRIDE)
-    (folder / "build.txt").write_text(BUILD)
-    uv = [sys.executable, "-m", "uv"]
-    root = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
-    here = [str(path) for path in sorted(root.glob(f"{PYTHON}.*/bin/python"))] or [PYTHON]
-    found = folder / "environment" / "bin" / "python"
-    for command in (
-        [*uv, "venv", "--quiet", "--python", here[-1], str(folder / "environment")],
-        [
-            *uv, "pip", "install", "--quiet", "--python", str(found),
-            "--override", str(folder / "override.txt"),
-            "--build-constraints", str(folder / "build.txt"), PACKAGE, *BESIDE,
-        ],
-    ):  # fmt: skip
-        ended = subprocess.run(command, capture_output=True, text=True, check=False)
-        assert ended.returncode == 0, ended.stderr
-    return found
+    return installed(tmp_path_factory.mktemp("blankly"), VERSION)
 
 
 def environment(model: Model, tmp_path: Path) -> dict[str, str]:
@@ -161,6 +137,7 @@ def run(
     )
 
 
+@pytest.mark.older_client("blankly 1.18.25b0", "deployed: a strategy is backtested, unchanged")
 def test_a_strategy_is_backtested_by_the_platform(
     python: Path, model: Model, tmp_path: Path
 ) -> None:
@@ -221,6 +198,9 @@ def test_a_strategy_backtests_without_the_bootstrap_too(
     assert model.get("/backtests/the-run")["counts"]["trades"] > 2
 
 
+@pytest.mark.older_client(
+    "blankly 1.18.25b0", "deployed: orders and their annotations are reported"
+)
 def test_live_orders_on_paper_are_reported(python: Path, model: Model, tmp_path: Path) -> None:
     ended = run([str(python), "main.py"], LIVE, environment(model, tmp_path), tmp_path)
     assert ended.returncode == 0, ended.stderr
@@ -240,6 +220,7 @@ def test_live_orders_on_paper_are_reported(python: Path, model: Model, tmp_path:
     assert model.items("/events")[0]["args"] == {"text": "bought"}
 
 
+@pytest.mark.older_client("blankly 1.18.25b0", "deployed: a screener reports its result")
 def test_a_screener_reports_its_result(python: Path, model: Model, tmp_path: Path) -> None:
     ended = run([str(python), "main.py"], SCREENER, environment(model, tmp_path), tmp_path)
     assert ended.returncode == 0, ended.stderr

@@ -53,6 +53,12 @@ ROWS = (
     Row("stop", "control:stop", "Stop what runs live of a model, or one run.", RUN),
     Row("rollback", "control:rollback", "Run an older version live again.", RUN),
     Row("delete", "control:delete", "Delete a model with everything that belongs to it.", RUN),
+    Row(
+        "legacy-proxy",
+        "legacy_proxy:legacy_proxy",
+        "Run a client of an older platform against your server, unchanged.",
+        RUN,
+    ),
     Row("ps", "ps:ps", "Show the models of a project and how they do.", LOOK),
     Row("logs", "logs:logs", "Show what a model prints; -f goes on as it comes.", LOOK),
     Row("versions", "history:versions", "List a model's versions.", LOOK),

@@ -17,6 +17,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from tapeline import private_files
+from tapeline.errors import CannotStart
 from tapeline.runs import foreign_files
 from tapeline.runs.environments import Environment
 
@@ -76,9 +77,8 @@ def trusted(authority: Authority, environment: Environment, folder: Path) -> lis
     where to look, because each would take something away from one client or another."""
     folder.mkdir(mode=0o700, exist_ok=True)
     found: list[tuple[bytes, str]] = []
-    for path in map(Path, SYSTEM_BUNDLES):
-        if path.is_file():
-            found.append((path.read_bytes(), str(path.resolve())))
+    for path in _of_the_system():
+        found.append((path.read_bytes(), str(path.resolve())))
     for path in Path(environment.path).glob(CERTIFI):
         # Somebody else's file: nothing but certificates is taken out of it.
         text = foreign_files.read_text(path, LARGEST_BUNDLE) or ""
@@ -89,6 +89,19 @@ def trusted(authority: Authority, environment: Environment, folder: Path) -> lis
         pairs[inside].write_bytes(b"%b\n%b" % (content.strip(), authority.pem()))
         pairs[inside].chmod(0o644)  # whom root becomes reads it
     return [(str(path), inside) for inside, path in pairs.items()]
+
+
+def trusted_by_system() -> bytes:
+    for path in _of_the_system():
+        return path.read_bytes().strip() + b"\n"
+    raise CannotStart(
+        "This system has no file of trusted certificates."
+        " Install them with: apt-get install ca-certificates"
+    )
+
+
+def _of_the_system() -> list[Path]:
+    return [path for path in map(Path, SYSTEM_BUNDLES) if path.is_file()]
 
 
 def _made() -> bytes:
