@@ -48,6 +48,10 @@ class Server:
     def pid(self) -> int:
         return self._process.pid
 
+    @property
+    def port(self) -> int:
+        return self._port
+
     def start(self) -> None:
         self._port = service.free_port()
         command = [sys.executable, "-m", "tapeline", "up"]
@@ -84,6 +88,11 @@ class Server:
         wanted = {"projectId": self._project, "name": name}
         model: str = self.call("POST", "/model/create-model", wanted)["modelId"]
         return model
+
+    def key(self, model: str) -> dict[str, str]:
+        """The headers of somebody who pushes events of that model, with a key of its own."""
+        made = self.call("POST", "/project/generate-project-token", {"projectId": self._project})
+        return {"model_id": model, "api_key": made["apiKey"], "api_pass": made["apiPass"]}
 
     def upload(self, path: str, model: str, archive: bytes, **said: str) -> Json:
         """To `/model/deploy`, `/model/backtest` or `/model/upload`."""

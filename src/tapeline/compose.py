@@ -12,8 +12,10 @@ from tapeline.background import Background
 from tapeline.datadir import fresh_folder, prepare
 from tapeline.errors import CannotStart
 from tapeline.http import app
+from tapeline.http.connections import Connections
 from tapeline.http.metrics import Metrics
 from tapeline.http.services import Services
+from tapeline.http.turns import Turns
 from tapeline.models.sweeping import keep_sweeping
 from tapeline.results.bookkeeper import Bookkeeper
 from tapeline.results.reporter import Reporter
@@ -32,6 +34,7 @@ from tapeline.tape.clearing import keep_clearing
 from tapeline.tape.inbox import Inbox
 from tapeline.tape.probe import Probe
 from tapeline.tape.signer import Signer
+from tapeline.tape.spool import Spool
 from tapeline.tape.staging import Staging
 from tapeline.tape.watchers import Watchers
 
@@ -63,7 +66,9 @@ def open_services(settings: Settings) -> Iterator[Services]:
             store.write_now(uploads.give_up_all)
         blobs, seal = Blobs(settings.data / "blobs", settings.blobs), Seal.of(keys)
         reporter, found = Reporter(store, spool, background), interpreters.of_host(settings)
-        staging = Staging(settings, store, Helpers(settings.helpers), spool, reporter.wake)
+        connections = Connections(settings)
+        rooms = Spool(spool, settings.max_spool, settings.max_spool_owner)
+        staging = Staging(settings, store, Helpers(settings.helpers), rooms, reporter.wake)
         runner = Runner(
             settings, store, blobs, seal, appender, watchers, staging, found, background
         )
@@ -71,7 +76,7 @@ def open_services(settings: Settings) -> Iterator[Services]:
             settings,
             store,
             KeyRing(keys),
-            Metrics(store.writer, background),
+            Metrics(store.writer, background, connections),
             inbox,
             Probe(inbox, store.database),
             watchers,
@@ -83,6 +88,8 @@ def open_services(settings: Settings) -> Iterator[Services]:
             reporter,
             Bookkeeper(store, background),
             background,
+            connections,
+            Turns(settings.max_large_body),
         )
         keep_clearing(background, store)
         keep_sweeping(background, store, blobs)

@@ -1,65 +1,34 @@
 """The error tree: what can go wrong, in words a person can act on.
 
-A class's docstring is its message, its name in snake_case its stable `code`. The seven branches say
-what kind of failure it is; only `http/errors.py` knows which status that means.
+A class's docstring is its message, its name in snake_case its stable `code`. Its branch
+(`problems.py`) says what kind of failure it is.
 """
 
-import re
-
-
-class Problem(Exception):
-    """Something went wrong here. It has been logged; please try again."""
-
-    field: str | None = None
-    retry_after: int | None = None
-
-    def __init__(
-        self,
-        message: str | None = None,
-        *,
-        field: str | None = None,
-        retry_after: int | None = None,
-    ) -> None:
-        self.message = message or (type(self).__doc__ or "").strip().replace("\n    ", " ")
-        super().__init__(self.message)
-        if field is not None:
-            self.field = field
-        if retry_after is not None:
-            self.retry_after = retry_after
-
-    @classmethod
-    def code(cls) -> str:
-        return re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).lower()
-
-
-class Invalid(Problem):
-    """The request is not valid."""
-
-
-class Unidentified(Problem):
-    """Who are you? Send an idToken in the header `token` or as `Authorization: Bearer`."""
-
-
-class Forbidden(Problem):
-    """Your role does not allow this. Ask an owner or admin of the project."""
-
-
-class Missing(Problem):
-    """There is no such thing, or it is not yours to see."""
-
-
-class Conflict(Problem):
-    """This conflicts with the present state."""
-
-
-class Limited(Problem):
-    """Too many requests. Wait a little and try again."""
-
-
-class Unavailable(Problem):
-    """The store cannot take this now. Nothing was stored; try again in a few seconds."""
-
-    retry_after = 2
+# By these names they are handed on to everybody.
+from tapeline.problems import (
+    Conflict as Conflict,  # noqa: PLC0414
+)
+from tapeline.problems import (
+    Forbidden as Forbidden,  # noqa: PLC0414
+)
+from tapeline.problems import (
+    Invalid as Invalid,  # noqa: PLC0414
+)
+from tapeline.problems import (
+    Limited as Limited,  # noqa: PLC0414
+)
+from tapeline.problems import (
+    Missing as Missing,  # noqa: PLC0414
+)
+from tapeline.problems import (
+    Problem as Problem,  # noqa: PLC0414
+)
+from tapeline.problems import (
+    Unavailable as Unavailable,  # noqa: PLC0414
+)
+from tapeline.problems import (
+    Unidentified as Unidentified,  # noqa: PLC0414
+)
 
 
 class NotBuilt(Unavailable):
@@ -85,6 +54,30 @@ class MissingField(Invalid):
 
 class TooLarge(Problem):
     """The body is larger than this server accepts."""
+
+
+class TooSlow(Problem):
+    """The request did not arrive in time. Send it again, over a faster connection."""
+
+
+class HeadTooLarge(Problem):
+    """The headers of this request are too large. Send fewer or shorter ones."""
+
+
+class MalformedRequest(Invalid):
+    """This is not a valid HTTP/1.1 request."""
+
+
+class TooManyConnections(Limited):
+    """Too many connections from this address. Close some, or use them for several requests."""
+
+    retry_after = 5
+
+
+class TooManyUploads(Limited):
+    """Too many large bodies of this key or account are under way. Wait until some are done."""
+
+    retry_after = 5
 
 
 class UnknownEncoding(Problem):
@@ -357,6 +350,10 @@ class StoreBusy(Unavailable):
 
 class NotReady(Unavailable):
     """The server is not ready to take events. Its log says why."""
+
+
+class Overloaded(Unavailable):
+    """Too many requests are under way. Nothing was stored; try again in a few seconds."""
 
 
 class CannotCompute(Conflict):

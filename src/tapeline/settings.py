@@ -106,6 +106,41 @@ class Settings:
     )
     backtest_plans: str = _row("slow=512/250", MORE_PLANS, "Further plans, for backtests alone.")
     body_seconds: int = _row(60, whole(1, 3600), "How long a body may take to arrive.")
+    head_seconds: int = _row(
+        20, whole(1, 3600), "How long the request line and the headers may take to arrive."
+    )
+    idle_seconds: int = _row(
+        60, whole(1, 3600), "How long a connection may stay open between two requests."
+    )
+    stalled_seconds: int = _row(60, whole(1, 3600), "How long a client may leave an answer unread.")
+    max_connections: int = _row(
+        4096,
+        whole(1, 1_000_000),
+        "Open connections; fewer where the limit on open files leaves less room.",
+    )
+    max_connections_address: int = _row(
+        512, whole(1, 1_000_000), "Open connections per address, or per /64 network of IPv6."
+    )
+    uncounted_addresses: str = _row(
+        "127.0.0.0/8, ::1",
+        ANY_TEXT,
+        "Comma-separated addresses and networks without a limit of their own, as trusted proxies.",
+    )
+    max_held: int = _row(
+        32_000_000,
+        whole(1_000_000, 1_000_000_000_000),
+        "Bytes of requests under way that may be in memory in all; more get 503.",
+    )
+    max_spool: int = _row(
+        4_000_000_000,
+        whole(1_000_000, 1_000_000_000_000_000),
+        "Bytes of large bodies under way that may be on disk in all; more get 503.",
+    )
+    max_spool_owner: int = _row(
+        400_000_000,
+        whole(1_000_000, 1_000_000_000_000_000),
+        "The same for one key or account; more get 429.",
+    )
     max_line: int = _row(
         64 * 1024, whole(100, 1_000_000), "Longest log line in bytes; a longer one is cut."
     )

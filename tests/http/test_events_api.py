@@ -351,7 +351,7 @@ def test_a_body_that_does_not_come_is_given_up(model: Model) -> None:
             (b"", b'{"line":', b'{"back', b"["),
         )
         for answer in answers:
-            assert b" 400 " in answer.partition(b"\r\n")[0]
+            assert b" 408 " in answer.partition(b"\r\n")[0]
             assert b"did not arrive within 1 seconds" in answer
     assert model.size() == 0
 

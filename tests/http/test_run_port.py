@@ -155,7 +155,7 @@ def test_by_https_too_it_comes_from_the_run(service: Service) -> None:
     wrong = {"model_id": "m", "api_key": "k", "api_pass": "p", "X-Forwarded-For": "8.8.8.8"}
     with https(service, first=b"run r7\n") as wire:
         assert ask(wire, "POST", "/v1/live/log", "{}", **wrong).status_code == 401
-    assert service.store.read_now(_counted, "run r7 k") == 1
+    assert service.store.read_now(_counted, "run r7 k") == limits.FINE
 
 
 def test_nobody_waits_for_a_client_that_does_not_say_hello(service: Service) -> None:

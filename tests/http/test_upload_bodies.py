@@ -30,7 +30,7 @@ def connect(service: Service) -> socket.socket:
 def head(token: str, length: int | None) -> bytes:
     sized = b"transfer-encoding: chunked" if length is None else b"content-length: %d" % length
     return (
-        b"POST /model/deploy HTTP/1.1\r\nhost: x\r\ntoken: " + token.encode() + b"\r\n"
+        b"POST /model/deploy HTTP/1.1\r\nhost: 127.0.0.1\r\ntoken: " + token.encode() + b"\r\n"
         b"content-type: multipart/form-data; boundary=b\r\n" + sized + b"\r\n\r\n"
     )
 

@@ -193,7 +193,7 @@ class Sender:
         elif answer.status in (400, 413, 422) or answer.code in SET_ASIDE:
             self._delay = 0.0
             self._set_aside(outbox, batch, answer)
-        elif answer.status in (429, 409) or answer.status >= 500:
+        elif answer.status in (408, 429, 409) or answer.status >= 500:
             self._wait_longer(answer.retry_after)
             self._reporter.tell(
                 "unreachable",

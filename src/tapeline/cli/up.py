@@ -124,7 +124,6 @@ def server_config(app: ASGIApp, proxies: str) -> uvicorn.Config:
         lifespan="on",
         proxy_headers=bool(proxies),
         forwarded_allow_ips=proxies or None,
-        timeout_keep_alive=60,
         timeout_graceful_shutdown=10,
     )
 

@@ -1,8 +1,10 @@
 """Three encodings, one dictionary: strict for JSON, lenient for forms, with limits on all."""
 
+import asyncio
 import types
 import typing
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypeVar
@@ -10,9 +12,16 @@ from urllib.parse import parse_qsl
 
 import msgspec
 from starlette.datastructures import Headers
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 
-from tapeline.errors import Invalid, MalformedBody, MissingField, TooLarge, UnknownEncoding
+from tapeline.errors import (
+    Invalid,
+    MalformedBody,
+    MissingField,
+    TooLarge,
+    TooSlow,
+    UnknownEncoding,
+)
 from tapeline.http.multipart import gathered, read_parts, text_of
 from tapeline.http.wording import explain
 from tapeline.settings import Settings
@@ -34,8 +43,8 @@ class Body:
 
 
 async def read(request: Request, settings: Settings) -> Body:
-    stream = limited(request, settings.max_body)
-    return await _read(request.headers, stream, settings)
+    async with in_time(settings.body_seconds):
+        return await _read(request.headers, limited(request, settings.max_body), settings)
 
 
 async def decode(headers: Headers, content: bytes, settings: Settings) -> Body:
@@ -56,6 +65,18 @@ def convert(body: Body, wanted: type[T]) -> T:
         return msgspec.convert(values, wanted, strict=not body.lenient)
     except msgspec.ValidationError as error:
         raise explain(error) from None
+
+
+@asynccontextmanager
+async def in_time(seconds: float) -> AsyncIterator[None]:
+    """A client that sends slowly, or goes away, must not keep us waiting."""
+    try:
+        async with asyncio.timeout(seconds):
+            yield
+    except TimeoutError:
+        raise TooSlow(f"The body did not arrive within {seconds:g} seconds.") from None
+    except ClientDisconnect:
+        raise MalformedBody("The connection closed before the body was complete.") from None
 
 
 async def limited(request: Request, most: int) -> AsyncGenerator[bytes, None]:

@@ -8,11 +8,11 @@ from typing import Any
 
 import msgspec
 from sqlalchemy import Connection
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import Response
 
 from tapeline.accounts.actor import Actor
-from tapeline.errors import CrossSiteRequest, Invalid, MalformedBody, Missing, Problem
+from tapeline.errors import CrossSiteRequest, Invalid, Missing, Problem
 from tapeline.http import auth, body, sessions, uploads
 from tapeline.http.endpoint import OPEN, Access, Call, Endpoint, Nothing
 from tapeline.http.multipart import Attachment
@@ -40,10 +40,11 @@ def handler(endpoint: Endpoint, services: Services) -> Handler:
             raise CrossSiteRequest
         _check_path(request)
         query = _query(request, endpoint)
+        sender = None
         if endpoint.attaches and identify:
             # Before the body: a stranger's hundred megabytes must not even reach the disk.
-            await services.store.read(identify)
-        async with _said(request, endpoint, services) as (content, attached):
+            sender = await services.store.read(identify)
+        async with _said(request, endpoint, services, sender) as (content, attached):
             taken = body.convert(content, endpoint.takes)
             call = Call(services, request, taken, query, None, attached)
             if endpoint.responds:
@@ -142,10 +143,11 @@ class _Turn:
 
 @asynccontextmanager
 async def _said(
-    request: Request, endpoint: Endpoint, services: Services
+    request: Request, endpoint: Endpoint, services: Services, sender: Actor | None
 ) -> AsyncIterator[tuple[body.Body, Attachment | None]]:
     if endpoint.attaches:
-        async with uploads.received(request, services) as said:
+        owner = (sender and sender.id) or ""
+        async with uploads.received(request, services, owner) as said:
             yield said
     else:
         yield await _content(request, endpoint, services), None
@@ -158,10 +160,7 @@ def _canonical(content: body.Body, attached: Attachment | None) -> bytes:
 async def _content(request: Request, endpoint: Endpoint, services: Services) -> body.Body:
     if endpoint.takes is Nothing:
         return body.Body({}, lenient=False)
-    try:
-        return await body.read(request, services.settings)
-    except ClientDisconnect:
-        raise MalformedBody("The connection closed before the body was complete.") from None
+    return await body.read(request, services.settings)
 
 
 def _query(request: Request, endpoint: Endpoint) -> Any:

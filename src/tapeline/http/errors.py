@@ -14,10 +14,12 @@ STATUS: dict[type[Problem], int] = {
     errors.Forbidden: 403,
     errors.Missing: 404,
     errors.MethodNotAllowed: 405,
+    errors.TooSlow: 408,
     errors.Conflict: 409,
     errors.TooLarge: 413,
     errors.UnknownEncoding: 415,
     errors.Limited: 429,
+    errors.HeadTooLarge: 431,
     errors.Unavailable: 503,
     Problem: 500,
 }

@@ -1,12 +1,10 @@
 """Many events in one request: all of them, or an error that names the first bad one."""
 
 import asyncio
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
-import anyio.to_thread
 import msgspec
 
 from tapeline.errors import Invalid, Problem, TooLarge, UnknownEncoding
@@ -17,6 +15,7 @@ from tapeline.http.event_bodies import (
     encoding_of,
     too_large,
 )
+from tapeline.http.spooling import Content
 from tapeline.http.usual_bodies import Line, event_of_line
 from tapeline.tape.event import Event
 from tapeline.tape.kinds import BACKTEST_RESULT, BY_PATH
@@ -38,9 +37,15 @@ class _LineItem(msgspec.Struct, gc=False, forbid_unknown_fields=True):
 _line_items = msgspec.json.Decoder(list[_LineItem])
 
 
+def file_name(headers: Mapping[bytes, bytes]) -> str:
+    """By its name those who split it know what it is."""
+    return "lines" if encoding_of(headers) == NDJSON else "body"
+
+
 async def read(
-    content: bytearray, headers: Mapping[bytes, bytes], moment: Moment, stage: Stage
+    content: Content, headers: Mapping[bytes, bytes], moment: Moment, stage: Stage, folder: Path
 ) -> list[Event]:
+    """`content` lies in `folder` as well, if it is large."""
     encoding = encoding_of(headers)
     if encoding == JSON and len(content) <= SMALL:
         lines = _only_lines(content, moment, stage)
@@ -48,7 +53,7 @@ async def read(
             return lines
     found: list[Event] = []
     view, taken = memoryview(content), 0
-    for index, item in enumerate(await _items(content, encoding, stage)):
+    for index, item in enumerate(await _items(content, encoding, stage, folder)):
         taken += 500 + item.stop - item.start
         if taken > BREATH:
             await asyncio.sleep(0)
@@ -62,7 +67,7 @@ async def read(
     return found
 
 
-def _only_lines(content: bytearray, moment: Moment, stage: Stage) -> list[Event] | None:
+def _only_lines(content: Content, moment: Moment, stage: Stage) -> list[Event] | None:
     """The events of a batch that ships logs and nothing else, as most do: many times quicker than
     one by one. None for any other batch, and for one in which anything at all is odd."""
     tape, longest = stage.tape, stage.staging.settings.max_line
@@ -81,15 +86,12 @@ def _only_lines(content: bytearray, moment: Moment, stage: Stage) -> list[Event]
     return found if len(found) == len(items) else None
 
 
-async def _items(content: bytearray, encoding: bytes, stage: Stage) -> list[Item]:
+async def _items(content: Content, encoding: bytes, stage: Stage, folder: Path) -> list[Item]:
     if encoding not in (JSON, NDJSON):
         raise UnknownEncoding("Send a batch as application/json or application/x-ndjson.")
     if len(content) <= LARGE:
-        return split(content, by_lines=encoding == NDJSON)
-    with tempfile.TemporaryDirectory(dir=stage.staging.spool) as name:
-        file = Path(name) / ("lines" if encoding == NDJSON else "body")
-        await anyio.to_thread.run_sync(file.write_bytes, content)
-        return await split_apart(stage.staging.helpers, Path(name))
+        return split(bytes(content), by_lines=encoding == NDJSON)
+    return await split_apart(stage.staging.helpers, folder)
 
 
 async def _event(item: Item, content: memoryview, moment: Moment, stage: Stage) -> Event:

@@ -1,14 +1,11 @@
 """Bodies of the events API: one event, in whatever encoding it comes."""
 
-import asyncio
 import types
-from collections.abc import AsyncIterator, Awaitable, Coroutine, Generator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Coroutine, Generator, Mapping
 from typing import Any, NamedTuple, cast
 
 import msgspec
 from starlette.datastructures import Headers
-from starlette.requests import ClientDisconnect
 from starlette.types import Message, Receive
 
 from tapeline.errors import MalformedBody, Missing, TooLarge
@@ -52,16 +49,11 @@ async def read_content(receive: Receive, most: int, seconds: float) -> bytes:
     return bytes(await _gathered(_resumed(first, waiting_for), receive, most, seconds))
 
 
-async def read_large(receive: Receive, most: int, seconds: float) -> bytearray:
-    """The same for what may be 100 MB: never copied, which alone would take too long at once."""
-    return await _gathered(receive(), receive, most, seconds)
-
-
 async def _gathered(
     coming: Awaitable[Message], receive: Receive, most: int, seconds: float
 ) -> bytearray:
     content, more = bytearray(), True
-    async with in_time(seconds):
+    async with body.in_time(seconds):
         while more:
             message = await coming
             if message["type"] == "http.disconnect":
@@ -91,18 +83,6 @@ def _resumed(
         raise
     message: Message = yield from coroutine
     return message
-
-
-@asynccontextmanager
-async def in_time(seconds: float) -> AsyncIterator[None]:
-    """Whoever sends slowly, or goes away, must not keep us waiting."""
-    try:
-        async with asyncio.timeout(seconds):
-            yield
-    except TimeoutError:
-        raise MalformedBody(f"The body did not arrive within {seconds:g} seconds.") from None
-    except ClientDisconnect:
-        raise MalformedBody("The connection closed before the body was complete.") from None
 
 
 async def decoded(

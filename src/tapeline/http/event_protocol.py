@@ -10,22 +10,24 @@ from typing import Any
 
 from starlette.responses import Response
 from uvicorn.config import Config
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from tapeline.http.events_api import STAGED, EventsApi, Whole
+from tapeline.http.guarded_protocol import COST_OF_REQUEST, GuardedProtocol
 from tapeline.tape.kinds import BY_PATH
 
 _SHORT = {path.encode(): path for path in BY_PATH if path not in STAGED}
 
 
-class EventProtocol(HttpToolsProtocol):
+class EventProtocol(GuardedProtocol):
     """Needs the events API as the outermost application."""
 
     def __init__(self, config: Config, *args: Any, **more: Any) -> None:
-        super().__init__(config, *args, **more)
         assert isinstance(config.app, EventsApi)
+        super().__init__(config, *args, connections=config.app.connections, **more)
         self._events = config.app
         self._express = _Express()
+        self._fields: list[tuple[bytes, bytes]] = []
+        """Its headers, without any that may follow the body."""
         self._held: bytes | None = None
         """The body so far of a request that may yet be whole."""
         self._last: tuple[Any, Any, bytes] = (None, None, b"")
@@ -35,11 +37,13 @@ class EventProtocol(HttpToolsProtocol):
         super().data_received(data)
         if self._held is not None:  # the rest is still to come, and may take its time
             content, self._held = self._held, None
-            super().on_headers_complete()
-            super().on_body(content)
+            self._guarded(self._begin_usual, content)
 
     def on_headers_complete(self) -> None:
         if self.url in _SHORT and self._is_plain():
+            self.check_head()
+            self.scope["method"] = "POST"
+            self._fields, self.headers = self.headers, []
             self._held = b""
         else:
             super().on_headers_complete()
@@ -55,9 +59,12 @@ class EventProtocol(HttpToolsProtocol):
             content, self._held = self._held, None
             if self._take(content):
                 return
-            super().on_headers_complete()
-            super().on_body(content)
+            self._begin_usual(content)
         super().on_message_complete()
+
+    def _begin_usual(self, content: bytes) -> None:
+        super().on_headers_complete()
+        super().on_body(content)
 
     def _is_plain(self) -> bool:
         """Nothing before it is under way, and nothing is wanted but an answer."""
@@ -72,8 +79,11 @@ class EventProtocol(HttpToolsProtocol):
 
     def _take(self, content: bytes) -> bool:
         address = self.client[0] if self.client else ""
-        whole = Whole(_SHORT[self.url], self.headers, content, address, self._answer)
+        whole = Whole(_SHORT[self.url], self._fields, content, address, self._answer)
+        if len(content) > COST_OF_REQUEST:
+            self.hold_or_stop(len(content))
         if not self._events.take_whole(whole):
+            self.release(self.held)
             return False
         self._express.response_complete = False
         self.cycle = self._express  # type: ignore[assignment]
@@ -89,13 +99,11 @@ class EventProtocol(HttpToolsProtocol):
         self.on_response_complete()
 
     def _written(self, response: Response) -> bytes:
-        own = self.server_state.default_headers
         if not self._express.keep_alive:
-            own = [*own, (b"connection", b"close")]
+            return self.written(response, close=True)
+        own = self.server_state.default_headers
         if self._last[0] is not response or self._last[1] is not own:
-            lines = [b"%b: %b\r\n" % header for header in (*own, *response.raw_headers)]
-            head = b"".join([STATUS_LINE[response.status_code], *lines, b"\r\n"])
-            self._last = (response, own, head + response.body)
+            self._last = (response, own, self.written(response, close=False))
         return self._last[2]
 
 
@@ -106,4 +114,5 @@ class _Express:
         self.response_complete = True
         self.disconnected = False
         self.keep_alive = True
+        self.more_body = self.response_started = False
         self.message_event = asyncio.Event()

@@ -1,21 +1,19 @@
 """Backtest results on their way in: small ones in memory, large ones by way of another process."""
 
-import shutil
-import tempfile
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
-import anyio.to_thread
 from starlette.requests import Request
 from starlette.types import Receive, Scope
 
 from tapeline.errors import Invalid
-from tapeline.http import body
-from tapeline.http.event_bodies import decoded, encoding_of, in_time, read_content
-from tapeline.http.multipart import Parts, read_parts, text_of
+from tapeline.http import spooling
+from tapeline.http.body import in_time
+from tapeline.http.event_bodies import decoded, encoding_of, read_content, too_large
+from tapeline.http.multipart import Parts, text_of
 from tapeline.settings import Settings
 from tapeline.tape.preparing import LISTS
+from tapeline.tape.spool import Room
 from tapeline.tape.staging import SMALL, Stage
 
 IN_FILES = LISTS[:2]
@@ -41,50 +39,46 @@ async def _take_large(
     scope: Scope, headers: Mapping[bytes, bytes], receive: Receive, stage: Stage
 ) -> dict[str, Any]:
     settings = stage.staging.settings
-    with tempfile.TemporaryDirectory(dir=stage.staging.spool) as name:
+    with stage.staging.rooms.room(stage.owner) as room:
         async with in_time(settings.body_seconds):
-            fields, lenient = await _spool(scope, headers, receive, settings, Path(name))
-        return await stage.take_folder(Path(name), fields, lenient=lenient)
+            fields, lenient = await _spool(Request(scope, receive), headers, settings, room)
+        return await stage.take_folder(room.folder, fields, lenient=lenient)
 
 
 async def _spool(
-    scope: Scope,
-    headers: Mapping[bytes, bytes],
-    receive: Receive,
-    settings: Settings,
-    folder: Path,
+    request: Request, headers: Mapping[bytes, bytes], settings: Settings, room: Room
 ) -> tuple[dict[str, Any], bool]:
-    encoding = encoding_of(headers)
+    encoding, most = encoding_of(headers), settings.max_large_body
     if encoding == b"application/json":
-        with (folder / "body").open("wb") as file:
-            async for chunk in body.limited(Request(scope, receive), settings.max_large_body):
-                file.write(chunk)
+        await spooling.spool(request, most, room, "body")
         return {}, False
     if encoding == b"multipart/form-data":
-        request = Request(scope, receive)
-        stream = body.limited(request, settings.max_large_body)
-        parts = await read_parts(request.headers, stream, settings)
+        parts = await spooling.gather_parts(request, settings, room, files=IN_FILES, most=most)
         try:
-            values, lenient = await _spool_parts(parts, folder), True
+            return await _spooled_parts(parts, room, settings.max_body), True
         finally:
             await parts.close()
-    else:
-        content = await read_content(receive, settings.max_body, settings.body_seconds)
-        values, lenient = await decoded(content, headers, settings)
+    content = await read_content(request.receive, settings.max_body, settings.body_seconds)
+    values, lenient = await decoded(content, headers, settings)
     for key, value in _taken(values).items():
-        (folder / key).write_bytes(_as_bytes(value, key))
+        room.grow(len(value))
+        (room.folder / key).write_bytes(_as_bytes(value, key))
     return values, lenient
 
 
-async def _spool_parts(parts: Parts, folder: Path) -> dict[str, Any]:
-    """The short parts; the long lists go to files."""
+async def _spooled_parts(parts: Parts, room: Room, most: int) -> dict[str, Any]:
+    """The short parts; the long lists are files already, and an empty one is no list."""
     values = parts.texts()
     for name, part in parts.files().items():
-        if name in IN_FILES:
-            with (folder / name).open("wb") as file:
-                await anyio.to_thread.run_sync(shutil.copyfileobj, part.file, file)
-        else:
+        assert isinstance(part.file, spooling.SpooledFile)
+        if name not in IN_FILES:
+            if part.file.size > most:
+                raise too_large(most)
             values[name] = await text_of(part)
+        elif len(parts.form.getlist(name)) > 1:
+            raise Invalid(f"`{name}` must be one JSON list.", field=name)
+        elif part.file.size:
+            part.file.path.rename(room.folder / name)
     return values
 
 

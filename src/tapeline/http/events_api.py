@@ -13,6 +13,7 @@ from functools import partial
 from typing import NamedTuple
 
 from sqlalchemy import Connection
+from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -25,10 +26,12 @@ from tapeline.errors import (
     Superseded,
     WrongKey,
 )
-from tapeline.http import errors, event_batches, event_bodies, event_results
+from tapeline.http import errors, event_batches, event_bodies, event_results, spooling
+from tapeline.http.body import in_time
 from tapeline.http.event_bodies import JSON, Moment, encoding_of
 from tapeline.http.event_door import Credentials, Door
 from tapeline.http.services import Services
+from tapeline.http.spooling import Content
 from tapeline.logs import Log
 from tapeline.store.belongings import scope_of
 from tapeline.store.once import RequestKey, checked_key, once
@@ -67,6 +70,7 @@ class Whole(NamedTuple):
 
 class EventsApi:
     def __init__(self, app: ASGIApp, services: Services) -> None:
+        self.connections = services.connections
         self._app = app
         self._services = services
         self._door = Door(services)
@@ -183,36 +187,54 @@ class EventsApi:
         way: Way,
     ) -> None:
         """A backtest's result, or a batch, which may hold some: their pieces are stored first."""
-        stage = self._services.staging.begin(way.tape)
+        stage = self._services.staging.begin(way.tape, owner=way.key_id)
         try:
             if scope["path"] == BATCH:
-                said, events = await self._batch(headers, receive, moment, stage)
+                await self._take_batch(Request(scope, receive), headers, moment, way, stage)
             else:
                 header = await event_results.take(scope, headers, receive, stage)
-                events = [event_bodies.result_event(header, stage.newest, moment, way.tape)]
-                said = events[0].body
-            submission = self._submission(events, way, batch=scope["path"] == BATCH)
-            if b"idempotency-key" in headers:
-                request = _request_key(headers, scope["path"], way, said, self._services.seal)
-                if await self._store_once(request, way, submission):
-                    stage.keep()
-            elif not events:
-                check = self._services.inbox.appender.check
-                await self._services.store.write(check, way.key_id, way.tape)
-            else:
-                await self._services.inbox.store(submission)
-                stage.keep()
+                event = event_bodies.result_event(header, stage.newest, moment, way.tape)
+                await self._store_staged(RESULT, headers, event.body, [event], way, stage)
         finally:
             await stage.discard()
 
-    async def _batch(
-        self, headers: Mapping[bytes, bytes], receive: Receive, moment: Moment, stage: Stage
-    ) -> tuple[bytes | bytearray, list[Event]]:
-        settings = self._services.settings
-        content = await event_bodies.read_large(
-            receive, settings.max_large_body, settings.body_seconds
-        )
-        return content, await event_batches.read(content, headers, moment, stage)
+    async def _take_batch(
+        self,
+        request: Request,
+        headers: Mapping[bytes, bytes],
+        moment: Moment,
+        way: Way,
+        stage: Stage,
+    ) -> None:
+        settings, name = self._services.settings, event_batches.file_name(headers)
+        with stage.staging.rooms.room(way.key_id) as room:
+            async with in_time(settings.body_seconds):
+                content = await spooling.gather(request, settings.max_large_body, room, name)
+            # Taken apart it needs memory again, several times its size.
+            async with self._services.unfolding.turn(len(content)):
+                events = await event_batches.read(content, headers, moment, stage, room.folder)
+                await self._store_staged(BATCH, headers, content, events, way, stage)
+
+    async def _store_staged(
+        self,
+        path: str,
+        headers: Mapping[bytes, bytes],
+        said: bytes | Content,
+        events: list[Event],
+        way: Way,
+        stage: Stage,
+    ) -> None:
+        submission = self._submission(events, way, batch=path == BATCH)
+        if b"idempotency-key" in headers:
+            request = _request_key(headers, path, way, said, self._services.seal)
+            if await self._store_once(request, way, submission):
+                stage.keep()
+        elif not events:
+            check = self._services.inbox.appender.check
+            await self._services.store.write(check, way.key_id, way.tape)
+        else:
+            await self._services.inbox.store(submission)
+            stage.keep()
 
     def _submission(self, events: list[Event], way: Way, *, batch: bool = False) -> Submission:
         if way.backtest_id is not None:
@@ -281,7 +303,7 @@ def _failed(error: BaseException, path: str) -> Response:
 
 
 def _request_key(
-    headers: Mapping[bytes, bytes], path: str, way: Way, content: bytes | bytearray, seal: Seal
+    headers: Mapping[bytes, bytes], path: str, way: Way, content: bytes | Content, seal: Seal
 ) -> RequestKey:
     key = checked_key(headers[b"idempotency-key"].decode("latin-1"))
     return RequestKey(scope_of(way.tape), path, key, content, seal)

@@ -14,6 +14,7 @@ from prometheus_client.registry import Collector
 
 from tapeline.background import Background
 from tapeline.errors import NoSuchPage, WrongMetricsToken
+from tapeline.http.connections import Connections
 from tapeline.store.writer import Writer
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -21,7 +22,7 @@ BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10)
 
 
 class Metrics:
-    def __init__(self, writer: Writer, background: Background) -> None:
+    def __init__(self, writer: Writer, background: Background, connections: Connections) -> None:
         self._registry = CollectorRegistry(auto_describe=False)
         ProcessCollector(registry=self._registry)
         GCCollector(registry=self._registry)
@@ -29,6 +30,7 @@ class Metrics:
         self._registry.register(_OfWriter(writer))
         self._registry.register(_OfEvents(self._events))
         self._registry.register(_OfBackground(background))
+        self._registry.register(_OfConnections(connections))
         self._requests = Counter(
             "tapeline_requests",
             "Requests answered.",
@@ -112,6 +114,23 @@ class _OfBackground(Collector):
             silent.add_metric([one.name], one.silent)
             overdue.add_metric([one.name], one.overdue)
         yield from (turns, failures, silent, overdue)
+
+
+class _OfConnections(Collector):
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+
+    def collect(self) -> Iterator[Metric]:
+        yield GaugeMetricFamily("tapeline_connections", "Open connections.", len(self._connections))
+        yield GaugeMetricFamily(
+            "tapeline_held_bytes", "Requests under way in memory.", self._connections.held
+        )
+        refused = CounterMetricFamily(
+            "tapeline_connections_refused", "Connections refused or ended.", labels=["code"]
+        )
+        for code, count in list(self._connections.refused.items()):
+            refused.add_metric([code], count)
+        yield refused
 
 
 class _OfEvents(Collector):

@@ -83,7 +83,8 @@ class RunProtocol(EventProtocol):
             if not FIRST_LINE.fullmatch(line):
                 self.transport.abort()
                 return
-            self._line, self.client = None, (line.decode(), 0)
+            self._line = None
+            self.is_from(line.decode())
         if data:
             super().data_received(data)
 
@@ -97,7 +98,7 @@ class NamedRunProtocol(EventProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        self.client = (self._run, 0)
+        self.is_from(self._run)
 
 
 def _config(app: EventsApi, protocol: type[EventProtocol]) -> Config:
@@ -109,7 +110,6 @@ def _config(app: EventsApi, protocol: type[EventProtocol]) -> Config:
         access_log=False,
         server_header=False,
         proxy_headers=False,  # nobody stands between a shim and us
-        timeout_keep_alive=60,
     )
     config.load()
     return config

@@ -7,7 +7,9 @@ from typing import Protocol
 
 from tapeline.accounts.id_tokens import KeyRing
 from tapeline.background import Background
+from tapeline.http.connections import Connections
 from tapeline.http.metrics import Metrics
+from tapeline.http.turns import Turns
 from tapeline.results.bookkeeper import Bookkeeper
 from tapeline.results.reporter import Reporter
 from tapeline.runs.runner import Runner
@@ -62,6 +64,9 @@ class Services:
     reporter: Reporter
     bookkeeper: Bookkeeper
     background: Background
+    connections: Connections
+    unfolding: Turns
+    """Large batches that are being taken apart."""
     passwords: ThreadPoolExecutor = field(default_factory=_two_threads)
     archives: ThreadPoolExecutor = field(default_factory=_threads_for_archives)
     """Where archives are checked and kept."""

@@ -6,6 +6,7 @@ crash, and the primary key makes a repeat that comes while the first is under wa
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from mmap import mmap
 from typing import Any
 
 from sqlalchemy import Connection, delete, select, update
@@ -26,7 +27,7 @@ class RequestKey:
     scope: str
     path: str
     key: str
-    body: bytes | bytearray
+    body: bytes | bytearray | mmap
     seal: Seal
     """Bodies and answers may hold passwords and links: neither is kept so that it can be read."""
 

@@ -9,6 +9,7 @@ import hashlib
 import hmac
 import os
 import time
+from mmap import mmap
 from pathlib import Path
 
 from cryptography.exceptions import InvalidTag
@@ -34,7 +35,7 @@ class Seal:
         private_files.read_or_make(folder / NAME, _new_key)
         return cls(file=folder / NAME)
 
-    def marks(self, content: bytes | bytearray) -> list[str]:
+    def marks(self, content: bytes | bytearray | mmap) -> list[str]:
         """The same for the same content, and nothing that a guess could be compared with. The
         first is the newest key's; a mark that was kept may be any of them."""
         return [hmac.new(key, content, hashlib.sha256).hexdigest() for key in self._current()]

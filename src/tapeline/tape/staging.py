@@ -17,6 +17,7 @@ from tapeline.store.store import Store
 from tapeline.tape import uploads
 from tapeline.tape.children import Helpers
 from tapeline.tape.preparing import Piece, prepare_apart, prepare_here, read_pieces
+from tapeline.tape.spool import Spool
 
 SMALL = 256 * 1024
 STAGED_AT_ONCE = 1_000_000  # bytes in one write: others' events must not wait for a whole result
@@ -29,21 +30,27 @@ class Staging:
     settings: Settings
     store: Store
     helpers: Helpers
-    spool: Path
+    rooms: Spool
     """Where bodies too large for memory wait."""
     on_kept: Callable[[], None]
     """Told when a result has become visible."""
 
-    def begin(self, tape: int) -> "Stage":
-        return Stage(self, tape)
+    @property
+    def spool(self) -> Path:
+        return self.rooms.folder
+
+    def begin(self, tape: int, owner: str = "") -> "Stage":
+        return Stage(self, tape, owner)
 
 
 class Stage:
     """The results of one request or run: all of them become visible with their events, or none."""
 
-    def __init__(self, staging: Staging, tape: int) -> None:
+    def __init__(self, staging: Staging, tape: int, owner: str) -> None:
         self.staging = staging
         self.tape = tape
+        self.owner = owner
+        """The key whose large bodies these are."""
         self._uploads: list[str] = []
 
     @property
@@ -53,10 +60,11 @@ class Stage:
     async def take(self, content: bytes | memoryview) -> dict[str, Any]:
         """Check a result and stage its pieces; the header of the event that will show them."""
         if len(content) > SMALL:
-            with tempfile.TemporaryDirectory(dir=self.staging.spool) as name:
+            with self.staging.rooms.room(self.owner) as room:
+                room.grow(len(content))
                 # Up to 100 MB: not on the event loop.
-                await anyio.to_thread.run_sync((Path(name) / "body").write_bytes, content)
-                return await self.take_folder(Path(name), {}, lenient=False)
+                await anyio.to_thread.run_sync((room.folder / "body").write_bytes, content)
+                return await self.take_folder(room.folder, {}, lenient=False)
         return await self.take_parts(bytes(content), {}, {}, lenient=False)
 
     async def take_parts(

@@ -1,0 +1,69 @@
+"""Large bodies wait on disk until they are whole, each in a folder that goes with its request.
+
+What they take there is limited in all and for each key or account: a disk fills as memory does.
+"""
+
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tapeline.errors import Overloaded, StoreUnavailable, TooManyUploads
+from tapeline.logs import Log
+
+log = Log(__name__)
+
+
+class Spool:
+    def __init__(self, folder: Path, most: int, most_of_one: int) -> None:
+        self.folder = folder
+        self.taken: Counter[str] = Counter()
+        """Bytes by their owner."""
+        self._most = most
+        self._most_of_one = most_of_one
+
+    @contextmanager
+    def room(self, owner: str) -> Iterator["Room"]:
+        try:
+            made = tempfile.TemporaryDirectory(dir=self.folder, ignore_cleanup_errors=True)
+        except OSError as error:
+            raise unavailable(error) from error
+        with made as name:
+            room = Room(self, owner, Path(name))
+            try:
+                yield room
+            finally:
+                self._give_back(owner, room.size)
+
+    def take(self, owner: str, size: int) -> None:
+        if self.taken[owner] + size > self._most_of_one:
+            raise TooManyUploads
+        if self.taken.total() + size > self._most:
+            raise Overloaded
+        self.taken[owner] += size
+
+    def _give_back(self, owner: str, size: int) -> None:
+        self.taken[owner] -= size
+        if not self.taken[owner]:
+            del self.taken[owner]
+
+
+class Room:
+    """The folder of one request."""
+
+    def __init__(self, spool: Spool, owner: str, folder: Path) -> None:
+        self.folder = folder
+        self.size = 0
+        self._spool = spool
+        self._owner = owner
+
+    def grow(self, size: int) -> None:
+        """To be called before so many bytes are written."""
+        self._spool.take(self._owner, size)
+        self.size += size
+
+
+def unavailable(error: OSError) -> StoreUnavailable:
+    log.error("body_not_spooled", reason=error.strerror)
+    return StoreUnavailable()
