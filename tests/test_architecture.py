@@ -150,7 +150,6 @@ OWNERS_OF_WORK = {
     "http/event_door.py": "the requests that wait for the answer get its failure",
     "http/events_api.py": "the request that it belongs to gets its failure",
     "http/tls_door.py": "the client that says hello gets its failure",
-    "http/lasting.py": "the answer that waits for its next piece gets its failure",
     "tape/probe.py": "all who ask whether the server is ready get its answer, or that it hangs",
     "store/writer.py": "every job is answered, whatever happens; commands have a writer too",
     "cli/redirect.py": "a command that signs in waits for it",

@@ -17,7 +17,7 @@ from tapeline.cli.failures import Failure, NotFound, NotSignedIn, Unreachable
 from tapeline.ids import new_id
 
 PATIENCE = 30.0  # seconds without a byte
-STREAM_PATIENCE = 60.0  # a stream says at least something every 15
+STREAM_PATIENCE = 60.0  # a stream says something every few seconds
 TRIES = 3
 PORTION = 2**16  # bytes of a long answer read at once
 LONGEST_PAUSE = 10  # seconds a server may ask us to wait before we give up

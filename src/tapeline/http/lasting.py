@@ -4,10 +4,9 @@ A right that was taken away must not live on in an answer that has begun. A stre
 an event that says why; a download is cut off, so that nobody takes it for whole.
 """
 
-import asyncio
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
-from contextlib import aclosing, suppress
+from contextlib import aclosing
 from typing import Any
 
 import msgspec
@@ -22,7 +21,10 @@ from tapeline.http.services import Services
 from tapeline.logs import Log
 from tapeline.tape import tapes
 
-AUTHORISED_EVERY = 4.0  # seconds; 5 are promised, and asking takes a moment
+# Seconds. 5 are promised: a look can be due just after a piece has passed, and then comes with the
+# next, which in a quiet stream is a comment.
+AUTHORISED_EVERY = 2.0
+QUIET = 2.5
 
 log = Log(__name__)
 
@@ -58,37 +60,15 @@ def download(
 
 
 async def while_allowed(services: Services, pieces: Pieces, may_read: MayRead) -> Pieces:
-    """The pieces as they come. Whoever asked was authorised a moment ago; from then on nothing is
-    passed on, and no silence lasts, for longer than until the next look."""
-    looked = time.monotonic()
-    coming: asyncio.Future[bytes] | None = None
-    try:
-        while True:
-            coming = coming or asyncio.ensure_future(anext(pieces))
-            left = looked + AUTHORISED_EVERY - time.monotonic()
-            if left <= 0:
+    """The pieces as they come, none of them long after a look at the right to it. A stream has one
+    in each QUIET seconds, if only a comment, so that silence does not outlive a right either."""
+    looked = time.monotonic()  # whoever asked was authorised a moment ago
+    async with aclosing(pieces):
+        async for piece in pieces:
+            if time.monotonic() >= looked + AUTHORISED_EVERY:
                 looked = time.monotonic()
                 await services.store.read(may_read)
-                continue
-            await asyncio.wait((coming,), timeout=left)
-            # A reader that took its time with the last piece is looked at before the next.
-            if coming.done() and time.monotonic() < looked + AUTHORISED_EVERY:
-                try:
-                    piece = coming.result()
-                except StopAsyncIteration:
-                    return
-                coming = None
-                yield piece
-    finally:
-        await _let_go(pieces, coming)
-
-
-async def _let_go(pieces: Pieces, coming: "asyncio.Future[bytes] | None") -> None:
-    if coming is not None:
-        coming.cancel()
-        with suppress(asyncio.CancelledError, StopAsyncIteration, Problem):
-            await coming
-    await pieces.aclose()
+            yield piece
 
 
 async def _with_end(pieces: Pieces) -> AsyncIterator[bytes]:

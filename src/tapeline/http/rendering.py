@@ -143,7 +143,12 @@ def headline(problem: Problem) -> str:
 
 def plain(sentence: str) -> str:
     """An error as a page says it: `email` must … is The email address must …"""
-    return re.sub(r"`([^`]*)`", lambda name: LABELS.get(name[1], name[1]), sentence)
+    return re.sub(r"`([^`]*)`", lambda found: LABELS.get(found[1]) or _named(found[1]), sentence)
+
+
+def _named(name: str) -> str:
+    """A command is more than one word, which quotes hold together."""
+    return f"“{name}”" if " " in name else name
 
 
 def ago(epoch_seconds: float) -> str:

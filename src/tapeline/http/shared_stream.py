@@ -18,7 +18,6 @@ from tapeline.tape import read
 
 PORTION = 1_000  # events looked at together
 STEP = 0.25  # seconds until it is noticed that the service ends
-LOOKED_EVERY = 5.0  # seconds between two looks at what a delay has let through
 
 
 async def shared_stream(call: Call[Any]) -> Response:
@@ -66,7 +65,7 @@ async def _changes(
 
 
 async def _rest(services: Services) -> None:
-    left = LOOKED_EVERY
+    left = lasting.QUIET
     while left > 0 and not services.watchers.closed:
         await asyncio.sleep(min(STEP, left))
         left -= STEP

@@ -20,7 +20,6 @@ from tapeline.tape.watchers import Watcher
 
 PORTION = 2_000  # records read from the store at once
 TOGETHER = 0.01  # seconds: what comes within them is sent in one piece
-HEARTBEAT = 15.0  # seconds of silence before a comment keeps proxies from closing the stream
 LOOKED_EVERY = 1.0  # seconds between looks at a tape while other servers' words do not reach us
 
 
@@ -121,7 +120,8 @@ def _written(watcher: Watcher, after: int) -> tuple[int, bytes]:
 
 
 def patience(services: Services) -> float:
-    return HEARTBEAT if services.watchers.hears_others else LOOKED_EVERY
+    """Seconds of silence before a comment, which keeps proxies from closing a stream too."""
+    return lasting.QUIET if services.watchers.hears_others else LOOKED_EVERY
 
 
 async def woken(event: asyncio.Event, seconds: float) -> bool:
