@@ -119,7 +119,7 @@ def test_a_slow_server_does_not_slow_the_caller(make: Make, model: Model, road: 
         started = time.perf_counter()
         client.log(str(number))
         taken.append(time.perf_counter() - started)
-    assert statistics.median(taken) < 0.0005
+    assert statistics.median(taken) < road.delay / 100  # bench/client.py measures it
     assert client.flush(20)
     assert len(lines(model)) == 2001
 

