@@ -22,7 +22,6 @@ from tapeline.http import pages
 from tapeline.http.events_api import PATHS
 from tapeline.http.routes import ROUTES
 from tapeline.http.run_port import OF_EARLIER_VERSION
-from tapeline.ids import fingerprint
 from tapeline.runs import older_hosts
 from tapeline.runs.older_hosts import HOSTS
 from tapeline.runs.shim import tree
@@ -155,7 +154,9 @@ def test_by_https_too_it_comes_from_the_run(service: Service) -> None:
     wrong = {"model_id": "m", "api_key": "k", "api_pass": "p", "X-Forwarded-For": "8.8.8.8"}
     with https(service, first=b"run r7\n") as wire:
         assert ask(wire, "POST", "/v1/live/log", "{}", **wrong).status_code == 401
-    assert service.store.read_now(_counted, "run r7 k") == limits.FINE
+    settings = service.services.settings
+    assert service.store.read_now(_guesses, settings, "run r7")
+    assert not service.store.read_now(_guesses, settings, "8.8.8.8")
 
 
 def test_nobody_waits_for_a_client_that_does_not_say_hello(service: Service) -> None:
@@ -215,13 +216,13 @@ def test_shims_of_an_earlier_version_find_a_port_for_events_alone(
                 assert client.post("/auth/signin", json={}).status_code == 404
                 wrong = {"model_id": "m", "api_key": "k", "api_pass": "p"}
                 assert client.post("/v1/live/log", json={}, headers=wrong).status_code == 401
-            counted = service.store.read_now(_counted, f"{OF_EARLIER_VERSION} k")
-            assert counted == limits.FINE
+            assert service.store.read_now(_guesses, sqlite_settings, OF_EARLIER_VERSION)
         shim.communicate()
     with running(sqlite_settings):
         assert not (folder.parent / "address").exists()
 
 
-def _counted(connection: Connection, who: str) -> int | None:
-    name = f"key:{fingerprint(who)}"
+def _guesses(connection: Connection, settings: Settings, address: str) -> int | None:
+    """At the key `k` from there, however they are counted."""
+    name = guesses.at_key(settings, address, "k").name
     return connection.scalar(select(attempts.c.count).where(attempts.c.name == name))

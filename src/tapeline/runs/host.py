@@ -16,6 +16,7 @@ from tapeline.settings import Settings
 
 TRIAL_UID = 1_899_999_998  # beside those of models: where one can be had, so can the others
 TRIAL_SECONDS = 10.0
+TRIAL_PORT = 8700  # inside, where every port is free
 TUN = "/dev/net/tun"
 SWITCHES = (
     ("user/max_user_namespaces", "0", "user.max_user_namespaces=15000"),
@@ -87,7 +88,7 @@ def try_once(runs: Path, network: Network) -> str | None:
             writable=[],
             tmp_mb=1,
             network=network,
-            events_port=None,
+            events_port=TRIAL_PORT,
             memory_mb=64,
             cpu_milli=1000,
             pids=16,
