@@ -33,6 +33,7 @@ from tapeline.tape.children import Helpers
 from tapeline.tape.clearing import keep_clearing
 from tapeline.tape.inbox import Inbox
 from tapeline.tape.probe import Probe
+from tapeline.tape.quotas import Quotas
 from tapeline.tape.signer import Signer
 from tapeline.tape.spool import Spool
 from tapeline.tape.staging import Staging
@@ -59,7 +60,8 @@ def open_services(settings: Settings) -> Iterator[Services]:
     with open_store(settings) as store:
         background, keys = Background(), settings.data / "keys"
         id_tokens.ensure_key(keys)
-        watchers, appender = Watchers(), Appender(Signer(keys))
+        quotas = Quotas(settings)
+        watchers, appender = Watchers(), Appender(Signer(keys), quotas.total)
         inbox = Inbox(store.writer, appender, watchers, settings.write_queue)
         spool = fresh_folder(settings.data / "spool")
         if store.database.file is not None:  # on PostgreSQL another server may be staging now
@@ -70,7 +72,7 @@ def open_services(settings: Settings) -> Iterator[Services]:
         rooms = Spool(spool, settings.max_spool, settings.max_spool_owner)
         staging = Staging(settings, store, Helpers(settings.helpers), rooms, reporter.wake)
         runner = Runner(
-            settings, store, blobs, seal, appender, watchers, staging, found, background
+            settings, store, blobs, seal, appender, watchers, staging, quotas, found, background
         )
         services = Services(
             settings,
@@ -90,6 +92,7 @@ def open_services(settings: Settings) -> Iterator[Services]:
             background,
             connections,
             Turns(settings.max_large_body),
+            quotas,
         )
         keep_clearing(background, store)
         keep_sweeping(background, store, blobs)

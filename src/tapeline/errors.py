@@ -143,6 +143,10 @@ class TooManyAttempts(Limited):
     """Too many attempts. Wait before you try again."""
 
 
+class QuotaExceeded(Limited):
+    """A quota is used up. Nothing of this request was stored; send it again later."""
+
+
 # Accounts
 
 

@@ -191,6 +191,18 @@ class Settings:
     run_disk: int = _row(
         2048, whole(16, 10_000_000), "Megabytes that the folders of a run may take on disk."
     )
+    quota_pushed: int = _row(
+        256, whole(1, 1_000_000), "Megabytes that a model may push in a minute; more gets 429."
+    )
+    quota_key: int = _row(
+        512, whole(1, 1_000_000), "Megabytes that may be pushed with one key in a minute."
+    )
+    quota_captured: int = _row(
+        32, whole(1, 1_000_000), "Megabytes of output a minute that are kept of a model's runs."
+    )
+    quota_total: int = _row(
+        20, whole(1, 1_000_000), "Gigabytes that the tape of a model may hold in all."
+    )
     run_processes: int = _row(
         256, whole(8, 100_000), "Processes and threads that a run may have at once."
     )

@@ -12,6 +12,7 @@ from tapeline_client import AsyncClient, Client, Problem
 from tapeline_client import sender as sending
 from tapeline_client.folder import Folder
 
+from tapeline.store.tape_tables import tapes
 from tests.client.answering import answering
 from tests.client.conftest import Make
 from tests.client.road import Road
@@ -193,6 +194,26 @@ def test_a_superseded_run_stops_sending_and_says_so_once(tmp_path: Path) -> None
     assert server.lines() == ["too late", "mine"]
     kept = (tmp_path / "m" / "superseded.ndjson").read_text().splitlines()
     assert [json.loads(line)["body"]["line"] for line in kept] == ["too late", "later still"]
+
+
+def test_orders_get_in_past_what_a_full_tape_refuses(
+    make: Make, model: Model, tmp_path: Path, problems: list[Problem]
+) -> None:
+    model.push("/v1/live/log", {"line": "before"})
+    model.service.store.write_now(lambda c: c.execute(tapes.update().values(bytes=20 * 10**9)))
+    client = make()
+    for number in range(20_000):
+        client.log(str(number))
+    client.market_order("BTC-USD", "buy", 1, id="o1", exchange="alpaca")
+    assert client.flush(60)
+    assert [one["id"] for one in model.items("/orders")] == ["o1"]
+    (file,) = tmp_path.rglob("over-quota.ndjson")
+    kept = file.read_text().splitlines()
+    stored = [line for line in lines(model) if line != "before"]
+    assert [json.loads(one)["body"]["line"] for one in kept] + stored == [
+        str(number) for number in range(20_000)
+    ]
+    assert {one.kind for one in problems} == {"quota"}
 
 
 def test_retry_after_is_honoured(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ def spool() -> Iterator[Make]:
     made: list[Spool] = []
 
     def make(folder: Path, limit: int = 1_000_000) -> Spool:
-        made.append(Spool(str(folder), limit, str(folder), "name"))
+        made.append(Spool(str(folder), limit, str(folder), "name", 10**9))
         return made[-1]
 
     yield make

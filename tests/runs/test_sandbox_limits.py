@@ -75,6 +75,91 @@ def test_files_without_a_name_count_too(pad: Pad) -> None:
     assert launched.states("finished")[0]["cause"] == "disk_full"
 
 
+def test_files_that_are_only_mapped_count_too(pad: Pad) -> None:
+    launched = pad.run(
+        """
+        import mmap, os, time
+        kept = []
+        for number in range(6):
+            with open("file", "wb+") as file:
+                file.write(bytes(8_000_000))
+                file.flush()
+                kept.append(mmap.mmap(file.fileno(), 4096, access=mmap.ACCESS_READ))
+            os.unlink("file")
+        for one in kept:
+            os.close(next(n for n in range(3, 100) if os.path.exists(f"/proc/self/fd/{n}")))
+        time.sleep(1000)
+        """,
+        disk_mb=20,
+    )
+    assert launched.states("finished")[0]["cause"] == "disk_full"
+
+
+def test_room_is_not_taken_without_writing(pad: Pad) -> None:
+    """fallocate takes terabytes in a moment; what stands in for it is as slow as writing."""
+    launched = pad.run(
+        """
+        import ctypes, errno, os
+        libc = ctypes.CDLL(None, use_errno=True)
+        with open("file", "wb") as file:
+            got = libc.fallocate(file.fileno(), 0, ctypes.c_long(0), ctypes.c_long(1 << 20))
+            print(got, ctypes.get_errno() == errno.EOPNOTSUPP)
+            os.posix_fallocate(file.fileno(), 0, 1 << 20)
+        print(os.path.getsize("file"))
+        """,
+        disk_mb=20,
+    )
+    assert launched.lines() == ["-1 True", str(1 << 20)], launched.lines("stderr")
+
+
+MAKES_ROOM = """
+    import os, time
+    if os.path.exists("old"):
+        os.unlink("old")
+    with open("new", "wb") as file:
+        file.write(bytes(10_000_000))
+    time.sleep(1.5)
+    print("made room")
+"""
+
+
+def left_before(pad: Pad, size: int) -> None:
+    """What the launch before took."""
+    work = pad.runs / "run0" / "work"
+    work.mkdir(parents=True)
+    (work / "old").write_bytes(bytes(size))
+
+
+def test_a_launch_that_begins_a_little_over_may_make_room(pad: Pad) -> None:
+    left_before(pad, 22_000_000)
+    launched = pad.run(MAKES_ROOM, disk_mb=20)
+    assert launched.states("finished")[0]["outcome"] == "exited"
+    assert launched.lines() == ["made room"]
+
+
+def test_a_launch_that_begins_far_over_does_not_go_on(pad: Pad) -> None:
+    left_before(pad, 60_000_000)
+    launched = pad.run("import time; time.sleep(1000)", disk_mb=20)
+    assert launched.states("finished")[0]["cause"] == "disk_full"
+
+
+def test_output_beyond_the_quota_is_dropped_and_told_in_one_line(pad: Pad) -> None:
+    launched = pad.run(
+        """
+        for number in range(20_000):
+            print(number, "x" * 80)
+        """,
+        policy=Policy(restart=False, output_bytes=500_000),
+    )
+    kept = launched.lines()
+    assert [line.split()[0] for line in kept[:3]] == ["0", "1", "2"]
+    assert sum(len(line) for line in kept) < 500_000
+    (over,) = launched.states("over")
+    written = sum(len(f"{number} ") + 81 for number in range(20_000))
+    assert over["bytes"] > written - 500_000
+    assert launched.states("finished")[0]["outcome"] == "exited"
+
+
 def test_one_file_cannot_outgrow_the_disk_and_scratch_is_bounded(pad: Pad) -> None:
     launched = pad.run(
         """

@@ -17,8 +17,8 @@ class Problem(NamedTuple):
     """What `on_problem` is told."""
 
     kind: str
-    """`rejected`, `unreachable`, `again`, `refused`, `superseded`, `full`, `dropped`, `disk`,
-    `unsent`, `invalid` or `backtest`."""
+    """`rejected`, `unreachable`, `again`, `refused`, `superseded`, `full`, `quota`, `dropped`,
+    `disk`, `unsent`, `invalid` or `backtest`."""
     message: str
     event: dict[str, Any] | None = None
     """The event that was rejected: its path, time and body."""

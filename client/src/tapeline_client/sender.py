@@ -22,6 +22,7 @@ LOOK_AROUND = 5.0  # seconds between two looks for queues whose process died
 SYNC_SECONDS = 1.0
 SET_ASIDE = ("idempotency_key_reused", "backtest_key")  # no repeat will be taken either
 MOST_SET_ASIDE = 64 * 1024 * 1024
+LONGEST_WAIT = 60.0  # seconds: a quota of a minute is worth waiting for, a full tape is not
 
 
 class Sender:
@@ -193,6 +194,8 @@ class Sender:
         elif answer.status in (400, 413, 422) or answer.code in SET_ASIDE:
             self._delay = 0.0
             self._set_aside(outbox, batch, answer)
+        elif answer.code == "quota_exceeded" and (answer.retry_after or 0.0) > LONGEST_WAIT:
+            self._keep_apart(outbox, batch, answer)
         elif answer.status in (408, 429, 409) or answer.status >= 500:
             self._wait_longer(answer.retry_after)
             self._reporter.tell(
@@ -206,6 +209,16 @@ class Sender:
                 f"Tapeline refuses events ({answer.status}: {answer.error}); "
                 f"they wait in {self._where}.",
             )
+
+    def _keep_apart(self, outbox: Outbox, batch: Batch, answer: Answer) -> None:
+        """The model's tape is full. Orders still get in, and must not wait behind what does not:
+        a batch with one in it would have been taken, so there is none in this one."""
+        self._delay = 0.0
+        self.rejected += batch.events
+        if self._parent is not None:
+            _append(os.path.join(self._parent, "over-quota.ndjson"), batch.body)
+        outbox.done(batch)
+        self._reporter.tell("quota", f"Tapeline keeps nothing but orders now: {answer.error}")
 
     def _wait_longer(self, demanded: float | None) -> None:
         doubled = min(LONGEST_DELAY, max(FIRST_DELAY, self._delay * 2))

@@ -12,6 +12,7 @@ from tapeline.cli.spoken import spoken
 from tapeline.cli.wire import Missing
 
 EVERY = 2.0  # seconds between two looks
+NEARLY_FULL = 0.8  # of the quota of a tape
 GOING = {"pending", "installing", "running", "restarting", "stopping"}
 
 
@@ -80,8 +81,17 @@ def _glances(session: Session) -> dict[str, dict[str, Any]]:
 
 
 def _columns(found: list[dict[str, Any]]) -> list[str]:
-    columns = ["~model", "id", "state", ">ver", "?since", ">memory", "?>cpu", ">restarts"]
+    columns = ["~model", "id", "state", ">ver", "?since", ">memory", "?>cpu", ">restarts", "?>tape"]
     return [*columns, ">p&l"] if _have_results(found) else columns
+
+
+def _tape(usage: dict[str, Any] | None) -> str:
+    """What it holds, and how full that is once it matters; an older server does not say."""
+    if usage is None:
+        return "-"
+    used, quota = usage["tape"]["used"], usage["tape"]["quota"]
+    full = used / quota if quota else 0.0
+    return f"{screen.size(used)} ({full:.0%})" if full >= NEARLY_FULL else screen.size(used)
 
 
 def _have_results(found: list[dict[str, Any]]) -> bool:
@@ -102,6 +112,7 @@ def _row_for(found: list[dict[str, Any]]) -> Any:
             screen.size(run.get("memory")),
             "-" if run.get("cpu") is None else f"{run['cpu']:.2f}",
             run.get("restarts", "-"),
+            _tape(one.get("usage")),
         ]
         return [*cells, signed((one["pnl"] or {}).get("value"))] if have_results else cells
 

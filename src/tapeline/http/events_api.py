@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection
 from starlette.requests import Request
@@ -22,6 +22,7 @@ from tapeline.errors import (
     MethodNotAllowed,
     NoSuchModel,
     Problem,
+    QuotaExceeded,
     StoreUnavailable,
     Superseded,
     WrongKey,
@@ -102,9 +103,15 @@ class EventsApi:
             event = event_bodies.event_of_json(
                 whole.path, whole.content, _moment(headers), way.tape, self._services.settings
             )
-            self._services.inbox.put(
-                self._submission([event], way), partial(self._settle, whole, started, credentials)
-            )
+            submission = self._submission([event], way)
+            settle = partial(self._settle, whole, started, credentials)
+            try:
+                self._count(way, len(whole.content), submission)
+            except QuotaExceeded as refusal:
+                # Not the long way round: whoever is told to wait must cost less than others.
+                asyncio.get_running_loop().call_soon(settle, refusal)
+                return True
+            self._services.inbox.put(submission, settle)
         except Exception:  # noqa: BLE001 - a bug, too, is logged and answered by the usual way
             return False
         return True
@@ -171,6 +178,7 @@ class EventsApi:
             values, lenient = await event_bodies.decoded(content, headers, settings)
             event = event_bodies.event(path, values, moment, way.tape, settings, lenient=lenient)
         submission = self._submission([event], way)
+        self._count(way, len(content), submission)
         if b"idempotency-key" in headers:
             said = event.kind.name.encode() + event.body
             request = _request_key(headers, path, way, said, self._services.seal)
@@ -192,7 +200,7 @@ class EventsApi:
             if scope["path"] == BATCH:
                 await self._take_batch(Request(scope, receive), headers, moment, way, stage)
             else:
-                header = await event_results.take(scope, headers, receive, stage)
+                header = await self._result(scope, headers, receive, stage, way)
                 event = event_bodies.result_event(header, stage.newest, moment, way.tape)
                 await self._store_staged(RESULT, headers, event.body, [event], way, stage)
         finally:
@@ -210,9 +218,15 @@ class EventsApi:
         with stage.staging.rooms.room(way.key_id) as room:
             async with in_time(settings.body_seconds):
                 content = await spooling.gather(request, settings.max_large_body, room, name)
+            quotas, is_counted = self._services.quotas, event_batches.is_surely_not_vital(content)
+            if is_counted:
+                quotas.push(way, len(content))  # before anybody takes it apart
             # Taken apart it needs memory again, several times its size.
             async with self._services.unfolding.turn(len(content)):
                 events = await event_batches.read(content, headers, moment, stage, room.folder)
+                if not is_counted:
+                    is_vital = any(event.kind.is_vital for event in events)
+                    quotas.push(way, len(content), is_vital=is_vital)
                 await self._store_staged(BATCH, headers, content, events, way, stage)
 
     async def _store_staged(
@@ -235,6 +249,28 @@ class EventsApi:
         else:
             await self._services.inbox.store(submission)
             stage.keep()
+
+    async def _result(
+        self,
+        scope: Scope,
+        headers: Mapping[bytes, bytes],
+        receive: Receive,
+        stage: Stage,
+        way: Way,
+    ) -> dict[str, Any]:
+        """Counted before its first byte is read, if its length is known, and after its last."""
+        quotas, length = self._services.quotas, headers.get(b"content-length", b"")
+        known = int(length) if length.isdigit() and len(length) < 15 else 0
+        quotas.push(way, known)
+        counted = event_bodies.Counted(receive)
+        header = await event_results.take(scope, headers, counted, stage)
+        if counted.size > known:
+            quotas.push(way, counted.size - known)
+        return header
+
+    def _count(self, way: Way, size: int, submission: Submission) -> None:
+        is_vital = any(event.kind.is_vital for event in submission.events)
+        self._services.quotas.push(way, size, is_vital=is_vital)
 
     def _submission(self, events: list[Event], way: Way, *, batch: bool = False) -> Submission:
         if way.backtest_id is not None:
@@ -260,7 +296,9 @@ class EventsApi:
             def act() -> bytes:
                 nonlocal was_first
                 was_first = True
-                _, appended = services.inbox.appender.append(connection, [submission])
+                (refusal,), appended = services.inbox.appender.append(connection, [submission])
+                if refusal is not None:
+                    raise refusal
                 watched.extend(appended)
                 return SUCCESS
 

@@ -162,7 +162,7 @@ ROUTES: tuple[Endpoint, ...] = (
     get(
         path="/api/projects/{project}",
         reads=view_api.show_project,
-        gives=OwnProject,
+        gives=view_api.ShownProject,
         access=READER,
         errors=(NoSuchProject,),
     ),

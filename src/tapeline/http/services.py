@@ -21,6 +21,7 @@ from tapeline.store.sealing import Seal
 from tapeline.store.store import Store
 from tapeline.tape.inbox import Inbox
 from tapeline.tape.probe import Probe
+from tapeline.tape.quotas import Quotas
 from tapeline.tape.staging import Staging
 from tapeline.tape.watchers import Watchers
 
@@ -67,6 +68,7 @@ class Services:
     connections: Connections
     unfolding: Turns
     """Large batches that are being taken apart."""
+    quotas: Quotas
     passwords: ThreadPoolExecutor = field(default_factory=_two_threads)
     archives: ThreadPoolExecutor = field(default_factory=_threads_for_archives)
     """Where archives are checked and kept."""

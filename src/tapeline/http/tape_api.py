@@ -13,7 +13,9 @@ from tapeline.http.view_api import Listed
 from tapeline.models import models, versions
 from tapeline.results.overview import Lifecycle, lifecycle_of
 from tapeline.tape import checkpoints, kinds, read, tapes
+from tapeline.tape.quotas import Quotas
 from tapeline.tape.seals import Record
+from tapeline.tape.tapes import Reading
 
 Anything = dict[str, Any]
 EMPTY_LIFECYCLE = dict.fromkeys(("message", "start_at", "end_at", "running"))
@@ -25,6 +27,24 @@ class NewestVersion(msgspec.Struct):
     description: str
     python_version: str
     created_at: float
+
+
+class Used(msgspec.Struct):
+    """In bytes."""
+
+    used: int
+    quota: int
+
+
+class ModelUsage(msgspec.Struct):
+    """What a model takes, of what it may."""
+
+    tape: Used
+    """What its tape holds."""
+    pushed: Used
+    """Within the current minute, by this server's count."""
+    captured: Used
+    """Output of its runs within the current minute."""
 
 
 class ShownModel(msgspec.Struct, kw_only=True):
@@ -43,6 +63,7 @@ class ShownModel(msgspec.Struct, kw_only=True):
     """Null when there never was one."""
     counts: dict[str, int]
     """How many events of each kind are on the tape."""
+    usage: ModelUsage
 
 
 class LineFilter(msgspec.Struct):
@@ -106,6 +127,16 @@ def show_model(connection: Connection, call: Call[Any]) -> ShownModel:
         version=_newest_version(connection, model.id),
         run=runs_api.current(connection, model.id),
         counts={names[number]: count for number, count in found.counts.items()},
+        usage=_usage(call.services.quotas, found),
+    )
+
+
+def _usage(quotas: Quotas, found: Reading) -> ModelUsage:
+    pushed, captured = quotas.pushed, quotas.captured
+    return ModelUsage(
+        Used(found.bytes, quotas.total),
+        Used(pushed.used(found.tape), pushed.limit),
+        Used(captured.used(found.model_id), captured.limit),
     )
 
 

@@ -16,6 +16,7 @@ from tapeline.http.endpoint import Call, Page
 from tapeline.http.fields import Description, Name, Password, Required, RoleName
 from tapeline.models import onboarding, projects
 from tapeline.models.projects import OwnProject
+from tapeline.tape import tapes
 
 T = TypeVar("T")
 
@@ -56,6 +57,11 @@ class PasswordChanged(msgspec.Struct):
     ended_sign_ins: int
     """How many other sign-ins ended, in browsers and elsewhere."""
     status: str = "success"
+
+
+class ShownProject(OwnProject, frozen=True, kw_only=True):
+    tape_bytes: int
+    """What the tapes of its models hold together."""
 
 
 class ProjectChange(msgspec.Struct):
@@ -137,9 +143,11 @@ def my_audit(connection: Connection, call: Call[Any]) -> Listed[Entry]:
     )
 
 
-def show_project(connection: Connection, call: Call[Any]) -> OwnProject:
-    """One project."""
-    return projects.get(connection, call.actor, call.path("project"))
+def show_project(connection: Connection, call: Call[Any]) -> ShownProject:
+    """One project, and how much the tapes of its models hold."""
+    found = projects.get(connection, call.actor, call.path("project"))
+    held = tapes.bytes_of(connection, found.id)
+    return ShownProject(**msgspec.structs.asdict(found), tape_bytes=held)
 
 
 def change_project(connection: Connection, call: Call[ProjectChange]) -> OwnProject:

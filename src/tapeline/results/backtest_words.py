@@ -75,6 +75,7 @@ def remove(connection: Connection, actor: Actor, found: Reading, backtest_id: st
     tapes.hold(connection, found.tape, alone=True)  # against whoever makes a report of it just now
     row = tape_backtests.find(connection, found.tape, backtest_id)
     if row.upload is not None:
+        tapes.give_room(connection, found.tape, uploads.size(connection, row.upload))
         uploads.put_off(connection, found.tape, row.upload, 0.0)
     connection.execute(
         update(backtests)

@@ -41,6 +41,8 @@ class Policy(msgspec.Struct, kw_only=True):
     line_bytes: int = 65_536
     beyond_memory: str = "It used more memory than it may."
     """What to say when it did."""
+    output_bytes: int = 32_000_000
+    """That are kept in a minute; more is dropped, and told."""
 
 
 class Launch(msgspec.Struct, kw_only=True):

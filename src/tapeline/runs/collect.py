@@ -46,6 +46,8 @@ def take(
             story.lost(chunk.lost, chunk.records[0].time if chunk.records else time.time())
         for one in chunk.records:
             story.take(one, ending)
+        if chunk.over:
+            story.over(chunk.over, time.time())
         story.changes["journal"] = chunk.offset
 
     return write(connection, appender, run_id, tell, journal=start)

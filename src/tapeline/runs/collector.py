@@ -22,6 +22,7 @@ from tapeline.runs.story import Ending, Story
 from tapeline.store.store import Store
 from tapeline.tape import tapes
 from tapeline.tape.append import Appender
+from tapeline.tape.quotas import Quotas
 from tapeline.tape.staging import Stage, Staging
 from tapeline.tape.watchers import Watchers
 
@@ -33,6 +34,9 @@ def _nobody() -> None:
     """Until somebody wants to know."""
 
 
+LINE = 40  # what a line takes beside its text, about
+
+
 class Collector:
     def __init__(
         self,
@@ -41,6 +45,7 @@ class Collector:
         appender: Appender,
         watchers: Watchers,
         staging: Staging,
+        quotas: Quotas,
         background: Background,
     ) -> None:
         self.appender = appender
@@ -50,6 +55,7 @@ class Collector:
         self._engine = engine
         self._watchers = watchers
         self._staging = staging
+        self._quotas = quotas
         self._background = background
         self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._rung: set[str] = set()
@@ -115,7 +121,9 @@ class Collector:
             return await self._take(run, _skipped(run, chunk))
 
     async def _take(self, run: Run, chunk: Chunk) -> Run | None:
-        stage, ending = await self._ending(run, chunk)
+        tape, held = await self._store.read(tapes.number_and_bytes, run.model_id)
+        stage, ending = await self._ending(run, chunk, tape)
+        chunk = self._within_quota(run, chunk, held)
         try:
             taken = await self._store.write(
                 collect.take, self.appender, run.id, run.journal, chunk, ending
@@ -133,6 +141,16 @@ class Collector:
             self.on_change()
         return taken.run
 
+    def _within_quota(self, run: Run, chunk: Chunk, held: int) -> Chunk:
+        """The shim keeps one run to it; here are all runs of a model, and what the tape holds."""
+        captured = self._quotas.captured
+        size = sum(len(one.text) + LINE for one in chunk.records if one.state is None)
+        if not size or (captured.wait(run.model_id, size) is None and held < self._quotas.total):
+            captured.add(run.model_id, size)
+            return chunk
+        states = [one for one in chunk.records if one.state is not None]
+        return msgspec.structs.replace(chunk, records=states, over=size)
+
     async def _read(self, run: Run, limit_bytes: int) -> Chunk:
         return await asyncio.get_running_loop().run_in_executor(
             self._threads, self._engine.read, run, run.journal, limit_bytes
@@ -146,8 +164,7 @@ class Collector:
             await self.tell(run.id, lambda story: story.silenced(trouble, time.time()))
             self._troubles[run.id] = trouble
 
-    async def _ending(self, run: Run, chunk: Chunk) -> tuple[Stage, Ending | None]:
-        tape = await self._store.read(tapes.number_of, run.model_id)
+    async def _ending(self, run: Run, chunk: Chunk, tape: int) -> tuple[Stage, Ending | None]:
         stage = self._staging.begin(tape)
         finished = any(one.state and one.state.get("event") == "finished" for one in chunk.records)
         if run.backtest_id is None or not finished:

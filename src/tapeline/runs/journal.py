@@ -34,6 +34,8 @@ class Chunk(msgspec.Struct, frozen=True):
     """Bytes that were dropped before the first of these records."""
     trouble: str = ""
     """Why nothing can be read from there on, for as long as it stays so."""
+    over: int = 0
+    """Bytes of lines that were left out for a quota."""
 
 
 def read(folder: Path, offset: int, limit_bytes: int = 1_000_000) -> Chunk:

@@ -147,6 +147,7 @@ class LocalEngine:
                 beyond_memory=run_box.beyond_memory(
                     run, plans.offered(settings, "backtesting" if run.backtest_id else "live")
                 ),
+                output_bytes=settings.quota_captured * 1_000_000,
             ),
             unsafe=settings.unsafe_no_sandbox,
         )

@@ -26,6 +26,7 @@ from tapeline.store.blobs import Blobs
 from tapeline.store.sealing import Seal
 from tapeline.store.store import Store
 from tapeline.tape.append import Appender
+from tapeline.tape.quotas import Quotas
 from tapeline.tape.staging import Staging
 from tapeline.tape.watchers import Watchers
 
@@ -44,6 +45,7 @@ class Runner:
         appender: Appender,
         watchers: Watchers,
         staging: Staging,
+        quotas: Quotas,
         interpreters: Found,
         background: Background,
     ) -> None:
@@ -54,6 +56,7 @@ class Runner:
         self._appender = appender
         self._watchers = watchers
         self._staging = staging
+        self._quotas = quotas
         self._interpreters = interpreters
         self._background = background
         self._keeper: Keeper | None = None
@@ -73,7 +76,13 @@ class Runner:
         engine.begin(port)
         self.host_name = engine.host
         self._collector = Collector(
-            self._store, engine, self._appender, self._watchers, self._staging, self._background
+            self._store,
+            engine,
+            self._appender,
+            self._watchers,
+            self._staging,
+            self._quotas,
+            self._background,
         )
         self._keeper = Keeper(
             self._store,

@@ -49,6 +49,8 @@ def program() -> bytes:
         _refuse(pyseccomp, rules, name, errno.EPERM)
     # Its flags lie in memory, where a filter cannot look; without it libraries use clone.
     _refuse(pyseccomp, rules, "clone3", errno.ENOSYS)
+    # Terabytes in a moment, faster than anybody could look; without it libraries write instead.
+    _refuse(pyseccomp, rules, "fallocate", errno.EOPNOTSUPP)
     for flag in NAMESPACE_FLAGS:
         _refuse(
             pyseccomp,

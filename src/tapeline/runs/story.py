@@ -16,7 +16,7 @@ from tapeline.tape.event import Event
 CAUSES = {
     "out_of_memory": "it used more memory than its plan has",
     "time_limit": "it took longer than a backtest may",
-    "disk_full": "it filled the disk space of its run",
+    "disk_full": "its folders took more disk space than those of a run may (`run_disk`)",
 }
 
 STAGES = ("Installing Dependencies", "Running")
@@ -67,6 +67,8 @@ class Story:
                 self.unreadable(state["bytes"], state["why"], record.time)
             case "cut":
                 self.lost(state["bytes"], record.time)
+            case "over":
+                self.over(state["bytes"], record.time)
 
     def line(self, text: str, type: str, at: float) -> None:
         of_backtest = self.run.backtest_id is not None
@@ -86,6 +88,10 @@ class Story:
 
     def lost(self, size: int, at: float) -> None:
         self.line(f"[{size:,} bytes of output were dropped here: nobody was there to read them]",
+                  "system", at)  # fmt: skip
+
+    def over(self, size: int, at: float) -> None:
+        self.line(f"[{size:,} bytes of output were dropped here: more than the model's quota]",
                   "system", at)  # fmt: skip
 
     def unreadable(self, size: int, why: str, at: float) -> None:

@@ -25,6 +25,8 @@ tapes = Table(
     Column("link", LargeBinary, nullable=False),
     Column("counts", LargeBinary, nullable=False),
     Column("signed_at", Double, nullable=False),
+    # Of its pages and of the results of its backtests.
+    Column("bytes", BigInteger, nullable=False, server_default="0"),
     sqlite_autoincrement=True,
 )
 

@@ -22,17 +22,20 @@ from tapeline.tape.event import Event, Submission
 from tapeline.tape.fold import Fold
 from tapeline.tape.kinds import ABOUT_ORDERS, PLAIN, Kind
 from tapeline.tape.pages import paged
+from tapeline.tape.quotas import tape_full
 from tapeline.tape.seals import Record
 from tapeline.tape.signer import Signer
 from tapeline.tape.standing import Standing
 
 SIGNED_EVERY = 10.0  # seconds: a checkpoint vouches for all that came before it
 
+UNBOUNDED = 2**62
+
 _HEADS = """
-select t.no, t.model_id, t.seq, t.link, t.counts, t.signed_at, m.project_id
+select t.no, t.model_id, t.seq, t.link, t.counts, t.signed_at, m.project_id, t.bytes
 from tapes t join models m on m.id = t.model_id where t.no in ({}) order by t.no {}
 """
-_MOVE = "update tapes set seq = ?, link = ?, counts = ?, signed_at = ? where no = ?"
+_MOVE = "update tapes set seq = ?, link = ?, counts = ?, signed_at = ?, bytes = ? where no = ?"
 
 _counts = msgspec.json.Decoder(dict[int, int])
 
@@ -47,6 +50,7 @@ class Head(NamedTuple):
     counts: bytes
     signed_at: float
     project_id: str
+    bytes: int
 
 
 class Appended(msgspec.Struct, frozen=True):
@@ -57,8 +61,10 @@ class Appended(msgspec.Struct, frozen=True):
 
 
 class Appender:
-    def __init__(self, signer: Signer) -> None:
+    def __init__(self, signer: Signer, total: int = UNBOUNDED) -> None:
         self.signer = signer
+        self.total = total
+        """Bytes that a tape may hold."""
         self.name = new_id()
         """What other servers know our announcements by."""
 
@@ -72,7 +78,7 @@ class Appender:
             connection, {one.key_id for one in submissions if one.key_id is not None}
         )
         refusals = [
-            _refusal(one.key_id, share, heads, standings)
+            _refusal(one.key_id, share, heads, standings) or self._over_quota(one, share, heads)
             for one, share in zip(submissions, shares, strict=True)
         ]
         by_tape: dict[int, list[Event]] = defaultdict(list)
@@ -93,6 +99,15 @@ class Appender:
         problem = WrongKey() if known is None else _on_tape(head, known)
         if problem is not None:
             raise problem
+
+    def _over_quota(
+        self, submission: Submission, tapes: Iterable[int], heads: dict[int, Head]
+    ) -> Problem | None:
+        """What the platform itself says always gets in, and so does whatever is vital."""
+        if submission.key_id is None or all(heads[no].bytes < self.total for no in tapes):
+            return None
+        is_vital = any(event.kind.is_vital for event in submission.events)
+        return None if is_vital else tape_full(self.total)
 
     def _extend(self, connection: Connection, head: Head, events: list[Event]) -> Appended | None:
         """One tape's share of the group: pages, fold, one link. None if all of it were retries."""
@@ -118,11 +133,12 @@ class Appender:
         bulk.insert(connection, pages, ("tape", "channel", "first", "content"), rows)
         if fold is not None:
             fold.write()
-        self._move_head(connection, head, records, link)
+        size = sum(len(content) for *_, content in rows) + (fold.staged if fold else 0)
+        self._move_head(connection, head, records, link, size)
         return Appended(head.model_id, records)
 
     def _move_head(
-        self, connection: Connection, head: Head, records: list[Record], link: bytes
+        self, connection: Connection, head: Head, records: list[Record], link: bytes, size: int
     ) -> None:
         seq, now, signed_at = records[-1].seq, records[-1].received_at, head.signed_at
         counts = Counter(_counts.decode(head.counts))
@@ -130,7 +146,8 @@ class Appender:
         if now - signed_at >= SIGNED_EVERY:
             signed_at = now
             self._sign(connection, head, seq, link, now)
-        bulk.run(connection, _MOVE, (seq, link, msgspec.json.encode(counts), signed_at, head.no))
+        moved = (seq, link, msgspec.json.encode(counts), signed_at, head.bytes + size, head.no)
+        bulk.run(connection, _MOVE, moved)
 
     def sign_head(self, connection: Connection, no: int) -> None:
         """Vouch for where a tape stands now, unless its last checkpoint says so already."""

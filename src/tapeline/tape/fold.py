@@ -48,6 +48,8 @@ class Fold:
         self._changed_orders: dict[str, OrderState] = {}
         self._changed_states: dict[str, bytes] = {}
         self._used: list[tuple[int, str, str, int]] = []
+        self.staged = 0
+        """Bytes of results that became visible, less those that they replaced."""
 
     def take(self, event: Event, seq: int) -> int | None:
         """Where on the tape the event is read; None for a retry, which changes nothing at all."""
@@ -147,8 +149,10 @@ class Fold:
                 select(backtests.c.upload).where(backtests.c.no == number)
             )
             if old is not None:
+                self.staged -= uploads.size(self._connection, old)
                 uploads.put_off(self._connection, self._tape, old, 0.0)
             if event.upload is not None:
+                self.staged += uploads.size(self._connection, event.upload)
                 uploads.show(self._connection, event.upload)
             changes = {"result": event.body, "result_seq": seq, "upload": event.upload}
         self._connection.execute(

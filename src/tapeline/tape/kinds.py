@@ -22,6 +22,8 @@ class Kind:
     read: Reader
     free: bool = False
     """Whether the body may hold anything, so that its depth must be checked."""
+    is_vital: bool = False
+    """What was traded, and whether the model lives: never refused for a quota."""
 
     @cached_property
     def channel(self) -> int:
@@ -29,15 +31,15 @@ class Kind:
         return 5 if 5 <= self.number <= 9 else self.number
 
 
-LIFECYCLE = Kind(1, "lifecycle", bodies.lifecycle)
+LIFECYCLE = Kind(1, "lifecycle", bodies.lifecycle, is_vital=True)
 USED_SYMBOL = Kind(2, "used-symbol", bodies.used_symbol)
 USED_EXCHANGE = Kind(3, "used-exchange", bodies.used_exchange)
 EVENT = Kind(4, "event", bodies.generic, free=True)
-SPOT_MARKET = Kind(5, "spot-market", bodies.market_order, free=True)
-SPOT_LIMIT = Kind(6, "spot-limit", bodies.limit_order, free=True)
-SPOT_STOP = Kind(7, "spot-stop", bodies.stop_order, free=True)
-UPDATE_TRADE = Kind(8, "update-trade", bodies.update_trade, free=True)
-UPDATE_ANNOTATION = Kind(9, "update-annotation", bodies.update_annotation)
+SPOT_MARKET = Kind(5, "spot-market", bodies.market_order, free=True, is_vital=True)
+SPOT_LIMIT = Kind(6, "spot-limit", bodies.limit_order, free=True, is_vital=True)
+SPOT_STOP = Kind(7, "spot-stop", bodies.stop_order, free=True, is_vital=True)
+UPDATE_TRADE = Kind(8, "update-trade", bodies.update_trade, free=True, is_vital=True)
+UPDATE_ANNOTATION = Kind(9, "update-annotation", bodies.update_annotation, is_vital=True)
 SCREENER_RESULT = Kind(10, "screener-result", bodies.screener_result)
 LOG = Kind(11, "log", bodies.log)
 SET_PNL = Kind(12, "set-pnl", bodies.set_pnl)

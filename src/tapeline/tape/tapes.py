@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 import msgspec
-from sqlalchemy import Connection, Select, select
+from sqlalchemy import Connection, Select, func, select, update
 
 from tapeline.accounts import keys, members
 from tapeline.accounts.actor import Actor
@@ -14,6 +14,8 @@ from tapeline.store.tables import keys as key_table
 from tapeline.store.tables import models
 from tapeline.store.tape_tables import tapes
 from tapeline.tape.seals import GENESIS
+
+HEAD = (tapes.c.no, tapes.c.seq, tapes.c.link, tapes.c.counts, tapes.c.bytes)
 
 
 class Way(NamedTuple):
@@ -34,6 +36,8 @@ class Reading(NamedTuple):
     seq: int
     link: bytes
     counts: dict[int, int]
+    bytes: int = 0
+    """Of its events, and of the results of its backtests."""
 
 
 def way_of_key(
@@ -78,9 +82,23 @@ def open_tape(connection: Connection, model_id: str) -> int:
     return number
 
 
-def number_of(connection: Connection, model_id: str) -> int:
+def number_and_bytes(connection: Connection, model_id: str) -> tuple[int, int]:
     """Zero where there is no tape yet, or none any more."""
-    return connection.scalar(select(tapes.c.no).where(tapes.c.model_id == model_id)) or 0
+    query = select(tapes.c.no, tapes.c.bytes).where(tapes.c.model_id == model_id)
+    row = connection.execute(query).first()
+    return (0, 0) if row is None else (row.no, row.bytes)
+
+
+def give_room(connection: Connection, tape: int, size: int) -> None:
+    """So much of it is to be cleared."""
+    connection.execute(update(tapes).where(tapes.c.no == tape).values(bytes=tapes.c.bytes - size))
+
+
+def bytes_of(connection: Connection, project_id: str) -> int:
+    """What all tapes of a project hold."""
+    own = select(models.c.id).where(models.c.project_id == project_id)
+    held = select(func.sum(tapes.c.bytes)).where(tapes.c.model_id.in_(own))
+    return int(connection.scalar(held) or 0)
 
 
 def reading(connection: Connection, actor: Actor, model_id: str) -> Reading:
@@ -96,7 +114,7 @@ def reading(connection: Connection, actor: Actor, model_id: str) -> Reading:
 def of_model(connection: Connection, model_id: str) -> Reading:
     """For whoever has the right to it by other means, such as a shared link."""
     row = connection.execute(
-        select(models.c.project_id, tapes.c.no, tapes.c.seq, tapes.c.link, tapes.c.counts)
+        select(models.c.project_id, *HEAD)
         .outerjoin(tapes, tapes.c.model_id == models.c.id)
         .where(models.c.id == model_id)
     ).first()
@@ -105,4 +123,5 @@ def of_model(connection: Connection, model_id: str) -> Reading:
     if row.no is None:
         return Reading(model_id, row.project_id, 0, 0, GENESIS, {})
     counts = msgspec.json.decode(row.counts, type=dict[int, int])
-    return Reading(model_id, row.project_id, row.no, row.seq, bytes(row.link), counts)
+    head = (row.no, row.seq, bytes(row.link), counts, row.bytes)
+    return Reading(model_id, row.project_id, *head)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, delete, select, update
+from sqlalchemy import Connection, delete, func, select, update
 
 from tapeline.errors import ChangedMeanwhile, NoSuchModel
 from tapeline.store import bulk, upsert
@@ -50,6 +50,12 @@ def put_off(connection: Connection, tape: int, upload: str, until: float) -> Non
 def show(connection: Connection, upload: str) -> None:
     """Its event is stored with this very transaction."""
     connection.execute(delete(discards).where(discards.c.upload == upload))
+
+
+def size(connection: Connection, upload: str) -> int:
+    """Bytes that its pieces take."""
+    lengths = select(func.sum(func.length(pieces.c.content))).where(pieces.c.upload == upload)
+    return int(connection.scalar(lengths) or 0)
 
 
 def give_up_all(connection: Connection) -> None:

@@ -23,6 +23,12 @@ export const me = queryOptions({
   staleTime: 60_000,
 });
 
+export const project = (id: string) =>
+  queryOptions({
+    queryKey: ["project", id, "facts"],
+    queryFn: () => given(api.GET("/api/projects/{project}", { params: { path: { project: id } } })),
+  });
+
 export const models = (project: string) =>
   queryOptions({
     queryKey: ["project", project, "models"],

@@ -12,7 +12,7 @@ import { Gain } from "~/ui/figures";
 import { Empty, Notice, Panel } from "~/ui/panel";
 import { Time } from "~/ui/time";
 import { MetricCards } from "./metric-cards";
-import { RunFacts } from "./run-facts";
+import { RunFacts, UsageFacts } from "./run-facts";
 import { ScreenerTable } from "./screener-table";
 
 export function OverviewPage() {
@@ -62,6 +62,7 @@ export function OverviewPage() {
       </div>
       <div className="grid min-w-0 content-start gap-4 sm:grid-cols-2 xl:grid-cols-1">
         <RunFacts model={model} />
+        <UsageFacts model={model} />
         {!isScreener && <Positions pnl={pnl} />}
         <MetricCards model={id} currency={pnl?.currency ?? null} />
       </div>

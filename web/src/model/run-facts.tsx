@@ -84,6 +84,26 @@ export function RunFacts({ model }: { model: ask.Model }) {
   );
 }
 
+/** What it takes of what it may: shown beside the run, and for models that report from elsewhere. */
+export function UsageFacts({ model }: { model: ask.Model }) {
+  const { tape, pushed, captured } = model.usage;
+  return (
+    <Panel title="Usage">
+      <dl className="grid grid-cols-2 gap-x-4 gap-y-2.5">
+        <Fact name="Tape" hint={`of ${bytes(tape.quota)}; events and results of backtests`}>
+          <Meter used={tape.used} most={tape.quota} text={bytes(tape.used)} />
+        </Fact>
+        <Fact name="Pushed this minute" hint={`of ${bytes(pushed.quota)} a minute`}>
+          <Meter used={pushed.used} most={pushed.quota} text={bytes(pushed.used)} />
+        </Fact>
+        <Fact name="Output this minute" hint={`of ${bytes(captured.quota)} a minute`}>
+          <Meter used={captured.used} most={captured.quota} text={bytes(captured.used)} />
+        </Fact>
+      </dl>
+    </Panel>
+  );
+}
+
 function Uptime({ since }: { since: number | null }) {
   const now = useNow(1);
   return since === null ? "–" : <span title={`Since ${utc(since)}`}>{lasting(now - since)}</span>;

@@ -4,12 +4,13 @@ import { useNavigate, useParams } from "@tanstack/react-router";
 import { useState } from "react";
 import { api, given } from "~/api/client";
 import * as ask from "~/api/queries";
+import { bytes } from "~/format/numbers";
 import { useTitle } from "~/shell/title";
 import { Button } from "~/ui/button";
 import { Command } from "~/ui/copy";
 import { Confirm } from "~/ui/dialog";
 import { type Names, NamesForm } from "~/ui/names-form";
-import { PageHead, Panel, Skeleton } from "~/ui/panel";
+import { Fact, PageHead, Panel, Skeleton } from "~/ui/panel";
 import { say } from "~/ui/toasts";
 
 export function ProjectPage() {
@@ -25,8 +26,22 @@ export function ProjectPage() {
       <Panel title="Id">
         <Command label="project id" text={project.id} />
       </Panel>
+      <Usage project={id} />
       {project.role === "owner" && project.id !== me.id && <End project={project} />}
     </div>
+  );
+}
+
+function Usage({ project }: { project: string }) {
+  const { data } = useQuery(ask.project(project));
+  return (
+    <Panel title="Usage">
+      <dl>
+        <Fact name="Tapes" hint="Events and results of backtests of all its models together">
+          {bytes(data?.tape_bytes)}
+        </Fact>
+      </dl>
+    </Panel>
   );
 }
 

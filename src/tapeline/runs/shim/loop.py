@@ -33,7 +33,11 @@ class Shim:
         self._kill_at: float | None = None  # the launch's own time limit
         self._crashes: list[tuple[float, float]] = []
         self.spool = Spool(
-            spec["folder"], self._policy["journal_bytes"], spec["runs"], spec["name"]
+            spec["folder"],
+            self._policy["journal_bytes"],
+            spec["runs"],
+            spec["name"],
+            self._policy["output_bytes"],
         )
         if not spec["unsafe"]:
             self._connect()
@@ -119,7 +123,7 @@ class Shim:
     def _described(self, end: dict[str, Any]) -> str:
         words: dict[str, str] = {
             "out_of_memory": self._policy["beyond_memory"],
-            "disk_full": "It used more disk space than it may.",
+            "disk_full": "Its folders took more disk space than those of a run may (`run_disk`).",
             "time_limit": "It took longer than it may.",
             "exit": f"It ended with exit code {end['exit_code']}.",
             "signal": f"It was ended by signal {end['signal']}.",

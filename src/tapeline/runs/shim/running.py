@@ -1,5 +1,6 @@
 """One attempt under way: its output, its news from bubblewrap, its limits, and its end."""
 
+import math
 import os
 import select
 import signal
@@ -12,6 +13,7 @@ from tapeline.runs.shim import attempt, tree
 from tapeline.runs.shim.forward import Watch
 from tapeline.runs.shim.lines import Lines
 from tapeline.runs.shim.network import Namespace
+from tapeline.runs.shim.room import Room
 from tapeline.runs.shim.spool import Spool
 
 CHUNK = 65_536
@@ -19,8 +21,6 @@ PAUSE = 0.005  # lets a talkative process gather lines, so that each is not an a
 STRAGGLERS = 2.0  # seconds for what an unsandboxed process left behind to let go of its pipes
 WATCHED_EVERY = 2.0
 WATCHED_CLOSELY = 0.5  # where the kernel does not count for us
-WALKED_EVERY = 60.0
-NOTICEABLE = 16 * 1024 * 1024
 
 
 class Running:
@@ -53,7 +53,8 @@ class Running:
         self._interrupted = False
         self._interrupt_wanted = False
         self._next_look = 0.0
-        self._last_walk, self._free_then = 0.0, 0
+        most = spec["limits"]["disk_bytes"]
+        self._room = None if most is None else Room(spec["folders"], most)
         self.cause: str | None = None  # why we ended it, if we did
         self.started_at = time.monotonic()
         self.ran = spec["unsafe"]
@@ -87,18 +88,31 @@ class Running:
             del self._paused[stream]
             if stream in self._streams:
                 self._watch(stream, select.POLLIN, self._reader(stream))
+        self._spool.tick(now)
         if self._interrupt_wanted and not self._interrupted:
             self._try_interrupt()
         if now >= self._next_look:
             self._next_look = now + (WATCHED_EVERY if self._group.exists else WATCHED_CLOSELY)
-            self._look(now)
+            self._look()
+        if now >= self._next_room_look() and self._room and self._room.is_over(now, self._pids):
+            self.kill("disk_full")
 
     def wake_at(self) -> float:
         """When there is something to do without an event."""
-        times = [self._next_look, *self._paused.values()]
+        times = [self._next_look, self._next_room_look(), *self._paused.values()]
+        if (owed := self._spool.wake_at()) is not None:
+            times.append(owed)
         if self._status is not None or (self._interrupt_wanted and not self._interrupted):
             times.append(time.monotonic() + 0.05)
         return min(times)
+
+    def _next_room_look(self) -> float:
+        if self._room is None or self._status is not None or self.cause:
+            return math.inf
+        return self._room.look_at
+
+    def _pids(self) -> list[int]:
+        return self._group.members() or tree.descendants(self.pid)
 
     def over(self) -> bool:
         """All of its processes are gone and all they wrote is in the journal."""
@@ -215,7 +229,7 @@ class Running:
             tree.send(self.pid, signal.SIGKILL)
         self._group.kill()
 
-    def _look(self, now: float) -> None:
+    def _look(self) -> None:
         if self._status is not None or self.cause:
             return
         limits = self._spec["limits"]
@@ -227,26 +241,6 @@ class Running:
             if used > limits["memory_bytes"]:
                 self.kill("out_of_memory")
                 return
-        if limits["disk_bytes"] is not None and self._worth_a_walk(now):
-            pids = self._group.members() or tree.descendants(self.pid)
-            most = limits["disk_bytes"]
-            if tree.disk_bytes(self._spec["folders"], pids, most) > most:
-                self.kill("disk_full")
-
-    def _worth_a_walk(self, now: float) -> bool:
-        """A cheap look at the whole disk tells whether a walk could find anything."""
-        try:
-            disk = os.statvfs(self._spec["folder"])
-        except OSError:
-            return False  # the folder is away for a moment: no reason to end the model
-        free = disk.f_bavail * disk.f_frsize
-        noticeable = min(NOTICEABLE, self._spec["limits"]["disk_bytes"] // 8)
-        if self._free_then - free < noticeable and now - self._last_walk < WALKED_EVERY:
-            # Room made by others must not hide what is taken from now on.
-            self._free_then = max(self._free_then, free)
-            return False
-        self._last_walk, self._free_then = now, free
-        return True
 
     def _exit(self) -> tuple[int | None, int | None]:
         assert self._status is not None

@@ -14,7 +14,7 @@ SMALLEST_SEGMENT = 16 * 1024
 
 
 class Spool:
-    def __init__(self, folder: str, limit: int, runs: str, name: str) -> None:
+    def __init__(self, folder: str, limit: int, runs: str, name: str, quota: int) -> None:
         self._folder = os.path.join(folder, "journal")
         os.makedirs(self._folder, mode=0o700, exist_ok=True)
         self._limit = limit
@@ -24,6 +24,9 @@ class Spool:
         # Through a descriptor, because a socket's path may have 107 characters at most.
         self._runs = os.open(runs, os.O_PATH | os.O_DIRECTORY)
         self._bell_path = f"/proc/self/fd/{self._runs}/bell"
+        self._quota = quota
+        self._minute, self._in_minute = 0.0, 0  # when it ends, and what was written in it
+        self._over = 0
         self._lost = 0
         self._owed: list[bytes] = []
         self._start, self._size = self._last_segment()
@@ -33,17 +36,31 @@ class Spool:
         """Lines of the model. On a full disk they are lost, and counted."""
         prefix = b"%s %.6f " % (kind, time.time())
         data = prefix + (b"\n" + prefix).join(lines) + b"\n"
+        if self._is_over(len(data)):
+            self._over += len(data)
+            return
         if not (self._settle() and self._append(data)):
             self._lost += len(data)
         self._ring()
 
     def state(self, **payload: object) -> None:
         """What became of the process: on the disk before anything follows from it."""
+        self._tell_over()
         text = json.dumps(payload, separators=(",", ":")).encode()
         self._owed.append(b"s %.6f %s\n" % (time.time(), text))
         if self._settle():
             self._sync()
         self._ring()
+
+    def wake_at(self) -> float | None:
+        """When there is something to say without an event."""
+        return self._minute if self._over else None
+
+    def tick(self, now: float) -> None:
+        if self._over and now >= self._minute:
+            self._tell_over()
+            self._settle()
+            self._ring()
 
     def close(self, patience: float) -> None:
         """Wait for room if state is still owed: an end nobody reads looks like a lost run."""
@@ -57,6 +74,22 @@ class Spool:
         self._bell.close()
         os.close(self._runs)
         os.close(self._file)
+
+    def _is_over(self, size: int) -> bool:
+        """Dropped here, at the source: the server must not have to read a flood to refuse it."""
+        now = time.monotonic()
+        if now >= self._minute:
+            self._tell_over()
+            self._minute, self._in_minute = now + 60.0, 0
+        if self._in_minute + size > self._quota:
+            return True
+        self._in_minute += size
+        return False
+
+    def _tell_over(self) -> None:
+        if self._over:
+            self._owed.append(b's %.6f {"event":"over","bytes":%d}\n' % (time.time(), self._over))
+            self._over = 0
 
     def _settle(self) -> bool:
         while self._owed:

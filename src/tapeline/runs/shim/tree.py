@@ -5,6 +5,7 @@ import os
 import resource
 import signal
 import stat
+from collections.abc import Callable
 from contextlib import suppress
 
 PAGE = os.sysconf("SC_PAGE_SIZE")
@@ -53,6 +54,21 @@ class Group:
 def send(pid: int, number: int) -> None:
     with suppress(ProcessLookupError, PermissionError):
         os.kill(pid, number)
+
+
+def stop(pids: Callable[[], list[int]]) -> list[int]:
+    """Let nobody of a tree run, for as long as somebody counts; who was stopped."""
+    stopped: set[int] = set()
+    while new := set(pids()) - stopped:  # they may be forking
+        for one in new:
+            send(one, signal.SIGSTOP)
+        stopped |= new
+    return list(stopped)
+
+
+def go_on(pids: list[int]) -> None:
+    for pid in pids:
+        send(pid, signal.SIGCONT)
 
 
 def started(pid: int) -> int | None:
@@ -143,20 +159,35 @@ def disk_bytes(folders: list[str], pids: list[int], most: int) -> int:
         except OSError as error:
             if error.errno == errno.ENAMETOOLONG:
                 return most + 1
-    return total + sum(_nameless_bytes(pid, devices) for pid in pids)
+    return total + _nameless_bytes(pids, devices)
 
 
-def _nameless_bytes(pid: int, devices: set[int]) -> int:
-    total = 0
-    folder = f"/proc/{pid}/fd"
+def _nameless_bytes(pids: list[int], devices: set[int]) -> int:
+    """Of files that were deleted and are still open or mapped somewhere, each once."""
+    found: dict[tuple[int, int], int] = {}
+    for pid in pids:
+        for path in [*_entries(f"/proc/{pid}/fd"), *_deleted_maps(pid)]:
+            try:
+                status = os.stat(path)
+            except OSError:
+                continue  # closed, gone, or not ours to see
+            if stat.S_ISREG(status.st_mode) and not status.st_nlink and status.st_dev in devices:
+                found[status.st_dev, status.st_ino] = status.st_blocks * 512
+    return sum(found.values())
+
+
+def _entries(folder: str) -> list[str]:
     try:
-        for name in os.listdir(folder):
-            found = os.stat(f"{folder}/{name}")
-            if stat.S_ISREG(found.st_mode) and not found.st_nlink and found.st_dev in devices:
-                total += found.st_blocks * 512
+        return [f"{folder}/{name}" for name in os.listdir(folder)]
     except OSError:
-        return total
-    return total
+        return []
+
+
+def _deleted_maps(pid: int) -> list[str]:
+    """What is mapped needs no descriptor any more."""
+    lines = _read(f"/proc/{pid}/maps").splitlines()
+    ranges = [line.split(" ", 1)[0] for line in lines if line.endswith(" (deleted)")]
+    return [f"/proc/{pid}/map_files/{one}" for one in ranges]
 
 
 def _read(path: str) -> str:
