@@ -1,4 +1,4 @@
-"""A small disk of a test's own, to fill and to make read-only."""
+"""A small disk of a test's own, to fill, to make read-only, and to let hang."""
 
 import os
 import subprocess
@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+
+LARGE = 8 * 1024**3  # takes no room until it is used
 
 
 class Disk:
@@ -30,11 +32,58 @@ class Disk:
     def free(self) -> None:
         self._filler.unlink()
 
+    @contextmanager
+    def no_larger(self) -> Iterator[None]:
+        """Full at once, however large it is."""
+        found = os.statvfs(self.path)
+        used = (found.f_blocks - found.f_bfree) * found.f_frsize
+        self.remount(f"size={used}")
+        try:
+            yield
+        finally:
+            self.remount(self._size)
+
     def remount(self, mode: str) -> None:
         _run("mount", "-o", f"remount,{mode}", str(self.path))
 
     def unmount(self) -> None:
         _run("umount", "--lazy", str(self.path))
+
+
+class HangingDisk:
+    """A file with a file system in it; while it is frozen, whoever writes there waits."""
+
+    def __init__(self, image: Path, path: Path) -> None:
+        self.path = path
+        with image.open("wb") as file:
+            file.truncate(LARGE)
+        _run("mkfs.ext4", "-q", "-F", str(image))
+        _run("mount", "-o", "loop", str(image), str(path))
+        path.chmod(0o700)
+
+    @contextmanager
+    def hanging(self) -> Iterator[None]:
+        _run("fsfreeze", "--freeze", str(self.path))
+        try:
+            yield
+        finally:
+            _run("fsfreeze", "--unfreeze", str(self.path))
+
+
+@contextmanager
+def hanging_disk(image: Path, path: Path) -> Iterator[HangingDisk]:
+    """Takes root and loop devices: without them the test is skipped, but never in CI."""
+    path.mkdir()
+    try:
+        disk = HangingDisk(image, path)
+    except (OSError, subprocess.CalledProcessError) as error:
+        if os.environ.get("CI") == "true":
+            raise
+        pytest.skip(f"a disk that hangs cannot be made here: {error}")
+    try:
+        yield disk
+    finally:
+        _run("umount", "--lazy", str(path))
 
 
 @contextmanager

@@ -1,0 +1,168 @@
+"""The disk or the database fails under a real server: all work sees it, and goes on after."""
+
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.acceptance.conftest import Home, Server, wait_for
+from tests.acceptance.test_faults import SETTINGS, counting, failures, works
+from tests.acceptance.test_health import sample
+from tests.acceptance.test_survival import assert_counted, numbers
+from tests.acceptance.traders import Trader
+from tests.store.conftest import OwnServer
+from tests.store.disk import hanging_disk, small_disk
+
+pytestmark = pytest.mark.heavy
+
+IMPATIENT = SETTINGS | {"TAPELINE_BUSY_SECONDS": "1"}
+NEEDS_THE_STORE = ("supervisor", "bookkeeper", "clearing", "reports", "sampling", "listener")
+
+
+@pytest.fixture
+def own_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnServer]:
+    server = OwnServer(tmp_path_factory.mktemp("own"))
+    yield server
+    server.close()
+
+
+def status(trader: Trader) -> int:
+    return trader.client.get("/readyz").status_code
+
+
+def turns(trader: Trader, work: str) -> float:
+    return sample(trader.client, "tapeline_work_turns_total", work=work)
+
+
+@contextmanager
+def outage(trader: Trader) -> Iterator[None]:
+    """Around what is done to the store: it is noticed, and over when it is over."""
+    wait_for(lambda: status(trader) == 200)
+    yield
+    wait_for(lambda: status(trader) == 200)
+
+
+def take_turns(trader: Trader, *names: str) -> None:
+    """Each of these finishes another turn."""
+    before = {name: turns(trader, name) for name in names}
+    for name in names:
+        wait_for(lambda name=name: turns(trader, name) > before[name])
+
+
+def test_another_process_holds_the_database(home: Home) -> None:
+    trader = Trader(home.up(**IMPATIENT))
+    deployed = counting(trader)
+    with outage(trader), closing(sqlite3.connect(home.data / "tapeline.db")) as other:
+        other.execute("begin exclusive")
+        wait_for(lambda: status(trader) == 503)
+        wait_for(lambda: failures(trader, "journal"))
+    works(trader, deployed)
+    assert_counted(numbers(trader, deployed["modelId"]))
+    trader.client.close()
+
+
+def test_postgresql_is_stopped_for_a_while(home: Home, own_server: OwnServer) -> None:
+    trader = Trader(home.up("--database", own_server.url, **IMPATIENT))
+    deployed = counting(trader)
+    with outage(trader):
+        own_server.stop()
+        wait_for(lambda: status(trader) == 503)
+        for name in NEEDS_THE_STORE:
+            wait_for(lambda name=name: failures(trader, name))
+        own_server.start()
+    take_turns(trader, *(name for name in NEEDS_THE_STORE if name != "listener"))
+    works(trader, deployed)
+    assert_counted(numbers(trader, deployed["modelId"]))
+    trader.client.close()
+
+
+def test_the_disk_is_full_for_a_while(home: Home) -> None:
+    with small_disk(home.data, 8_000) as disk:
+        home.data.chmod(0o700)
+        trader = Trader(home.up(**IMPATIENT))
+        deployed = counting(trader)
+        with outage(trader), disk.no_larger():
+            wait_for(lambda: status(trader) == 503)
+            wait_for(lambda: failures(trader, "journal"))
+        works(trader, deployed)
+        trader.client.close()
+        _end(trader.server)
+
+
+def test_the_disk_hangs_for_a_while(home: Home, tmp_path: Path) -> None:
+    with hanging_disk(tmp_path / "image", home.data) as disk:
+        trader = Trader(home.up(**IMPATIENT))
+        deployed = counting(trader)
+        with outage(trader), disk.hanging():
+            wait_for(lambda: status(trader) == 503)
+        works(trader, deployed)
+        assert_counted(numbers(trader, deployed["modelId"]))
+        trader.client.close()
+        _end(trader.server)
+
+
+FORBIDDEN = """
+import asyncio, sys
+from pathlib import Path
+from tapeline import background, compose
+from tapeline.models import sweeping
+from tapeline.runs import remains
+from tapeline.settings import Settings
+from tapeline.store.blobs import Blobs
+
+data, work = Path(sys.argv[1]), background.Background()
+remains.EVERY = sweeping.SWEPT_EVERY = background.SHORTEST_LAST_PAUSE = 0.05
+sweeping.FIRST_AFTER = 0.0
+
+def count(what):
+    return {one.name: getattr(one, what) for one in work.states()}
+
+async def each(what):
+    before = count(what)
+    async with asyncio.timeout(60):
+        while not all(now > before[name] for name, now in count(what).items()):
+            await asyncio.sleep(0.01)
+
+async def live(folders):
+    async with work.running():
+        await each("turns")
+        for one in folders:
+            one.chmod(0)
+        await each("failures")
+        for one in folders:
+            one.chmod(0o700)
+        await each("turns")
+    print({one.name: one.last_error for one in work.states()}["remains"])
+
+with compose.open_store(Settings(data=data)) as store:
+    folders = [data / "runs", data / "blobs"]
+    for one in folders:
+        one.mkdir(exist_ok=True)
+    remains.keep_removing(work, store, data)
+    sweeping.keep_sweeping(work, store, Blobs(data / "blobs"))
+    asyncio.run(live(folders))
+"""
+
+
+def test_a_folder_may_not_be_entered_for_a_while(tmp_path: Path) -> None:
+    # Root may enter every folder, unless it has given that up.
+    done = subprocess.run(
+        [
+            *("setpriv", "--bounding-set", "-dac_override,-dac_read_search"),
+            *(sys.executable, "-c", FORBIDDEN, str(tmp_path / "data")),
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout == "Permission denied\n", done.stderr
+
+
+def _end(server: Server) -> None:
+    """Before its disk goes."""
+    server.process.kill()
+    server.process.wait()
