@@ -158,6 +158,9 @@ def test_a_strategy_is_backtested_by_the_platform(
     assert model.get("/backtests/the-run")["counts"]["trades"] == len(result["trades"])
 
 
+@pytest.mark.older_client(
+    "blankly 1.18.25b0", "deployed: a template that backtests by itself, once and not live"
+)
 def test_a_template_that_backtests_by_itself_is_backtested_once(
     python: Path, model: Model, tmp_path: Path
 ) -> None:
@@ -199,7 +202,7 @@ def test_a_strategy_backtests_without_the_bootstrap_too(
 
 
 @pytest.mark.older_client(
-    "blankly 1.18.25b0", "deployed: orders and their annotations are reported"
+    "blankly 1.18.25b0", "deployed: orders, annotations, prices and fills are reported"
 )
 def test_live_orders_on_paper_are_reported(python: Path, model: Model, tmp_path: Path) -> None:
     ended = run([str(python), "main.py"], LIVE, environment(model, tmp_path), tmp_path)
