@@ -62,6 +62,12 @@ class Server:
     def port(self) -> int:
         return int(self.address.rsplit(":", 1)[1])
 
+    @property
+    def setup_code(self) -> str:
+        """What it asks for before the first account, where it can be reached from afar."""
+        found = re.search(r"setup code +(\S+)", self.said)
+        return found[1] if found else ""
+
     def wait_until_ready(self) -> None:
         wait_for(lambda: "Ctrl-C stops it." in self.said or self.process.poll() is not None)
         assert self.process.poll() is None, f"ended at once:\n{self.said}\n{self.log}"

@@ -23,7 +23,7 @@ class Trader:
     def __init__(self, server: Server, email: str = "ada@example.com") -> None:
         self.server = server
         self.client = server.client()
-        said = {"email": email, "password": PASSWORD}
+        said = {"email": email, "password": PASSWORD, "setup_code": server.setup_code}
         answer = self.client.post("/auth/signup", json=said)
         if answer.status_code != 200:
             answer = self.client.post("/auth/signin", json=said)

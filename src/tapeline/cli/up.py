@@ -70,7 +70,7 @@ def up(
 
 
 def _serve(chosen: Settings) -> None:
-    log.info("descriptors", limit=descriptors.raise_limit())
+    limit = descriptors.raise_limit()
     listener = _listen(chosen)
     here = replace(chosen, public_url="").address(listener.getsockname()[1])
     note = f"{here}, process {os.getpid()}"
@@ -79,6 +79,8 @@ def _serve(chosen: Settings) -> None:
         datadir.only_server(chosen.data, note),
         compose.open_services(chosen) as services,
     ):
+        # Not before: what keeps it from starting is said in one line, with no other above it.
+        log.info("descriptors", limit=limit)
         services.runner.open(listener.getsockname()[1])
         app = compose.application(services)
         server = _Server(server_config(app, chosen.trusted_proxies), services, listener)
