@@ -3,12 +3,13 @@
 import os
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from tests.acceptance.conftest import PASSWORD, Home, Server
-from tests.acceptance.traders import pythons
+from tests.acceptance.traders import Trader, pythons
 from tests.commands import Shell
 from tests.transcripts import Step, follow, steps_of
 
@@ -68,6 +69,41 @@ def test_the_guides_about_secrets_sharing_and_records(server: Server, shell: She
     shell.types("cd ..")
     follow(steps_of("how-to/verify.md"), shell, typed=typed)
     shell.types("tapeline delete trend --yes")
+
+
+def test_the_pages_about_the_apis(home: Home, server: Server, tmp_path: Path) -> None:
+    trader = Trader(server)
+    mine = {"projectId": trader.user_id}
+    key = trader.post("/project/generate-project-token", json=mine | {"name": "x"})
+    variables = {
+        "PATH": os.defpath,
+        "TAPELINE": server.address,
+        "TOKEN": trader.client.headers["token"],
+        "PROJECT": trader.post("/project/create", json={"name": "Shared"})["projectId"],
+        "MODEL": trader.post("/model/create-model", json=mine | {"name": "Pages"})["modelId"],
+        "KEY": key["apiKey"],
+        "PASS": key["apiPass"],
+    }
+    shell = Shell(tmp_path, variables, home.path / "at")
+    with closing(trader.client):
+        _follow_apis(trader, server, shell, variables["MODEL"])
+
+
+def _follow_apis(trader: Trader, server: Server, shell: Shell, model: str) -> None:
+    typed = {"http://127.0.0.1:8700": server.address}
+    follow(steps_of("events.md"), shell, typed=typed)
+    project = [one for one in steps_of("projects.md") if "tokenId" not in one.command]
+    follow(project, shell, typed=typed)
+    follow(
+        [one for one in steps_of("projects.md") if "tokenId" in one.command],
+        shell,
+        typed=typed | {"projectId=$PROJECT": f"projectId={trader.user_id}"},
+    )
+    first, *rest = steps_of("deploying.md")
+    follow([first], shell, typed={"localhost:8700": f"127.0.0.1:{server.port}"})
+    uploaded = trader.client.get("/model/starter-models/moving-average.zip").content
+    trader.deploy("", archive=uploaded, model=model)  # the first of the page is new
+    follow(rest, shell, typed={"localhost:8700": f"127.0.0.1:{server.port}"})
 
 
 def _is_for_operators(step: Step) -> bool:
