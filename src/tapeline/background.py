@@ -83,7 +83,7 @@ class Work:
     def note(self, error: BaseException, about: str = "") -> None:
         """Count a failure about one thing, such as a run; the turn goes on with the others."""
         self.failures += 1
-        self.last_error = _cause(error)
+        self.last_error = cause_of(error)
         if self._is_new(_words(error), about):
             facts = {"about": about} if about else {}
             log.error("work_failed", exc_info=error, work=self.name, times=self.failures, **facts)
@@ -338,7 +338,8 @@ async def _cancel(tasks: list["asyncio.Task[Any]"]) -> None:
     await asyncio.gather(*tasks, return_exceptions=True)
 
 
-def _cause(error: BaseException) -> str:
+def cause_of(error: BaseException) -> str:
+    """For anybody to see: what happened, without names of files or rows."""
     if isinstance(error, Problem):
         return error.message
     return (isinstance(error, OSError) and error.strerror) or type(error).__name__

@@ -247,3 +247,19 @@ def tried(trader: Trader) -> float:
     """How many turns the supervisor has begun and ended, one way or the other."""
     names = ("tapeline_work_turns_total", "tapeline_work_failures_total")
     return sum(sample(trader.client, one, work="supervisor") for one in names)
+
+
+def test_one_run_that_cannot_be_looked_at_holds_up_no_other(trader: Trader, other: Trader) -> None:
+    deployed, foreign = counting(trader), counting(other)
+    runs = trader.server.home.data / "runs"
+    for path, make in (
+        (runs / "locks" / deployed["modelId"], Path.mkdir),
+        (runs / deployed["runId"] / "shim.log", os.mkfifo),
+        (runs / deployed["runId"] / "lock", os.mkfifo),
+    ):
+        path.rename(path.with_name(f"{path.name}-aside"))
+        make(path)
+    stop(other, foreign)
+    stop(other, counting(other))
+    assert trader.client.get("/readyz").status_code == 200
+    stop(trader, deployed)

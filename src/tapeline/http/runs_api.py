@@ -137,11 +137,9 @@ async def admit_unsupervised(call: Call[Any]) -> None:
 
 async def refuse_if_unsupervised(call: Call[Any], model_id: str, run_id: str | None = None) -> None:
     runner, store = call.services.runner, call.services.store
-    trouble = runner.trouble()
-    if trouble is None:
-        return
-    may_live = await store.read(desired.may_live_on, runner.host_name, model_id, run_id)
-    if may_live:
+    ending = await store.read(desired.ending_on, runner.host_name, model_id, run_id)
+    trouble = runner.trouble(*ending) if ending else None
+    if trouble:
         raise NotSupervised(
             f"The stop is recorded but not carried out: {trouble}. The model may still be running."
             " It is stopped as soon as the supervisor gets on; the server's log says more."

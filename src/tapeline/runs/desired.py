@@ -155,10 +155,10 @@ def next_of_schedule(connection: Connection, ended: Run, now: float) -> None:
     )
 
 
-def may_live_on(
+def ending_on(
     connection: Connection, host: str, model_id: str, run_id: str | None = None
-) -> bool:
-    """Whether something that shall end there may still be alive: of a model, or one run of it."""
+) -> list[str]:
+    """What shall end there and may still be alive: of a model, or one run of it."""
     which = runs.c.id == run_id if run_id else runs.c.kind.in_(DEPLOYED)
     query = select(runs.c.id).where(
         which,
@@ -168,7 +168,7 @@ def may_live_on(
         runs.c.fence.is_not(None),
         runs.c.ended_at.is_(None),
     )
-    return connection.execute(query.limit(1)).first() is not None
+    return list(connection.scalars(query))
 
 
 def current(connection: Connection, model_id: str) -> Run | None:

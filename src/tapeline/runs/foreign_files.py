@@ -9,6 +9,10 @@ from pathlib import Path
 from typing import IO
 
 
+class NotAFile(OSError):
+    """A folder, a link, a pipe or the like where a file should be."""
+
+
 def is_folder(path: Path) -> bool:
     with suppress(OSError):
         return stat.S_ISDIR(path.lstat().st_mode)
@@ -31,10 +35,15 @@ def opened(path: Path) -> IO[bytes] | None:
 
 def really_opened(path: Path) -> IO[bytes]:
     """The same for whoever has to know why it cannot be."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        if error.errno in {errno.ELOOP, errno.ENXIO}:  # a link, or a socket
+            raise NotAFile(error.errno, error.strerror) from error
+        raise
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise OSError(errno.EINVAL, "It is not a file")
+        raise NotAFile(errno.EINVAL, "It is not a file")
     return os.fdopen(descriptor, "rb")
 
 

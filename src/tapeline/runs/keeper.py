@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple, TypeVar
 
-from tapeline.background import Background, pause_after
+from tapeline.background import Background, cause_of, pause_after
 from tapeline.errors import (
     CannotInstall,
     CannotLaunch,
@@ -89,11 +89,17 @@ class Keeper:
         self._threads = ThreadPoolExecutor(8, thread_name_prefix="engine")
         self._installing = ThreadPoolExecutor(8, thread_name_prefix="preparing")
         self._looking = ThreadPoolExecutor(2, thread_name_prefix="looking")
+        self._unseen: dict[str, Exception] = {}
         self._is_closing = False
         self._background = background
         self._runs = background.kind("run")
         self._work = background.loop(NAME, self._turn, every=TICK, within=WITHIN, essential=True)
         collector.on_change = self.wake
+
+    def trouble_with(self, run_id: str) -> str | None:
+        """Why nothing is done about this run at the moment."""
+        error = self._unseen.get(run_id)
+        return None if error is None else f"this run cannot be looked at ({cause_of(error)})"
 
     def wake(self) -> None:
         """Somebody changed what is desired, or a run changed its state."""
@@ -122,8 +128,8 @@ class Keeper:
         if self._is_closing:
             return
         if time.monotonic() - self._forgot_at > FORGET_EVERY:
-            self._forgot_at = time.monotonic()
             await self._forget_strangers()
+            self._forgot_at = time.monotonic()
         # Who is being started now may be seen without a lock below, and be done before we decide:
         # that is not a run that was lost.
         busy = set(self._busy)
@@ -134,14 +140,13 @@ class Keeper:
         found = await self._in_thread(self._look, runs, is_time, pool=self._looking)
         # Nearly all that lives has rung; but not what wrote while no server was there to hear it.
         self._collector.rung(found.unread)
+        self._unseen = found.unknown
         self._read_last_words(runs, found, busy)
         view = self._view(runs, found.alive, busy | self._busy | found.unknown.keys())
         for action in supervisor.decide(view, self._undecided):
             # Preparing takes minutes and can be given up meanwhile; all else is one at a time.
             doing = self._preparing if isinstance(action, supervisor.Prepare) else self._busy
             self._begin(action.run.id, self._carry_out(action), doing)
-        if found.unknown and not found.alive:
-            raise next(iter(found.unknown.values()))  # not about one of them: we see nothing
 
     def _read_last_words(self, runs: list[Run], found: "_Look", busy: set[str]) -> None:
         """Looked first, read after: of a launch that is gone, everything has to be read before

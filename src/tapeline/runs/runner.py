@@ -112,9 +112,12 @@ class Runner:
                 " Try again in a few seconds; the server's log says more."
             )
 
-    def trouble(self) -> str | None:
-        """Why wishes are not carried out here at the moment."""
-        return None if self._keeper is None else self._background.trouble(SUPERVISOR)
+    def trouble(self, *run_ids: str) -> str | None:
+        """Why wishes, or those about one of these runs, are not carried out here at the moment."""
+        if self._keeper is None:
+            return None
+        about = [self._background.trouble(SUPERVISOR), *map(self._keeper.trouble_with, run_ids)]
+        return next((one for one in about if one), None)
 
     def wake(self) -> None:
         if self._keeper is not None:

@@ -49,17 +49,18 @@ def launch(spec: Launch) -> None:
 
 def is_held(lock: Path) -> bool:
     try:
-        descriptor = os.open(lock, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        file = foreign_files.really_opened(lock)
+    except foreign_files.NotAFile:
+        return False  # whatever took its place, nobody locked that
     except FileNotFoundError:
         lock.parent.stat()  # where all locks are away, none of them says that it is free
         return False
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        return tree.is_alive(os.read(descriptor, 100))
-    except BlockingIOError:
-        return True
-    finally:
-        os.close(descriptor)
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        return tree.is_alive(file.read(100))
 
 
 def wait_free(lock: Path, timeout: float) -> bool:
