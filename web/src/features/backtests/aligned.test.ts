@@ -17,6 +17,7 @@ const item = (id: string, values: (number | null)[]) => ({
   last: 1,
   values,
   reason: null,
+  arguments: null,
 });
 
 it("a line begins and ends where its backtest does", () => {
@@ -79,6 +80,7 @@ it("puts the detail of each line into its own", () => {
     points: times.map((time) => ({ time, value: 100 })),
     last: 100,
     reason: null,
+    arguments: null,
   });
   const found = inDetail([line("a", 0, 10, 20), line("b", 0, 10)], [line("a", 8, 9, 10, 11)]);
   expect(found.map(({ points }) => points.map(({ time }) => time))).toEqual([

@@ -8,6 +8,7 @@ const backtest = (id: string, created: number, sharpe: number | null): Backtest 
   created_at: created,
   label: null,
   description: null,
+  arguments: null,
   status: null,
   metrics: {
     computed: {
