@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 
 PATIENCE = 30  # seconds
@@ -58,19 +58,20 @@ class Abuser:
             said = wire.recv(4096)
             self.answers[said[9:12].decode() or "closed"] += 1
 
-    def keep(self, wires: Iterator[socket.socket], drip: bytes) -> None:
-        """Send a little now and then."""
-        standing = list(wires)
-        while not self.is_over.wait(1):
-            for wire in standing:
+    def drip(self, some: bytes, every: float) -> None:
+        """A little on each connection now and then, so that it never looks dead."""
+        while not self.is_over.is_set():
+            for wire in self.wires:
+                if self.is_over.wait(every / len(self.wires)):
+                    return
                 with suppress(OSError):
-                    wire.send(drip)
+                    wire.send(some)
 
 
 def half_open(abuser: Abuser) -> Callable[[], None]:
     for _ in range(HALF_OPEN):
         abuser.connect().sendall(HEAD)
-    return lambda: abuser.keep(iter(abuser.wires), b"x: y\r\n")
+    return lambda: abuser.drip(b"x: y\r\n", every=5)
 
 
 def endless_heads(abuser: Abuser) -> Callable[[], None]:
@@ -90,7 +91,7 @@ def endless_heads(abuser: Abuser) -> Callable[[], None]:
 def slow_bodies(abuser: Abuser) -> Callable[[], None]:
     for _ in range(DRIPPING):
         abuser.connect().sendall(SIGN_IN + b"content-length: 900000\r\n\r\n" + b"x" * 50_000)
-    return lambda: abuser.keep(iter(abuser.wires), b"x")
+    return lambda: abuser.drip(b"x", every=1)
 
 
 def unfinished_batches(abuser: Abuser) -> Callable[[], None]:
@@ -102,13 +103,13 @@ def unfinished_batches(abuser: Abuser) -> Callable[[], None]:
 
     for _ in range(UNFINISHED):
         fill(abuser.connect())
-    return lambda: abuser.keep(iter(abuser.wires), b" ")
+    return lambda: abuser.drip(b" ", every=1)
 
 
 def unread_answers(abuser: Abuser) -> Callable[[], None]:
     for _ in range(UNREAD):
         abuser.connect(room=4096).sendall(EXPENSIVE * 60)
-    return lambda: abuser.keep(iter([]), b"")
+    return lambda: abuser.drip(b"", every=1)
 
 
 def flood(abuser: Abuser) -> Callable[[], None]:

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Literal
 
 import msgspec
@@ -20,6 +19,7 @@ from tapeline.http.usual_bodies import Line, event_of_line
 from tapeline.tape.event import Event
 from tapeline.tape.kinds import BACKTEST_RESULT, BY_PATH, KINDS
 from tapeline.tape.splitting import MOST, Item, split, split_apart
+from tapeline.tape.spool import Room
 from tapeline.tape.staging import Stage
 
 NDJSON = b"application/x-ndjson"
@@ -50,9 +50,9 @@ def is_surely_not_vital(content: Content) -> bool:
 
 
 async def read(
-    content: Content, headers: Mapping[bytes, bytes], moment: Moment, stage: Stage, folder: Path
+    content: Content, headers: Mapping[bytes, bytes], moment: Moment, stage: Stage, room: Room
 ) -> list[Event]:
-    """`content` lies in `folder` as well, if it is large."""
+    """`content` lies in the room as well, if it is large."""
     encoding = encoding_of(headers)
     if encoding == JSON and len(content) <= SMALL:
         lines = _only_lines(content, moment, stage)
@@ -60,7 +60,7 @@ async def read(
             return lines
     found: list[Event] = []
     view, taken = memoryview(content), 0
-    for index, item in enumerate(await _items(content, encoding, stage, folder)):
+    for index, item in enumerate(await _items(content, encoding, stage, room)):
         taken += 500 + item.stop - item.start
         if taken > BREATH:
             await asyncio.sleep(0)
@@ -93,12 +93,12 @@ def _only_lines(content: Content, moment: Moment, stage: Stage) -> list[Event] |
     return found if len(found) == len(items) else None
 
 
-async def _items(content: Content, encoding: bytes, stage: Stage, folder: Path) -> list[Item]:
+async def _items(content: Content, encoding: bytes, stage: Stage, room: Room) -> list[Item]:
     if encoding not in (JSON, NDJSON):
         raise UnknownEncoding("Send a batch as application/json or application/x-ndjson.")
     if len(content) <= LARGE:
         return split(bytes(content), by_lines=encoding == NDJSON)
-    return await split_apart(stage.staging.helpers, folder)
+    return await split_apart(stage.staging.helpers, room.folder)
 
 
 async def _event(item: Item, content: memoryview, moment: Moment, stage: Stage) -> Event:

@@ -223,7 +223,7 @@ class EventsApi:
                 quotas.push(way, len(content))  # before anybody takes it apart
             # Taken apart it needs memory again, several times its size.
             async with self._services.unfolding.turn(len(content)):
-                events = await event_batches.read(content, headers, moment, stage, room.folder)
+                events = await event_batches.read(content, headers, moment, stage, room)
                 if not is_counted:
                     is_vital = any(event.kind.is_vital for event in events)
                     quotas.push(way, len(content), is_vital=is_vital)

@@ -25,16 +25,12 @@ class Spool:
 
     @contextmanager
     def room(self, owner: str) -> Iterator["Room"]:
+        room = Room(self, owner)
         try:
-            made = tempfile.TemporaryDirectory(dir=self.folder, ignore_cleanup_errors=True)
-        except OSError as error:
-            raise unavailable(error) from error
-        with made as name:
-            room = Room(self, owner, Path(name))
-            try:
-                yield room
-            finally:
-                self._give_back(owner, room.size)
+            yield room
+        finally:
+            room.clear()
+            self._give_back(owner, room.size)
 
     def take(self, owner: str, size: int) -> None:
         if self.taken[owner] + size > self._most_of_one:
@@ -50,13 +46,27 @@ class Spool:
 
 
 class Room:
-    """The folder of one request."""
+    """The folder of one request, made when it is needed: most batches are small."""
 
-    def __init__(self, spool: Spool, owner: str, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, spool: Spool, owner: str) -> None:
         self.size = 0
         self._spool = spool
         self._owner = owner
+        self._made: tempfile.TemporaryDirectory[str] | None = None
+
+    @property
+    def folder(self) -> Path:
+        if self._made is None:
+            where = self._spool.folder
+            try:
+                self._made = tempfile.TemporaryDirectory(dir=where, ignore_cleanup_errors=True)
+            except OSError as error:
+                raise unavailable(error) from error
+        return Path(self._made.name)
+
+    def clear(self) -> None:
+        if self._made is not None:
+            self._made.cleanup()
 
     def grow(self, size: int) -> None:
         """To be called before so many bytes are written."""
