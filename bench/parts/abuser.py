@@ -108,7 +108,7 @@ def unfinished_batches(abuser: Abuser) -> Callable[[], None]:
 
 def unread_answers(abuser: Abuser) -> Callable[[], None]:
     for _ in range(UNREAD):
-        abuser.connect(room=4096).sendall(EXPENSIVE * 60)
+        abuser.connect(room=4096).sendall(EXPENSIVE * 10)
     return lambda: abuser.drip(b"", every=1)
 
 

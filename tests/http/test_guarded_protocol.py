@@ -1,5 +1,6 @@
 """What strangers send is bounded before any of it becomes a request: size, time and number."""
 
+import re
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -32,6 +33,10 @@ def strict(sqlite_settings: Settings) -> Iterator[Service]:
 def patient(sqlite_settings: Settings) -> Iterator[Service]:
     with running(sqlite_settings) as service:
         yield service
+
+
+def metrics(service: Service) -> bytes:
+    return service.services.metrics.text()
 
 
 def wait_for(condition: Callable[[], bool]) -> None:
@@ -163,6 +168,10 @@ def test_a_client_that_does_not_read_is_cut_off(strict: Service) -> None:
         say(wire, ask * MOST_PIPELINED)
         wait_for(lambda: len(strict.services.connections) == 1)
         wait_for(lambda: len(strict.services.connections) == 0)
+        # Neither we nor the kernel took answers that had nowhere to go.
+        found = re.search(rb'route="/api/openapi.json",status="200"} (\d+)', metrics(strict))
+        assert found
+        assert int(found[1]) < 5
     with strict.client() as client:
         assert client.get("/time").is_success
 

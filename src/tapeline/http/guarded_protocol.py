@@ -32,6 +32,11 @@ NOTICED = 5.0  # seconds after which an answer that its client does not read cou
 SLOWEST = 1_000  # bytes a second; to read less is not to read
 RESUMED = 1_000_000_000  # bytes: a buffer that was emptied counts as any number
 BYTES_ACKED = slice(120, 128)  # of the kernel's `struct tcp_info`
+TCP = (socket.AF_INET, socket.AF_INET6)
+NOTSENT_LOWAT: int | None = getattr(socket, "TCP_NOTSENT_LOWAT", None)
+MOST_UNSENT = 128 * 1024
+"""Bytes of an answer that the kernel takes before the client has room for them. By itself it would
+take megabytes for every client that does not read, which no look at our own memory shows."""
 
 CONNECTION = "tapeline.connection"
 """Where a scope has the connection it came over."""
@@ -79,6 +84,9 @@ class GuardedProtocol(HttpToolsProtocol):
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
+        opened = transport.get_extra_info("socket")
+        if opened.family in TCP and NOTSENT_LOWAT is not None:
+            opened.setsockopt(socket.IPPROTO_TCP, NOTSENT_LOWAT, MOST_UNSENT)
         self._join()
 
     def is_from(self, name: str) -> None:
@@ -330,7 +338,7 @@ class GuardedProtocol(HttpToolsProtocol):
         """Bytes that have reached the client. What leaves our buffer says little: the kernel's is
         larger by far, and takes more from us only when a good part of it is free."""
         opened = self.transport.get_extra_info("socket")
-        if sys.platform == "linux" and opened.family in (socket.AF_INET, socket.AF_INET6):
+        if sys.platform == "linux" and opened.family in TCP:
             info = opened.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, BYTES_ACKED.stop)
             return int.from_bytes(info[BYTES_ACKED], sys.byteorder)
         return self._resumed * RESUMED - left
