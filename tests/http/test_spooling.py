@@ -22,7 +22,7 @@ PART = b'--b\r\ncontent-disposition: form-data; name="trades"; filename="t"\r\n\
 def begun(model: Model, path: str, encoding: str, body: bytes) -> bytes:
     head = "".join(f"{name}: {value}\r\n" for name, value in model.headers.items())
     head = f"POST {path} HTTP/1.1\r\nhost: 127.0.0.1\r\n{head}content-type: {encoding}\r\n"
-    return f"{head}content-length: 90000000\r\n\r\n".encode() + body
+    return f"{head}content-length: 20000000\r\n\r\n".encode() + body
 
 
 @contextmanager
