@@ -43,7 +43,9 @@ def started(data: Path) -> Iterator[tuple[int, int]]:
     """Its port and its process."""
     port = free_port()
     command = [sys.executable, "-m", "tapeline", "up", "--data", str(data), "--port", str(port)]
-    with child(command, lambda: answers(f"http://127.0.0.1:{port}/time")) as process:
+    # A bench floods one model on purpose.
+    much = {"TAPELINE_QUOTA_PUSHED": "1000000", "TAPELINE_QUOTA_KEY": "1000000"}
+    with child(command, lambda: answers(f"http://127.0.0.1:{port}/time"), **much) as process:
         yield port, process.pid
 
 

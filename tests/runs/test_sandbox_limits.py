@@ -56,6 +56,23 @@ def test_the_disk_is_bounded(pad: Pad) -> None:
     assert (finished["outcome"], finished["cause"]) == ("crashed", "disk_full")
 
 
+def test_a_live_model_that_fills_the_disk_is_not_started_again(pad: Pad) -> None:
+    launched = pad.run(
+        """
+        for number in range(100):
+            with open(f"file{number}", "wb") as file:
+                file.write(bytes(8_000_000))
+        """,
+        disk_mb=20,
+        policy=Policy(restart=True),
+    )
+    finished = launched.states("finished")[0]
+    assert (finished["outcome"], finished["cause"], finished["restarts"]) == (
+        "crashed", "disk_full", 0
+    )  # fmt: skip
+    assert "run_disk" in finished["reason"]
+
+
 @pytest.mark.heavy
 def test_files_without_a_name_count_too(pad: Pad) -> None:
     launched = pad.run(

@@ -41,7 +41,7 @@ def test_those_whose_minute_is_over_are_forgotten(monkeypatch: pytest.MonkeyPatc
     meter.add("young", 1)
     clock.now += 31
     meter.add("new", 1)
-    assert (meter.used("young"), meter.used("new"), len(meter._used)) == (1, 1, 2)
+    assert (meter.used("young"), meter.used("new"), len(meter._windows)) == (1, 1, 2)
 
 
 def test_a_refused_request_counts_nowhere_and_a_vital_one_everywhere() -> None:

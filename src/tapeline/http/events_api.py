@@ -25,6 +25,7 @@ from tapeline.errors import (
     QuotaExceeded,
     StoreUnavailable,
     Superseded,
+    TooLarge,
     WrongKey,
 )
 from tapeline.http import errors, event_batches, event_bodies, event_results, spooling
@@ -106,7 +107,8 @@ class EventsApi:
             submission = self._submission([event], way)
             settle = partial(self._settle, whole, started, credentials)
             try:
-                self._count(way, len(whole.content), submission)
+                is_vital = submission.events[0].kind.is_vital
+                self._services.quotas.push(way, len(whole.content), is_vital=is_vital)
             except QuotaExceeded as refusal:
                 # Not the long way round: whoever is told to wait must cost less than others.
                 asyncio.get_running_loop().call_soon(settle, refusal)
@@ -178,7 +180,8 @@ class EventsApi:
             values, lenient = await event_bodies.decoded(content, headers, settings)
             event = event_bodies.event(path, values, moment, way.tape, settings, lenient=lenient)
         submission = self._submission([event], way)
-        self._count(way, len(content), submission)
+        is_vital = submission.events[0].kind.is_vital
+        self._services.quotas.push(way, len(content), is_vital=is_vital)
         if b"idempotency-key" in headers:
             said = event.kind.name.encode() + event.body
             request = _request_key(headers, path, way, said, self._services.seal)
@@ -218,15 +221,13 @@ class EventsApi:
         with stage.staging.rooms.room(way.key_id) as room:
             async with in_time(settings.body_seconds):
                 content = await spooling.gather(request, settings.max_large_body, room, name)
-            quotas, is_counted = self._services.quotas, event_batches.is_surely_not_vital(content)
-            if is_counted:
-                quotas.push(way, len(content))  # before anybody takes it apart
+            is_counted = self._count_batch(way, content)  # before anybody takes it apart
             # Taken apart it needs memory again, several times its size.
             async with self._services.unfolding.turn(len(content)):
                 events = await event_batches.read(content, headers, moment, stage, room)
                 if not is_counted:
                     is_vital = any(event.kind.is_vital for event in events)
-                    quotas.push(way, len(content), is_vital=is_vital)
+                    self._services.quotas.push(way, len(content), is_vital=is_vital)
                 await self._store_staged(BATCH, headers, content, events, way, stage)
 
     async def _store_staged(
@@ -268,9 +269,15 @@ class EventsApi:
             quotas.push(way, counted.size - known)
         return header
 
-    def _count(self, way: Way, size: int, submission: Submission) -> None:
-        is_vital = any(event.kind.is_vital for event in submission.events)
-        self._services.quotas.push(way, size, is_vital=is_vital)
+    def _count_batch(self, way: Way, content: Content) -> bool:
+        """False for one that is over the quota, and may carry an order all the same."""
+        try:
+            self._services.quotas.push(way, len(content))
+        except (QuotaExceeded, TooLarge):
+            if event_batches.is_surely_not_vital(content):
+                raise
+            return False
+        return True
 
     def _submission(self, events: list[Event], way: Way, *, batch: bool = False) -> Submission:
         if way.backtest_id is not None:

@@ -21,32 +21,47 @@ LATER = 600
 """Seconds after which to try again when a tape is full: somebody has to make room first."""
 
 
+class Window:
+    """What an owner has used of a minute."""
+
+    __slots__ = ("until", "used")
+
+    def __init__(self, until: float) -> None:
+        self.until = until
+        self.used = 0
+
+
 class Meter:
     """Bytes per owner within a minute, which begins with the first of them."""
 
     def __init__(self, limit: int, now: Callable[[], float] = time.monotonic) -> None:
         self.limit = limit
-        self._now = now
-        self._used: dict[int | str, tuple[float, int]] = {}
+        self.now = now
+        self._windows: dict[int | str, Window] = {}
+
+    def window(self, owner: int | str, now: float) -> Window:
+        """The one that is open, or a new one."""
+        found = self._windows.get(owner)
+        if found is None or found.until <= now:
+            if len(self._windows) >= MOST_REMEMBERED:
+                kept = self._windows.items()
+                self._windows = {who: one for who, one in kept if one.until > now}
+            found = self._windows[owner] = Window(now + MINUTE)
+        return found
 
     def wait(self, owner: int | str, size: int) -> float | None:
         """Seconds until so much fits again; None if it fits now."""
-        until, used = self._used.get(owner, (0.0, 0))
-        left = until - self._now()
-        return left if left > 0 and used + size > self.limit else None
+        now, found = self.now(), self._windows.get(owner)
+        if found is None or found.until <= now or found.used + size <= self.limit:
+            return None
+        return found.until - now
 
     def add(self, owner: int | str, size: int) -> None:
-        now = self._now()
-        until, used = self._used.get(owner, (0.0, 0))
-        if until <= now:
-            if len(self._used) >= MOST_REMEMBERED:
-                self._used = {one: kept for one, kept in self._used.items() if kept[0] > now}
-            until, used = now + MINUTE, 0
-        self._used[owner] = (until, used + size)
+        self.window(owner, self.now()).used += size
 
     def used(self, owner: int | str) -> int:
-        until, used = self._used.get(owner, (0.0, 0))
-        return used if until > self._now() else 0
+        found = self._windows.get(owner)
+        return found.used if found is not None and found.until > self.now() else 0
 
 
 class Quotas:
@@ -61,11 +76,15 @@ class Quotas:
 
     def push(self, way: Way, size: int, *, is_vital: bool = False) -> None:
         """Count a request, or refuse it: it is taken whole or not at all."""
-        if not is_vital:
-            self._refuse(self.pushed, way.tape, size, "This model has pushed", "quota_pushed")
-            self._refuse(self.pushed_by_key, way.key_id, size, "This key has pushed", "quota_key")
-        self.pushed.add(way.tape, size)
-        self.pushed_by_key.add(way.key_id, size)
+        # On the hot path: one look at the clock, and two into a dictionary.
+        models, keys = self.pushed, self.pushed_by_key
+        now = models.now()
+        model, key = models.window(way.tape, now), keys.window(way.key_id, now)
+        if not is_vital and (model.used + size > models.limit or key.used + size > keys.limit):
+            self._refuse(models, way.tape, size, "This model has pushed", "quota_pushed")
+            self._refuse(keys, way.key_id, size, "This key has pushed", "quota_key")
+        model.used += size
+        key.used += size
 
     def _refuse(self, meter: Meter, owner: int | str, size: int, who: str, setting: str) -> None:
         if size > meter.limit:

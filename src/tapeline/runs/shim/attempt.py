@@ -60,7 +60,9 @@ def _limit(spec: dict[str, Any]) -> None:
     _bound(resource.RLIMIT_CORE, 0)
     _bound(resource.RLIMIT_NOFILE, limits["files"])
     if limits["disk_bytes"] is not None:
-        _bound(resource.RLIMIT_FSIZE, limits["disk_bytes"])
+        # A little less than all of it: one file that is too long is an error that a model can
+        # handle, before its folders as a whole are the end of it.
+        _bound(resource.RLIMIT_FSIZE, limits["disk_bytes"] * 15 // 16)
     if not spec["group"]:
         _bound(resource.RLIMIT_AS, limits["address_bytes"])
 

@@ -14,6 +14,7 @@ from tapeline.runs.shim.running import Running
 from tapeline.runs.shim.spool import Spool
 
 LONGEST_SLEEP = 60.0
+NOT_AGAIN = ("time_limit", "disk_full")  # each further start would take some more of the disk
 
 
 class Shim:
@@ -111,7 +112,7 @@ class Shim:
             return "not_started", last.last_error() or "The sandbox could not be started."
         if end["cause"] == "exit" and end["exit_code"] == 0:
             return "exited", "Exited."
-        if not self._policy["restart"] or end["cause"] == "time_limit":
+        if not self._policy["restart"] or end["cause"] in NOT_AGAIN:
             return "crashed", self._described(end)
         now = time.monotonic()
         self._crashes = [*self._crashes[-20:], (last.started_at, now)]
