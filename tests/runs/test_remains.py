@@ -4,12 +4,14 @@ One of everything is made, by rows of any content where the real way would take 
 model, its project or the demo goes, and every table and folder is as it was before.
 """
 
+import json
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from sqlalchemy import (
     BigInteger,
@@ -29,6 +31,7 @@ from tapeline.accounts.actor import Actor
 from tapeline.cli import demo, demo_removal
 from tapeline.models import models, onboarding, projects
 from tapeline.runs import remains
+from tapeline.runs.environments import Made
 from tapeline.settings import Settings
 from tapeline.store import belongings, tables
 from tapeline.store.store import Store
@@ -139,9 +142,16 @@ class Everything:
             self.data / "state" / self.model / "deep" / "weights",
             self.data / "versions" / str(self.known["archive"]) / "main.py",
             self.data / "runs" / "locks" / self.model,
+            self.data / "environments" / "made" / f"of-{self.model}" / "bin" / "python",
         ):
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text("x")
+        made = Made("lock", "python", True, archive=str(self.known["archive"]))
+        record = self.data / "environments" / "made" / f"of-{self.model}.json"
+        record.write_bytes(msgspec.json.encode(made))
+        note = self.data / "environments" / "requests" / f"for-{self.model}.json"
+        note.parent.mkdir(exist_ok=True)
+        note.write_text(json.dumps({"key": record.stem, "lock": "", "resolved_at": 1.0}))
 
     def files(self) -> list[Path]:
         return [
@@ -216,6 +226,21 @@ def test_nothing_is_left_of_a_model_that_had_one_of_everything(
     )
     assert made.files() == []
     assert other.files() == files
+
+
+def test_environments_of_a_project_go_with_it_and_those_of_everybody_stay(
+    store: Store, settings: Settings, make: Callable[[], Everything]
+) -> None:
+    made, folder = make(), settings.data / "environments" / "made"
+    for name, project in (("own", made.project), ("gone", "gone"), ("shared", "")):
+        (folder / name).mkdir()
+        record = Made("lock", "python", built=bool(project), project=project)
+        (folder / f"{name}.json").write_bytes(msgspec.json.encode(record))
+    remains.remove(store, settings.data)
+    assert {one.name for one in folder.iterdir()} >= {"own", "own.json", "shared", "shared.json"}
+    assert not (folder / "gone").exists()
+    remove_project(store, settings, made)
+    assert {one.name for one in folder.iterdir()} == {"shared", "shared.json"}
 
 
 def test_what_another_database_knows_nothing_of_is_left_alone(

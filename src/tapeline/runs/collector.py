@@ -10,7 +10,7 @@ import msgspec
 from sqlalchemy import Connection
 
 from tapeline.background import Background
-from tapeline.errors import Invalid, Unavailable
+from tapeline.errors import Invalid, NoSuchModel, Unavailable
 from tapeline.runs import collect
 from tapeline.runs import run as run_records
 from tapeline.runs.collect import Taken
@@ -176,6 +176,8 @@ class Collector:
         ending = left.ending
         try:
             header = await stage.take_file(left.result, {"backtest_id": run.backtest_id})
+        except NoSuchModel:
+            return stage, None  # deleted meanwhile, and the run with it
         except Invalid as error:
             note = f"What the backtest returned is not a result: {error.message}"
             return stage, Ending(ending.successful, ending.summary, ending.details or note)

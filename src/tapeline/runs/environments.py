@@ -46,6 +46,8 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     model_folder: str
     lock: str | None
     """What was resolved before and must be installed exactly."""
+    scope: tuple[str, str] = ("", "")
+    """The project and the archive, where they count."""
 
 
 class Environment(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,10 +68,16 @@ class _Request(msgspec.Struct):
     resolved_at: float
 
 
-class _Made(msgspec.Struct):
+class Made(msgspec.Struct):
+    """What is written down beside an environment."""
+
     lock: str
     interpreter: str
     built: bool
+    project: str = ""
+    """Whose alone it is, because it used more than the server's index."""
+    archive: str = ""
+    """Whose files are in it."""
 
 
 class Environments:
@@ -134,7 +142,7 @@ class Environments:
             asked = Requirements()
         if not asked.lines:
             asked = Requirements()
-        scope = [project if asked.own else "", archive if asked.local else ""]
+        scope = (project if asked.own else "", archive if asked.local else "")
         content = [identity(interpreter), self._installer.sources(), asked, scope, lock is None]
         built = _BUILT.match(lock or "")
         return Wanted(
@@ -143,6 +151,7 @@ class Environments:
             requirements=asked,
             model_folder=str(model_folder.absolute()),
             lock=lock,
+            scope=scope,
         )
 
     def find(self, wanted: Wanted) -> Environment | None:
@@ -296,7 +305,7 @@ class Environments:
     def _open(self, key: str) -> Environment | None:
         record = self._made / f"{key}.json"
         try:
-            made = msgspec.json.decode(record.read_bytes(), type=_Made)
+            made = msgspec.json.decode(record.read_bytes(), type=Made)
             os.utime(record)
         except (OSError, msgspec.DecodeError):
             return None
@@ -310,7 +319,9 @@ class Environments:
             return
         target = self._made / key
         foreign_files.remove(target)
-        made = _Made(lock=lock, interpreter=identity(wanted.interpreter), built=built)
+        made = Made(lock=lock, interpreter=identity(wanted.interpreter), built=built)
+        if built:
+            made.project, made.archive = wanted.scope
         fresh.rename(target)
         private_files.write(_record(target), msgspec.json.encode(made))
 
@@ -340,7 +351,7 @@ class Environments:
         found = []
         for file in self._made.glob("*.json"):
             with suppress(OSError, msgspec.DecodeError):
-                made = msgspec.json.decode(file.read_bytes(), type=_Made)
+                made = msgspec.json.decode(file.read_bytes(), type=Made)
                 if made.interpreter == identity(interpreter) and not made.built:
                     found.append(hashlib.sha256(made.lock.encode()).hexdigest())
         return found

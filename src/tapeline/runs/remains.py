@@ -6,17 +6,20 @@ the next look finds what is left. Rows are in `store/belongings.py`.
 
 import asyncio
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
+import msgspec
 from sqlalchemy import Connection, select
 
 from tapeline.background import Background
 from tapeline.logs import Log
 from tapeline.models import versions
 from tapeline.runs import foreign_files, shims
+from tapeline.runs.environments import Made
 from tapeline.store.run_tables import runs
 from tapeline.store.store import Store
-from tapeline.store.tables import deleted_models
+from tapeline.store.tables import deleted_models, projects
 
 log = Log(__name__)
 
@@ -43,6 +46,8 @@ def remove(store: Store, data: Path) -> None:
         _remove_model(data, model)
     for archive in store.read_now(versions.unused, sorted(archives)):
         foreign_files.remove(data / "versions" / archive)
+    for environment in store.read_now(_nobodys, of_tenants(data)):
+        _remove_environment(data, environment)
 
 
 def left(data: Path, owners: Iterable[str], launched: Iterable[str]) -> bool:
@@ -63,6 +68,41 @@ def of_models(data: Path) -> set[str]:
     """The models that have a state folder, or a lock of what is deployed of them."""
     locks = {name for name in _names(data / "runs" / "locks") if "-" not in name}
     return _names(data / "state") | locks
+
+
+def of_tenants(data: Path) -> dict[str, Made]:
+    """The environments that are one project's, or hold files of one archive."""
+    found = {}
+    for file in (data / "environments" / "made").glob("*.json"):
+        with suppress(OSError, msgspec.DecodeError):
+            made = msgspec.json.decode(file.read_bytes(), type=Made)
+            if made.project or made.archive:
+                found[file.stem] = made
+    return found
+
+
+def _nobodys(connection: Connection, found: dict[str, Made]) -> list[str]:
+    """They can be made again, so that nobody knows their owner is reason enough."""
+    owners = {made.project for made in found.values()} - {""}
+    there = set(connection.scalars(select(projects.c.id).where(projects.c.id.in_(owners))))
+    archives = {made.archive for made in found.values()} - {""}
+    unused = versions.unused(connection, sorted(archives))
+    return [
+        key
+        for key, made in found.items()
+        if made.project not in {"", *there} or made.archive in unused
+    ]
+
+
+def _remove_environment(data: Path, key: str) -> None:
+    folder = data / "environments"
+    # The record goes first, as everywhere: what has none is not found.
+    (folder / "made" / f"{key}.json").unlink(missing_ok=True)
+    foreign_files.remove(folder / "made" / key)
+    for note in (folder / "requests").glob("*.json"):
+        if f'"{key}"' in note.read_text():
+            note.unlink()
+    log.info("remains_removed", environment=key)
 
 
 def _remove_model(data: Path, model: str) -> None:
