@@ -169,7 +169,8 @@ class LocalEngine:
     def is_alive(self, run: Run) -> bool:
         folder = self.folder / run.id
         if not shims.is_held(self._lock(run)):
-            return shims.is_running(folder)  # its lock was taken away; it was not let go
+            (self.folder / "locks").stat()  # where all are away, none of them says that it is free
+            return shims.is_running(folder)  # its own may be away too, and not be let go
         shims.end_orphan(folder)
         return True  # until another look has seen it gone
 

@@ -53,7 +53,6 @@ def is_held(lock: Path) -> bool:
     except foreign_files.NotAFile:
         return False  # whatever took its place, nobody locked that
     except FileNotFoundError:
-        lock.parent.stat()  # where all locks are away, none of them says that it is free
         return False
     with file:
         try:
