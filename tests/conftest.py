@@ -3,6 +3,7 @@
 import asyncio
 import os
 import shutil
+import signal
 import socket
 import threading
 import time
@@ -38,6 +39,12 @@ T = TypeVar("T")
 
 PASSWORD = "correct horse battery"
 DATABASES = ("sqlite", "postgresql")
+
+
+def pytest_configure() -> None:
+    """A shell starts what runs in the background with SIGINT ignored, and whatever we start would
+    inherit that: no Ctrl-C of a test would be heard."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
