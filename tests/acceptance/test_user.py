@@ -157,8 +157,12 @@ def test_a_misspelt_directory_does_not_become_a_new_one(home: Home, command: lis
     assert not (home.path / "misspelt").exists()
 
 
-def test_an_account_can_be_added_before_the_first_start(home: Home) -> None:
-    add(home, "ada@example.com")
+def test_an_account_is_added_to_an_installation_that_is_there(home: Home) -> None:
+    """A misspelt directory must not become a second, empty installation."""
+    assert "There is no Tapeline in" in home.refused("user", "add", "ada@example.com", exit_code=1)
+    assert not home.data.exists()
+    home.up().end()
+    add(home, "ada@example.com")  # whether it runs or not
     server = home.up()
     assert "first account" not in server.said
     with server.client() as client:
@@ -166,8 +170,9 @@ def test_an_account_can_be_added_before_the_first_start(home: Home) -> None:
 
 
 def test_a_new_key_for_secrets_leaves_them_and_remembered_answers_readable(home: Home) -> None:
+    server = home.up()
     add(home, "ada@example.com")
-    with home.up().client() as client:
+    with server.client() as client:
         client.headers["token"] = sign_in(client, "ada@example.com").json()["idToken"]
         project = client.get("/project/list").json()[0]["id"]
         sent: dict[str, Any] = {
