@@ -34,10 +34,16 @@ class Disk:
 
     @contextmanager
     def no_larger(self) -> Iterator[None]:
-        """Full at once, however large it is."""
-        found = os.statvfs(self.path)
-        used = (found.f_blocks - found.f_bfree) * found.f_frsize
-        self.remount(f"size={used}")
+        """Full at once, however large it is. What is written while we look makes it larger."""
+        for left in reversed(range(50)):
+            found = os.statvfs(self.path)
+            used = (found.f_blocks - found.f_bfree) * found.f_frsize
+            try:
+                self.remount(f"size={used}")
+                break
+            except subprocess.CalledProcessError:
+                if not left:
+                    raise
         try:
             yield
         finally:
