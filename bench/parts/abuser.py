@@ -114,7 +114,7 @@ def unread_answers(abuser: Abuser) -> Callable[[], None]:
 
 def flood(abuser: Abuser) -> Callable[[], None]:
     """Events of one key, as fast as they are answered."""
-    body = json.dumps({"line": "x" * 4_000})
+    body = json.dumps({"line": "x" * 30_000})
     headers = {"content-type": "application/json", **abuser.headers}
 
     def one() -> None:

@@ -5,6 +5,7 @@ import json
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,6 +24,10 @@ def begun(model: Model, path: str, encoding: str, body: bytes) -> bytes:
     head = "".join(f"{name}: {value}\r\n" for name, value in model.headers.items())
     head = f"POST {path} HTTP/1.1\r\nhost: 127.0.0.1\r\n{head}content-type: {encoding}\r\n"
     return f"{head}content-length: 20000000\r\n\r\n".encode() + body
+
+
+def files_in(folder: Path) -> list[Path]:
+    return [one for one in folder.rglob("*") if one.is_file()]
 
 
 @contextmanager
@@ -51,9 +56,8 @@ def test_an_unfinished_large_body_is_on_disk_and_not_in_memory(
                 wire = opened.enter_context(connect(service.address))
                 say(wire, begun(model, path, encoding, body))
             wait_for(lambda: spool.taken.total() > 5_900_000)
-            assert service.services.connections.held < 1_000_000
-            files = [one for one in spool.folder.rglob("*") if one.is_file()]
-            assert sum(one.stat().st_size for one in files) > 5_900_000
+            wait_for(lambda: sum(one.stat().st_size for one in files_in(spool.folder)) > 5_900_000)
+            wait_for(lambda: service.services.connections.held < 1_000_000)
         wait_for(lambda: not any(spool.folder.iterdir()))
         assert spool.taken.total() == 0
         wait_for(lambda: service.services.connections.held == 0)
