@@ -59,7 +59,7 @@ def test_an_unfinished_large_body_is_on_disk_and_not_in_memory(
             wait_for(lambda: sum(one.stat().st_size for one in files_in(spool.folder)) > 5_900_000)
             wait_for(lambda: service.services.connections.held < 1_000_000)
         wait_for(lambda: not any(spool.folder.iterdir()))
-        assert spool.taken.total() == 0
+        wait_for(lambda: spool.taken.total() == 0)
         wait_for(lambda: service.services.connections.held == 0)
 
 
