@@ -20,6 +20,7 @@ from tapeline.store.store import ANSWERED_WITHIN
 from tapeline.store.writer import UNKNOWN, Writer
 from tapeline.tape.append import Appended, Appender
 from tapeline.tape.event import Submission
+from tapeline.tape.shares import Shares
 from tapeline.tape.watchers import Watchers
 
 log = Log(__name__)
@@ -68,6 +69,7 @@ class Inbox:
         self._watchers = watchers
         self._capacity = capacity
         self._waiting: deque[Waiting] = deque()
+        self._shares = Shares()
         self._size = 0
         self._asked: asyncio.AbstractEventLoop | None = None
         """The loop that asked for a turn which has not begun yet."""
@@ -101,10 +103,7 @@ class Inbox:
             if turn.taken is None:
                 # Before taking, never after: an event that comes in between would wait in vain.
                 self._asked = None
-                turn.taken, size = [], 0
-                while self._waiting and size < TURN:
-                    turn.taken.append(self._waiting.popleft())
-                    size += len(turn.taken[-1][0].events)
+                turn.taken = self._shares.portion(self._waiting, TURN)
             return turn.taken
 
     def prove_writable(self, connection: Connection) -> None:
