@@ -28,12 +28,13 @@ ISSUED = {
     "rollback", "versions", "orders", "pnl", "backtests", "share", "secrets", "keys", "projects",
     "members", "verify", "export", "open", "doctor", "up", "user", "demo",
 }  # fmt: skip
-SIGNING = {"login", "logout"}  # who does these need not be signed in
+SIGNING = {"login", "logout", "init", "legacy-proxy"}  # nobody need be signed in for these
 GIVEN = {
     "rollback": ["1"], "delete": ["m"], "secrets set": ["A"], "secrets rm": ["A"],
     "keys rm": ["k"], "projects new": ["P"], "projects use": ["P"], "projects rm": ["P"],
     "members withdraw": ["i"], "members join": ["i"], "members role": ["a@example.com", "viewer"],
     "members rm": ["a@example.com"], "backtests show": ["b"], "backtests compare": ["a", "b"],
+    "pull": ["1"], "models new": ["m"], "models publish": ["s"], "models unpublish": ["s"],
     "share rm": ["l"], "share change": ["l", "--percent-only"],
 }  # fmt: skip
 

@@ -50,7 +50,8 @@ def test_a_project_is_renamed_and_described_one_without_the_other(cast: Cast) ->
     assert (renamed.json()["name"], renamed.json()["description"]) == ("Omega", "The first")
     assert cast.admin.patch(path, data={"description": ""}).json()["description"] == ""
     assert cast.admin.patch(path, json={"name": None}).json()["name"] == "Omega"
-    assert cast.viewer.get(path).json() == renamed.json() | {"description": "", "role": "viewer"}
+    seen = {"description": "", "role": "viewer", "tape_bytes": 0}
+    assert cast.viewer.get(path).json() == renamed.json() | seen
     for wrong, field in (
         ({"name": ""}, "name"),
         ({"name": "x" * 121}, "name"),
