@@ -17,8 +17,9 @@ from pathlib import Path
 
 from bench.parts import fleet
 from bench.parts.fleet import Server
-from tapeline.runs import beside, run_box, sandbox, seccomp, shims, unpacking
-from tapeline.runs.box import Box, Launch, Policy
+from tapeline.runs.engines import run_box, runtime_files, shims, unpacking
+from tapeline.runs.sandbox import bubblewrap, seccomp
+from tapeline.runs.sandbox.box import Box, Launch, Policy
 from tests.archives import zipped
 
 SLOTS = os.cpu_count() or 1
@@ -84,7 +85,7 @@ def _pool(run: Callable[[Path, Path, int], int], data: Path, folder: Path, count
 
 def _alone(data: Path, folder: Path, _number: int) -> int:
     with tempfile.TemporaryDirectory(dir=folder) as work:
-        planned = sandbox.plan(_box(data, Path(work), None))
+        planned = bubblewrap.plan(_box(data, Path(work), None))
         pid = os.fork()
         if pid == 0:
             numbers = planned.numbers
@@ -140,11 +141,11 @@ def _box(data: Path, work: Path, uid: int | None) -> Box:
         cwd="/model",
         env={
             **run_box.PLAIN,
-            "PYTHONPATH": beside.INSIDE,
+            "PYTHONPATH": runtime_files.INSIDE,
             "TAPELINE_BACKTEST_ID": "x",
             "TAPELINE_BACKTEST_ARGS": "{}",
         },
-        readonly=[(str(environment), inside), *fleet.python().binds(), *beside.mounts()],
+        readonly=[(str(environment), inside), *fleet.python().binds(), *runtime_files.mounts()],
         writable=[
             (str(work / "work"), run_box.MODEL),
             (str(work / "out"), run_box.OUT),

@@ -15,8 +15,8 @@ from pathlib import Path
 
 from bench.parts import fleet
 from bench.parts.fleet import Server
-from tapeline.runs.installations import uv_program
-from tapeline.runs.interpreters import Interpreter
+from tapeline.runs.environments.install_boxes import uv_program
+from tapeline.runs.environments.interpreters import Interpreter
 from tests.archives import zipped
 
 PACKAGES = ("numpy", "pandas")

@@ -12,12 +12,12 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from tapeline.runs import interpreters
-from tapeline.runs.environments import Environment, Environments, Wanted
-from tapeline.runs.installations import Installer, uv_program
-from tapeline.runs.interpreters import Interpreter
+from tapeline.runs.environments import interpreters
+from tapeline.runs.environments.cache import Environment, Environments, Wanted
+from tapeline.runs.environments.install_boxes import Installer, uv_program
+from tapeline.runs.environments.interpreters import Interpreter
 from tapeline.settings import search_path
-from tests.runs.boxes import install, run_inside
+from tests.runs.sandbox.boxes import install, run_inside
 
 ROUNDS = 3
 PACKAGES = ["numpy", "pandas"]

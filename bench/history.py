@@ -18,10 +18,11 @@ from bench.parts import growth, service
 from tapeline import compose
 from tapeline.settings import Settings
 from tapeline.store.store import Store
-from tapeline.tape import kinds, tapes
-from tapeline.tape.append import Appender
-from tapeline.tape.event import Event, Submission
-from tapeline.tape.signer import Signer
+from tapeline.tape import tapes
+from tapeline.tape.append.appending import Appender
+from tapeline.tape.events import kinds
+from tapeline.tape.events.event import Event, Submission
+from tapeline.tape.proof.signer import Signer
 
 ROUNDS = 200
 TOGETHER = 2_000  # events in one transaction while filling

@@ -16,14 +16,15 @@ import msgspec
 
 from bench.parts import growth, service
 from tapeline import compose
-from tapeline.results import reckoning
-from tapeline.results.books import carry_out
+from tapeline.results.pnl import planning
+from tapeline.results.pnl.books import carry_out
 from tapeline.settings import Settings
 from tapeline.store.store import Store
-from tapeline.tape import kinds, tapes
-from tapeline.tape.append import Appender
-from tapeline.tape.event import Event, Submission
-from tapeline.tape.signer import Signer
+from tapeline.tape import tapes
+from tapeline.tape.append.appending import Appender
+from tapeline.tape.events import kinds
+from tapeline.tape.events.event import Event, Submission
+from tapeline.tape.proof.signer import Signer
 
 ROUNDS = 100
 TOGETHER = 2_000  # orders in one transaction while filling
@@ -83,7 +84,7 @@ def _order(tape: int, number: int, at: float, **more: Any) -> Event:
 
 
 def _keep(store: Store, tape: int) -> None:
-    while (plan := store.read_now(reckoning.plan, tape, EVERYTHING)) is not None:
+    while (plan := store.read_now(planning.plan, tape, EVERYTHING)) is not None:
         store.write_now(carry_out, plan)
 
 

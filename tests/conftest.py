@@ -24,15 +24,15 @@ from tapeline.accounts import members, passwords, sign_ins, users
 from tapeline.accounts.actor import Actor
 from tapeline.accounts.members import Role
 from tapeline.accounts.sign_ins import Origin
-from tapeline.cli.up import server_config
+from tapeline.cli.operator.up import server_config
 from tapeline.http import run_port
-from tapeline.http.services import Services
+from tapeline.http.core.services import Services
 from tapeline.ids import new_id
 from tapeline.models import onboarding, projects
-from tapeline.runs import interpreters
+from tapeline.runs.environments import interpreters
 from tapeline.settings import Settings
 from tapeline.store import migrate
-from tapeline.store.database import open_database
+from tapeline.store.backends.database import open_database
 from tapeline.store.store import Store
 
 T = TypeVar("T")

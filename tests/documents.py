@@ -10,19 +10,19 @@ from typer.core import TyperArgument, TyperOption
 
 from tapeline import errors
 from tapeline.cli import main
-from tapeline.cli.lazily import LazyGroup
-from tapeline.cli.spoken import Command
+from tapeline.cli.terminal.command import Command
+from tapeline.cli.terminal.lazily import LazyGroup
 from tapeline.errors import Problem
-from tapeline.http.endpoint import Access
-from tapeline.http.errors import status_of
-from tapeline.http.events_openapi import KEYS
+from tapeline.http.core.endpoint import Access
+from tapeline.http.events.openapi import KEYS
 from tapeline.http.routes import ROUTES
-from tapeline.models import manifest as manifests
-from tapeline.results.metrics import GROUPS
-from tapeline.runs.substitutes import KNOWN as KNOWN_SUBSTITUTES
+from tapeline.http.wire.errors import status_of
+from tapeline.models.archives import manifest as manifests
+from tapeline.results.metrics.all_metrics import GROUPS
+from tapeline.runs.environments.substitutes import KNOWN as KNOWN_SUBSTITUTES
 from tapeline.setting_kinds import Allowed
 from tapeline.settings import PREFIX, ROWS
-from tapeline.tape.kinds import (
+from tapeline.tape.events.kinds import (
     ABOUT_ORDERS,
     BY_PATH,
     KINDS,

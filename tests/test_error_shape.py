@@ -10,9 +10,9 @@ from sqlalchemy import text
 
 from tapeline import errors
 from tapeline.errors import Problem
-from tapeline.http.endpoint import OPEN, Endpoint, Nothing
-from tapeline.http.errors import STATUS, status_of
+from tapeline.http.core.endpoint import OPEN, Endpoint, Nothing
 from tapeline.http.routes import ROUTES
+from tapeline.http.wire.errors import STATUS, status_of
 from tests.conftest import Cast, Service, run
 
 PROBLEMS = [
@@ -144,7 +144,7 @@ def test_a_bug_answers_in_the_same_shape_and_keeps_its_traceback(
     service: Service, caplog: pytest.LogCaptureFixture
 ) -> None:
 
-    from tapeline.http.edge import Edge
+    from tapeline.http.wire.edge import Edge
 
     async def broken(_scope: object, _receive: object, _send: object) -> None:
         raise RuntimeError("secret detail")

@@ -7,7 +7,7 @@ from types import ModuleType
 
 import pytest
 
-from tapeline.http import docs_pages
+from tapeline.http.pages import docs
 
 ROOT = Path(__file__).parent.parent
 # Whatever a browser fetches by itself. Links that somebody follows are none of it.
@@ -28,7 +28,7 @@ def script() -> ModuleType:
 def pages(script: ModuleType) -> list[Path]:
     """Strict: a link that leads nowhere, or a page that is in no menu, ends the build."""
     assert script.build() == 0, "a warning of MkDocs: see above"
-    return sorted(docs_pages.BUILT.rglob("*.html"))
+    return sorted(docs.BUILT.rglob("*.html"))
 
 
 def test_every_source_is_a_page(pages: list[Path]) -> None:
@@ -39,14 +39,14 @@ def test_every_source_is_a_page(pages: list[Path]) -> None:
 def test_nothing_is_fetched_from_elsewhere(pages: list[Path]) -> None:
     for page in pages:
         assert not FETCHED.search(page.read_text("utf-8")), page
-    for style in docs_pages.BUILT.rglob("*.css"):
+    for style in docs.BUILT.rglob("*.css"):
         assert not re.search(r"url\([\"']?(?:https?:)?//", style.read_text("utf-8")), style
 
 
 def test_the_policy_knows_every_inline_script_and_needs_no_inline_style(
     pages: list[Path], script: ModuleType
 ) -> None:
-    assert (docs_pages.BUILT / "scripts").read_text() == script.inline_scripts(docs_pages.BUILT)
+    assert (docs.BUILT / "scripts").read_text() == script.inline_scripts(docs.BUILT)
     for page in pages:
         text = page.read_text("utf-8")
         assert "<style" not in text, page
@@ -56,7 +56,7 @@ def test_the_policy_knows_every_inline_script_and_needs_no_inline_style(
 
 def test_generated_tables_became_tables() -> None:
     for name in ("settings", "api", "metrics", "reference/platform-json", "reference/event-kinds"):
-        text = (docs_pages.BUILT / name / "index.html").read_text("utf-8")
+        text = (docs.BUILT / name / "index.html").read_text("utf-8")
         assert "<table>" in text, name
         assert "|---|" not in text, name
 

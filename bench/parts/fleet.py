@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from bench.parts import service
-from tapeline.runs import interpreters, shims
-from tapeline.runs.interpreters import Interpreter
+from tapeline.runs.engines import shims
+from tapeline.runs.environments import interpreters
+from tapeline.runs.environments.interpreters import Interpreter
 from tapeline.settings import search_path
 
 PATIENCE = 300.0  # seconds, on a machine that has other things to do

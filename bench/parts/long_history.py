@@ -7,14 +7,15 @@ from typing import Any
 import msgspec
 
 from tapeline import compose
-from tapeline.results import reckoning
-from tapeline.results.books import carry_out
+from tapeline.results.pnl import planning
+from tapeline.results.pnl.books import carry_out
 from tapeline.settings import Settings
 from tapeline.store.store import Store
-from tapeline.tape import kinds, tapes
-from tapeline.tape.append import Appender
-from tapeline.tape.event import Event, Submission
-from tapeline.tape.signer import Signer
+from tapeline.tape import tapes
+from tapeline.tape.append.appending import Appender
+from tapeline.tape.events import kinds
+from tapeline.tape.events.event import Event, Submission
+from tapeline.tape.proof.signer import Signer
 
 TOGETHER = 2_000  # events in one transaction
 START = 1_700_000_000.0
@@ -62,5 +63,5 @@ def _event(tape: int, kind: kinds.Kind, fields: dict[str, Any], number: int) -> 
 
 
 def _keep_books(store: Store, tape: int) -> None:
-    while (plan := store.read_now(reckoning.plan, tape, EVERYTHING)) is not None:
+    while (plan := store.read_now(planning.plan, tape, EVERYTHING)) is not None:
         store.write_now(carry_out, plan)

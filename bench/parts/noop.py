@@ -5,7 +5,7 @@ from typing import Any
 
 import uvicorn
 
-from tapeline.cli.up import server_config
+from tapeline.cli.operator.up import server_config
 
 _START = {
     "type": "http.response.start",

@@ -12,35 +12,35 @@ from tapeline.background import Background
 from tapeline.datadir import fresh_folder, prepare
 from tapeline.errors import CannotStart
 from tapeline.http import app
-from tapeline.http.connections import Connections
-from tapeline.http.metrics import Metrics
-from tapeline.http.services import Services
-from tapeline.http.turns import Turns
-from tapeline.models.sweeping import keep_sweeping
-from tapeline.results.bookkeeper import Bookkeeper
-from tapeline.results.reporter import Reporter
-from tapeline.runs import interpreters
+from tapeline.http.core.services import Services
+from tapeline.http.wire.connections import Connections
+from tapeline.http.wire.metrics import Metrics
+from tapeline.http.wire.turns import Turns
+from tapeline.models.cleanup import keep_sweeping
+from tapeline.results.backtests.reporter import Reporter
+from tapeline.results.pnl.bookkeeper import Bookkeeper
+from tapeline.runs.environments import interpreters
 from tapeline.runs.runner import Runner
 from tapeline.settings import Settings
-from tapeline.store import announcing, failures
+from tapeline.store.backends import announcing, failures
 from tapeline.store.blobs import Blobs
+from tapeline.store.encryption import Seal
 from tapeline.store.migrate import migrate
-from tapeline.store.sealing import Seal
 from tapeline.store.store import Store
-from tapeline.tape import uploads
-from tapeline.tape.append import Appender
-from tapeline.tape.children import Helpers
-from tapeline.tape.clearing import keep_clearing
-from tapeline.tape.inbox import Inbox
-from tapeline.tape.probe import Probe
-from tapeline.tape.quotas import Quotas
-from tapeline.tape.signer import Signer
+from tapeline.tape.append.appending import Appender
+from tapeline.tape.append.inbox import Inbox
+from tapeline.tape.append.probe import Probe
+from tapeline.tape.append.quotas import Quotas
+from tapeline.tape.append.watchers import Watchers
+from tapeline.tape.backtest_results import result_pieces
+from tapeline.tape.backtest_results.staging import Staging
+from tapeline.tape.cleanup import keep_clearing
+from tapeline.tape.helper_processes import Helpers
+from tapeline.tape.proof.signer import Signer
 from tapeline.tape.spool import Spool
-from tapeline.tape.staging import Staging
-from tapeline.tape.watchers import Watchers
 
 if TYPE_CHECKING:
-    from tapeline.store.postgres import Listener
+    from tapeline.store.backends.postgres import Listener
 
 
 @contextmanager
@@ -65,7 +65,7 @@ def open_services(settings: Settings) -> Iterator[Services]:
         inbox = Inbox(store.writer, appender, watchers, settings.write_queue)
         spool = fresh_folder(settings.data / "spool")
         if store.database.file is not None:  # on PostgreSQL another server may be staging now
-            store.write_now(uploads.give_up_all)
+            store.write_now(result_pieces.give_up_all)
         blobs, seal = Blobs(settings.data / "blobs", settings.blobs), Seal.of(keys)
         reporter, found = Reporter(store, spool, background), interpreters.of_host(settings)
         connections = Connections(settings)

@@ -1,7 +1,7 @@
 """The branches of the error tree: what kind of failure something is.
 
 A class's docstring is its message, its name in snake_case its stable `code`. The leaves are in
-`errors`, from where everybody takes both; only `http/errors.py` knows which status they mean.
+`errors`, from where everybody takes both; only `http/wire/errors.py` knows which status they mean.
 """
 
 import re

@@ -18,9 +18,10 @@ from sqlalchemy import Connection, select
 from tapeline import compose
 from tapeline.ids import new_id
 from tapeline.settings import Settings
-from tapeline.store.tape_tables import orders, tapes
-from tapeline.tape import read, seals
-from tapeline.tape.seals import Record
+from tapeline.store.tables.tape import orders, tapes
+from tapeline.tape.events.stored_event import StoredEvent
+from tapeline.tape.proof import seals
+from tapeline.tape.reading import channels
 from tests.acceptance.conftest import PASSWORD, Home, Server
 from tests.conftest import database_url, run_sql
 
@@ -188,13 +189,13 @@ def _check(settings: Settings, model_id: str, clients: list[Client]) -> None:
 
 def _everything(
     connection: Connection, model_id: str
-) -> tuple[list[Record], tuple[int, bytes], set[str]]:
+) -> tuple[list[StoredEvent], tuple[int, bytes], set[str]]:
     tape = connection.execute(select(tapes).where(tapes.c.model_id == model_id)).one()
     folded = connection.scalars(select(orders.c.id).where(orders.c.tape == tape.no))
-    return list(read.whole(connection, tape.no)), (tape.seq, bytes(tape.link)), set(folded)
+    return list(channels.whole(connection, tape.no)), (tape.seq, bytes(tape.link)), set(folded)
 
 
-def _name(record: Record) -> str:
+def _name(record: StoredEvent) -> str:
     body = msgspec.json.decode(record.body)
     return str(body.get("id") or body["line"])
 

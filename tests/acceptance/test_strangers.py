@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 from tests.acceptance.conftest import PASSWORD, Home, Server
-from tests.http.wire import PATIENCE, connect, refusal, rest, said_to, say, statuses
+from tests.http.wire.raw import PATIENCE, connect, refusal, rest, said_to, say, statuses
 
 GET = b"GET /time HTTP/1.1\r\nhost: 127.0.0.1\r\n"
 CLOSING = GET + b"connection: close\r\n\r\n"

@@ -6,7 +6,7 @@ from typing import Any
 
 import httpx
 
-from tapeline.runs.interpreters import Interpreter, discover
+from tapeline.runs.environments.interpreters import Interpreter, discover
 from tests.acceptance.conftest import PASSWORD, Server, wait_for
 from tests.archives import zipped
 

@@ -9,13 +9,13 @@ from sqlalchemy import Connection, func, select
 
 from tapeline.accounts import audit, users
 from tapeline.accounts.actor import OPERATOR
-from tapeline.store import tables
+from tapeline.store.tables import core
 from tests.conftest import PASSWORD, Cast, Person, Service
 
 
 def rows(service: Service, after: int) -> list[dict[str, Any]]:
     """All rows younger than `after`, from every project and account."""
-    table = tables.audit
+    table = core.audit
     query = select(table).where(table.c.seq > after).order_by(table.c.seq)
 
     def read(connection: Connection) -> list[dict[str, Any]]:
@@ -25,7 +25,7 @@ def rows(service: Service, after: int) -> list[dict[str, Any]]:
 
 
 def last(service: Service) -> int:
-    newest = select(func.coalesce(func.max(tables.audit.c.seq), 0))
+    newest = select(func.coalesce(func.max(core.audit.c.seq), 0))
     return int(service.store.read_now(lambda connection: connection.execute(newest).scalar_one()))
 
 

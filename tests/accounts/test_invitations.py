@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import update
 
 from tapeline.accounts import invitations
-from tapeline.store import tables
+from tapeline.store.tables import core
 from tests.conftest import PASSWORD, Cast, Person, Service, running
 
 Enter = Callable[[str], Person]
@@ -84,7 +84,7 @@ def test_links_that_expired_were_withdrawn_or_never_were_look_the_same(
     service: Service, cast: Cast
 ) -> None:
     expired, withdrawn = invite(cast, cast.owner), invite(cast, cast.owner)
-    table = tables.invitations
+    table = core.invitations
     past = update(table).where(table.c.id == expired["id"]).values(expires_at=time.time() - 1)
     service.store.write_now(lambda connection: connection.execute(past))
     assert open_invitations(cast) == [withdrawn["id"]]

@@ -11,7 +11,7 @@ from tapeline.accounts.limits import DAY, FINE, LONGEST_WAIT, QUARTER, Counter
 from tapeline.errors import TooManyAttempts
 from tapeline.settings import Settings
 from tapeline.store.store import Store
-from tapeline.store.tables import attempts
+from tapeline.store.tables.core import attempts
 
 
 @pytest.fixture(autouse=True)

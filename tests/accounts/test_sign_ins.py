@@ -10,8 +10,8 @@ from tapeline.accounts.actor import OPERATOR, Actor
 from tapeline.accounts.sign_ins import DAY, FRESH_SECONDS, Origin
 from tapeline.accounts.users import User
 from tapeline.errors import AccountDisabled, InvalidToken, NoSuchSignIn, Unidentified
-from tapeline.store import tables
 from tapeline.store.store import Store
+from tapeline.store.tables import core
 
 HERE = Origin("192.0.2.7", "Firefox")
 
@@ -23,7 +23,7 @@ def ada(store: Store) -> User:
 
 def edit(store: Store, **values: float) -> None:
     """Change the only sign-in there is."""
-    store.write_now(lambda connection: connection.execute(update(tables.sign_ins).values(values)))
+    store.write_now(lambda connection: connection.execute(update(core.sign_ins).values(values)))
 
 
 def test_a_secret_opens_only_what_it_was_made_for(store: Store, ada: User) -> None:
@@ -95,7 +95,7 @@ def test_a_disabled_account_begins_nothing(store: Store, ada: User) -> None:
 
 def test_only_a_fingerprint_of_the_secret_is_kept(store: Store, ada: User) -> None:
     token, _ = store.write_now(sign_ins.begin, ada, "token", Origin("192.0.2.7", "agent " * 100))
-    row = store.read_now(lambda connection: connection.execute(select(tables.sign_ins)).one())
+    row = store.read_now(lambda connection: connection.execute(select(core.sign_ins)).one())
     assert token not in repr(row)
     assert len(row.secret_hash) == 64
     assert len(row.agent) == 200

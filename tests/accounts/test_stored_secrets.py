@@ -3,7 +3,7 @@
 import httpx
 from sqlalchemy import Connection, select
 
-from tapeline.store import tables
+from tapeline.store.tables import core
 from tests.conftest import Cast, Service
 
 CHOSEN = "a password nobody else has"
@@ -13,7 +13,7 @@ def everything(connection: Connection) -> str:
     """Every row of every table, as text."""
     return "\n".join(
         repr(tuple(row))
-        for table in tables.metadata.sorted_tables
+        for table in core.metadata.sorted_tables
         for row in connection.execute(select(table))
     )
 

@@ -8,8 +8,8 @@ import sys
 import pytest
 
 from tapeline.cli import main
-from tapeline.cli.lazily import LazyGroup, Row
-from tapeline.cli.spoken import summary_of
+from tapeline.cli.terminal.command import summary_of
+from tapeline.cli.terminal.lazily import LazyGroup, Row
 from tests.acceptance.conftest import Home
 
 ROWS = {row.name: row for row in main.ROWS}

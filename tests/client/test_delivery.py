@@ -12,7 +12,7 @@ from tapeline_client import AsyncClient, Client, Problem
 from tapeline_client import sender as sending
 from tapeline_client.folder import Folder
 
-from tapeline.store.tape_tables import tapes
+from tapeline.store.tables.tape import tapes
 from tests.client.answering import answering
 from tests.client.conftest import Make
 from tests.client.road import Road

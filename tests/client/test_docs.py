@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import tapeline_client
 
-from tapeline.tape.kinds import BY_PATH
+from tapeline.tape.events.kinds import BY_PATH
 from tests.client.test_killed import environment
 from tests.pushing import Model
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from tapeline_client import ClientClosed, InvalidEvent, Problem
 
-from tapeline.tape.kinds import BY_PATH
+from tapeline.tape.events.kinds import BY_PATH
 from tests.client.conftest import Make
 from tests.pushing import Model
 

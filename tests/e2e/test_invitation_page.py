@@ -13,7 +13,7 @@ from tapeline.accounts.sign_ins import Origin
 from tapeline.accounts.users import User
 from tapeline.models import onboarding, projects
 from tapeline.settings import Settings
-from tapeline.store import tables
+from tapeline.store.tables import core
 from tests.conftest import PASSWORD, Service, running
 from tests.e2e.conftest import Site
 
@@ -84,7 +84,7 @@ def test_a_used_link_says_so(site: Site, invited: Invited, account: Callable[[st
 
 def test_an_expired_or_unknown_link_says_so(site: Site, invited: Invited) -> None:
     def expire(connection: Connection) -> None:
-        connection.execute(update(tables.invitations).values(expires_at=time.time() - 1))
+        connection.execute(update(core.invitations).values(expires_at=time.time() - 1))
 
     site.service.store.write_now(expire)
     secret = invited.link.rpartition("/")[2]

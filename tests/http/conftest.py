@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from tests.conftest import Person, Service
-from tests.http.sharing_scene import backtest, trade
+from tests.http.sharing.scene import backtest, trade
 from tests.pushing import Model, pushing
 
 

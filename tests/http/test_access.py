@@ -12,17 +12,18 @@ from sqlalchemy import Connection
 
 from tapeline.accounts import invitations, keys, members, sign_ins, users
 from tapeline.accounts.sign_ins import Origin
-from tapeline.http.endpoint import Access, Endpoint
+from tapeline.http.core.endpoint import Access, Endpoint
 from tapeline.http.routes import ROUTES
 from tapeline.ids import new_id
 from tapeline.models import models, published, secrets, versions
-from tapeline.models.manifest import Manifest
+from tapeline.models.archives.manifest import Manifest
 from tapeline.models.plans import Plan
-from tapeline.runs import desired
-from tapeline.sharing import links
-from tapeline.sharing.choices import Choices
-from tapeline.tape import kinds, tapes
-from tapeline.tape.event import Event, Submission
+from tapeline.runs.supervision import desired
+from tapeline.sharing.links import links
+from tapeline.sharing.links.choices import Choices
+from tapeline.tape import tapes
+from tapeline.tape.events import kinds
+from tapeline.tape.events.event import Event, Submission
 from tests.archives import zipped
 from tests.conftest import PASSWORD, Cast, Person, Service
 

@@ -11,9 +11,9 @@ import pytest
 from sqlalchemy import update
 
 from tapeline.accounts.actor import Actor
-from tapeline.http import signing
-from tapeline.http.services import Services
-from tapeline.store import tables
+from tapeline.http.core import signing
+from tapeline.http.core.services import Services
+from tapeline.store.tables import core
 from tests.conftest import PASSWORD, Cast, Person, Service, running
 
 NEW = "another horse entirely"
@@ -120,7 +120,7 @@ def test_a_key_belongs_to_one_account_and_one_path(cast: Cast) -> None:
 
 def test_an_answer_is_kept_for_24_hours(service: Service, cast: Cast) -> None:
     def age(seconds: float) -> None:
-        older = update(tables.answers).values(at=tables.answers.c.at - seconds)
+        older = update(core.answers).values(at=core.answers.c.at - seconds)
         service.store.write_now(lambda connection: connection.execute(older))
 
     first = create(cast.outsider, "once")

@@ -14,8 +14,8 @@ from schemathesis.specs.openapi.checks import positive_data_acceptance
 from tapeline.accounts import sign_ins
 from tapeline.accounts.sign_ins import Origin
 from tapeline.http import openapi
-from tapeline.http.endpoint import Endpoint
-from tapeline.http.events_api import PATHS as EVENT_PATHS
+from tapeline.http.core.endpoint import Endpoint
+from tapeline.http.events.api import PATHS as EVENT_PATHS
 from tapeline.http.routes import ROUTES
 from tapeline.models import onboarding
 from tapeline.settings import Settings

@@ -18,15 +18,15 @@ import pytest
 from sqlalchemy import Connection, select
 
 from tapeline.accounts import guesses, limits
-from tapeline.http import pages
-from tapeline.http.events_api import PATHS
+from tapeline.http.events.api import PATHS
+from tapeline.http.page_routes import PAGES
 from tapeline.http.routes import ROUTES
 from tapeline.http.run_port import OF_EARLIER_VERSION
-from tapeline.runs import older_hosts
-from tapeline.runs.older_hosts import HOSTS
+from tapeline.runs.engines import older_hosts
+from tapeline.runs.engines.older_hosts import HOSTS
 from tapeline.runs.shim import tree
 from tapeline.settings import Settings
-from tapeline.store.tables import attempts
+from tapeline.store.tables.core import attempts
 from tests.conftest import Service, running
 from tests.pushing import Model
 
@@ -71,7 +71,7 @@ def test_events_and_the_time_are_served(service: Service, model: Model) -> None:
 
 def test_nothing_else_is(service: Service) -> None:
     rows = {(row.method, row.path) for row in ROUTES} - {("GET", "/time")}
-    rows |= {(page.method, page.path) for page in pages.PAGES} | {("GET", one) for one in OTHERS}
+    rows |= {(page.method, page.path) for page in PAGES} | {("GET", one) for one in OTHERS}
     for method, path in sorted(rows):
         if path not in PATHS:
             with port(service) as wire:

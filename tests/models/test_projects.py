@@ -8,9 +8,9 @@ from starlette.requests import Request
 from tapeline.accounts import invitations, keys
 from tapeline.accounts.actor import Actor
 from tapeline.errors import NoSuchProject, PersonalProject
-from tapeline.http import errors
+from tapeline.http.wire import errors
 from tapeline.models import models, projects
-from tapeline.store import tables
+from tapeline.store.tables import core
 from tests.conftest import Cast, Service, run
 
 
@@ -27,7 +27,7 @@ def test_deleting_a_project_deletes_all_that_belongs_to_it_and_nothing_else(
         invitations.invite(connection, actor, project_id, "viewer", 1)
 
     def count(connection: Connection, project_id: str) -> list[int | None]:
-        owned = (tables.members, tables.invitations, tables.keys, tables.models)
+        owned = (core.members, core.invitations, core.keys, core.models)
         return [
             connection.scalar(
                 select(func.count()).select_from(table).where(table.c.project_id == project_id)
@@ -62,7 +62,7 @@ def test_what_a_project_deleted_meanwhile_takes_with_it_is_a_conflict_not_a_bug(
 
     def broken(connection: Connection) -> None:
         connection.execute(
-            insert(tables.models).values(
+            insert(core.models).values(
                 id="m", project_id="gone", name="m", type="strategy", description="", created_at=0.0
             )
         )

@@ -12,10 +12,11 @@ from tapeline.accounts.actor import Actor
 from tapeline.errors import IdempotencyKeyReused, Invalid, NoSuchSecret
 from tapeline.models import models, onboarding, secrets
 from tapeline.models.models import Model
-from tapeline.store import run_tables, sealing
+from tapeline.store import encryption
+from tapeline.store.encryption import NAME, RETIRED_SECONDS, Seal
 from tapeline.store.once import RequestKey, once
-from tapeline.store.sealing import NAME, RETIRED_SECONDS, Seal
 from tapeline.store.store import Store
+from tapeline.store.tables import runs
 
 Scene = tuple[Store, Actor, Model, Seal]
 
@@ -38,7 +39,7 @@ def scene(store: Store, folder: Path) -> Scene:
 
 
 def sealed(connection: Connection) -> list[str]:
-    return [row.value for row in connection.execute(select(run_tables.secrets))]
+    return [row.value for row in connection.execute(select(runs.secrets))]
 
 
 def test_a_secret_is_sealed_listed_by_name_and_told_to_a_run(scene: Scene) -> None:
@@ -93,11 +94,11 @@ def test_secrets_outlive_a_new_key_also_for_a_server_that_is_running(
     store.write_now(secrets.put, ada, running, model, "KEY", "hidden")
     before = store.read_now(sealed)
     old_key = (folder / NAME).read_bytes().split()[0]
-    sealing.rotate(folder)
+    encryption.rotate(folder)
     # Between the two steps nothing is unreadable.
     assert store.read_now(secrets.of_model, running, model.id) == {"KEY": "hidden"}
     assert store.write_now(secrets.reseal, Seal.of(folder)) == 1
-    sealing.forget_retired(folder)
+    encryption.forget_retired(folder)
     assert store.read_now(sealed) != before
     assert store.read_now(secrets.of_model, running, model.id) == {"KEY": "hidden"}
     with pytest.raises(InvalidTag):
@@ -108,16 +109,16 @@ def test_secrets_outlive_a_new_key_also_for_a_server_that_is_running(
 def test_an_old_key_is_forgotten_only_when_nothing_can_be_left_under_it(folder: Path) -> None:
     seal = Seal.of(folder)
     hidden = seal.hide(b"x")
-    sealing.rotate(folder)
-    sealing.rotate(folder)
-    sealing.forget_retired(folder)
+    encryption.rotate(folder)
+    encryption.rotate(folder)
+    encryption.forget_retired(folder)
     assert len((folder / NAME).read_bytes().splitlines()) == 3
     assert seal.show(hidden) == b"x"
     lines = (folder / NAME).read_bytes().splitlines()
     aged = [line.split()[0] + b" %d" % (float(line.split()[1]) - RETIRED_SECONDS - 1)
             for line in lines[1:]]  # fmt: skip
     (folder / NAME).write_bytes(b"\n".join([lines[0], *aged]))
-    sealing.forget_retired(folder)
+    encryption.forget_retired(folder)
     assert len((folder / NAME).read_bytes().splitlines()) == 1
     with pytest.raises(InvalidTag):
         seal.show(hidden)
@@ -137,7 +138,7 @@ def test_remembered_answers_outlive_a_new_key(scene: Scene, folder: Path) -> Non
         return store.write_now(once, request, 1000.0, act)
 
     assert ask(b"body") == b"answer 1"
-    sealing.rotate(folder)
+    encryption.rotate(folder)
     assert ask(b"body") == b"answer 1"
     with pytest.raises(IdempotencyKeyReused):
         ask(b"another")

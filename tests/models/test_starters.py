@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from tapeline.errors import NoSuchPage
-from tapeline.models import archive, starters
+from tapeline.models import starters
+from tapeline.models.archives import archive
 from tapeline.models.starters import Starter
-from tapeline.tape.preparing import prepare_here
+from tapeline.tape.backtest_results.preparing import prepare_here
 
 CLIENT = Path(__file__).parents[2] / "client" / "src"
 

@@ -8,8 +8,8 @@ import pytest
 
 from tapeline.accounts.actor import OPERATOR, Actor
 from tapeline.errors import NoSuchModel, NoSuchProject, NoSuchVersion, UnknownPlan, UnknownPython
-from tapeline.models import models, onboarding, plans, sweeping, uploading, versions
-from tapeline.models.manifest import Manifest
+from tapeline.models import cleanup, models, onboarding, plans, uploading, versions
+from tapeline.models.archives.manifest import Manifest
 from tapeline.models.uploading import Archive, Offer, Wish
 from tapeline.settings import Settings
 from tapeline.store.blobs import GRACE, Blobs
@@ -121,11 +121,11 @@ def test_archives_nobody_names_are_swept_out_once_they_are_old(
     old = time.time() - GRACE - 60
     for name in ("used", "failed"):
         os.utime(tmp_path / "blobs" / name, (old, old))
-    assert run(sweeping.sweep(store, blobs, time.time())) == 1
+    assert run(cleanup.sweep(store, blobs, time.time())) == 1
     assert sorted(one.name for one in (tmp_path / "blobs").iterdir()) == ["used", "young"]
     # Put again it is young again, and so outlives a sweep that comes before its new version.
     blobs.put("used", source)
     store.write_now(models.remove, ada, model.project_id, model.id)
-    assert run(sweeping.sweep(store, blobs, time.time())) == 0
-    assert run(sweeping.sweep(store, blobs, time.time() + GRACE + 60)) == 2
+    assert run(cleanup.sweep(store, blobs, time.time())) == 0
+    assert run(cleanup.sweep(store, blobs, time.time() + GRACE + 60)) == 2
     assert list((tmp_path / "blobs").iterdir()) == []

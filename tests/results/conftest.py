@@ -6,7 +6,7 @@ import pytest
 
 from tapeline import compose
 from tapeline.settings import Settings
-from tests.results.bookkeeping import Books, Opened, appender_in
+from tests.results.pnl.bookkeeping import Books, Opened, appender_in
 
 
 @pytest.fixture(scope="session")

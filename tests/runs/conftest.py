@@ -15,13 +15,16 @@ import numpy
 import pytest
 
 from tapeline import settings
-from tapeline.runs import cgroups, interpreters, journal, shims
-from tapeline.runs.box import Box, Launch, Policy
-from tapeline.runs.interpreters import Found, Interpreter
-from tapeline.runs.journal_records import Record
+from tapeline.runs.engines import shims
+from tapeline.runs.environments import interpreters
+from tapeline.runs.environments.interpreters import Found, Interpreter
+from tapeline.runs.journals import journal
+from tapeline.runs.journals.records import Record
+from tapeline.runs.sandbox import cgroups
+from tapeline.runs.sandbox.box import Box, Launch, Policy
 from tapeline.runs.shim import tree
-from tests.runs.index import PackageIndex, builder, serve_packages
-from tests.runs.package_bench import Bench
+from tests.runs.environments.index import PackageIndex, builder, serve_packages
+from tests.runs.environments.package_bench import Bench
 
 UIDS = itertools.count(710_000 + os.getpid() % 1000 * 100)
 PATIENCE = 20.0

@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from tapeline.errors import AlreadyRunning, CannotLaunch
-from tapeline.runs import cgroups, shims
-from tapeline.runs.box import Policy
+from tapeline.runs.engines import shims
+from tapeline.runs.sandbox import cgroups
+from tapeline.runs.sandbox.box import Policy
 from tapeline.runs.shim import restarting, tree
 from tests.runs.conftest import Launched, Pad, alive
 

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from tapeline.settings import Settings
-from tapeline.store.database import open_database
+from tapeline.store.backends.database import open_database
 from tapeline.store.migrate import migrate
 from tests.conftest import Person, Service
 from tests.pushing import ORDER, Model, pushing

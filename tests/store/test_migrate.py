@@ -19,10 +19,12 @@ from tapeline.errors import CannotStart
 from tapeline.ids import new_id
 from tapeline.settings import Settings
 from tapeline.store import migrate
-from tapeline.store.database import Database, open_database
-from tapeline.store.tables import metadata
-from tapeline.tape import older_seals, read, seals, verify
-from tapeline.tape.seals import Record
+from tapeline.store.backends.database import Database, open_database
+from tapeline.store.tables.core import metadata
+from tapeline.tape.events.stored_event import StoredEvent
+from tapeline.tape.proof import older_seals, seals
+from tapeline.tape.reading import channels
+from tapeline.tape.record import verify
 from tests.conftest import database_url, run_sql
 
 for module in sorted((migrate.MIGRATIONS.parent).glob("*tables.py")):
@@ -37,7 +39,7 @@ UPGRADE = """
 from pathlib import Path
 from tapeline import logs
 from tapeline.settings import Settings
-from tapeline.store.database import open_database
+from tapeline.store.backends.database import open_database
 from tapeline.store.migrate import migrate
 import sys
 logs.start("info", "text")
@@ -307,16 +309,16 @@ def test_events_of_an_earlier_version_are_carried_over(database: Database, versi
         file.write_text(content)
     migrate.migrate(database)
     with database.reading.connect() as connection:
-        assert list(read.whole(connection, 1)) == records
+        assert list(channels.whole(connection, 1)) == records
         assert verify.first_break(connection, 1) is None
         assert connection.scalar(text("select count(*) from pages")) < 10
 
 
-def _sealed(count: int) -> list[Record]:
-    records, link = list[Record](), seals.GENESIS
+def _sealed(count: int) -> list[StoredEvent]:
+    records, link = list[StoredEvent](), seals.GENESIS
     for seq in range(1, count + 1):
         salt = bytes(16) if seq % 2 else None
-        record = Record(seq, 5 if salt else 11, 1.5, 2.5, b'{"id":"a"}', None, "b1", salt)
+        record = StoredEvent(seq, 5 if salt else 11, 1.5, 2.5, b'{"id":"a"}', None, "b1", salt)
         link = older_seals.link(link, [record])
         records.append(msgspec.structs.replace(record, link=link))
     return records

@@ -25,9 +25,10 @@ from tapeline import compose
 from tapeline.errors import CannotMove
 from tapeline.ids import new_id
 from tapeline.settings import Settings
-from tapeline.store import moving, tables
+from tapeline.store import moving
 from tapeline.store.store import Store
-from tapeline.store.tables import metadata
+from tapeline.store.tables import core
+from tapeline.store.tables.core import metadata
 from tests.conftest import database_url, run_sql
 
 ROWS = 3
@@ -134,12 +135,12 @@ def test_a_number_that_was_given_out_is_not_given_out_again(
     with compose.open_store(empty(here)) as source, compose.open_store(empty(there)) as target:
         with source.database.writing.begin() as connection:
             for _ in range(5):
-                connection.execute(insert(tables.audit).values(entry))
-            connection.execute(tables.audit.delete().where(tables.audit.c.seq > 3))
+                connection.execute(insert(core.audit).values(entry))
+            connection.execute(core.audit.delete().where(core.audit.c.seq > 3))
         moved(source, target)
         with target.database.writing.begin() as connection:
-            connection.execute(insert(tables.audit).values(entry))
-            assert connection.scalar(select(func.max(tables.audit.c.seq))) == 6
+            connection.execute(insert(core.audit).values(entry))
+            assert connection.scalar(select(func.max(core.audit.c.seq))) == 6
 
 
 def test_a_database_that_is_used_gets_nothing(empty: Empty) -> None:
@@ -148,7 +149,7 @@ def test_a_database_that_is_used_gets_nothing(empty: Empty) -> None:
         compose.open_store(empty("sqlite")) as target,
     ):
         with target.database.writing.begin() as connection:
-            connection.execute(insert(tables.facts).values(name="x", value="y"))
+            connection.execute(insert(core.facts).values(name="x", value="y"))
         with pytest.raises(CannotMove, match="not empty: its table facts"):
             moved(source, target)
 
@@ -162,7 +163,7 @@ def test_what_does_not_arrive_as_it_was_is_noticed(empty: Empty) -> None:
         fill(connection)
         with target.database.writing.begin() as writing:
             copied = moving.copy(connection, writing, lambda _table, _rows: None)
-            writing.execute(tables.users.update().values(name="Eve"))
+            writing.execute(core.users.update().values(name="Eve"))
             with pytest.raises(CannotMove, match="users did not arrive"):
                 moving.compare(writing, copied)
 

@@ -15,9 +15,9 @@ from sqlalchemy import Connection, insert, select
 from tapeline import compose
 from tapeline.errors import CannotStart, StoreUnavailable
 from tapeline.settings import Settings
-from tapeline.store import failures
+from tapeline.store.backends import failures
 from tapeline.store.store import Store
-from tapeline.store.tables import facts
+from tapeline.store.tables.core import facts
 from tests.store.disk import Disk, small_disk
 
 LARGE = "x" * 20_000

@@ -11,7 +11,7 @@ from sqlalchemy.exc import DBAPIError
 from tapeline.errors import StoreUnavailable
 from tapeline.settings import Settings
 from tapeline.store.store import Store
-from tapeline.store.tables import facts
+from tapeline.store.tables.core import facts
 from tests.conftest import run
 
 

@@ -16,7 +16,7 @@ from tapeline import compose
 from tapeline.errors import StoreBusy, StoreUnavailable
 from tapeline.settings import Settings
 from tapeline.store.store import Store
-from tapeline.store.tables import facts, members
+from tapeline.store.tables.core import facts, members
 from tests.conftest import run
 
 

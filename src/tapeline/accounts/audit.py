@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, Connection, insert, select
 
 from tapeline.accounts.actor import Actor
 from tapeline.store.rows import record as as_record
-from tapeline.store.tables import audit
+from tapeline.store.tables.core import audit
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):

@@ -8,7 +8,7 @@ import hmac
 import time
 
 from tapeline.ids import fingerprint, new_id
-from tapeline.store.sealing import Seal
+from tapeline.store.encryption import Seal
 
 LIFETIME = 400 * 24 * 3600  # the longest that browsers keep a cookie
 COOKIE = "tapeline_device_"

@@ -13,7 +13,7 @@ from tapeline.accounts.users import User
 from tapeline.errors import NoSuchInvitation
 from tapeline.ids import fingerprint, new_id, new_secret
 from tapeline.store.rows import record
-from tapeline.store.tables import invitations, projects
+from tapeline.store.tables.core import invitations, projects
 
 DAY = 24 * 3600
 

@@ -16,7 +16,7 @@ from tapeline.accounts.actor import Actor
 from tapeline.errors import Invalid, NoSuchToken, WrongKey
 from tapeline.ids import fingerprint, new_id, new_secret
 from tapeline.store.rows import record
-from tapeline.store.tables import keys
+from tapeline.store.tables.core import keys
 
 LONGEST_NAME = 120
 

@@ -17,7 +17,7 @@ from sqlalchemy import Connection, Select, delete, select, update
 from tapeline.errors import TooManyAttempts
 from tapeline.ids import fingerprint
 from tapeline.store import upsert
-from tapeline.store.tables import attempts
+from tapeline.store.tables.core import attempts
 
 QUARTER, DAY = 15 * 60, 24 * 3600  # seconds
 SHORTEST_WAIT, LONGEST_WAIT = 2.0, float(QUARTER)

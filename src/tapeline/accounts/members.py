@@ -19,7 +19,7 @@ from tapeline.errors import (
 )
 from tapeline.store import upsert
 from tapeline.store.rows import record
-from tapeline.store.tables import members, users
+from tapeline.store.tables.core import members, users
 
 Role = Literal["owner", "admin", "member", "viewer"]
 Right = Literal["see", "change_models", "use_keys", "manage", "own"]

@@ -6,7 +6,7 @@ keys, and stored nowhere. Once there is a first account it opens nothing.
 
 import hmac
 
-from tapeline.store.sealing import Seal
+from tapeline.store.encryption import Seal
 
 LENGTH, GROUP = 12, 4  # 48 bits, and attempts are counted
 

@@ -15,7 +15,7 @@ from tapeline.accounts.users import User
 from tapeline.errors import AccountDisabled, InvalidToken, NoSuchSignIn
 from tapeline.ids import fingerprint, new_id, new_secret
 from tapeline.store.rows import record
-from tapeline.store.tables import sign_ins, users
+from tapeline.store.tables.core import sign_ins, users
 
 Kind = Literal["browser", "token"]
 

@@ -12,7 +12,7 @@ from tapeline.errors import EmailTaken, Invalid, NoSuchUser
 from tapeline.ids import new_id
 from tapeline.store import upsert
 from tapeline.store.rows import record
-from tapeline.store.tables import users
+from tapeline.store.tables.core import users
 
 LONGEST_EMAIL = 254
 LONGEST_NAME = 120

@@ -15,25 +15,27 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
 from tapeline.errors import Problem
-from tapeline.http import errors, openapi, pages
-from tapeline.http.dispatch import Handler, handler
-from tapeline.http.docs_pages import show_docs
-from tapeline.http.edge import Edge
-from tapeline.http.events_api import EventsApi
-from tapeline.http.hosts import OurHosts
-from tapeline.http.metrics import CONTENT_TYPE, require_token
-from tapeline.http.rendering import STATIC
+from tapeline.http import openapi, page_routes
+from tapeline.http.core.dispatch import Handler, handler
+from tapeline.http.core.hosts import OurHosts
+from tapeline.http.core.rendering import STATIC
+from tapeline.http.core.services import Services
+from tapeline.http.events.api import EventsApi
+from tapeline.http.pages.docs import show_docs
+from tapeline.http.pages.page import handler as page_handler
+from tapeline.http.pages.web_app import BuiltFiles
 from tapeline.http.routes import ROUTES
-from tapeline.http.services import Services
-from tapeline.http.web_app import BuiltFiles
+from tapeline.http.wire import errors
+from tapeline.http.wire.edge import Edge
+from tapeline.http.wire.metrics import CONTENT_TYPE, require_token
 
 
 def build(services: Services) -> ASGIApp:
     by_path: dict[str, dict[str, Handler]] = {}
     for row in ROUTES:
         by_path.setdefault(row.path, {})[row.method] = handler(row, services)
-    for page in pages.PAGES:
-        by_path.setdefault(page.path, {})[page.method] = pages.handler(page, services)
+    for page in page_routes.PAGES:
+        by_path.setdefault(page.path, {})[page.method] = page_handler(page, services)
     by_path["/metrics"] = {"GET": _metrics(services)}
     by_path["/api/openapi.json"] = {"GET": _openapi()}
     by_path["/docs"] = by_path["/docs/{path:path}"] = {"GET": show_docs}

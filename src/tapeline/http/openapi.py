@@ -18,9 +18,9 @@ from tapeline.errors import (
     Unidentified,
     UnknownEncoding,
 )
-from tapeline.http import events_openapi
-from tapeline.http.endpoint import OPEN, Access, Endpoint, Nothing
-from tapeline.http.errors import ErrorShape, status_of
+from tapeline.http.core.endpoint import OPEN, Access, Endpoint, Nothing
+from tapeline.http.events import openapi
+from tapeline.http.wire.errors import ErrorShape, status_of
 
 ENCODINGS = ("application/json", "application/x-www-form-urlencoded", "multipart/form-data")
 SECURITY: dict[Access, list[dict[str, list[str]]]] = {
@@ -59,7 +59,7 @@ def document(routes: Sequence[Endpoint]) -> dict[str, Any]:
     paths: dict[str, dict[str, Any]] = {}
     for row, taken, given in zip(routes, takes, gives, strict=True):
         paths.setdefault(row.path, {})[row.method.lower()] = _operation(row, taken, given, error)
-    paths.update(events_openapi.paths(error))
+    paths.update(openapi.paths(error))
     schemas.pop("Nothing", None)
     return {
         "openapi": "3.1.0",

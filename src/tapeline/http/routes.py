@@ -28,26 +28,17 @@ from tapeline.errors import (
     WrongCredentials,
     WrongPassword,
 )
-from tapeline.http import (
-    answers,
-    auth_api,
-    deployment_api,
-    health,
-    project_stream,
-    results_api,
-    stream,
-    tape_api,
-    view_api,
-)
-from tapeline.http.auth_api import Done
-from tapeline.http.backtest_routes import BACKTESTS
-from tapeline.http.deploy_routes import DEPLOY_ROUTES
-from tapeline.http.endpoint import Access, Endpoint, Page
-from tapeline.http.shared_routes import SHARED
-from tapeline.http.view_api import Listed
+from tapeline.http.core import health
+from tapeline.http.core.answers import Done, Listed
+from tapeline.http.core.endpoint import Access, Endpoint, Page
+from tapeline.http.deployment import auth_api, projects_api
+from tapeline.http.deployment.routes import DEPLOY_ROUTES
+from tapeline.http.sharing.routes import SHARED
+from tapeline.http.view import account_api, answers, project_stream, results_api, stream, tape_api
+from tapeline.http.view.backtest_routes import BACKTESTS
 from tapeline.models.projects import OwnProject
-from tapeline.results.overview import Glance
-from tapeline.results.pnl import Pnl
+from tapeline.results.pnl.overview import Glance
+from tapeline.results.pnl.summary import Pnl
 
 get = partial(Endpoint, method="GET")
 post = partial(Endpoint, method="POST")
@@ -115,67 +106,71 @@ ROUTES: tuple[Endpoint, ...] = (
         once=False,
         errors=(InvalidToken,),
     ),
-    get(path="/api/me", reads=view_api.me, gives=view_api.Me),
+    get(path="/api/me", reads=account_api.me, gives=account_api.Me),
     patch(
         path="/api/me",
-        writes=view_api.change_me,
-        gives=view_api.Me,
-        takes=view_api.AccountChange,
+        writes=account_api.change_me,
+        gives=account_api.Me,
+        takes=account_api.AccountChange,
     ),
     post(
         path="/api/me/password",
-        prepares=view_api.verify_password_change,
-        writes=view_api.change_password,
-        gives=view_api.PasswordChanged,
-        takes=view_api.NewPassword,
+        prepares=account_api.verify_password_change,
+        writes=account_api.change_password,
+        gives=account_api.PasswordChanged,
+        takes=account_api.NewPassword,
         errors=(WrongPassword, TooManyAttempts),
     ),
-    get(path="/api/me/sign-ins", reads=view_api.list_sign_ins, gives=Listed[view_api.ShownSignIn]),
+    get(
+        path="/api/me/sign-ins",
+        reads=account_api.list_sign_ins,
+        gives=Listed[account_api.ShownSignIn],
+    ),
     delete(
         path="/api/me/sign-ins/{sign_in}",
-        writes=view_api.end_sign_in,
+        writes=account_api.end_sign_in,
         gives=Done,
         errors=(NoSuchSignIn,),
     ),
-    get(path="/api/me/audit", reads=view_api.my_audit, gives=Listed[Entry], query=Page),
+    get(path="/api/me/audit", reads=account_api.my_audit, gives=Listed[Entry], query=Page),
     # Projects
     post(
         path="/project/create",
-        writes=deployment_api.create_project,
-        gives=deployment_api.ProjectCreated,
-        takes=deployment_api.NewProject,
+        writes=projects_api.create_project,
+        gives=projects_api.ProjectCreated,
+        takes=projects_api.NewProject,
     ),
     get(
         path="/project/list",
-        reads=deployment_api.list_projects,
-        gives=list[deployment_api.ListedProject],
+        reads=projects_api.list_projects,
+        gives=list[projects_api.ListedProject],
     ),
-    get(path="/project/teams", reads=deployment_api.list_teams, gives=list[deployment_api.Team]),
+    get(path="/project/teams", reads=projects_api.list_teams, gives=list[projects_api.Team]),
     post(
         path="/project/delete",
         moves_runs=True,
-        writes=deployment_api.delete_project,
+        writes=projects_api.delete_project,
         gives=Done,
-        takes=deployment_api.ProjectRef,
+        takes=projects_api.ProjectRef,
         errors=(*in_project, PersonalProject),
     ),
     get(
         path="/api/projects/{project}",
-        reads=view_api.show_project,
-        gives=view_api.ShownProject,
+        reads=account_api.show_project,
+        gives=account_api.ShownProject,
         access=READER,
         errors=(NoSuchProject,),
     ),
     patch(
         path="/api/projects/{project}",
-        writes=view_api.change_project,
+        writes=account_api.change_project,
         gives=OwnProject,
-        takes=view_api.ProjectChange,
+        takes=account_api.ProjectChange,
         errors=in_project,
     ),
     get(
         path="/api/projects/{project}/audit",
-        reads=view_api.project_audit,
+        reads=account_api.project_audit,
         gives=Listed[Entry],
         query=Page,
         errors=in_project,
@@ -191,101 +186,101 @@ ROUTES: tuple[Endpoint, ...] = (
     # Members
     get(
         path="/api/projects/{project}/members",
-        reads=view_api.list_members,
+        reads=account_api.list_members,
         gives=Listed[Member],
         errors=in_project,
     ),
     patch(
         path="/api/projects/{project}/members/{user}",
-        writes=view_api.change_member,
+        writes=account_api.change_member,
         gives=Member,
-        takes=view_api.RoleChange,
+        takes=account_api.RoleChange,
         errors=(*in_project, NoSuchMember, LastOwner, PersonalProject),
     ),
     delete(
         path="/api/projects/{project}/members/{user}",
-        writes=view_api.remove_member,
+        writes=account_api.remove_member,
         gives=Done,
         errors=(*in_project, NoSuchMember, LastOwner, PersonalProject),
     ),
     get(
         path="/api/projects/{project}/invitations",
-        reads=view_api.list_invitations,
+        reads=account_api.list_invitations,
         gives=Listed[Invitation],
         errors=in_project,
     ),
     post(
         path="/api/projects/{project}/invitations",
-        writes=view_api.invite,
-        gives=view_api.MadeInvitation,
-        takes=view_api.NewInvitation,
+        writes=account_api.invite,
+        gives=account_api.MadeInvitation,
+        takes=account_api.NewInvitation,
         errors=in_project,
     ),
     delete(
         path="/api/projects/{project}/invitations/{invitation}",
-        writes=view_api.withdraw_invitation,
+        writes=account_api.withdraw_invitation,
         gives=Done,
         errors=(*in_project, NoSuchInvitation),
     ),
     post(
         path="/api/invitations/accept",
-        writes=view_api.accept_invitation,
+        writes=account_api.accept_invitation,
         gives=Offer,
-        takes=view_api.InvitationLink,
+        takes=account_api.InvitationLink,
         errors=(NoSuchInvitation, AlreadyMember),
     ),
     # Keys
     post(
         path="/project/generate-project-token",
-        writes=deployment_api.generate_key,
-        gives=deployment_api.GeneratedKey,
-        takes=deployment_api.NewKey,
+        writes=projects_api.generate_key,
+        gives=projects_api.GeneratedKey,
+        takes=projects_api.NewKey,
         once=False,
         errors=in_project,
     ),
     post(
         path="/project/list-tokens",
-        reads=deployment_api.list_keys,
-        gives=deployment_api.ListedKeys,
-        takes=deployment_api.ProjectRef,
+        reads=projects_api.list_keys,
+        gives=projects_api.ListedKeys,
+        takes=projects_api.ProjectRef,
         errors=in_project,
     ),
     post(
         path="/project/delete-project-token",
-        writes=deployment_api.delete_key,
+        writes=projects_api.delete_key,
         gives=Done,
-        takes=deployment_api.KeyRef,
+        takes=projects_api.KeyRef,
         errors=(*in_project, NoSuchToken),
     ),
     # Models
     post(
         path="/model/create-model",
         moves_models=True,
-        writes=deployment_api.create_model,
-        gives=deployment_api.ModelCreated,
-        takes=deployment_api.NewModel,
+        writes=projects_api.create_model,
+        gives=projects_api.ModelCreated,
+        takes=projects_api.NewModel,
         errors=in_project,
     ),
     post(
         path="/model/list",
-        reads=deployment_api.list_models,
-        gives=list[deployment_api.ListedModel],
-        takes=deployment_api.ProjectRef,
+        reads=projects_api.list_models,
+        gives=list[projects_api.ListedModel],
+        takes=projects_api.ProjectRef,
         errors=in_project,
     ),
     post(
         path="/model/details",
-        reads=deployment_api.model_details,
-        gives=deployment_api.ListedModel,
-        takes=deployment_api.ModelRef,
+        reads=projects_api.model_details,
+        gives=projects_api.ListedModel,
+        takes=projects_api.ModelRef,
         errors=(*in_project, NoSuchModel),
     ),
     post(
         path="/model/delete",
         moves_runs=True,
-        writes=deployment_api.delete_model,
+        writes=projects_api.delete_model,
         gives=Done,
-        takes=deployment_api.ModelRef,
+        takes=projects_api.ModelRef,
         errors=(*in_project, NoSuchModel),
     ),
     # What models did

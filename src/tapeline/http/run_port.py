@@ -15,15 +15,15 @@ from uvicorn.config import Config
 from uvicorn.server import ServerState
 
 from tapeline.errors import NoSuchPage, Problem
-from tapeline.http import errors
-from tapeline.http.dispatch import handler
-from tapeline.http.edge import Edge
-from tapeline.http.event_protocol import EventProtocol
-from tapeline.http.events_api import EventsApi
+from tapeline.http.core.dispatch import handler
+from tapeline.http.core.services import Services
+from tapeline.http.events.api import EventsApi
+from tapeline.http.events.protocol import EventProtocol
 from tapeline.http.routes import ROUTES
-from tapeline.http.services import Services
-from tapeline.http.tls_door import FIRST_LINE, LONGEST_LINE, TlsDoor
-from tapeline.runs import events_port, older_hosts
+from tapeline.http.wire import errors
+from tapeline.http.wire.edge import Edge
+from tapeline.http.wire.tls_door import FIRST_LINE, LONGEST_LINE, TlsDoor
+from tapeline.runs.engines import events_port, older_hosts
 from tapeline.runs.shim.forward import TLS_SOCKET
 
 TIME = "/time"

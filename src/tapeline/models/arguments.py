@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from tapeline.errors import Invalid
-from tapeline.models.manifest import DEEPEST, is_plain
+from tapeline.models.archives.manifest import DEEPEST, is_plain
 
 LONGEST = 100_000
 LONGEST_LITERAL = 10_000

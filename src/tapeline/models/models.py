@@ -12,8 +12,8 @@ from tapeline.accounts.members import Right
 from tapeline.errors import Invalid, NoSuchModel, NoSuchProject
 from tapeline.ids import new_id
 from tapeline.models.texts import checked_description, checked_name
-from tapeline.store import tables
 from tapeline.store.rows import record
+from tapeline.store.tables import core
 
 ModelType = Literal["strategy", "screener"]
 
@@ -47,7 +47,7 @@ def create(
         description=checked_description(description),
         created_at=time.time(),
     )
-    connection.execute(insert(tables.models).values(msgspec.structs.asdict(model)))
+    connection.execute(insert(core.models).values(msgspec.structs.asdict(model)))
     audit.record(
         connection,
         actor,
@@ -61,7 +61,7 @@ def create(
 
 def of_project(connection: Connection, actor: Actor, project_id: str) -> list[Model]:
     members.require(connection, actor, project_id, "see")
-    models = tables.models
+    models = core.models
     query = (
         select(models)
         .where(models.c.project_id == project_id)
@@ -72,7 +72,7 @@ def of_project(connection: Connection, actor: Actor, project_id: str) -> list[Mo
 
 def of_user(connection: Connection, user_id: str) -> list[Model]:
     """All models of all projects of a person, newest first."""
-    models, own = tables.models, tables.members
+    models, own = core.models, core.members
     query = (
         select(models)
         .join(own, own.c.project_id == models.c.project_id)
@@ -84,7 +84,7 @@ def of_user(connection: Connection, user_id: str) -> list[Model]:
 
 def get(connection: Connection, actor: Actor, project_id: str, model_id: str) -> Model:
     members.require(connection, actor, project_id, "see")
-    models = tables.models
+    models = core.models
     row = connection.execute(
         select(models).where(models.c.id == model_id, models.c.project_id == project_id)
     ).first()
@@ -101,7 +101,7 @@ def find(
     right: Right = "see",
 ) -> Model:
     """A model by its id alone, or in the project that the caller names."""
-    models = tables.models
+    models = core.models
     if project_id is not None:
         members.require(connection, actor, project_id, "see")
     row = connection.execute(select(models).where(models.c.id == model_id)).first()
@@ -119,7 +119,7 @@ def change(connection: Connection, actor: Actor, model: Model, **changes: str) -
     new = {name: text for name, text in changes.items() if getattr(model, name) != text}
     if not new:
         return model
-    connection.execute(update(tables.models).where(tables.models.c.id == model.id).values(**new))
+    connection.execute(update(core.models).where(core.models.c.id == model.id).values(**new))
     audit.record(
         connection,
         actor,
@@ -134,7 +134,7 @@ def change(connection: Connection, actor: Actor, model: Model, **changes: str) -
 def remove(connection: Connection, actor: Actor, project_id: str, model_id: str) -> None:
     members.require(connection, actor, project_id, "change_models")
     model = get(connection, actor, project_id, model_id)
-    delete_rows(connection, tables.models.c.id == model_id)
+    delete_rows(connection, core.models.c.id == model_id)
     audit.record(
         connection,
         actor,
@@ -148,11 +148,11 @@ def remove(connection: Connection, actor: Actor, project_id: str, model_id: str)
 def delete_rows(connection: Connection, which: ColumnElement[bool]) -> list[str]:
     """Every deletion goes this way, of projects too: what else belongs to the models is cleared
     later, by those who look for it."""
-    models = tables.models
+    models = core.models
     ids = list(connection.scalars(select(models.c.id).where(which)))
     now = time.time()
     if ids:
-        connection.execute(insert(tables.deleted_models), [{"id": one, "at": now} for one in ids])
+        connection.execute(insert(core.deleted_models), [{"id": one, "at": now} for one in ids])
     connection.execute(delete(models).where(which))
     return ids
 

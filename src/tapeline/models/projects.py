@@ -13,8 +13,8 @@ from tapeline.errors import NoSuchProject, PersonalProject
 from tapeline.ids import new_id
 from tapeline.models import models
 from tapeline.models.texts import checked_description, checked_name
-from tapeline.store import tables
 from tapeline.store.rows import record
+from tapeline.store.tables import core
 
 
 class Project(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,7 +60,7 @@ def get(connection: Connection, actor: Actor, project_id: str) -> OwnProject:
     role = members.require(connection, actor, project_id, "see")
     if actor.kind == "account":
         return _own(connection, actor.id, project_id)[0]
-    projects = tables.projects
+    projects = core.projects
     row = connection.execute(
         select(projects, _model_count()).where(projects.c.id == project_id)
     ).one()
@@ -82,7 +82,7 @@ def change(
     if description is not None:
         changes["description"] = checked_description(description)
     if changes:
-        projects = tables.projects
+        projects = core.projects
         connection.execute(update(projects).where(projects.c.id == project_id).values(changes))
         audit.record(
             connection,
@@ -98,11 +98,11 @@ def change(
 def remove(connection: Connection, actor: Actor, project_id: str) -> None:
     """Delete a project with all that belongs to it. The audit stays, for whoever did it."""
     members.require(connection, actor, project_id, "own")
-    users, projects = tables.users, tables.projects
+    users, projects = core.users, core.projects
     if connection.scalar(select(users.c.id).where(users.c.id == project_id)) is not None:
         raise PersonalProject
     name = connection.scalar(select(projects.c.name).where(projects.c.id == project_id))
-    models.delete_rows(connection, tables.models.c.project_id == project_id)
+    models.delete_rows(connection, core.models.c.project_id == project_id)
     if not connection.execute(delete(projects).where(projects.c.id == project_id)).rowcount:
         raise NoSuchProject
     audit.record(
@@ -124,7 +124,7 @@ def _insert(
         description=checked_description(description),
         created_at=time.time(),
     )
-    connection.execute(insert(tables.projects).values(msgspec.structs.asdict(project)))
+    connection.execute(insert(core.projects).values(msgspec.structs.asdict(project)))
     members.join(connection, project.id, owner.id, "owner")
     return project
 
@@ -132,11 +132,11 @@ def _insert(
 def _own(
     connection: Connection, user_id: str | None, project_id: str | None = None
 ) -> list[OwnProject]:
-    projects = tables.projects
+    projects = core.projects
     query = (
-        select(projects, tables.members.c.role, _model_count())
-        .join(tables.members, tables.members.c.project_id == projects.c.id)
-        .where(tables.members.c.user_id == user_id)
+        select(projects, core.members.c.role, _model_count())
+        .join(core.members, core.members.c.project_id == projects.c.id)
+        .where(core.members.c.user_id == user_id)
         .order_by(projects.c.created_at.desc(), projects.c.id)
     )
     if project_id is not None:
@@ -145,11 +145,11 @@ def _own(
 
 
 def _model_count() -> Label[int]:
-    models = tables.models
+    models = core.models
     return (
         select(func.count())
         .select_from(models)
-        .where(models.c.project_id == tables.projects.c.id)
+        .where(models.c.project_id == core.projects.c.id)
         .scalar_subquery()
         .label("models")
     )

@@ -16,8 +16,8 @@ from tapeline.errors import Invalid, NoSuchStarter, StarterNameTaken
 from tapeline.models import starters
 from tapeline.models.models import Model
 from tapeline.models.versions import Version
-from tapeline.store.run_tables import published_starters, versions
-from tapeline.store.tables import models
+from tapeline.store.tables.core import models
+from tapeline.store.tables.runs import published_starters, versions
 
 NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?")
 

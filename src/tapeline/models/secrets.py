@@ -12,9 +12,9 @@ from tapeline.accounts.actor import Actor
 from tapeline.errors import Invalid, NoSuchSecret
 from tapeline.models.models import Model
 from tapeline.store import upsert
+from tapeline.store.encryption import Seal
 from tapeline.store.rows import record
-from tapeline.store.run_tables import secrets
-from tapeline.store.sealing import Seal
+from tapeline.store.tables.runs import secrets
 
 NAME = re.compile(r"[A-Z_][A-Z0-9_]{0,127}")
 LONGEST_VALUE = 32_768

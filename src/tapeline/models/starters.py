@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from tapeline.errors import NoSuchPage
-from tapeline.models.archive import ROOT
+from tapeline.models.archives.archive import ROOT
 
 HERE = Path(__file__).parents[1] / "examples"  # in a wheel
 BESIDE = Path(__file__).parents[3] / "examples"  # in a checkout

@@ -12,7 +12,7 @@ from tapeline.accounts import members
 from tapeline.accounts.actor import Actor
 from tapeline.errors import Invalid, MissingField, UnknownPython
 from tapeline.models import models, plans, texts, versions
-from tapeline.models.manifest import Manifest
+from tapeline.models.archives.manifest import Manifest
 from tapeline.models.models import Model
 from tapeline.models.plans import Plan
 from tapeline.models.versions import Version

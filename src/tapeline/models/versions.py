@@ -11,10 +11,10 @@ from tapeline.accounts import audit
 from tapeline.accounts.actor import Actor
 from tapeline.errors import NoSuchModel, NoSuchVersion
 from tapeline.ids import new_id
-from tapeline.models.manifest import Manifest
+from tapeline.models.archives.manifest import Manifest
 from tapeline.models.models import Model
-from tapeline.store.run_tables import versions
-from tapeline.store.tables import models
+from tapeline.store.tables.core import models
+from tapeline.store.tables.runs import versions
 
 
 class Version(msgspec.Struct, frozen=True, kw_only=True):

@@ -7,8 +7,8 @@ import msgspec
 from sqlalchemy import Connection, func, select
 
 from tapeline.store.rows import record
-from tapeline.store.run_tables import runs
-from tapeline.store.tables import models
+from tapeline.store.tables.core import models
+from tapeline.store.tables.runs import runs
 
 Kind = Literal["live", "backtest", "screener"]
 State = Literal[

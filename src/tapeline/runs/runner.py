@@ -7,28 +7,30 @@ from contextlib import suppress
 from tapeline.background import Background
 from tapeline.errors import CannotRunModels, NotSupervised
 from tapeline.logs import Log
-from tapeline.runs import beside, identity, substitutes
-from tapeline.runs import host as hosts
-from tapeline.runs.bell import Bell
-from tapeline.runs.collector import Collector
-from tapeline.runs.environments import Environments
-from tapeline.runs.host import Host
-from tapeline.runs.installations import Installer
-from tapeline.runs.interpreters import Found
-from tapeline.runs.keeper import NAME as SUPERVISOR
-from tapeline.runs.keeper import Keeper
-from tapeline.runs.local_engine import LocalEngine
-from tapeline.runs.remains import keep_removing
-from tapeline.runs.sampling import Sampling
-from tapeline.runs.tidying import Tidying
+from tapeline.runs import host_identity
+from tapeline.runs.engines import host_check as hosts
+from tapeline.runs.engines import runtime_files
+from tapeline.runs.engines.host_check import Host
+from tapeline.runs.engines.local import LocalEngine
+from tapeline.runs.engines.model_files import keep_removing
+from tapeline.runs.environments import substitutes
+from tapeline.runs.environments.cache import Environments
+from tapeline.runs.environments.install_boxes import Installer
+from tapeline.runs.environments.interpreters import Found
+from tapeline.runs.supervision.bell import Bell
+from tapeline.runs.supervision.cleanup import Tidying
+from tapeline.runs.supervision.collector import Collector
+from tapeline.runs.supervision.executor import NAME as SUPERVISOR
+from tapeline.runs.supervision.executor import Keeper
+from tapeline.runs.supervision.sampling import Sampling
 from tapeline.settings import Settings
 from tapeline.store.blobs import Blobs
-from tapeline.store.sealing import Seal
+from tapeline.store.encryption import Seal
 from tapeline.store.store import Store
-from tapeline.tape.append import Appender
-from tapeline.tape.quotas import Quotas
-from tapeline.tape.staging import Staging
-from tapeline.tape.watchers import Watchers
+from tapeline.tape.append.appending import Appender
+from tapeline.tape.append.quotas import Quotas
+from tapeline.tape.append.watchers import Watchers
+from tapeline.tape.backtest_results.staging import Staging
 
 log = Log(__name__)
 
@@ -142,7 +144,7 @@ class Runner:
     def _engine(self, host: Host) -> LocalEngine:
         settings = self._settings
         installer = Installer(
-            runtime=beside.folders()[0],
+            runtime=runtime_files.folders()[0],
             index=settings.package_index,
             extra_indexes=settings.package_index_extra,
             substitutes=substitutes.by_package() if settings.package_substitutes else {},
@@ -161,7 +163,7 @@ class Runner:
             self._blobs,
             self._interpreters,
             environments,
-            identity.settle(settings.data / "host", self._store.database.claim),
+            host_identity.settle(settings.data / "host", self._store.database.claim),
             host.confinement(unsafe=settings.unsafe_no_sandbox),
             self._background,
         )

@@ -1,17 +1,13 @@
 """Everything that belongs to a model, table by table: the one list that every deletion goes by.
 
 Some rows go with the model's own row; what hangs on its tape may be millions of rows, and goes in
-portions (`tape/clearing.py`). A table that says whose model it is and stands nowhere here fails a
-test. What a model has on a host's disk is in `runs/remains.py`.
+portions (`tape/cleanup.py`). A table that says whose model it is and stands nowhere here fails a
+test. What a model has on a host's disk is in `runs/engines/model_files.py`.
 """
 
 from sqlalchemy import Table
 
-from tapeline.store.ledger_tables import books, curves, entries, ledgers, places, sketches
-from tapeline.store.result_tables import discards, report_pieces, reports, trials
-from tapeline.store.run_tables import published_starters, runs, samples, secrets, versions
-from tapeline.store.share_tables import share_visits, shares
-from tapeline.store.tables import (
+from tapeline.store.tables.core import (
     answers,
     attempts,
     audit,
@@ -25,7 +21,11 @@ from tapeline.store.tables import (
     sign_ins,
     users,
 )
-from tapeline.store.tape_tables import (
+from tapeline.store.tables.ledger import books, curves, entries, ledgers, places, sketches
+from tapeline.store.tables.results import discards, report_pieces, reports, trials
+from tapeline.store.tables.runs import published_starters, runs, samples, secrets, versions
+from tapeline.store.tables.shares import share_visits, shares
+from tapeline.store.tables.tape import (
     backtests,
     checkpoints,
     orders,

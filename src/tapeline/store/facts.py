@@ -5,7 +5,7 @@ import time
 from sqlalchemy import Connection, select
 
 from tapeline.store import upsert
-from tapeline.store.tables import facts
+from tapeline.store.tables.core import facts
 
 
 def claim(connection: Connection, name: str, value: str) -> bool:

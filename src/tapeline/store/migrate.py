@@ -12,8 +12,8 @@ from sqlalchemy import Connection, Engine, inspect, text
 
 from tapeline.errors import CannotStart
 from tapeline.logs import Log
-from tapeline.store import sqlite
-from tapeline.store.database import Database
+from tapeline.store.backends import sqlite
+from tapeline.store.backends.database import Database
 
 log = Log(__name__)
 
@@ -91,7 +91,7 @@ def _lock(database: Database) -> Iterator[None]:
 
 @contextmanager
 def _postgres_lock(engine: Engine) -> Iterator[Connection]:
-    from tapeline.store import postgres  # noqa: PLC0415
+    from tapeline.store.backends import postgres  # noqa: PLC0415
 
     with engine.connect() as connection:
         postgres.lock_for_migration(connection)

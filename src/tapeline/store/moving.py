@@ -12,18 +12,12 @@ import msgspec
 from sqlalchemy import JSON, Connection, Table, Text, cast, func, inspect, select, text
 
 from tapeline.errors import CannotMove
-from tapeline.store import (
-    bulk,
-    ledger_tables,
-    result_tables,
-    run_tables,
-    share_tables,
-    tape_tables,
-)
-from tapeline.store.tables import metadata
+from tapeline.store import bulk
+from tapeline.store.tables import ledger, results, runs, shares, tape
+from tapeline.store.tables.core import metadata
 
 # Imported for the tables they add to the metadata.
-PARTS = (ledger_tables, result_tables, run_tables, share_tables, tape_tables)
+PARTS = (ledger, results, runs, shares, tape)
 AT_ONCE = 500  # rows
 _LARGE = 1 << 256
 
@@ -113,7 +107,7 @@ def _insert(target: Connection, table: Table, rows: list[Row]) -> None:
     if target.dialect.name == "sqlite":
         bulk.insert(target, table, tuple(column.name for column in table.columns), rows)
         return
-    from tapeline.store import postgres  # noqa: PLC0415 - SQLite stays light
+    from tapeline.store.backends import postgres  # noqa: PLC0415 - SQLite stays light
 
     postgres.take_in(target, table, rows)
 

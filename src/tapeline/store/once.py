@@ -13,8 +13,8 @@ from sqlalchemy import Connection, delete, select, update
 
 from tapeline.errors import IdempotencyKeyReused, Invalid
 from tapeline.store import upsert
-from tapeline.store.sealing import Seal
-from tapeline.store.tables import answers
+from tapeline.store.encryption import Seal
+from tapeline.store.tables.core import answers
 
 KEPT_SECONDS = 24 * 3600
 LONGEST_KEY = 255

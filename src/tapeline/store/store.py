@@ -16,8 +16,8 @@ from sqlalchemy import Connection
 from tapeline.errors import StoreUnavailable
 from tapeline.logs import Log
 from tapeline.settings import Settings
-from tapeline.store import failures
-from tapeline.store.database import open_database
+from tapeline.store.backends import failures
+from tapeline.store.backends.database import open_database
 from tapeline.store.writer import UNKNOWN, Writer
 
 log = Log(__name__)

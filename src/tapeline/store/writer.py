@@ -20,10 +20,11 @@ from sqlalchemy.exc import DBAPIError
 
 from tapeline.errors import StoreBusy, StoreUnavailable
 from tapeline.logs import Log
-from tapeline.store import facts, failures
+from tapeline.store import facts
+from tapeline.store.backends import failures
 
 if TYPE_CHECKING:
-    from tapeline.store.witness import Mark, Witness
+    from tapeline.store.backends.lost_commits import Mark, Witness
 
 log = Log(__name__)
 

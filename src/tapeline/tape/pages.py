@@ -8,12 +8,12 @@ from collections.abc import Iterator
 
 import msgspec
 
-from tapeline.tape.seals import Record
+from tapeline.tape.events.stored_event import StoredEvent
 
 PAGE = 128 * 1024  # bytes of bodies, about: what a reader has to unpack for one event of it
 
 pack = msgspec.msgpack.Encoder().encode
-unpack = msgspec.msgpack.Decoder(list[Record]).decode
+unpack = msgspec.msgpack.Decoder(list[StoredEvent]).decode
 
 
 def length(content: bytes) -> int:
@@ -24,7 +24,7 @@ def length(content: bytes) -> int:
     return int.from_bytes(content[1 : 3 if head == 0xDC else 5], "big")
 
 
-def paged(records: list[Record]) -> Iterator[tuple[int, bytes]]:
+def paged(records: list[StoredEvent]) -> Iterator[tuple[int, bytes]]:
     """The pages of one channel's records: the number of the first event, and the content."""
     start, size = 0, 0
     for place, record in enumerate(records):

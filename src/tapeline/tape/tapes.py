@@ -9,11 +9,11 @@ from tapeline.accounts import keys, members
 from tapeline.accounts.actor import Actor
 from tapeline.errors import NoSuchModel, NoSuchProject
 from tapeline.store import upsert
-from tapeline.store.run_tables import runs
-from tapeline.store.tables import keys as key_table
-from tapeline.store.tables import models
-from tapeline.store.tape_tables import tapes
-from tapeline.tape.seals import GENESIS
+from tapeline.store.tables.core import keys as key_table
+from tapeline.store.tables.core import models
+from tapeline.store.tables.runs import runs
+from tapeline.store.tables.tape import tapes
+from tapeline.tape.proof.seals import GENESIS
 
 HEAD = (tapes.c.no, tapes.c.seq, tapes.c.link, tapes.c.counts, tapes.c.bytes)
 

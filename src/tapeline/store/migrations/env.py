@@ -2,14 +2,14 @@
 
 from alembic import context
 
-from tapeline.store import (  # noqa: F401 - they add their tables to it
-    ledger_tables,
-    result_tables,
-    run_tables,
-    share_tables,
-    tape_tables,
+from tapeline.store.tables import (  # noqa: F401 - they add their tables to it
+    ledger,
+    results,
+    runs,
+    shares,
+    tape,
 )
-from tapeline.store.tables import metadata
+from tapeline.store.tables.core import metadata
 
 context.configure(
     connection=context.config.attributes["connection"],

@@ -1,0 +1,1 @@
+"""Commands about servers, projects, members and keys."""

@@ -1,0 +1,96 @@
+"""`tapeline legacy-proxy`: clients that have the older platform's hosts written into them."""
+
+import shlex
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tapeline import settings
+from tapeline.cli.account.legacy_relay import Relay
+from tapeline.cli.server.session import Session
+from tapeline.cli.terminal.command import SERVER, spoken
+from tapeline.cli.terminal.failures import Failure
+from tapeline.runs.engines import older_hosts
+
+# Python opens pages with the program that BROWSER names; this one knows where they are now.
+BROWSER = """#!{python}
+import os, sys
+os.environ.pop("BROWSER", None)
+import webbrowser
+webbrowser.open(sys.argv[1].replace("https://{host}", {server!r}, 1))
+"""
+
+
+@spoken(
+    "tapeline legacy-proxy -- blankly deploy",
+    "tapeline legacy-proxy --server https://tape.example.com -- python bot.py",
+    options=SERVER,
+)
+def legacy_proxy(
+    context: typer.Context,
+    command: Annotated[
+        list[str] | None,
+        typer.Argument(help="A command to run with it, after `--`.", show_default=False),
+    ] = None,
+    port: Annotated[int, typer.Option(help="Where it listens; 0 picks a port.", min=0)] = 0,
+) -> None:
+    """Run a client of an older platform against your server, unchanged.
+
+    It is given a proxy that answers for events, deploy and app.blankly.finance with your server,
+    and lets everything else through. Nothing on this computer is changed. Without a command it
+    prints the variables to set and runs until Ctrl-C.
+    """
+    session = Session(context.obj)
+    if "https" in urllib.request.getproxies():
+        raise Failure(
+            "HTTPS_PROXY is set, and this proxy cannot be reached through another one."
+            " Unset it for this command, or run it where there is none"
+        )
+    folder = settings.client_variables().folder
+    authority = older_hosts.authority(folder)
+    with Relay(port, session.profile.url, authority.context()) as relay:
+        variables = _variables(relay, folder, authority)
+        if command:
+            raise typer.Exit(_run(relay, command, variables))
+        _explain(session, variables)
+        relay.serve_forever()
+
+
+def _variables(relay: Relay, folder: Path, authority: older_hosts.Authority) -> dict[str, str]:
+    bundle, browser = folder / "older-hosts-trusted.pem", folder / "older-hosts-browser"
+    bundle.write_bytes(older_hosts.trusted_by_system() + authority.pem())
+    browser.write_text(
+        BROWSER.format(python=sys.executable, host=older_hosts.HOSTS[-1], server=relay.to.geturl())
+    )
+    browser.chmod(0o700)
+    proxies = dict.fromkeys(("HTTPS_PROXY", "https_proxy"), relay.address)
+    trust = dict.fromkeys(("REQUESTS_CA_BUNDLE", "SSL_CERT_FILE"), str(bundle))
+    return {**proxies, **trust, "BROWSER": str(browser)}
+
+
+def _run(relay: Relay, command: list[str], variables: dict[str, str]) -> int:
+    """Its exit status. Ctrl-C is the command's own to handle: it gets it from the terminal too."""
+    try:
+        process = subprocess.Popen(command, env=settings.variables_with(variables))  # noqa: S603
+    except OSError as error:
+        raise Failure(f"{command[0]} could not be started: {error.strerror}") from error
+    while process.poll() is None:
+        try:
+            relay.handle_request()
+        except KeyboardInterrupt:
+            continue
+    return process.returncode if process.returncode >= 0 else 128 - process.returncode
+
+
+def _explain(session: Session, variables: dict[str, str]) -> None:
+    if session.screen.as_json:
+        session.screen.json(variables)
+        return
+    session.screen.note(f"Answering for {', '.join(older_hosts.HOSTS)} with {session.profile.url}.")
+    session.screen.note("In the shell where the client runs:")
+    for name, value in variables.items():
+        typer.echo(f"export {name}={shlex.quote(value)}")  # whole, to be copied

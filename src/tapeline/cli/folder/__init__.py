@@ -1,0 +1,1 @@
+"""A model's folder: its manifest, what belongs into an archive, packing and unpacking."""

@@ -1,0 +1,128 @@
+"""`tapeline start`, `stop`, `rollback` and `delete`: what runs of a model, and whether."""
+
+import time
+from typing import Annotated, Any
+
+import typer
+
+from tapeline.cli.server.following import ENDED, follow_live, require_alive, run_of
+from tapeline.cli.server.options import Model, ModelOption, Yes
+from tapeline.cli.server.session import Session, confirm
+from tapeline.cli.terminal.command import spoken
+from tapeline.cli.terminal.failures import Failure, NotFound
+
+LOOKED_EVERY = 0.2
+PATIENCE = 60.0  # seconds that a stop may take before we stop looking on
+
+Detach = Annotated[bool, typer.Option("--detach", "-d", help="Do not wait for it.")]
+Plan = Annotated[str | None, typer.Option("--plan", help="Memory and processor, such as micro.")]
+
+
+@spoken("tapeline start", "tapeline start Trend --plan small")
+def start(
+    context: typer.Context, model: Model = None, plan: Plan = None, detach: Detach = False
+) -> None:
+    """Run a model's newest version live."""
+    session = Session.of(context)
+    _run(session, session.model(model), None, plan, detach)
+
+
+@spoken("tapeline rollback 3", "tapeline rollback 3 --model Trend")
+def rollback(
+    context: typer.Context,
+    version: Annotated[str, typer.Argument(help="Its number, such as 3.", show_default=False)],
+    model: ModelOption = None,
+    detach: Detach = False,
+) -> None:
+    """Run an older version live again."""
+    session = Session.of(context)
+    found = session.model(model)
+    _run(session, found, version_id(session, found, version), None, detach)
+
+
+@spoken("tapeline stop", "tapeline stop Trend", "tapeline stop Trend --run k3vx8q…")
+def stop(
+    context: typer.Context,
+    model: Model = None,
+    run: Annotated[
+        str | None, typer.Option("--run", help="One run, such as a backtest that takes too long.")
+    ] = None,
+    detach: Detach = False,
+) -> None:
+    """Stop what runs live of a model, or one run."""
+    session = Session.of(context)
+    found = session.model(model)
+    name, model_id = found["name"], found["id"]
+    if run is None:
+        current = session.find_model(model_id)["run"]
+        if current is None or current["state"] in ENDED:
+            session.screen.done(f"{name} does not run.", {"status": "success", "run": current})
+            return
+        session.wire.post("/model/kill", modelId=model_id, projectId=found["projectId"])
+        run = str(current["run_id"])
+    else:
+        session.wire.post(f"/api/models/{model_id}/runs/{run}/stop")
+    ended = run_of(session, model_id, run) if detach else _wait_for_end(session, model_id, run)
+    session.screen.done(
+        f"{name} is {'being ' if detach else ''}stopped.", {"status": "success", "run": ended}
+    )
+
+
+@spoken("tapeline delete Trend", "tapeline delete Trend --yes")
+def delete(
+    context: typer.Context,
+    model: Annotated[str, typer.Argument(help="Id or name.", show_default=False)],
+    yes: Yes = False,
+) -> None:
+    """Delete a model with everything that belongs to it.
+
+    Its versions, orders, logs, backtests and secrets are gone for good.
+    """
+    session = Session.of(context)
+    found = session.model(model)
+    confirm(session, f"Delete {found['name']} ({found['id']}) with all it ever did?", yes=yes)
+    session.wire.post("/model/delete", modelId=found["id"], projectId=found["projectId"])
+    session.screen.done(f"{found['name']} is deleted.")
+
+
+def version_id(session: Session, model: dict[str, Any], wanted: str) -> str:
+    """By its number, with or without a v, or by its id."""
+    number = wanted.lower().removeprefix("v")
+    for one in session.everything(f"/api/models/{model['id']}/versions", None):
+        if wanted == one["version_id"] or number == str(one["version"]):
+            return str(one["version_id"])
+    raise NotFound(
+        f"{model['name']} has no version {wanted}. See which there are with: tapeline versions"
+    )
+
+
+def _run(
+    session: Session, model: dict[str, Any], version: str | None, plan: str | None, detach: bool
+) -> None:
+    lines = session.wire.get(f"/api/models/{model['id']}/logs", limit=1)["items"]
+    started = session.wire.post(
+        "/model/run",
+        modelId=model["id"],
+        projectId=model["projectId"],
+        versionId=version,
+        plan=plan,
+    )
+    called = f"Version {started['version']} of {model['name']}"
+    run = None
+    if not detach:
+        after = int(lines[0]["seq"]) if lines else 0
+        run = follow_live(session, started, after, forever=False)
+    page = session.page_of(model)
+    session.screen.done(page, {**started, "url": page, "run": run})
+    if run is not None:
+        require_alive(session, run, called)
+
+
+def _wait_for_end(session: Session, model_id: str, run_id: str) -> dict[str, Any]:
+    until = time.monotonic() + PATIENCE
+    while time.monotonic() < until:
+        run = run_of(session, model_id, run_id)
+        if run["state"] in ENDED:
+            return run
+        time.sleep(LOOKED_EVERY)
+    raise Failure("It was told to stop and still cleans up. Look again with: tapeline ps")

@@ -1,0 +1,69 @@
+"""`tapeline versions` and `tapeline runs`: what was uploaded of a model, and how it ran."""
+
+import typer
+
+from tapeline.cli.server.options import Count, Model
+from tapeline.cli.server.session import Session
+from tapeline.cli.terminal import screen
+from tapeline.cli.terminal.command import spoken
+from tapeline.cli.terminal.screen import state
+
+
+@spoken("tapeline versions", "tapeline versions Trend --json")
+def versions(context: typer.Context, model: Model = None, number: Count = 20) -> None:
+    """List a model's versions."""
+    session = Session.of(context)
+    found = session.model(model)
+    items = session.everything(f"/api/models/{found['id']}/versions", number)
+    if session.choices.as_json:
+        session.screen.json(items)
+        return
+    live = (session.find_model(found["id"])["run"] or {}).get("version_id")
+    session.screen.table(
+        ["", ">version", "when", "python", "plan", ">size", "~note"],
+        [
+            [
+                "*" if one["version_id"] == live else "",
+                one["version"],
+                screen.ago(one["created_at"]),
+                one["python_version"],
+                one["plan"],
+                screen.size(one["size"]),
+                one["description"],
+            ]
+            for one in items
+        ],
+        empty=f"Nothing was uploaded for {found['name']} yet. Do it with: tapeline deploy",
+    )
+
+
+@spoken("tapeline runs", "tapeline runs Trend -n 5 --json")
+def runs(context: typer.Context, model: Model = None, number: Count = 20) -> None:
+    """List a model's runs and how they ended."""
+    session = Session.of(context)
+    found = session.model(model)
+    items = session.everything(f"/api/models/{found['id']}/runs", number)
+    if session.choices.as_json:
+        session.screen.json(items)
+        return
+    session.screen.table(
+        ["run", "kind", ">ver", "state", "started", "?for", "?>restarts", "~reason"],
+        [
+            [
+                one["run_id"],
+                one["kind"],
+                one["version"],
+                state(one["state"]),
+                screen.ago(one["started_at"]),
+                _lasted(one["started_at"], one["ended_at"]),
+                one["restarts"],
+                (one["reason"] or "").partition("\n")[0],
+            ]
+            for one in items
+        ],
+        empty=f"{found['name']} never ran. Run it with: tapeline start",
+    )
+
+
+def _lasted(started: float | None, ended: float | None) -> str:
+    return "-" if started is None or ended is None else screen.span(max(0.0, ended - started))

@@ -1,0 +1,119 @@
+"""`tapeline ps`: the models of a project at a glance."""
+
+import time
+from typing import Annotated, Any
+
+import typer
+
+from tapeline.cli.server.session import Session
+from tapeline.cli.server.wire import Missing
+from tapeline.cli.terminal import screen
+from tapeline.cli.terminal.command import spoken
+from tapeline.cli.terminal.screen import signed, state, table_of
+
+EVERY = 2.0  # seconds between two looks
+NEARLY_FULL = 0.8  # of the quota of a tape
+GOING = {"pending", "installing", "running", "restarting", "stopping"}
+
+
+@spoken("tapeline ps", "tapeline ps --watch", "tapeline ps --running --json")
+def ps(
+    context: typer.Context,
+    running: Annotated[
+        bool, typer.Option("--running", "-r", help="Only those that run, or are about to.")
+    ] = False,
+    watch: Annotated[
+        bool, typer.Option("--watch", "-w", help="Look again every two seconds, until Ctrl-C.")
+    ] = False,
+) -> None:
+    """Show the models of a project and how they do."""
+    session = Session.of(context)
+    if watch:
+        _watch(session, running)
+    elif session.choices.as_json:
+        session.screen.json(_found(session, running))
+    else:
+        found = _found(session, running)
+        nothing = "no running models" if running else "no models yet. Make one: tapeline init"
+        empty = f"Project {session.project['name']} has {nothing}"
+        session.screen.table(_columns(found), map(_row_for(found), found), empty=empty)
+
+
+def _watch(session: Session, running: bool) -> None:
+    if session.choices.as_json or not session.screen.out.is_terminal:
+        while True:
+            session.screen.json_line(_found(session, running))
+            time.sleep(EVERY)
+    from rich.live import Live  # noqa: PLC0415
+
+    def picture() -> Any:
+        found = _found(session, running)
+        rows = list(map(_row_for(found), found))
+        return table_of(_columns(found), rows, session.screen.out.width)
+
+    with Live(picture(), console=session.screen.out, auto_refresh=False) as live:
+        while True:
+            time.sleep(EVERY)
+            live.update(picture(), refresh=True)
+
+
+def _found(session: Session, running: bool) -> list[dict[str, Any]]:
+    glances = _glances(session)
+    found = []
+    for one in session.models():
+        try:
+            shown = session.wire.get(f"/api/models/{one['id']}")
+        except Missing:
+            continue  # deleted in this moment
+        shown["pnl"] = glances.get(one["id"], {}).get("pnl")
+        if not running or (shown["run"] or {}).get("state") in GOING:
+            found.append(shown)
+    return found
+
+
+def _glances(session: Session) -> dict[str, dict[str, Any]]:
+    """Results of all models in one answer; a server of an older version has none."""
+    try:
+        answer = session.wire.get(f"/api/projects/{session.project['id']}/models")
+    except Missing:
+        return {}
+    return {one["id"]: one for one in answer["items"]}
+
+
+def _columns(found: list[dict[str, Any]]) -> list[str]:
+    columns = ["~model", "id", "state", ">ver", "?since", ">memory", "?>cpu", ">restarts", "?>tape"]
+    return [*columns, ">p&l"] if _have_results(found) else columns
+
+
+def _tape(usage: dict[str, Any] | None) -> str:
+    """What it holds, and how full that is once it matters; an older server does not say."""
+    if usage is None:
+        return "-"
+    used, quota = usage["tape"]["used"], usage["tape"]["quota"]
+    full = used / quota if quota else 0.0
+    return f"{screen.size(used)} ({full:.0%})" if full >= NEARLY_FULL else screen.size(used)
+
+
+def _have_results(found: list[dict[str, Any]]) -> bool:
+    return any((one["pnl"] or {}).get("value") is not None for one in found)
+
+
+def _row_for(found: list[dict[str, Any]]) -> Any:
+    have_results = _have_results(found)
+
+    def row(one: dict[str, Any]) -> list[Any]:
+        run, version = one["run"] or {}, one["version"] or {}
+        cells = [
+            one["name"],
+            one["id"],
+            state(run.get("state", "never ran")),
+            run.get("version") or version.get("version") or "-",
+            screen.ago(run.get("ended_at") or run.get("started_at") or run.get("created_at")),
+            screen.size(run.get("memory")),
+            "-" if run.get("cpu") is None else f"{run['cpu']:.2f}",
+            run.get("restarts", "-"),
+            _tape(one.get("usage")),
+        ]
+        return [*cells, signed((one["pnl"] or {}).get("value"))] if have_results else cells
+
+    return row

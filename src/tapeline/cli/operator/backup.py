@@ -1,0 +1,107 @@
+"""`tapeline backup`: a folder with all that cannot be made again, also beside a running server.
+
+The folder is a data directory: to restore it is to start a server on a copy of it.
+"""
+
+import shutil
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from sqlalchemy import select
+
+from tapeline import compose, datadir, logs, settings
+from tapeline.cli.server.options import Config, Data, Database
+from tapeline.cli.terminal import saving
+from tapeline.cli.terminal.command import JSON, spoken
+from tapeline.cli.terminal.failures import Failure
+from tapeline.cli.terminal.screen import Screen
+from tapeline.runs.sandbox import foreign_copies
+from tapeline.settings import Settings
+from tapeline.store.backends import sqlite
+from tapeline.store.tables.core import models
+from tapeline.store.tables.tape import tapes
+from tapeline.tape.record import verify
+
+# Everything else in a data directory is made again when it is missing.
+KEPT = ("keys", "host", "state")
+FILE = "tapeline.db"
+
+
+@spoken("tapeline backup /backup/tapeline-monday", options=JSON)
+def backup(
+    context: typer.Context,
+    to: Annotated[
+        Path,
+        typer.Argument(metavar="FOLDER", help="Where to; it must not exist.", show_default=False),
+    ],
+    data: Data = None,
+    database: Database = None,
+    config: Config = None,
+) -> None:
+    """Copy a server's data to a folder, also while it runs.
+
+    Database, keys, archives, and what models keep; every tape in the copy is checked. A database
+    on PostgreSQL is not part of it: use pg_dump.
+    """
+    screen = Screen(as_json=context.obj.as_json)
+    chosen = settings.load({"data": data, "database": database, "config": config})
+    logs.start("warning", chosen.log_format)
+    datadir.require(chosen.data)
+    if to.exists():
+        raise Failure(f"{to} is there already. Choose another folder.")
+    with saving.saved_folder(to) as draft:
+        datadir.prepare(draft)
+        _copy(chosen, draft)
+        checked = None if chosen.database else _checked(draft)
+    said = f"{to} holds the data of {chosen.data}, with {checked} tapes that fit their seals."
+    if checked is None:
+        said = f"{to} holds the files of {chosen.data}. The database is not in it: use pg_dump."
+    screen.done(said, {"folder": str(to), "tapes": checked})
+
+
+def _copy(chosen: Settings, draft: Path) -> None:
+    # Archives before the database, and again after it: one that the copied database names was
+    # there before, and may be gone by now, or came meanwhile.
+    _copy_archives(chosen, draft)
+    if not chosen.database:
+        sqlite.copy_to(chosen.data / FILE, draft / FILE)
+    _copy_archives(chosen, draft)
+    for name in KEPT:
+        found = chosen.data / name
+        if found.is_dir():
+            foreign_copies.copy(found, draft / name)  # models write in `state`
+        elif found.is_file():
+            shutil.copy2(found, draft / name)
+
+
+def _copy_archives(chosen: Settings, draft: Path) -> None:
+    if (chosen.data / "blobs").is_dir():  # elsewhere with the setting `blobs`
+        shutil.copytree(
+            chosen.data / "blobs",
+            draft / "blobs",
+            dirs_exist_ok=True,
+            copy_function=_unless_there,
+        )
+
+
+def _unless_there(source: str, copy: str) -> str:
+    """An archive is named by its content, so it never changes. Its upload may be under way."""
+    if Path(copy).exists() or not Path(source).exists():
+        return copy
+    return str(shutil.copy2(source, copy))
+
+
+def _checked(draft: Path) -> int:
+    """How many tapes the copy has; a backup that is broken is none."""
+    with compose.open_store(Settings(data=draft)) as store:
+        of_models = select(tapes.c.no).join(models, models.c.id == tapes.c.model_id)
+        numbers = store.read_now(lambda connection: connection.scalars(of_models).all())
+        for number in numbers:
+            broken = store.read_now(verify.first_break, number)
+            if broken is not None:
+                raise Failure(
+                    f"A tape is broken at event {broken}, here and in any copy of it. Look for an"
+                    " earlier backup in which it is whole."
+                )
+    return len(numbers)

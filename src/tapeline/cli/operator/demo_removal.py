@@ -1,0 +1,126 @@
+"""Takes the demo out again: rows at once, then what they leave on tapes, disk and in processes."""
+
+import asyncio
+import time
+from contextlib import ExitStack
+
+import msgspec
+from sqlalchemy import Connection, delete, func, select
+
+from tapeline import datadir
+from tapeline.accounts import audit, users
+from tapeline.accounts.actor import OPERATOR
+from tapeline.cli.terminal.failures import Failure
+from tapeline.errors import CannotStart
+from tapeline.models import models, versions
+from tapeline.runs.engines import local, model_files
+from tapeline.settings import Settings
+from tapeline.store.blobs import Blobs
+from tapeline.store.store import Store
+from tapeline.store.tables import core
+from tapeline.store.tables.runs import runs as run_rows
+from tapeline.store.tables.runs import versions as version_rows
+from tapeline.store.tables.tape import tapes
+from tapeline.tape import cleanup
+
+PATIENCE = 60.0  # seconds that a running server has to clear what the rows left
+LOOKED_EVERY = 0.1
+
+
+class Gone(msgspec.Struct, frozen=True):
+    models: list[str]
+    runs: list[str]
+    archives: list[str]
+
+
+def remove(store: Store, chosen: Settings, email: str) -> Gone | None:
+    """None when there is no such account."""
+    with ExitStack() as held:
+        is_alone = _hold(held, chosen)
+        gone = store.write_now(_remove_rows, email)
+        if gone is None:
+            return None
+        if is_alone:
+            _clear_here(store, chosen, gone)
+        else:
+            _wait_for_server(store, chosen, gone)
+    return gone
+
+
+def _hold(held: ExitStack, chosen: Settings) -> bool:
+    """Whether no server runs on this directory, and none starts meanwhile."""
+    try:
+        held.enter_context(datadir.only_server(chosen.data, "tapeline demo remove"))
+    except CannotStart:
+        return False
+    return True
+
+
+def _remove_rows(connection: Connection, email: str) -> Gone | None:
+    user = users.find(connection, email)
+    if user is None:
+        return None
+    projects = _own_projects(connection, user.id)
+    which, runs, kept = core.models.c.project_id.in_(projects), run_rows, version_rows
+    ids = list(connection.scalars(select(core.models.c.id).where(which)))
+    gone = Gone(
+        ids,
+        list(connection.scalars(select(runs.c.id).where(runs.c.model_id.in_(ids)))),
+        list(connection.scalars(select(kept.c.archive).where(kept.c.model_id.in_(ids)))),
+    )
+    models.delete_rows(connection, which)
+    connection.execute(delete(core.projects).where(core.projects.c.id.in_(projects)))
+    connection.execute(delete(core.users).where(core.users.c.id == user.id))
+    audit.record(connection, OPERATOR, "demo_removed", f"user:{user.id}", email=user.email)
+    return gone
+
+
+def _own_projects(connection: Connection, user_id: str) -> list[str]:
+    """Those that nobody else is in. Another's project stays, unless it would be left ownerless."""
+    members, projects = core.members, core.projects
+    mine = select(members.c.project_id).where(members.c.user_id == user_id)
+    owners = func.count().filter((members.c.user_id != user_id) & (members.c.role == "owner"))
+    others = func.count().filter(members.c.user_id != user_id)
+    query = (
+        select(projects.c.id, projects.c.name, others.label("others"), owners.label("owners"))
+        .join(members, members.c.project_id == projects.c.id)
+        .where(projects.c.id.in_(mine))
+        .group_by(projects.c.id, projects.c.name)
+    )
+    rows = connection.execute(query).all()
+    for row in rows:
+        if row.others and not row.owners:
+            raise Failure(
+                f"Others work in {row.name}, a project of the demo. Make one of them its owner"
+                " first, or take them out."
+            )
+    return [row.id for row in rows if not row.others]
+
+
+def _clear_here(store: Store, chosen: Settings, gone: Gone) -> None:
+    for run in gone.runs:
+        local.clear(chosen.data / "runs", run)
+    model_files.remove(store, chosen.data)
+    asyncio.run(cleanup.clear(store))
+    if chosen.database:
+        return  # a server on another host may be about to use an archive; its sweep decides
+    blobs = Blobs(chosen.data / "blobs", chosen.blobs)
+    for name in store.read_now(versions.unused, gone.archives):
+        blobs.delete(name)
+
+
+def _wait_for_server(store: Store, chosen: Settings, gone: Gone) -> None:
+    """It ends the processes and clears the tapes: it may still be writing to them."""
+    until = time.monotonic() + PATIENCE
+    while time.monotonic() < until:
+        on_disk = model_files.left(chosen.data, gone.models, gone.runs)
+        if not on_disk and not store.read_now(_has_tapes, gone.models):
+            return
+        time.sleep(LOOKED_EVERY)
+    raise Failure("The demo is removed, but the server has not cleared everything yet: it will.")
+
+
+def _has_tapes(connection: Connection, models: list[str]) -> bool:
+    """The row of a tape goes last."""
+    query = select(tapes.c.no).where(tapes.c.model_id.in_(models)).limit(1)
+    return connection.scalar(query) is not None

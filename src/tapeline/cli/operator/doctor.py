@@ -1,0 +1,276 @@
+"""`tapeline doctor`: what this host can do for models, and the one fix for each thing it cannot."""
+
+import json
+import os
+import shutil
+import tempfile
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+import typer
+
+from tapeline import datadir, settings
+from tapeline.cli.server.options import Config, Data, Database
+from tapeline.cli.terminal import screen
+from tapeline.cli.terminal.command import JSON, spoken
+from tapeline.cli.terminal.failures import Failure
+from tapeline.cli.terminal.screen import Screen
+from tapeline.errors import Problem
+from tapeline.runs.engines import host_check
+from tapeline.runs.engines.host_check import Host
+from tapeline.runs.environments import interpreters
+from tapeline.runs.environments.interpreters import Found
+from tapeline.settings import Settings
+from tapeline.store import migrate
+from tapeline.store.backends import database as databases
+
+PATIENCE = 10.0  # seconds
+LITTLE_SPACE, TOO_LITTLE_SPACE = 5_000_000_000, 500_000_000
+MARKS = {"good": ("✓", "green"), "weak": ("!", "yellow"), "bad": ("✗", "red"), "note": ("·", "dim")}
+VERSIONS = tuple(f"3.{minor}" for minor in range(7, 15))  # that people run models on
+NO_PYTHON = "Install one: uv python install 3.12, or apt-get install python3"
+
+
+@dataclass(frozen=True)
+class Finding:
+    topic: str
+    state: Literal["good", "note", "weak", "bad"]
+    """`bad`: models cannot be run until it is mended."""
+    says: str
+    fix: str = ""
+
+
+@spoken("tapeline doctor", "tapeline doctor --data /srv/tapeline --json", options=JSON)
+def doctor(
+    context: typer.Context, data: Data = None, database: Database = None, config: Config = None
+) -> None:
+    """Say what this host can and cannot do for models.
+
+    Starts a sandbox to see whether it can. Run it as the user who runs the server. Ends with
+    status 1 when models cannot be run here.
+    """
+    chosen = settings.load({"data": data, "database": database, "config": config})
+    out = Screen(as_json=context.obj.as_json)
+    findings = list(examined(chosen))
+    if out.as_json:
+        out.json([one.__dict__ for one in findings])
+    else:
+        _show(out, findings)
+    bad = [one for one in findings if one.state == "bad"]
+    if bad:
+        raise Failure(f"Models cannot be run here: {bad[0].says}")
+
+
+def examined(chosen: Settings) -> Iterator[Finding]:
+    home = _data(chosen.data)
+    yield home
+    yield _disk(chosen.data)
+    if home.state != "bad":
+        yield _database(chosen)
+        yield from _server(datadir.server_of(chosen.data))
+    with _somewhere(chosen, usable=home.state != "bad") as trial:
+        yield from _tried(trial)
+        yield from _pythons(interpreters.of_host(trial))
+
+
+def _data(data: Path) -> Finding:
+    trouble = _trouble_with(data)
+    if trouble is not None:
+        fix = f"Choose another with --data, or: chown -R $USER {data}"
+        return Finding("data directory", "bad", trouble, fix)
+    if not data.exists():
+        return Finding("data directory", "good", f"{data} will be made at the first start")
+    if data.stat().st_mode & 0o077:
+        fix = f"Close it: chmod 700 {data}"
+        return Finding("data directory", "weak", f"{data} is open to others", fix)
+    try:
+        datadir.refuse_second(data)
+    except Problem as problem:
+        return Finding("data directory", "good", problem.message.partition(". Stop")[0])
+    return Finding("data directory", "good", f"{data}, for us alone")
+
+
+def _server(note: str) -> Iterator[Finding]:
+    """How the one that runs here is doing, if there is one."""
+    address = note.partition(",")[0]
+    if not address.startswith("http"):
+        return
+    asked = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    try:
+        asked.open(f"{address}/readyz", timeout=PATIENCE).close()
+    except urllib.error.HTTPError as error:
+        with error:
+            told = error.read(10_000)
+        says = str(_json(told).get("error", "")) or f"it answers with {error.code}"
+        yield Finding("server", "bad", says, f"Its log says more; it is {note}")
+    except OSError as error:
+        yield Finding("server", "bad", f"{note} does not answer: {error}", "Look at its log")
+    else:
+        yield Finding("server", "good", f"{note}, is ready")
+
+
+def _json(text: bytes) -> dict[str, object]:
+    with suppress(ValueError):
+        read = json.loads(text)
+        return read if isinstance(read, dict) else {}
+    return {}
+
+
+def _trouble_with(data: Path) -> str | None:
+    """Why the directory cannot be used; None if it can, or can be made."""
+    try:
+        if not data.exists():
+            above = _nearest(data)
+            good = os.access(above, os.W_OK | os.X_OK)
+            return None if good else f"{data} cannot be made: {above} belongs to somebody else"
+        if not data.is_dir():
+            return f"{data} is a file"
+    except OSError as error:
+        return f"{data} cannot be looked at: {error.strerror}"
+    good = os.access(data, os.R_OK | os.W_OK | os.X_OK)
+    return None if good else f"{data} belongs to somebody else"
+
+
+def _nearest(path: Path) -> Path:
+    # Not Path.exists, which raises where it may not look.
+    return next(one for one in (path, *path.parents) if os.path.exists(one))  # noqa: PTH110
+
+
+def _disk(data: Path) -> Finding:
+    free = shutil.disk_usage(_nearest(data)).free
+    says = f"{screen.size(free)} free"
+    fix = "Free some, or put the data elsewhere with --data"
+    if free < TOO_LITTLE_SPACE:
+        return Finding("disk", "bad", says, fix)
+    return (
+        Finding("disk", "weak", says, fix) if free < LITTLE_SPACE else Finding("disk", "good", says)
+    )
+
+
+def _database(chosen: Settings) -> Finding:
+    file = chosen.data / "tapeline.db"
+    if not chosen.database and not file.exists():
+        return Finding("database", "good", f"{file} will be made at the first start")
+    try:
+        opened = databases.open_database(chosen)
+        try:
+            before, now = migrate.revision(opened.reading), migrate.head()
+        finally:
+            opened.dispose()
+    except Exception as error:  # noqa: BLE001 - of any driver; each says what is wrong in its words
+        told = error.message if isinstance(error, Problem) else str(error).partition("\n")[0]
+        fix = "Start it, or correct --database" if chosen.database else "Restore a backup"
+        return Finding("database", "bad", f"cannot be read: {told}", fix)
+    if before is not None and before > now:
+        return Finding(
+            "database", "bad", f"{opened.name} was made by a newer Tapeline", "Install that version"
+        )
+    waits = "" if before == now else ", brought up to date at the next start"
+    return Finding("database", "good", f"{opened.name}{waits}")
+
+
+@contextmanager
+def _somewhere(chosen: Settings, *, usable: bool) -> Iterator[Settings]:
+    """Looking must not make a data directory: without one the trial is made in a folder that goes
+    again, beside where it would be if that can be written."""
+    if usable and chosen.data.is_dir():
+        yield chosen
+        return
+    above = _nearest(chosen.data.parent)
+    beside = above if os.access(above, os.W_OK) else None
+    with tempfile.TemporaryDirectory(prefix=".tapeline-doctor-", dir=beside) as made:
+        yield replace(chosen, data=Path(made))
+
+
+def _tried(chosen: Settings) -> Iterator[Finding]:
+    try:
+        found = host_check.examine(chosen)
+    except OSError as error:
+        yield Finding("sandbox", "bad", f"none could be tried: {error}", "Mend that first")
+    else:
+        yield from _confinement(found, unsafe=chosen.unsafe_no_sandbox)
+
+
+def _confinement(found: Host, *, unsafe: bool) -> Iterator[Finding]:
+    """The host's problems each belong to one topic, and end with their cure."""
+    network = _about(found, "no network")
+    limits = _about(found, "No control group")
+    sandbox = [one for one in found.problems if one not in network + limits]
+    if found.sandboxed:
+        yield Finding("sandbox", "good", "bubblewrap and seccomp; one was started just now")
+    elif unsafe:
+        yield Finding("sandbox", "weak", "switched off: models can read and change everything")
+    else:
+        yield _problem("sandbox", "bad", (sandbox or ["it cannot be started."])[0])
+    if network:
+        yield _problem("network", "weak", network[0])
+    else:
+        yield Finding("network", "good", f"slirp4netns ({found.slirp4netns})")
+    if limits:
+        yield _problem("limits", "weak", limits[0])
+    else:
+        yield Finding("limits", "good", f"memory, processor, processes (cgroup {found.cgroup})")
+
+
+def _about(found: Host, words: str) -> list[str]:
+    return [one for one in found.problems if words in one]
+
+
+def _problem(topic: str, state: Literal["weak", "bad"], text: str) -> Finding:
+    says, dot, fix = text.rstrip(".").rpartition(". ")
+    return Finding(topic, state, says, fix) if dot else Finding(topic, state, text)
+
+
+def _pythons(found: Found) -> Iterator[Finding]:
+    if found.interpreters:
+        known = ", ".join(f"{one.release} ({one.source})" for one in found.interpreters)
+        yield Finding("python", "good", known)
+    else:
+        yield Finding("python", "bad", "no Python that models could run on", NO_PYTHON)
+    for one in found.interpreters:
+        if one.lacks:
+            yield Finding(
+                "python",
+                "weak",
+                f"{one.path} was built without {', '.join(one.lacks)}",
+                f"Install a complete {one.version}: uv python install {one.version}",
+            )
+    there = {one.version for one in found.interpreters}
+    absent = [one for one in VERSIONS if one not in there]
+    if absent and found.interpreters:
+        fix = (
+            f"If a model needs one: uv python install {absent[-1]},"
+            " or name its folder in TAPELINE_PYTHONS"
+        )
+        yield Finding("python", "note", f"not here: {', '.join(absent)}", fix)
+    for problem in found.problems:
+        writable = "changed by everybody" in problem.reason
+        fix = f"chmod o-w {problem.path}" if writable else ""
+        yield Finding("python", "note", f"left out: {problem.path} {problem.reason}", fix)
+
+
+def _show(out: Screen, findings: list[Finding]) -> None:
+    from rich.table import Table  # noqa: PLC0415
+
+    table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
+    table.add_column(no_wrap=True)
+    table.add_column(no_wrap=True, style="bold")
+    table.add_column()
+    before = ""
+    for one in findings:
+        mark, style = MARKS[one.state]
+        topic = one.topic if one.topic != before else ""
+        table.add_row(f"[{style}]{mark}[/]", topic, _escaped(screen.clean(one.says)))
+        if one.fix:
+            table.add_row("", "", f"[cyan]→ {_escaped(one.fix)}[/]")
+        before = one.topic
+    out.show(table)
+
+
+def _escaped(text: str) -> str:
+    return text.replace("[", r"\[")

@@ -1,0 +1,49 @@
+"""`tapeline hosts`: the machines that share one database, and what runs on each."""
+
+from pathlib import Path
+
+import msgspec
+import typer
+
+from tapeline import compose, datadir, logs, settings
+from tapeline.cli.server.options import Config, Data, Database
+from tapeline.cli.terminal import screen
+from tapeline.cli.terminal.command import JSON, spoken
+from tapeline.cli.terminal.screen import Screen
+from tapeline.runs import run as runs
+
+NAME = "host"  # the file in which a data directory keeps the name of its host
+
+
+@spoken("tapeline hosts", "tapeline hosts --database postgresql://… --json", options=JSON)
+def hosts(
+    context: typer.Context, data: Data = None, database: Database = None, config: Config = None
+) -> None:
+    """List the hosts that run models of this installation."""
+    chosen = settings.load({"data": data, "database": database, "config": config})
+    logs.start("warning", chosen.log_format)
+    if not chosen.database:
+        datadir.require(chosen.data)
+    with compose.open_store(chosen) as store:
+        found = store.read_now(runs.by_host)
+    out, here = Screen(as_json=context.obj.as_json), _here(chosen.data)
+    if out.as_json:
+        out.json(
+            [{**msgspec.structs.asdict(one), "is_this_one": one.host == here} for one in found]
+        )
+        return
+    out.table(
+        ["", "host", ">running", "last started"],
+        [
+            ["*" if one.host == here else "", one.host, one.running, screen.ago(one.started_at)]
+            for one in found
+        ],
+        empty="No model ever ran on this installation.",
+    )
+
+
+def _here(data: Path) -> str:
+    try:
+        return (data / NAME).read_text().partition(" ")[0]
+    except OSError:
+        return ""

@@ -1,0 +1,45 @@
+"""`tapeline keys rotate` and `rotate-store`: the keys a server signs and seals with."""
+
+import typer
+
+from tapeline import compose, datadir, logs, settings
+from tapeline.accounts import id_tokens
+from tapeline.cli.server.options import Config, Data, Database
+from tapeline.cli.terminal.command import JSON, spoken
+from tapeline.cli.terminal.screen import Screen
+from tapeline.models import secrets
+from tapeline.store import encryption
+from tapeline.store.encryption import Seal
+
+
+@spoken("tapeline keys rotate --data /srv/tapeline", options=JSON)
+def rotate(context: typer.Context, data: Data = None, config: Config = None) -> None:
+    """Make a new key for idTokens. A running server uses it at once; tokens in use stay valid."""
+    chosen = settings.load({"data": data, "config": config})
+    datadir.require(chosen.data)
+    datadir.prepare(chosen.data)
+    folder = chosen.data / "keys"
+    id_tokens.ensure_key(folder)
+    made = id_tokens.rotate(folder)
+    Screen(as_json=context.obj.as_json).done(f"New key: {made}", {"key_id": str(made)})
+
+
+@spoken("tapeline keys rotate-store --data /srv/tapeline", options=JSON)
+def rotate_store(
+    context: typer.Context, data: Data = None, database: Database = None, config: Config = None
+) -> None:
+    """Make a new key for secrets and seal all of them anew. A running server uses it at once."""
+    chosen = settings.load({"data": data, "database": database, "config": config})
+    datadir.require(chosen.data)
+    logs.start("warning", chosen.log_format)
+    folder = chosen.data / "keys"
+    with compose.open_store(chosen) as store:
+        # The new key first, so that what is sealed meanwhile is sealed with it; the old one stays
+        # readable until nothing can be left under it.
+        folder.mkdir(mode=0o700, exist_ok=True)
+        encryption.rotate(folder)
+        count = store.write_now(secrets.reseal, Seal.of(folder))
+        encryption.forget_retired(folder)
+    Screen(as_json=context.obj.as_json).done(
+        f"New key. Secrets sealed anew: {count}.", {"status": "success", "secrets": count}
+    )

@@ -1,0 +1,225 @@
+"""`tapeline up`: everything in the foreground."""
+
+import gc
+import os
+import shlex
+import signal
+import socket
+from dataclasses import replace
+from pathlib import Path
+from types import FrameType
+from typing import Annotated
+
+import typer
+import uvicorn
+from starlette.types import ASGIApp
+
+from tapeline import __version__, compose, datadir, descriptors, logs, settings
+from tapeline.accounts import setup_code, users
+from tapeline.cli.operator import demo as demonstration
+from tapeline.cli.operator import demo_models
+from tapeline.cli.server.options import Config, Data, Database
+from tapeline.cli.terminal.command import HERE, spoken
+from tapeline.errors import CannotStart
+from tapeline.http import run_port
+from tapeline.http.core import hosts
+from tapeline.http.core.services import Services
+from tapeline.http.events.api import EventsApi
+from tapeline.http.events.protocol import EventProtocol
+from tapeline.models import onboarding
+from tapeline.settings import Settings
+
+log = logs.Log(__name__)
+
+
+@spoken("tapeline up --demo", "tapeline up --host 0.0.0.0 --data /srv/tapeline", options=HERE)
+def up(
+    host: Annotated[str | None, typer.Option(help="Address to listen on.")] = None,
+    port: Annotated[str | None, typer.Option(help="Port to listen on; 0 picks one.")] = None,
+    data: Data = None,
+    database: Database = None,
+    engine: Annotated[str | None, typer.Option(help="Where models run: local.")] = None,
+    unsafe_no_sandbox: Annotated[
+        bool | None,
+        typer.Option(
+            "--unsafe-no-sandbox",
+            help="Run models with no sandbox at all: they can read and change everything.",
+        ),
+    ] = None,
+    config: Config = None,
+    demo: Annotated[
+        bool | None, typer.Option("--demo/--no-demo", help="Start with something to look at.")
+    ] = None,
+) -> None:
+    """Run the whole service in the foreground until Ctrl-C."""
+    chosen = settings.load(
+        {
+            "host": host,
+            "port": port,
+            "data": data,
+            "database": database,
+            "engine": engine,
+            "unsafe_no_sandbox": unsafe_no_sandbox,
+            "config": config,
+            "demo": demo,
+        }
+    )
+    logs.start(chosen.log_level, chosen.log_format)
+    for name in settings.strange_variables():
+        log.warning("unknown_variable_ignored", name=name)
+    _serve(chosen)
+
+
+def _serve(chosen: Settings) -> None:
+    limit = descriptors.raise_limit()
+    listener = _listen(chosen)
+    here = replace(chosen, public_url="").address(listener.getsockname()[1])
+    note = f"{here}, process {os.getpid()}"
+    with (
+        listener,
+        datadir.only_server(chosen.data, note),
+        compose.open_services(chosen) as services,
+    ):
+        # Not before: what keeps it from starting is said in one line, with no other above it.
+        log.info("descriptors", limit=limit)
+        services.runner.open(listener.getsockname()[1])
+        app = compose.application(services)
+        server = _Server(server_config(app, chosen.trusted_proxies), services, listener)
+        # Ours from now on: one that comes before uvicorn listens must count, and uvicorn raises
+        # each again once it has shut down, while the parts above still have to close.
+        for one in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(one, server.handle_exit)
+        # What is here now stays: without this, the collector walks all of it every few seconds
+        # under load, and every request waits some 60 ms for it.
+        gc.freeze()
+        server.run(sockets=[listener])
+    log.info("stopped")
+
+
+def _listen(chosen: Settings) -> socket.socket:
+    """Bound before anything else happens, so that a taken port costs nothing and says so."""
+    try:
+        family, _, _, _, address = socket.getaddrinfo(
+            chosen.host, chosen.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        return socket.create_server(address, family=family, backlog=2048)
+    except OSError as error:
+        datadir.refuse_second(chosen.data)  # most likely it is our own first one that listens
+        raise CannotStart(
+            f"Cannot listen on {chosen.host}:{chosen.port}: {error.strerror}."
+            " Choose another with --port, or --host."
+        ) from error
+
+
+def _address(chosen: Settings, listener: socket.socket) -> str:
+    return chosen.address(listener.getsockname()[1])
+
+
+def server_config(app: ASGIApp, proxies: str) -> uvicorn.Config:
+    """How we serve HTTP. `bench/` measures its no-op handler on the same."""
+    return uvicorn.Config(
+        app,
+        http=EventProtocol if isinstance(app, EventsApi) else "httptools",
+        ws="none",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        lifespan="on",
+        proxy_headers=bool(proxies),
+        forwarded_allow_ips=proxies or None,
+        timeout_graceful_shutdown=10,
+    )
+
+
+class _Server(uvicorn.Server):
+    """Says that it is ready when it is, and not before."""
+
+    def __init__(self, config: uvicorn.Config, services: Services, listener: socket.socket) -> None:
+        super().__init__(config)
+        self._services = services
+        self._where = _address(services.settings, listener)
+        self._is_stopping = False
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        for_runs = await run_port.serve(self._services, self.server_state)
+        await super().startup(sockets)
+        self.servers += for_runs
+        if self.started and not self.should_exit:
+            typer.echo(_greeting(self._services, self._where))
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Ctrl-C ends the models first, while we are still there for their last events; a second
+        one does not wait for them. SIGTERM leaves them running for the next start."""
+        if self.should_exit or self._is_stopping or sig != signal.SIGINT or not self.started:
+            self._exit(sig, frame)
+            return
+        self._is_stopping = True
+        log.info("stopping_models")
+        self._services.background.begin("stopping", self._stop_models(sig, frame))
+
+    async def _stop_models(self, sig: int, frame: FrameType | None) -> None:
+        try:
+            await self._services.runner.stop_models()
+        finally:
+            self._exit(sig, frame)
+
+    def _exit(self, sig: int, frame: FrameType | None) -> None:
+        if not self.should_exit:
+            log.info("stopping", signal=signal.Signals(sig).name)
+            self._services.watchers.close()  # open streams would keep us waiting
+        super().handle_exit(sig, frame)
+
+
+def _greeting(services: Services, where: str) -> str:
+    store, chosen = services.store, services.settings
+    lines = [
+        f"Tapeline {__version__} is ready at {where}",
+        f"  data       {chosen.data}",
+        f"  database   {store.database.name}",
+    ]
+    lines += _about_models(services)
+    if chosen.demo:
+        demo = demonstration.prepare(store, chosen.data)
+        demo_models.deploy(services, demonstration.EMAIL, demo.project_id)
+        kept = chosen.data / demonstration.LINK
+        link = demo_models.share(services, demonstration.EMAIL, demo.project_id, kept, where)
+        lines += demo.lines(link, _same_place(chosen))
+    elif not store.read_now(users.are_there_any):
+        lines += [
+            f"  first account   open {where}/auth/signup",
+            f"                  or run: tapeline user add you@example.com{_same_place(chosen)}",
+        ]
+    lines += _about_setup(services)
+    lines.append("  Ctrl-C stops it.")
+    return "\n".join(lines)
+
+
+def _about_setup(services: Services) -> list[str]:
+    """What tells the owner from all others who can reach a server without accounts."""
+    if not services.store.read_now(onboarding.is_first_account_open):
+        return []
+    code = setup_code.shown(services.seal)
+    if hosts.is_reached_from_afar(services.settings):
+        return [f"  setup code      {code} (the first account needs it)"]
+    if services.settings.demo:
+        return []
+    return [f"  setup code      {code} (asked for only when you come through a proxy)"]
+
+
+def _about_models(services: Services) -> list[str]:
+    """How models are kept in their place, and what is missing for it."""
+    host, unsafe = services.runner.host, services.settings.unsafe_no_sandbox
+    if host is None:
+        return []
+    if host.sandboxed or unsafe:
+        lines = [f"  models     {host.confinement(unsafe=unsafe)}"]
+    else:
+        lines = ["  models     NOT RUN HERE, because they could not be kept in a sandbox:"]
+    return lines + [f"             {problem}" for problem in host.problems]
+
+
+def _same_place(chosen: Settings) -> str:
+    """What another command needs to find this server's accounts."""
+    usual = Path(str(settings.ROWS["data"].default)).expanduser()
+    data = "" if chosen.data == usual else f" --data {shlex.quote(str(chosen.data))}"
+    return data + (" --database (the same)" if chosen.database else "")

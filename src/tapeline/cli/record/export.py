@@ -1,0 +1,76 @@
+"""`tapeline export`: a model's whole record with its seals, in one file that can be checked."""
+
+import json
+import sys
+from pathlib import Path
+from typing import IO, Annotated, Any
+
+import typer
+
+from tapeline.cli.folder import manifest_file, packing
+from tapeline.cli.server.options import Model
+from tapeline.cli.server.session import Session
+from tapeline.cli.server.wire import LOST
+from tapeline.cli.terminal import saving
+from tapeline.cli.terminal.command import spoken
+from tapeline.cli.terminal.failures import BrokeOff, Failure
+
+SIGNATURE = b'{"checkpoint":'
+
+
+@spoken("tapeline export Trend", "tapeline export Trend --output trend.ndjson")
+def export(
+    context: typer.Context,
+    model: Model = None,
+    output: Annotated[
+        str | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Where to; - is standard output."),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite a file.")] = False,
+) -> None:
+    """Save a model's whole tape with its seals to a file.
+
+    Check it anywhere with `tapeline verify`.
+    """
+    session = Session.of(context)
+    found = session.model(model)
+    if output == "-":
+        _write(session, found, sys.stdout.buffer)
+        return
+    file = Path(output or f"{found['id']}.record.ndjson")
+    _refuse_in_model(file)
+    if file.exists() and not force:
+        raise Failure(f"{file} is there already. Choose another with --output, or say --force")
+    with saving.saved(file) as opened:
+        events = _write(session, found, opened)
+    session.screen.done(
+        f"{file} holds {events:,} events of {found['name']}. Check it with: tapeline verify {file}",
+        {"file": str(file), "model_id": found["id"], "events": events},
+    )
+
+
+def _refuse_in_model(file: Path) -> None:
+    """What lies in a model's folder is uploaded with its next version, for others to read."""
+    if manifest_file.find(file.parent) is not None and not packing.is_left_out(file.name):
+        raise Failure(
+            f"{file} would be uploaded with the next version, because {file.parent.resolve()} is a"
+            f" model's folder. Use --output ../{file.name}, or a name that ends in .record.ndjson"
+        )
+
+
+def _write(session: Session, model: dict[str, Any], out: IO[bytes]) -> int:
+    """How many events it holds. It is whole when the signature under the last event that its first
+    line names is there; HTTP alone cannot tell where a proxy is in between."""
+    path, first, signature = f"/api/models/{model['id']}/record", b"", b"{}"
+    try:
+        for line in session.wire.lines(path, {"Accept": "application/x-ndjson"}):
+            out.write(line)
+            first = first or line
+            signature = line if line.startswith(SIGNATURE) else signature
+        events: int = json.loads(first)["seq"]
+        signed = json.loads(signature).get("checkpoint", {}).get("seq", 0)
+    except (*LOST, ValueError) as error:
+        raise BrokeOff from error
+    if signed != events:
+        raise BrokeOff
+    return events

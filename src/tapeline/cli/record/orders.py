@@ -1,0 +1,75 @@
+"""`tapeline orders`: what a model bought and sold."""
+
+import time
+from typing import Annotated, Any
+
+import typer
+
+from tapeline.cli.record import first
+from tapeline.cli.record.logs import moment_of
+from tapeline.cli.server.options import Count, Model
+from tapeline.cli.server.session import Session
+from tapeline.cli.terminal import screen
+from tapeline.cli.terminal.command import spoken
+from tapeline.cli.terminal.failures import Misused
+
+SIDES = {"buy": "green", "sell": "red"}
+
+
+@spoken(
+    "tapeline orders --wait",
+    "tapeline orders Trend --symbol BTC-USD --side buy --since 1d --json",
+)
+def orders(
+    context: typer.Context,
+    model: Model = None,
+    number: Count = 20,
+    symbol: Annotated[str | None, typer.Option("--symbol", help="Only this one.")] = None,
+    side: Annotated[str | None, typer.Option("--side", help="Only buy, or only sell.")] = None,
+    since: Annotated[
+        str | None, typer.Option("--since", help="Only newer ones: 15m, 2h, 3d, or a date.")
+    ] = None,
+    wait: first.Wait = False,
+) -> None:
+    """List a model's orders, newest first."""
+    if side is not None and side.lower() not in SIDES:
+        raise Misused(f"--side is buy or sell, not {side}")
+    session = Session.of(context)
+    found = session.model(model)
+    oldest = None if since is None else moment_of(since, time.time())
+
+    def ask() -> list[dict[str, Any]]:
+        path = f"/api/models/{found['id']}/orders"
+        return session.everything(
+            path, number, symbol=symbol, side=side and side.lower(), since=oldest
+        )
+
+    items = first.look(session, found, ask, wait=wait)
+    if session.choices.as_json:
+        session.screen.json(items)
+        return
+    session.screen.table(
+        ["when", "symbol", "side", "?type", ">size", ">price", "status", "~note", "?id"],
+        [_row(one) for one in items],
+        empty=f"{found['name']} has no orders"
+        + (" like that." if symbol or side or since else " yet. Wait for the first with: --wait"),
+    )
+
+
+def _row(one: dict[str, Any]) -> list[Any]:
+    from rich.text import Text  # noqa: PLC0415 - heavy for those who want JSON
+
+    side, fill = str(one.get("side")), one.get("fill") or {}
+    amount = one.get("size")
+    price = fill.get("price") or one.get("price")
+    return [
+        screen.short_moment(one.get("time")),
+        one.get("symbol"),
+        Text(side, style=SIDES.get(side, "")),
+        str(one.get("type", "")).removeprefix("spot-"),
+        screen.number(amount) if amount is not None else f"{screen.number(one.get('funds'))} funds",
+        screen.number(price),
+        one.get("status") or "",
+        one.get("annotation") or "",
+        one.get("id"),
+    ]

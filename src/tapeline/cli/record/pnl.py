@@ -1,0 +1,87 @@
+"""`tapeline pnl`: what a model's orders come to."""
+
+from typing import Any
+
+import typer
+
+from tapeline.cli.record import first
+from tapeline.cli.server.options import Model
+from tapeline.cli.server.session import Session
+from tapeline.cli.server.wire import NO_SUCH_PAGE, Missing
+from tapeline.cli.terminal import screen
+from tapeline.cli.terminal.command import spoken
+from tapeline.cli.terminal.failures import Failure
+from tapeline.cli.terminal.screen import Screen, signed
+
+CURVE = 60
+
+
+@spoken("tapeline pnl --wait", "tapeline pnl Trend --json")
+def pnl(context: typer.Context, model: Model = None, wait: first.Wait = False) -> None:
+    """Show a model's profit and loss."""
+    session = Session.of(context)
+    found = session.model(model)
+    answer: dict[str, Any] = {}
+
+    def ask() -> bool:
+        answer.update(_ask(session, found))
+        filled = any(one["fills"] for one in (answer.get("by_currency") or {}).values())
+        return filled or answer.get("source") == "model"
+
+    first.look(session, found, ask, wait=wait)
+    if session.choices.as_json:
+        session.screen.json(answer)
+    else:
+        show_pnl(session.screen, answer)
+
+
+def _ask(session: Session, model: dict[str, Any]) -> dict[str, Any]:
+    try:
+        answer: dict[str, Any] = session.wire.get(f"/api/models/{model['id']}/pnl")
+    except Missing as missing:
+        if missing.said_code != NO_SUCH_PAGE:
+            raise
+        raise Failure(
+            f"{session.profile.url} does not compute profit and loss. Upgrade the server."
+        ) from None
+    return answer
+
+
+def show_pnl(out: Screen, answer: dict[str, Any]) -> None:
+    by_currency = answer.get("by_currency") or {}
+    out.table(
+        ["currency", ">total", ">realized", ">unrealized", ">fees", ">fills"],
+        [_money(currency, one) for currency, one in by_currency.items()],
+        empty="There is no profit or loss before the first fill. Wait for it with: --wait",
+    )
+    if positions := answer.get("positions"):
+        out.say()
+        out.table(
+            ["symbol", ">held", "?>average", ">last", "?>value", ">realized", ">unrealized"],
+            [_position(one) for one in positions],
+        )
+    values = [one["value"] for one in answer.get("series") or [] if one["value"] is not None]
+    if len(values) > 1:
+        width = min(CURVE, max(10, out.out.width - 30))
+        line = screen.sparkline(values, width)
+        out.say(f"\n{screen.number(values[0])} {line} {screen.number(values[-1])}")
+    if answer.get("source") == "model":
+        out.note("The series is the model's own, not computed from its orders.")
+    for one in (answer.get("warnings") or [])[:5]:
+        out.note(f"Note: {one['message']}", "yellow")
+
+
+def _money(currency: str, one: dict[str, Any]) -> list[Any]:
+    total = one["realized"] + one["unrealized"]
+    return [
+        currency, signed(total), signed(one["realized"]), signed(one["unrealized"]),
+        f"{one['fees']:,.2f}", one["fills"],
+    ]  # fmt: skip
+
+
+def _position(one: dict[str, Any]) -> list[Any]:
+    return [
+        one["symbol"], screen.number(one["size"]), screen.number(one["average_price"]),
+        screen.number(one["last_price"]), screen.number(one["value"]), signed(one["realized"]),
+        signed(one["unrealized"]),
+    ]  # fmt: skip

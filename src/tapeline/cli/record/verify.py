@@ -1,0 +1,49 @@
+"""`tapeline verify`: check a record offline. All of the checking is in `tape.record.checking`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+import typer
+
+from tapeline.cli.terminal.command import JSON, spoken
+from tapeline.cli.terminal.failures import REFUSED, Failure
+from tapeline.cli.terminal.screen import Screen
+from tapeline.tape.record import checking
+from tapeline.tape.record.checking import Checked
+
+
+@spoken("tapeline verify 2vf5v8gcd8g79vvg.record.ndjson", options=JSON)
+def verify(
+    context: typer.Context,
+    file: Annotated[Path, typer.Argument(help="What `tapeline export` made.", show_default=False)],
+    earlier: Annotated[
+        Path | None,
+        typer.Option(help="A record of the same model that you kept: this one must go on from it."),
+    ] = None,
+    late_seconds: Annotated[
+        float, typer.Option(help="From how many seconds on an order is reported as late.")
+    ] = checking.LATE_AFTER,
+) -> None:
+    """Check a record: chain and signatures, without any server.
+
+    Says what a good check proves, and what it does not. Ends with status 1 when the record is not
+    as it was sealed.
+    """
+    screen = Screen(as_json=context.obj.as_json)
+    kept = None if earlier is None else _checked(earlier, late_seconds)
+    found = _checked(file, late_seconds, kept) if kept is None or kept.is_whole else kept
+    if screen.as_json:
+        screen.json({**msgspec.to_builtins(found), "is_whole": found.is_whole})
+    else:
+        screen.say(checking.words(found))
+    if not found.is_whole:
+        raise typer.Exit(REFUSED)
+
+
+def _checked(file: Path, late_seconds: float, earlier: Checked | None = None) -> Checked:
+    try:
+        with file.open("rb") as lines:
+            return checking.check(lines, late_seconds, earlier)
+    except OSError as error:
+        raise Failure(f"{file} cannot be read: {error.strerror}.") from error

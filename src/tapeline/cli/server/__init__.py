@@ -1,0 +1,1 @@
+"""Talking to a server: the wire, the session, and streams that are followed."""

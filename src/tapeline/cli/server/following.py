@@ -1,0 +1,126 @@
+"""Staying with a run until it stands on its own feet, or has fallen."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from tapeline.cli.server.changes import Change, Changes
+from tapeline.cli.server.session import Session
+from tapeline.cli.terminal.failures import RunFailed
+from tapeline.cli.terminal.lines import show_line
+from tapeline.cli.terminal.screen import moment
+
+FIRST_LINES = 3.0  # seconds after its start in which a model shows whether it works
+LOOKED_EVERY = 2.0  # seconds of silence before the run itself is asked
+ENDED = {"stopped", "exited", "crashed", "failed"}
+SPOKEN = {
+    "Deploying": "Queued.",
+    "Installing Dependencies": "Installing what it needs.",
+    "Running": "Running.",
+}
+
+
+def run_of(session: Session, model_id: str, run_id: str) -> dict[str, Any]:
+    found: dict[str, Any] = session.wire.get(f"/api/models/{model_id}/runs/{run_id}")
+    return found
+
+
+def follow_live(
+    session: Session, deployed: dict[str, Any], after: int, *, forever: bool
+) -> dict[str, Any]:
+    """Show how a run starts and what it says first; the run as it is then."""
+    model_id, run_id = deployed["modelId"], deployed["runId"]
+    run = run_of(session, model_id, run_id)
+    if run["kind"] == "screener" and not forever:
+        session.screen.note(f"Runs on schedule {run['schedule']}, next {when(run)}.")
+        return run
+    changes = Changes(session, model_id, after)
+    until: float | None = None
+    while True:
+        with waiting(session, "running" if until else "starting"):
+            change = changes.next(_patience(until))
+        if change is None:
+            run = run_of(session, model_id, run_id)
+            if run["state"] == "running" and until is None and not forever:
+                until = time.monotonic() + FIRST_LINES
+        elif change.fields.get("run_id") == run_id:
+            _show(session, change)
+            if change.kind == "lifecycle":
+                run = run_of(session, model_id, run_id)
+                if change.fields.get("message") == "Running" and until is None and not forever:
+                    until = time.monotonic() + FIRST_LINES
+        if run["state"] in ENDED or (run["state"] == "restarting" and not forever):
+            _show_rest(session, changes, run_id)
+            return run
+        if until is not None and time.monotonic() >= until:
+            return run
+
+
+def follow_backtest(session: Session, tested: dict[str, Any], after: int) -> dict[str, Any]:
+    """Show what a backtest says until its status is there; the run as it ended."""
+    model_id, run_id = tested["modelId"], tested["runId"]
+    changes = Changes(session, model_id, after)
+    while True:
+        with waiting(session, "running the backtest"):
+            change = changes.next(LOOKED_EVERY)
+        if change is not None and change.fields.get("run_id") == run_id:
+            _show(session, change)
+        if change is None or change.kind == "backtest-status":
+            run = run_of(session, model_id, run_id)
+            if run["state"] in ENDED:
+                _show_rest(session, changes, run_id)
+                return run
+
+
+def require_alive(session: Session, run: dict[str, Any], model: str) -> None:
+    """A deploy whose model is down a moment later has not worked, whatever was stored."""
+    reason = (run.get("reason") or "").partition("\n")[0]
+    if run["state"] in {"crashed", "failed"}:
+        raise RunFailed(f"{model} {run['state']}: {reason or 'its log says why'}")
+    if run["state"] == "restarting":
+        raise RunFailed(f"{model} crashed and is started again. Watch it with: tapeline logs -f")
+    if run["state"] == "stopped":
+        raise RunFailed(f"{model} was stopped: {reason or 'nobody said why'}")
+    if run["state"] == "exited":
+        session.screen.note("It ran to its end, with exit code 0.")
+
+
+def when(run: dict[str, Any]) -> str:
+    due = run.get("next_run_at")
+    return "when it is installed" if due is None else f"at {moment(due)}"
+
+
+def _patience(until: float | None) -> float:
+    return LOOKED_EVERY if until is None else max(0.05, until - time.monotonic())
+
+
+def _show(session: Session, change: Change) -> None:
+    if change.kind in {"log", "backtest-log"}:
+        show_line_beside(session, change.fields)
+    elif change.kind == "lifecycle" and change.fields.get("message"):
+        message = str(change.fields["message"])
+        session.screen.note(SPOKEN.get(message, f"{message}."), "cyan")
+
+
+def _show_rest(session: Session, changes: Changes, run_id: str) -> None:
+    """Its last lines may come a moment after its end."""
+    while (change := changes.next(0.3)) is not None:
+        if change.fields.get("run_id") == run_id:
+            _show(session, change)
+
+
+def show_line_beside(session: Session, line: dict[str, Any]) -> None:
+    """A line that accompanies an answer; with --json the answer alone is printed."""
+    if not session.screen.as_json:
+        show_line(session.screen, line)
+
+
+@contextmanager
+def waiting(session: Session, what: str) -> Iterator[None]:
+    """A spinner while nothing comes, on a terminal alone."""
+    if not session.screen.is_lively:
+        yield
+        return
+    with session.screen.err.status(f"[dim]{what}[/]", spinner="dots"):
+        yield

@@ -1,0 +1,1 @@
+"""What commands look like: their options, tables and failures. No server here."""

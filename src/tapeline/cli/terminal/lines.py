@@ -1,0 +1,31 @@
+"""Log lines on the screen: when, what, and in red what went to standard error."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from tapeline.cli.terminal.screen import Screen, clean
+
+STYLES = {"stderr": "red", "error": "red", "warning": "yellow", "system": "cyan"}
+
+
+def show_line(screen: Screen, line: dict[str, Any], *, times: bool = True) -> None:
+    if screen.as_json:
+        screen.json_line(line)
+        return
+    from rich.text import Text  # noqa: PLC0415 - heavy for those who want JSON
+
+    text = clean(str(line.get("line", "")))
+    shown = Text()
+    if times:
+        shown.append(f"{_time(line['time'], screen)}  ", style="dim")
+    shown.append(text, style=STYLES.get(str(line.get("type")), ""))
+    # Soft: a long line is the terminal's to wrap, so that it is copied in one piece.
+    screen.out.print(shown, soft_wrap=True)
+
+
+def _time(at: float, screen: Screen) -> str:
+    """On a terminal the local time of day; for files the whole moment in UTC."""
+    moment = datetime.fromtimestamp(at, UTC)
+    if screen.out.is_terminal:
+        return moment.astimezone().strftime("%H:%M:%S")
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")

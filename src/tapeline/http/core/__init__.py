@@ -1,0 +1,1 @@
+"""What every route has in common: its row, who is calling, dispatch, the shapes of answers."""

@@ -1,0 +1,84 @@
+"""Who is calling: a token, a browser's session or a project's key, as one actor."""
+
+from collections.abc import Callable
+from urllib.parse import urlsplit
+
+from sqlalchemy import Connection
+from starlette.requests import Request
+
+from tapeline.accounts import keys, sign_ins
+from tapeline.accounts.actor import Actor
+from tapeline.errors import CrossSiteRequest, Unidentified
+from tapeline.http.core.endpoint import Access, address_of
+from tapeline.http.core.services import Services
+
+COOKIE = "tapeline_session"
+SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}
+
+Identify = Callable[[Connection], Actor]
+
+
+def identify(request: Request, services: Services, access: Access) -> Identify:
+    """What to look up in the store. The look-up is left to the transaction of the request itself,
+    so that nothing is done with a right that has just been taken away."""
+    address = address_of(request)
+    if token := _id_token(request):
+        sign_in_id = services.ring.sign_in_of(token)
+        return lambda connection: sign_ins.by_id(connection, sign_in_id, address)
+    if access is Access.READER and (pair := _key(request)):
+        key_id, secret = pair
+        return lambda connection: keys.authenticate(connection, key_id, secret, "read", address)
+    if session := request.cookies.get(COOKIE):
+        if request.method not in SAFE_METHODS and not is_same_origin(request, services):
+            raise CrossSiteRequest
+        return lambda connection: sign_ins.by_secret(connection, session, "browser", address)
+    raise Unidentified
+
+
+def came_by_session(request: Request) -> bool:
+    """Whether nothing but the browser's cookie says who is calling."""
+    headers = request.headers
+    named = ("token", "authorization", "api_key", "api-key")
+    return COOKIE in request.cookies and not any(name in headers for name in named)
+
+
+def is_same_origin(request: Request, services: Services) -> bool:
+    """Whether a page of ours sent this. Browsers say so, and no page can make them lie.
+
+    Sec-Fetch-Site is sent to https and to localhost; elsewhere browsers still send Origin with
+    every POST. A client that sends neither is no browser and has no business with its cookie.
+    """
+    site = request.headers.get("sec-fetch-site")
+    if site is not None:
+        return site in {"same-origin", "none"}
+    origin = request.headers.get("origin")
+    if origin is None:
+        return False
+    ours = {request.headers.get("host", ""), urlsplit(services.settings.public_url).netloc}
+    # Cut by hand: an Origin like `http://[` makes urlsplit raise.
+    return origin.partition("://")[2] in ours - {""}
+
+
+def is_foreign(request: Request, services: Services) -> bool:
+    """Whether a page of another site sent this. Programs say nothing about where they are from."""
+    says = {"sec-fetch-site", "origin"} & set(request.headers)
+    return bool(says) and not is_same_origin(request, services)
+
+
+def _id_token(request: Request) -> str | None:
+    if token := request.headers.get("token"):
+        return token
+    scheme, _, token = request.headers.get("authorization", "").partition(" ")
+    return token.strip() if scheme.lower() == "bearer" and token.strip() else None
+
+
+def _key(request: Request) -> tuple[str, str] | None:
+    """Some proxies drop names with underscores, so the same names with hyphens count too."""
+    headers = request.headers
+    key = headers.get("api_key") or headers.get("api-key")
+    secret = headers.get("api_pass") or headers.get("api-pass")
+    if key and not secret:
+        raise Unidentified("The header `api_pass` is missing.")
+    if secret and not key:
+        raise Unidentified("The header `api_key` is missing.")
+    return (key, secret) if key and secret else None

@@ -1,0 +1,192 @@
+"""The way every endpoint takes: read the body, identify, act in one transaction, answer."""
+
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+import msgspec
+from sqlalchemy import Connection
+from starlette.requests import Request
+from starlette.responses import Response
+
+from tapeline.accounts.actor import Actor
+from tapeline.errors import CrossSiteRequest, Invalid, Missing, Problem
+from tapeline.http.core import archive_bodies, auth, sessions
+from tapeline.http.core.endpoint import OPEN, Access, Call, Endpoint, Nothing
+from tapeline.http.core.services import Services
+from tapeline.http.wire import body
+from tapeline.http.wire.multipart import Attachment
+from tapeline.store.backends import announcing
+from tapeline.store.encryption import Seal
+from tapeline.store.once import RequestKey, answered, checked_key, once
+
+Handler = Callable[[Request], Awaitable[Response]]
+
+
+def handler(endpoint: Endpoint, services: Services) -> Handler:
+    async def handle(request: Request) -> Response:
+        response = await carry_out(request)
+        sessions.remember_noted_device(request, services, response)
+        if endpoint.access not in OPEN:
+            await sessions.live_on_by_call(request, services, response)
+        return response
+
+    async def carry_out(request: Request) -> Response:
+        identify = None
+        if endpoint.access not in OPEN:
+            identify = auth.identify(request, services, endpoint.access)
+        elif request.method not in auth.SAFE_METHODS and auth.is_foreign(request, services):
+            raise CrossSiteRequest
+        _check_path(request)
+        query = _query(request, endpoint)
+        sender = None
+        if endpoint.attaches and identify:
+            # Before the body: a stranger's hundred megabytes must not even reach the disk.
+            sender = await services.store.read(identify)
+        async with _said(request, endpoint, services, sender) as (content, attached):
+            taken = body.convert(content, endpoint.takes)
+            call = Call(services, request, taken, query, None, attached)
+            if endpoint.responds:
+                known = await services.store.read(identify) if identify else None
+                again = _identified_anew(request, services, endpoint.access)
+                call = replace(call, known=known, identify=again)
+                response: Response = await endpoint.responds(call)
+                return response
+            key = _request_key(request, endpoint, _canonical(content, attached), services.seal)
+            return _answer(await _Turn(endpoint, call, identify, key).take())
+
+    return handle
+
+
+def _identified_anew(request: Request, services: Services, access: Access) -> auth.Identify:
+    """From its headers on: an idToken that was good at first may have expired since."""
+
+    def identify(connection: Connection) -> Actor:
+        return auth.identify(request, services, access)(connection)
+
+    return identify
+
+
+@dataclass(frozen=True)
+class _Turn:
+    """One request, read and understood; what is left is to carry it out."""
+
+    endpoint: Endpoint
+    call: Call[Any]
+    identify: auth.Identify | None
+    key: RequestKey | None
+
+    async def take(self) -> bytes:
+        store = self.call.services.store
+        if self.endpoint.reads:
+            if self.endpoint.prepares:
+                known, _ = await store.read(self._look_first)
+                await self.endpoint.prepares(replace(self.call, known=known))
+            return await store.read(self._act, None)
+        if self.endpoint.flows:
+            return msgspec.json.encode(await self.endpoint.flows(self.call))
+        prepared = None
+        if self.endpoint.prepares:
+            known, first = await store.read(self._look_first)
+            if first is not None:
+                return first
+            try:
+                prepared = await self.endpoint.prepares(replace(self.call, known=known))
+            except Problem:
+                # Perhaps only because the first has just been carried out: then its answer is ours.
+                _, first = await store.read(self._look_first)
+                if first is None:
+                    raise
+                return first
+        answer = await store.write(self._act, prepared)
+        await self._follow_up()
+        return answer
+
+    async def _follow_up(self) -> None:
+        """After the commit: whoever has to know of it is told."""
+        if self.endpoint.moves_runs:
+            self.call.services.runner.wake()
+        if self._concerns_lists:
+            self.call.services.watchers.tell_of_others([announcing.MODELS])
+        if self.endpoint.afterwards:
+            await self.endpoint.afterwards(self.call)
+
+    @property
+    def _concerns_lists(self) -> bool:
+        return self.endpoint.moves_runs or self.endpoint.moves_models
+
+    def _look_first(self, connection: Connection) -> tuple[Actor | None, bytes | None]:
+        actor = self.identify(connection) if self.identify else None
+        key = self._scoped(actor)
+        return actor, answered(connection, key, time.time()) if key else None
+
+    def _act(self, connection: Connection, prepared: Any) -> bytes:
+        # Identified again in the very transaction that acts: a right may be gone by now.
+        actor = self.identify(connection) if self.identify else None
+        call = replace(self.call, known=actor, prepared=prepared)
+
+        def act() -> bytes:
+            answer = msgspec.json.encode(self.endpoint.act(connection, call))
+            if self._concerns_lists:
+                announcing.announce(connection, "", [announcing.MODELS])
+            return answer
+
+        key = self._scoped(actor)
+        return once(connection, key, time.time(), act) if key else act()
+
+    def _scoped(self, actor: Actor | None) -> RequestKey | None:
+        if self.key is None or actor is None or actor.id is None:
+            return None
+        return replace(self.key, scope=actor.id)
+
+
+@asynccontextmanager
+async def _said(
+    request: Request, endpoint: Endpoint, services: Services, sender: Actor | None
+) -> AsyncIterator[tuple[body.Body, Attachment | None]]:
+    if endpoint.attaches:
+        owner = (sender and sender.id) or ""
+        async with archive_bodies.received(request, services, owner) as said:
+            yield said
+    else:
+        yield await _content(request, endpoint, services), None
+
+
+def _canonical(content: body.Body, attached: Attachment | None) -> bytes:
+    return content.canonical() + (attached.sha256.encode() if attached else b"")
+
+
+async def _content(request: Request, endpoint: Endpoint, services: Services) -> body.Body:
+    if endpoint.takes is Nothing:
+        return body.Body({}, lenient=False)
+    return await body.read(request, services.settings)
+
+
+def _query(request: Request, endpoint: Endpoint) -> Any:
+    values = dict(request.query_params)
+    for name, value in values.items():
+        if "\0" in value:
+            raise Invalid("Texts must not contain the character NUL.", field=name)
+    return body.convert(body.Body(values, lenient=True), endpoint.query)
+
+
+def _check_path(request: Request) -> None:
+    # No id of ours has one, and PostgreSQL refuses to compare with it.
+    if any("\0" in str(value) for value in request.path_params.values()):
+        raise Missing
+
+
+def _request_key(
+    request: Request, endpoint: Endpoint, content: bytes, seal: Seal
+) -> RequestKey | None:
+    key = request.headers.get("idempotency-key")
+    if key is None or request.method != "POST" or not (endpoint.once and endpoint.writes):
+        return None
+    return RequestKey("", request.url.path, checked_key(key), content, seal)
+
+
+def _answer(content: bytes) -> Response:
+    # What an account sees is nobody else's to keep.
+    return Response(content, media_type="application/json", headers={"Cache-Control": "no-store"})

@@ -1,0 +1,39 @@
+"""Is it there, is it well, what time is it."""
+
+import time
+from typing import Any
+
+import msgspec
+
+from tapeline import __version__
+from tapeline.errors import NotReady
+from tapeline.http.core.endpoint import Call
+
+
+class Health(msgspec.Struct):
+    status: str = "ok"
+    version: str = __version__
+
+
+class ServerTime(msgspec.Struct):
+    time: float
+    """Epoch seconds."""
+
+
+async def healthz(_call: Call[Any]) -> Health:
+    """Whether the process answers."""
+    return Health()
+
+
+async def readyz(call: Call[Any]) -> Health:
+    """Whether events are stored, models supervised and books kept: 503 says what is not."""
+    if trouble := await call.services.probe.trouble():
+        raise NotReady(f"Not ready: {trouble}")
+    if trouble := call.services.background.trouble():
+        raise NotReady(f"Not ready: {trouble}.")
+    return Health()
+
+
+async def server_time(_call: Call[Any]) -> ServerTime:
+    """The server's time in epoch seconds."""
+    return ServerTime(time.time())

@@ -1,0 +1,89 @@
+"""The names that this server answers to, and whether somebody else may be between it and a browser.
+
+A page from anywhere can have its own name point at 127.0.0.1 and then talk to a server there as if
+it were its own. The Host that the browser sends is the one thing that gives it away.
+"""
+
+import socket
+from functools import cache
+from ipaddress import ip_address
+
+from starlette.requests import Request
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from tapeline.errors import ForeignHost
+from tapeline.http.core.rendering import render
+from tapeline.http.wire.errors import answer
+from tapeline.settings import Settings
+
+FORWARDED = ("forwarded", "via", "x-real-ip", "x-client-ip", "cf-connecting-ip", "true-client-ip")
+FORWARDED_PREFIX = "x-forwarded-"
+
+
+class OurHosts:
+    """A listener on loopback that nobody gave a `public_url` is for this computer alone."""
+
+    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+        self._app = app
+        self._is_local = listens_locally(settings.host) and not settings.public_url
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and self._is_local:
+            request = Request(scope)
+            # A request without one, as old or simple programs send it, comes from no browser.
+            if not all(map(is_local_name, request.headers.getlist("host"))):
+                refused = ForeignHost()
+                is_person = "text/html" in request.headers.get("accept", "")
+                response = (
+                    render("problem.html", problem=refused, account=None)
+                    if is_person
+                    else answer(refused)
+                )
+                await response(scope, receive, send)
+                return
+        await self._app(scope, receive, send)
+
+
+def is_local_name(host: str) -> bool:
+    """Whether a Host names this computer, with any port: a tunnel may end at another."""
+    name = host.strip().lower()
+    if name.startswith("["):
+        name, _, port = name[1:].partition("]")
+        if port and not port.startswith(":"):
+            return False
+    else:
+        name = name.partition(":")[0].removesuffix(".")
+    if name == "localhost" or name.endswith(".localhost"):
+        return True
+    try:
+        return ip_address(name).is_loopback
+    except ValueError:
+        return not host.strip()
+
+
+@cache
+def listens_locally(host: str) -> bool:
+    """Whether only this computer can reach a server that listens on `host`."""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        pass
+    try:
+        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    except OSError:
+        return False
+    return all(ip_address(one[4][0]).is_loopback for one in found)
+
+
+def is_reached_from_afar(settings: Settings) -> bool:
+    """Whether people other than those at this computer can reach the server, as the settings say
+    it: then the first account needs the setup code."""
+    behind_proxy = settings.public_url or settings.trusted_proxies
+    return bool(behind_proxy) or not listens_locally(settings.host)
+
+
+def may_come_from_afar(request: Request, settings: Settings) -> bool:
+    """The same of one request: a proxy that nobody told us about shows in its headers."""
+    return is_reached_from_afar(settings) or any(
+        name in FORWARDED or name.startswith(FORWARDED_PREFIX) for name in request.headers
+    )

@@ -1,0 +1,94 @@
+"""Answers that last, streams and downloads: their readers are authorised again every few seconds.
+
+A right that was taken away must not live on in an answer that has begun. A stream then ends with
+an event that says why; a download is cut off, so that nobody takes it for whole.
+"""
+
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import aclosing
+from typing import Any
+
+import msgspec
+from sqlalchemy import Connection
+from starlette.responses import Response, StreamingResponse
+from starlette.types import Send
+
+from tapeline.errors import Problem, Unavailable
+from tapeline.http.core.endpoint import Call
+from tapeline.http.core.services import Services
+from tapeline.http.wire.errors import ErrorShape
+from tapeline.logs import Log
+from tapeline.tape import tapes
+
+# Seconds. 5 are promised: a look can be due just after a piece has passed, and then comes with the
+# next, which in a quiet stream is a comment.
+AUTHORISED_EVERY = 2.0
+QUIET = 2.5
+
+log = Log(__name__)
+
+Pieces = AsyncGenerator[bytes, None]
+MayRead = Callable[[Connection], object]
+"""Looks up the reader's right as it is now, and raises what the request itself would raise."""
+
+
+def reading_model(call: Call[Any]) -> MayRead:
+    """The right to see the model that a call names."""
+    return lambda connection: tapes.reading(
+        connection, call.identified(connection), call.path("model")
+    )
+
+
+def stream(
+    services: Services, pieces: Pieces, may_read: MayRead, headers: dict[str, str]
+) -> Response:
+    """Server-sent events for as long as the reader may see them."""
+    return StreamingResponse(
+        _with_end(while_allowed(services, pieces, may_read)),
+        media_type="text/event-stream",
+        headers=headers | {"X-Accel-Buffering": "no"},
+    )
+
+
+def download(
+    services: Services, pieces: Pieces, may_read: MayRead, media: str, headers: dict[str, str]
+) -> Response:
+    """A file that is written while it is sent."""
+    allowed = while_allowed(services, pieces, may_read)
+    return _Download(allowed, media_type=media, headers=headers)
+
+
+async def while_allowed(services: Services, pieces: Pieces, may_read: MayRead) -> Pieces:
+    """The pieces as they come, none of them long after a look at the right to it. A stream has one
+    in each QUIET seconds, if only a comment, so that silence does not outlive a right either."""
+    looked = time.monotonic()  # whoever asked was authorised a moment ago
+    async with aclosing(pieces):
+        async for piece in pieces:
+            if time.monotonic() >= looked + AUTHORISED_EVERY:
+                looked = time.monotonic()
+                await services.store.read(may_read)
+            yield piece
+
+
+async def _with_end(pieces: Pieces) -> AsyncIterator[bytes]:
+    """`end` is final: the same request would be refused. A stream that breaks off without it, as
+    when the service ends or its store is away for a moment, may be opened again."""
+    async with aclosing(pieces):
+        try:
+            async for piece in pieces:
+                yield piece
+        except Unavailable:
+            return
+        except Problem as problem:
+            said = ErrorShape(problem.message, problem.code())
+            yield b"event: end\ndata: %s\n\n" % msgspec.json.encode(said)
+
+
+class _Download(StreamingResponse):
+    async def stream_response(self, send: Send) -> None:
+        try:
+            await super().stream_response(send)
+        except Problem as problem:
+            # Without its last chunk: the connection closes, and the client knows that it is cut.
+            log.warning("download_cut_off", code=problem.code())

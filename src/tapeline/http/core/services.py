@@ -1,0 +1,84 @@
+"""What the composition root hands to every handler."""
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from tapeline.accounts.id_tokens import KeyRing
+from tapeline.background import Background
+from tapeline.http.wire.connections import Connections
+from tapeline.http.wire.metrics import Metrics
+from tapeline.http.wire.turns import Turns
+from tapeline.results.backtests.reporter import Reporter
+from tapeline.results.pnl.bookkeeper import Bookkeeper
+from tapeline.runs.runner import Runner
+from tapeline.settings import Settings
+from tapeline.sharing.exhibits.exhibit import Kept
+from tapeline.sharing.exhibits.replay import Replays
+from tapeline.store.blobs import Blobs
+from tapeline.store.encryption import Seal
+from tapeline.store.store import Store
+from tapeline.tape.append.inbox import Inbox
+from tapeline.tape.append.probe import Probe
+from tapeline.tape.append.quotas import Quotas
+from tapeline.tape.append.watchers import Watchers
+from tapeline.tape.backtest_results.staging import Staging
+
+
+class Interpreter(Protocol):
+    """A Python that models can run on."""
+
+    @property
+    def version(self) -> str: ...
+    @property
+    def release(self) -> str: ...
+    @property
+    def source(self) -> str: ...
+
+
+def _threads_for_archives() -> ThreadPoolExecutor:
+    # Inflating takes a core each, so that one is left for everybody else on small machines.
+    return ThreadPoolExecutor(2, thread_name_prefix="archives")
+
+
+def _two_threads() -> ThreadPoolExecutor:
+    # A password costs 64 MB and tens of milliseconds of every core it gets: two at a time.
+    return ThreadPoolExecutor(2, thread_name_prefix="passwords")
+
+
+@dataclass(frozen=True)
+class Services:
+    settings: Settings
+    store: Store
+    ring: KeyRing
+    metrics: Metrics
+    inbox: Inbox
+    probe: Probe
+    watchers: Watchers
+    seal: Seal
+    staging: Staging
+    blobs: Blobs
+    interpreters: Sequence[Interpreter]
+    """Newest first, one of each version."""
+    runner: Runner
+    reporter: Reporter
+    bookkeeper: Bookkeeper
+    background: Background
+    connections: Connections
+    unfolding: Turns
+    """Large batches that are being taken apart."""
+    quotas: Quotas
+    passwords: ThreadPoolExecutor = field(default_factory=_two_threads)
+    archives: ThreadPoolExecutor = field(default_factory=_threads_for_archives)
+    """Where archives are checked and kept."""
+
+    replays: Replays = field(default_factory=Replays)
+    """Live records as delayed links see them."""
+    kept: Kept = field(default_factory=Kept)
+    """What all who open a link see alike, such as its picture."""
+
+    @property
+    def pythons(self) -> Sequence[str]:
+        """The versions of Python that can be had, newest first."""
+        return [one.version for one in self.interpreters]

@@ -1,0 +1,86 @@
+"""A browser's session: its cookie, and how it lives on as long as it is used."""
+
+from contextlib import suppress
+from urllib.parse import urlsplit
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from tapeline.accounts import devices, sign_ins
+from tapeline.accounts.actor import Actor
+from tapeline.accounts.users import User
+from tapeline.errors import InvalidToken, Unavailable
+from tapeline.http.core import auth
+from tapeline.http.core.endpoint import address_of
+from tapeline.http.core.services import Services
+
+
+def set_session(response: Response, request: Request, services: Services, secret: str) -> None:
+    response.set_cookie(
+        auth.COOKIE,
+        secret,
+        max_age=services.settings.session_days * sign_ins.DAY,
+        httponly=True,
+        samesite="lax",
+        secure=is_https(request, services),
+    )
+
+
+async def live_on(request: Request, services: Services, actor: Actor, response: Response) -> None:
+    """A session that is used does not end: neither in the store nor in the browser."""
+    with suppress(Unavailable):  # what was asked can be answered all the same
+        await services.store.write(sign_ins.touch, actor, days=services.settings.session_days)
+    set_session(response, request, services, request.cookies[auth.COOKIE])
+
+
+async def live_on_by_call(request: Request, services: Services, response: Response) -> None:
+    """The same for a call of the API that came with the cookie: an app that stays open for weeks
+    asks for no page. Once a minute is enough, and then only does it cost a write."""
+    if not auth.came_by_session(request):
+        return
+    with suppress(InvalidToken, Unavailable):  # signed out by this very call
+        worn = await services.store.read(
+            sign_ins.worn, request.cookies[auth.COOKIE], address_of(request)
+        )
+        if worn is not None:
+            await live_on(request, services, worn, response)
+
+
+def device_of(request: Request, services: Services, user: User) -> str | None:
+    """The name of a device on which this account has signed in before."""
+    given = request.cookies.get(devices.cookie_of(user.id), "")
+    return devices.known(services.seal, user.id, user.password_hash, given)
+
+
+def remember_device(
+    response: Response, request: Request, services: Services, user_id: str, password_hash: str
+) -> None:
+    """From now on, strangers who guess at this account keep nobody out who is at this device."""
+    name = devices.cookie_of(user_id)
+    before = devices.known(services.seal, user_id, password_hash, request.cookies.get(name, ""))
+    response.set_cookie(
+        name,
+        devices.issue(services.seal, user_id, password_hash, before),
+        max_age=devices.LIFETIME,
+        path="/auth",
+        httponly=True,
+        samesite="lax",
+        secure=is_https(request, services),
+    )
+
+
+def note_device(request: Request, user_id: str, password_hash: str) -> None:
+    """For those who have no response in their hands yet: the way out remembers the device."""
+    request.state.signed_in = (user_id, password_hash)
+
+
+def remember_noted_device(request: Request, services: Services, response: Response) -> None:
+    if noted := getattr(request.state, "signed_in", None):
+        remember_device(response, request, services, *noted)
+
+
+def is_https(request: Request, services: Services) -> bool:
+    """Whether the browser came by https, as far as the connection or the settings tell."""
+    public = urlsplit(services.settings.public_url)
+    by_setting = public.scheme == "https" and public.netloc == request.url.netloc
+    return by_setting or request.url.scheme == "https"

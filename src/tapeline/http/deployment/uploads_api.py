@@ -1,0 +1,301 @@
+"""Deploying: an archive becomes a version, a version becomes a run that somebody desires."""
+
+import asyncio
+from functools import partial
+from typing import Annotated, Any
+
+import msgspec
+from sqlalchemy import Connection
+
+from tapeline.errors import MissingField, NoSuchVersion
+from tapeline.http.core.answers import Done
+from tapeline.http.core.endpoint import Call
+from tapeline.http.core.fields import Required
+from tapeline.http.view import runs_api
+from tapeline.models import arguments, models, plans, uploading, versions
+from tapeline.models.archives import archive
+from tapeline.models.archives.manifest import Manifest
+from tapeline.models.models import Model
+from tapeline.models.plans import Use
+from tapeline.models.uploading import Archive, Offer, Resolved, Wish
+from tapeline.models.versions import Version
+from tapeline.runs.run import Run
+from tapeline.runs.supervision import desired, schedule
+
+Stringified = Annotated[
+    dict[str, Any] | str, msgspec.Meta(description="A dictionary, or its text as JSON or Python.")
+]
+
+
+class NewVersion(msgspec.Struct, rename="camel"):
+    """What can be said beside an archive. An empty text says nothing."""
+
+    model_id: str | None = None
+    project_id: str | None = None
+    create_new: bool | None = None
+    name: str | None = None
+    general_description: str | None = None
+    version_description: str | None = None
+    type: str | None = None
+    plan: str | None = None
+    python_version: str | None = None
+    schedule: str | None = None
+
+
+class NewBacktest(NewVersion, rename="camel"):
+    backtest_args: Stringified | None = None
+    backtest_description: str | None = None
+
+
+class StoredVersion(msgspec.Struct, rename="camel"):
+    """A version that is there already; without `versionId` the newest."""
+
+    model_id: Required
+    project_id: str | None = None
+    version_id: str | None = None
+    plan: str | None = None
+    type: str | None = None
+    schedule: str | None = None
+
+
+class StoredBacktest(StoredVersion, rename="camel"):
+    backtest_args: Stringified | None = None
+    backtest_description: str | None = None
+
+
+class ModelInProject(msgspec.Struct, rename="camel"):
+    model_id: Required
+    project_id: str | None = None
+
+
+class Uploaded(msgspec.Struct, rename="camel", kw_only=True):
+    status: str = "success"
+    project_id: str
+    model_id: str
+    version_id: str
+    version: int
+    created_at: float
+    timestamp: float
+
+
+class Deployed(Uploaded, rename="camel", kw_only=True):
+    run_id: str
+
+
+class Backtested(Deployed, rename="camel", kw_only=True):
+    backtest_id: str
+
+
+async def prepare(use: Use, call: Call[NewVersion]) -> Archive:
+    """Check all that can be wrong, then keep the archive: what is refused leaves nothing."""
+    services, attached = call.services, call.attached
+    if attached is None:
+        raise MissingField(
+            "Send the model as a zip file: a multipart/form-data body with a file part `model`.",
+            field="model",
+        )
+    wish = _wish(call.body)
+    if isinstance(call.body, NewBacktest):
+        _arguments(call.body.backtest_args, None)
+    await services.store.read(uploading.check_rights, call.actor, wish)
+    loop = asyncio.get_running_loop()
+    contents = await loop.run_in_executor(services.archives, archive.check, attached.path)
+    found = Archive(attached.sha256, attached.size, contents.manifest, contents.digest)
+    resolved = await services.store.read(
+        uploading.resolve, call.actor, wish, found.manifest, _offer(call, use)
+    )
+    if use == "live":
+        _schedule(resolved.type, call.body.schedule, found.manifest)
+    await loop.run_in_executor(
+        services.archives, services.blobs.put, attached.sha256, attached.path
+    )
+    return found
+
+
+prepare_live = partial(prepare, "live")
+prepare_backtest = partial(prepare, "backtesting")
+
+
+def deploy(connection: Connection, call: Call[NewVersion]) -> Deployed:
+    """Upload a version of a model and run it live, in the place of the one that is."""
+    call.services.runner.require()
+    model, version, resolved = _store(connection, call, "live")
+    run = desired.go_live(
+        connection,
+        call.actor,
+        model,
+        version,
+        resolved.plan,
+        resolved.python_version,
+        schedule=_schedule(resolved.type, call.body.schedule, version.manifest),
+    )
+    return Deployed(**_said(model, version, run.created_at), run_id=run.id)
+
+
+def backtest(connection: Connection, call: Call[NewBacktest]) -> Backtested:
+    """Upload a version of a model and run its backtest."""
+    call.services.runner.require()
+    model, version, resolved = _store(connection, call, "backtesting")
+    run = desired.backtest(
+        connection,
+        call.actor,
+        model,
+        version,
+        resolved.plan,
+        resolved.python_version,
+        arguments=_arguments(call.body.backtest_args, version.manifest),
+        description=call.body.backtest_description or "",
+    )
+    return _backtested(model, version, run)
+
+
+def upload(connection: Connection, call: Call[NewVersion]) -> Uploaded:
+    """Upload a version of a model and run nothing."""
+    model, version, _ = _store(connection, call, "backtesting")
+    return Uploaded(**_said(model, version, version.created_at))
+
+
+def run_model(connection: Connection, call: Call[StoredVersion]) -> Deployed:
+    """Run a stored version live: how to start again, and how to go back to an older one."""
+    call.services.runner.require()
+    model, version = _stored(connection, call)
+    plan, python = _choice(call, version, "live")
+    wanted = models.checked_type(call.body.type or model.type)
+    when = _schedule(wanted, call.body.schedule, version.manifest, _last(connection, version))
+    model = models.change(
+        connection, call.actor, model, type=wanted, plan=plan.name, python_version=python
+    )
+    run = desired.go_live(connection, call.actor, model, version, plan, python, schedule=when)
+    return Deployed(**_said(model, version, run.created_at), run_id=run.id)
+
+
+def backtest_uploaded(connection: Connection, call: Call[StoredBacktest]) -> Backtested:
+    """Run the backtest of a stored version."""
+    call.services.runner.require()
+    model, version = _stored(connection, call)
+    plan, python = _choice(call, version, "backtesting")
+    run = desired.backtest(
+        connection,
+        call.actor,
+        model,
+        version,
+        plan,
+        python,
+        arguments=_arguments(call.body.backtest_args, version.manifest),
+        description=call.body.backtest_description or "",
+    )
+    return _backtested(model, version, run)
+
+
+def backtest_uploaded_model(connection: Connection, call: Call[StoredBacktest]) -> Backtested:
+    """Run the backtest of a stored version: the other spelling of the same route."""
+    return backtest_uploaded(connection, call)
+
+
+def kill_model(connection: Connection, call: Call[ModelInProject]) -> Done:
+    """Stop a model's live run; nothing happens when there is none."""
+    model = models.find(
+        connection, call.actor, call.body.model_id, call.body.project_id or None, "change_models"
+    )
+    desired.stop(connection, call.actor, model)
+    return Done()
+
+
+async def admit_unsupervised(call: Call[ModelInProject]) -> None:
+    """A stop that nobody can carry out now is no success."""
+    await runs_api.refuse_if_unsupervised(call, call.body.model_id)
+
+
+def _store(connection: Connection, call: Call[Any], use: Use) -> tuple[Model, Version, Resolved]:
+    found: Archive = call.prepared
+    wish = _wish(call.body)
+    # Again, in the transaction that acts: the model or a right may be gone by now.
+    resolved = uploading.resolve(connection, call.actor, wish, found.manifest, _offer(call, use))
+    live = plans.offered(call.services.settings, "live")
+    model, version = uploading.store(
+        connection, call.actor, wish, resolved, found, remembered_plan=resolved.plan.name in live
+    )
+    return model, version, resolved
+
+
+def _wish(said: NewVersion) -> Wish:
+    return Wish(
+        model_id=said.model_id or None,
+        project_id=said.project_id or None,
+        create_new=bool(said.create_new),
+        name=said.name or None,
+        general_description=said.general_description or None,
+        version_description=said.version_description or "",
+        type=said.type or None,
+        plan=said.plan or None,
+        python_version=said.python_version or None,
+    )
+
+
+def _offer(call: Call[Any], use: Use) -> Offer:
+    return Offer(plans.offered(call.services.settings, use), call.services.pythons)
+
+
+def _stored(connection: Connection, call: Call[Any]) -> tuple[Model, Version]:
+    said: StoredVersion = call.body
+    model = models.find(
+        connection, call.actor, said.model_id, said.project_id or None, "change_models"
+    )
+    if said.version_id:
+        return model, versions.get(connection, model.id, said.version_id)
+    newest = versions.newest(connection, model.id)
+    if newest is None:
+        raise NoSuchVersion("Nothing was uploaded for this model yet.")
+    return model, newest
+
+
+def _choice(call: Call[Any], version: Version, use: Use) -> tuple[plans.Plan, str]:
+    offer = _offer(call, use)
+    plan = plans.chosen(offer.plans, call.body.plan or version.plan)
+    return plan, uploading.checked_python(offer.pythons, version.python_version)
+
+
+def _schedule(
+    kind: str, said: str | None, manifest: Manifest, last: str | None = None
+) -> str | None:
+    if kind != "screener":
+        return None
+    text = said or manifest.schedule or last
+    if not text:
+        raise MissingField(
+            "`schedule` is required for a screener: a cron expression in UTC, such as"
+            " `30 14 * * 1-5`, in the request or as `screener.schedule` in platform.json.",
+            field="schedule",
+        )
+    return schedule.checked(text)
+
+
+def _last(connection: Connection, version: Version) -> str | None:
+    """When this version ran before, it may have had its schedule from the request alone."""
+    before = desired.current(connection, version.model_id)
+    return before.schedule if before else None
+
+
+def _arguments(said: dict[str, Any] | str | None, manifest: Manifest | None) -> dict[str, Any]:
+    if isinstance(said, dict):
+        return arguments.checked(said)
+    if said:
+        return arguments.read(said)
+    return (manifest.backtest_args if manifest else None) or {}
+
+
+def _said(model: Model, version: Version, timestamp: float) -> dict[str, Any]:
+    return {
+        "project_id": model.project_id,
+        "model_id": model.id,
+        "version_id": version.id,
+        "version": version.number,
+        "created_at": version.created_at,
+        "timestamp": timestamp,
+    }
+
+
+def _backtested(model: Model, version: Version, run: Run) -> Backtested:
+    assert run.backtest_id is not None
+    said = _said(model, version, run.created_at)
+    return Backtested(**said, run_id=run.id, backtest_id=run.backtest_id)

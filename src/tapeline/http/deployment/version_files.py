@@ -1,0 +1,144 @@
+"""Archives to take away: a version's own, and those of starter models."""
+
+import asyncio
+import re
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from sqlalchemy import Connection
+from starlette.background import BackgroundTask
+from starlette.responses import FileResponse, Response
+
+from tapeline.errors import NoSuchStarter, NoSuchVersion, Unidentified
+from tapeline.http.core import auth
+from tapeline.http.core.answers import Done
+from tapeline.http.core.endpoint import Access, Call
+from tapeline.http.core.fields import Required
+from tapeline.models import models, published, starters, versions
+from tapeline.models.published import Published
+from tapeline.models.versions import Version
+
+ZIP = "application/zip"
+
+
+class StarterModel(msgspec.Struct, rename="camel"):
+    short_name: str
+    path: str
+    url: str
+    exchange: str
+    model_type: str
+
+
+class NewStarter(msgspec.Struct):
+    name: Required
+    version_id: str | None = None
+    """The newest version when it is left out."""
+
+
+class ShownStarter(msgspec.Struct, kw_only=True):
+    name: str
+    model_id: str
+    version_id: str
+    published_at: float
+    published_by: str
+
+
+async def download_version(call: Call[Any]) -> Response:
+    """Download a version's archive as it was uploaded; for members who may change the model."""
+
+    def find(connection: Connection) -> tuple[str, Version]:
+        model = models.find(connection, call.actor, call.path("model"), right="change_models")
+        return model.name, versions.get(connection, model.id, call.path("version"))
+
+    name, version = await call.services.store.read(find)
+    return await _archive(call, version.archive, f"{name}-v{version.number}.zip")
+
+
+async def list_starters(call: Call[Any]) -> list[StarterModel]:
+    """List small models to start from; to those who are signed in also those of others here."""
+    own = [(one.name, one.path, one.type) for one in starters.listed()]
+    if await _is_known(call):
+        found = await call.services.store.read(published.everyone)
+        own += [(one.name, f"published/{one.name}", one.type) for one in found]
+    return [
+        StarterModel(name, path, call.link(f"/model/starter-models/{name}.zip"), "", kind)
+        for name, path, kind in own
+    ]
+
+
+async def download_starter(call: Call[Any]) -> Response:
+    """Download a starter model as an archive that can be deployed as it is."""
+    name = call.path("starter")
+    if any(one.name == name for one in starters.listed()):
+        return Response(starters.packed(name), media_type=ZIP)
+    if not await _is_known(call):
+        raise NoSuchStarter
+    found = await call.services.store.read(published.find, name)
+    return await _archive(call, found.archive, f"{name}.zip")
+
+
+def publish_starter(connection: Connection, call: Call[NewStarter]) -> ShownStarter:
+    """Make a version of this model a starter model, for every account of this installation."""
+    model = models.find(connection, call.actor, call.path("model"), right="change_models")
+    if call.body.version_id:
+        version = versions.get(connection, model.id, call.body.version_id)
+    else:
+        newest = versions.newest(connection, model.id)
+        if newest is None:
+            raise NoSuchVersion("Nothing was uploaded for this model yet.")
+        version = newest
+    return _shown(published.publish(connection, call.actor, model, version, call.body.name))
+
+
+def withdraw_starter(connection: Connection, call: Call[Any]) -> Done:
+    """Take a starter model out of the list again."""
+    model = models.find(connection, call.actor, call.path("model"), right="change_models")
+    published.withdraw(connection, call.actor, model, call.path("starter"))
+    return Done()
+
+
+async def _is_known(call: Call[Any]) -> bool:
+    """Whether somebody is signed in; nobody has to be for what comes with Tapeline."""
+    with suppress(Unidentified):
+        await call.services.store.read(auth.identify(call.request, call.services, Access.ACCOUNT))
+        return True
+    return False
+
+
+async def _archive(call: Call[Any], blob: str, name: str) -> Response:
+    """A copy that goes when it was sent: it has a length, so a reader knows whether it is whole."""
+    folder = Path(tempfile.mkdtemp(dir=call.services.staging.spool))
+    file = folder / "archive.zip"
+    loop = asyncio.get_running_loop()
+    try:
+        await loop.run_in_executor(call.services.archives, call.services.blobs.fetch, blob, file)
+    except BaseException as error:
+        _remove(file)
+        if isinstance(error, FileNotFoundError):
+            raise NoSuchVersion("The archive of this version is gone.") from None
+        raise
+    return FileResponse(
+        file,
+        media_type=ZIP,
+        filename=re.sub(r"[^\w.-]+", "-", name, flags=re.ASCII).strip("-") or "model.zip",
+        background=BackgroundTask(_remove, file),
+    )
+
+
+def _remove(file: Path) -> None:
+    file.unlink(missing_ok=True)
+    with suppress(OSError):
+        file.parent.rmdir()
+
+
+def _shown(one: Published) -> ShownStarter:
+    return ShownStarter(
+        name=one.name,
+        model_id=one.model_id,
+        version_id=one.version_id,
+        published_at=one.published_at,
+        published_by=one.published_by,
+    )

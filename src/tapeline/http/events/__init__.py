@@ -1,0 +1,1 @@
+"""The events API, the hot path."""

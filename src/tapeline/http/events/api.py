@@ -1,0 +1,355 @@
+"""The events API: a small ASGI application of its own in front of the framework.
+
+This is the hot path. One look-up for the address, one for the key, the body straight into its kind,
+then the tape; the answer is sent when the event is durable. An event that arrives whole does not
+even become an ASGI request: `event_protocol` hands it over as it comes from the wire.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from functools import partial
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from tapeline.errors import (
+    BacktestKey,
+    MethodNotAllowed,
+    NoSuchModel,
+    Problem,
+    QuotaExceeded,
+    StoreUnavailable,
+    Superseded,
+    TooLarge,
+    WrongKey,
+)
+from tapeline.http.core.services import Services
+from tapeline.http.events import batches, bodies, results
+from tapeline.http.events.bodies import JSON, Moment, encoding_of
+from tapeline.http.events.door import Credentials, Door
+from tapeline.http.wire import errors, spooling
+from tapeline.http.wire.body import in_time
+from tapeline.http.wire.spooling import Content
+from tapeline.logs import Log
+from tapeline.store.belongings import scope_of
+from tapeline.store.encryption import Seal
+from tapeline.store.once import RequestKey, checked_key, once
+from tapeline.tape.append import permissions
+from tapeline.tape.append.appending import Appended
+from tapeline.tape.backtest_results.staging import Stage
+from tapeline.tape.dates.time_header import read_time
+from tapeline.tape.events.backtest_keys import kept_apart
+from tapeline.tape.events.event import Event, Submission
+from tapeline.tape.events.kinds import BY_PATH
+from tapeline.tape.tapes import Way
+
+log = Log(__name__)
+
+BATCH, RESULT = "/v1/batch", "/v1/backtest/result"
+STAGED = {BATCH, RESULT}
+PATHS = frozenset(BY_PATH) | STAGED
+SUCCESS = b'{"status":"success"}'
+
+_SUCCEEDED = Response(
+    SUCCESS, media_type="application/json", headers={"X-Content-Type-Options": "nosniff"}
+)
+_REMEMBERED_WRONGLY = (WrongKey, NoSuchModel, Superseded)
+
+
+class Whole(NamedTuple):
+    """A request of one event that has arrived to its last byte."""
+
+    path: str
+    headers: Iterable[tuple[bytes, bytes]]
+    content: bytes
+    address: str
+    answered: Callable[[Response], None]
+
+
+class EventsApi:
+    def __init__(self, app: ASGIApp, services: Services) -> None:
+        self.connections = services.connections
+        self._app = app
+        self._services = services
+        self._door = Door(services)
+        self._asking: set[asyncio.Task[Exception]] = set()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["path"] not in PATHS:
+            await self._app(scope, receive, send)
+            return
+        started, path, answer = time.perf_counter(), scope["path"], _SUCCEEDED
+        try:
+            await self._take(scope, receive)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the sender gets an answer
+            answer = _failed(error, path)
+        await answer(scope, receive, send)
+        self._services.metrics.took_event(path, answer.status_code, time.perf_counter() - started)
+
+    def take_whole(self, whole: Whole) -> bool:
+        """Take an event as nearly all come: JSON, by a key that is known, without a key of its own.
+        False for any other, and for one that is wrong: the usual way finds out what it is."""
+        started, headers = time.perf_counter(), dict(whole.headers)
+        try:
+            credentials = self._door.credentials(headers)
+            way = self._door.known(credentials)
+            if way is None or b"idempotency-key" in headers or encoding_of(headers) != JSON:
+                return False
+            if len(whole.content) > self._services.settings.max_body:
+                return False
+            event = bodies.event_of_json(
+                whole.path, whole.content, _moment(headers), way.tape, self._services.settings
+            )
+            submission = self._submission([event], way)
+            settle = partial(self._settle, whole, started, credentials)
+            try:
+                is_vital = submission.events[0].kind.is_vital
+                self._services.quotas.push(way, len(whole.content), is_vital=is_vital)
+            except QuotaExceeded as refusal:
+                # Not the long way round: whoever is told to wait must cost less than others.
+                asyncio.get_running_loop().call_soon(settle, refusal)
+                return True
+            self._services.inbox.put(submission, settle)
+        except Exception:  # noqa: BLE001 - a bug, too, is logged and answered by the usual way
+            return False
+        return True
+
+    def _settle(
+        self, whole: Whole, started: float, credentials: Credentials, failure: BaseException | None
+    ) -> None:
+        def answer(failure: BaseException | None) -> None:
+            answer = _SUCCEEDED if failure is None else _failed(failure, whole.path)
+            whole.answered(answer)
+            seconds = time.perf_counter() - started
+            self._services.metrics.took_event(whole.path, answer.status_code, seconds)
+
+        if isinstance(failure, _REMEMBERED_WRONGLY):
+            asking = self._asked_anew(failure, credentials, whole.address)
+            task = asyncio.get_running_loop().create_task(asking)
+            self._asking.add(task)
+            task.add_done_callback(self._asking.discard)
+            task.add_done_callback(lambda done: answer(_said_by(done)))
+        else:
+            answer(failure)
+
+    async def _take(self, scope: Scope, receive: Receive) -> None:
+        if scope["method"] != "POST":
+            raise MethodNotAllowed("This address takes only POST.")
+        headers: dict[bytes, bytes] = dict(scope["headers"])
+        credentials = self._door.credentials(headers)
+        address = scope["client"][0] if scope["client"] else ""
+        way = self._door.known(credentials) or await self._door.way(credentials, address)
+        take = self._take_staged if scope["path"] in STAGED else self._take_one
+        try:
+            await take(scope, headers, receive, _moment(headers), way)
+        except _REMEMBERED_WRONGLY as refusal:
+            raise await self._asked_anew(refusal, credentials, address) from None
+
+    async def _asked_anew(
+        self, refusal: Problem, credentials: Credentials, address: str
+    ) -> Exception:
+        """Remembered wrongly: the key, the model or the run is gone. Asking anew says which."""
+        self._door.forget(credentials)
+        if isinstance(refusal, Superseded):
+            with suppress(Problem):  # a note that cannot be made changes nothing for the sender
+                await self._services.store.write(permissions.note_refused, credentials[0].decode())
+            return refusal
+        try:
+            await self._door.way(credentials, address)
+        except Exception as error:  # noqa: BLE001 - what it says is the answer
+            return error
+        return refusal
+
+    async def _take_one(
+        self,
+        scope: Scope,
+        headers: Mapping[bytes, bytes],
+        receive: Receive,
+        moment: Moment,
+        way: Way,
+    ) -> None:
+        settings, path = self._services.settings, scope["path"]
+        content = await bodies.read_content(receive, settings.max_body, settings.body_seconds)
+        if encoding_of(headers) == JSON:
+            event = bodies.event_of_json(path, content, moment, way.tape, settings)
+        else:
+            values, lenient = await bodies.decoded(content, headers, settings)
+            event = bodies.event(path, values, moment, way.tape, settings, lenient=lenient)
+        submission = self._submission([event], way)
+        is_vital = submission.events[0].kind.is_vital
+        self._services.quotas.push(way, len(content), is_vital=is_vital)
+        if b"idempotency-key" in headers:
+            said = event.kind.name.encode() + event.body
+            request = _request_key(headers, path, way, said, self._services.seal)
+            await self._store_once(request, way, submission)
+        else:
+            await self._services.inbox.store(submission)
+
+    async def _take_staged(
+        self,
+        scope: Scope,
+        headers: Mapping[bytes, bytes],
+        receive: Receive,
+        moment: Moment,
+        way: Way,
+    ) -> None:
+        """A backtest's result, or a batch, which may hold some: their pieces are stored first."""
+        stage = self._services.staging.begin(way.tape, owner=way.key_id)
+        try:
+            if scope["path"] == BATCH:
+                await self._take_batch(Request(scope, receive), headers, moment, way, stage)
+            else:
+                header = await self._result(scope, headers, receive, stage, way)
+                event = bodies.result_event(header, stage.newest, moment, way.tape)
+                await self._store_staged(RESULT, headers, event.body, [event], way, stage)
+        finally:
+            await stage.discard()
+
+    async def _take_batch(
+        self,
+        request: Request,
+        headers: Mapping[bytes, bytes],
+        moment: Moment,
+        way: Way,
+        stage: Stage,
+    ) -> None:
+        settings, name = self._services.settings, batches.file_name(headers)
+        with stage.staging.rooms.room(way.key_id) as room:
+            async with in_time(settings.body_seconds):
+                content = await spooling.gather(request, settings.max_large_body, room, name)
+            is_counted = self._count_batch(way, content)  # before anybody takes it apart
+            # Taken apart it needs memory again, several times its size.
+            async with self._services.unfolding.turn(len(content)):
+                events = await batches.read(content, headers, moment, stage, room)
+                if not is_counted:
+                    is_vital = any(event.kind.is_vital for event in events)
+                    self._services.quotas.push(way, len(content), is_vital=is_vital)
+                await self._store_staged(BATCH, headers, content, events, way, stage)
+
+    async def _store_staged(
+        self,
+        path: str,
+        headers: Mapping[bytes, bytes],
+        said: bytes | Content,
+        events: list[Event],
+        way: Way,
+        stage: Stage,
+    ) -> None:
+        submission = self._submission(events, way, batch=path == BATCH)
+        if b"idempotency-key" in headers:
+            request = _request_key(headers, path, way, said, self._services.seal)
+            if await self._store_once(request, way, submission):
+                stage.keep()
+        elif not events:
+            check = self._services.inbox.appender.check
+            await self._services.store.write(check, way.key_id, way.tape)
+        else:
+            await self._services.inbox.store(submission)
+            stage.keep()
+
+    async def _result(
+        self,
+        scope: Scope,
+        headers: Mapping[bytes, bytes],
+        receive: Receive,
+        stage: Stage,
+        way: Way,
+    ) -> dict[str, Any]:
+        """Counted before its first byte is read, if its length is known, and after its last."""
+        quotas, length = self._services.quotas, headers.get(b"content-length", b"")
+        known = int(length) if length.isdigit() and len(length) < 15 else 0
+        quotas.push(way, known)
+        counted = bodies.Counted(receive)
+        header = await results.take(scope, headers, counted, stage)
+        if counted.size > known:
+            quotas.push(way, counted.size - known)
+        return header
+
+    def _count_batch(self, way: Way, content: Content) -> bool:
+        """False for one that is over the quota, and may carry an order all the same."""
+        try:
+            self._services.quotas.push(way, len(content))
+        except (QuotaExceeded, TooLarge):
+            if batches.is_surely_not_vital(content):
+                raise
+            return False
+        return True
+
+    def _submission(self, events: list[Event], way: Way, *, batch: bool = False) -> Submission:
+        if way.backtest_id is not None:
+            longest = self._services.settings.max_line
+            for index, event in enumerate(events):
+                try:
+                    events[index] = kept_apart(event, way.backtest_id, longest)
+                except BacktestKey as refusal:
+                    where = f"Item {index}: " if batch else ""
+                    raise BacktestKey(where + refusal.message, field=refusal.field) from None
+        return Submission(events, way.key_id)
+
+    async def _store_once(self, request: RequestKey, way: Way, submission: Submission) -> bool:
+        """By itself, in one transaction with the memory of the key; whether it was the first."""
+        services, watched = self._services, list[Appended]()
+
+        def job(connection: Connection) -> bool:
+            watched.clear()
+            # Before the memory: whose key or model is gone has no business with old answers.
+            services.inbox.appender.check(connection, way.key_id, way.tape)
+            was_first = False
+
+            def act() -> bytes:
+                nonlocal was_first
+                was_first = True
+                (refusal,), appended = services.inbox.appender.append(connection, [submission])
+                if refusal is not None:
+                    raise refusal
+                watched.extend(appended)
+                return SUCCESS
+
+            once(connection, request, time.time(), act)
+            return was_first
+
+        was_first = await services.store.write(job)
+        for one in watched:
+            services.watchers.tell(one.model_id, one.records)
+        return was_first
+
+
+def _said_by(task: "asyncio.Task[Exception]") -> BaseException | None:
+    """What it found, or what it fell over: the sender waits for either."""
+    if task.cancelled():
+        return StoreUnavailable()
+    return task.exception() or task.result()
+
+
+def _moment(headers: Mapping[bytes, bytes]) -> Moment:
+    received_at = time.time()
+    at = headers.get(b"time")
+    return Moment(
+        received_at if at is None else read_time(at.decode("utf-8", "replace")), received_at
+    )
+
+
+def _failed(error: BaseException, path: str) -> Response:
+    if isinstance(error, OSError):
+        # The machine's trouble: no room to spool in, no process or file to be had, one that hangs.
+        log.error("cannot_take_event", exc_info=error, path=path)
+        error = StoreUnavailable()
+    elif not isinstance(error, Problem):
+        log.error("bug", exc_info=error, path=path)
+        error = Problem()
+    answer = errors.answer(error)
+    if answer.status_code == 405:
+        answer.headers["Allow"] = "POST"
+    return answer
+
+
+def _request_key(
+    headers: Mapping[bytes, bytes], path: str, way: Way, content: bytes | Content, seal: Seal
+) -> RequestKey:
+    key = checked_key(headers[b"idempotency-key"].decode("latin-1"))
+    return RequestKey(scope_of(way.tape), path, key, content, seal)

@@ -1,0 +1,109 @@
+"""Many events in one request: all of them, or an error that names the first bad one."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Literal
+
+import msgspec
+
+from tapeline.errors import Invalid, Problem, TooLarge, UnknownEncoding
+from tapeline.http.events import bodies
+from tapeline.http.events.bodies import JSON, Moment, encoding_of, too_large
+from tapeline.http.events.usual_bodies import Line, event_of_line
+from tapeline.http.wire.spooling import Content
+from tapeline.tape.backtest_results.staging import Stage
+from tapeline.tape.batches import MOST, Item, split, split_apart
+from tapeline.tape.events.event import Event
+from tapeline.tape.events.kinds import BACKTEST_RESULT, BY_PATH, KINDS
+from tapeline.tape.spool import Room
+
+NDJSON = b"application/x-ndjson"
+# Bytes that are decoded in one go, and split in one go: everybody else waits some milliseconds.
+SMALL, LARGE = 1_000_000, 8_000_000
+BREATH = 250_000  # bytes between two chances for everybody else; an item counts as 500 more
+
+
+class _LineItem(msgspec.Struct, gc=False, forbid_unknown_fields=True):
+    path: Literal["/v1/live/log", "/v1/model/log"]
+    body: Line
+    time: None = None
+
+
+_VITAL = [f"/{kind.name}".encode() for kind in KINDS if kind.is_vital] + [b"\\u", b"\\/"]
+_line_items = msgspec.json.Decoder(list[_LineItem])
+
+
+def file_name(headers: Mapping[bytes, bytes]) -> str:
+    """By its name those who split it know what it is."""
+    return "lines" if encoding_of(headers) == NDJSON else "body"
+
+
+def is_surely_not_vital(content: Content) -> bool:
+    """Whether no order, update, cash or lifecycle is in it: seen without taking it apart, so that a
+    flood that is over its quota costs little. An escape could hide the name of one."""
+    return len(content) <= LARGE and not any(content.find(word) >= 0 for word in _VITAL)
+
+
+async def read(
+    content: Content, headers: Mapping[bytes, bytes], moment: Moment, stage: Stage, room: Room
+) -> list[Event]:
+    """`content` lies in the room as well, if it is large."""
+    encoding = encoding_of(headers)
+    if encoding == JSON and len(content) <= SMALL:
+        lines = _only_lines(content, moment, stage)
+        if lines is not None:
+            return lines
+    found: list[Event] = []
+    view, taken = memoryview(content), 0
+    for index, item in enumerate(await _items(content, encoding, stage, room)):
+        taken += 500 + item.stop - item.start
+        if taken > BREATH:
+            await asyncio.sleep(0)
+            taken = 0
+        try:
+            found.append(await _event(item, view[item.start : item.stop], moment, stage))
+        except Problem as problem:
+            if not isinstance(problem, Invalid | TooLarge):
+                raise  # the store's trouble, not the item's
+            raise Invalid(f"Item {index}: {problem.message}", field=problem.field) from None
+    return found
+
+
+def _only_lines(content: Content, moment: Moment, stage: Stage) -> list[Event] | None:
+    """The events of a batch that ships logs and nothing else, as most do: many times quicker than
+    one by one. None for any other batch, and for one in which anything at all is odd."""
+    tape, longest = stage.tape, stage.staging.settings.max_line
+    try:
+        items = _line_items.decode(content)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None
+    if len(items) > MOST:
+        return None
+    at, received_at = moment
+    found = [
+        event
+        for item in items
+        if (event := event_of_line(item.body, at, received_at, tape, longest)) is not None
+    ]
+    return found if len(found) == len(items) else None
+
+
+async def _items(content: Content, encoding: bytes, stage: Stage, room: Room) -> list[Item]:
+    if encoding not in (JSON, NDJSON):
+        raise UnknownEncoding("Send a batch as application/json or application/x-ndjson.")
+    if len(content) <= LARGE:
+        return split(bytes(content), by_lines=encoding == NDJSON)
+    return await split_apart(stage.staging.helpers, room.folder)
+
+
+async def _event(item: Item, content: memoryview, moment: Moment, stage: Stage) -> Event:
+    if item.error:
+        raise Invalid(item.error, field=item.field)
+    settings = stage.staging.settings
+    moment = moment if item.time is None else Moment(item.time, moment.received_at)
+    if BY_PATH[item.path] is BACKTEST_RESULT:
+        header = await stage.take(content)
+        return bodies.result_event(header, stage.newest, moment, stage.tape)
+    if len(content) > settings.max_body:
+        raise too_large(settings.max_body)
+    return bodies.event_of_json(item.path, bytes(content), moment, stage.tape, settings)

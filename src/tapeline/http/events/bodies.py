@@ -1,0 +1,190 @@
+"""Bodies of the events API: one event, in whatever encoding it comes."""
+
+import types
+from collections.abc import Awaitable, Coroutine, Generator, Mapping
+from typing import Any, NamedTuple, cast
+
+import msgspec
+from starlette.datastructures import Headers
+from starlette.types import Message, Receive
+
+from tapeline.errors import MalformedBody, Missing, TooLarge
+from tapeline.http.events.usual_bodies import usual_event
+from tapeline.http.wire import body
+from tapeline.settings import Settings
+from tapeline.tape.events import kinds
+from tapeline.tape.events.bodies import cut
+from tapeline.tape.events.event import Event
+from tapeline.tape.events.values import check_depth
+
+_encode = msgspec.json.Encoder().encode
+# Fields of orders are committed to one by one. With sorted keys there is only one way to write a
+# body down, so that the chain knows every other for a change.
+_encode_sorted = msgspec.json.Encoder(order="deterministic").encode
+
+JSON = b"application/json"
+
+
+class Moment(NamedTuple):
+    """When something happened, by its sender's word, and when we heard of it."""
+
+    at: float
+    received_at: float
+
+
+class Counted:
+    """A body on its way in, and how many bytes of it have come."""
+
+    def __init__(self, receive: Receive) -> None:
+        self._receive = receive
+        self.size = 0
+
+    async def __call__(self) -> Message:
+        message = await self._receive()
+        self.size += len(message.get("body", b""))
+        return message
+
+
+async def read_content(receive: Receive, most: int, seconds: float) -> bytes:
+    """The whole body, within its time."""
+    # Nearly every body is there already, in one piece. A clock for it would cost a tenth of the
+    # whole request, so the first step is taken by hand, and only who has to wait gets one.
+    first = cast("Coroutine[Any, Any, Message]", receive())
+    try:
+        waiting_for = first.send(None)
+    except StopIteration as at_once:
+        message: Message = at_once.value
+        content: bytes = message.get("body", b"")
+        whole = message["type"] == "http.request" and not message.get("more_body")
+        if whole and len(content) <= most:
+            return content
+        return bytes(await _gathered(_said(message), receive, most, seconds))
+    return bytes(await _gathered(_resumed(first, waiting_for), receive, most, seconds))
+
+
+async def _gathered(
+    coming: Awaitable[Message], receive: Receive, most: int, seconds: float
+) -> bytearray:
+    content, more = bytearray(), True
+    async with body.in_time(seconds):
+        while more:
+            message = await coming
+            if message["type"] == "http.disconnect":
+                raise MalformedBody("The connection closed before the body was complete.")
+            content += message.get("body", b"")
+            more = message.get("more_body", False)
+            if len(content) > most:
+                raise too_large(most)
+            if more:
+                coming = receive()
+    return content
+
+
+async def _said(message: Message) -> Message:
+    return message
+
+
+@types.coroutine
+def _resumed(
+    coroutine: Coroutine[Any, Any, Message], waiting_for: Any
+) -> Generator[Any, Any, Message]:
+    """Go on with a coroutine whose first step was taken by hand."""
+    try:
+        yield waiting_for
+    except BaseException:
+        coroutine.close()  # cancelled: it has to give up its place among those who wait
+        raise
+    message: Message = yield from coroutine
+    return message
+
+
+async def decoded(
+    content: bytes, headers: Mapping[bytes, bytes], settings: Settings
+) -> tuple[dict[str, Any], bool]:
+    """The body as one dictionary, and whether it came over a form."""
+    if encoding_of(headers) == JSON:
+        return decoded_object(content, settings.max_depth), False
+    found = await body.decode(Headers(raw=list(headers.items())), content, settings)
+    return found.values, found.lenient
+
+
+def encoding_of(headers: Mapping[bytes, bytes]) -> bytes:
+    declared = headers.get(b"content-type", b"")
+    if declared == JSON:  # as nearly everybody spells it
+        return declared
+    return declared.partition(b";")[0].strip().lower()
+
+
+def event(
+    path: str,
+    values: Mapping[str, Any],
+    moment: Moment,
+    tape: int,
+    settings: Settings,
+    *,
+    lenient: bool,
+) -> Event:
+    """One event of any kind but a backtest's result."""
+    kind = kinds.kind_at(path, values)
+    if kind is None or kind is kinds.BACKTEST_RESULT:
+        raise Missing(f"There is no kind of event at {path}.", field="path")
+    fields = kind.read(values, lenient)
+    if kind.free:
+        body.check_depth(fields, settings.max_depth)
+    elif kind in kinds.LINES:
+        fields["line"] = cut(fields["line"], settings.max_line)
+    if kind is kinds.SPOT_LIMIT and "active" in fields:
+        kind = kinds.SPOT_STOP  # an older client posts its stop orders to the address of limits
+    return Event(
+        tape=tape,
+        kind=kind,
+        fields=fields,
+        body=(_encode_sorted if kind in kinds.ABOUT_ORDERS else _encode)(fields),
+        time=moment.at,
+        received_at=moment.received_at,
+        backtest_id=fields["backtest_id"] if kind in kinds.OF_BACKTESTS else None,
+    )
+
+
+def event_of_json(
+    path: str, content: bytes, moment: Moment, tape: int, settings: Settings
+) -> Event:
+    found = usual_event(path, content, moment.at, moment.received_at, tape, settings.max_line)
+    if found is not None:
+        return found
+    values = decoded_object(content, settings.max_depth)
+    return event(path, values, moment, tape, settings, lenient=False)
+
+
+def result_event(header: dict[str, Any], upload: str | None, moment: Moment, tape: int) -> Event:
+    return Event(
+        tape=tape,
+        kind=kinds.BACKTEST_RESULT,
+        fields=header,
+        body=_encode(header),
+        time=moment.at,
+        received_at=moment.received_at,
+        backtest_id=header["backtest_id"],
+        upload=upload,
+    )
+
+
+def decoded_object(content: bytes | msgspec.Raw, max_depth: int) -> dict[str, Any]:
+    if not content:
+        return {}
+    try:
+        values = msgspec.json.decode(content)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise MalformedBody(f"The body is not valid JSON: {error}.") from None
+    except RecursionError:
+        raise MalformedBody(f"The body is nested deeper than {max_depth} levels.") from None
+    if not isinstance(values, dict):
+        raise MalformedBody("The body must be a JSON object, such as {}.")
+    raw = bytes(content)
+    if raw.count(b"{") + raw.count(b"[") > max_depth:  # else it cannot be too deep
+        check_depth(values, max_depth)
+    return values
+
+
+def too_large(most: int) -> TooLarge:
+    return TooLarge(f"The body is larger than {most:,} bytes, the most this server accepts.")

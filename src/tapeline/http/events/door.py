@@ -1,0 +1,73 @@
+"""Who may push events: key, pass and model, remembered so that the hot path asks nobody.
+
+What is remembered may be behind by one deletion. The transaction that stores an event looks once
+more and refuses it; then the memory is dropped and the question asked again.
+"""
+
+import asyncio
+from collections.abc import Mapping
+
+from tapeline.accounts import guesses, limits
+from tapeline.errors import Unidentified, WrongKey
+from tapeline.http.core.services import Services
+from tapeline.tape import tapes
+from tapeline.tape.tapes import Way
+
+REMEMBERED = 100_000
+
+Credentials = tuple[bytes, bytes, bytes]
+
+
+class Door:
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._known: dict[Credentials, Way] = {}
+        self._asking: dict[tuple[Credentials, str], asyncio.Task[Way]] = {}
+
+    def credentials(self, headers: Mapping[bytes, bytes]) -> Credentials:
+        key = headers.get(b"api_key") or headers.get(b"api-key")
+        secret = headers.get(b"api_pass") or headers.get(b"api-pass")
+        model = headers.get(b"model_id") or headers.get(b"model-id")
+        if key and secret and model:
+            return key, secret, model
+        for name, value in (("model_id", model), ("api_key", key), ("api_pass", secret)):
+            if not value:
+                raise Unidentified(f"The header `{name}` is missing.", field=name)
+        raise AssertionError("one of the three is missing")
+
+    def known(self, credentials: Credentials) -> Way | None:
+        return self._known.get(credentials)
+
+    async def way(self, credentials: Credentials, address: str) -> Way:
+        known = self._known.get(credentials)
+        if known is not None:
+            return known
+        # A model that starts sends much at once: one question for all of it. Shielded, because who
+        # asked first may go away while the others still wait.
+        return await asyncio.shield(self._question(credentials, address))
+
+    def _question(self, credentials: Credentials, address: str) -> "asyncio.Task[Way]":
+        who = (credentials, address)
+        if who not in self._asking:
+            task = asyncio.get_running_loop().create_task(self._ask(credentials, address))
+            self._asking[who] = task
+            task.add_done_callback(lambda _: self._asking.pop(who))
+        return self._asking[who]
+
+    def forget(self, credentials: Credentials) -> None:
+        self._known.pop(credentials, None)
+
+    async def _ask(self, credentials: Credentials, address: str) -> Way:
+        key, secret, model = (value.decode("utf-8", "replace") for value in credentials)
+        store = self._services.store
+        counted = [guesses.at_key(self._services.settings, address, key)]
+        await store.read(limits.refuse_if_over, counted)
+        try:
+            way = await store.write(tapes.way_of_key, key, secret, model, address)
+        except WrongKey:
+            await store.write(limits.count, counted)
+            raise
+        if len(self._known) >= REMEMBERED:
+            self._known.clear()
+        self._known[credentials] = way
+        return way

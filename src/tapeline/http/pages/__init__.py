@@ -1,0 +1,1 @@
+"""Pages that are rendered here, and the shell of the web app."""

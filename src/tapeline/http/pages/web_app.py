@@ -1,0 +1,105 @@
+"""The app: one HTML shell for all of its addresses, and its built files, which never change.
+
+It is built from web/ into the folder `app` beside this file; see scripts/web.py.
+"""
+
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+from starlette.convertors import Convertor, register_url_convertor
+from starlette.datastructures import Headers
+from starlette.responses import Response
+from starlette.staticfiles import StaticFiles
+from starlette.types import Scope
+
+from tapeline.errors import NotBuilt
+from tapeline.http.pages.page import Page, Visit
+from tapeline.ids import ALPHABET, ID_LENGTH
+
+BUILT = Path(__file__).parents[1] / "app"
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self';"
+    " frame-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'"
+)
+
+
+class Id(Convertor[str]):
+    """An id of ours in an address, so that what is no id is still nothing at all."""
+
+    regex = f"[{ALPHABET}]{{{ID_LENGTH}}}"
+
+    def convert(self, value: str) -> str:
+        return value
+
+    def to_string(self, value: str) -> str:
+        return value
+
+
+register_url_convertor("id", Id())
+
+
+async def show_app(visit: Visit) -> Response:
+    """The shell. Which page it becomes, the app reads from the address."""
+    visit.account()
+    try:
+        text = (BUILT / "index.html").read_text("utf-8")
+    except FileNotFoundError:
+        raise NotBuilt from None
+    headers = {"Content-Security-Policy": POLICY, "Cache-Control": "no-store"}
+    return Response(text, headers=headers, media_type="text/html")
+
+
+def script_of(source: str) -> str:
+    """The address of what was built from a source of its own; empty where nothing is built."""
+    try:
+        manifest = json.loads((BUILT / "manifest.json").read_text("utf-8"))
+        return f"/app/{manifest[source]['file']}"
+    except (FileNotFoundError, KeyError):
+        return ""
+
+
+APP_PAGES = (
+    Page("GET", "/account", show_app),
+    Page("GET", "/new-project", show_app),
+    Page("GET", "/{project:id}", show_app),
+    Page("GET", "/{project:id}/{rest:path}", show_app),
+)
+
+
+class BuiltFiles(StaticFiles):
+    """Names carry a hash of the content, so a browser asks for each once; packed where it can."""
+
+    def __init__(self) -> None:
+        super().__init__(directory=BUILT / "assets", check_dir=False)
+
+    def file_response(
+        self,
+        full_path: str | os.PathLike[str],
+        stat_result: os.stat_result,
+        scope: Scope,
+        status_code: int = 200,
+    ) -> Response:
+        packed = Path(f"{full_path}.gz")
+        is_packed = takes_gzip(Headers(scope=scope)) and packed.is_file()
+        path, stat = (packed, packed.stat()) if is_packed else (full_path, stat_result)
+        response: Any = super().file_response(path, stat, scope, status_code)
+        if is_packed:
+            response.headers["Content-Encoding"] = "gzip"
+            response.headers["Content-Type"] = _media_type(str(full_path))
+        response.headers["Vary"] = "Accept-Encoding"
+        response.headers["Cache-Control"] = "public, max-age=31536000, immutable"
+        found: Response = response
+        return found
+
+
+def takes_gzip(headers: Headers) -> bool:
+    accepted = headers.get("accept-encoding", "")
+    return re.search(r"\bgzip\b(?!;\s*q=0(\.0*)?\s*(,|$))", accepted) is not None
+
+
+def _media_type(path: str) -> str:
+    kinds = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
+    return kinds.get(Path(path).suffix, "application/octet-stream") + "; charset=utf-8"

@@ -1,0 +1,1 @@
+"""Links: the API of their owners, and all that is public."""

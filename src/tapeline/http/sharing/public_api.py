@@ -1,0 +1,241 @@
+"""What a link opens, for whoever has it: every row here is a projection made for strangers.
+
+No other route knows a link's token, so what has no row here is not to be had with one.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from functools import wraps
+from typing import Annotated, Any
+
+import msgspec
+from sqlalchemy import Connection
+from starlette.requests import Request
+from starlette.responses import Response
+
+from tapeline.accounts import guesses, limits, passwords
+from tapeline.errors import SharePasswordNeeded, Unavailable, WrongSharePassword
+from tapeline.http.core.endpoint import Call, Page, address_of
+from tapeline.http.core.fields import Required
+from tapeline.http.core.services import Services
+from tapeline.http.view.backtest_api import read_when_ready
+from tapeline.sharing.exhibits import exhibit as exhibits
+from tapeline.sharing.exhibits.answers import (
+    Exported,
+    SharedCurve,
+    SharedDrawdown,
+    SharedLines,
+    SharedMetrics,
+    SharedPeriods,
+    SharedPositions,
+    SharedTrades,
+    SharedTrips,
+)
+from tapeline.sharing.exhibits.exhibit import Exhibit, Means
+from tapeline.sharing.links import links, passes, visits
+from tapeline.sharing.links.links import Share
+from tapeline.tape import tapes
+
+HEADERS = {"Cache-Control": "no-store", "X-Robots-Tag": "noindex"}
+COOKIE = "tapeline_share_"
+
+Moment = Annotated[float, msgspec.Meta(ge=-1e15, le=1e15)]
+
+
+class Stretch(msgspec.Struct, rename={"start": "from", "end": "to"}):
+    """How much of a curve, and in how many points."""
+
+    points: Annotated[int, msgspec.Meta(ge=2, le=5000)] = 1000
+    start: Moment | None = None
+    """Epoch seconds, as `to`: the stretch to look at."""
+    end: Moment | None = None
+
+    @property
+    def asked(self) -> exhibits.Stretch:
+        return exhibits.Stretch(self.points, self.start, self.end)
+
+
+class SharePassword(msgspec.Struct):
+    password: Required
+
+
+class SharePass(msgspec.Struct, rename={"content": "pass"}):
+    content: str
+    """Send it as the header `share-pass`."""
+    expires_at: float
+
+
+Show = Callable[[Exhibit], Any]
+Find = Callable[[Connection], Share]
+
+
+def means(services: Services) -> Means:
+    return Means(
+        services.seal,
+        services.inbox.appender.signer.key_id,
+        float(services.settings.late_seconds),
+        services.replays,
+        services.kept,
+    )
+
+
+def found_by(request: Request, services: Services) -> Find:
+    """The link of a request, if it may be opened; looked up in the very transaction that reads."""
+    token = str(request.path_params["token"])
+
+    def find(connection: Connection) -> Share:
+        share = links.by_token(connection, token)
+        given = request.headers.get("share-pass") or request.cookies.get(COOKIE + share.id, "")
+        if not passes.is_valid(services.seal, share, given):
+            raise SharePasswordNeeded
+        return share
+
+    return find
+
+
+def opened(connection: Connection, share: Share, services: Services) -> Exhibit:
+    # The arithmetic is imported at its first use: start-up stays light.
+    if share.backtest_id is None:
+        from tapeline.sharing.exhibits.live import LiveExhibit
+
+        return LiveExhibit(connection, share, means(services))
+    from tapeline.sharing.exhibits.backtest import BacktestExhibit
+
+    return BacktestExhibit(connection, share, means(services))
+
+
+async def shown(call: Call[Any], find: Find, show: Show) -> Any:
+    """What `show` makes of what a link opens, with everything that was acknowledged before."""
+    services = call.services
+    await catch_up(services, await services.store.read(find))
+
+    def job(connection: Connection) -> Any:
+        return show(opened(connection, find(connection), services))
+
+    return await read_when_ready(call, job)
+
+
+async def answered(call: Call[Any], find: Find, show: Show) -> Response:
+    content = await shown(call, find, lambda exhibit: msgspec.json.encode(show(exhibit)))
+    return Response(content, media_type="application/json", headers=HEADERS)
+
+
+async def catch_up(services: Services, share: Share) -> None:
+    """A delayed link is replayed from the tape and needs no books."""
+    if share.backtest_id is None and not share.choices.delay_hours:
+        found = await services.store.read(tapes.of_model, share.model_id)
+        if found.tape:
+            await services.bookkeeper.catch_up(found.tape, found.seq)
+
+
+async def note_view(services: Services, request: Request, share: Share) -> None:
+    agent = request.headers.get("user-agent", "")
+    who = visits.visitor(services.seal, share, address_of(request), agent)
+    if not await services.store.read(visits.is_counted, share, who):
+        with suppress(Unavailable):  # it can be shown all the same
+            await services.store.write(visits.count, share, who)
+
+
+async def check_password(
+    services: Services, request: Request, token: str, password: str
+) -> tuple[Share, str, float]:
+    """The link and a pass for it. Attempts are counted before anything is compared."""
+    share = await services.store.read(links.by_token, token)
+    if share.password_hash is not None:
+        guess = guesses.at_link(services.settings, address_of(request), share.id)
+        await services.store.read(limits.refuse_if_over, guess.counters)
+        await services.store.write(limits.count, guess.counters)
+        right = await asyncio.get_running_loop().run_in_executor(
+            services.passwords, passwords.matches, share.password_hash, password
+        )
+        if not right:
+            raise WrongSharePassword
+        await services.store.write(guesses.was_right, guess)
+    return share, *passes.issue(services.seal, share)
+
+
+Shower = Callable[[Exhibit, Call[Any]], Any]
+Responder = Callable[[Call[Any]], Awaitable[Response]]
+
+
+def showing(show: Shower) -> Responder:
+    @wraps(show)
+    async def respond(call: Call[Any]) -> Response:
+        find = found_by(call.request, call.services)
+        return await answered(call, find, lambda exhibit: show(exhibit, call))
+
+    return respond
+
+
+async def show_shared(call: Call[Any]) -> Response:
+    """What a link shows: title, choices, figures, and what vouches for it."""
+    find = found_by(call.request, call.services)
+    response = await answered(call, find, lambda exhibit: exhibit.head)
+    await note_view(call.services, call.request, await call.services.store.read(find))
+    return response
+
+
+async def exchange_password(call: Call[SharePassword]) -> SharePass:
+    """Exchange a link's password for a pass that lives some hours."""
+    _, content, ends = await check_password(
+        call.services, call.request, call.path("token"), call.body.password
+    )
+    return SharePass(content, ends)
+
+
+@showing
+def shared_curve(exhibit: Exhibit, call: Call[Any]) -> SharedCurve:
+    """The curve: profit and loss or account value, rebased where amounts are hidden."""
+    return exhibit.curve(call.query.asked)
+
+
+@showing
+def shared_drawdown(exhibit: Exhibit, call: Call[Any]) -> SharedDrawdown:
+    """How far it was below its highest value, and the deepest falls."""
+    return exhibit.drawdown(call.query.asked)
+
+
+@showing
+def shared_periods(exhibit: Exhibit, _call: Call[Any]) -> SharedPeriods:
+    """Returns by month and year."""
+    return exhibit.periods()
+
+
+@showing
+def shared_metrics(exhibit: Exhibit, _call: Call[Any]) -> SharedMetrics:
+    """Metrics, of those units that are shown."""
+    return exhibit.metrics
+
+
+@showing
+def shared_trades(exhibit: Exhibit, call: Call[Any]) -> SharedTrades:
+    """Orders or trades, the last first."""
+    page: Page = call.query
+    return exhibit.trades(page.before(), page.limit)
+
+
+@showing
+def shared_round_trips(exhibit: Exhibit, call: Call[Any]) -> SharedTrips:
+    """Round trips of a backtest, the last first."""
+    page: Page = call.query
+    return exhibit.round_trips(page.before(), page.limit)
+
+
+@showing
+def shared_positions(exhibit: Exhibit, _call: Call[Any]) -> SharedPositions:
+    """Positions of a live model."""
+    return exhibit.positions()
+
+
+@showing
+def shared_logs(exhibit: Exhibit, call: Call[Any]) -> SharedLines:
+    """Log lines, newest first, where nothing at all is hidden."""
+    page: Page = call.query
+    return exhibit.logs(page.before(), page.limit)
+
+
+@showing
+def shared_export(exhibit: Exhibit, call: Call[Any]) -> Exported:
+    """All that a link shows in one object, with the last thousand trades."""
+    return exhibit.everything(call.query.asked, 1000)

@@ -1,0 +1,207 @@
+"""What a link gives to take away: a tear sheet, tables, and the record that can be checked."""
+
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
+from typing import Any
+
+from sqlalchemy import Connection
+from starlette.responses import Response
+
+from tapeline.errors import ChangedMeanwhile, NotShared
+from tapeline.http.core import lasting, rendering
+from tapeline.http.core.endpoint import Call
+from tapeline.http.core.services import Services
+from tapeline.http.sharing import public_api
+from tapeline.sharing.exhibits import record
+from tapeline.sharing.exhibits.exhibit import Exhibit
+from tapeline.sharing.exhibits.exhibit import Stretch as Stretched
+from tapeline.sharing.links.choices import Choices
+from tapeline.tape import tapes
+from tapeline.tape.backtest_results import result_pieces
+from tapeline.tape.events.stored_event import StoredEvent
+from tapeline.tape.proof.seals import GENESIS
+from tapeline.tape.reading import channels
+from tapeline.tape.record import writing
+from tapeline.tape.record.writing import Shows
+
+PORTION = 2_000  # records or rows read at once
+CURVE = ("time", "date", "value")
+TRADES = (
+    "index", "time", "date", "symbol", "exchange", "type", "side", "status", "price", "size",
+    "funds", "fee", "profit", "late_by", "received_at",
+)  # fmt: skip
+TRIPS = (
+    "index", "symbol", "entry_time", "exit_time", "entry_price", "exit_price", "size", "fees",
+    "profit", "profit_percent",
+)  # fmt: skip
+
+
+async def shared_tear_sheet(call: Call[Any]) -> Response:
+    """The tear sheet of a backtest, with what the link leaves of it."""
+
+    def facts(exhibit: Exhibit) -> dict[str, Any]:
+        from tapeline.sharing.exhibits.backtest import BacktestExhibit
+
+        if not isinstance(exhibit, BacktestExhibit):
+            raise NotShared
+        return exhibit.tear_sheet()
+
+    find = public_api.found_by(call.request, call.services)
+    response = rendering.render_alone(
+        "tear_sheet.html", **await public_api.shown(call, find, facts)
+    )
+    response.headers["X-Robots-Tag"] = "noindex"
+    return response
+
+
+async def shared_curve_csv(call: Call[Any]) -> Response:
+    """The curve as CSV, in its unit, at most 5,000 points."""
+
+    def rows(exhibit: Exhibit) -> Sequence[Any]:
+        return exhibit.curve(Stretched(5_000)).items
+
+    find = public_api.found_by(call.request, call.services)
+    items = await public_api.shown(call, find, rows)
+    return _table(call, "curve", _one(_csv_lines(CURVE, items, is_first=True)))
+
+
+async def shared_trades_csv(call: Call[Any]) -> Response:
+    """Orders or trades as CSV, the last first."""
+    return await _paged(call, "trades", TRADES, lambda exhibit, *page: exhibit.trades(*page))
+
+
+async def shared_round_trips_csv(call: Call[Any]) -> Response:
+    """Round trips of a backtest as CSV, the last first."""
+    return await _paged(
+        call, "round-trips", TRIPS, lambda exhibit, *page: exhibit.round_trips(*page)
+    )
+
+
+async def shared_record(call: Call[Any]) -> Response:
+    """The record as NDJSON, what is hidden as commitments; `tapeline verify` checks it."""
+    services, find = call.services, public_api.found_by(call.request, call.services)
+    share = await services.store.read(find)
+    found = await services.store.read(tapes.of_model, share.model_id)
+    if not share.choices.delay_hours:
+        await sign(services, found)
+    last = await services.store.read(record.end, found, share.choices)
+
+    def may_read(connection: Connection) -> None:
+        if find(connection).choices != share.choices:  # perhaps more is to be hidden now
+            raise ChangedMeanwhile
+
+    return _ndjson(services, _lines(services, found, last, record.shows(share)), may_read)
+
+
+async def export_record(call: Call[Any]) -> Response:
+    """The whole record in one file: events, chain and signatures, for `tapeline verify`."""
+    found = await call.services.store.read(tapes.reading, call.actor, call.path("model"))
+    await sign(call.services, found)
+    last = await call.services.store.read(record.end, found, Choices())
+    lines = _lines(call.services, found, last, writing.ALL)
+    return _ndjson(call.services, lines, lasting.reading_model(call))
+
+
+async def sign(services: Services, found: tapes.Reading) -> None:
+    """Vouch for where the tape stands now."""
+    if found.tape:
+        await services.store.write(services.inbox.appender.sign_head, found.tape)
+
+
+async def _lines(
+    services: Services, found: tapes.Reading, last: int, shows: Shows
+) -> AsyncGenerator[bytes, None]:
+    """Up to a signed event, whose checkpoint is the last line: a file without it is not whole."""
+    signer, store = services.inbox.appender.signer, services.store
+    yield writing.head(found.model_id, signer.public_key, signer.key_id, last)
+    seq, previous = 0, GENESIS
+    pending: list[StoredEvent] = []
+    while seq < last:
+        until = min(seq + PORTION, last)
+        await store.read(tapes.of_model, found.model_id)  # of one that was deleted not all is left
+        records = await store.read(channels.stretch, found.tape, seq, until)
+        signed = await store.read(record.daily_checkpoints, found.tape, seq, until, last)
+        by_seq = {one.seq: one for one in signed}
+        for one in records:
+            pending.append(one)
+            if one.link is None:
+                continue
+            written = writing.group_lines(previous, pending, shows)
+            previous, pending = one.link, []
+            yield written.lines
+            for result in written.results:
+                async for line in _lists(services, found.tape, result):
+                    yield line
+            if one.seq in by_seq:
+                yield writing.checkpoint_line(by_seq[one.seq])
+        seq = until
+
+
+async def _lists(services: Services, tape: int, result: StoredEvent) -> AsyncIterator[bytes]:
+    """The long lists of a result that stands."""
+    store = services.store
+    upload = await store.read(result_pieces.current, tape, result.seq, result.backtest_id)
+    if upload is None:
+        return
+    for name in await store.read(result_pieces.names, upload):
+        piece = 0
+        while (some := await store.read(result_pieces.piece, upload, name, piece)) is not None:
+            yield writing.list_line(result.seq, name, piece, *some)
+            piece += 1
+    await store.read(result_pieces.require, upload)
+
+
+async def _paged(
+    call: Call[Any], name: str, columns: Sequence[str], page: Callable[..., Any]
+) -> Response:
+    find = public_api.found_by(call.request, call.services)
+
+    async def rows(before: int | None) -> Any:
+        return await public_api.shown(
+            call, find, lambda exhibit: (exhibit.edition, page(exhibit, before, PORTION))
+        )
+
+    # What is wrong is told with its status, not in the middle of a file.
+    edition, first = await rows(None)
+
+    async def lines() -> AsyncGenerator[bytes, None]:
+        some, now = first, edition
+        while True:
+            yield _csv_lines(columns, some.items, is_first=some is first)
+            if some.next is None:
+                return
+            now, some = await rows(int(some.next))
+            if now != edition:
+                raise ChangedMeanwhile
+
+    return _table(call, name, lines())
+
+
+def _csv_lines(columns: Sequence[str], items: Sequence[Any], *, is_first: bool) -> bytes:
+    from tapeline.results.backtests import exports
+
+    return (",".join(columns) + "\n" if is_first else "").encode() + exports.lines(
+        _cells(columns, items, exports.date)
+    )
+
+
+def _cells(
+    columns: Sequence[str], items: Sequence[Any], date: Callable[[Any], str]
+) -> Iterator[list[Any]]:
+    for one in items:
+        yield [date(one.time) if name == "date" else getattr(one, name) for name in columns]
+
+
+async def _one(content: bytes) -> AsyncGenerator[bytes, None]:
+    yield content
+
+
+def _table(call: Call[Any], name: str, lines: lasting.Pieces) -> Response:
+    attached = {"Content-Disposition": f'attachment; filename="shared-{name}.csv"'}
+    find = public_api.found_by(call.request, call.services)
+    return lasting.download(call.services, lines, find, "text/csv", public_api.HEADERS | attached)
+
+
+def _ndjson(services: Services, lines: lasting.Pieces, may_read: lasting.MayRead) -> Response:
+    attached = {"Content-Disposition": 'attachment; filename="record.ndjson"'}
+    headers = public_api.HEADERS | attached
+    return lasting.download(services, lines, may_read, "application/x-ndjson", headers)

@@ -1,0 +1,100 @@
+"""Live changes for whoever has a link: projected, and no sooner than the link's delay allows."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from typing import Any
+
+import msgspec
+from sqlalchemy import Connection
+from starlette.responses import Response
+
+from tapeline.errors import NotShared
+from tapeline.http.core import lasting
+from tapeline.http.core.endpoint import Call
+from tapeline.http.core.services import Services
+from tapeline.http.sharing import public_api
+from tapeline.http.sharing.public_api import Find
+from tapeline.http.view import stream
+from tapeline.sharing.exhibits import redaction
+from tapeline.tape.reading import channels
+
+PORTION = 1_000  # events looked at together
+STEP = 0.25  # seconds until it is noticed that the service ends
+
+
+async def shared_stream(call: Call[Any]) -> Response:
+    """Changes of a live model as server-sent events; resumes after `Last-Event-ID`."""
+    services, find = call.services, public_api.found_by(call.request, call.services)
+    share = await services.store.read(find)
+    if share.backtest_id is not None:
+        raise NotShared
+    resumed = stream.resumed_after(call.request)
+    end = await services.store.read(_end, find, services)
+    after = end if resumed is None else min(resumed, end)
+    changes = _changes(services, find, share.model_id, after)
+    return lasting.stream(services, changes, find, public_api.HEADERS)
+
+
+async def _changes(
+    services: Services, find: Find, model_id: str, after: int
+) -> AsyncGenerator[bytes, None]:
+    watcher = services.watchers.join(model_id)
+    try:
+        yield b": connected\n\n"
+        while True:
+            watcher.take()
+            watcher.is_behind = False
+            # The link is looked up each time: its choices may have changed.
+            share = await services.store.read(find)
+            await public_api.catch_up(services, share)
+            while True:
+                last, content = await services.store.read(_portion, find, services, after)
+                if content:
+                    yield content
+                if last == after:
+                    break
+                after = last
+            if services.watchers.closed:
+                return
+            if share.choices.delay_hours:
+                # By the clock alone: what happens now must not show in when we say something.
+                await _rest(services)
+                yield b": still here\n\n"
+            elif not await stream.woken(watcher.woken, stream.patience(services)):
+                yield b": still here\n\n"
+    finally:
+        services.watchers.leave(watcher, model_id)
+
+
+async def _rest(services: Services) -> None:
+    left = lasting.QUIET
+    while left > 0 and not services.watchers.closed:
+        await asyncio.sleep(min(STEP, left))
+        left -= STEP
+
+
+def _end(connection: Connection, find: Find, services: Services) -> int:
+    return public_api.opened(connection, find(connection), services).cut.seq
+
+
+def _portion(
+    connection: Connection, find: Find, services: Services, after: int
+) -> tuple[int, bytes]:
+    """How far it got, and what of that is shown."""
+    from tapeline.sharing.exhibits.live import LiveExhibit
+
+    exhibit = public_api.opened(connection, find(connection), services)
+    assert isinstance(exhibit, LiveExhibit)
+    until = min(after + PORTION, exhibit.cut.seq)
+    if until <= after:
+        return after, b""
+    pieces: list[bytes] = []
+    for record in channels.whole(connection, exhibit.found.tape, after=after, until=until):
+        late_after = exhibit.means.late_after
+        change = redaction.change(record, late_after, exhibit.choices, exhibit.names)
+        if change is not None:
+            said = msgspec.json.encode(change[1])
+            pieces.append(
+                b"id: %d\nevent: %s\ndata: %s\n\n" % (record.seq, change[0].encode(), said)
+            )
+    return until, b"".join(pieces)

@@ -1,0 +1,1 @@
+"""The view API: what pages, the command line and scripts read."""

@@ -1,0 +1,215 @@
+"""The view API: what pages, the command line and scripts read, and the changes only they make."""
+
+from typing import Any
+
+import msgspec
+from sqlalchemy import Connection
+
+from tapeline.accounts import audit, invitations, members, sign_ins, users
+from tapeline.accounts.audit import Entry
+from tapeline.accounts.invitations import Invitation, Offer
+from tapeline.accounts.members import Member, Role
+from tapeline.accounts.sign_ins import SignIn
+from tapeline.http.core import sessions, signing
+from tapeline.http.core.answers import Done, Listed
+from tapeline.http.core.endpoint import Call, Page
+from tapeline.http.core.fields import Description, Name, Password, Required, RoleName
+from tapeline.models import onboarding, projects
+from tapeline.models.projects import OwnProject
+from tapeline.tape import tapes
+
+
+class Me(msgspec.Struct):
+    id: str
+    email: str
+    name: str
+    created_at: float
+    projects: list[OwnProject]
+    is_demo: bool
+    """Whether this is the account that `tapeline up --demo` made: what it shows is simulated."""
+    trouble: str | None
+    """What is wrong with this server, for its operator: whose account was the first."""
+
+
+class ShownSignIn(SignIn, frozen=True, kw_only=True):
+    current: bool
+    """Whether this request came through it."""
+
+
+class AccountChange(msgspec.Struct):
+    name: Name
+
+
+class NewPassword(msgspec.Struct):
+    current_password: Required
+    new_password: Password
+
+
+class PasswordChanged(msgspec.Struct):
+    ended_sign_ins: int
+    """How many other sign-ins ended, in browsers and elsewhere."""
+    status: str = "success"
+
+
+class ShownProject(OwnProject, frozen=True, kw_only=True):
+    tape_bytes: int
+    """What the tapes of its models hold together."""
+
+
+class ProjectChange(msgspec.Struct):
+    name: Name | None = None
+    description: Description | None = None
+
+
+class RoleChange(msgspec.Struct):
+    role: RoleName
+
+
+class NewInvitation(msgspec.Struct):
+    role: RoleName = "member"
+
+
+class MadeInvitation(Invitation, frozen=True, kw_only=True):
+    url: str
+    """The link to send. It is shown this once, works once, and expires."""
+
+
+class InvitationLink(msgspec.Struct):
+    invitation: Required
+    """The secret of the link: its last part."""
+
+
+def me(connection: Connection, call: Call[Any]) -> Me:
+    """Your account, your projects and your roles in them."""
+    user = users.get(connection, call.actor.user_id())
+    own = projects.of_user(connection, user.id)
+    is_demo = user.email == onboarding.DEMO_EMAIL
+    is_operator = onboarding.is_operator(connection, user)
+    trouble = call.services.background.trouble() if is_operator else None
+    return Me(user.id, user.email, user.name, user.created_at, own, is_demo, trouble)
+
+
+def change_me(connection: Connection, call: Call[AccountChange]) -> Me:
+    """Change the name of your account."""
+    user = users.get(connection, call.actor.user_id())
+    users.set_name(connection, call.actor, user, call.body.name)
+    return me(connection, call)
+
+
+async def verify_password_change(call: Call[NewPassword]) -> signing.NewHash:
+    return await signing.verify_change(
+        call.services, call.actor, call.body.current_password, call.body.new_password
+    )
+
+
+def change_password(connection: Connection, call: Call[NewPassword]) -> PasswordChanged:
+    """Change your password; every other sign-in ends."""
+    ended = signing.change_password(connection, call.actor, call.prepared)
+    sessions.note_device(call.request, call.actor.user_id(), call.prepared.password_hash)
+    return PasswordChanged(ended)
+
+
+def list_sign_ins(connection: Connection, call: Call[Any]) -> Listed[ShownSignIn]:
+    """Your sign-ins: browsers and refresh tokens."""
+    user_id, current = call.actor.signed_in()
+    return Listed(
+        [
+            ShownSignIn(**msgspec.structs.asdict(one), current=one.id == current)
+            for one in sign_ins.of_user(connection, user_id)
+        ]
+    )
+
+
+def end_sign_in(connection: Connection, call: Call[Any]) -> Done:
+    """End a sign-in: its session or refresh token is refused from now on."""
+    sign_ins.end(connection, call.actor, call.path("sign_in"))
+    return Done()
+
+
+def my_audit(connection: Connection, call: Call[Any]) -> Listed[Entry]:
+    """What your account did, newest first."""
+    page: Page = call.query
+    user_id = call.actor.user_id()
+    return _page(
+        audit.of_account(connection, user_id, before=page.before(), limit=page.limit + 1), page
+    )
+
+
+def show_project(connection: Connection, call: Call[Any]) -> ShownProject:
+    """One project, and how much the tapes of its models hold."""
+    found = projects.get(connection, call.actor, call.path("project"))
+    held = tapes.bytes_of(connection, found.id)
+    return ShownProject(**msgspec.structs.asdict(found), tape_bytes=held)
+
+
+def change_project(connection: Connection, call: Call[ProjectChange]) -> OwnProject:
+    """Change a project's name or description."""
+    return projects.change(
+        connection,
+        call.actor,
+        call.path("project"),
+        name=call.body.name,
+        description=call.body.description,
+    )
+
+
+def project_audit(connection: Connection, call: Call[Any]) -> Listed[Entry]:
+    """Who did what in a project, newest first; for owners and admins."""
+    page: Page = call.query
+    project_id = call.path("project")
+    members.require(connection, call.actor, project_id, "manage")
+    return _page(
+        audit.of_project(connection, project_id, before=page.before(), limit=page.limit + 1), page
+    )
+
+
+def list_members(connection: Connection, call: Call[Any]) -> Listed[Member]:
+    """The members of a project."""
+    project_id = call.path("project")
+    members.require(connection, call.actor, project_id, "see")
+    return Listed(members.of_project(connection, project_id))
+
+
+def change_member(connection: Connection, call: Call[RoleChange]) -> Member:
+    """Give a member another role."""
+    role: Role = members.check_role(call.body.role)
+    return members.set_role(connection, call.actor, call.path("project"), call.path("user"), role)
+
+
+def remove_member(connection: Connection, call: Call[Any]) -> Done:
+    """Take a member out of a project, or leave it yourself."""
+    members.remove(connection, call.actor, call.path("project"), call.path("user"))
+    return Done()
+
+
+def invite(connection: Connection, call: Call[NewInvitation]) -> MadeInvitation:
+    """Make a link that lets one person join the project."""
+    role = members.check_role(call.body.role)
+    days = call.services.settings.invitation_days
+    secret, made = invitations.invite(connection, call.actor, call.path("project"), role, days)
+    return MadeInvitation(
+        **msgspec.structs.asdict(made), url=call.link(f"/auth/invitation/{secret}")
+    )
+
+
+def list_invitations(connection: Connection, call: Call[Any]) -> Listed[Invitation]:
+    """Invitations that are still open."""
+    return Listed(invitations.open_of(connection, call.actor, call.path("project")))
+
+
+def withdraw_invitation(connection: Connection, call: Call[Any]) -> Done:
+    """Withdraw an invitation: its link stops working."""
+    invitations.withdraw(connection, call.actor, call.path("project"), call.path("invitation"))
+    return Done()
+
+
+def accept_invitation(connection: Connection, call: Call[InvitationLink]) -> Offer:
+    """Join a project by an invitation."""
+    user = users.get(connection, call.actor.user_id())
+    return invitations.accept(connection, call.actor, user, call.body.invitation)
+
+
+def _page(entries: list[Entry], page: Page) -> Listed[Entry]:
+    """One more than asked for was read, to know whether there is more."""
+    shown = entries[: page.limit]
+    return Listed(shown, str(shown[-1].seq) if len(entries) > page.limit else None)

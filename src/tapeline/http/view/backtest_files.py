@@ -1,0 +1,159 @@
+"""Backtests to take away: a tear sheet to print or send, and files of their lists."""
+
+import re
+from collections.abc import AsyncGenerator, Callable
+from functools import partial
+from typing import Any
+
+import msgspec
+from sqlalchemy import Connection
+from starlette.responses import Response
+
+from tapeline.errors import ChangedMeanwhile
+from tapeline.http.core import lasting, rendering
+from tapeline.http.core.answers import Anything
+from tapeline.http.core.endpoint import Call
+from tapeline.http.view import backtest_api
+from tapeline.http.view.tape_api import reading
+from tapeline.models import models
+from tapeline.results.backtests import listing, reports
+from tapeline.tape.reading import backtests
+
+Piece = Callable[[Connection, str, int], bytes | None]
+
+
+async def tear_sheet(call: Call[Any]) -> Response:
+    """A tear sheet: one page of HTML that needs nothing else, for light, dark and paper."""
+
+    def made(connection: Connection) -> Anything | None:
+        from tapeline.results.backtests import tear_sheet as sheet
+
+        found = reading(connection, call)
+        row = backtests.find(connection, found.tape, call.path("backtest"))
+        if row.upload is None:
+            return None
+        model = models.get(connection, call.actor, found.project_id, found.model_id)
+        trial = reports.load(connection, row.upload).trial
+        return sheet.facts(
+            connection,
+            row.upload,
+            backtest=backtests.shown(row),
+            model_name=model.name,
+            trials=listing.trials_of(connection, found.tape, trial),
+        )
+
+    facts = await backtest_api.read_when_ready(call, made)
+    if facts is None:
+        return rendering.render_alone("tear_sheet_empty.html", id=call.path("backtest"))
+    return rendering.render_alone("tear_sheet.html", **facts)
+
+
+async def equity_csv(call: Call[Any]) -> Response:
+    """The account values as CSV."""
+    from tapeline.results.backtests import exports
+
+    return await _csv(call, "equity", exports.EQUITY, exports.equity)
+
+
+async def trades_csv(call: Call[Any]) -> Response:
+    """The trades as CSV, in the order they were sent."""
+    from tapeline.results.backtests import exports
+
+    return await _csv(call, "trades", exports.TRADES, exports.Trades())
+
+
+async def round_trips_csv(call: Call[Any]) -> Response:
+    """The round trips as CSV."""
+    from tapeline.results.backtests import exports
+
+    return await _csv(call, "round-trips", exports.TRIPS, exports.round_trips)
+
+
+async def export_json(call: Call[Any]) -> Response:
+    """Everything about a backtest in one object: header, metrics, values, trades, round trips."""
+
+    def head(connection: Connection) -> tuple[str | None, Anything]:
+        row = backtest_api.backtest(connection, call)
+        if row.upload is not None:
+            reports.require(connection, row.upload)
+        return row.upload, backtest_api.shown(connection, call, may_wait=True)
+
+    upload, fields = await backtest_api.read_when_ready(call, head)
+    return lasting.download(
+        call.services,
+        _object(call, upload, fields),
+        lasting.reading_model(call),
+        "application/json",
+        _attached(call, ".json"),
+    )
+
+
+async def _object(
+    call: Call[Any], upload: str | None, fields: Anything
+) -> AsyncGenerator[bytes, None]:
+    from tapeline.results.backtests import exports
+
+    yield msgspec.json.encode(fields)[:-1]
+    for name in ("account_values", "trades", "round_trips"):
+        yield f',"{name}":['.encode()
+        number = 0
+        while upload is not None:
+            piece = _still(call, upload, partial(exports.items, name=name))
+            items = await call.services.store.read(piece, number)
+            if items is None:
+                break
+            yield b"," + items if number else items
+            number += 1
+        yield b"]"
+    yield b"}"
+
+
+async def _csv(call: Call[Any], name: str, head: str, piece: Piece) -> Response:
+    def found(connection: Connection) -> str | None:
+        row = backtest_api.backtest(connection, call)
+        if row.upload is not None:
+            reports.require(connection, row.upload)
+        upload: str | None = row.upload
+        return upload
+
+    upload = await backtest_api.read_when_ready(call, found)
+    return lasting.download(
+        call.services,
+        _lines(call, upload, head, piece),
+        lasting.reading_model(call),
+        "text/csv",
+        _attached(call, f"-{name}.csv"),
+    )
+
+
+async def _lines(
+    call: Call[Any], upload: str | None, head: str, piece: Piece
+) -> AsyncGenerator[bytes, None]:
+    yield head.encode()
+    number = 0
+    while upload is not None:
+        some = await call.services.store.read(_still(call, upload, piece), number)
+        if some is None:
+            return
+        yield some
+        number += 1
+
+
+def _still(call: Call[Any], upload: str, piece: Piece) -> Callable[[Connection, int], bytes | None]:
+    """A piece, if its result is still the one that stands: one that was replaced is cleared, and
+    the end of what is left must not look like the end."""
+
+    def read(connection: Connection, number: int) -> bytes | None:
+        if backtest_api.backtest(connection, call).upload != upload:
+            raise ChangedMeanwhile
+        return piece(connection, upload, number)
+
+    return read
+
+
+def _attached(call: Call[Any], ending: str) -> dict[str, str]:
+    name = re.sub(r"[^A-Za-z0-9_-]+", "-", call.path("backtest"))[:80]
+    return {
+        "Cache-Control": "no-store",
+        "Content-Disposition": f'attachment; filename="backtest-{name}{ending}"',
+    }

@@ -1,0 +1,190 @@
+"""The view API's part about the curves of backtests: equity, drawdown, periods, comparisons.
+
+The arithmetic is imported at its first use: start-up stays light.
+"""
+
+from typing import Annotated, Any
+
+import msgspec
+from sqlalchemy import Connection
+
+from tapeline.errors import Invalid
+from tapeline.http.core.answers import Listed
+from tapeline.http.core.endpoint import Call
+from tapeline.http.view.backtest_api import backtest, named
+from tapeline.http.view.tape_api import reading
+from tapeline.results.backtests import listing, reports
+from tapeline.results.metrics.report_fields import Drawdown
+from tapeline.runs.run import arguments_of
+from tapeline.tape.backtest_results import series
+from tapeline.tape.reading import backtests
+
+
+class Stretch(msgspec.Struct, rename={"start": "from", "end": "to"}):
+    """How much of a series, and in how many points."""
+
+    points: Annotated[int, msgspec.Meta(ge=2, le=5000)] = 1000
+    start: float | None = None
+    """Epoch seconds, as `to`: the stretch to look at."""
+    end: float | None = None
+
+
+class ComparedPage(Stretch):
+    ids: str = ""
+    """Up to eight backtests, with commas between them; the newest results if there are none."""
+    align: str = "time"
+    """`time`: by the calendar; `start`: each from its own first value."""
+    base: str = "window"
+    """Where a backtest is 100: at the start of the `window`, or at its own `start`."""
+
+
+class Series(msgspec.Struct):
+    items: list[series.Point]
+    total: int
+    """Points that there are in all."""
+
+
+class DrawdownSeries(msgspec.Struct):
+    items: list[series.Point]
+    """Shares below the highest value so far."""
+    deepest: list[Drawdown]
+    reason: str | None = None
+
+
+class Indicator(msgspec.Struct):
+    name: str
+    display_name: str
+    type: str
+    items: list[series.Point]
+    total: int
+
+
+class Rolling(msgspec.Struct):
+    window: int | None
+    """Returns in each window, half a year of them."""
+    sharpe: list[series.Point]
+    volatility: list[series.Point]
+    reason: str | None = None
+
+
+class Year(msgspec.Struct):
+    year: int
+    value: float
+    months: list[float | None]
+    """January to December."""
+
+
+class Periods(msgspec.Struct):
+    years: list[Year]
+    reason: str | None = None
+
+
+def backtest_equity(connection: Connection, call: Call[Any]) -> Series:
+    """Account values over time, downsampled with their extremes kept."""
+    row, page = backtest(connection, call), call.query
+    if row.upload is None:
+        return Series([], 0)
+    reports.require(connection, row.upload)
+    return Series(*_points(connection, row.upload, "equity", page))
+
+
+def backtest_drawdown(connection: Connection, call: Call[Any]) -> DrawdownSeries:
+    """How far the account was below its highest value, and the deepest falls."""
+    row, page = backtest(connection, call), call.query
+    if row.upload is None:
+        return DrawdownSeries([], [], listing.NO_RESULT)
+    report = reports.load(connection, row.upload)
+    items, _ = _points(connection, row.upload, "drawdown", page)
+    reason = report.computed["max_drawdown"].reason
+    return DrawdownSeries(items, report.drawdowns, reason)
+
+
+def backtest_rolling(connection: Connection, call: Call[Any]) -> Rolling:
+    """Sharpe ratio and volatility over the half year before each day."""
+    row, page = backtest(connection, call), call.query
+    if row.upload is None:
+        return Rolling(None, [], [], listing.NO_RESULT)
+    report = reports.load(connection, row.upload)
+    sharpe, _ = _points(connection, row.upload, "rolling_sharpe", page)
+    volatility, _ = _points(connection, row.upload, "rolling_volatility", page)
+    return Rolling(report.rolling.window, sharpe, volatility, report.rolling.reason)
+
+
+def backtest_periods(connection: Connection, call: Call[Any]) -> Periods:
+    """Returns by month and year."""
+    row = backtest(connection, call)
+    if row.upload is None:
+        return Periods([], listing.NO_RESULT)
+    report = reports.load(connection, row.upload)
+    months = {one.period: one.value for one in report.months}
+    years = [
+        Year(
+            int(one.period),
+            one.value,
+            [months.get(f"{one.period}-{month:02}") for month in range(1, 13)],
+        )
+        for one in report.years
+    ]
+    return Periods(years, report.periods_reason)
+
+
+def backtest_indicators(connection: Connection, call: Call[Any]) -> Listed[Indicator]:
+    """A backtest's indicators, downsampled with their extremes kept."""
+    row, page = backtest(connection, call), call.query
+    if row.upload is None:
+        return Listed([])
+    reports.require(connection, row.upload)
+    return Listed(
+        [
+            Indicator(
+                name,
+                str((facts or {}).get("display_name", name)),
+                str((facts or {}).get("type", "")),
+                *_points(connection, row.upload, f"indicator-{(facts or {}).get('place')}", page),
+            )
+            for name, facts in backtests.header(row).get("indicators", {}).items()
+        ]
+    )
+
+
+def compare_backtests(connection: Connection, call: Call[Any]) -> Any:
+    """Up to eight backtests: aligned, rebased to 100, metrics side by side."""
+    from tapeline.results.backtests.compare import MOST, compare
+
+    page: ComparedPage = call.query
+    if page.align not in {"time", "start"}:
+        raise Invalid("`align` must be time or start.", field="align")
+    if page.base not in {"window", "start"}:
+        raise Invalid("`base` must be window or start.", field="base")
+    names = list(dict.fromkeys(name for name in page.ids.split(",") if name))
+    if len(names) > MOST:
+        raise Invalid(f"`ids` must name at most {MOST} backtests.", field="ids")
+    model = reading(connection, call)
+    rows = [named(connection, model.tape, name) for name in names]
+    rows = rows or list(backtests.newest(connection, model.tape, MOST))
+    compared = compare(
+        connection,
+        rows,
+        labels=[backtests.shown(row)["label"] for row in rows],
+        align="start" if page.align == "start" else "time",
+        points=page.points,
+        start=page.start,
+        end=page.end,
+        base="start" if page.base == "start" else "window",
+    )
+    called = arguments_of(connection, model.model_id, [one.backtest_id for one in compared.items])
+    for one in compared.items:
+        one.arguments = called.get(one.backtest_id)
+    return compared
+
+
+def _points(
+    connection: Connection, upload: str, name: str, page: Stretch
+) -> tuple[list[series.Point], int]:
+    from tapeline.results.charts import pyramid
+
+    times, values = pyramid.stretch(
+        connection, upload, name, points=page.points, start=page.start, end=page.end
+    )
+    levels = pyramid.index(connection, upload, name)
+    return series.thinned(times, values, page.points), levels[0].count if levels else 0

@@ -1,0 +1,85 @@
+"""Logs to take away: whole or filtered, as text, in bounded memory however long they are."""
+
+from collections.abc import AsyncGenerator
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+from sqlalchemy import Connection
+from starlette.responses import Response
+
+from tapeline.http.core import lasting
+from tapeline.http.core.endpoint import Call
+from tapeline.http.view import backtest_api
+from tapeline.http.view.tape_api import reading, wanted_by
+from tapeline.tape.events import kinds
+from tapeline.tape.events.stored_event import StoredEvent
+from tapeline.tape.reading import channels
+
+PORTION = 1_000  # lines read from the store at once
+
+
+async def download_log(call: Call[Any]) -> Response:
+    """The live log as text, oldest first: time, type and line."""
+    found = await call.services.store.read(reading, call)
+    return _attached(call, found.tape, kinds.LOG.channel, found.seq, call.path("model"))
+
+
+async def download_backtest_log(call: Call[Any]) -> Response:
+    """One backtest's log as text, oldest first: time, type and line."""
+
+    def find(connection: Connection) -> tuple[int, int, int]:
+        found, row = reading(connection, call), backtest_api.backtest(connection, call)
+        return found.tape, kinds.CHANNELS_OF_BACKTESTS + row.no, found.seq
+
+    tape, channel, seq = await call.services.store.read(find)
+    return _attached(call, tape, channel, seq, f"{call.path('model')}-backtest")
+
+
+def _attached(call: Call[Any], tape: int, channel: int, until: int, name: str) -> Response:
+    headers = {
+        "Cache-Control": "no-store",
+        "Content-Disposition": f'attachment; filename="{name}.log"',
+    }
+    pieces, may_read = _pieces(call, tape, channel, until), lasting.reading_model(call)
+    return lasting.download(call.services, pieces, may_read, "text/plain", headers)
+
+
+async def _pieces(
+    call: Call[Any], tape: int, channel: int, until: int
+) -> AsyncGenerator[bytes, None]:
+    """What was there when it was asked for: a model that never stops talking has no end."""
+    search = wanted_by(call.query)
+
+    def portion(connection: Connection, after: int) -> tuple[bytes, int | None]:
+        reading(connection, call)  # of a model that was deleted meanwhile not all is left
+        found = channels.after(connection, tape, channel, after=after, limit=PORTION, **search)
+        lines = [_line(record) for record in found.records if record.seq <= until]
+        return b"".join(lines), found.next
+
+    after: int | None = 0
+    while after is not None and after < until:
+        some, after = await call.services.store.read(portion, after)
+        if some:
+            yield some
+
+
+class _Said(msgspec.Struct):
+    line: str = ""
+    type: str = ""
+
+
+_said = msgspec.json.Decoder(_Said)
+
+
+def _line(record: StoredEvent) -> bytes:
+    said = _said.decode(record.body)
+    return f"{_moment(record.time)} {said.type} {said.line}\n".encode()
+
+
+def _moment(seconds: float) -> str:
+    try:
+        moment = datetime.fromtimestamp(seconds, UTC)
+    except (OverflowError, ValueError):
+        return str(seconds)  # a model may say any time
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,0 +1,100 @@
+"""One stream for all models of a project: which of them changed, so that a list looks again.
+
+A browser opens few connections to one server, so a page with fifty models cannot have fifty.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from typing import Any
+
+import msgspec
+from sqlalchemy import Connection, and_, select
+from starlette.responses import Response
+
+from tapeline.accounts import members
+from tapeline.accounts.actor import Actor
+from tapeline.http.core import lasting
+from tapeline.http.core.endpoint import Call
+from tapeline.http.view.stream import patience, woken
+from tapeline.runs.run import DEPLOYED
+from tapeline.store.backends import announcing
+from tapeline.store.tables.core import models
+from tapeline.store.tables.runs import runs
+from tapeline.store.tables.tape import tapes
+from tapeline.tape.append.watchers import Watcher
+from tapeline.tape.events import kinds
+
+PAUSE = 0.5  # seconds: what comes within them is one notice
+
+Standing = tuple[str, int, str | None, str | None]
+"""What a list shows of a model: its name, how long its tape is, and how what is deployed stands."""
+
+
+async def stream_project(call: Call[Any]) -> Response:
+    """Which models of a project changed, as server-sent events `changed`: {model, kinds}."""
+    before = await call.services.store.read(_standings, call.actor, call.path("project"))
+
+    def may_read(connection: Connection) -> None:
+        members.require(connection, call.identified(connection), call.path("project"), "see")
+
+    headers = {"Cache-Control": "no-store"}
+    return lasting.stream(call.services, _notices(call, before), may_read, headers)
+
+
+async def _notices(call: Call[Any], before: dict[str, Standing]) -> AsyncGenerator[bytes, None]:
+    services = call.services
+    watcher = services.watchers.join(announcing.MODELS, *before)
+    watched = {announcing.MODELS, *before}
+    try:
+        yield b": connected\n\n"
+        watcher.is_behind = True  # whatever happened before we joined
+        while not services.watchers.closed:
+            changed = _told(watcher)
+            while watcher.is_behind:
+                watcher.is_behind = False
+                now = await services.store.read(_standings, call.actor, call.path("project"))
+                changed |= {
+                    one: [] for one in now.keys() | before.keys() if now.get(one) != before.get(one)
+                }
+                if new := now.keys() - watched:
+                    services.watchers.follow(watcher, *new)
+                    watched |= new
+                    watcher.is_behind = True  # they may have changed before we followed them
+                before = now
+            for model, names in changed.items():
+                said = msgspec.json.encode({"model": model, "kinds": names})
+                yield b"event: changed\ndata: %s\n\n" % said
+            await asyncio.sleep(PAUSE)
+            if not await woken(watcher.woken, patience(services)):
+                watcher.is_behind = True
+                yield b": still here\n\n"
+    finally:
+        services.watchers.leave(watcher, *watched)
+
+
+def _told(watcher: Watcher) -> dict[str, list[str]]:
+    found: dict[str, set[int]] = {}
+    for news in watcher.take():
+        found.setdefault(news.model_id, set()).update(one.kind for one in news.records)
+    return {
+        model: sorted(kinds.BY_NUMBER[number].name for number in numbers)
+        for model, numbers in found.items()
+    }
+
+
+def _standings(connection: Connection, actor: Actor, project_id: str) -> dict[str, Standing]:
+    members.require(connection, actor, project_id, "see")
+    deployed = and_(
+        runs.c.model_id == models.c.id, runs.c.kind.in_(DEPLOYED), runs.c.ended_at.is_(None)
+    )
+    query = (
+        select(models.c.id, models.c.name, tapes.c.seq, runs.c.state, runs.c.desired)
+        .outerjoin(tapes, tapes.c.model_id == models.c.id)
+        .outerjoin(runs, deployed)
+        .where(models.c.project_id == project_id)
+        .order_by(runs.c.created_at)
+    )
+    return {
+        row.id: (row.name, row.seq or 0, row.state, row.desired)
+        for row in connection.execute(query)
+    }

@@ -1,0 +1,117 @@
+"""The view API's part that shows what orders come to: fills, profit and loss, models listed."""
+
+from contextlib import suppress
+from typing import Annotated, Any
+
+import msgspec
+from sqlalchemy import Connection
+
+from tapeline.accounts import members
+from tapeline.errors import NoSuchModel
+from tapeline.http.core.answers import Listed
+from tapeline.http.core.endpoint import Call, Page
+from tapeline.results.charts.chart_window import Window
+from tapeline.results.pnl import order_fills, overview, summary, unbooked
+from tapeline.results.pnl.overview import Glance
+from tapeline.results.pnl.summary import Pnl
+from tapeline.store.tables.core import models
+from tapeline.tape import tapes
+from tapeline.tape.reading import order_list, order_marks
+from tapeline.tape.reading.order_list import Filter
+from tapeline.tape.reading.order_marks import OrderMarks
+
+Moment = Annotated[float, msgspec.Meta(ge=-1e15, le=1e15)]
+
+
+class OrderPage(Page):
+    symbol: str | None = None
+    side: str | None = None
+    since: float | None = None
+    until: float | None = None
+    after: Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)] | None = None
+    """Only what came after this `seq`, oldest first."""
+
+
+class MarkWindow(msgspec.Struct):
+    since: Moment | None = msgspec.field(name="from", default=None)
+    """Epoch seconds, as `to`: the stretch that a chart shows."""
+    until: Moment | None = msgspec.field(name="to", default=None)
+    stretches: Annotated[int, msgspec.Meta(ge=1, le=500)] = 120
+    """Into how many parts of equal length orders are counted where they are many."""
+
+
+class PnlWindow(msgspec.Struct):
+    points: Annotated[int, msgspec.Meta(ge=2, le=5000)] = 1000
+    since: Moment | None = msgspec.field(name="from", default=None)
+    """Only the part of the series from here on, in epoch seconds: for a closer look."""
+    until: Moment | None = msgspec.field(name="to", default=None)
+    currency: str | None = None
+    """Whose series; the model's quote currency unless told otherwise."""
+
+
+async def catch_up(call: Call[Any]) -> None:
+    """A read reflects everything that was acknowledged before it."""
+    services = call.services
+    found = await services.store.read(tapes.reading, call.actor, call.path("model"))
+    if found.tape:
+        await services.bookkeeper.catch_up(found.tape, found.seq)
+
+
+async def catch_up_all(call: Call[Any]) -> None:
+    """The same for all models of a project; one query finds those that are behind."""
+
+    def behind(connection: Connection) -> dict[int, int]:
+        members.require(connection, call.actor, call.path("project"), "see")
+        return unbooked.behind(connection, models.c.project_id == call.path("project"))
+
+    for tape, seq in (await call.services.store.read(behind)).items():
+        with suppress(NoSuchModel):  # deleted in this very moment
+            await call.services.bookkeeper.catch_up(tape, seq)
+
+
+def list_orders(connection: Connection, call: Call[Any]) -> Listed[dict[str, Any]]:
+    """Orders merged with their updates and annotations, with their fills, newest first."""
+    page: OrderPage = call.query
+    wanted = Filter(page.symbol, page.side and page.side.lower(), page.since, page.until)
+    tape = tapes.reading(connection, call.actor, call.path("model")).tape
+    if page.after is not None:
+        # Its pages go on with `cursor` too, from wherever the last one ended.
+        after = max(page.after, page.before() or 0)
+        items, following = order_list.following(
+            connection, tape, wanted, after=after, limit=page.limit
+        )
+    else:
+        items, following = order_list.listed(
+            connection, tape, wanted, before=page.before(), limit=page.limit
+        )
+    late_after = call.services.settings.late_seconds
+    shown = order_fills.with_fills(connection, tape, items, late_after)
+    return Listed(shown, None if following is None else str(following))
+
+
+def mark_orders(connection: Connection, call: Call[Any]) -> OrderMarks:
+    """Orders for a chart: one by one where they are few, else counted per stretch and side."""
+    page: MarkWindow = call.query
+    tape = tapes.reading(connection, call.actor, call.path("model")).tape
+    return order_marks.marks(connection, tape, page.since, page.until, page.stretches)
+
+
+def show_pnl(connection: Connection, call: Call[Any]) -> Pnl:
+    """Profit and loss: per currency, per symbol, over time, with marks and warnings."""
+    page: PnlWindow = call.query
+    found = tapes.reading(connection, call.actor, call.path("model"))
+    return summary.shown(
+        connection,
+        found.tape,
+        found.model_id,
+        window=Window(page.since, page.until),
+        points=page.points,
+        currency=page.currency,
+    )
+
+
+def glance_at_models(connection: Connection, call: Call[Any]) -> Listed[Glance]:
+    """The models of a project with lifecycle, version, last order, result and last backtest."""
+    project_id = call.path("project")
+    members.require(connection, call.actor, project_id, "see")
+    return Listed(overview.of_project(connection, project_id))

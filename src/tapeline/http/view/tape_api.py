@@ -1,0 +1,273 @@
+"""The view API's part that reads a tape back: what models did, and what it folds to."""
+
+import base64
+from typing import Annotated, Any, TypedDict
+
+import msgspec
+from sqlalchemy import Connection
+
+from tapeline.http.core.answers import Anything, Listed
+from tapeline.http.core.endpoint import Call, Page
+from tapeline.http.view import runs_api
+from tapeline.http.view.runs_api import CurrentRun
+from tapeline.models import models, versions
+from tapeline.results.pnl.overview import Lifecycle, lifecycle_of
+from tapeline.tape import tapes
+from tapeline.tape.append.quotas import Quotas
+from tapeline.tape.events import kinds
+from tapeline.tape.events.stored_event import StoredEvent
+from tapeline.tape.proof import checkpoints
+from tapeline.tape.reading import channels
+from tapeline.tape.tapes import Reading
+
+EMPTY_LIFECYCLE = dict.fromkeys(("message", "start_at", "end_at", "running"))
+
+
+class NewestVersion(msgspec.Struct):
+    version: int
+    version_id: str
+    description: str
+    python_version: str
+    created_at: float
+
+
+class Used(msgspec.Struct):
+    """In bytes."""
+
+    used: int
+    quota: int
+
+
+class ModelUsage(msgspec.Struct):
+    """What a model takes, of what it may."""
+
+    tape: Used
+    """What its tape holds."""
+    pushed: Used
+    """Within the current minute, by this server's count."""
+    captured: Used
+    """Output of its runs within the current minute."""
+
+
+class ShownModel(msgspec.Struct, kw_only=True):
+    id: str
+    project_id: str
+    name: str
+    type: models.ModelType
+    general_description: str
+    lifecycle: Lifecycle
+    symbols: list[str]
+    exchanges: list[str]
+    plan: str | None = None
+    python_version: str | None = None
+    version: NewestVersion | None = None
+    run: CurrentRun | None = None
+    """Null when there never was one."""
+    counts: dict[str, int]
+    """How many events of each kind are on the tape."""
+    usage: ModelUsage
+
+
+class LineFilter(msgspec.Struct):
+    type: str | None = None
+    q: str | None = None
+    """A text that the line contains."""
+
+
+class LinePage(Page):
+    type: str | None = None
+    q: str | None = None
+    """A text that the line or the event contains."""
+    after: Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)] | None = None
+    """Tail: only what came after this `seq`, oldest first."""
+    at: Annotated[float, msgspec.Meta(ge=-1e15, le=1e15)] | None = None
+    """A moment in epoch seconds: what arrived before it; with `after`, what arrived from it on."""
+
+
+class Search(TypedDict, total=False):
+    """What is asked of a channel; nothing asks for everything."""
+
+    wanted: channels.Wanted
+    may_have: channels.MayHave
+
+
+class Screener(msgspec.Struct):
+    result: dict[str, Anything | None] | None
+    time: float | None
+    received_at: float | None
+
+
+class Seals(msgspec.Struct):
+    """The chain over a tape and the signatures under it."""
+
+    model_id: str
+    seq: int
+    link: str
+    public_key: str
+    """Ed25519, hex."""
+    key_id: str
+    items: list[checkpoints.Checkpoint]
+    next: str | None = None
+
+
+def show_model(connection: Connection, call: Call[Any]) -> ShownModel:
+    """One model with its lifecycle, symbols, exchanges and counts."""
+    found = reading(connection, call)
+    model = models.get(connection, call.actor, found.project_id, found.model_id)
+    names = {kind.number: kind.name for kind in kinds.KINDS}
+    return ShownModel(
+        id=model.id,
+        project_id=model.project_id,
+        name=model.name,
+        type=model.type,
+        general_description=model.description,
+        lifecycle=lifecycle_of(channels.state(connection, found.tape, "lifecycle") or {}),
+        symbols=channels.used_names(connection, found.tape, "symbol"),
+        exchanges=channels.used_names(connection, found.tape, "exchange"),
+        plan=model.plan,
+        python_version=model.python_version,
+        version=_newest_version(connection, model.id),
+        run=runs_api.current(connection, model.id),
+        counts={names[number]: count for number, count in found.counts.items()},
+        usage=_usage(call.services.quotas, found),
+    )
+
+
+def _usage(quotas: Quotas, found: Reading) -> ModelUsage:
+    pushed, captured = quotas.pushed, quotas.captured
+    return ModelUsage(
+        Used(found.bytes, quotas.total),
+        Used(pushed.used(found.tape), pushed.limit),
+        Used(captured.used(found.model_id), captured.limit),
+    )
+
+
+def _newest_version(connection: Connection, model_id: str) -> NewestVersion | None:
+    newest = versions.newest(connection, model_id)
+    if newest is None:
+        return None
+    return NewestVersion(
+        newest.number,
+        newest.id,
+        newest.description,
+        newest.python_version,
+        newest.created_at,
+    )
+
+
+def list_logs(connection: Connection, call: Call[Any]) -> Listed[Anything]:
+    """Lines of the live log, newest first; `after` tails it."""
+    return lines(connection, call, kinds.LOG.channel)
+
+
+def list_events(connection: Connection, call: Call[Any]) -> Listed[Anything]:
+    """Generic events, newest first."""
+    return lines(connection, call, kinds.EVENT.channel)
+
+
+def show_screener(connection: Connection, call: Call[Any]) -> Screener:
+    """The latest screener result."""
+    latest = channels.state(connection, reading(connection, call).tape, "screener") or {}
+    return Screener(latest.get("result"), latest.get("time"), latest.get("received_at"))
+
+
+def screener_history(connection: Connection, call: Call[Any]) -> Listed[Anything]:
+    """All screener results, newest first."""
+    return lines(connection, call, kinds.SCREENER_RESULT.channel)
+
+
+def show_seals(connection: Connection, call: Call[Any]) -> Seals:
+    """The chain's head and the signed checkpoints, newest first."""
+    found, page = reading(connection, call), call.query
+    signer = call.services.inbox.appender.signer
+    if found.tape:
+        call.services.inbox.appender.sign_head(connection, found.tape)
+        found = reading(connection, call)  # another server may have moved it before the lock
+    items, following = checkpoints.listed(
+        connection, found.tape, before=page.before(), limit=page.limit
+    )
+    return Seals(
+        found.model_id,
+        found.seq,
+        found.link.hex(),
+        signer.public_key.hex(),
+        signer.key_id,
+        items,
+        None if following is None else str(following),
+    )
+
+
+def shown(record: StoredEvent) -> Anything:
+    """A record as readers see it: its body's keys at the top level, ours over them."""
+    fields = msgspec.json.decode(record.body, type=Anything)
+    ours = {"time": record.time, "received_at": record.received_at, "seq": record.seq}
+    return {**fields, **ours, **({"run_id": record.run_id} if record.run_id else {})}
+
+
+def exported(record: StoredEvent) -> bytes:
+    """A record as one line of the whole tape: the body byte for byte, so that it can be checked."""
+    return msgspec.json.encode(
+        {
+            "seq": record.seq,
+            "kind": kinds.BY_NUMBER[record.kind].name,
+            "time": record.time,
+            "received_at": record.received_at,
+            "run_id": record.run_id,
+            "backtest_id": record.backtest_id,
+            "body": msgspec.Raw(record.body),
+            "salt": record.salt and base64.b64encode(record.salt).decode(),
+            "link": record.link and record.link.hex(),
+            "nonce": record.nonce and record.nonce.hex(),
+        }
+    )
+
+
+def reading(connection: Connection, call: Call[Any]) -> tapes.Reading:
+    return tapes.reading(connection, call.actor, call.path("model"))
+
+
+def lines(connection: Connection, call: Call[Any], channel: int) -> Listed[Anything]:
+    page: LinePage = call.query
+    tape = reading(connection, call).tape
+    search, before = wanted_by(page), page.before()
+    reached = None if page.at is None else channels.reached(connection, tape, channel, page.at)
+    if page.after is not None:
+        # A tail goes on with `cursor` too, from wherever its last page ended.
+        after = max(page.after, before or 0, (reached or 1) - 1)
+        found = channels.after(connection, tape, channel, after=after, limit=page.limit, **search)
+    else:
+        if reached is not None:
+            before = reached if before is None else min(before, reached)
+        found = channels.newest(
+            connection, tape, channel, before=before, limit=page.limit, **search
+        )
+    return listed([shown(record) for record in found.records], found.next)
+
+
+def wanted_by(page: LinePage | LineFilter) -> Search:
+    """What to look for. Most of a log is not wanted, and that is seen without decoding it: bodies
+    lie there as our encoder wrote them, so a text is in one only if its bytes are."""
+    if page.type is None and page.q is None:
+        return {}
+    texts = [
+        (text.encode(), msgspec.json.encode(text)[1:-1])
+        for text in (page.type, page.q)
+        if text is not None
+    ]
+
+    def may_have(content: bytes) -> bool:
+        return all(plain in content or escaped in content for plain, escaped in texts)
+
+    def is_wanted(record: StoredEvent) -> bool:
+        if not may_have(record.body):
+            return False
+        fields = msgspec.json.decode(record.body, type=Anything)
+        if page.type is not None and fields.get("type") != page.type:
+            return False
+        return page.q is None or page.q in str(fields.get("line", record.body.decode()))
+
+    return {"wanted": is_wanted, "may_have": may_have}
+
+
+def listed(items: list[Anything], following: int | None) -> Listed[Anything]:
+    return Listed(items, None if following is None else str(following))

@@ -1,0 +1,78 @@
+"""Around every request: strict headers, a log line, a count, and an answer even to our own bugs."""
+
+import time
+from typing import Any
+
+from starlette.datastructures import MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from tapeline.errors import Problem
+from tapeline.http.wire.errors import answer
+from tapeline.http.wire.metrics import Metrics
+from tapeline.logs import Log
+
+log = Log("tapeline.requests")
+
+HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    # Same origin rather than none: with none, browsers send our own forms with `Origin: null`.
+    "Referrer-Policy": "same-origin",
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+}
+ANY_FRAME, OUR_FRAME = "frame-ancestors *", "frame-ancestors 'self'"
+UNROUTED = "(none)"
+
+
+class Edge:
+    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
+        self._app = app
+        self._metrics = metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        started, status = time.perf_counter(), 0
+
+        async def send_with_headers(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)
+                if ANY_FRAME in headers["Content-Security-Policy"]:
+                    del headers["X-Frame-Options"]  # it knows no such thing as anybody
+                elif OUR_FRAME in headers["Content-Security-Policy"]:
+                    headers["X-Frame-Options"] = "SAMEORIGIN"
+            await send(message)
+
+        try:
+            await self._app(scope, receive, send_with_headers)
+        except Exception as error:
+            log.error("bug", exc_info=error, method=scope["method"], path=scope["path"])
+            if not status:
+                await answer(Problem())(scope, receive, send_with_headers)
+        finally:
+            self._note(scope, status, time.perf_counter() - started)
+
+    def _note(self, scope: Scope, status: int, seconds: float) -> None:
+        # The route, not the path: ids of paths would make a new series each.
+        route = _route(scope)
+        self._metrics.answered(scope["method"], route, status, seconds)
+        # Never the query: it may carry a token.
+        write = log.warning if status >= 500 else log.debug
+        write(
+            "request",
+            method=scope["method"],
+            path=scope["path"] if route == UNROUTED else route,
+            status=status,
+            ms=round(seconds * 1000, 1),
+            address=(scope.get("client") or ("",))[0],
+        )
+
+
+def _route(scope: Scope) -> str:
+    route: Any = scope.get("route")
+    return getattr(route, "path", None) or UNROUTED

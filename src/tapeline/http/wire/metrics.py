@@ -1,0 +1,151 @@
+"""What Prometheus may ask: requests by route and status, how the writer and all other work do.
+
+How many orders come in is nobody's business but the operator's: without a token there is no page.
+"""
+
+import hmac
+from collections.abc import Iterator
+
+from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.gc_collector import GCCollector
+from prometheus_client.process_collector import ProcessCollector
+from prometheus_client.registry import Collector
+
+from tapeline.background import Background
+from tapeline.errors import NoSuchPage, WrongMetricsToken
+from tapeline.http.wire.connections import Connections
+from tapeline.store.writer import Writer
+
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10)
+
+
+class Metrics:
+    def __init__(self, writer: Writer, background: Background, connections: Connections) -> None:
+        self._registry = CollectorRegistry(auto_describe=False)
+        ProcessCollector(registry=self._registry)
+        GCCollector(registry=self._registry)
+        self._events: dict[tuple[str, int], list[float]] = {}
+        self._registry.register(_OfWriter(writer))
+        self._registry.register(_OfEvents(self._events))
+        self._registry.register(_OfBackground(background))
+        self._registry.register(_OfConnections(connections))
+        self._requests = Counter(
+            "tapeline_requests",
+            "Requests answered.",
+            ["method", "route", "status"],
+            registry=self._registry,
+        )
+        self._seconds = Histogram(
+            "tapeline_request_seconds",
+            "Time from a request's arrival to the end of its answer.",
+            ["route"],
+            buckets=BUCKETS,
+            registry=self._registry,
+        )
+
+    def answered(self, method: str, route: str, status: int, seconds: float) -> None:
+        self._requests.labels(method, route, status).inc()
+        self._seconds.labels(route).observe(seconds)
+
+    def took_event(self, path: str, status: int, seconds: float) -> None:
+        """The hot path: plain sums, turned into metrics when somebody asks."""
+        taken = self._events.setdefault((path, status), [0, 0.0])
+        taken[0] += 1
+        taken[1] += seconds
+
+    def text(self) -> bytes:
+        return generate_latest(self._registry)
+
+
+def require_token(token: str, authorization: str) -> None:
+    """Let those read who send the token of the settings; where there is none, nobody."""
+    if not token:
+        raise NoSuchPage
+    scheme, _, sent = authorization.partition(" ")
+    is_right = hmac.compare_digest(sent.strip().encode("latin-1"), token.encode())
+    if scheme.lower() != "bearer" or not is_right:
+        raise WrongMetricsToken
+
+
+class _OfWriter(Collector):
+    """Read at the moment of asking: the writer itself stays free of metrics."""
+
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+
+    def collect(self) -> Iterator[Metric]:
+        counts = self._writer.counts
+        yield GaugeMetricFamily(
+            "tapeline_writes_waiting", "Writes waiting for the store.", self._writer.backlog()
+        )
+        for name, sentence, value in (
+            ("tapeline_writes", "Writes committed.", counts.jobs),
+            ("tapeline_write_groups", "Transactions committed.", counts.groups),
+            ("tapeline_writes_failed", "Writes that failed with the store.", counts.failures),
+            ("tapeline_commit_seconds", "Time spent in commits.", counts.commit_seconds),
+        ):
+            yield CounterMetricFamily(name, sentence, value)
+
+
+class _OfBackground(Collector):
+    def __init__(self, background: Background) -> None:
+        self._background = background
+
+    def collect(self) -> Iterator[Metric]:
+        turns, failures = (
+            CounterMetricFamily(f"tapeline_work_{name}", sentence, labels=["work"])
+            for name, sentence in (
+                ("turns", "Turns that work beside the requests has finished."),
+                ("failures", "Failures of work beside the requests."),
+            )
+        )
+        silent, overdue = (
+            GaugeMetricFamily(f"tapeline_work_{name}", sentence, labels=["work"])
+            for name, sentence in (
+                ("silent_seconds", "Time since its last sign of life."),
+                ("overdue", "1 when it has not finished a turn in time."),
+            )
+        )
+        for one in self._background.states():
+            turns.add_metric([one.name], one.turns)
+            failures.add_metric([one.name], one.failures)
+            silent.add_metric([one.name], one.silent)
+            overdue.add_metric([one.name], one.overdue)
+        yield from (turns, failures, silent, overdue)
+
+
+class _OfConnections(Collector):
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+
+    def collect(self) -> Iterator[Metric]:
+        yield GaugeMetricFamily("tapeline_connections", "Open connections.", len(self._connections))
+        yield GaugeMetricFamily(
+            "tapeline_held_bytes", "Requests under way in memory.", self._connections.held
+        )
+        refused = CounterMetricFamily(
+            "tapeline_connections_refused", "Connections refused or ended.", labels=["code"]
+        )
+        for code, count in list(self._connections.refused.items()):
+            refused.add_metric([code], count)
+        yield refused
+
+
+class _OfEvents(Collector):
+    def __init__(self, events: dict[tuple[str, int], list[float]]) -> None:
+        self._events = events
+
+    def collect(self) -> Iterator[Metric]:
+        counted = CounterMetricFamily(
+            "tapeline_event_requests", "Requests of the events API.", labels=["path", "status"]
+        )
+        spent = CounterMetricFamily(
+            "tapeline_event_seconds", "Time until they were answered.", labels=["path", "status"]
+        )
+        for (path, status), (count, seconds) in list(self._events.items()):
+            counted.add_metric([path, str(status)], count)
+            spent.add_metric([path, str(status)], seconds)
+        yield counted
+        yield spent

@@ -1,0 +1,1 @@
+"""Reports of backtests: made once, stored, compared, printed and exported."""

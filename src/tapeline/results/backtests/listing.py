@@ -1,0 +1,105 @@
+"""Backtests as people keep them: listed with what counts, renamed, deleted."""
+
+from typing import Any
+
+import msgspec
+from sqlalchemy import Connection, Row, and_, select, update
+
+from tapeline.accounts import audit, members
+from tapeline.accounts.actor import Actor
+from tapeline.results.metrics import deflated
+from tapeline.results.metrics.deflated import Deflated, Trial
+from tapeline.results.metrics.report_fields import KEY, VERSION, Measured
+from tapeline.store.tables.results import reports, trials
+from tapeline.store.tables.tape import backtests
+from tapeline.tape import tapes
+from tapeline.tape.backtest_results import result_pieces
+from tapeline.tape.reading import backtests as tape_backtests
+from tapeline.tape.tapes import Reading
+
+NO_RESULT = "No result has arrived."
+
+_brief = msgspec.json.Decoder(dict[str, Measured])
+
+
+class Listing(msgspec.Struct):
+    """A backtest in a list."""
+
+    fields: dict[str, Any]
+    brief: dict[str, Measured]
+    computing: bool
+
+
+def listed(
+    connection: Connection, tape: int, *, before: int | None, limit: int
+) -> tuple[list[Listing], int | None]:
+    """The newest first, by arrival, and the number to go on from: one query for all of them."""
+    report = and_(reports.c.upload == backtests.c.upload, reports.c.version >= VERSION)
+    query = (
+        select(backtests, reports.c.brief)
+        .outerjoin(reports, report)
+        .where(backtests.c.tape == tape, tape_backtests.is_there())
+    )
+    if before is not None:
+        query = query.where(backtests.c.no < before)
+    rows = connection.execute(query.order_by(backtests.c.no.desc()).limit(limit)).all()
+    return [_listing(row) for row in rows], rows[-1].no if len(rows) == limit else None
+
+
+def trials_of(connection: Connection, tape: int, trial: Trial | None) -> Deflated:
+    """How many backtests were tried on the model, and what that leaves of this one's ratio."""
+    rows = connection.execute(
+        select(trials.c.sharpe, trials.c.periods_per_year).where(trials.c.tape == tape)
+    ).all()
+    others = [(row.sharpe, row.periods_per_year) for row in rows if row.sharpe is not None]
+    return deflated.deflate(trial, others, len(rows))
+
+
+def describe(
+    connection: Connection, actor: Actor, found: Reading, backtest_id: str, words: dict[str, Any]
+) -> Row[*tuple[Any, ...]]:
+    """Set label or description; null goes back to what the backtest itself said."""
+    members.require(connection, actor, found.project_id, "change_models")
+    row = tape_backtests.find(connection, found.tape, backtest_id)
+    if words:
+        connection.execute(update(backtests).where(backtests.c.no == row.no).values(**words))
+        _record(connection, actor, found, "backtest_changed", backtest_id, words)
+    return tape_backtests.find(connection, found.tape, backtest_id)
+
+
+def remove(connection: Connection, actor: Actor, found: Reading, backtest_id: str) -> None:
+    """Gone for everybody at once; its lists are cleared in the background.
+
+    What it put on the tape stays there, for the chain runs through it, and it stays a trial.
+    """
+    members.require(connection, actor, found.project_id, "change_models")
+    tapes.hold(connection, found.tape, alone=True)  # against whoever makes a report of it just now
+    row = tape_backtests.find(connection, found.tape, backtest_id)
+    if row.upload is not None:
+        tapes.give_room(connection, found.tape, result_pieces.size(connection, row.upload))
+        result_pieces.put_off(connection, found.tape, row.upload, 0.0)
+    connection.execute(
+        update(backtests)
+        .where(backtests.c.no == row.no)
+        .values(upload=None, label=None, description=None, deleted_seq=found.seq)
+    )
+    _record(connection, actor, found, "backtest_deleted", backtest_id, {})
+
+
+def _listing(row: Row[*tuple[Any, ...]]) -> Listing:
+    brief = dict.fromkeys(KEY, Measured(None, NO_RESULT))
+    if row.upload is not None:
+        brief = {} if row.brief is None else _brief.decode(row.brief)
+    return Listing(tape_backtests.shown(row), brief, row.upload is not None and row.brief is None)
+
+
+def _record(
+    connection: Connection,
+    actor: Actor,
+    found: Reading,
+    action: str,
+    backtest_id: str,
+    details: dict[str, Any],
+) -> None:
+    subject = f"backtest:{found.model_id}/{backtest_id}"
+    audit.record(connection, actor, action, subject, project_id=found.project_id, **details)

@@ -1,0 +1,246 @@
+"""Makes reports beside the service: small ones in a thread, large ones in a process of their own.
+
+`python -m tapeline.results.backtests.reporter FOLDER` is that process. It reads the result's
+pieces from `FOLDER/pieces`, writes the report's rows to `FOLDER/rows` and prints the report as
+JSON.
+"""
+
+import asyncio
+import os
+import sys
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from time import monotonic
+from typing import Any, BinaryIO, NamedTuple
+
+import msgspec
+from sqlalchemy import Connection, select
+
+from tapeline.background import Background
+from tapeline.errors import Unavailable
+from tapeline.results.backtests import reports
+from tapeline.results.metrics.report_fields import INDEX, Report, Row
+from tapeline.results.pnl.live_metrics import LiveMetrics
+from tapeline.store.store import Store
+from tapeline.store.tables.tape import pieces as piece_rows
+from tapeline.tape.backtest_results.preparing import FRAME, Piece, read_pieces
+
+SMALL = 20_000  # account values, trades and indicators' values that a thread is quick with
+LOOKED_EVERY = 5.0  # seconds: other servers and the runner bring results too
+WITHIN = 600.0
+TRIED_AGAIN = (30.0, 3600.0)  # seconds after the first failure, and at most
+PUT_AT_ONCE = 1_000_000  # bytes in one write: others must not wait for a whole report
+PATIENCE = 60.0  # seconds that a request waits for its report
+FAILED = "These figures could not be computed; the server's log says why."
+
+
+class _Failed(NamedTuple):
+    times: int
+    again_at: float
+
+
+class Reporter:
+    def __init__(self, store: Store, spool: Path, background: Background) -> None:
+        self.live = LiveMetrics()
+        self.patience = PATIENCE
+        self._store = store
+        self._spool = spool
+        self._making: dict[str, asyncio.Task[None]] = {}
+        self._failed: dict[str, _Failed] = {}
+        self._background = background
+        self._work = background.loop("reports", self._report_all, every=LOOKED_EVERY, within=WITHIN)
+        self._one_at_a_time: asyncio.Semaphore | None = None
+
+    def wake(self) -> None:
+        """There is a new result."""
+        self._work.wake()
+
+    async def ready(self, upload: str) -> None:
+        """Wait until the report is there; make it now if nobody is at it."""
+        await asyncio.shield(self._task(upload))
+
+    def has_failed(self, upload: str) -> bool:
+        """Whether it could not be made when it was last tried; it is tried again in a while."""
+        failed = self._failed.get(upload)
+        return failed is not None and monotonic() < failed.again_at
+
+    async def _report_all(self) -> None:
+        if not await self._store.read(_has_results):
+            return
+        while True:
+            found = await self._store.read(reports.pending, len(self._failed) + 20)
+            missing = [upload for upload in found if not self.has_failed(upload)]
+            if not missing:
+                return
+            for upload in missing:
+                await asyncio.shield(self._task(upload))
+                self._work.beat()
+
+    def _task(self, upload: str) -> "asyncio.Task[None]":
+        if upload not in self._making:
+            task = self._background.begin("report", self._make(upload), upload)
+            self._making[upload] = task
+            task.add_done_callback(lambda _: self._making.pop(upload, None))
+        return self._making[upload]
+
+    async def _make(self, upload: str) -> None:
+        if self._one_at_a_time is None:
+            self._one_at_a_time = asyncio.Semaphore(1)
+        async with self._one_at_a_time:
+            found = await self._store.read(reports.source, upload)
+            if found is None or self.has_failed(upload):
+                return
+            try:
+                if _size(found.header) <= SMALL:
+                    await self._make_here(upload, found.header)
+                else:
+                    await self._make_apart(upload, found.header)
+            except Unavailable:
+                raise
+            except reports.Gone:
+                self._failed.pop(upload, None)
+            except Exception as error:  # noqa: BLE001 - this result's trouble alone
+                if await self._store.read(reports.source, upload) is None:
+                    return  # it was cleared while we read it
+                times = self._failed[upload].times + 1 if upload in self._failed else 1
+                self._failed[upload] = _Failed(times, monotonic() + _put_off(times))
+                self._background.kind("report").note(error, upload)
+            else:
+                self._failed.pop(upload, None)
+
+    async def _make_here(self, upload: str, header: dict[str, Any]) -> None:
+        from tapeline.results.backtests import report  # noqa: PLC0415 - start-up stays light
+
+        def make() -> tuple[Report, list[Row]]:
+            lists = self._store.read_now(_all_pieces, upload)
+            made, rows = report.make(lambda name: lists[name], header)
+            return made, list(rows)
+
+        made, rows = await asyncio.to_thread(make)
+        await self._save(upload, made, rows)
+
+    async def _make_apart(self, upload: str, header: dict[str, Any]) -> None:
+        with tempfile.TemporaryDirectory(dir=self._spool) as name:
+            folder = Path(name)
+            await asyncio.to_thread(self._spool_pieces, upload, header, folder)
+            printed = await _run_apart(folder)
+            made = msgspec.json.decode(printed, type=Report)
+            with (folder / "rows").open("rb") as file:
+                await self._save(upload, made, _read_rows(file))
+
+    async def _save(self, upload: str, made: Report, rows: Iterable[Row]) -> None:
+        await self._store.write(reports.begin, upload)
+        portion, size = [], 0
+        for row in rows:
+            portion.append(row)
+            size += len(row.content)
+            if size >= PUT_AT_ONCE:
+                await self._store.write(reports.put, upload, portion)
+                portion, size = [], 0
+        await self._store.write(reports.put, upload, portion)
+        await self._store.write(reports.finish, upload, made)
+
+    def _spool_pieces(self, upload: str, header: dict[str, Any], folder: Path) -> None:
+        (folder / "header").write_bytes(msgspec.json.encode(header))
+        with (folder / "pieces").open("wb") as out:
+            for key in self._store.read_now(_keys, upload):
+                content = self._store.read_now(_content, upload, *key)
+                if content is not None:
+                    _write(out, Piece(key[0], key[1], 0, content))
+
+
+def _put_off(times: int) -> float:
+    """Seconds until another try: it may have been a full disk as well as the result itself."""
+    return min(TRIED_AGAIN[1], TRIED_AGAIN[0] * 2.0 ** min(times - 1, 20))
+
+
+async def _run_apart(folder: Path) -> bytes:
+    child = await asyncio.create_subprocess_exec(
+        sys.executable, "-I", "-m", "tapeline.results.backtests.reporter", str(folder),
+        stdout=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    try:
+        printed, _ = await child.communicate()
+    except asyncio.CancelledError:
+        with suppress(ProcessLookupError):
+            child.kill()
+        await child.wait()
+        raise
+    if child.returncode != 0:
+        raise ChildProcessError(f"the process that computes ended with {child.returncode}")
+    return printed
+
+
+def _size(header: dict[str, Any]) -> int:
+    lists = [header.get("account_values"), header.get("trades")]
+    lists += (header.get("indicators") or {}).values()
+    return sum(one.get("count", 0) for one in lists if isinstance(one, dict))
+
+
+def _has_results(connection: Connection) -> bool:
+    """Before the first result nothing heavy is imported."""
+    return connection.scalar(select(piece_rows.c.piece).limit(1)) is not None
+
+
+def _keys(connection: Connection, upload: str) -> list[tuple[str, int]]:
+    """Of the lists that a report needs; the account values are there as doubles too."""
+    query = select(piece_rows.c.list, piece_rows.c.piece).where(
+        piece_rows.c.upload == upload, piece_rows.c.list != "account_values"
+    )
+    ordered = query.order_by(piece_rows.c.list, piece_rows.c.piece)
+    return [(row.list, row.piece) for row in connection.execute(ordered)]
+
+
+def _content(connection: Connection, upload: str, name: str, number: int) -> bytes | None:
+    found = connection.scalar(
+        select(piece_rows.c.content).where(
+            piece_rows.c.upload == upload,
+            piece_rows.c.list == name,
+            piece_rows.c.piece == number,
+        )
+    )
+    return None if found is None else bytes(found)
+
+
+def _all_pieces(connection: Connection, upload: str) -> dict[str, list[bytes]]:
+    query = select(piece_rows.c.list, piece_rows.c.content).where(
+        piece_rows.c.upload == upload, piece_rows.c.list != "account_values"
+    )
+    found: dict[str, list[bytes]] = defaultdict(list)
+    for row in connection.execute(query.order_by(piece_rows.c.list, piece_rows.c.piece)):
+        found[row.list].append(bytes(row.content))
+    return found
+
+
+def _write(out: BinaryIO, piece: Piece) -> None:
+    frame = FRAME.pack(len(piece.list), piece.piece, piece.first, len(piece.content))
+    out.write(frame + piece.list.encode() + piece.content)
+
+
+def _read_rows(file: BinaryIO) -> Iterator[Row]:
+    """In a frame the level stands where a piece has the index of its first item."""
+    for piece in read_pieces(file):
+        yield Row(piece.list, piece.first + INDEX, piece.piece, piece.content)
+
+
+def _main(folder: Path) -> bytes:
+    from tapeline.results.backtests import report  # noqa: PLC0415 - start-up stays light
+
+    lists: dict[str, list[bytes]] = defaultdict(list)
+    with (folder / "pieces").open("rb") as file:
+        for piece in read_pieces(file):
+            lists[piece.list].append(piece.content)
+    header = msgspec.json.decode((folder / "header").read_bytes(), type=dict[str, Any])
+    made, rows = report.make(lambda name: lists[name], header)
+    with (folder / "rows").open("wb") as out:
+        for row in rows:
+            _write(out, Piece(row.name, row.piece, row.level - INDEX, row.content))
+    return msgspec.json.encode(made)
+
+
+if __name__ == "__main__":
+    os.nice(5)  # nobody waits for a report as urgently as others wait for the service
+    sys.stdout.buffer.write(_main(Path(sys.argv[1])))

@@ -1,0 +1,170 @@
+"""Reports in the store: which are missing, putting, reading, clearing what is stale."""
+
+import time
+import zlib
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+from sqlalchemy import Connection, exists, literal, select
+
+from tapeline.results.metrics.report_fields import (
+    KEY,
+    ROUND_TRIPS,
+    TRIPS_IN_PIECE,
+    VERSION,
+    Report,
+    Row,
+)
+from tapeline.results.metrics.round_trips import RoundTrip
+from tapeline.store import bulk, upsert
+from tapeline.store.tables.results import report_pieces, reports, trials
+from tapeline.store.tables.tape import backtests, pieces
+from tapeline.tape import tapes
+
+_report = msgspec.json.Decoder(Report)
+_trips = msgspec.json.Decoder(list[RoundTrip])
+
+
+class NotReady(Exception):
+    """The report of this upload has not been made yet."""
+
+    def __init__(self, upload: str) -> None:
+        super().__init__(upload)
+        self.upload = upload
+
+
+class Source(msgspec.Struct, frozen=True):
+    """A result to make a report of."""
+
+    tape: int
+    backtest: int
+    header: dict[str, Any]
+
+
+def pending(connection: Connection, limit: int) -> list[str]:
+    """Uploads that stand and have no report, or one of earlier formulas."""
+    current = exists().where(reports.c.upload == backtests.c.upload, reports.c.version >= VERSION)
+    query = select(backtests.c.upload).where(backtests.c.upload.is_not(None), ~current)
+    return list(connection.scalars(query.order_by(backtests.c.upload).limit(limit)))
+
+
+def source(connection: Connection, upload: str) -> Source | None:
+    """None once the result was replaced or deleted."""
+    row = connection.execute(
+        select(backtests.c.tape, backtests.c.no, backtests.c.result).where(
+            backtests.c.upload == upload
+        )
+    ).first()
+    if row is None or row.result is None:
+        return None
+    return Source(row.tape, row.no, msgspec.json.decode(row.result, type=dict[str, Any]))
+
+
+def contents(connection: Connection, upload: str, name: str) -> list[bytes]:
+    """The stored pieces of a list of the result."""
+    query = select(pieces.c.content).where(pieces.c.upload == upload, pieces.c.list == name)
+    return [bytes(row.content) for row in connection.execute(query.order_by(pieces.c.piece))]
+
+
+class Gone(Exception):
+    """The result was replaced or deleted while its report was being made."""
+
+
+def begin(connection: Connection, upload: str) -> None:
+    """Say that there will be pieces; `finish` says that they are all there."""
+    _held(connection, upload)
+    row = upsert.insert(connection, reports).values(
+        upload=upload, version=0, made_at=time.time(), brief=b"", content=b""
+    )
+    connection.execute(row.on_conflict_do_nothing(index_elements=["upload"]))
+
+
+def put(connection: Connection, upload: str, rows: Sequence[Row]) -> None:
+    """Nobody reads them before `finish`. What another server put there is the same."""
+    _held(connection, upload)
+    values = [(upload, row.name, row.level, row.piece, row.content) for row in rows]
+    columns = ("upload", "name", "level", "piece", "content")
+    bulk.insert(connection, report_pieces, columns, values, replace=("content",))
+
+
+def finish(connection: Connection, upload: str, report: Report) -> None:
+    """Make the report visible, and count the trial."""
+    found = _held(connection, upload)
+    brief = {name: report.computed[name] for name in KEY}
+    content, words = msgspec.json.encode(report), msgspec.json.encode(brief)
+    row = upsert.insert(connection, reports).values(
+        upload=upload, version=VERSION, made_at=time.time(), brief=words, content=content
+    )
+    new = {name: row.excluded[name] for name in ("version", "made_at", "brief", "content")}
+    connection.execute(row.on_conflict_do_update(index_elements=["upload"], set_=new))
+    trial = report.trial
+    tried = upsert.insert(connection, trials).values(
+        tape=found.tape,
+        backtest=found.backtest,
+        sharpe=trial and trial.sharpe,
+        periods_per_year=trial and trial.periods_per_year,
+    )
+    again = {name: tried.excluded[name] for name in ("sharpe", "periods_per_year")}
+    connection.execute(tried.on_conflict_do_update(index_elements=["tape", "backtest"], set_=again))
+
+
+def _held(connection: Connection, upload: str) -> Source:
+    """Nobody deletes a result, or its model, before this transaction is over: what a report writes
+    is always found by whoever clears after its result."""
+    found = source(connection, upload)
+    if found is not None and tapes.hold(connection, found.tape):
+        found = source(connection, upload)  # as it is now that we hold it
+        if found is not None:
+            return found
+    raise Gone
+
+
+def load(connection: Connection, upload: str) -> Report:
+    row = connection.execute(
+        select(reports.c.content).where(reports.c.upload == upload, reports.c.version >= VERSION)
+    ).first()
+    if row is None:
+        raise NotReady(upload)
+    return _report.decode(row.content)
+
+
+def require(connection: Connection, upload: str) -> None:
+    """Raise unless the report is there."""
+    query = select(literal(1)).where(reports.c.upload == upload, reports.c.version >= VERSION)
+    if connection.scalar(query) is None:
+        raise NotReady(upload)
+
+
+def round_trips(
+    connection: Connection, upload: str, *, before: int | None, limit: int
+) -> list[tuple[int, RoundTrip]]:
+    """With their indexes, the last first; reads only the pieces it needs."""
+    found: list[tuple[int, RoundTrip]] = []
+    last = None if before is None else (max(before, 1) - 1) // TRIPS_IN_PIECE
+    query = select(report_pieces.c.piece, report_pieces.c.content).where(
+        report_pieces.c.upload == upload, report_pieces.c.name == ROUND_TRIPS
+    )
+    if last is not None:
+        query = query.where(report_pieces.c.piece <= last)
+    most = limit // TRIPS_IN_PIECE + 2
+    for row in connection.execute(query.order_by(report_pieces.c.piece.desc()).limit(most)):
+        trips = _trips.decode(zlib.decompress(row.content))
+        for index, trip in reversed(list(enumerate(trips, row.piece * TRIPS_IN_PIECE))):
+            if before is None or index < before:
+                found.append((index, trip))
+            if len(found) == limit:
+                return found
+    return found
+
+
+def trip_piece(connection: Connection, upload: str, number: int) -> list[RoundTrip]:
+    """A piece of the round trips, oldest first; empty behind the last."""
+    content = connection.scalar(
+        select(report_pieces.c.content).where(
+            report_pieces.c.upload == upload,
+            report_pieces.c.name == ROUND_TRIPS,
+            report_pieces.c.piece == number,
+        )
+    )
+    return [] if content is None else _trips.decode(zlib.decompress(content))

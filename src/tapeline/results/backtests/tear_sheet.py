@@ -1,0 +1,244 @@
+"""What a tear sheet says about a backtest: its charts, its tables and its small print."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+from sqlalchemy import Connection
+
+from tapeline.results.backtests import reports
+from tapeline.results.charts import pyramid
+from tapeline.results.charts import tear_sheet_charts as charts
+from tapeline.results.metrics import all_metrics
+from tapeline.results.metrics.account import DAY, EARLIEST, LATEST
+from tapeline.results.metrics.deflated import Deflated
+from tapeline.results.metrics.report_fields import Report, Shown, Type
+
+DETAIL = 700  # points of a chart
+HEADLINES = (
+    "total_return", "cagr", "sharpe", "sortino", "max_drawdown", "volatility", "win_rate_trades",
+)  # fmt: skip
+NEUTRAL = ("volatility", "ulcer_index", "probabilistic_sharpe", "kelly", "fees")
+MOST_SYMBOLS = 12
+MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+
+
+def facts(
+    connection: Connection,
+    upload: str,
+    *,
+    backtest: Mapping[str, Any],
+    model_name: str,
+    trials: Deflated,
+    report: Report | None = None,
+    equity: tuple[Any, Any] | None = None,
+) -> dict[str, Any]:
+    """Everything that the template shows, written out; `backtest` as the API shows it. Whoever
+    shows less brings a report and account values of their own."""
+    report = report or reports.load(connection, upload)
+    shown, unit = all_metrics.shown(report.computed), str(backtest.get("quote_asset") or "")
+    return {
+        "model_name": model_name,
+        "backtest": backtest,
+        "title": backtest.get("label") or backtest.get("backtest_id"),
+        "period": _period(report),
+        "made_at": _time(datetime.now(UTC).timestamp()),
+        "headlines": [_figure(name, shown[name], unit) for name in HEADLINES if name in shown],
+        "deflated": written(trials.deflated_sharpe, "percent", ""),
+        "trials": trials,
+        "expected_best": written(trials.expected_best, "number", ""),
+        "charts": _charts(connection, upload, report, equity),
+        "months": MONTHS,
+        "years": _years(report),
+        "drawdowns": [_drawdown(one) for one in report.drawdowns],
+        "symbols": [
+            {
+                "symbol": one.symbol,
+                "round_trips": f"{one.round_trips:,}",
+                "win_rate": written(one.win_rate, "percent", ""),
+                "profit": written(one.profit, "money", unit),
+                "sign": _sign(one.profit),
+            }
+            for one in report.trips.symbols[:MOST_SYMBOLS]
+        ],
+        "more_symbols": max(0, len(report.trips.symbols) - MOST_SYMBOLS),
+        "groups": {
+            title: [_figure(row.name, shown[row.name], unit) for row in rows if row.name in shown]
+            for title, rows in all_metrics.GROUPS.items()
+        },
+        "custom": [
+            (one.get("display_name") or name, _custom(one, unit))
+            for name, one in all_metrics.custom(backtest["metrics"]["custom"]).items()
+        ],
+        "basis": report.basis,
+        "warnings": _warnings(report),
+    }
+
+
+def written(value: float | None, kind: Type | str, unit: str) -> str:
+    """A figure as people read it."""
+    if value is None:
+        return "–"  # noqa: RUF001 - a dash stands for nothing
+    if kind == "time":
+        return _time(value)
+    text = {
+        "percent": f"{value:,.2%}",
+        "count": f"{value:,.0f}",
+        "days": _days(value),
+        "money": f"{value:,.2f} {unit}".rstrip(),
+    }.get(kind)
+    if text is None:
+        text = f"{value:,.2f}" if abs(value) < 1e6 else f"{value:.3g}"
+    return text
+
+
+def _days(count: float) -> str:
+    """In the unit that fits: a record may be minutes old."""
+    if abs(count) >= 1 or count == 0:
+        return f"{count:,.1f} days"
+    hours = count * 24
+    return f"{hours:,.1f} h" if abs(hours) >= 1 else f"{hours * 60:,.0f} min"
+
+
+def _custom(one: Mapping[str, Any], unit: str) -> str:
+    """As the model meant it: its percents are its own, and may be whole ones."""
+    value = one.get("value")
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        number = written(float(value), "number", unit)
+        return f"{number} (percent)" if one.get("type") == "percent" else number
+    return "–" if value is None else str(value)  # noqa: RUF001
+
+
+def _figure(name: str, shown: Shown, unit: str) -> dict[str, Any]:
+    return {
+        "name": name,
+        "label": shown.display_name,
+        "value": written(shown.value, shown.type, unit),
+        "hint": shown.explanation + (f" {shown.reason}" if shown.reason else ""),
+        "reason": shown.reason,
+        "sign": _sign(shown.value) if _is_gain_or_loss(name, shown.type) else "",
+    }
+
+
+def _is_gain_or_loss(name: str, kind: Type) -> bool:
+    """A share of days is no gain, however large."""
+    return kind in {"percent", "money"} and not name.startswith(("win_rate", "exposure", *NEUTRAL))
+
+
+def _sign(value: float | None) -> str:
+    return "" if not value else "gain" if value > 0 else "loss"
+
+
+def _time(seconds: float) -> str:
+    if not EARLIEST <= seconds < LATEST:
+        return "–"  # noqa: RUF001
+    form = "%Y-%m-%d" if seconds % DAY == 0 else "%Y-%m-%d %H:%M"
+    return datetime.fromtimestamp(seconds, UTC).strftime(form)
+
+
+def _period(report: Report) -> str:
+    first, last = report.basis.first, report.basis.last
+    return "" if first is None or last is None else f"{_time(first)} to {_time(last)} UTC"
+
+
+def _charts(
+    connection: Connection, upload: str, report: Report, equity: tuple[Any, Any] | None
+) -> dict[str, str]:
+    def of(name: str) -> tuple[Any, Any]:
+        times, values = pyramid.stretch(connection, upload, name, points=DETAIL)
+        if name == "equity" and equity is not None:
+            times, values = equity
+        from tapeline.tape.backtest_results.series import thinned  # noqa: PLC0415 - beside its only use
+
+        points = thinned(times, values, DETAIL)
+        return (
+            np.array([one.time for one in points]),
+            np.array([np.nan if one.value is None else one.value for one in points]),
+        )
+
+    return {
+        "equity": charts.line_chart(*of("equity"), title="Account value", kind="equity"),
+        "drawdown": charts.line_chart(
+            *of("drawdown"),
+            title="Drawdown",
+            kind="drawdown",
+            height=170,
+            percent=True,
+            baseline=0.0,
+        ),
+        "sharpe": charts.line_chart(
+            *of("rolling_sharpe"),
+            title="Rolling Sharpe ratio",
+            kind="sharpe",
+            width=charts.NARROW,
+            height=200,
+            baseline=0.0,
+        ),
+        "volatility": charts.line_chart(
+            *of("rolling_volatility"),
+            title="Rolling volatility",
+            kind="volatility",
+            width=charts.NARROW,
+            height=200,
+            percent=True,
+            baseline=0.0,
+        ),
+        "years": charts.bar_chart(
+            [one.period for one in report.years],
+            [one.value for one in report.years],
+            title="Return by year",
+        ),
+    }
+
+
+def _years(report: Report) -> list[dict[str, Any]]:
+    """Rows of the table of months; each cell with its shade, by the largest of all."""
+    months = {one.period: one.value for one in report.months}
+    largest = max((abs(value) for value in months.values()), default=0.0) or 1.0
+    rows = []
+    for year in reversed(report.years):
+        cells = [months.get(f"{year.period}-{month:02}") for month in range(1, 13)]
+        rows.append(
+            {
+                "year": year.period,
+                "total": f"{year.value:.1%}",
+                "sign": _sign(year.value),
+                "cells": [
+                    {
+                        "text": ""
+                        if value is None
+                        else f"{100 * value:.1f}".replace("-0.0", "0.0"),
+                        "sign": _sign(value),
+                        # Roots, so that one wild month does not leave all others pale.
+                        "shade": round(8 + 62 * (abs(value or 0.0) / largest) ** 0.5),
+                    }
+                    for value in cells
+                ],
+            }
+        )
+    return rows
+
+
+def _drawdown(one: Any) -> dict[str, str]:
+    return {
+        "depth": f"{one.depth:.2%}",
+        "start": _time(one.start),
+        "valley": _time(one.valley),
+        "end": "not yet" if one.end is None else _time(one.end),
+        "days": f"{one.seconds / DAY:,.0f}" if one.seconds >= DAY else f"{one.seconds / DAY:.2f}",
+    }
+
+
+def _warnings(report: Report) -> list[str]:
+    notes, said = report.basis.notes, list(report.trips.warnings)
+    for count, what in (
+        (notes.missing, "are null and were left out"),
+        (notes.duplicates, "have the time of a later one and were left out"),
+        (notes.impossible, "have an impossible time and were left out"),
+    ):
+        if count:
+            said.append(f"{count:,} of {notes.sent:,} account values {what}.")
+    if notes.unsorted:
+        said.append("The account values were not in the order of their times.")
+    return said

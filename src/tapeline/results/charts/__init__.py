@@ -1,0 +1,1 @@
+"""Series as charts want them: a stretch of time, so many points, extremes kept."""

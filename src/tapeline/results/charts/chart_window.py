@@ -1,0 +1,131 @@
+"""A curve as a chart wants it: a stretch of time, at most so many points, extremes kept.
+
+numpy is imported when the first curve is asked for: start-up stays light.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from sqlalchemy import Connection, func, select, tuple_
+
+from tapeline.results.charts.curve import BEGINNING, STRETCH
+from tapeline.store.tables.ledger import curves, sketches
+from tapeline.tape.backtest_results.series import Point, sampled
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Numbers = NDArray[np.float64]
+
+# Entries per wanted point, and stretches, that are read one by one; of more, the sketches have
+# points enough.
+CLOSELY = 16
+EVERY = 2**60
+
+
+class Window(NamedTuple):
+    since: float | None = None
+    until: float | None = None
+
+
+def drawn(
+    connection: Connection, tape: int, currencies: Sequence[str], window: Window, points: int
+) -> list[Point]:
+    """The sum of some curves."""
+    lines = [_line(connection, tape, currency, window, points) for currency in currencies]
+    return sketched(_sum([line for line in lines if line is not None]), window, points)
+
+
+def whole(
+    connection: Connection, tape: int, currencies: Sequence[str]
+) -> "tuple[Numbers, Numbers]":
+    """The sum of some curves, with every point of theirs: for arithmetic, not for the eye."""
+    import numpy as np  # noqa: PLC0415
+
+    lines = [_line(connection, tape, one, Window(), EVERY) for one in currencies]
+    return _sum([line for line in lines if line is not None]) or (np.empty(0), np.empty(0))
+
+
+def sketched(line: "tuple[Numbers, Numbers] | None", window: Window, points: int) -> list[Point]:
+    """The part of a line that a window shows."""
+    import numpy as np  # noqa: PLC0415
+
+    if line is None:
+        return []
+    times, values = line
+    shown = np.ones(len(times), dtype=bool)
+    shown[:-1] = times[:-1] != times[1:]  # the last value of each moment
+    if window.since is not None:
+        shown &= times >= window.since
+    if window.until is not None:
+        shown &= times <= window.until
+    if not shown.any():
+        return []
+    return sampled([np.concatenate([times[shown], values[shown]]).tobytes()], points)
+
+
+def _line(
+    connection: Connection, tape: int, currency: str, window: Window, points: int
+) -> "tuple[Numbers, Numbers] | None":
+    import numpy as np  # noqa: PLC0415
+
+    here = [sketches.c.tape == tape, sketches.c.currency == currency]
+    start = tuple_(sketches.c.time, sketches.c.tie)
+    in_order = (sketches.c.time, sketches.c.tie)
+    before = 0.0
+    if window.since is not None:
+        row = connection.execute(
+            select(*in_order)
+            .where(*here, sketches.c.time <= window.since)
+            .order_by(*(column.desc() for column in in_order))
+            .limit(1)
+        ).first()
+        first = BEGINNING if row is None else (row.time, row.tie)
+        earlier = select(func.sum(sketches.c.total)).where(*here, start < first)
+        before = connection.scalar(earlier) or 0.0
+        here.append(start >= first)
+    if window.until is not None:
+        here.append(sketches.c.time <= window.until)
+    size = sketches.c.count.label("entries")
+    columns = (*in_order, size, sketches.c.total, sketches.c.sketch)
+    rows = connection.execute(select(*columns).where(*here).order_by(*in_order)).all()
+    if not rows:
+        return None
+    if sum(row.entries for row in rows) <= CLOSELY * max(points, STRETCH):
+        times, gains = _closely(connection, tape, currency, rows)
+        return times, before + np.cumsum(gains)
+    bases = before + np.cumsum([0.0, *(row.total for row in rows[:-1])])
+    whole = np.frombuffer(b"".join(row.sketch for row in rows)).reshape(-1, 2)
+    return whole[:, 0], whole[:, 1] + np.repeat(bases, [len(row.sketch) // 16 for row in rows])
+
+
+def _closely(
+    connection: Connection, tape: int, currency: str, rows: Sequence[Any]
+) -> "tuple[Numbers, Numbers]":
+    """Every entry of some stretches: its time and what it gained."""
+    import numpy as np  # noqa: PLC0415
+
+    start = tuple_(curves.c.time, curves.c.tie)
+    first, last = (rows[0].time, rows[0].tie), (rows[-1].time, rows[-1].tie)
+    query = (
+        select(curves.c.content)
+        .where(curves.c.tape == tape, curves.c.currency == currency, start >= first, start <= last)
+        .order_by(curves.c.time, curves.c.tie)
+    )
+    pieces = [np.frombuffer(content).reshape(4, -1) for content in connection.scalars(query)]
+    return np.concatenate([one[0] for one in pieces]), np.concatenate([one[3] for one in pieces])
+
+
+def _sum(lines: "list[tuple[Numbers, Numbers]]") -> "tuple[Numbers, Numbers] | None":
+    """One line: at every moment of any of them, what all of them stood at."""
+    import numpy as np  # noqa: PLC0415
+
+    if len(lines) < 2:
+        return lines[0] if lines else None
+    times = np.unique(np.concatenate([line[0] for line in lines]))
+    total = np.zeros(len(times))
+    for at, values in lines:
+        places = np.searchsorted(at, times, side="right")
+        total += np.concatenate([[0.0], values])[places]
+    return times, total

@@ -1,0 +1,178 @@
+"""Profit and loss over time, one curve per currency: what every entry gained, in its place.
+
+A curve is kept in stretches of about a thousand entries. Whoever changes one entry rewrites one
+stretch; whoever looks at a million reads a sketch of each stretch instead of all of its points.
+"""
+
+import math
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterable
+from itertools import accumulate, chain, groupby
+from typing import Any, NamedTuple
+
+import msgspec
+from sqlalchemy import Connection, select, tuple_
+
+from tapeline.store.tables.ledger import curves
+
+STRETCH = 1_024  # entries; twice as many are parted
+DETAIL = 64  # entries of which a sketch keeps the lowest and the highest
+BEGINNING = (-1e308, 0)  # where the first stretch starts, whatever comes before its first entry
+MOST = 1e300  # what is more than this could not be added up
+
+Key = tuple[float, int]
+
+
+class Change(NamedTuple):
+    """What an entry gained; None when it is gone."""
+
+    key: Key
+    book: int
+    gain: float | None
+
+
+class Stretch(msgspec.Struct):
+    start: Key
+    keys: list[Key]
+    books: list[int]
+    gains: list[float]
+
+    def row(self, tape: int, currency: str) -> tuple[Any, ...]:
+        content = array("d", [key[0] for key in self.keys])
+        content.extend(float(key[1]) for key in self.keys)
+        content.extend(map(float, self.books))
+        content.extend(self.gains)
+        return (
+            tape, currency, *self.start, content.tobytes(),
+        )  # fmt: skip
+
+    def sketch(self, tape: int, currency: str) -> tuple[Any, ...]:
+        total = math.fsum(self.gains)
+        return (tape, currency, *self.start, len(self.keys), total, _sketch(self))
+
+    def change(self, one: Change) -> bool:
+        """Whether it made a difference."""
+        at = bisect_left(self.keys, one.key)
+        known = at < len(self.keys) and self.keys[at] == one.key
+        if one.gain is None:
+            # An order that moved from one book to another keeps its key: it may be there already.
+            gone = known and self.books[at] == one.book
+            if gone:
+                del self.keys[at], self.books[at], self.gains[at]
+            return gone
+        gain = max(-MOST, min(MOST, one.gain))
+        if known:
+            if (self.books[at], self.gains[at]) == (one.book, gain):
+                return False
+            self.books[at], self.gains[at] = one.book, gain
+            return True
+        self.keys.insert(at, one.key)
+        self.books.insert(at, one.book)
+        self.gains.insert(at, gain)
+        return True
+
+    def parts(self) -> list["Stretch"]:
+        """Itself, or several when it has grown too long."""
+        if len(self.keys) < 2 * STRETCH:
+            return [self]
+        cuts = range(0, len(self.keys) - STRETCH + 1, STRETCH)
+        ends = [*cuts[1:], len(self.keys)]
+        return [
+            Stretch(
+                self.start if begin == 0 else self.keys[begin],
+                self.keys[begin:end],
+                self.books[begin:end],
+                self.gains[begin:end],
+            )
+            for begin, end in zip(cuts, ends, strict=True)
+        ]
+
+
+class Rewriting(NamedTuple):
+    """What a curve's change means for its table."""
+
+    rows: list[tuple[Any, ...]]
+    sketches: list[tuple[Any, ...]]
+    gone: list[tuple[int, str, float, int]]
+
+
+def rewriting(
+    connection: Connection, tape: int, currency: str, changes: Iterable[Change]
+) -> Rewriting:
+    found = Rewriting([], [], [])
+    waiting = sorted(changes, key=lambda one: one.key)
+    at = 0
+    while at < len(waiting):
+        stretch, end = _holding(connection, tape, currency, waiting[at].key)
+        there, changed = bool(stretch.keys), False
+        while at < len(waiting) and (end is None or waiting[at].key < end):
+            changed = stretch.change(waiting[at]) or changed
+            at += 1
+        if not changed:
+            continue
+        if stretch.keys:
+            parts = stretch.parts()
+            found.rows.extend(part.row(tape, currency) for part in parts)
+            found.sketches.extend(part.sketch(tape, currency) for part in parts)
+        elif there:
+            found.gone.append((tape, currency, *stretch.start))
+    return found
+
+
+def _holding(
+    connection: Connection, tape: int, currency: str, key: Key
+) -> tuple[Stretch, Key | None]:
+    """The stretch in which a key belongs, and where the next one begins."""
+    here = [curves.c.tape == tape, curves.c.currency == currency]
+    start = tuple_(curves.c.time, curves.c.tie)
+    row = connection.execute(
+        select(curves.c.time, curves.c.tie, curves.c.content)
+        .where(*here, start <= key)
+        .order_by(curves.c.time.desc(), curves.c.tie.desc())
+        .limit(1)
+    ).first()
+    following = connection.execute(
+        select(curves.c.time, curves.c.tie)
+        .where(*here, start > key)
+        .order_by(curves.c.time, curves.c.tie)
+        .limit(1)
+    ).first()
+    end = None if following is None else (following.time, following.tie)
+    if row is None:
+        return Stretch(BEGINNING, [], [], []), end
+    found = _stretch((row.time, row.tie), row.content)
+    if end is None and len(found.keys) >= STRETCH and key > found.keys[-1]:
+        return Stretch(key, [], [], []), None  # in order: a full stretch is left alone for ever
+    return found, end
+
+
+def _stretch(start: Key, content: bytes) -> Stretch:
+    numbers = array("d", content)
+    count = len(numbers) // 4
+    times, ties = numbers[:count], numbers[count : 2 * count]
+    return Stretch(
+        start,
+        [(time, int(tie)) for time, tie in zip(times, ties, strict=True)],
+        [int(book) for book in numbers[2 * count : 3 * count]],
+        list(numbers[3 * count :]),
+    )
+
+
+def _sketch(stretch: Stretch) -> bytes:
+    """The lowest and highest points and the last, each a time and a value from a start at zero."""
+    points = _at_their_times(zip(stretch.keys, accumulate(stretch.gains), strict=True))
+    kept: list[tuple[float, float]] = []
+    for begin in range(0, len(points), DETAIL):
+        some = points[begin : begin + DETAIL]
+        low = min(range(len(some)), key=lambda at: some[at][1])
+        high = max(range(len(some)), key=lambda at: some[at][1])
+        kept.extend(some[at] for at in sorted({low, high}))
+    if points and kept[-1] != points[-1]:
+        kept.append(points[-1])
+    return array("d", chain.from_iterable(kept)).tobytes()
+
+
+def _at_their_times(values: Iterable[tuple[Key, float]]) -> list[tuple[float, float]]:
+    """The last value of each moment: what happens at once shows as one point."""
+    return [(time, list(some)[-1][1]) for time, some in groupby(values, key=lambda one: one[0][0])]

@@ -1,0 +1,1 @@
+"""Metrics: one row of a table each, and the arithmetic behind them. No store here."""

@@ -1,0 +1,86 @@
+"""Every metric there is, in the order people read them, and the computing of all of them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from tapeline.results.metrics.metric import Metric, Subject, measure
+from tapeline.results.metrics.of_returns import RETURNS
+from tapeline.results.metrics.of_risk import RISK
+from tapeline.results.metrics.of_trades import TRADING
+from tapeline.results.metrics.report_fields import Measured, Shown
+
+GROUPS: dict[str, tuple[Metric, ...]] = {
+    "What was gained": RETURNS,
+    "What was risked": RISK,
+    "How it was traded": TRADING,
+}
+BY_NAME = {metric.name: metric for rows in GROUPS.values() for metric in rows}
+HIGHER_IS_WORSE = frozenset(
+    {
+        "volatility",
+        "ulcer_index",
+        "max_drawdown_days",
+        "longest_drawdown_days",
+        "average_drawdown_days",
+        "longest_losing_streak",
+        "longest_losing_trades",
+        "fees",
+        "outlier_loss_ratio",
+    }
+)
+NEITHER = frozenset(
+    {
+        "max_drawdown_start",
+        "max_drawdown_valley",
+        "max_drawdown_end",
+        "trades",
+        "trades_per_day",
+        "round_trips",
+        "average_holding_days",
+        "exposure",
+        "exposure_days",
+        "turnover",
+        "turnover_yearly",
+        "kurtosis",
+    }
+)
+"""More of them is neither better nor worse."""
+
+
+def compute(subject: Subject) -> dict[str, Measured]:
+    return {metric.name: measure(metric, subject) for metric in BY_NAME.values()}
+
+
+def shown(found: Mapping[str, Measured]) -> dict[str, Shown]:
+    """With their words. A metric that a stored report does not know yet is left out."""
+    return {
+        name: Shown(
+            value=found[name].value,
+            display_name=metric.display_name,
+            type=metric.type,
+            explanation=metric.explanation,
+            reason=found[name].reason,
+        )
+        for name, metric in BY_NAME.items()
+        if name in found
+    }
+
+
+def nothing(reason: str) -> dict[str, Shown]:
+    """All of them without a value, for one reason."""
+    return shown(dict.fromkeys(BY_NAME, Measured(None, reason)))
+
+
+def custom(sent: Any) -> dict[str, Any]:
+    """The model's own metrics in the same shape; what it left out is filled in."""
+    if not isinstance(sent, dict):
+        return {}
+    return {
+        name: {
+            "value": None,
+            "display_name": name,
+            "type": "number",
+            **(one if isinstance(one, dict) else {"value": one}),
+        }
+        for name, one in sent.items()
+    }

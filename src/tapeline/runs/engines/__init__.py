@@ -1,0 +1,1 @@
+"""Where models run: the seam, this machine behind it, and the shims it starts."""

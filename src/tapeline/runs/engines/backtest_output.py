@@ -1,0 +1,44 @@
+"""What a backtest left in its folder. Whoever wrote it is not to be trusted with our memory."""
+
+import os
+from pathlib import Path
+
+import msgspec
+
+from tapeline.runs.engines.engine import Left
+from tapeline.runs.journals.meaning import Ending
+from tapeline.runs.sandbox import foreign_files
+
+LARGEST_STATUS = 1_000_000
+LONGEST_SUMMARY = 1_000
+
+
+class _Status(msgspec.Struct):
+    successful: bool
+    status_summary: str = ""
+    status_details: str = ""
+
+
+def left_in(folder: Path, largest: int) -> Left:
+    ending = _ending(folder / "status.json")
+    result = folder / "result.json"
+    file = foreign_files.opened(result)
+    if file is None:
+        return Left(ending)
+    with file:
+        size = os.fstat(file.fileno()).st_size
+    if size > largest:
+        note = f"Its result has {size:,} bytes; the most this server accepts is {largest:,}."
+        return Left(msgspec.structs.replace(ending, details=ending.details or note))
+    return Left(ending, result)
+
+
+def _ending(path: Path) -> Ending:
+    content = foreign_files.read_text(path, LARGEST_STATUS)
+    if content is None:
+        return Ending()
+    try:
+        said = msgspec.json.decode(content, type=_Status)
+    except (msgspec.MsgspecError, RecursionError):
+        return Ending()
+    return Ending(said.successful, said.status_summary[:LONGEST_SUMMARY], said.status_details)

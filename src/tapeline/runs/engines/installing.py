@@ -1,0 +1,173 @@
+"""Makes a model's environment: the installer's boxes run one after the other, like any run."""
+
+import shutil
+import threading
+import time
+from collections import defaultdict, deque
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from tapeline.background import Background
+from tapeline.errors import CannotInstall, CannotLaunch
+from tapeline.runs.engines import shims
+from tapeline.runs.engines.engine import Progress
+from tapeline.runs.environments.cache import TRY_NEXT, Environment, Environments, Wanted
+from tapeline.runs.journals import journal
+from tapeline.runs.journals.records import Record
+from tapeline.runs.sandbox.box import Box, Launch, Policy
+
+LOOK_EVERY = 0.02
+SUFFIX = "-install"
+BYTECODE = "-bytecode"
+
+
+class _Nobody:
+    """Who is told how it goes when nobody needs to know."""
+
+    def installing(self) -> None: ...
+
+    def lines(self, records: list[Record]) -> None: ...
+
+
+class Installing:
+    """Called from threads: one installation of the same request at a time, others at once."""
+
+    def __init__(
+        self,
+        runs: Path,
+        environments: Environments,
+        background: Background,
+        *,
+        minutes: int,
+        unsafe: bool,
+    ) -> None:
+        self._runs = runs
+        self._environments = environments
+        self._background = background
+        self._minutes = minutes
+        self._unsafe = unsafe
+        self._without_bytecode: set[str] = set()
+        self._requests: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
+
+    def environment(self, wanted: Wanted, run_id: str, progress: Progress) -> Environment:
+        """The one that is there, or a new one."""
+        found = self._environments.find(wanted)
+        if found is not None:
+            return found
+        progress.installing()
+        with self._requests[wanted.request]:
+            # Perhaps somebody else made it while we waited.
+            return self._environments.find(wanted) or self._make(wanted, run_id, progress)
+
+    def write_bytecode(self, wanted: Wanted, environment: Environment) -> None:
+        """Of an environment that was just made, if it was. Returns at once: the model need not
+        wait for what only makes its next start quicker."""
+        if environment.key in self._without_bytecode:
+            self._without_bytecode.discard(environment.key)
+            write = partial(self._write_bytecode, wanted, environment)
+            self._background.begin_in_thread("bytecode", write, environment.key)
+
+    def _write_bytecode(self, wanted: Wanted, environment: Environment) -> None:
+        name = f"{environment.key}{BYTECODE}"
+        box = self._environments.bytecode_step(wanted, environment)
+        try:
+            self._run(box, name, _Nobody(), deque(maxlen=1))
+        finally:
+            shutil.rmtree(self._runs / name, ignore_errors=True)
+
+    def cancel(self, run_id: str) -> None:
+        shims.stop(self._runs / f"{run_id}{SUFFIX}")
+
+    def _make(self, wanted: Wanted, run_id: str, progress: Progress) -> Environment:
+        name = f"{run_id}{SUFFIX}"
+        # install.py ends with the sentence that says what failed; what came before is in the log.
+        said: deque[str] = deque(maxlen=1)
+        try:
+            for box in self._environments.steps(wanted, name, bytecode=False):
+                exit_code = self._run(box, name, progress, said)
+                if exit_code == 0:
+                    made = self._environments.accept(wanted, name)
+                    self._without_bytecode.add(made.key)
+                    return made
+                if exit_code != TRY_NEXT:
+                    break
+        finally:
+            self._environments.discard(name)
+            shutil.rmtree(self._runs / name, ignore_errors=True)
+        raise CannotInstall(said[-1] if said else "The installation failed without a word.")
+
+    def _run(self, box: Box, name: str, progress: Progress, said: deque[str]) -> int | None:
+        """Its exit status; None when it did not come to one."""
+        folder, lock = self._runs / name, self._runs / "locks" / name
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(mode=0o700)
+        policy = Policy(restart=False, grace=1.0, time_limit=self._minutes * 60.0)
+        spec = Launch(
+            name=name,
+            folder=str(folder),
+            lock=str(lock),
+            runs=str(self._runs),
+            box=box,
+            masked=[],
+            policy=policy,
+            unsafe=self._unsafe,
+        )
+        try:
+            shims.launch(spec)
+        except CannotLaunch as error:
+            raise CannotInstall(
+                f"The installation could not be started: {error.message}"
+            ) from error
+        try:
+            end = self._follow(folder, lock, progress, said)
+            return _exit_code(end, box, said)
+        finally:
+            shims.wait_free(lock, 5.0)
+            lock.unlink(missing_ok=True)
+
+    def _follow(
+        self, folder: Path, lock: Path, progress: Progress, said: deque[str]
+    ) -> dict[str, Any] | None:
+        """How it ended; None when nobody was left to say."""
+        offset, held = 0, True
+        while True:
+            chunk = journal.read(folder, offset)
+            offset = chunk.offset
+            lines = [one for one in chunk.records if one.kind != "state"]
+            said.extend(one.text for one in lines if one.text.strip())
+            if lines:
+                progress.lines(lines)
+            if (end := _end(chunk.records)) is not None:
+                return end.state or {}
+            if not chunk.records:
+                if not held:
+                    return None
+                held = shims.is_held(lock)
+                time.sleep(LOOK_EVERY)
+
+
+def _end(records: list[Record]) -> Record | None:
+    return next((one for one in records if one.state and one.state["event"] == "finished"), None)
+
+
+def _exit_code(end: dict[str, Any] | None, box: Box, said: deque[str]) -> int | None:
+    """None when it did not come to one; then what is said last is why."""
+    code = None if end is None else end.get("exit_code")
+    if end is None:
+        said.append("The installation was killed from outside.")
+    elif end.get("outcome") == "stopped":
+        said.append("The installation was stopped.")
+        return None
+    elif end.get("outcome") == "not_started":
+        said.append(str(end.get("reason")))
+    elif end.get("cause") == "out_of_memory":
+        most = f"{box.memory_mb:,} MB (setting install_memory)"
+        said.append(f"The installation used more memory than it may: {most}.")
+    elif end.get("cause") == "time_limit":
+        said.append("The installation took longer than it may (setting install_minutes).")
+    elif end.get("cause") == "disk_full":
+        said.append(f"The installation used more disk space than it may: {box.disk_mb:,} MB.")
+    elif end.get("cause") == "signal":
+        said.append(f"The installation was ended by signal {end.get('signal')}.")
+    return code if isinstance(code, int) else None

@@ -1,0 +1,246 @@
+"""Runs models on this machine: each in its own sandbox under its own shim."""
+
+import errno
+import os
+import shutil
+from pathlib import Path
+from typing import TypeVar
+
+from tapeline.background import Background
+from tapeline.errors import (
+    CannotInstall,
+    CannotLaunch,
+    CannotLaunchNow,
+    CannotPrepareNow,
+    Problem,
+)
+from tapeline.models import plans
+from tapeline.runs.engines import model_files, older_hosts, run_box, runtime_files, shims, unpacking
+from tapeline.runs.engines.backtest_output import left_in
+from tapeline.runs.engines.engine import Given, Job, Left, Prepared, Progress
+from tapeline.runs.engines.installing import Installing
+from tapeline.runs.engines.run_box import Places
+from tapeline.runs.engines.shim_spawner import NURSERY
+from tapeline.runs.engines.unpacking import Unpacked
+from tapeline.runs.environments.cache import Environment, Environments, Wanted
+from tapeline.runs.environments.interpreters import Found
+from tapeline.runs.journals import journal
+from tapeline.runs.journals.journal import Chunk
+from tapeline.runs.run import Run
+from tapeline.runs.sandbox import cgroups
+from tapeline.runs.sandbox.box import Launch, Policy
+from tapeline.runs.sandbox.cgroups import Usage
+from tapeline.settings import Settings
+from tapeline.store.blobs import Blobs
+
+READ_AT_ONCE = 1_000_000  # bytes of a journal
+# A full disk, too many open files, a folder that is not there for a moment: nothing of the model's.
+PASSING = {
+    errno.EACCES, errno.EAGAIN, errno.EDQUOT, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM,
+    errno.ENOSPC, errno.ENOTDIR, errno.EROFS,
+}  # fmt: skip
+
+
+class LocalEngine:
+    def __init__(
+        self,
+        settings: Settings,
+        blobs: Blobs,
+        interpreters: Found,
+        environments: Environments,
+        host: str,
+        confinement: str,
+        background: Background,
+    ) -> None:
+        self.folder = settings.data / "runs"
+        self.host = host
+        self.confinement = confinement
+        self._settings = settings
+        self._interpreters = interpreters
+        self._environments = environments
+        self._unpacked = Unpacked(settings.data / "versions", blobs)
+        self._installing = Installing(
+            self.folder,
+            environments,
+            background,
+            minutes=settings.install_minutes,
+            unsafe=settings.unsafe_no_sandbox,
+        )
+        self._prepared: dict[str, Environment] = {}
+        self._wanted: dict[str, Wanted] = {}
+        self._port = settings.port
+        self._authority = older_hosts.authority(settings.data / "keys")
+
+    def begin(self, port: int) -> None:
+        """Forget what a crash left half-made. `port` is that of the server, and inside every box
+        the one on which its models reach it."""
+        self._port = port
+        (self.folder / "locks").mkdir(mode=0o700, parents=True, exist_ok=True)
+        for one in self.folder.glob("*-*"):  # installations and trials, which begin anew
+            shims.kill(one, self.folder / "locks" / one.name)
+            shutil.rmtree(one, ignore_errors=True)
+        cgroups.clean(self.folder, keep=self.known())
+        self._unpacked.start()
+        self._environments.start()
+        NURSERY.open()
+
+    def prepare(self, job: Job, progress: Progress) -> Prepared:
+        version, run = job.version, job.run
+        interpreter = self._interpreters.get(run.python_version)
+        if interpreter is None:
+            raise CannotInstall(f"Python {run.python_version} is not on this host any more.")
+        try:
+            model = self._unpacked.model(version.archive)
+            named = version.manifest.requirements
+            wanted = self._environments.wanted(
+                interpreter,
+                model / version.manifest.working_directory / named if named else None,
+                model,
+                version.lock,
+                archive=version.archive,
+                project=job.project_id,
+            )
+            environment = self._installing.environment(wanted, run.id, progress)
+            self._wanted[run.id] = wanted
+        except OSError as error:
+            raise _not_now_or_never(error, CannotPrepareNow, CannotInstall) from error
+        except Problem as error:
+            raise CannotInstall(error.message) from error
+        self._prepared[run.id] = environment
+        return Prepared(environment.lock)
+
+    def start(self, job: Job, given: Given) -> None:
+        run = job.run
+        interpreter = self._interpreters.get(run.python_version)
+        if interpreter is None:
+            raise CannotLaunch(f"Python {run.python_version} is not on this host any more.")
+        uid = run_box.FIRST_UID + job.number if os.geteuid() == 0 else None
+        try:
+            places = self._places(job, uid)
+            environment = self._prepared[run.id]
+            trusted = older_hosts.trusted(self._authority, environment, places.trust)
+            journal.go_on_from(places.folder, run.journal)
+        except OSError as error:
+            raise _not_now_or_never(error, CannotLaunchNow, CannotLaunch) from error
+        settings = self._settings
+        spec = Launch(
+            name=run.id,
+            folder=str(places.folder),
+            lock=str(self._lock(run)),
+            runs=str(self.folder),
+            box=run_box.compose(
+                job,
+                given,
+                environment,
+                interpreter,
+                places,
+                trusted,
+                url=self._url(),
+                events_port=self._port,
+                pids=settings.run_processes,
+                disk_mb=settings.run_disk,
+                uid=uid,
+            ),
+            masked=[*given.secrets.values(), given.key_pass],
+            policy=Policy(
+                restart=run.kind == "live",
+                grace=float(settings.stop_seconds),
+                time_limit=settings.backtest_minutes * 60.0 if run.backtest_id else None,
+                beyond_memory=run_box.beyond_memory(
+                    run, plans.offered(settings, "backtesting" if run.backtest_id else "live")
+                ),
+                output_bytes=settings.quota_captured * 1_000_000,
+            ),
+            unsafe=settings.unsafe_no_sandbox,
+        )
+        if settings.unsafe_no_sandbox:
+            spec.box.env["PYTHONPATH"] = ":".join(map(str, runtime_files.folders()))
+        try:
+            shims.launch(spec)
+        except OSError as error:
+            raise _not_now_or_never(error, CannotLaunchNow, CannotLaunch) from error
+        self._installing.write_bytecode(self._wanted[run.id], self._prepared[run.id])
+
+    def stop(self, run: Run, *, now: bool = False) -> None:
+        self._installing.cancel(run.id)
+        if now:
+            shims.kill(self.folder / run.id, self._lock(run))
+        else:
+            shims.stop(self.folder / run.id)
+
+    def is_alive(self, run: Run) -> bool:
+        folder = self.folder / run.id
+        if not shims.is_held(self._lock(run)):
+            (self.folder / "locks").stat()  # where all are away, none of them says that it is free
+            return shims.is_running(folder)  # its own may be away too, and not be let go
+        shims.end_orphan(folder)
+        return True  # until another look has seen it gone
+
+    def has_news(self, run: Run) -> bool:
+        return journal.has_more(self.folder / run.id, run.journal)
+
+    def read(self, run: Run, offset: int, limit_bytes: int = READ_AT_ONCE) -> Chunk:
+        journal.forget(self.folder / run.id, offset)
+        return journal.read(self.folder / run.id, offset, limit_bytes)
+
+    def ending(self, run: Run) -> Left:
+        return left_in(self.folder / run.id / "out", self._settings.max_large_body)
+
+    def usage(self, run: Run) -> Usage | None:
+        return cgroups.usage(self.folder, run.id)
+
+    def known(self) -> set[str]:
+        self.folder.stat()  # it is there since the start: without it nothing is known
+        return model_files.of_runs(self._settings.data)
+
+    def tidy(self) -> None:
+        used = {one.key for one in list(self._prepared.values())}
+        self._environments.clean(used, self._settings.environment_cache * 1_000_000_000)
+
+    def clear(self, run_id: str) -> None:
+        self._prepared.pop(run_id, None)
+        self._wanted.pop(run_id, None)
+        clear(self.folder, run_id)
+
+    def _places(self, job: Job, uid: int | None) -> Places:
+        folder = self.folder / job.run.id
+        folder.mkdir(mode=0o700, exist_ok=True)
+        (folder / "lock").write_text(self._lock(job.run).name)
+        state = unpacking.writable(self._settings.data / "state" / job.run.model_id, uid)
+        places = Places(folder, state)
+        for old in (places.work, places.out):
+            shutil.rmtree(old, ignore_errors=True)
+        unpacking.copy(self._unpacked.model(job.version.archive), places.work, uid)
+        unpacking.writable(places.out, uid)
+        return places
+
+    def _lock(self, run: Run) -> Path:
+        """One for all that is deployed of a model: the kernel itself lets only one hold it."""
+        return self.folder / "locks" / (run.model_id if run.is_deployed else run.id)
+
+    def _url(self) -> str:
+        host = _reachable(self._settings.host) if self._settings.unsafe_no_sandbox else "127.0.0.1"
+        return f"http://{f'[{host}]' if ':' in host else host}:{self._port}"
+
+
+def clear(runs: Path, run_id: str) -> None:
+    """End what is left of a run and remove its folder, with or without an engine."""
+    folder = runs / run_id
+    if shims.is_running(folder):  # its model was deleted: nobody wants it any more
+        lock = runs / "locks" / (folder / "lock").read_text()
+        shims.kill(folder, lock)
+    cgroups.remove(runs, run_id)
+    shutil.rmtree(folder, ignore_errors=True)
+    (runs / "locks" / run_id).unlink(missing_ok=True)
+
+
+P = TypeVar("P", bound=Problem)
+
+
+def _not_now_or_never(error: OSError, now: type[P], never: type[P]) -> P:
+    return (now if error.errno in PASSING else never)(f"{error}.")
+
+
+def _reachable(host: str) -> str:
+    """An address on which a server that listens on `host` answers."""
+    return {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}.get(host, host)  # noqa: S104

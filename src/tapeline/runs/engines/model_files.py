@@ -1,0 +1,133 @@
+"""What models have on this host's disk, and its removal once they are deleted.
+
+Found by listing: whoever deleted a model, on whichever server, and whatever was killed meanwhile,
+the next look finds what is left. Rows are in `store/belongings.py`.
+"""
+
+import asyncio
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+from sqlalchemy import Connection, select
+
+from tapeline.background import Background
+from tapeline.logs import Log
+from tapeline.models import versions
+from tapeline.runs.engines import shims
+from tapeline.runs.environments.cache import Made
+from tapeline.runs.sandbox import foreign_files
+from tapeline.store.store import Store
+from tapeline.store.tables.core import deleted_models, projects
+from tapeline.store.tables.runs import runs
+
+log = Log(__name__)
+
+EVERY, WITHIN = 5.0, 300.0  # seconds
+NOT_RUNS = {"locks"}
+
+
+def keep_removing(background: Background, store: Store, data: Path) -> None:
+    """Beside the service, where models run."""
+
+    async def turn() -> None:
+        await asyncio.to_thread(remove, store, data)
+
+    background.loop("remains", turn, every=EVERY, within=WITHIN)
+
+
+def remove(store: Store, data: Path) -> None:
+    """Remove what deleted models left, except of runs that are still being ended."""
+    # Listed first, asked after: an archive that is unpacked for a new version has its row by then.
+    launched, owners, archives = of_runs(data), of_models(data), _names(data / "versions")
+    if launched - store.read_now(_known, launched):
+        return  # the supervisor ends those first: they may still write in what is theirs
+    for model in store.read_now(_deleted, owners):
+        _remove_model(data, model)
+    for archive in store.read_now(versions.unused, sorted(archives)):
+        foreign_files.remove(data / "versions" / archive)
+    for environment in store.read_now(_nobodys, of_tenants(data)):
+        _remove_environment(data, environment)
+
+
+def left(data: Path, owners: Iterable[str], launched: Iterable[str]) -> bool:
+    """Whether anything is here of these models and runs."""
+    return bool(of_models(data) & set(owners) or of_runs(data) & set(launched))
+
+
+def of_runs(data: Path) -> set[str]:
+    """The runs that have a folder: a copy of the model, what it left, its journal."""
+    return {
+        name
+        for name in _names(data / "runs") - NOT_RUNS
+        if "-" not in name and (data / "runs" / name).is_dir()
+    }
+
+
+def of_models(data: Path) -> set[str]:
+    """The models that have a state folder, or a lock of what is deployed of them."""
+    locks = {name for name in _names(data / "runs" / "locks") if "-" not in name}
+    return _names(data / "state") | locks
+
+
+def of_tenants(data: Path) -> dict[str, Made]:
+    """The environments that are one project's, or hold files of one archive."""
+    found = {}
+    for file in (data / "environments" / "made").glob("*.json"):
+        with suppress(OSError, msgspec.DecodeError):
+            made = msgspec.json.decode(file.read_bytes(), type=Made)
+            if made.project or made.archive:
+                found[file.stem] = made
+    return found
+
+
+def _nobodys(connection: Connection, found: dict[str, Made]) -> list[str]:
+    """They can be made again, so that nobody knows their owner is reason enough."""
+    owners = {made.project for made in found.values()} - {""}
+    there = set(connection.scalars(select(projects.c.id).where(projects.c.id.in_(owners))))
+    archives = {made.archive for made in found.values()} - {""}
+    unused = versions.unused(connection, sorted(archives))
+    return [
+        key
+        for key, made in found.items()
+        if made.project not in {"", *there} or made.archive in unused
+    ]
+
+
+def _remove_environment(data: Path, key: str) -> None:
+    folder = data / "environments"
+    # The record goes first, as everywhere: what has none is not found.
+    (folder / "made" / f"{key}.json").unlink(missing_ok=True)
+    foreign_files.remove(folder / "made" / key)
+    for note in (folder / "requests").glob("*.json"):
+        if f'"{key}"' in note.read_text():
+            note.unlink()
+    log.info("remains_removed", environment=key)
+
+
+def _remove_model(data: Path, model: str) -> None:
+    lock = data / "runs" / "locks" / model
+    if shims.is_held(lock):
+        return  # something of it is still alive
+    foreign_files.remove(data / "state" / model)
+    lock.unlink(missing_ok=True)
+    log.info("remains_removed", model=model)
+
+
+def _names(folder: Path) -> set[str]:
+    """What is being made has a name that begins with a dot."""
+    try:
+        return {one.name for one in folder.iterdir() if not one.name.startswith(".")}
+    except FileNotFoundError:
+        return set()
+
+
+def _known(connection: Connection, ids: set[str]) -> set[str]:
+    """Those of some runs whose model is there."""
+    return set(connection.scalars(select(runs.c.id).where(runs.c.id.in_(sorted(ids)))))
+
+
+def _deleted(connection: Connection, ids: set[str]) -> set[str]:
+    query = select(deleted_models.c.id).where(deleted_models.c.id.in_(sorted(ids)))
+    return set(connection.scalars(query))

@@ -1,0 +1,169 @@
+"""The older platform's names, which its clients have written into them, and an authority for them.
+
+Whoever trusts it trusts it for that domain alone: its certificate says so, and every checker of
+certificates holds it to that.
+"""
+
+import os
+import re
+import ssl
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
+from tapeline import private_files
+from tapeline.errors import CannotStart
+from tapeline.runs.environments.cache import Environment
+from tapeline.runs.sandbox import foreign_files
+
+DOMAIN = "blankly.finance"
+HOSTS = tuple(f"{name}.{DOMAIN}" for name in ("events", "deploy", "app"))
+FILE = "older-hosts.pem"
+LIFE = timedelta(days=3650)
+SLOW_CLOCKS = timedelta(days=2)
+SYSTEM_BUNDLES = (
+    "/etc/ssl/certs/ca-certificates.crt",
+    "/etc/pki/tls/certs/ca-bundle.crt",
+    "/etc/ssl/ca-bundle.pem",
+    "/etc/ssl/cert.pem",
+)
+
+CERTIFI = "lib/python*/site-packages/certifi/cacert.pem"
+CERTIFICATE = re.compile(b"-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----")
+LARGEST_BUNDLE = 5_000_000
+
+
+@dataclass(frozen=True)
+class Authority:
+    key: ec.EllipticCurvePrivateKey
+    certificate: x509.Certificate
+
+    def pem(self) -> bytes:
+        return self.certificate.public_bytes(serialization.Encoding.PEM)
+
+    def context(self) -> ssl.SSLContext:
+        """For a server that answers to those names."""
+        key = ec.generate_private_key(ec.SECP256R1())
+        content = _private(key) + _issue(self, key).public_bytes(serialization.Encoding.PEM)
+        made = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        # The library wants a file; this one is in memory and nobody else's.
+        descriptor = os.memfd_create("certificate")
+        try:
+            os.write(descriptor, content)
+            made.load_cert_chain(f"/proc/self/fd/{descriptor}")
+        finally:
+            os.close(descriptor)
+        return made
+
+
+def authority(folder: Path) -> Authority:
+    """The one whose key is kept in this folder; made at its first use."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    content = private_files.read_or_make(folder / FILE, _made)
+    key = serialization.load_pem_private_key(content, password=None)
+    assert isinstance(key, ec.EllipticCurvePrivateKey)
+    return Authority(key, x509.load_pem_x509_certificate(content))
+
+
+def trusted(authority: Authority, environment: Environment, folder: Path) -> list[tuple[str, str]]:
+    """Files of trusted certificates with the authority's added, each as a pair of its path here
+    and the path inside where it lies over the usual one: the one of the environment's packages,
+    which `requests` and its like read, and the system's. No variable of the environment says
+    where to look, because each would take something away from one client or another."""
+    folder.mkdir(mode=0o700, exist_ok=True)
+    found: list[tuple[bytes, str]] = []
+    for path in _of_the_system():
+        found.append((path.read_bytes(), str(path.resolve())))
+    for path in Path(environment.path).glob(CERTIFI):
+        # Somebody else's file: nothing but certificates is taken out of it.
+        text = foreign_files.read_text(path, LARGEST_BUNDLE) or ""
+        inside = f"{environment.inside}/{path.relative_to(environment.path)}"
+        found.append((b"\n".join(CERTIFICATE.findall(text.encode())), inside))
+    pairs = {inside: folder / f"{number}.pem" for number, (_, inside) in enumerate(found)}
+    for content, inside in found:
+        pairs[inside].write_bytes(b"%b\n%b" % (content.strip(), authority.pem()))
+        pairs[inside].chmod(0o644)  # whom root becomes reads it
+    return [(str(path), inside) for inside, path in pairs.items()]
+
+
+def trusted_by_system() -> bytes:
+    for path in _of_the_system():
+        return path.read_bytes().strip() + b"\n"
+    raise CannotStart(
+        "This system has no file of trusted certificates."
+        " Install them with: apt-get install ca-certificates"
+    )
+
+
+def _of_the_system() -> list[Path]:
+    return [path for path in map(Path, SYSTEM_BUNDLES) if path.is_file()]
+
+
+def _made() -> bytes:
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = _name("Tapeline, for clients of an older platform")
+    certificate = (
+        _begun(name, name, key.public_key())
+        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+        .add_extension(_usage(key_cert_sign=True, crl_sign=True), critical=True)
+        .add_extension(x509.NameConstraints([x509.DNSName(DOMAIN)], None), critical=True)
+        .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    return _private(key) + certificate.public_bytes(serialization.Encoding.PEM)
+
+
+def _issue(issuer: Authority, key: ec.EllipticCurvePrivateKey) -> x509.Certificate:
+    signer = issuer.key.public_key()
+    return (
+        _begun(_name(HOSTS[0]), issuer.certificate.subject, key.public_key())
+        .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+        .add_extension(_usage(digital_signature=True), critical=True)
+        .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
+        .add_extension(
+            x509.SubjectAlternativeName([x509.DNSName(host) for host in HOSTS]), critical=False
+        )
+        .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
+        .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(signer), critical=False)
+        .sign(issuer.key, hashes.SHA256())
+    )
+
+
+def _begun(
+    subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePublicKey
+) -> x509.CertificateBuilder:
+    now = datetime.now(UTC)
+    return (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(issuer)
+        .public_key(key)
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - SLOW_CLOCKS)
+        .not_valid_after(now + LIFE)
+    )
+
+
+def _name(text: str) -> x509.Name:
+    return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, text)])
+
+
+def _usage(**wanted: bool) -> x509.KeyUsage:
+    kinds = (
+        *("digital_signature", "content_commitment", "key_encipherment", "data_encipherment"),
+        *("key_agreement", "key_cert_sign", "crl_sign", "encipher_only", "decipher_only"),
+    )
+    return x509.KeyUsage(**dict.fromkeys(kinds, False) | wanted)
+
+
+def _private(key: ec.EllipticCurvePrivateKey) -> bytes:
+    return key.private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.PKCS8,
+        serialization.NoEncryption(),
+    )

@@ -1,0 +1,124 @@
+"""The process that shims come from: started once, with all they need already in memory.
+
+Called from threads. It is started when the first launch needs it and again should it have ended;
+it ends by itself when this process does, whatever ends it, and the shims go on.
+"""
+
+import atexit
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import BinaryIO
+
+from tapeline.errors import CannotLaunch
+
+PROGRAM = Path(__file__).parents[1] / "shim"
+ROOM = "-" * 60  # for the name of a launch, where `ps` shows it
+ANSWER_WITHIN = 30.0
+
+
+class Nursery:
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._socket: socket.socket | None = None
+
+    def launch(self, name: str, told: bytes, log: Path, filter_: int | None) -> str:
+        """What the new shim answers; empty when it ended without a word."""
+        answer, theirs = os.pipe()
+        try:
+            with log.open("ab") as errors, _held(told) as spec:
+                handed = [spec.fileno(), theirs, errors.fileno()]
+                self._hand_over(name, handed if filter_ is None else [*handed, filter_])
+            os.close(theirs)
+            theirs = -1
+            return self._listen(answer)
+        finally:
+            os.close(answer)
+            if theirs >= 0:
+                os.close(theirs)
+
+    def open(self) -> None:
+        """Before the first launch needs it."""
+        with self._lock:
+            self._opened()
+
+    def close(self) -> None:
+        with self._lock:
+            self._end()
+
+    def _hand_over(self, name: str, descriptors: list[int]) -> None:
+        with self._lock:
+            for is_last in (False, True):
+                opened = self._opened()
+                try:
+                    socket.send_fds(opened, [name.encode()], descriptors)
+                except OSError as error:
+                    # It was killed, and this launch never reached it.
+                    self._end()
+                    if is_last:
+                        raise CannotLaunch(f"No shim could be started: {error}.") from error
+                else:
+                    return
+
+    def _opened(self) -> socket.socket:
+        if self._socket is None:
+            # Messages arrive whole, and the end is seen when one side is gone.
+            self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            with theirs:
+                self._process = subprocess.Popen(  # noqa: S603 - our own program
+                    [sys.executable, "-SIE", str(PROGRAM), ROOM],
+                    stdin=theirs.fileno(),
+                    stdout=subprocess.DEVNULL,
+                    env={},
+                    cwd="/",
+                    start_new_session=True,
+                )
+        return self._socket
+
+    def _end(self) -> None:
+        if self._socket is not None and self._process is not None:
+            self._socket.close()
+            self._process.wait()
+            self._socket = self._process = None
+
+    def _listen(self, answer: int) -> str:
+        """The first line is who answers, so that silence can be ended for good."""
+        said, waiting = b"", select.poll()  # not `select`, which knows only 1,024 descriptors
+        waiting.register(answer, select.POLLIN)
+        until = time.monotonic() + ANSWER_WITHIN
+        while True:
+            if not waiting.poll(max(0.0, until - time.monotonic()) * 1000):
+                self._silence(said)
+                raise CannotLaunch(f"Nothing was heard of it for {ANSWER_WITHIN:.0f} s.")
+            some = os.read(answer, 65_536)
+            said += some
+            if not some:
+                return said.partition(b"\n")[2].decode(errors="replace")
+
+    def _silence(self, said: bytes) -> None:
+        who, _, _ = said.partition(b"\n")
+        with suppress(ProcessLookupError):
+            if who:
+                os.killpg(int(who), signal.SIGKILL)
+            elif self._process is not None:
+                self._process.kill()
+
+
+def _held(content: bytes) -> BinaryIO:
+    """In memory and never on disk: it holds secrets."""
+    file = os.fdopen(os.memfd_create("launch"), "w+b")
+    file.write(content)
+    file.seek(0)
+    return file
+
+
+NURSERY = Nursery()
+atexit.register(NURSERY.close)

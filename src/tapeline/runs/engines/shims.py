@@ -1,0 +1,217 @@
+"""Starts, finds and ends shims: the small processes that keep a launch alive without the server.
+
+Called from threads, for each call may wait. Who holds a launch's lock is alive; the kernel lets go
+of it when the last of shim and sandbox is gone, so a free lock is the one proof of an end.
+"""
+
+import fcntl
+import os
+import shutil
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from tapeline.errors import AlreadyRunning, CannotLaunch, CannotLaunchNow
+from tapeline.runs.engines.shim_spawner import NURSERY
+from tapeline.runs.sandbox import bubblewrap, cgroups, foreign_files, seccomp
+from tapeline.runs.sandbox.box import Box, Launch
+from tapeline.runs.shim import tree
+
+MOST_FILES = 4096
+ADDRESS_SPACE = 8  # times the memory: without control groups, and per process
+LEAST_ADDRESS_SPACE = 4 * 1024**3
+LONGEST_NOTE = 10_000
+SHORTEST_MASK = 4  # a shorter line of a secret would take letters out of everything
+MEGABYTE = 1024 * 1024
+
+
+def launch(spec: Launch) -> None:
+    """Return when the shim holds the lock and goes on alone; otherwise raise CannotLaunch."""
+    _refuse_nonsense(spec)
+    Path(spec.lock).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with _filter(spec.unsafe) as descriptor:
+        told = msgspec.json.encode(_instructions(spec))
+        log = Path(spec.folder) / "shim.log"
+        answer = NURSERY.launch(spec.name, told, log, descriptor)
+    if answer == "held":
+        raise AlreadyRunning
+    if answer != "ready":
+        cgroups.remove(Path(spec.runs), spec.name)
+        if answer.startswith("later "):
+            raise CannotLaunchNow(answer.removeprefix("later "))
+        raise CannotLaunch(answer.removeprefix("failed ") or _last_words(Path(spec.folder)))
+
+
+def is_held(lock: Path) -> bool:
+    try:
+        file = foreign_files.really_opened(lock)
+    except foreign_files.NotAFile:
+        return False  # whatever took its place, nobody locked that
+    except FileNotFoundError:
+        return False
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        return tree.is_alive(file.read(100))
+
+
+def wait_free(lock: Path, timeout: float) -> bool:
+    until = time.monotonic() + timeout
+    while is_held(lock):
+        if time.monotonic() >= until:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+def is_running(folder: Path) -> bool:
+    """Whether the shim of this folder lives. When it does not, a sandbox may, for a moment."""
+    return _signal(folder, 0)
+
+
+def stop(folder: Path) -> None:
+    """Ask; the shim gives the process its time to clean up, then ends it. Returns at once."""
+    _signal(folder, signal.SIGTERM)
+
+
+def kill(folder: Path, lock: Path) -> None:
+    """End it now. Returns when the lock is free, or after seconds in which the kernel could not."""
+    asked = _signal(folder, signal.SIGQUIT)
+    if wait_free(lock, 3.0 if asked else 0.0):
+        return
+    _signal(folder, signal.SIGKILL)
+    cgroups.kill(folder.parent, folder.name)
+    _end_sandboxes(folder)
+    wait_free(lock, 10.0)
+
+
+def end_orphan(folder: Path) -> None:
+    """End the sandbox that a killed shim may have left.
+
+    bubblewrap's first process inside follows the one outside only from some moment of its start
+    on. A shim that is killed just before it leaves a sandbox that nobody watches.
+    """
+    if not is_running(folder):
+        _end_sandboxes(folder)
+
+
+def _end_sandboxes(folder: Path) -> None:
+    for pid in tree.titled(_title(folder.name)):
+        tree.send(pid, signal.SIGKILL)
+
+
+def _title(name: str) -> str:
+    """What bubblewrap is called, so that it is known whose it is."""
+    return f"bwrap-{name}"
+
+
+def _refuse_nonsense(spec: Launch) -> None:
+    root, uid = os.geteuid() == 0, spec.box.uid
+    if spec.unsafe:
+        return
+    if root and not uid:
+        raise CannotLaunch("As root a box needs a user of its own: root in a sandbox is root.")
+    if not root and uid is not None:
+        raise CannotLaunch("Only root can start a box as another user.")
+
+
+def _instructions(spec: Launch) -> dict[str, Any]:
+    """The launch as the shim knows it: every choice is made here, it only acts."""
+    box, runs = spec.box, Path(spec.runs)
+    groups = cgroups.find(runs)
+    try:
+        group = cgroups.make(groups, spec.name, box) if groups else None
+    except OSError as error:
+        raise CannotLaunch(f"Its limits could not be set: {error}.") from error
+    told: dict[str, Any] = msgspec.to_builtins(_process(spec))
+    return told | {
+        "name": spec.name,
+        "folder": spec.folder,
+        "lock": spec.lock,
+        "runs": spec.runs,
+        "masked": _masks(spec.masked),
+        "policy": spec.policy,
+        "unsafe": spec.unsafe,
+        "uid": None if spec.unsafe else box.uid,
+        "group": group,
+        "slirp": None if spec.unsafe else _slirp(box),
+        "events_port": box.events_port if box.network != "none" else None,
+        "tls_address": bubblewrap.TLS_ADDRESS,
+        "folders": [source for source, _ in box.writable],
+        "limits": {
+            "memory_bytes": box.memory_mb * MEGABYTE,
+            "address_bytes": max(LEAST_ADDRESS_SPACE, ADDRESS_SPACE * box.memory_mb * MEGABYTE),
+            "disk_bytes": None if box.disk_mb is None else box.disk_mb * MEGABYTE,
+            "pids": box.pids,
+            "files": MOST_FILES,
+        },
+    }
+
+
+def _process(spec: Launch) -> bubblewrap.Sandboxed | dict[str, Any]:
+    if not spec.unsafe:
+        return bubblewrap.plan(spec.box, _title(spec.name))
+    argv, cwd, env = bubblewrap.outside(spec.box)
+    program = shutil.which(argv[0], path=env.get("PATH", bubblewrap.PATH))
+    if program is None:
+        raise CannotLaunch(f"There is no program {argv[0]} to start.")
+    return {"program": program, "argv": argv, "cwd": cwd, "env": env}
+
+
+def _slirp(box: Box) -> str | None:
+    if box.network != "open":
+        return None
+    if (found := slirp_path()) is None:
+        raise CannotLaunch("slirp4netns is missing. Install it with: apt-get install slirp4netns")
+    return found
+
+
+def slirp_path() -> str | None:
+    return shutil.which("slirp4netns", path="/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin")
+
+
+def _masks(texts: list[str]) -> list[str]:
+    """Output is masked line by line, so of a secret with several lines each one is hidden."""
+    lines = {line.strip() for text in texts for line in text.split("\n")}
+    return sorted(line for line in lines if len(line) >= SHORTEST_MASK)
+
+
+@contextmanager
+def _filter(unsafe: bool) -> Iterator[int | None]:
+    """A descriptor the shim inherits, so that a restart needs no file that may be gone by then."""
+    if unsafe:
+        yield None
+        return
+    descriptor = os.memfd_create("seccomp")
+    try:
+        os.write(descriptor, seccomp.program())
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _last_words(folder: Path) -> str:
+    lines = (folder / "shim.log").read_text(errors="replace").splitlines()
+    return f"The shim failed: {lines[-1]}" if lines else "The shim failed without a word."
+
+
+def _signal(folder: Path, number: int) -> bool:
+    """To the shim of this folder and nobody else: a process id may be used again."""
+    with suppress(OSError, ValueError, KeyError, msgspec.DecodeError):
+        told = foreign_files.read_text(folder / "shim.json", LONGEST_NOTE) or ""
+        known = msgspec.json.decode(told, type=dict[str, int])
+        handle = os.pidfd_open(known["pid"])
+        try:
+            if tree.started(known["pid"]) == known["started"]:
+                signal.pidfd_send_signal(handle, number)
+                return True
+        finally:
+            os.close(handle)
+    return False

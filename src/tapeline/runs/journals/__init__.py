@@ -1,0 +1,1 @@
+"""The journals that shims write: reading them, and what they mean for a run."""

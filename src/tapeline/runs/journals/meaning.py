@@ -1,0 +1,213 @@
+"""What a run's journal means: events for its model's tape, and changes to its row.
+
+Pure: the same journal always tells the same story, whoever reads it and however often.
+"""
+
+from typing import Any
+
+import msgspec
+
+from tapeline.runs.journals import records
+from tapeline.runs.journals.records import Record
+from tapeline.runs.run import Run
+from tapeline.tape.events import kinds
+from tapeline.tape.events.event import Event
+
+CAUSES = {
+    "out_of_memory": "it used more memory than its plan has",
+    "time_limit": "it took longer than a backtest may",
+    "disk_full": "its folders took more disk space than those of a run may (`run_disk`)",
+}
+
+STAGES = ("Installing Dependencies", "Running")
+"""Of a backtest, those that end otherwise than with its status."""
+
+_encode = msgspec.json.Encoder().encode
+
+
+class Ending(msgspec.Struct, frozen=True):
+    """What a backtest left behind besides its output."""
+
+    successful: bool | None = None
+    """As the bootstrap saw it; None when it did not live to see it."""
+    summary: str = ""
+    details: str = ""
+    header: dict[str, Any] | None = None
+    upload: str | None = None
+    """The result, staged but not visible yet."""
+
+
+class Story:
+    def __init__(self, run: Run, tape: int, now: float) -> None:
+        self.run = run
+        self.events: list[Event] = []
+        self.changes: dict[str, Any] = {}
+        self.has_ended = False
+        self._tape = tape
+        self._now = now
+        self._said: str | None = None
+
+    def take(self, record: Record, ending: Ending | None = None) -> None:
+        if record.kind != "state":
+            self.line(record.text, record.kind, record.time)
+            return
+        state = record.state or {}
+        match state.get("event"):
+            case "started":
+                self._started(record.time)
+            case "ended":
+                self._ended(state, record.time)
+            case "restarting":
+                self.changes |= {"state": "restarting", "restarts": state["restarts"]}
+                self.line(f"Restarting in {state['after']:g} s.", "system", record.time)
+                self.lifecycle("Restarting", record.time)
+            case "finished":
+                self._finished(state, record.time, ending)
+            case records.UNREADABLE:
+                self.unreadable(state["bytes"], state["why"], record.time)
+            case "cut":
+                self.lost(state["bytes"], record.time)
+            case "over":
+                self.over(state["bytes"], record.time)
+
+    def line(self, text: str, type: str, at: float) -> None:
+        of_backtest = self.run.backtest_id is not None
+        fields = {"line": text, "type": type}
+        if of_backtest:
+            fields["backtest_id"] = self.run.backtest_id or ""
+        self._add(kinds.BACKTEST_LOG if of_backtest else kinds.LOG, fields, at)
+
+    def lifecycle(self, message: str, at: float, **more: Any) -> None:
+        """The model's lifecycle is that of what is deployed. A backtest has a status instead, and
+        until it has one, its log says how far it is: who watches is told by what is on the tape."""
+        if self.run.is_deployed:
+            self._said = message
+            self._add(kinds.LIFECYCLE, {"message": message, **more}, at)
+        elif message in STAGES:
+            self.line(f"{message}.", "system", at)
+
+    def lost(self, size: int, at: float) -> None:
+        self.line(f"[{size:,} bytes of output were dropped here: nobody was there to read them]",
+                  "system", at)  # fmt: skip
+
+    def over(self, size: int, at: float) -> None:
+        self.line(f"[{size:,} bytes of output were dropped here: more than the model's quota]",
+                  "system", at)  # fmt: skip
+
+    def unreadable(self, size: int, why: str, at: float) -> None:
+        because = f": {why}" if why else ""
+        self.line(f"[{size:,} bytes of this run's journal could not be read and were skipped"
+                  f"{because}]", "system", at)  # fmt: skip
+
+    def silenced(self, why: str, at: float) -> None:
+        self.line(f"[This run's journal cannot be read ({why}): what the model says from here on is"
+                  " not shown until it is started again]", "system", at)  # fmt: skip
+
+    def relaunching(self, at: float) -> None:
+        """It was gone without a word; it shall start again under a new fence."""
+        self.line("It was killed from outside, together with what watched over it.", "system", at)
+        self.lifecycle("Crashed", at, running=False, end_at=at)
+        self.lifecycle("Restarting", at)
+        self.changes |= {"state": "restarting", "fence": None, "restarts": self.run.restarts + 1}
+
+    def failed(self, reason: str, at: float) -> None:
+        """What it needs could not be installed. The log has the reason already."""
+        self.lifecycle("Failed to Install", at)
+        self._end("failed", reason, at, None)
+
+    def gave_up(self, state: str, reason: str, at: float) -> None:
+        """It ended without a journal that says so."""
+        self.lifecycle("Stopped" if state == "stopped" else "Crashed", at, running=False, end_at=at)
+        self._end(state, reason, at, None)
+
+    def _started(self, at: float) -> None:
+        first = self.run.started_at or self.changes.get("started_at") or at
+        self.changes |= {"state": "running", "started_at": first}
+        self.lifecycle("Running", at, running=True, start_at=first, end_at=None)
+
+    def _ended(self, state: dict[str, Any], at: float) -> None:
+        self.changes["exit_code"] = state["exit_code"]
+        if state["cause"] == "stopped" or state["exit_code"] == 0:
+            return
+        self.line(state.get("reason") or f"{_how(state)}.", "system", at)
+        message = "Out of Memory" if state["cause"] == "out_of_memory" else "Crashed"
+        self.lifecycle(message, at, running=False, end_at=at)
+
+    def _finished(self, state: dict[str, Any], at: float, ending: Ending | None) -> None:
+        outcome = state["outcome"]
+        if outcome == "stopped" and self.run.desired == "running":
+            self._interrupted(at)
+            return
+        if outcome == "exited":
+            self.lifecycle("Exited", at, running=False, end_at=at)
+            self._end("exited", "", at, ending)
+        elif outcome == "stopped":
+            self.lifecycle("Stopped", at, running=False, end_at=at)
+            self._end("stopped", self.run.reason or "Stopped.", at, ending)
+        else:
+            reason = state.get("reason") or f"{_how(state)}."
+            if outcome == "not_started" or self._said is None:
+                self.line(reason, "system", at)
+                self.lifecycle("Crashed", at, running=False, end_at=at)
+            self._end("crashed", reason, at, ending)
+
+    def _interrupted(self, at: float) -> None:
+        """The server stopped it because it stopped itself; the wish to run it stands."""
+        self.lifecycle("Stopped", at, running=False, end_at=at)
+        self.changes |= {"state": "pending", "fence": None}
+
+    def _end(self, state: str, reason: str, at: float, ending: Ending | None) -> None:
+        self.has_ended = True
+        self.changes |= {"state": state, "reason": reason, "ended_at": at}
+        if self.run.backtest_id is not None:
+            self._end_backtest(state, reason, at, ending or Ending())
+
+    def _end_backtest(self, state: str, reason: str, at: float, ending: Ending) -> None:
+        """The status comes after the result and after the last line."""
+        backtest_id = self.run.backtest_id
+        if ending.header is not None:
+            header = {**ending.header, "backtest_id": backtest_id}
+            self._add(kinds.BACKTEST_RESULT, header, at, upload=ending.upload)
+        successful = state == "exited" and ending.successful is not False
+        started = self.changes.get("started_at") or self.run.started_at
+        status = {
+            "backtest_id": backtest_id,
+            "successful": successful,
+            "status_summary": ending.summary or ("Success" if successful else _summary(reason)),
+            "status_details": ending.details or reason,
+            "time_elapsed": 0.0 if started is None else max(0.0, at - started),
+            "description": self.run.description or None,
+        }
+        self._add(kinds.BACKTEST_STATUS, status, at)
+
+    def _add(
+        self, kind: kinds.Kind, fields: dict[str, Any], at: float, upload: str | None = None
+    ) -> None:
+        in_backtest = kind in kinds.OF_BACKTESTS
+        self.events.append(
+            Event(
+                tape=self._tape,
+                kind=kind,
+                fields=fields,
+                body=_encode(fields),
+                time=at,
+                received_at=self._now,
+                run_id=self.run.id,
+                backtest_id=self.run.backtest_id if in_backtest else None,
+                upload=upload,
+            )
+        )
+
+
+def _how(state: dict[str, Any]) -> str:
+    """How a process came to its end, as a clause."""
+    known = CAUSES.get(state.get("cause", ""))
+    if known:
+        return f"Stopped: {known}"
+    if state.get("signal") is not None:
+        return f"Killed by signal {state['signal']}"
+    return f"Exited with code {state.get('exit_code')}"
+
+
+def _summary(reason: str) -> str:
+    return reason.partition("\n")[0][:200] or "Failed"

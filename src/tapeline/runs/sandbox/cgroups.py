@@ -1,0 +1,221 @@
+"""Control groups: how much memory, processor and processes a launch may have.
+
+Both generations are plain files. Version 1 is used as root, below each controller's own top;
+version 2 below the top as root, or else below the group that was delegated to the server.
+"""
+
+import functools
+import hashlib
+import os
+import signal
+from contextlib import suppress
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from tapeline.runs.sandbox.box import Box
+
+NEEDED = ("memory", "cpu", "pids")
+PERIOD = 100_000  # microseconds over which the processor's share is counted
+TRIES = 100
+SERVER = "tapeline-server"
+
+Flavour = Literal["v1", "v2"]
+
+
+class Usage(msgspec.Struct, frozen=True):
+    memory_bytes: int
+    cpu_seconds: float
+
+
+class Tree(msgspec.Struct, frozen=True):
+    """Where the groups of one data directory lie; one folder per controller, or one for all."""
+
+    flavour: Flavour
+    folders: dict[str, Path]
+
+
+@functools.lru_cache(maxsize=32)
+def find(runs: Path) -> Tree | None:
+    """The groups of this data directory, if the kernel and our rights allow any.
+
+    Found once: it is asked for every run again and again, and mounts do not change under us.
+    """
+    name = "tapeline-" + hashlib.sha256(bytes(runs.absolute())).hexdigest()[:12]
+    old, new = _mounts()
+    if all(one in old and os.access(old[one], os.W_OK) for one in NEEDED):
+        wanted = [one for one in (*NEEDED, "cpuacct") if one in old]
+        return Tree("v1", {one: old[one] / name for one in wanted})
+    for base in _bases(new) if new else []:
+        if _enable(base):
+            return Tree("v2", dict.fromkeys(NEEDED, base / name))
+    return None
+
+
+def make(tree: Tree, name: str, box: Box) -> dict[str, list[str]]:
+    """A group with the box's limits: the files the shim needs of it."""
+    folders = sorted({folder / name for folder in tree.folders.values()})
+    _make_limited(tree, folders, name, box)
+    memory = tree.folders["memory"] / name
+    events = "memory.oom_control" if tree.flavour == "v1" else "memory.events"
+    return {
+        "join": [str(folder / "cgroup.procs") for folder in folders],
+        "oom": [str(memory / events)],
+        "kill": [str(memory / "cgroup.kill")] if tree.flavour == "v2" else [],
+        "folders": [str(folder) for folder in folders],
+    }
+
+
+def usage(runs: Path, name: str) -> Usage | None:
+    """What a launch uses now; None where that is not known."""
+    tree = find(runs)
+    if tree is None:
+        return None
+    with suppress(OSError, ValueError, KeyError):
+        memory = tree.folders["memory"] / name
+        if tree.flavour == "v1":
+            used, cache = _number(memory / "memory.usage_in_bytes"), "total_inactive_file"
+            cpu = _number(tree.folders["cpuacct"] / name / "cpuacct.usage") / 1e9
+        else:
+            used, cache = _number(memory / "memory.current"), "inactive_file"
+            cpu = _fields(memory / "cpu.stat")["usage_usec"] / 1e6
+        # What the kernel would give back at once is nobody's need.
+        return Usage(max(0, used - _fields(memory / "memory.stat").get(cache, 0)), cpu)
+    return None
+
+
+def clean(runs: Path, keep: set[str]) -> None:
+    """Remove the groups of launches that are over, with whatever still lives in them."""
+    tree = find(runs)
+    bases = set(tree.folders.values()) if tree else set()
+    for folder in [one for base in bases if base.is_dir() for one in base.iterdir()]:
+        if folder.is_dir() and folder.name not in keep:
+            _end_all_in(folder)
+            with suppress(OSError):  # dying takes a moment; the next cleaning finds it
+                folder.rmdir()
+    for base in bases:
+        with suppress(OSError):
+            base.rmdir()
+
+
+def remove(runs: Path, name: str) -> None:
+    """The group of a launch that never came to be."""
+    tree = find(runs)
+    for folder in {one / name for one in tree.folders.values()} if tree else ():
+        with suppress(OSError):
+            folder.rmdir()
+            folder.parent.rmdir()
+
+
+def kill(runs: Path, name: str) -> None:
+    """End every process in a launch's group."""
+    tree = find(runs)
+    for folder in {one / name for one in tree.folders.values()} if tree else ():
+        _end_all_in(folder)
+
+
+def _end_all_in(folder: Path) -> None:
+    with suppress(OSError):
+        for pid in (folder / "cgroup.procs").read_text().split():
+            with suppress(ProcessLookupError):
+                os.kill(int(pid), signal.SIGKILL)
+
+
+def _make_limited(tree: Tree, folders: list[Path], name: str, box: Box) -> None:
+    """All of it again if need be: the last launch to end takes the empty parent along, and with it
+    what was about to be made in it, at any point in between."""
+    limit = _limit_v1 if tree.flavour == "v1" else _limit_v2
+    for left in reversed(range(TRIES)):
+        try:
+            for folder in folders:
+                _make_folder(tree, folder)
+            limit(tree, name, box)
+        except (FileNotFoundError, PermissionError):  # so says a parent of 2 that came back bare
+            if not left:
+                raise
+        else:
+            return
+
+
+def _make_folder(tree: Tree, folder: Path) -> None:
+    """`exist_ok` would look once more whether it is a folder, when it may be gone again."""
+    with suppress(FileExistsError):
+        folder.parent.mkdir()
+    if tree.flavour == "v2":
+        _enable(folder.parent)
+    with suppress(FileExistsError):
+        folder.mkdir()
+
+
+def _limit_v1(tree: Tree, name: str, box: Box) -> None:
+    memory, limit = tree.folders["memory"] / name, str(box.memory_mb * 1024 * 1024)
+    # The first stays below the second at every moment, whichever way an old group changes.
+    with suppress(OSError):
+        (memory / "memory.memsw.limit_in_bytes").write_text("-1")
+    (memory / "memory.limit_in_bytes").write_text(limit)
+    with suppress(OSError):  # a kernel may not count swap
+        (memory / "memory.memsw.limit_in_bytes").write_text(limit)
+    cpu = tree.folders["cpu"] / name
+    (cpu / "cpu.cfs_period_us").write_text(str(PERIOD))
+    (cpu / "cpu.cfs_quota_us").write_text(str(box.cpu_milli * PERIOD // 1000))
+    (tree.folders["pids"] / name / "pids.max").write_text(str(box.pids))
+
+
+def _limit_v2(tree: Tree, name: str, box: Box) -> None:
+    folder = tree.folders["memory"] / name
+    (folder / "memory.max").write_text(str(box.memory_mb * 1024 * 1024))
+    with suppress(OSError):
+        (folder / "memory.swap.max").write_text("0")
+    (folder / "cpu.max").write_text(f"{box.cpu_milli * PERIOD // 1000} {PERIOD}")
+    (folder / "pids.max").write_text(str(box.pids))
+
+
+def _mounts() -> tuple[dict[str, Path], Path | None]:
+    """Where each controller of version 1 is mounted, and version 2."""
+    old: dict[str, Path] = {}
+    new: Path | None = None
+    for line in Path("/proc/self/mounts").read_text().splitlines():
+        _, folder, kind, options, *_ = line.split()
+        if kind == "cgroup":
+            old.update({one: Path(folder) for one in options.split(",")})
+        elif kind == "cgroup2":
+            new = Path(folder)
+    return old, new
+
+
+def _bases(mounted: Path) -> list[Path]:
+    """The top, for root; else our own group, and its parent once we moved into a leaf of it."""
+    own = Path("/proc/self/cgroup").read_text().rpartition("0::")[2].strip().lstrip("/")
+    home = mounted / own
+    if home.name == SERVER:
+        home = home.parent
+    return [mounted, home] if os.geteuid() == 0 else [home]
+
+
+def _enable(folder: Path) -> bool:
+    """Let a group's children be limited. The kernel demands that it has no processes itself."""
+    with suppress(OSError):
+        if not set(NEEDED) <= set((folder / "cgroup.controllers").read_text().split()):
+            return False
+        control = folder / "cgroup.subtree_control"
+        if set(NEEDED) <= set(control.read_text().split()):
+            return os.access(folder, os.W_OK)
+        wanted = " ".join(f"+{one}" for one in NEEDED)
+        with suppress(OSError):
+            control.write_text(wanted)
+            return True
+        (folder / SERVER).mkdir(exist_ok=True)
+        (folder / SERVER / "cgroup.procs").write_text(str(os.getpid()))
+        control.write_text(wanted)
+        return True
+    return False
+
+
+def _number(path: Path) -> int:
+    return int(path.read_text())
+
+
+def _fields(path: Path) -> dict[str, int]:
+    pairs = (line.split() for line in path.read_text().splitlines())
+    return {name: int(number) for name, number in pairs}

@@ -1,0 +1,1 @@
+"""Desired runs become real ones: deciding, executing, and collecting what runs say."""

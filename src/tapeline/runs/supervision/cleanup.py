@@ -1,0 +1,33 @@
+"""What runs leave behind and nobody needs any more goes: room on disk, keys of runs long over."""
+
+import asyncio
+import time
+
+from sqlalchemy import Connection, delete, select
+
+from tapeline.background import Background
+from tapeline.runs.engines.engine import Engine
+from tapeline.store.store import Store
+from tapeline.store.tables.core import keys
+from tapeline.store.tables.runs import runs
+
+EVERY, WITHIN = 3600.0, 900.0  # seconds
+# A superseded run that still sends after this long gets 401 instead of 409.
+KEYS_KEPT_FOR = 7 * 24 * 3600.0
+
+
+class Tidying:
+    def __init__(self, store: Store, engine: Engine, background: Background) -> None:
+        self._store = store
+        self._engine = engine
+        background.loop("tidying", self._tidy, every=EVERY, first_after=EVERY, within=WITHIN)
+
+    async def _tidy(self) -> None:
+        await self._store.write(forget_keys, time.time() - KEYS_KEPT_FOR)
+        await asyncio.to_thread(self._engine.tidy)
+
+
+def forget_keys(connection: Connection, before: float) -> None:
+    """Of runs that ended before then."""
+    over = select(runs.c.id).where(runs.c.ended_at < before)
+    connection.execute(delete(keys).where(keys.c.run_id.in_(over)))

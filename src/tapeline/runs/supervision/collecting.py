@@ -1,0 +1,83 @@
+"""A run's journal goes onto the tape: lines, states and how far we have read, in one transaction.
+
+So nothing is lost or doubled when the server is killed between reading and storing.
+"""
+
+import time
+from collections.abc import Callable
+
+import msgspec
+from sqlalchemy import Connection, select, update
+
+from tapeline.runs.journals.journal import Chunk
+from tapeline.runs.journals.meaning import Ending, Story
+from tapeline.runs.run import Run
+from tapeline.runs.supervision import desired
+from tapeline.store.rows import record
+from tapeline.store.tables.runs import runs
+from tapeline.tape.append.appending import Appended, Appender
+from tapeline.tape.events.event import Submission
+from tapeline.tape.tapes import open_tape
+
+
+class Taken(msgspec.Struct, frozen=True):
+    """What a transaction did to a run."""
+
+    appended: list[Appended]
+    run: Run | None
+    """As it is now; None when there was nothing to do."""
+
+
+NOTHING = Taken([], None)
+
+
+def take(
+    connection: Connection,
+    appender: Appender,
+    run_id: str,
+    start: int,
+    chunk: Chunk,
+    ending: Ending | None,
+) -> Taken:
+    """Put what a journal says after `start` onto the tape, unless it is there already."""
+
+    def tell(story: Story) -> None:
+        if chunk.lost:
+            story.lost(chunk.lost, chunk.records[0].time if chunk.records else time.time())
+        for one in chunk.records:
+            story.take(one, ending)
+        if chunk.over:
+            story.over(chunk.over, time.time())
+        story.changes["journal"] = chunk.offset
+
+    return write(connection, appender, run_id, tell, journal=start)
+
+
+def write(
+    connection: Connection,
+    appender: Appender,
+    run_id: str,
+    tell: Callable[[Story], None],
+    *,
+    journal: int | None = None,
+) -> Taken:
+    """Let `tell` go on with the story of a run that has not ended."""
+    run = _locked(connection, run_id)
+    if run is None or run.ended_at is not None or journal not in (None, run.journal):
+        return NOTHING
+    story = Story(run, open_tape(connection, run.model_id), time.time())
+    tell(story)
+    appended: list[Appended] = []
+    if story.events:
+        _, appended = appender.append(connection, [Submission(story.events, None)])
+    if story.changes:
+        connection.execute(update(runs).where(runs.c.id == run_id).values(**story.changes))
+    changed = msgspec.structs.replace(run, **story.changes)
+    if story.has_ended:
+        desired.next_of_schedule(connection, changed, time.time())
+    return Taken(appended, changed)
+
+
+def _locked(connection: Connection, run_id: str) -> Run | None:
+    row = connection.execute(select(runs).where(runs.c.id == run_id).with_for_update()).first()
+    return None if row is None else record(Run, row)

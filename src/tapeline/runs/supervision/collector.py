@@ -1,0 +1,198 @@
+"""Reads the journals of this host's runs as they grow, and stores what they say."""
+
+import asyncio
+import time
+from collections import defaultdict
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import msgspec
+from sqlalchemy import Connection
+
+from tapeline.background import Background
+from tapeline.errors import Invalid, NoSuchModel, Unavailable
+from tapeline.runs import run as run_records
+from tapeline.runs.engines.engine import Engine
+from tapeline.runs.journals.journal import Chunk
+from tapeline.runs.journals.meaning import Ending, Story
+from tapeline.runs.journals.records import Record, unreadable
+from tapeline.runs.run import Run
+from tapeline.runs.supervision import collecting
+from tapeline.runs.supervision.collecting import Taken
+from tapeline.store.store import Store
+from tapeline.tape import tapes
+from tapeline.tape.append.appending import Appender
+from tapeline.tape.append.quotas import Quotas
+from tapeline.tape.append.watchers import Watchers
+from tapeline.tape.backtest_results.staging import Stage, Staging
+
+NAME = "journal"
+READ_AT_ONCE = 1_000_000  # bytes
+
+
+def _nobody() -> None:
+    """Until somebody wants to know."""
+
+
+LINE = 20  # what a line takes beside its text, as the shim counts it
+
+
+class Collector:
+    def __init__(
+        self,
+        store: Store,
+        engine: Engine,
+        appender: Appender,
+        watchers: Watchers,
+        staging: Staging,
+        quotas: Quotas,
+        background: Background,
+    ) -> None:
+        self.appender = appender
+        self.on_change: Callable[[], None] = _nobody
+        """A run changed its state."""
+        self._store = store
+        self._engine = engine
+        self._watchers = watchers
+        self._staging = staging
+        self._quotas = quotas
+        self._background = background
+        self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._rung: set[str] = set()
+        self._troubles: dict[str, str] = {}
+        self._threads = ThreadPoolExecutor(4, thread_name_prefix="journals")
+
+    def close(self) -> None:
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    def rung(self, names: set[str]) -> None:
+        """These journals have grown."""
+        for name in names - self._rung:  # of each, one that reads and one that waits are enough
+            self._rung.add(name)
+            self._background.begin(NAME, self.collect(name), name)
+
+    async def collect(self, run_id: str) -> None:
+        """Store all that its journal says by now."""
+        async with self._locks[run_id]:
+            self._rung.discard(run_id)  # what comes from now on rings anew
+            # Read in here: whoever held the lock before may have stored all of it, and a run that
+            # has ended has no folder any more.
+            current = await self._store.read(run_records.find, run_id)
+            while current is not None and current.ended_at is None:
+                current = await self._collect_some(current)
+        if current is not None and current.ended_at is not None:
+            self._locks.pop(run_id, None)
+            self._troubles.pop(run_id, None)
+
+    def announce(self, taken: Taken) -> None:
+        """From any thread, after the commit."""
+        for one in taken.appended:
+            if self._watchers.are_there(one.model_id):
+                self._watchers.tell(one.model_id, one.records)
+
+    async def tell(self, run_id: str, tell: Callable[[Story], None]) -> None:
+        """Go on with the story of a run by what no journal says."""
+
+        def job(connection: Connection) -> Taken:
+            return collecting.write(connection, self.appender, run_id, tell)
+
+        self.announce(await self._store.write(job))
+
+    async def _collect_some(self, run: Run) -> Run | None:
+        """The run as it is then; None when there was no more."""
+        chunk = await self._read(run, READ_AT_ONCE)
+        await self._tell_trouble(run, chunk.trouble)
+        if not chunk.records and not chunk.lost:
+            return None
+        try:
+            return await self._take(run, chunk)
+        except (Unavailable, OSError):
+            raise
+        except Exception as error:  # noqa: BLE001 - about this journal, whatever it is
+            self._background.kind(NAME).note(error, run.id)
+        # One of them cannot be stored: one by one, all others are.
+        chunk = await self._read(run, 1)
+        try:
+            return await self._take(run, chunk)
+        except (Unavailable, OSError):
+            raise
+        except Exception as error:  # noqa: BLE001 - about this record
+            self._background.kind(NAME).note(error, run.id)
+            return await self._take(run, _skipped(run, chunk))
+
+    async def _take(self, run: Run, chunk: Chunk) -> Run | None:
+        tape, held = await self._store.read(tapes.number_and_bytes, run.model_id)
+        stage, ending = await self._ending(run, chunk, tape)
+        chunk = self._within_quota(run, chunk, held)
+        try:
+            taken = await self._store.write(
+                collecting.take, self.appender, run.id, run.journal, chunk, ending
+            )
+            if taken.run is not None:
+                stage.keep()
+        finally:
+            await stage.discard()
+        if taken.run is None:
+            # Not where we thought: another look tells where, or that it has ended.
+            now = await self._store.read(run_records.find, run.id)
+            return now if now is not None and now.journal != run.journal else None
+        self.announce(taken)
+        if taken.run.state != run.state:
+            self.on_change()
+        return taken.run
+
+    def _within_quota(self, run: Run, chunk: Chunk, held: int) -> Chunk:
+        """The shim keeps one run to it; here are all runs of a model, and what the tape holds."""
+        captured = self._quotas.captured
+        size = sum(len(one.text) + LINE for one in chunk.records if one.state is None)
+        if not size or (captured.wait(run.model_id, size) is None and held < self._quotas.total):
+            captured.add(run.model_id, size)
+            return chunk
+        states = [one for one in chunk.records if one.state is not None]
+        return msgspec.structs.replace(chunk, records=states, over=size)
+
+    async def _read(self, run: Run, limit_bytes: int) -> Chunk:
+        return await asyncio.get_running_loop().run_in_executor(
+            self._threads, self._engine.read, run, run.journal, limit_bytes
+        )
+
+    async def _tell_trouble(self, run: Run, trouble: str) -> None:
+        """Once, and again after a restart: what it writes meanwhile is not on the tape."""
+        if not trouble:
+            self._troubles.pop(run.id, None)
+        elif self._troubles.get(run.id) != trouble:
+            await self.tell(run.id, lambda story: story.silenced(trouble, time.time()))
+            self._troubles[run.id] = trouble
+
+    async def _ending(self, run: Run, chunk: Chunk, tape: int) -> tuple[Stage, Ending | None]:
+        stage = self._staging.begin(tape)
+        finished = any(one.state and one.state.get("event") == "finished" for one in chunk.records)
+        if run.backtest_id is None or not finished:
+            return stage, None
+        loop = asyncio.get_running_loop()
+        left = await loop.run_in_executor(self._threads, self._engine.ending, run)
+        if left.result is None:
+            return stage, left.ending
+        ending = left.ending
+        try:
+            header = await stage.take_file(left.result, {"backtest_id": run.backtest_id})
+        except NoSuchModel:
+            return stage, None  # deleted meanwhile, and the run with it
+        except Invalid as error:
+            note = f"What the backtest returned is not a result: {error.message}"
+            return stage, Ending(ending.successful, ending.summary, ending.details or note)
+        except (Unavailable, OSError):
+            raise
+        except Exception as error:  # noqa: BLE001 - its end must be told whatever its result is
+            self._background.kind(NAME).note(error, run.id)
+            note = "What the backtest returned could not be taken in. The server's log says why."
+            return stage, Ending(ending.successful, ending.summary, ending.details or note)
+        return stage, Ending(
+            ending.successful, ending.summary, ending.details, header, stage.newest
+        )
+
+
+def _skipped(run: Run, chunk: Chunk) -> Chunk:
+    at = chunk.records[0].time if chunk.records else time.time()
+    said: list[Record] = [unreadable(chunk.offset - run.journal - chunk.lost, "", at)]
+    return msgspec.structs.replace(chunk, records=said)

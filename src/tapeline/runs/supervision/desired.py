@@ -1,0 +1,262 @@
+"""What people want to run. Nothing is started here: the supervisor finds it and acts."""
+
+import time
+from typing import Any
+
+import msgspec
+from sqlalchemy import Connection, and_, func, insert, or_, select, update
+
+from tapeline.accounts import audit
+from tapeline.accounts.actor import Actor
+from tapeline.errors import NoSuchRun, RunHasEnded
+from tapeline.ids import new_id
+from tapeline.models.models import Model
+from tapeline.models.plans import Plan
+from tapeline.models.versions import Version
+from tapeline.runs.run import DEPLOYED, Run
+from tapeline.runs.supervision import schedule as schedules
+from tapeline.store.rows import record
+from tapeline.store.tables.core import models
+from tapeline.store.tables.runs import runs
+from tapeline.store.tables.tape import backtests
+from tapeline.tape.tapes import open_tape
+
+
+def go_live(
+    connection: Connection,
+    actor: Actor,
+    model: Model,
+    version: Version,
+    plan: Plan,
+    python_version: str,
+    *,
+    schedule: str | None,
+) -> Run:
+    """Run this version from now on, instead of whatever of the model runs now."""
+    now = time.time()
+    made = Run(
+        kind="live" if schedule is None else "screener",
+        schedule=schedule,
+        due_at=None if schedule is None else schedules.next_after(schedule, now),
+        **_common(actor, model, version, plan, python_version, now),
+    )
+    # What has not started never will; what runs goes on until this one is ready.
+    _desire_end(
+        connection,
+        and_(runs.c.model_id == model.id, runs.c.kind.in_(DEPLOYED), runs.c.fence.is_(None)),
+        f"Run {made.id} took its place before it started.",
+    )
+    _insert(connection, made)
+    audit.record(
+        connection,
+        actor,
+        "model_deployed",
+        f"model:{model.id}",
+        project_id=model.project_id,
+        run=made.id,
+        version=version.number,
+    )
+    return made
+
+
+def backtest(
+    connection: Connection,
+    actor: Actor,
+    model: Model,
+    version: Version,
+    plan: Plan,
+    python_version: str,
+    *,
+    arguments: dict[str, Any],
+    description: str,
+) -> Run:
+    """Run this version once with these arguments, when it is its turn."""
+    now = time.time()
+    made = Run(
+        kind="backtest",
+        backtest_id=new_id(),
+        arguments=arguments,
+        description=description,
+        **_common(actor, model, version, plan, python_version, now),
+    )
+    _insert(connection, made)
+    # People see it among the model's backtests from now on, long before it says anything.
+    connection.execute(
+        insert(backtests).values(
+            tape=open_tape(connection, model.id),
+            id=made.backtest_id,
+            created_at=now,
+            description=description or None,
+        )
+    )
+    return made
+
+
+def stop(connection: Connection, actor: Actor, model: Model) -> None:
+    """End what is deployed of a model. Its backtests go on."""
+    _desire_end(
+        connection,
+        and_(runs.c.model_id == model.id, runs.c.kind.in_(DEPLOYED)),
+        f"Stopped by {actor.label}.",
+    )
+    audit.record(
+        connection, actor, "model_stopped", f"model:{model.id}", project_id=model.project_id
+    )
+
+
+def stop_run(connection: Connection, actor: Actor, model: Model, run_id: str) -> None:
+    """End one run, such as a backtest that takes too long."""
+    if get(connection, model.id, run_id).ended_at is not None:
+        raise RunHasEnded
+    _desire_end(connection, runs.c.id == run_id, f"Stopped by {actor.label}.")
+    audit.record(
+        connection,
+        actor,
+        "run_stopped",
+        f"run:{run_id}",
+        project_id=model.project_id,
+        model=model.id,
+    )
+
+
+def replace(connection: Connection, run: Run, successor: Run) -> None:
+    """Its successor is ready: this one shall end."""
+    _desire_end(connection, runs.c.id == run.id, f"Run {successor.id} took its place.")
+
+
+def next_of_schedule(connection: Connection, ended: Run, now: float) -> None:
+    """The run for the next tick. Ticks that passed meanwhile are not made up for."""
+    if ended.schedule is None or ended.desired == "stopped":
+        return
+    newer = select(runs.c.id).where(
+        runs.c.model_id == ended.model_id,
+        runs.c.kind.in_(DEPLOYED),
+        runs.c.ended_at.is_(None),
+        runs.c.id != ended.id,
+    )
+    if connection.execute(newer).first() is not None:
+        return  # a newer deployment, which has its own ticks
+    kept = {
+        name: getattr(ended, name)
+        for name in ("model_id", "version_id", "kind", "plan", "memory_mb", "cpu_milli",
+                     "python_version", "schedule", "created_by")
+    }  # fmt: skip
+    _insert(
+        connection,
+        Run(
+            id=new_id(),
+            state="pending",
+            desired="running",
+            reason="",
+            due_at=schedules.next_after(ended.schedule, now),
+            created_at=now,
+            **kept,
+        ),
+    )
+
+
+def ending_on(
+    connection: Connection, host: str, model_id: str, run_id: str | None = None
+) -> list[str]:
+    """What shall end there and may still be alive: of a model, or one run of it."""
+    which = runs.c.id == run_id if run_id else runs.c.kind.in_(DEPLOYED)
+    query = select(runs.c.id).where(
+        which,
+        runs.c.model_id == model_id,
+        runs.c.host == host,
+        runs.c.desired == "stopped",
+        runs.c.fence.is_not(None),
+        runs.c.ended_at.is_(None),
+    )
+    return list(connection.scalars(query))
+
+
+def current(connection: Connection, model_id: str) -> Run | None:
+    """What is deployed of a model: the newest that lives, else the newest there was."""
+    query = select(runs).where(runs.c.model_id == model_id, runs.c.kind.in_(DEPLOYED))
+    row = connection.execute(query.order_by(*_most_current()).limit(1)).first()
+    return None if row is None else record(Run, row)
+
+
+def current_of_project(connection: Connection, project_id: str) -> list[Run]:
+    """The same for every model of a project, in one query."""
+    place = func.row_number().over(partition_by=runs.c.model_id, order_by=_most_current())
+    placed = (
+        select(runs.c.id, place.label("place"))
+        .join(models, models.c.id == runs.c.model_id)
+        .where(models.c.project_id == project_id, runs.c.kind.in_(DEPLOYED))
+        .subquery()
+    )
+    query = select(runs).join(placed, placed.c.id == runs.c.id).where(placed.c.place == 1)
+    return [record(Run, row) for row in connection.execute(query)]
+
+
+def get(connection: Connection, model_id: str, run_id: str) -> Run:
+    row = connection.execute(
+        select(runs).where(runs.c.id == run_id, runs.c.model_id == model_id)
+    ).first()
+    if row is None:
+        raise NoSuchRun
+    return record(Run, row)
+
+
+def of_model(
+    connection: Connection,
+    model_id: str,
+    *,
+    before: float | None,
+    limit: int,
+    kind: str | None = None,
+    backtest_id: str | None = None,
+) -> list[Run]:
+    """The newest first."""
+    query = select(runs).where(runs.c.model_id == model_id)
+    if kind is not None:
+        query = query.where(runs.c.kind == kind)
+    if backtest_id is not None:
+        query = query.where(runs.c.backtest_id == backtest_id)
+    if before is not None:
+        query = query.where(runs.c.created_at < before)
+    rows = connection.execute(query.order_by(runs.c.created_at.desc()).limit(limit))
+    return [record(Run, row) for row in rows]
+
+
+def _most_current() -> tuple[Any, ...]:
+    # A newer deployment that is still being prepared, or has failed to be, is not it yet.
+    return (
+        or_(runs.c.ended_at.is_not(None), runs.c.fence.is_(None)),
+        runs.c.ended_at.is_not(None),
+        runs.c.created_at.desc(),
+        runs.c.id.desc(),
+    )
+
+
+def _common(
+    actor: Actor, model: Model, version: Version, plan: Plan, python_version: str, now: float
+) -> dict[str, Any]:
+    return {
+        "id": new_id(),
+        "model_id": model.id,
+        "version_id": version.id,
+        "state": "pending",
+        "desired": "running",
+        "reason": "",
+        "plan": plan.name,
+        "memory_mb": plan.memory_mb,
+        "cpu_milli": plan.cpu_milli,
+        "python_version": python_version,
+        "created_at": now,
+        "created_by": actor.label,
+    }
+
+
+def _insert(connection: Connection, made: Run) -> None:
+    connection.execute(insert(runs).values(msgspec.structs.asdict(made)))
+
+
+def _desire_end(connection: Connection, which: Any, reason: str) -> None:
+    connection.execute(
+        update(runs)
+        .where(which, runs.c.ended_at.is_(None), runs.c.desired == "running")
+        .values(desired="stopped", reason=reason)
+    )

@@ -1,0 +1,361 @@
+"""Carries out what the supervisor decides, and brings what runs say onto their tapes.
+
+It keeps nothing that matters in memory: rows, locks and journals are the truth, and after a crash
+the next keeper reads them and goes on.
+"""
+
+import asyncio
+import time
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple, TypeVar
+
+from tapeline.background import Background, cause_of, pause_after
+from tapeline.errors import (
+    CannotInstall,
+    CannotLaunch,
+    CannotLaunchNow,
+    CannotPrepareNow,
+    Problem,
+)
+from tapeline.logs import Log
+from tapeline.runs import run as run_records
+from tapeline.runs.engines.engine import Engine, Job
+from tapeline.runs.journals.meaning import Story
+from tapeline.runs.run import Run
+from tapeline.runs.supervision import desired, launching, supervisor
+from tapeline.runs.supervision.collector import Collector
+from tapeline.runs.supervision.install_progress import Telling
+from tapeline.runs.supervision.supervisor import Action, Seen, View
+from tapeline.store.encryption import Seal
+from tapeline.store.store import Store
+
+log = Log(__name__)
+
+T = TypeVar("T")
+
+NAME = "supervisor"
+TICK = 2.0  # seconds between looks at what nobody rang for: other servers' wishes, silent deaths
+WITHIN = 15.0  # seconds that a turn may take
+READ_ALL_EVERY = 10.0
+FORGET_EVERY = 1.0
+LAUNCHES_COUNT_FOR = 600.0
+RETRY = 1.0
+
+
+class _Look(NamedTuple):
+    """What this host sees of its launches."""
+
+    alive: dict[str, bool]
+    unread: set[str]
+    """Those that live and have written something."""
+    unknown: dict[str, Exception]
+    """Those that could not be looked at: nothing is decided about them."""
+
+
+class Keeper:
+    def __init__(
+        self,
+        store: Store,
+        engine: Engine,
+        collector: Collector,
+        seal: Seal,
+        background: Background,
+        *,
+        slots: int,
+        grace: float,
+    ) -> None:
+        self._store = store
+        self._engine = engine
+        self._collector = collector
+        self._seal = seal
+        self._slots = slots
+        self._grace = grace
+        self._read_all_at = -READ_ALL_EVERY
+        self._forgot_at = -FORGET_EVERY
+        self._busy: set[str] = set()
+        self._projects: dict[str, str] = {}
+        self._preparing: set[str] = set()
+        self._jobs: dict[str, Job] = {}
+        self._problems: dict[str, str] = {}
+        self._troubles: dict[str, str] = {}
+        self._stopping: dict[str, float] = {}
+        self._launches: defaultdict[str, list[float]] = defaultdict(list)
+        self._read_out: dict[str, int | None] = {}
+        self._setbacks: defaultdict[str, int] = defaultdict(int)
+        # Apart, because an installation takes minutes and an end seconds: neither may keep us from
+        # seeing how all others are.
+        self._threads = ThreadPoolExecutor(8, thread_name_prefix="engine")
+        self._installing = ThreadPoolExecutor(8, thread_name_prefix="preparing")
+        self._looking = ThreadPoolExecutor(2, thread_name_prefix="looking")
+        self._unseen: dict[str, Exception] = {}
+        self._is_closing = False
+        self._background = background
+        self._runs = background.kind("run")
+        self._work = background.loop(NAME, self._turn, every=TICK, within=WITHIN, essential=True)
+        collector.on_change = self.wake
+
+    def trouble_with(self, run_id: str) -> str | None:
+        """Why nothing is done about this run at the moment."""
+        error = self._unseen.get(run_id)
+        return None if error is None else f"this run cannot be looked at ({cause_of(error)})"
+
+    def wake(self) -> None:
+        """Somebody changed what is desired, or a run changed its state."""
+        self._work.wake()
+
+    async def stop_all(self) -> None:
+        """End everything on this host for now; what is desired stays so for the next start."""
+        self._is_closing = True
+        runs = [run for run in await self._unfinished() if self._is_ours(run)]
+        await self._each(runs, lambda run: self._in_thread(self._engine.stop, run))
+        deadline = time.monotonic() + self._grace + supervisor.STUBBORN_AFTER
+        while runs and time.monotonic() < deadline:
+            await asyncio.sleep(0.05)
+            found = await self._in_thread(self._look, runs, False)
+            runs = [run for run in runs if found.alive.get(run.id)]
+        left = [run for run in await self._unfinished() if self._is_ours(run)]
+        await self._each(left, lambda run: self._collector.collect(run.id))
+
+    def close(self) -> None:
+        for pool in (self._threads, self._installing, self._looking):
+            pool.shutdown(wait=False, cancel_futures=True)
+
+    # One turn
+
+    async def _turn(self) -> None:
+        if self._is_closing:
+            return
+        if time.monotonic() - self._forgot_at > FORGET_EVERY:
+            await self._forget_strangers()
+            self._forgot_at = time.monotonic()
+        # Who is being started now may be seen without a lock below, and be done before we decide:
+        # that is not a run that was lost.
+        busy = set(self._busy)
+        runs = await self._unfinished()
+        is_time = time.monotonic() - self._read_all_at > READ_ALL_EVERY
+        if is_time:
+            self._read_all_at = time.monotonic()
+        found = await self._in_thread(self._look, runs, is_time, pool=self._looking)
+        # Nearly all that lives has rung; but not what wrote while no server was there to hear it.
+        self._collector.rung(found.unread)
+        self._unseen = found.unknown
+        self._read_last_words(runs, found, busy)
+        view = self._view(runs, found.alive, busy | self._busy | found.unknown.keys())
+        for action in supervisor.decide(view, self._undecided):
+            # Preparing takes minutes and can be given up meanwhile; all else is one at a time.
+            doing = self._preparing if isinstance(action, supervisor.Prepare) else self._busy
+            self._begin(action.run.id, self._carry_out(action), doing)
+
+    def _read_last_words(self, runs: list[Run], found: "_Look", busy: set[str]) -> None:
+        """Looked first, read after: of a launch that is gone, everything has to be read before
+        anything is decided about it. Nobody else waits for that."""
+        for run in runs:
+            is_gone = found.alive.get(run.id) is False and run.id not in busy | self._busy
+            if is_gone and self._read_out.get(run.id) != run.fence:
+                self._begin(run.id, self._read_all(run), self._busy)
+
+    async def _read_all(self, run: Run) -> None:
+        await self._collector.collect(run.id)
+        self._read_out[run.id] = run.fence
+
+    def _undecided(self, run: Run, error: Exception) -> None:
+        self._runs.note(error, run.id)
+
+    def _view(self, runs: list[Run], alive: dict[str, bool], busy: set[str]) -> View:
+        now = time.time()
+        seen = {}
+        for run in runs:
+            launches = [at for at in self._launches[run.id] if now - at < LAUNCHES_COUNT_FOR]
+            self._launches[run.id] = launches
+            seen[run.id] = Seen(
+                # Launched since we looked: the next turn will know.
+                alive=alive.get(run.id, run.is_launched),
+                busy=run.id in busy,
+                preparing=run.id in self._preparing,
+                prepared=run.id in self._jobs,
+                problem=self._problems.get(run.id),
+                trouble=self._troubles.get(run.id),
+                stopping_since=self._stopping.get(run.id),
+                recent_launches=len(launches),
+            )
+        return View(
+            host=self._engine.host,
+            now=now,
+            slots=self._slots,
+            grace=self._grace,
+            runs=runs,
+            projects=self._projects,
+            seen=seen,
+        )
+
+    async def _unfinished(self) -> list[Run]:
+        found = await self._store.read(run_records.unfinished, self._slots)
+        self._projects = {run.id: project for run, project in found}
+        return [run for run, _ in found]
+
+    def _look(self, runs: list[Run], at_journals: bool) -> "_Look":
+        """Which of ours live, and which of those have written something; in a thread."""
+        found = _Look({}, set(), {})
+        for run in runs:
+            if not self._is_ours(run):
+                continue
+            try:
+                alive = self._engine.is_alive(run)
+                if alive and at_journals and self._engine.has_news(run):
+                    found.unread.add(run.id)
+            except Exception as error:  # noqa: BLE001 - of one run; the others can be seen
+                self._runs.note(error, run.id)
+                found.unknown[run.id] = error
+            else:
+                found.alive[run.id] = alive
+        return found
+
+    def _is_ours(self, run: Run) -> bool:
+        return run.is_launched and run.host == self._engine.host
+
+    async def _forget_strangers(self) -> None:
+        """What is here of runs that have ended, or whose model was deleted, goes."""
+        known = await self._in_thread(self._engine.known, pool=self._looking)
+        known -= self._busy | self._preparing
+        if not known:
+            return
+        open_ones = await self._store.read(run_records.open_among, known)
+        for run_id in known - open_ones:
+            self._forget(run_id)
+            self._begin(run_id, self._in_thread(self._engine.clear, run_id), self._busy)
+
+    # Carrying out
+
+    def _begin(self, run_id: str, act: Coroutine[Any, Any, Any], doing: set[str]) -> None:
+        """Many runs at once; `doing` is where it is noted until it is done."""
+        doing.add(run_id)
+
+        async def carry() -> None:
+            try:
+                await act
+            except Exception as error:  # noqa: BLE001 - about this run, and no other waits for it
+                self._runs.note(error, run_id)
+                self._setbacks[run_id] += 1
+                await asyncio.sleep(pause_after(self._setbacks[run_id], TICK))
+            else:
+                self._setbacks.pop(run_id, None)
+            finally:
+                doing.discard(run_id)
+                self.wake()
+
+        self._background.begin("run", carry(), run_id)
+
+    async def _carry_out(self, action: Action) -> None:
+        run = action.run
+        match action:
+            case supervisor.Prepare():
+                await self._prepare(run)
+            case supervisor.Start():
+                await self._start(run)
+            case supervisor.Stop():
+                self._stopping[run.id] = time.time()
+                await self._tell(run, lambda story: story.changes.update(state="stopping"))
+                await self._in_thread(self._engine.stop, run)
+            case supervisor.Cancel():
+                self._stopping[run.id] = time.time()
+                await self._in_thread(self._engine.stop, run)
+            case supervisor.Kill():
+                await self._in_thread(lambda: self._engine.stop(run, now=True))
+            case supervisor.Replace(successor=successor):
+                await self._store.write(desired.replace, run, successor)
+            case supervisor.Relaunch():
+                await self._tell(run, lambda story: story.relaunching(time.time()))
+            case supervisor.End(state=state, reason=reason):
+                await self._end(run, state, reason)
+
+    async def _prepare(self, run: Run) -> None:
+        claimed = await self._store.write(launching.claim, run, self._engine.host)
+        if not claimed:
+            return
+        if run.launches == 0 and run.state == "pending":
+            await self._tell(run, lambda story: story.lifecycle("Deploying", time.time()))
+        job = await self._store.read(launching.job_of, run.id)
+        if job is None:
+            return
+        telling = Telling(self._store, self._collector, run.id)
+        try:
+            prepared = await self._in_thread(
+                self._engine.prepare, job, telling, pool=self._installing
+            )
+        except CannotInstall as error:
+            await self._in_thread(telling.because, error.message)
+            self._problems[run.id] = error.message
+            return
+        except CannotPrepareNow as error:
+            await self._tell_wait(run, error)
+            raise
+        if job.version.lock != prepared.lock:
+            await self._store.write(launching.remember_lock, job.version, prepared.lock)
+        self._jobs[run.id] = job
+
+    async def _start(self, run: Run) -> None:
+        job, now = self._jobs[run.id], time.time()
+        raised = await self._store.write(
+            launching.raise_fence, self._seal, job, self._engine.host, self._engine.confinement
+        )
+        if raised is None:
+            return
+        launched, given = raised
+        try:
+            await self._in_thread(self._engine.start, launching.of(job, launched), given)
+        except CannotLaunchNow as error:
+            # The host's fault: it is tried again for as long as it takes, and counts nowhere.
+            await self._store.write(launching.withdraw, launched)
+            await self._tell_wait(run, error)
+            raise
+        except CannotLaunch as error:
+            log.error("run_not_launched", run=run.id, reason=error.message)
+            self._launches[run.id].append(now)
+            self._troubles[run.id] = error.message
+            await self._store.write(launching.withdraw, launched)
+            await asyncio.sleep(RETRY)
+        else:
+            self._launches[run.id].append(now)
+
+    async def _tell_wait(self, run: Run, error: Problem) -> None:
+        """Once for each reason."""
+        if self._troubles.get(run.id) != error.message:
+            self._troubles[run.id] = error.message
+            line = f"The server cannot start it now and will try again: {error.message}"
+            await self._tell(run, lambda story: story.line(line, "system", time.time()))
+
+    async def _end(self, run: Run, state: run_records.State, reason: str) -> None:
+        def tell(story: Story) -> None:
+            if state == "failed":
+                story.failed(reason, time.time())
+            else:
+                story.gave_up(state, reason, time.time())
+
+        await self._tell(run, tell)
+        self._forget(run.id)
+
+    def _forget(self, run_id: str) -> None:
+        memories: tuple[dict[str, Any], ...] = (
+            self._jobs, self._problems, self._troubles, self._stopping, self._launches,
+            self._read_out, self._setbacks,
+        )  # fmt: skip
+        for memory in memories:
+            memory.pop(run_id, None)
+
+    async def _tell(self, run: Run, tell: Callable[[Story], None]) -> None:
+        await self._collector.tell(run.id, tell)
+
+    async def _each(self, runs: list[Run], act: Callable[[Run], Awaitable[None]]) -> None:
+        """For all of them, whatever happens with one."""
+        ended = await asyncio.gather(*map(act, runs), return_exceptions=True)
+        for run, error in zip(runs, ended, strict=True):
+            if isinstance(error, Exception):
+                self._runs.note(error, run.id)
+
+    async def _in_thread(
+        self, act: Callable[..., T], *args: Any, pool: ThreadPoolExecutor | None = None
+    ) -> T:
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(pool or self._threads, act, *args)

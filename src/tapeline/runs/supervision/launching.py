@@ -1,0 +1,120 @@
+"""The transaction before a launch: the fence rises, and the run gets a key that dies with it."""
+
+import msgspec
+from sqlalchemy import Connection, Exists, or_, select, update
+
+from tapeline.accounts import keys
+from tapeline.models import secrets, versions
+from tapeline.models.versions import Version
+from tapeline.runs.engines.engine import Given, Job
+from tapeline.runs.run import DEPLOYED, Run, find
+from tapeline.store.encryption import Seal
+from tapeline.store.rows import record
+from tapeline.store.tables.core import models
+from tapeline.store.tables.runs import runs
+from tapeline.store.tables.tape import tapes
+
+
+def claim(connection: Connection, run: Run, host: str) -> bool:
+    """Whether this host now is the one that runs it."""
+    claimed = connection.execute(
+        update(runs)
+        .where(
+            runs.c.id == run.id,
+            or_(runs.c.host.is_(None), runs.c.host == host),
+            runs.c.ended_at.is_(None),
+            runs.c.desired == "running",
+            runs.c.fence.is_(None),
+        )
+        .values(host=host, state="installing")
+        .returning(runs.c.id)
+    )
+    return claimed.first() is not None
+
+
+def job_of(connection: Connection, run_id: str) -> Job | None:
+    run = find(connection, run_id)
+    if run is None:
+        return None
+    version = versions.get(connection, run.model_id, run.version_id)
+    project_id = connection.scalar(select(models.c.project_id).where(models.c.id == run.model_id))
+    number = connection.scalar(select(tapes.c.no).where(tapes.c.model_id == run.model_id))
+    if project_id is None or number is None:
+        return None
+    return Job(run, version, project_id, number)
+
+
+def remember_lock(connection: Connection, version: Version, lock: str) -> None:
+    """What its requirements meant the first time is what they mean from now on."""
+    versions.set_lock(connection, version.id, lock)
+
+
+def raise_fence(
+    connection: Connection, seal: Seal, job: Job, host: str, confinement: str
+) -> tuple[Run, Given] | None:
+    """None when somebody changed their mind, or another instance is not known to be gone.
+
+    Committed before the process exists: whatever happens in between, a later launch has a higher
+    fence, and the row says that something may be alive.
+    """
+    run = job.run
+    fence = _next_fence(connection, run)
+    row = connection.execute(
+        update(runs)
+        .where(
+            runs.c.id == run.id,
+            runs.c.host == host,
+            runs.c.ended_at.is_(None),
+            runs.c.desired == "running",
+            runs.c.fence.is_(None),
+            ~_rival(run),
+        )
+        .values(fence=fence, launches=runs.c.launches + 1, confinement=confinement)
+        .returning(*runs.c)
+    ).first()
+    if row is None:
+        return None
+    key_id, key_pass = keys.generate_for_run(connection, job.project_id, run.id, fence)
+    found = secrets.of_model(connection, seal, run.model_id)
+    return record(Run, row), Given(key_id, key_pass, found)
+
+
+def _next_fence(connection: Connection, run: Run) -> int:
+    """The model's row is the lock that two servers meet at."""
+    if not run.is_deployed:
+        return run.launches + 1  # any number of backtests: none supersedes another
+    raised: int = connection.execute(
+        update(models)
+        .where(models.c.id == run.model_id)
+        .values(fence=models.c.fence + 1)
+        .returning(models.c.fence)
+    ).scalar_one()
+    return raised
+
+
+def _rival(run: Run) -> Exists:
+    other = runs.alias()
+    return (
+        select(other.c.id)
+        .where(
+            other.c.model_id == run.model_id,
+            other.c.id != run.id,
+            runs.c.kind.in_(DEPLOYED),
+            other.c.kind.in_(DEPLOYED),
+            other.c.ended_at.is_(None),
+            other.c.fence.is_not(None),
+        )
+        .exists()
+    )
+
+
+def withdraw(connection: Connection, run: Run) -> None:
+    """The launch with this fence did not happen, or is proven gone."""
+    connection.execute(
+        update(runs).where(runs.c.id == run.id, runs.c.fence == run.fence).values(fence=None)
+    )
+
+
+def of(job: Job, run: Run) -> Job:
+    """The same job for the run as it is now."""
+    return msgspec.structs.replace(job, run=run)

@@ -1,0 +1,199 @@
+"""What to do next about every run: desired against actual, without doing any of it.
+
+A pure function of the runs' rows, of what this host sees of them, and of the clock. It keeps no
+memory, so a server that was killed anywhere goes on where it was.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from tapeline.runs.run import Run, State
+from tapeline.runs.supervision import backtest_queue
+
+STUBBORN_AFTER = 10.0  # seconds beyond its grace that a launch may take to stop
+MOST_LAUNCHES = 5  # of one run within ten minutes; a run whose shim keeps dying is given up
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What this host knows of one run, besides its row."""
+
+    alive: bool = False
+    """Somebody holds its lock: the shim, or a sandbox that outlived it. If not, then all that its
+    journal says has been taken in before the row was read."""
+    busy: bool = False
+    """Something is being done about it this very moment."""
+    preparing: bool = False
+    prepared: bool = False
+    problem: str | None = None
+    """Why it could not be prepared."""
+    trouble: str | None = None
+    """Why its last launch did not happen."""
+    stopping_since: float | None = None
+    recent_launches: int = 0
+
+
+@dataclass(frozen=True)
+class View:
+    """All there is to know when deciding."""
+
+    host: str
+    now: float
+    slots: int
+    """Backtests that may be under way at once."""
+    grace: float
+    runs: Sequence[Run]
+    """All that have not ended, the oldest first, of all hosts."""
+    projects: Mapping[str, str] = field(default_factory=dict)
+    """Whose each run is, for a fair queue."""
+    seen: Mapping[str, Seen] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Action:
+    run: Run
+
+
+@dataclass(frozen=True)
+class Prepare(Action):
+    """Claim it for this host, and make ready everything that it needs."""
+
+
+@dataclass(frozen=True)
+class Start(Action):
+    """Raise the fence and launch."""
+
+
+@dataclass(frozen=True)
+class Stop(Action):
+    """Ask it to end."""
+
+
+@dataclass(frozen=True)
+class Cancel(Action):
+    """Give up preparing it."""
+
+
+@dataclass(frozen=True)
+class Kill(Action):
+    """It was asked, and did not."""
+
+
+@dataclass(frozen=True)
+class Replace(Action):
+    """Desire its end, because `successor` is ready to take its place."""
+
+    successor: Run
+
+
+@dataclass(frozen=True)
+class Relaunch(Action):
+    """It is gone and never said how: its shim was killed. Let it start again."""
+
+
+@dataclass(frozen=True)
+class End(Action):
+    state: State
+    reason: str
+
+
+def decide(view: View, undecided: Callable[[Run, Exception], None] | None = None) -> list[Action]:
+    """What to do next. `undecided` is told of a run that nothing could be decided about; the others
+    are decided all the same."""
+    chosen = backtest_queue.chosen(view.runs, view.projects, view.host, view.slots)
+    actions = []
+    for run in view.runs:
+        try:
+            action = _next(run, view, chosen)
+        except Exception as error:
+            if undecided is None:
+                raise
+            undecided(run, error)
+        else:
+            if action is not None:
+                actions.append(action)
+    return actions
+
+
+def _next(run: Run, view: View, chosen: set[str]) -> Action | None:
+    seen = view.seen.get(run.id, Seen())
+    if run.host not in (None, view.host) or seen.busy:
+        return None
+    if seen.alive:
+        return _about_living(run, seen, view)
+    if run.is_launched:
+        return _about_lost(run, seen)
+    if seen.preparing:
+        return _about_preparing(run, seen)
+    return _about_waiting(run, view) or _towards_start(run, seen, view, chosen)
+
+
+def _about_waiting(run: Run, view: View) -> Action | None:
+    """Whether it need not start at all."""
+    if run.desired == "stopped":
+        return End(run, "stopped", run.reason or "Stopped before it started.")
+    if successor := _successor(run, view.runs):
+        return End(run, "stopped", f"Run {successor.id} took its place before it started.")
+    return None
+
+
+def _about_preparing(run: Run, seen: Seen) -> Action | None:
+    is_wanted = run.desired == "running"
+    return None if is_wanted or seen.stopping_since is not None else Cancel(run)
+
+
+def _about_living(run: Run, seen: Seen, view: View) -> Action | None:
+    if run.desired == "running":
+        return None
+    if seen.stopping_since is None:
+        return Stop(run)
+    if view.now - seen.stopping_since > view.grace + STUBBORN_AFTER:
+        return Kill(run)
+    return None
+
+
+def _about_lost(run: Run, seen: Seen) -> Action:
+    if run.desired == "stopped":
+        return End(run, "stopped", run.reason or "Stopped.")
+    if run.kind == "live" and seen.recent_launches < MOST_LAUNCHES:
+        return Relaunch(run)
+    return End(run, "crashed", "It was killed from outside, together with what watched over it.")
+
+
+def _towards_start(run: Run, seen: Seen, view: View, chosen: set[str]) -> Action | None:
+    if seen.problem is not None:
+        return End(run, "failed", seen.problem)
+    if not seen.prepared:
+        is_due = run.due_at is None or run.due_at <= view.now
+        may_start = run.kind != "backtest" or run.id in chosen
+        return Prepare(run) if is_due and may_start else None
+    if seen.recent_launches >= MOST_LAUNCHES:
+        return End(run, "crashed", seen.trouble or "It could not be kept running.")
+    if not run.is_deployed:
+        return Start(run)
+    rivals = [one for one in view.runs if _are_rivals(one, run) and one.is_launched]
+    for rival in rivals:
+        if rival.desired == "running":
+            return Replace(rival, successor=run)
+    return None if rivals else Start(run)
+
+
+def _are_rivals(one: Run, other: Run) -> bool:
+    return one.is_deployed and one.model_id == other.model_id and one.id != other.id
+
+
+def _successor(run: Run, runs: Sequence[Run]) -> Run | None:
+    """A newer run of the same model that somebody wants."""
+    if not run.is_deployed:
+        return None
+    place = (run.created_at, run.id)
+    return next(
+        (
+            one
+            for one in reversed(runs)
+            if _are_rivals(one, run)
+            and one.desired == "running"
+            and (one.created_at, one.id) > place
+        ),
+        None,
+    )

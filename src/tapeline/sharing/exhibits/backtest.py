@@ -1,0 +1,247 @@
+"""A backtest under a link: from its report, rebased and projected."""
+
+from functools import cached_property
+from typing import Any
+
+from sqlalchemy import select
+
+from tapeline.errors import NothingToShowYet
+from tapeline.results.backtests import listing, reports, tear_sheet
+from tapeline.results.charts import pyramid
+from tapeline.results.metrics import all_metrics, deflated
+from tapeline.results.metrics.deflated import Deflated
+from tapeline.results.metrics.report_fields import Basis, OfSymbol, Report, Trips
+from tapeline.results.metrics.trades import read as read_trades
+from tapeline.results.pnl.summary import Counts
+from tapeline.sharing.exhibits import curves, redaction
+from tapeline.sharing.exhibits.answers import (
+    SharedCurve,
+    SharedDrawdown,
+    SharedHead,
+    SharedMetrics,
+    SharedPeriods,
+    SharedTrades,
+    SharedTrials,
+    SharedTrips,
+)
+from tapeline.sharing.exhibits.exhibit import Exhibit, Stretch
+from tapeline.sharing.links.pseudonyms import Names
+from tapeline.store.tables.results import trials
+from tapeline.store.tables.tape import backtests as table
+from tapeline.tape.backtest_results import result_pieces
+from tapeline.tape.events import kinds
+from tapeline.tape.reading import backtests
+
+
+class BacktestExhibit(Exhibit):
+    @cached_property
+    def row(self) -> Any:
+        row = backtests.find(self.connection, self.found.tape, self.share.backtest_id or "")
+        if row.upload is None or (row.result_seq or 0) > self.cut.seq:
+            raise NothingToShowYet(None if self.cut.moment else listing.NO_RESULT)
+        return row
+
+    @property
+    def upload(self) -> str:
+        return str(self.row.upload)
+
+    @property
+    def edition(self) -> object:
+        return self.choices, self.upload
+
+    @cached_property
+    def header(self) -> dict[str, Any]:
+        return backtests.header(self.row)
+
+    @cached_property
+    def report(self) -> Report:
+        return reports.load(self.connection, self.upload)
+
+    @cached_property
+    def symbols(self) -> list[str]:
+        """Those it names, then those it traded, in the order they appear."""
+
+        def find() -> list[str]:
+            said = [one for one in self.header.get("symbols") or [] if isinstance(one, str)]
+            contents = result_pieces.contents(self.connection, self.upload, "trades")
+            traded = (one.symbol for one in read_trades(contents))
+            return list(dict.fromkeys([*said, *traded]))
+
+        found = self.means.kept.get(("symbols", self.upload), find)
+        assert isinstance(found, list)
+        return found
+
+    @cached_property
+    def names(self) -> Names:
+        return Names(self.means.seal, self.share, self.symbols)
+
+    @property
+    def currency(self) -> str:
+        """Empty where its name is not to be told."""
+        choices = self.choices
+        shown = choices.shows_money and choices.shows_symbols
+        return str(self.header.get("quote_asset") or "") if shown else ""
+
+    @cached_property
+    def head(self) -> SharedHead:
+        report, choices = self.report, self.choices
+        return SharedHead(
+            kind="backtest",
+            title=self.title,
+            hidden=redaction.hidden(choices),
+            as_of=self.as_of,
+            expires_at=self.share.expires_at,
+            first=report.basis.first,
+            last=report.basis.last,
+            symbols=[name for one in self.symbols if (name := self.names.symbol(one))],
+            exchanges=[],
+            currency=self.currency or None,
+            base=None,
+            source="backtest",
+            lifecycle=None,
+            figures=curves.figures(self.metrics.computed, self.currency),
+            trades=self.header.get("trades", {}).get("count", 0),
+            late=0,
+            counts=Counts(),
+            trials=_shown(self.trials),
+            seals=self.seals(),
+        )
+
+    @cached_property
+    def trials(self) -> Deflated:
+        """Of those that were there by then."""
+        query = select(trials.c.sharpe, trials.c.periods_per_year).where(
+            trials.c.tape == self.found.tape
+        )
+        if self.cut.moment is not None:
+            query = query.join(table, table.c.no == trials.c.backtest).where(
+                table.c.created_at <= self.cut.moment
+            )
+        rows = self.connection.execute(query).all()
+        others = [(row.sharpe, row.periods_per_year) for row in rows if row.sharpe is not None]
+        return deflated.deflate(self.report.trial, others, len(rows))
+
+    def curve(self, stretch: Stretch) -> SharedCurve:
+        times, values = self._series("equity", stretch)
+        first = self.report.basis.first_value
+        line = curves.backtest_line(times, values, first, self.choices)
+        items, _ = curves.points(line, None, None, stretch.points)
+        levels = pyramid.index(self.connection, self.upload, "equity")
+        total = levels[0].count if levels else 0
+        return SharedCurve(unit=line.unit, items=items, total=total, marks=[])
+
+    def drawdown(self, stretch: Stretch) -> SharedDrawdown:
+        report = self.report
+        line = curves.Line("percent", *self._series("drawdown", stretch))
+        items, _ = curves.points(line, None, None, stretch.points)
+        return SharedDrawdown(
+            unit="percent",
+            items=items,
+            deepest=report.drawdowns,
+            reason=report.computed["max_drawdown"].reason,
+        )
+
+    def periods(self) -> SharedPeriods:
+        return curves.backtest_periods(self.report)
+
+    @cached_property
+    def metrics(self) -> SharedMetrics:
+        custom = self.header.get("metrics") if self.choices.shows_texts else None
+        return SharedMetrics(
+            curves.chosen_metrics(self.report.computed, self.choices), all_metrics.custom(custom)
+        )
+
+    def trades(self, before: int | None, limit: int) -> SharedTrades:
+        found = result_pieces.items(
+            self.connection, self.upload, "trades", before=before, limit=limit
+        )
+        items = [redaction.trade(*one, self.choices, self.names) for one in found]
+        return SharedTrades(items, str(found[-1][0]) if len(found) == limit else None)
+
+    def round_trips(self, before: int | None, limit: int) -> SharedTrips:
+        _ = self.report
+        found = reports.round_trips(self.connection, self.upload, before=before, limit=limit)
+        items = [redaction.trip(*one, self.choices, self.names) for one in found]
+        return SharedTrips(items, str(found[-1][0]) if len(found) == limit else None)
+
+    def tear_sheet(self) -> dict[str, Any]:
+        """What the template of tear sheets shows, of what this link leaves."""
+        times, values = self._series("equity", Stretch(points=tear_sheet.DETAIL))
+        first = self.report.basis.first_value
+        line = curves.backtest_line(times, values, first, self.choices)
+        return tear_sheet.facts(
+            self.connection,
+            self.upload,
+            backtest={
+                "label": self.title,
+                "description": None,
+                "symbols": self.head.symbols,
+                "quote_asset": self.currency,
+                "metrics": {"custom": self.metrics.custom},
+            },
+            model_name="Shared",
+            trials=self.trials,
+            report=self._redacted(),
+            equity=(line.times, line.values),
+        )
+
+    def _redacted(self) -> Report:
+        report, money = self.report, self.choices.shows_money
+        basis, trips = report.basis, report.trips
+        shown = curves.chosen_metrics(report.computed, self.choices)
+        symbols = [
+            OfSymbol(
+                self.names.symbol(one.symbol) or "",
+                one.round_trips,
+                one.profit if money else None,
+                one.win_rate,
+            )
+            for one in trips.symbols
+        ]
+        if not money:  # they come by their profit
+            symbols.sort(key=lambda one: (-one.round_trips, one.symbol))
+        return Report(
+            basis=Basis(
+                first=basis.first,
+                last=basis.last,
+                notes=basis.notes,
+                days=basis.days,
+                periods_per_year=basis.periods_per_year,
+                reason=basis.reason,
+            ),
+            computed={name: report.computed[name] for name in shown},
+            drawdowns=report.drawdowns,
+            months=report.months,
+            years=report.years,
+            periods_reason=report.periods_reason,
+            rolling=report.rolling,
+            trips=Trips(
+                count=trips.count,
+                fees=0.0,
+                profit=None,
+                open=[],
+                open_count=trips.open_count,
+                symbols=symbols,
+                warnings=trips.warnings,
+            ),
+            trial=None,
+        )
+
+    @property
+    def log_channel(self) -> int:
+        return kinds.CHANNELS_OF_BACKTESTS + int(self.row.no)
+
+    def _series(self, name: str, stretch: Stretch) -> tuple[Any, Any]:
+        _ = self.report
+        return pyramid.stretch(
+            self.connection,
+            self.upload,
+            name,
+            points=stretch.points,
+            start=stretch.start,
+            end=stretch.end,
+        )
+
+
+def _shown(found: Deflated) -> SharedTrials:
+    return SharedTrials(found.count, found.deflated_sharpe, found.explanation, found.reason)

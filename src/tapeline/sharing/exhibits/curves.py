@@ -1,0 +1,147 @@
+"""Curves and figures of a share: rebased where amounts are hidden, so that none can be told."""
+
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+
+from tapeline.results.backtests.tear_sheet import written
+from tapeline.results.metrics import all_metrics, calendar_returns, drawdowns
+from tapeline.results.metrics.account import Account, Floats, Lacking, Ordered, ordered
+from tapeline.results.metrics.metric import Subject
+from tapeline.results.metrics.report_fields import Drawdown, Measured, Report, Shown
+from tapeline.sharing.exhibits.answers import SharedFigure, SharedPeriods, SharedYear, Unit
+from tapeline.sharing.links.choices import Choices
+from tapeline.tape.backtest_results.series import Point, thinned
+
+HUNDRED = 100.0
+FIGURES = (
+    "total_return", "profit", "cagr", "sharpe", "max_drawdown", "max_drawdown_money", "volatility",
+    "win_rate_trades", "win_rate_days", "profit_factor_days", "longest_drawdown_days",
+)  # fmt: skip
+MOST_FIGURES = 6
+NO_BASE = "No capital is known that this could be a percentage of."
+
+
+class Line(NamedTuple):
+    unit: Unit
+    times: Floats
+    values: Floats
+
+
+def live_account(line: tuple[Floats, Floats] | None, base: float | None) -> Account:
+    """Profit and loss on top of the capital, where that is known; else money alone."""
+    times, values = (np.empty(0), np.empty(0)) if line is None else line
+    if len(times) > 1:
+        shown = np.append(times[:-1] != times[1:], [True])  # the last value of each moment
+        times, values = times[shown], values[shown]
+    return Account(ordered(times, values + (base or 0.0)), is_money=base is None)
+
+
+def live_line(profit: Account, choices: Choices) -> Line:
+    """Of profit and loss alone; what is shown of it is chosen here."""
+    series, base = profit.series, choices.base
+    if choices.shows_money:
+        return Line("money", series.times, series.values)
+    if base is not None:
+        return Line("percent", series.times, HUNDRED + series.values / base * HUNDRED)
+    return Line("index", series.times, series.values / _span(series) * HUNDRED)
+
+
+def live_drawdown(account: Account, choices: Choices) -> tuple[Line, list[Drawdown], str | None]:
+    """The line, the deepest falls, and why there is none."""
+    try:
+        found = drawdowns.deepest(account, drawdowns.find(account))
+        if not account.is_money:
+            return Line("percent", account.times, account.drawdown), found, None
+        times, values = account.times, account.money_drawdown
+    except Lacking as lacking:
+        return Line("percent", np.empty(0), np.empty(0)), [], lacking.reason
+    if choices.shows_money:
+        return Line("money", times, values), found, None
+    scale = HUNDRED / _span(account.series)
+    scaled = [msgspec.structs.replace(one, depth=one.depth * scale) for one in found]
+    return Line("index", times, values * scale), scaled, None
+
+
+def _span(series: Ordered) -> float:
+    """From the lowest to the highest value, zero among them."""
+    known = np.append(series.values[~np.isnan(series.values)], [0.0])
+    return float(known.max() - known.min()) or 1.0
+
+
+def backtest_line(times: Floats, values: Floats, first: float | None, choices: Choices) -> Line:
+    """`first` is the first known account value of the whole backtest."""
+    if choices.shows_money:
+        return Line("money", times, values)
+    if first is not None and first > 0:
+        return Line("percent", times, values / first * HUNDRED)
+    return Line("index", times, np.full_like(values, np.nan))
+
+
+def points(
+    line: Line, start: float | None, end: float | None, most: int
+) -> tuple[list[Point], int]:
+    kept = np.ones(len(line.times), dtype=bool)
+    if start is not None:
+        kept &= line.times >= start
+    if end is not None:
+        kept &= line.times <= end
+    return thinned(line.times[kept], line.values[kept], most), len(line.times)
+
+
+def live_metrics(account: Account) -> dict[str, Measured]:
+    with np.errstate(all="ignore"):
+        return all_metrics.compute(Subject(account, None))
+
+
+def chosen_metrics(found: dict[str, Measured], choices: Choices) -> dict[str, Shown]:
+    """Without those whose unit tells what is hidden."""
+    return {
+        name: one
+        for name, one in all_metrics.shown(found).items()
+        if one.type != "money" or choices.shows_money
+    }
+
+
+def figures(shown: dict[str, Shown], currency: str) -> list[SharedFigure]:
+    """The first that there are, of those that people look at first."""
+    there = [name for name in FIGURES if name in shown and shown[name].value is not None]
+    if "max_drawdown" in there and "max_drawdown_money" in there:
+        there.remove("max_drawdown_money")  # the same fall, said twice
+    return [
+        SharedFigure(
+            name=name,
+            display_name=shown[name].display_name,
+            value=shown[name].value,
+            type=shown[name].type,
+            text=written(shown[name].value, shown[name].type, currency),
+            explanation=shown[name].explanation,
+        )
+        for name in there[:MOST_FIGURES]
+    ]
+
+
+def live_periods(account: Account) -> SharedPeriods:
+    if account.is_money:
+        return SharedPeriods([], NO_BASE)
+    try:
+        with np.errstate(all="ignore"):
+            months, years = calendar_returns.by_month(account), calendar_returns.by_year(account)
+    except Lacking as lacking:
+        return SharedPeriods([], lacking.reason)
+    by_month = dict(zip(months.labels, months.returns.tolist(), strict=True))
+    by_year = zip(years.labels, years.returns.tolist(), strict=True)
+    return SharedPeriods([_year(*one, by_month) for one in by_year], None)
+
+
+def backtest_periods(report: Report) -> SharedPeriods:
+    by_month = {one.period: one.value for one in report.months}
+    years = [_year(one.period, one.value, by_month) for one in report.years]
+    return SharedPeriods(years, report.periods_reason)
+
+
+def _year(label: str, value: float, months: dict[str, float]) -> SharedYear:
+    return SharedYear(
+        int(label), value, [months.get(f"{label}-{month:02}") for month in range(1, 13)]
+    )

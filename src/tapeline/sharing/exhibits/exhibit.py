@@ -1,0 +1,186 @@
+"""What a link opens, whichever of the two it is: a live record or a backtest."""
+
+import threading
+import time
+from abc import ABC, abstractmethod
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import NamedTuple
+
+from sqlalchemy import Connection, func, select
+
+from tapeline.errors import NotShared
+from tapeline.sharing.exhibits import redaction
+from tapeline.sharing.exhibits.answers import (
+    Exported,
+    SharedCurve,
+    SharedDrawdown,
+    SharedHead,
+    SharedLines,
+    SharedMetrics,
+    SharedPeriods,
+    SharedPositions,
+    SharedSeals,
+    SharedTrades,
+    SharedTrips,
+)
+from tapeline.sharing.exhibits.replay import Replays
+from tapeline.sharing.links import delay
+from tapeline.sharing.links.links import Share
+from tapeline.store.encryption import Seal
+from tapeline.store.tables.tape import checkpoints
+from tapeline.tape import tapes
+from tapeline.tape.reading import channels
+
+KEPT = 200  # pictures and lists of symbols
+PREVIEWED = 100  # trades, round trips and lines in one object
+DETAIL = 1_000
+
+
+class Stretch(NamedTuple):
+    """Which part of a curve, and in how many points."""
+
+    points: int = DETAIL
+    start: float | None = None
+    end: float | None = None
+
+
+class Kept:
+    """A few results that are the same for everybody who looks."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[tuple[object, ...], object] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, key: tuple[object, ...], make: Callable[[], object]) -> object:
+        with self._lock:
+            if key in self._known:
+                self._known.move_to_end(key)
+                return self._known[key]
+        made = make()
+        with self._lock:
+            self._known[key] = made
+            while len(self._known) > KEPT:
+                self._known.popitem(last=False)
+        return made
+
+
+class Means(NamedTuple):
+    """What exhibits need of the service."""
+
+    seal: Seal
+    key_id: str
+    """Of the key that signs checkpoints."""
+    late_after: float
+    replays: Replays
+    kept: Kept
+
+
+class Exhibit(ABC):
+    def __init__(self, connection: Connection, share: Share, means: Means) -> None:
+        self.connection = connection
+        self.share = share
+        self.choices = share.choices
+        self.means = means
+        self.found = tapes.of_model(connection, share.model_id)
+        self.cut = delay.cut(connection, self.found, share.choices)
+
+    @property
+    def edition(self) -> object:
+        """What is read page by page must be the same from its first page to its last."""
+        return self.choices
+
+    @property
+    @abstractmethod
+    def head(self) -> SharedHead: ...
+
+    @abstractmethod
+    def curve(self, stretch: Stretch) -> SharedCurve: ...
+
+    @abstractmethod
+    def drawdown(self, stretch: Stretch) -> SharedDrawdown: ...
+
+    @abstractmethod
+    def periods(self) -> SharedPeriods: ...
+
+    @property
+    @abstractmethod
+    def metrics(self) -> SharedMetrics: ...
+
+    @abstractmethod
+    def trades(self, before: int | None, limit: int) -> SharedTrades: ...
+
+    def round_trips(self, _before: int | None, _limit: int) -> SharedTrips:
+        raise NotShared
+
+    def positions(self) -> SharedPositions:
+        raise NotShared
+
+    @property
+    @abstractmethod
+    def log_channel(self) -> int: ...
+
+    def logs(self, before: int | None, limit: int) -> SharedLines:
+        if not self.choices.shows_texts:
+            raise NotShared
+        end = self.cut.seq + 1
+        some = channels.newest(
+            self.connection,
+            self.found.tape,
+            self.log_channel,
+            before=end if before is None else min(before, end),
+            limit=limit,
+        )
+        following = None if some.next is None else str(some.next)
+        return SharedLines([redaction.line(record) for record in some.records], following)
+
+    def everything(self, stretch: Stretch, most: int = PREVIEWED) -> Exported:
+        def unless_hidden(make: Callable[[], object]) -> object:
+            try:
+                return make()
+            except NotShared:
+                return None
+
+        return Exported(
+            shared=self.head,
+            curve=self.curve(stretch),
+            drawdown=self.drawdown(stretch),
+            periods=self.periods(),
+            metrics=self.metrics,
+            trades=self.trades(None, most),
+            round_trips=unless_hidden(lambda: self.round_trips(None, most)),  # type: ignore[arg-type]
+            positions=unless_hidden(self.positions),  # type: ignore[arg-type]
+            logs=unless_hidden(lambda: self.logs(None, most)),  # type: ignore[arg-type]
+        )
+
+    @property
+    def title(self) -> str:
+        """A name may have a symbol in it; then it takes a title that was chosen for the link."""
+        if self.share.title is not None:
+            return self.share.title
+        if self.choices.shows_symbols:
+            return self.share.model_name
+        return "A live record" if self.share.backtest_id is None else "A backtest"
+
+    @property
+    def as_of(self) -> float:
+        return time.time() if self.cut.moment is None else self.cut.moment
+
+    def seals(self) -> SharedSeals:
+        here = [checkpoints.c.tape == self.found.tape, checkpoints.c.seq <= self.cut.seq]
+        if self.cut.moment is not None:
+            here.append(checkpoints.c.at <= self.cut.moment)
+        row = self.connection.execute(
+            select(
+                func.max(checkpoints.c.seq).label("seq"),
+                func.min(checkpoints.c.at).label("first"),
+                func.max(checkpoints.c.at).label("last"),
+            ).where(*here)
+        ).one()
+        return SharedSeals(
+            events=self.cut.seq,
+            sealed=row.seq or 0,
+            first_signed_at=row.first,
+            last_signed_at=row.last,
+            key_id=self.means.key_id,
+        )

@@ -1,0 +1,274 @@
+"""A live record under a link: from the books as they are, or replayed up to the delay."""
+
+import math
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from sqlalchemy import func, select
+
+from tapeline.results.charts import timeline
+from tapeline.results.charts.chart_window import Window
+from tapeline.results.metrics import all_metrics
+from tapeline.results.metrics.account import Account
+from tapeline.results.pnl import order_fills, summary
+from tapeline.results.pnl.books import books_of
+from tapeline.results.pnl.order_fills import FillShown
+from tapeline.results.pnl.position import exact, number
+from tapeline.results.pnl.summary import Counts, Position, Source
+from tapeline.sharing.exhibits import curves, redaction
+from tapeline.sharing.exhibits.answers import (
+    SharedCurve,
+    SharedDrawdown,
+    SharedHead,
+    SharedMetrics,
+    SharedPeriods,
+    SharedPositions,
+    SharedTrades,
+)
+from tapeline.sharing.exhibits.exhibit import Exhibit, Stretch
+from tapeline.sharing.exhibits.replay import Replay, totals
+from tapeline.sharing.links.pseudonyms import Names
+from tapeline.store.tables.tape import orders
+from tapeline.tape.events import kinds
+from tapeline.tape.orders import merged
+from tapeline.tape.reading import channels, order_list
+from tapeline.tape.reading.order_list import Filter
+
+
+class Facts(NamedTuple):
+    """All that is read of a live model, before anything is hidden."""
+
+    lifecycle: dict[str, Any]
+    source: Source
+    currency: str | None
+    counts: Counts
+    positions: list[Position]
+    line: tuple[Any, Any] | None
+    orders: int
+    late: int
+    custom: dict[str, Any]
+
+
+class LiveExhibit(Exhibit):
+    @cached_property
+    def replay(self) -> Replay | None:
+        """Only where there is a delay."""
+        if self.cut.moment is None:
+            return None
+        hours = self.choices.delay_hours
+        return self.means.replays.at(self.connection, self.found.tape, hours, self.cut.seq)
+
+    @cached_property
+    def facts(self) -> Facts:
+        return self._now() if self.replay is None else self._then(self.replay)
+
+    @cached_property
+    def names(self) -> Names:
+        return Names(self.means.seal, self.share, self.symbols, self.exchanges)
+
+    @cached_property
+    def symbols(self) -> list[str]:
+        """In the order they first appeared."""
+        if self.replay is not None:
+            return self.replay.symbols
+        books = sorted(books_of(self.connection, self.found.tape), key=lambda book: book.book)
+        traded = [book.symbol for book in books]
+        # Hidden ones are numbered: a later order would take the number of one only mentioned.
+        return [*traded, *self._only_used(traded)] if self.choices.shows_symbols else traded
+
+    @cached_property
+    def exchanges(self) -> list[str]:
+        if self.replay is not None:
+            return self.replay.exchanges
+        return channels.used_names(self.connection, self.found.tape, "exchange")
+
+    @cached_property
+    def account(self) -> Account:
+        return curves.live_account(self.facts.line, self.choices.base)
+
+    @cached_property
+    def head(self) -> SharedHead:
+        facts, choices, times = self.facts, self.choices, self.account.series.times
+        shown = choices.shows_money and choices.shows_symbols
+        return SharedHead(
+            kind="live",
+            title=self.title,
+            hidden=redaction.hidden(choices),
+            as_of=self.as_of,
+            expires_at=self.share.expires_at,
+            first=float(times[0]) if len(times) else None,
+            last=float(times[-1]) if len(times) else None,
+            symbols=[name for one in self.symbols if (name := self.names.symbol(one))],
+            exchanges=[name for one in self.exchanges if (name := self.names.exchange(one))],
+            currency=facts.currency if shown else None,
+            base=choices.base if choices.shows_money else None,
+            source=facts.source,
+            lifecycle=redaction.lifecycle(facts.lifecycle),
+            figures=curves.figures(self.metrics.computed, (facts.currency or "") if shown else ""),
+            trades=facts.orders,
+            late=facts.late,
+            counts=facts.counts,
+            trials=None,
+            seals=self.seals(),
+        )
+
+    def curve(self, stretch: Stretch) -> SharedCurve:
+        line = curves.live_line(curves.live_account(self.facts.line, None), self.choices)
+        items, total = curves.points(line, stretch.start, stretch.end, stretch.points)
+        marks = timeline.marks(
+            self.connection,
+            self.share.model_id,
+            Window(stretch.start, stretch.end),
+            math.inf if self.cut.moment is None else self.cut.moment,
+        )
+        shown = [redaction.mark(one) for one in marks]
+        return SharedCurve(unit=line.unit, items=items, total=total, marks=shown)
+
+    def drawdown(self, stretch: Stretch) -> SharedDrawdown:
+        line, deepest, reason = curves.live_drawdown(self.account, self.choices)
+        items, _ = curves.points(line, stretch.start, stretch.end, stretch.points)
+        return SharedDrawdown(unit=line.unit, items=items, deepest=deepest, reason=reason)
+
+    def periods(self) -> SharedPeriods:
+        return curves.live_periods(self.account)
+
+    @cached_property
+    def metrics(self) -> SharedMetrics:
+        computed = curves.chosen_metrics(curves.live_metrics(self.account), self.choices)
+        custom = all_metrics.custom(self.facts.custom) if self.choices.shows_texts else {}
+        return SharedMetrics(computed, custom)
+
+    def trades(self, before: int | None, limit: int) -> SharedTrades:
+        end = self.cut.seq + 1
+        before = end if before is None else min(before, end)
+        if self.replay is None:
+            items, following = order_list.listed(
+                self.connection, self.found.tape, Filter(), before=before, limit=limit
+            )
+            late_after = self.means.late_after
+            items = order_fills.with_fills(self.connection, self.found.tape, items, late_after)
+        else:
+            items = [_item(self.replay, *one) for one in self.replay.orders_before(before, limit)]
+            following = items[-1]["seq"] if len(items) == limit else None
+        shown = [
+            redaction.order(one, one["fill"], self.means.late_after, self.choices, self.names)
+            for one in items
+        ]
+        return SharedTrades(shown, None if following is None else str(following))
+
+    def positions(self) -> SharedPositions:
+        return SharedPositions(
+            [
+                redaction.position(one, self.choices, self.names)
+                for one in sorted(self.facts.positions, key=self._by_name)
+            ]
+        )
+
+    def _by_name(self, one: Position) -> tuple[int, str]:
+        # By the shown name: the order of the real ones would tell something about them.
+        name = self.names.symbol(one.symbol) or ""
+        return len(name), name
+
+    @property
+    def log_channel(self) -> int:
+        return kinds.LOG.channel
+
+    def _now(self) -> Facts:
+        connection, tape = self.connection, self.found.tape
+        shown = summary.shown(
+            connection, tape, self.share.model_id, window=Window(), points=2, currency=None
+        )
+        here = (orders.c.tape == tape, orders.c.seq.is_not(None))
+        behind = orders.c.received_at - orders.c.time > self.means.late_after
+        count = select(func.count()).select_from(orders).where(*here)
+        return Facts(
+            lifecycle=channels.state(connection, tape, "lifecycle") or {},
+            source=shown.source,
+            currency=shown.currency,
+            counts=shown.counts,
+            positions=shown.positions,
+            line=summary.line(connection, tape),
+            orders=connection.scalar(count) or 0,
+            late=connection.scalar(count.where(behind)) or 0,
+            custom=channels.state(connection, tape, "metrics") or {},
+        )
+
+    def _only_used(self, symbols: list[str]) -> list[str]:
+        used = channels.used_names(self.connection, self.found.tape, "symbol")
+        return [name for name in used if name not in symbols]
+
+    def _then(self, replay: Replay) -> Facts:
+        reckoned = replay.reckoned()
+        with exact():
+            in_currencies = summary.in_currencies(totals(reckoned.books), replay.quote)
+            positions = [
+                summary.shown_position(book, replay.quote)
+                for book in reckoned.books
+                if book.state.fills
+            ]
+        currency = summary.main_currency(in_currencies)
+        counts = Counts()
+        for book in reckoned.books if replay.enabled else ():
+            for name in Counts.__struct_fields__:
+                setattr(counts, name, getattr(counts, name) + getattr(book.state, name))
+        own = summary.own_points(replay.own)
+        return Facts(
+            lifecycle=replay.lifecycle,
+            source="model" if own else "computed" if replay.enabled else "off",
+            currency=currency if replay.enabled else None,
+            counts=counts,
+            positions=positions if replay.enabled else [],
+            line=summary.own_line(own) if own else _line(replay, currency),
+            orders=len(replay.places),
+            late=sum(
+                order_fills.late_by(_times(replay, order_id), self.means.late_after) is not None
+                for _, order_id in replay.places
+            ),
+            custom=replay.metrics,
+        )
+
+
+def _line(replay: Replay, currency: str | None) -> tuple[Any, Any] | None:
+    gains = [
+        one
+        for name, some in replay.reckoned().gains.items()
+        if (name or replay.quote) == currency and replay.enabled
+        for one in some
+    ]
+    if not gains:
+        return None
+    gains.sort(key=lambda one: one[0])
+    times, values = np.array(gains).T
+    return times, np.cumsum(values)
+
+
+def _times(replay: Replay, order_id: str) -> dict[str, Any]:
+    state = replay.orders[order_id]
+    return {"time": state.base and state.base.time, "received_at": state.received_at}
+
+
+def _item(replay: Replay, seq: int, order_id: str) -> dict[str, Any]:
+    """An order as the list of orders would have had it."""
+    said = merged(replay.orders[order_id]) or {}
+    ours = {"id": order_id, "seq": seq, **_times(replay, order_id)}
+    return {**said, **ours, "fill": _fill(replay, order_id)}
+
+
+def _fill(replay: Replay, order_id: str) -> FillShown | None:
+    known = replay.reckoned().outcomes.get(order_id)
+    if known is None:
+        return None
+    fill, outcome = known
+    size = outcome.size if outcome.size is not None else fill.spec.size
+    return FillShown(
+        price=None if outcome.price is None else number(outcome.price),
+        size=None if size is None else number(size),
+        time=fill.time,
+        fee=number(fill.spec.fee),
+        realized=None if outcome.realized is None else number(outcome.realized),
+        estimated=outcome.estimated,
+        assumed=fill.spec.assumed,
+        unpriced=outcome.price is None,
+        oversold=number(outcome.oversold),
+    )

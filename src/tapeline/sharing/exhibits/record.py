@@ -1,0 +1,105 @@
+"""The record of a link: the tape up to its cut, with what the link hides behind commitments."""
+
+from typing import Any
+
+from sqlalchemy import Connection, func, select
+
+from tapeline.results.pnl import fills
+from tapeline.sharing.exhibits import redaction
+from tapeline.sharing.links import delay
+from tapeline.sharing.links.choices import Choices
+from tapeline.sharing.links.links import Share
+from tapeline.store.tables.tape import checkpoints
+from tapeline.tape import tapes
+from tapeline.tape.events import kinds
+from tapeline.tape.events.stored_event import StoredEvent
+from tapeline.tape.proof.checkpoints import Checkpoint
+from tapeline.tape.record.writing import Shows
+
+DAY = 86_400.0
+
+SYMBOLS = ("symbol", "exchange")
+PRICES = ("price", "active", *fills.PRICES)
+SIZES = ("size", "filled_size")
+MONEY = ("funds", *fills.FEES)
+TEXTS = ("id", "annotation")
+_WORDS = {"side": redaction.SIDES, "status": redaction.STATUSES}
+
+
+def shows(share: Share) -> Shows:
+    """By name and by kind of value: what a model adds of its own stays a commitment."""
+    choices = share.choices
+    numbers = {
+        *fills.TIMES,
+        *(PRICES if choices.shows_prices else ()),
+        *(SIZES if choices.shows_sizes else ()),
+        *(MONEY if choices.shows_money else ()),
+    }
+    texts = {
+        *(SYMBOLS if choices.shows_symbols else ()),
+        *(TEXTS if choices.shows_texts else ()),
+    }
+
+    def field(name: str, value: Any) -> bool:
+        if name in numbers:
+            return redaction.number(value) is not None
+        if name in texts:
+            return isinstance(value, str)
+        known = _WORDS.get(name, set())
+        return isinstance(value, str) and value.lower() in known
+
+    shown = _kinds(share)
+    return Shows(
+        lambda record: _is_shown(record, shown, share.backtest_id),
+        field,
+        orders=share.backtest_id is None,  # a backtest's link tells nothing of live trading
+    )
+
+
+def end(connection: Connection, found: tapes.Reading, choices: Choices) -> int:
+    """The last event of the record, always one that is signed: with a delay, before that began."""
+    moment = delay.cut(connection, found, choices).moment
+    return delay.checkpoint_before(connection, found.tape, moment)
+
+
+def daily_checkpoints(
+    connection: Connection, tape: int, after: int, until: int, last: int
+) -> list[Checkpoint]:
+    """Of a stretch of a tape: the first of each day, and the one at the record's end."""
+    here = (checkpoints.c.tape == tape, checkpoints.c.seq > after, checkpoints.c.seq <= until)
+    newest = select(func.max(checkpoints.c.seq)).where(
+        checkpoints.c.tape == tape, checkpoints.c.seq <= last
+    )
+    final = connection.scalar(newest)
+    before = connection.scalar(
+        select(func.max(checkpoints.c.at)).where(
+            checkpoints.c.tape == tape, checkpoints.c.seq <= after
+        )
+    )
+    day = None if before is None else before // DAY
+    found: list[Checkpoint] = []
+    for row in connection.execute(select(checkpoints).where(*here).order_by(checkpoints.c.seq)):
+        if row.at // DAY != day or row.seq == final:
+            link, signature = bytes(row.link).hex(), bytes(row.signature).hex()
+            found.append(Checkpoint(row.seq, link, row.at, row.key_id, signature))
+        day = row.at // DAY
+    return found
+
+
+def _kinds(share: Share) -> set[int]:
+    """Kinds of plain events that are shown whole."""
+    choices = share.choices
+    shown = {kinds.AUTO_PNL}
+    if choices.shows_symbols:
+        shown |= {kinds.USED_SYMBOL, kinds.USED_EXCHANGE, kinds.MARK_PRICE}
+    if choices.shows_texts:
+        shown |= {kinds.LIFECYCLE, kinds.LOG, kinds.SET_PNL, kinds.SET_CUSTOM_METRIC}
+    if share.backtest_id is not None:
+        shown = set(kinds.OF_BACKTESTS) if choices.shows_texts else set()
+    return {kind.number for kind in shown}
+
+
+def _is_shown(record: StoredEvent, shown: set[int], backtest_id: str | None) -> bool:
+    if record.kind not in shown:
+        return False
+    return backtest_id is None or record.backtest_id == backtest_id

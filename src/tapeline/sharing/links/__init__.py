@@ -1,0 +1,1 @@
+"""Links: made, changed, revoked and counted, and what their owners chose to show."""

@@ -1,0 +1,45 @@
+"""How far a link may look: the whole tape, or the tape as it stood when the delay began."""
+
+import time
+from typing import NamedTuple
+
+from sqlalchemy import Connection, func, select
+
+from tapeline.sharing.links.choices import Choices
+from tapeline.store.tables.tape import checkpoints
+from tapeline.tape.reading import channels
+from tapeline.tape.tapes import Reading
+
+HOUR = 3600.0
+
+
+class Cut(NamedTuple):
+    """Events up to this number are seen."""
+
+    seq: int
+    moment: float | None
+    """Nothing was received after it; None without a delay."""
+
+
+def cut(connection: Connection, found: Reading, choices: Choices) -> Cut:
+    if not choices.delay_hours:
+        return Cut(found.seq, None)
+    moment = time.time() - choices.delay_hours * HOUR
+    if not found.tape:
+        return Cut(0, moment)
+    # A checkpoint is signed every few seconds while events arrive: from the last one before the
+    # moment there is not far to go.
+    seq = checkpoint_before(connection, found.tape, moment)
+    for record in channels.whole(connection, found.tape, after=seq):
+        if record.received_at > moment:
+            break
+        seq = record.seq
+    return Cut(seq, moment)
+
+
+def checkpoint_before(connection: Connection, tape: int, moment: float | None) -> int:
+    """The last event that was vouched for by then, or by now; zero if none was."""
+    query = select(func.max(checkpoints.c.seq)).where(checkpoints.c.tape == tape)
+    if moment is not None:
+        query = query.where(checkpoints.c.at <= moment)
+    return connection.scalar(query) or 0

@@ -1,0 +1,39 @@
+"""Names that tell nothing in place of names that do: the same everywhere under one link."""
+
+from collections.abc import Iterable
+
+from tapeline.sharing.links.links import Share
+from tapeline.store.encryption import Seal
+
+
+class Names:
+    """Symbols and exchanges become S1, S2, … and E1, E2, … in the order they first appeared."""
+
+    def __init__(
+        self, seal: Seal, share: Share, symbols: Iterable[str], exchanges: Iterable[str] = ()
+    ) -> None:
+        self._seal = seal
+        self._share = share
+        self._symbols = {name: f"S{n}" for n, name in enumerate(dict.fromkeys(symbols), 1)}
+        self._exchanges = {name: f"E{n}" for n, name in enumerate(dict.fromkeys(exchanges), 1)}
+
+    def symbol(self, name: object) -> str | None:
+        return self._named("S", self._symbols, name)
+
+    def exchange(self, name: object) -> str | None:
+        return self._named("E", self._exchanges, name)
+
+    def order(self, order_id: str) -> str:
+        """Ids come from the model and may say anything, so they are never shown as they are."""
+        return "o" + self._mark("order", order_id)[:16]
+
+    def _named(self, letter: str, known: dict[str, str], name: object) -> str | None:
+        if not isinstance(name, str) or not name:
+            return None
+        if self._share.choices.shows_symbols:
+            return name
+        return known.get(name) or f"{letter}-{self._mark(letter, name)[:6]}"
+
+    def _mark(self, what: str, name: str) -> str:
+        words = f"share name\n{self._share.id}\n{what}\n{name}"
+        return self._seal.marks(words.encode("utf-8", "surrogatepass"))[0]

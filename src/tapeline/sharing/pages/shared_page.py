@@ -1,0 +1,311 @@
+"""What the page of a link says: figures, charts and tables of what the link leaves, written out."""
+
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from tapeline.results.backtests.tear_sheet import MONTHS, written
+from tapeline.results.metrics.account import EARLIEST, LATEST
+from tapeline.sharing.exhibits.answers import (
+    Exported,
+    SharedFigure,
+    SharedHead,
+    SharedPosition,
+    SharedTrade,
+    SharedTrip,
+    SharedYear,
+    Unit,
+)
+from tapeline.sharing.exhibits.exhibit import Exhibit, Stretch
+from tapeline.sharing.pages import chart
+
+DETAIL = 700  # points of a chart
+ROWS = 50  # of each table
+ARROWS = 500  # trades that are marked on the curve, the newest
+SHADES = 5
+SIGNED = {"total_return", "cagr", "profit"}
+NUMERIC = {
+    "price", "size", "profit", "value", "average_price", "last_price", "realized", "unrealized",
+    "fills",
+}  # fmt: skip
+TRADE_COLUMNS = ("price", "size", "profit", "status", "annotation", "type", "exchange")
+UNITS: dict[Unit, str] = {
+    "money": "in money",
+    "percent": "rebased to 100 %",
+    "index": "as an index: 100 is the distance from the lowest to the highest value",
+}
+
+
+class Moment(NamedTuple):
+    """For machines, and for people in UTC."""
+
+    iso: str
+    text: str
+    day: str
+
+
+def facts(exhibit: Exhibit) -> dict[str, Any]:
+    found = exhibit.everything(Stretch(points=DETAIL), ROWS)
+    head, marks = found.shared, found.curve.marks
+    is_live = head.kind == "live"
+    curve = chart.draw(
+        found.curve.items,
+        found.curve.unit,
+        title="Profit and loss over time" if is_live else "Account value over time",
+        kind="curve",
+        marks=marks,
+        trades=exhibit.trades(None, ARROWS).items,
+    )
+    drawdown = chart.draw(
+        found.drawdown.items, found.drawdown.unit, title="Drawdown over time", kind="drawdown"
+    )
+    return {
+        "head": head,
+        "figures": [_figure(one) for one in head.figures],
+        "state": _state(head),
+        "first": moment(head.first),
+        "last": moment(head.last),
+        "as_of": moment(head.as_of),
+        "signed": (moment(head.seals.first_signed_at), moment(head.seals.last_signed_at)),
+        "unit": _unit(found),
+        "curve": curve,
+        "drawdown": drawdown,
+        "summary": _summary(found, curve),
+        "has_versions": curve is not None and 'class="version"' in curve.svgs[0],
+        "has_downtime": curve is not None and 'class="downtime"' in curve.svgs[0],
+        "months": MONTHS,
+        "years": _years(found.periods.years),
+        "hidden": hidden(exhibit),
+        "has_password": exhibit.share.password_hash is not None,
+        **_tables(found),
+    }
+
+
+def moment(seconds: float | None) -> Moment | None:
+    if seconds is None or not EARLIEST <= seconds < LATEST:
+        return None
+    found = datetime.fromtimestamp(seconds, UTC)
+    return Moment(
+        found.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        found.strftime("%Y-%m-%d %H:%M"),
+        found.strftime("%Y-%m-%d"),
+    )
+
+
+def hidden(exhibit: Exhibit) -> list[str]:
+    """What the owner chose not to show, in words."""
+    choices = exhibit.choices
+    said = [
+        (not choices.shows_money, "amounts of money"),
+        (not choices.shows_symbols, "symbols and prices"),
+        (not choices.shows_sizes, "sizes"),
+        (not choices.shows_texts, "logs and annotations"),
+    ]
+    return [words for is_so, words in said if is_so]
+
+
+def sign(value: float | None) -> str:
+    return "" if not value else "gain" if value > 0 else "loss"
+
+
+def _tables(found: Exported) -> dict[str, Any]:
+    trades = [_trade(one) for one in found.trades.items]
+    positions = _positions(found)
+    trips = [_trip(one) for one in found.round_trips.items] if found.round_trips else []
+    logs = found.logs.items if found.logs else []
+    unit = found.shared.currency or ""
+    metrics = [
+        (one.display_name, written(one.value, one.type, unit), one.explanation)
+        for one in found.metrics.computed.values()
+        if one.value is not None
+    ]
+    return {
+        "trades": trades,
+        "trade_columns": _columns(trades, TRADE_COLUMNS),
+        "more_trades": max(0, found.shared.trades - len(trades)),
+        "positions": positions,
+        "position_columns": _columns(positions, ("size", "average_price", "last_price", "value",
+                                                 "unrealized", "realized", "fills")),
+        "trips": trips,
+        "trip_columns": _columns(trips, ("entry_price", "exit_price", "size", "profit")),
+        "lines": [
+            (moment(one.time), one.type, one.line) for one in reversed(logs)
+        ],
+        "metrics": metrics,
+        "custom": [
+            (str(one.get("display_name") or name), str(one.get("value")))
+            for name, one in found.metrics.custom.items()
+        ],
+        "numeric": NUMERIC | {"entry_price", "exit_price"},
+    }  # fmt: skip
+
+
+def _columns(rows: list[dict[str, Any]], names: tuple[str, ...]) -> list[str]:
+    """Those of which anything is there."""
+    return [name for name in names if any(one[name] for one in rows)]
+
+
+def _figure(one: SharedFigure) -> dict[str, str]:
+    is_signed = one.name in SIGNED and one.value is not None
+    rises = is_signed and (one.value or 0) > 0 and any(digit in one.text for digit in "123456789")
+    number, _, unit = one.text.partition(" ")
+    return {
+        "name": one.display_name,
+        "text": f"+{one.text}" if rises else one.text.replace("-", "\N{MINUS SIGN}"),
+        "number": f"+{number}" if rises else number.replace("-", "\N{MINUS SIGN}"),
+        "unit": unit,
+        "sign": sign(one.value) if is_signed else "",
+        "explanation": one.explanation,
+    }
+
+
+def _state(head: SharedHead) -> tuple[str, str]:
+    """A tone and a word. What a model says of itself is free text and not shown."""
+    running = head.lifecycle.running if head.lifecycle else None
+    if head.kind == "backtest":
+        return "idle", "Backtest"
+    if running is None:
+        return "idle", "Live record"
+    return ("good", "Running") if running else ("idle", "Not running")
+
+
+def _unit(found: Exported) -> str:
+    unit, currency = found.curve.unit, found.shared.currency
+    return f"in {currency}" if unit == "money" and currency else UNITS[unit]
+
+
+def _summary(found: Exported, drawn: chart.Drawing | None) -> str:
+    """The curve in words, for who does not see it."""
+    known = [one for one in found.curve.items if one.value is not None]
+    if drawn is None or not known:
+        return ""
+    values = [one.value for one in known if one.value is not None]
+    first, last = moment(known[0].time), moment(known[-1].time)
+    days = f"from {first.day} to {last.day}, " if first and last else ""
+    unit = " %" if found.curve.unit == "percent" else ""
+    return (
+        f"{len(values):,} values {days}beginning at {values[0]:,.2f}{unit} and ending at"
+        f" {values[-1]:,.2f}{unit}; the lowest is {min(values):,.2f}{unit}, the highest"
+        f" {max(values):,.2f}{unit}."
+    )
+
+
+def _years(years: list[SharedYear]) -> list[dict[str, Any]]:
+    known = sorted(abs(one) for year in years for one in year.months if one is not None)
+    # One wild month must not bleach all others.
+    full = known[max(0, -(-len(known) * 95 // 100) - 1)] if known else 0.0
+    return [
+        {
+            "year": year.year,
+            "total": _percent(year.value, 1),
+            "sign": sign(year.value),
+            "cells": [(_cell(value), _shade(value, full)) for value in year.months],
+        }
+        for year in reversed(years)
+    ]
+
+
+def _cell(value: float | None) -> str:
+    return "" if value is None else _percent(value, 1).removesuffix(" %")
+
+
+def _shade(value: float | None, full: float) -> str:
+    """A class of the stylesheet: the page has no colours of its own."""
+    if not value or full <= 0:
+        return ""
+    step = min(SHADES, 1 + int(abs(value) / full * SHADES))
+    return f"{sign(value)}-{step}"
+
+
+def _percent(share: float, digits: int) -> str:
+    text = f"{abs(share) * 100:,.{digits}f}"
+    if not any(digit in text for digit in "123456789"):
+        return f"{text} %"
+    return f"{'+' if share > 0 else chr(0x2212)}{text} %"
+
+
+def _positions(found: Exported) -> list[dict[str, Any]]:
+    """Those held, where it is shown how much; else every symbol that was traded."""
+    if found.positions is None:
+        return []
+    some = found.positions.items
+    knows = any(one.value is not None for one in some)
+    return [_position(one) for one in some if not knows or one.size or one.value]
+
+
+def _position(one: SharedPosition) -> dict[str, Any]:
+    return {
+        "symbol": one.symbol or "",
+        "size": _number(one.size),
+        "average_price": _price(one.average_price),
+        "last_price": _price(one.last_price),
+        "value": _price(one.value),
+        "unrealized": _gain(one.unrealized),
+        "realized": _gain(one.realized),
+        "fills": f"{one.fills:,}",
+        "signs": {"unrealized": sign(one.unrealized), "realized": sign(one.realized)},
+    }
+
+
+def _trade(one: SharedTrade) -> dict[str, Any]:
+    return {
+        "time": moment(one.time),
+        "symbol": one.symbol or "",
+        "side": one.side or "",
+        "exchange": one.exchange or "",
+        "type": (one.type or "").removeprefix("spot-"),
+        "price": _price(one.price),
+        "size": _number(one.size),
+        "profit": _gain(one.profit),
+        "signs": {"profit": sign(one.profit)},
+        "status": one.status or "",
+        "annotation": one.annotation or "",
+        "note": _note(one),
+        "late": "" if one.late_by is None else _length(one.late_by),
+    }
+
+
+def _note(one: SharedTrade) -> str:
+    if one.estimated:
+        return "estimated"
+    return "assumed" if one.assumed else ""
+
+
+def _trip(one: SharedTrip) -> dict[str, Any]:
+    return {
+        "symbol": one.symbol or "",
+        "entry": moment(one.entry_time),
+        "exit": moment(one.exit_time),
+        "entry_price": _price(one.entry_price),
+        "exit_price": _price(one.exit_price),
+        "size": _number(one.size),
+        "profit": _gain(one.profit),
+        "percent": "" if one.profit_percent is None else _percent(one.profit_percent, 2),
+        "sign": sign(one.profit_percent),
+        "signs": {"profit": sign(one.profit)},
+    }
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:,.8g}"
+
+
+def _price(value: float | None) -> str:
+    if value is None:
+        return ""
+    return f"{value:,.2f}" if abs(value) >= 1 else f"{value:,.8g}"
+
+
+def _gain(value: float | None) -> str:
+    if value is None:
+        return ""
+    text = f"{abs(value):,.2f}"
+    if not any(digit in text for digit in "123456789"):
+        return text
+    return f"{'+' if value > 0 else chr(0x2212)}{text}"
+
+
+def _length(seconds: float) -> str:
+    for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{seconds / size:,.0f} {unit} late"
+    return f"{seconds:,.0f} s late"

@@ -1,0 +1,1 @@
+"""The databases: SQLite and PostgreSQL, how each is opened, and what their failures mean."""

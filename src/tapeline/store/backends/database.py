@@ -1,0 +1,103 @@
+"""Which database the settings ask for, opened for writing and for reading."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sqlalchemy import Engine
+
+from tapeline.background import Background
+from tapeline.errors import CannotStart
+from tapeline.settings import Settings
+from tapeline.store.backends import sqlite
+
+if TYPE_CHECKING:
+    from tapeline.store.backends.lost_commits import Witness
+    from tapeline.store.backends.postgres import Claims, Listener
+
+
+@dataclass(frozen=True)
+class Database:
+    writing: Engine
+    reading: Engine
+    name: str
+    """What to call it in a log: never with a password."""
+    file: Path | None = None
+    """The SQLite file; None on PostgreSQL."""
+    witness: "Witness | None" = None
+    """Only where a commit and its answer can come apart: on PostgreSQL."""
+    url: str = ""
+    """Of PostgreSQL, with its password."""
+    claims: "Claims | None" = None
+    """Names that this server holds among those that share the database."""
+
+    def listen(
+        self,
+        background: Background,
+        channel: str,
+        on_words: Callable[[str], None],
+        on_change: Callable[[bool], None],
+    ) -> "Listener | None":
+        """Hear what other servers announce; None where there can be no other."""
+        if self.file is not None:
+            return None
+        from tapeline.store.backends.postgres import Listener  # noqa: PLC0415 - SQLite stays light
+
+        return Listener(background, self.url, channel, on_words, on_change)
+
+    def others(self) -> int:
+        """How many connections of other servers there are; we must have none but this one. On
+        SQLite the data directory's lock knows."""
+        if self.file is not None:
+            return 0
+        from tapeline.store.backends import postgres  # noqa: PLC0415 - SQLite stays light
+
+        with self.reading.connect() as connection:
+            return postgres.others(connection)
+
+    def claim(self, name: str) -> bool:
+        """Hold a name that no other server has meanwhile; on SQLite there is no other."""
+        return self.claims is None or self.claims.take(name)
+
+    def trouble(self) -> str | None:
+        """Why nothing can be stored, as far as the disk tells; PostgreSQL's is its own."""
+        return None if self.file is None else sqlite.trouble(self.file)
+
+    def dispose(self) -> None:
+        if self.claims is not None:
+            self.claims.close()
+        self.reading.dispose()
+        self.writing.dispose()
+
+
+def open_database(settings: Settings) -> Database:
+    return _postgres(settings) if settings.database else _sqlite(settings)
+
+
+def _sqlite(settings: Settings) -> Database:
+    file = settings.data / "tapeline.db"
+    return Database(
+        sqlite.writing_engine(file, settings.busy_seconds),
+        sqlite.reading_engine(file, settings.busy_seconds, settings.readers),
+        str(file),
+        file,
+    )
+
+
+def _postgres(settings: Settings) -> Database:
+    # Imported here, so that a start on SQLite stays light.
+    try:
+        from tapeline.store.backends import postgres  # noqa: PLC0415
+        from tapeline.store.backends.lost_commits import Witness  # noqa: PLC0415
+    except ImportError as error:
+        raise CannotStart(
+            f"PostgreSQL's driver cannot be loaded ({error})."
+            " Install it with: pip install 'psycopg[binary]'"
+        ) from error
+    url, seconds = settings.database, settings.busy_seconds
+    writing = postgres.writing_engine(url, seconds)
+    reading = postgres.reading_engine(url, seconds, settings.readers)
+    name = postgres.name_of(url)
+    claims = postgres.Claims(url)
+    return Database(writing, reading, name, witness=Witness(writing), url=url, claims=claims)

@@ -1,0 +1,64 @@
+"""What a failure of the database means to us: an outage, worth another try, or our own bug."""
+
+from time import monotonic
+
+from sqlalchemy.exc import DBAPIError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+
+from tapeline.store.backends import sqlite
+
+# What a database may raise when it is full, locked, read-only, restarting or gone.
+Failure = (DBAPIError, PoolTimeout, OSError)
+
+LONGEST_REASON = 300
+QUIET_SECONDS = 5.0  # between two log lines about the same outage
+
+
+class Quiet:
+    """Lets one log line through and then none for a while: an outage hits every request."""
+
+    def __init__(self) -> None:
+        self._spoken_at = float("-inf")
+
+    def may_speak(self) -> bool:
+        now = monotonic()
+        if now - self._spoken_at < QUIET_SECONDS:
+            return False
+        self._spoken_at = now
+        return True
+
+
+def is_outage(error: BaseException) -> bool:
+    """Whether the database, rather than our own statement, is at fault."""
+    if isinstance(error, PoolTimeout | OSError):
+        return True
+    if not isinstance(error, DBAPIError):
+        return False
+    # SQLite calls a misspelt column an OperationalError too; only its number tells them apart.
+    number: int | None = getattr(error.orig, "sqlite_errorcode", None)
+    if number is not None:
+        return number & 0xFF in sqlite.OUTAGES
+    # PostgreSQL says "read-only" and "shutting down" with other classes than OperationalError.
+    return (
+        isinstance(error, OperationalError)
+        or error.connection_invalidated
+        or _sqlstate(error) == "25006"
+        or _sqlstate(error)[:2] in {"08", "53", "57", "58"}
+    )
+
+
+def is_worth_another_try(error: BaseException) -> bool:
+    """A dead connection, or a deadlock that PostgreSQL resolved by choosing us."""
+    return isinstance(error, DBAPIError) and (
+        error.connection_invalidated or _sqlstate(error) in {"40001", "40P01"}
+    )
+
+
+def reason(error: BaseException) -> str:
+    """What the database said, on one line and without our statement or its values."""
+    text = " ".join(str(getattr(error, "orig", None) or error).split())
+    return text[:LONGEST_REASON] or type(error).__name__
+
+
+def _sqlstate(error: DBAPIError) -> str:
+    return getattr(error.orig, "sqlstate", None) or ""

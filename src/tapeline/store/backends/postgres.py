@@ -1,0 +1,248 @@
+"""PostgreSQL: the only file that knows its driver."""
+
+import selectors
+import socket
+import threading
+from collections.abc import Callable, Iterable, Sequence
+
+import psycopg
+from psycopg import sql
+from sqlalchemy import URL, Connection, Engine, Table, create_engine, event, make_url, text
+from sqlalchemy.exc import ArgumentError
+from sqlalchemy.pool import ConnectionPoolEntry
+
+from tapeline.background import Background
+from tapeline.errors import InvalidSetting
+from tapeline.logs import Log
+from tapeline.store.backends import failures
+
+log = Log(__name__)
+
+MIGRATION_LOCK = 0x7461_7065  # "tape": any number that nobody else's advisory lock has
+CLAIM_LOCKS = 0x686F_7374  # "host": the first half of the locks that hold names
+# On the database's side: without it, it would believe in a server that lost its power for hours.
+SOON_NOTICED = (
+    "-c tcp_keepalives_idle=5 -c tcp_keepalives_interval=2 -c tcp_keepalives_count=3"
+    " -c tcp_user_timeout=10000"
+)
+APPLICATION = "tapeline"
+SECRETS = ("password", "sslpassword")
+TRIED_AGAIN = 1.0  # seconds after a connection was lost or not to be had
+HEARD_EVERY, WITHIN = 5.0, 30.0  # seconds between signs of life, and until one is missed
+
+
+def writing_engine(url: str, busy_seconds: int) -> Engine:
+    # Whatever the role or the database is set to: an answered event is on the disk.
+    return _engine(url, 1, f"-c lock_timeout={busy_seconds * 1000} -c synchronous_commit=on")
+
+
+def reading_engine(url: str, busy_seconds: int, readers: int) -> Engine:
+    # One snapshot per request, and a writing statement in a read is a bug that must not pass.
+    return _engine(
+        url,
+        readers,
+        f"-c statement_timeout={max(busy_seconds, 30) * 1000} -c default_transaction_read_only=on"
+        " -c default_transaction_isolation=repeatable\\ read",
+    )
+
+
+def name_of(url: str) -> str:
+    """The address without its password, wherever in it that stands."""
+    shown = _parsed(url).set(drivername="postgresql").difference_update_query(SECRETS)
+    return shown.render_as_string(hide_password=True)
+
+
+def process_of(connection: Connection) -> int:
+    """The server process at the other end."""
+    driver = connection.connection.driver_connection
+    assert isinstance(driver, psycopg.Connection)
+    return driver.info.backend_pid
+
+
+def others(connection: Connection) -> int:
+    """Connections to this database that are Tapeline's and not this one."""
+    count: int = connection.execute(
+        text(
+            "select count(*) from pg_stat_activity where datname = current_database()"
+            " and application_name = :name and pid <> pg_backend_pid()"
+        ),
+        {"name": APPLICATION},
+    ).scalar_one()
+    return count
+
+
+def take_in(connection: Connection, table: Table, rows: Iterable[Sequence[object]]) -> None:
+    """Insert whole rows by COPY, several times as fast as statements."""
+    driver = connection.connection.driver_connection
+    assert isinstance(driver, psycopg.Connection)
+    names = sql.SQL(", ").join(sql.Identifier(column.name) for column in table.columns)
+    statement = sql.SQL("copy {} ({}) from stdin").format(sql.Identifier(table.name), names)
+    with driver.cursor() as cursor, cursor.copy(statement) as copy:
+        for row in rows:
+            copy.write_row(row)
+
+
+def lock_for_migration(connection: Connection) -> None:
+    """Held until the connection closes; other servers that start now wait here."""
+    # However long the first one takes: a reader's own patience is far shorter.
+    connection.execute(text("set statement_timeout = 0"))
+    connection.execute(text("select pg_advisory_lock(:lock)"), {"lock": MIGRATION_LOCK})
+
+
+def _parsed(url: str) -> URL:
+    try:
+        return make_url(url)
+    except (ArgumentError, ValueError):
+        # Not shown: what cannot be read may have a password anywhere.
+        raise InvalidSetting(
+            "database must be a URL such as postgresql://user:password@host:5432/name; characters"
+            " like @, / and : in the password are written as %40, %2F and %3A.",
+            field="database",
+        ) from None
+
+
+def _engine(url: str, connections: int, options: str) -> Engine:
+    parsed = _parsed(url).set(drivername="postgresql+psycopg")
+    engine = create_engine(
+        parsed.difference_update_query(["options"]),
+        pool_size=connections,
+        max_overflow=0,
+        connect_args={
+            # Ours come last and win; an operator's own, such as a search_path, stay.
+            "options": f"{parsed.query.get('options', '')} {options}".strip(),
+            "connect_timeout": 5,
+            "application_name": APPLICATION,
+            # A server that vanished without a word is noticed within seconds, not hours.
+            "keepalives_idle": 5,
+            "keepalives_interval": 2,
+            "keepalives_count": 3,
+            "tcp_user_timeout": 10_000,
+        },
+    )
+
+    @event.listens_for(engine, "connect")
+    def _(dbapi_connection: psycopg.Connection, _record: ConnectionPoolEntry) -> None:
+        # Server-side prepared statements break behind transaction-pooling proxies.
+        dbapi_connection.prepare_threshold = None
+
+    return engine
+
+
+class Claims:
+    """Names that this server holds for as long as one connection lives; the database itself gives
+    them free when the server is gone, also without a word."""
+
+    def __init__(self, url: str) -> None:
+        self._engine = _engine(url, 1, SOON_NOTICED)
+        self._names: set[str] = set()
+        self._connection: Connection | None = None
+        self._lock = threading.Lock()
+
+    def take(self, name: str) -> bool:
+        """Whether the name is ours now."""
+        with self._lock:
+            got = name in self._names or self._take(name)
+            if got:
+                self._names.add(name)
+            return got
+
+    def renew(self) -> None:
+        """The connection may have been lost, and the names with it."""
+        with self._lock:
+            if self._connection is not None and _is_there(self._connection):
+                return
+            self._drop()
+            for name in self._names:
+                if not self._take(name):
+                    log.error("name_taken_by_another_server", name=name)
+
+    def close(self) -> None:
+        with self._lock:
+            self._drop()
+            self._engine.dispose()
+
+    def _take(self, name: str) -> bool:
+        if self._connection is None:
+            made = self._engine.connect()
+            self._connection = made.execution_options(isolation_level="AUTOCOMMIT")
+        statement = text("select pg_try_advisory_lock(:space, hashtext(:name))")
+        values = {"space": CLAIM_LOCKS, "name": name}
+        return bool(self._connection.scalar(statement, values))
+
+    def _drop(self) -> None:
+        if self._connection is not None:
+            self._connection.invalidate()  # closed, not pooled: the locks go with it
+            self._connection.close()
+            self._connection = None
+
+
+def _is_there(connection: Connection) -> bool:
+    try:
+        return bool(connection.scalar(text("select 1")))
+    except failures.Failure:
+        return False
+
+
+class Listener:
+    """One connection that hears what other servers announce, in a thread of its own.
+
+    A connection that is lost is made anew; whoever listens is told of both, because what was said
+    meanwhile nobody heard.
+    """
+
+    def __init__(
+        self,
+        background: Background,
+        url: str,
+        channel: str,
+        on_words: Callable[[str], None],
+        on_change: Callable[[bool], None],
+    ) -> None:
+        self._engine = _engine(url, 1, "")
+        self._channel = channel
+        self._on_words = on_words
+        self._on_change = on_change
+        self._closing = threading.Event()
+        self._here, self._there = socket.socketpair()
+        self._work = background.thread(
+            "listener", self._turn, every=TRIED_AGAIN, within=WITHIN, interrupt=self._interrupt
+        )
+
+    def close(self) -> None:
+        """After its thread has ended with all other work."""
+        self._here.close()
+        self._there.close()
+
+    def _interrupt(self) -> None:
+        self._closing.set()
+        self._there.send(b".")
+
+    def _turn(self) -> None:
+        try:
+            self._listen()
+        finally:
+            self._on_change(False)
+            self._engine.dispose()
+
+    def _listen(self) -> None:
+        with self._engine.connect() as connection:
+            driver = connection.connection.driver_connection
+            assert isinstance(driver, psycopg.Connection)
+            driver.rollback()
+            driver.autocommit = True
+            driver.execute(f'listen "{self._channel}"')
+            self._on_change(True)
+            try:
+                self._hear(driver)
+            finally:
+                connection.invalidate()  # not for the pool: it listens, and may be broken
+
+    def _hear(self, driver: psycopg.Connection) -> None:
+        with selectors.DefaultSelector() as selector:
+            selector.register(driver.fileno(), selectors.EVENT_READ)
+            selector.register(self._here, selectors.EVENT_READ)
+            while not self._closing.is_set():
+                selector.select(HEARD_EVERY)
+                self._work.beat()
+                for one in driver.notifies(timeout=0):
+                    self._on_words(one.payload)

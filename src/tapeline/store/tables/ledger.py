@@ -1,0 +1,114 @@
+"""The tables of profit and loss: what the bookkeeper makes of a tape, and could make anew."""
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Double,
+    Index,
+    Integer,
+    LargeBinary,
+    SmallInteger,
+    String,
+    Table,
+    text,
+)
+
+from tapeline.store.tables.core import metadata
+
+
+def _of_tape() -> Column[int]:
+    return Column("tape", BigInteger, primary_key=True, nullable=False)
+
+
+# How far the books of a tape have come.
+ledgers = Table(
+    "ledgers",
+    metadata,
+    _of_tape(),
+    Column("version", BigInteger, nullable=False),  # rises with every change: who is late, sees it
+    Column("cursor", BigInteger, nullable=False),
+    Column("cut", Boolean, nullable=False),  # whether the cursor stands inside a page
+    Column("books", Integer, nullable=False),
+    Column("totals", LargeBinary, nullable=False),
+    Column("pending", LargeBinary, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+# One symbol of one tape, and its position after its last entry.
+books = Table(
+    "books",
+    metadata,
+    _of_tape(),
+    Column("book", Integer, primary_key=True),
+    Column("symbol", String, nullable=False),
+    Column("currency", String, nullable=False),  # empty: the model's own
+    Column("last_time", Double),
+    Column("last_tie", BigInteger),
+    Column("state", LargeBinary, nullable=False),
+    Index("uq_books_tape_symbol", "tape", "symbol", unique=True),
+    sqlite_with_rowid=False,
+)
+
+# Fills and marks in the order in which they count.
+entries = Table(
+    "entries",
+    metadata,
+    _of_tape(),
+    Column("book", Integer, primary_key=True),
+    Column("time", Double, primary_key=True),
+    Column("tie", BigInteger, primary_key=True),
+    Column("order_id", String),
+    Column("notice", SmallInteger),
+    Column("spec", LargeBinary, nullable=False),
+    Column("outcome", LargeBinary),
+    Column("state", LargeBinary),  # of some: the position after it, to start again from
+    Index(
+        "ix_entries_notice",
+        "tape",
+        "notice",
+        "time",
+        sqlite_where=text("notice IS NOT NULL"),
+        postgresql_where=text("notice IS NOT NULL"),
+    ),
+    sqlite_with_rowid=False,
+)
+
+# Where an order is entered. A table of its own: without statistics SQLite would rather read all
+# entries of a tape than use an index that begins as the primary key does.
+places = Table(
+    "places",
+    metadata,
+    _of_tape(),
+    Column("order_id", String, primary_key=True),
+    Column("book", Integer, nullable=False),
+    Column("time", Double, nullable=False),
+    Column("tie", BigInteger, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+# Profit and loss over time per currency, in stretches.
+curves = Table(
+    "curves",
+    metadata,
+    _of_tape(),
+    Column("currency", String, primary_key=True),
+    Column("time", Double, primary_key=True),
+    Column("tie", BigInteger, primary_key=True),
+    Column("content", LargeBinary, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+# What a stretch looks like from afar. By itself, so that a thousand of them lie close together.
+sketches = Table(
+    "sketches",
+    metadata,
+    _of_tape(),
+    Column("currency", String, primary_key=True),
+    Column("time", Double, primary_key=True),
+    Column("tie", BigInteger, primary_key=True),
+    Column("count", Integer, nullable=False),
+    Column("total", Double, nullable=False),
+    Column("sketch", LargeBinary, nullable=False),
+    sqlite_with_rowid=False,
+)

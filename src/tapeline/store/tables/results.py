@@ -1,0 +1,55 @@
+"""The tables of what is computed from the tape: reports of backtests, and what was tried."""
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Double,
+    Integer,
+    LargeBinary,
+    SmallInteger,
+    String,
+    Table,
+)
+
+from tapeline.store.tables.core import metadata
+
+# By the upload it was made from: a replaced result has another, and gets a report of its own.
+reports = Table(
+    "reports",
+    metadata,
+    Column("upload", String, primary_key=True),
+    Column("version", Integer, nullable=False),  # of the formulas; an older one is made anew
+    Column("made_at", Double, nullable=False),
+    Column("brief", LargeBinary, nullable=False),  # what a list of backtests shows
+    Column("content", LargeBinary, nullable=False),
+)
+
+report_pieces = Table(
+    "report_pieces",
+    metadata,
+    Column("upload", String, primary_key=True),
+    Column("name", String, primary_key=True),
+    Column("level", SmallInteger, primary_key=True),
+    Column("piece", Integer, primary_key=True),
+    Column("content", LargeBinary, nullable=False),
+)
+
+# One row per backtest that ever had a result: deleting a backtest does not undo the trying.
+trials = Table(
+    "trials",
+    metadata,
+    Column("tape", BigInteger, primary_key=True),
+    Column("backtest", BigInteger, primary_key=True),
+    Column("sharpe", Double),  # per period
+    Column("periods_per_year", Integer),
+)
+
+# Uploads that no backtest shows: still being staged, replaced, or of a deleted backtest. Their
+# pieces go some at a time, unless an event takes them out of here before that.
+discards = Table(
+    "discards",
+    metadata,
+    Column("upload", String, primary_key=True),
+    Column("tape", BigInteger, nullable=False, server_default="0", index=True),
+    Column("after", Double, nullable=False, server_default="0", index=True),
+)

@@ -1,0 +1,105 @@
+"""The tables of what is uploaded and run: versions, runs, what they used, and secrets."""
+
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    Column,
+    Double,
+    ForeignKey,
+    Index,
+    Integer,
+    String,
+    Table,
+    Text,
+)
+
+from tapeline.store.tables.core import metadata, owned_by
+
+versions = Table(
+    "versions",
+    metadata,
+    Column("id", String, primary_key=True),
+    owned_by("model"),
+    Column("number", Integer, nullable=False),
+    Column("description", Text, nullable=False),
+    Column("archive", String, nullable=False),  # the name of its blob: the hash of the zip
+    Column("content", String),  # the digest of what it holds; null before it was kept
+    Column("size", BigInteger, nullable=False),
+    Column("manifest", JSON, nullable=False),
+    Column("plan", String, nullable=False),
+    Column("python_version", String, nullable=False),
+    Column("lock", Text),  # what its requirements meant when they were first installed
+    Column("created_at", Double, nullable=False),
+    Column("created_by", String, nullable=False),
+    Index("uq_versions_model_id_number", "model_id", "number", unique=True),
+    Index(None, "archive"),
+)
+
+# Versions that people published as starter models, for everybody of the installation.
+published_starters = Table(
+    "published_starters",
+    metadata,
+    Column("name", String, primary_key=True),
+    owned_by("model"),
+    owned_by("version"),
+    Column("published_at", Double, nullable=False),
+    Column("published_by", String, nullable=False),
+    Index(None, "model_id"),
+    Index(None, "version_id"),
+)
+
+# What somebody desired to run, and what became of it.
+runs = Table(
+    "runs",
+    metadata,
+    Column("id", String, primary_key=True),
+    owned_by("model"),
+    Column("version_id", String, ForeignKey("versions.id", ondelete="CASCADE"), nullable=False),
+    Column("kind", String, nullable=False),
+    Column("state", String, nullable=False),
+    Column("desired", String, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("plan", String, nullable=False),
+    Column("memory_mb", Integer, nullable=False),
+    Column("cpu_milli", Integer, nullable=False),
+    Column("python_version", String, nullable=False),
+    Column("backtest_id", String),
+    Column("arguments", JSON),
+    Column("description", Text, nullable=False),
+    Column("schedule", String),
+    Column("due_at", Double),
+    Column("host", String),  # whose engine runs it; nobody else can know that it is gone
+    Column("fence", BigInteger),
+    Column("launches", Integer, nullable=False),  # shims started for it
+    Column("restarts", Integer, nullable=False),
+    Column("exit_code", Integer),
+    Column("confinement", String, nullable=False),  # how it was kept in its place
+    Column("journal", BigInteger, nullable=False),  # how far its output is on the tape
+    Column("refused", Integer, nullable=False),  # events that came after it was superseded
+    Column("created_at", Double, nullable=False),
+    Column("created_by", String, nullable=False),
+    Column("started_at", Double),
+    Column("ended_at", Double),
+    Index(None, "model_id", "created_at"),
+    Index(None, "ended_at"),
+    Index(None, "backtest_id"),
+)
+
+samples = Table(
+    "samples",
+    metadata,
+    owned_by("run", primary_key=True),
+    Column("at", Double, primary_key=True),
+    Column("memory", BigInteger, nullable=False),  # bytes
+    Column("cpu", Double, nullable=False),  # cores, on average since the sample before
+    Index(None, "at"),
+)
+
+secrets = Table(
+    "secrets",
+    metadata,
+    owned_by("model", primary_key=True),
+    Column("name", String, primary_key=True),
+    Column("value", Text, nullable=False),  # sealed
+    Column("changed_at", Double, nullable=False),
+)

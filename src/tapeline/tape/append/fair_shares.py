@@ -1,0 +1,51 @@
+"""How much of a turn each key gets: all of it while it is alone, a share while others write too.
+
+Without shares, whoever sends most decides how long a commit takes, and everybody waits for two:
+for the one that is under way, and for their own.
+"""
+
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+from tapeline.tape.events.event import Submission
+
+SHARE = 16 * 1024  # bytes of one key in one turn, but at least one submission
+LASTING = 1.0  # seconds for which keys that met count as writing together
+COST_OF_EVENT = 200  # bytes beside its body
+
+Waiting = tuple[Submission, Any]
+
+
+class Shares:
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._together_until = 0.0
+
+    def portion(self, waiting: deque[Waiting], most: int) -> list[Waiting]:
+        """What goes into the next turn; the rest keeps its order. At most so many events, and the
+        submission that reaches that number."""
+        together = self._clock() < self._together_until
+        taken, later, events = list[Waiting](), list[Waiting](), 0
+        sizes: dict[str | None, int] = {}
+        full: set[str | None] = set()
+        while waiting and events < most and len(later) < most:
+            one = waiting.popleft()
+            key = one[0].key_id
+            if key in full:
+                later.append(one)
+                continue
+            taken.append(one)
+            events += len(one[0].events)
+            sizes[key] = sizes.get(key, 0) + (_size(one[0]) if together else 0)
+            if sizes[key] >= SHARE:
+                full.add(key)
+        if len(sizes) > 1:
+            self._together_until = self._clock() + LASTING
+        waiting.extendleft(reversed(later))
+        return taken
+
+
+def _size(submission: Submission) -> int:
+    return sum(COST_OF_EVENT + len(event.body) for event in submission.events)

@@ -1,0 +1,212 @@
+"""What people see of a tape, kept current in the transaction that appends to it.
+
+One `Fold` is one tape in one group of events: it reads what the group touches once, takes the
+events in their order, and writes what changed once.
+"""
+
+from typing import Any
+
+import msgspec
+from sqlalchemy import Connection, insert, select, update
+
+from tapeline.store import bulk
+from tapeline.store.tables.tape import backtests, orders, states, used
+from tapeline.tape.backtest_results import result_pieces
+from tapeline.tape.events import kinds
+from tapeline.tape.events.event import Event
+from tapeline.tape.events.kinds import Kind
+from tapeline.tape.orders import (
+    OrderState,
+    Part,
+    fingerprint,
+    is_retry,
+    take_post,
+    take_update,
+)
+
+# Kinds whose newest body is all there is to know, and the name it is kept under.
+LATEST = {
+    kinds.SCREENER_RESULT: "screener",
+    kinds.SET_PNL: "pnl",
+    kinds.AUTO_PNL: "auto_pnl",
+}
+MERGED = {kinds.LIFECYCLE: "lifecycle", kinds.SET_CUSTOM_METRIC: "metrics"}
+
+_ORDERS = "select id, state from orders where tape = ? and id in ({})"
+_state = msgspec.json.Decoder(OrderState)
+_encode = msgspec.json.Encoder().encode
+
+
+class Fold:
+    def __init__(
+        self, connection: Connection, tape: int, events: list[Event], touched: set[Kind]
+    ) -> None:
+        self._connection = connection
+        self._tape = tape
+        self._orders = self._read_orders(events) if touched & kinds.ABOUT_ORDERS else {}
+        self._states = self._read_states(events) if touched & MERGED.keys() else {}
+        self._backtests = self._read_backtests(events) if touched & kinds.OF_BACKTESTS else {}
+        self._changed_orders: dict[str, OrderState] = {}
+        self._changed_states: dict[str, bytes] = {}
+        self._used: list[tuple[int, str, str, int]] = []
+        self.staged = 0
+        """Bytes of results that became visible, less those that they replaced."""
+
+    def take(self, event: Event, seq: int) -> int | None:
+        """Where on the tape the event is read; None for a retry, which changes nothing at all."""
+        kind = event.kind
+        if kind in kinds.PLAIN:
+            return kind.channel
+        if kind in kinds.ABOUT_ORDERS:
+            return kind.channel if self._take_order(event, seq) else None
+        self._take_in(event, seq)
+        if kind is kinds.BACKTEST_LOG and event.backtest_id is not None:
+            return kinds.CHANNELS_OF_BACKTESTS + self._backtests[event.backtest_id]
+        return kind.channel
+
+    def write(self) -> None:
+        bulk.insert(
+            self._connection,
+            orders,
+            ("tape", "id", "seq", "symbol", "side", "time", "received_at", "state"),
+            [self._row(order_id, state) for order_id, state in self._changed_orders.items()],
+            replace=("seq", "symbol", "side", "time", "received_at", "state"),
+        )
+        bulk.insert(
+            self._connection,
+            states,
+            ("tape", "name", "value"),
+            [(self._tape, name, value) for name, value in self._changed_states.items()],
+            replace=("value",),
+        )
+        # The first mention counts; a later one changes nothing, so it writes its own name again.
+        bulk.insert(
+            self._connection, used, ("tape", "what", "name", "seq"), self._used, replace=("name",)
+        )
+
+    def _take_in(self, event: Event, seq: int) -> None:
+        kind = event.kind
+        if kind in LATEST:
+            self._set_state(
+                LATEST[kind],
+                {**event.fields, "time": event.time, "received_at": event.received_at, "seq": seq},
+            )
+        elif kind in MERGED:
+            self._merge_state(event)
+        elif kind is kinds.USED_SYMBOL:
+            self._used.append((self._tape, "symbol", event.fields["symbol"], seq))
+        elif kind is kinds.USED_EXCHANGE:
+            self._used.append((self._tape, "exchange", event.fields["exchange"], seq))
+        elif kind in kinds.OF_BACKTESTS:
+            self._take_backtest(event, seq)
+
+    def _take_order(self, event: Event, seq: int) -> bool:
+        """False for an order that came before, word for word."""
+        kind, fields, order_id = event.kind, event.fields, event.fields["id"]
+        state = self._orders.get(order_id)
+        if state is None:
+            state = self._orders[order_id] = OrderState()
+        if kind in kinds.ORDERS:
+            post = fingerprint(kind.name, event.body)
+            if is_retry(state, post):
+                return False
+            take_post(state, Part(event.time, seq, kind.name, fields, post))
+            state.received_at = state.received_at or event.received_at
+        else:
+            take_update(state, fields, event.time, seq)
+        self._changed_orders[order_id] = state
+        return True
+
+    def _row(self, order_id: str, state: OrderState) -> tuple[Any, ...]:
+        return (
+            self._tape,
+            order_id,
+            state.first_seq,
+            _filtered(state, "symbol"),
+            _filtered(state, "side"),
+            state.base.time if state.base else None,
+            state.received_at,
+            _encode(state),
+        )
+
+    def _merge_state(self, event: Event) -> None:
+        name = MERGED[event.kind]
+        known = self._states.get(name) or {}
+        new = event.fields if event.kind is kinds.LIFECYCLE else event.fields["metrics"]
+        self._set_state(name, {**known, **new})
+
+    def _set_state(self, name: str, value: dict[str, Any]) -> None:
+        self._states[name] = value
+        self._changed_states[name] = _encode(value)
+
+    def _take_backtest(self, event: Event, seq: int) -> None:
+        if event.kind is kinds.BACKTEST_LOG or event.backtest_id is None:
+            return
+        number = self._backtests[event.backtest_id]
+        if event.kind is kinds.BACKTEST_STATUS:
+            changes: dict[str, Any] = {"status": event.body}
+        else:
+            old = self._connection.scalar(
+                select(backtests.c.upload).where(backtests.c.no == number)
+            )
+            if old is not None:
+                self.staged -= result_pieces.size(self._connection, old)
+                result_pieces.put_off(self._connection, self._tape, old, 0.0)
+            if event.upload is not None:
+                self.staged += result_pieces.size(self._connection, event.upload)
+                result_pieces.show(self._connection, event.upload)
+            changes = {"result": event.body, "result_seq": seq, "upload": event.upload}
+        self._connection.execute(
+            update(backtests).where(backtests.c.no == number).values(**changes)
+        )
+
+    def _read_orders(self, events: list[Event]) -> dict[str, OrderState]:
+        ids = {one.fields["id"] for one in events if one.kind in kinds.ABOUT_ORDERS}
+        found: dict[str, OrderState] = {}
+        for some in _portions(sorted(ids)):
+            query = _ORDERS.format(bulk.marks(len(some)))
+            rows = bulk.fetch(self._connection, query, [self._tape, *some])
+            found.update((order_id, _state.decode(state)) for order_id, state in rows)
+        return found
+
+    def _read_states(self, events: list[Event]) -> dict[str, dict[str, Any]]:
+        names = {MERGED[one.kind] for one in events if one.kind in MERGED}
+        if not names:
+            return {}
+        query = select(states.c.name, states.c.value).where(
+            states.c.tape == self._tape, states.c.name.in_(names)
+        )
+        return {row.name: msgspec.json.decode(row.value) for row in self._connection.execute(query)}
+
+    def _read_backtests(self, events: list[Event]) -> dict[str, int]:
+        """The numbers of the backtests that a group speaks of; new ones are made here."""
+        mentioned = {one.backtest_id: one for one in events if one.kind in kinds.OF_BACKTESTS}
+        if not mentioned:
+            return {}
+        query = select(backtests.c.id, backtests.c.no).where(
+            backtests.c.tape == self._tape, backtests.c.id.in_(list(mentioned))
+        )
+        numbers: dict[str, int] = {row.id: row.no for row in self._connection.execute(query)}
+        for backtest_id, event in mentioned.items():
+            if backtest_id is not None and backtest_id not in numbers:
+                row = insert(backtests).values(
+                    tape=self._tape, id=backtest_id, created_at=event.received_at
+                )
+                numbers[backtest_id] = self._connection.scalar(row.returning(backtests.c.no))
+        return numbers
+
+
+def _filtered(state: OrderState, key: str) -> str | None:
+    """What an order is found by. An update may say anything; only a text can be asked for."""
+    if state.base is None:
+        return None
+    change = state.changes.get(key)
+    value = state.base.body[key] if change is None else change.value
+    if not isinstance(value, str) or "\0" in value:
+        return None
+    return value.lower() if key == "side" else value
+
+
+def _portions(names: list[str], size: int = 500) -> list[list[str]]:
+    """SQLite takes a bounded number of parameters in one statement."""
+    return [names[start : start + size] for start in range(0, len(names), size)]

@@ -1,0 +1,193 @@
+"""Where events wait for the writer: whatever gathers while it commits goes into its next turn.
+
+A lone event waits for nobody. An answered event is durable; a refused one left nothing behind. Each
+is answered once, whatever becomes of its turn: refused, never begun, broken off, or hanging.
+"""
+
+import asyncio
+import threading
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future
+from functools import partial
+
+from sqlalchemy import Connection
+
+from tapeline.errors import StoreBusy, StoreUnavailable
+from tapeline.logs import Log
+from tapeline.store import facts
+from tapeline.store.store import ANSWERED_WITHIN
+from tapeline.store.writer import UNKNOWN, Writer
+from tapeline.tape.append.appending import Appended, Appender
+from tapeline.tape.append.fair_shares import Shares
+from tapeline.tape.append.watchers import Watchers
+from tapeline.tape.events.event import Submission
+
+log = Log(__name__)
+
+TURN = 5_000  # events in one turn, so that the first of them does not wait for too many others
+
+Settle = Callable[[BaseException | None], None]
+"""Told once, on the event loop: None when the events are durable, else why none of them is."""
+
+Waiting = tuple[Submission, Settle]
+Outcome = tuple[Submission, Settle, BaseException | None]
+
+
+class _Turn:
+    """One job of the writer. It takes what is waiting when it begins, and the same again when it
+    is tried again."""
+
+    def __init__(self, inbox: "Inbox", loop: asyncio.AbstractEventLoop) -> None:
+        self.loop = loop
+        self.taken: list[Waiting] | None = None
+        """None until the writer has begun it."""
+        self.is_over = False
+        """Whether everybody it concerns is answered."""
+        self.overdue: asyncio.TimerHandle | None = None
+        self._inbox = inbox
+
+    def run(self, connection: Connection) -> tuple[list[Outcome], list[Appended]]:
+        taken = self._inbox.take(self)
+        submissions = [submission for submission, _ in taken]
+        if not any(submission.events for submission in submissions):
+            self._inbox.prove_writable(connection)
+        refusals, appended = self._inbox.appender.append(connection, submissions)
+        return [(*one, why) for one, why in zip(taken, refusals, strict=True)], appended
+
+
+class _Undone(Exception):
+    """A turn without events: it could write, and what it wrote is taken back."""
+
+
+class Inbox:
+    def __init__(
+        self, writer: Writer, appender: Appender, watchers: Watchers, capacity: int
+    ) -> None:
+        self.appender = appender
+        self._writer = writer
+        self._watchers = watchers
+        self._capacity = capacity
+        self._waiting: deque[Waiting] = deque()
+        self._shares = Shares()
+        self._size = 0
+        self._asked: asyncio.AbstractEventLoop | None = None
+        """The loop that asked for a turn which has not begun yet."""
+        # Between the writer, which takes, and the loop, which may give up waiting for it.
+        self._taking = threading.Lock()
+
+    async def store(self, submission: Submission) -> None:
+        """Return when the events are durable; raise when they are not, and then none of them is.
+        A submission without events goes the same way and stores nothing."""
+        answer: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.put(submission, partial(_resolve, answer))
+        await answer
+
+    def put(self, submission: Submission, settle: Settle) -> None:
+        """The same for who cannot wait here: `settle` is told."""
+        if self._size and self._size + len(submission.events) > self._capacity:
+            raise StoreBusy
+        if self._asked is None or self._asked.is_closed():
+            # Not before the others that have arrived in this same moment stand in line too.
+            loop = asyncio.get_running_loop()
+            loop.call_soon(self._ask, loop)
+            self._asked = loop
+        self._waiting.append((submission, settle))
+        self._size += len(submission.events)
+
+    def take(self, turn: _Turn) -> list[Waiting]:
+        """Called by the writer when it begins a turn. Whatever comes later asks for another."""
+        with self._taking:
+            if turn.is_over:  # they were told that nothing was stored
+                return []
+            if turn.taken is None:
+                # Before taking, never after: an event that comes in between would wait in vain.
+                self._asked = None
+                turn.taken = self._shares.portion(self._waiting, TURN)
+            return turn.taken
+
+    def prove_writable(self, connection: Connection) -> None:
+        """What asks only whether events could be stored leaves nothing behind. After an outage the
+        writer's own commit is the proof: before it, nobody knows whether the disk has room."""
+        if not self._writer.is_failing:
+            facts.prove_writable(connection)
+            raise _Undone
+
+    def _ask(self, loop: asyncio.AbstractEventLoop) -> None:
+        turn, self._asked = _Turn(self, loop), loop
+        try:
+            done = self._writer.submit(turn.run)
+        except Exception as error:  # noqa: BLE001 - whatever it is, those who wait are told
+            self._fail(turn, error)
+            return
+        turn.overdue = loop.call_later(ANSWERED_WITHIN, self._give_up, turn, done)
+        done.add_done_callback(partial(self._done, turn))
+
+    def _done(self, turn: _Turn, future: "Future[tuple[list[Outcome], list[Appended]]]") -> None:
+        """In the writer's thread, after the commit: those who wait come before those who watch."""
+        failure = StoreUnavailable() if future.cancelled() else future.exception()
+        if failure is not None:
+            _on_its_loop(turn, partial(self._fail, turn, failure))
+            return
+        outcomes, appended = future.result()
+        _on_its_loop(turn, partial(self._settle, turn, outcomes))
+        for one in appended:
+            if self._watchers.are_there(one.model_id):
+                self._watchers.tell(one.model_id, one.records)
+
+    def _give_up(self, turn: _Turn, future: "Future[object]") -> None:
+        """The store hangs, and nobody waits any longer for it."""
+        if not future.cancel():  # else `_done` has been told
+            self._fail(turn, StoreUnavailable(UNKNOWN))
+
+    def _fail(self, turn: _Turn, failure: BaseException) -> None:
+        """Tell those whom it took; or all who wait, if it never began, for then nor did they."""
+        with self._taking:
+            if turn.is_over:
+                return
+            turn.is_over = True
+            concerned, why = turn.taken, None if isinstance(failure, _Undone) else failure
+            if concerned is None:
+                self._asked = None
+                concerned = [self._waiting.popleft() for _ in range(len(self._waiting))]
+                why = StoreUnavailable() if isinstance(failure, StoreUnavailable) else failure
+        self._answer(turn, [(*one, why) for one in concerned])
+
+    def _settle(self, turn: _Turn, outcomes: list[Outcome]) -> None:
+        if not turn.is_over:  # else they have been told already that nobody knows
+            turn.is_over = True
+            self._answer(turn, outcomes)
+
+    def _answer(self, turn: _Turn, outcomes: list[Outcome]) -> None:
+        for submission, settle, failure in outcomes:
+            self._size -= len(submission.events)
+            _tell(settle, failure)
+        if turn.loop.is_closed():
+            return
+        if turn.overdue is not None:
+            turn.overdue.cancel()
+        if self._waiting and self._asked is None:
+            self._ask(turn.loop)
+
+
+def _on_its_loop(turn: _Turn, finish: Callable[[], None]) -> None:
+    try:
+        turn.loop.call_soon_threadsafe(finish)
+    except RuntimeError:  # it has ended, and those who waited with it: only the books are kept
+        finish()
+
+
+def _tell(settle: Settle, failure: BaseException | None) -> None:
+    try:
+        settle(failure)
+    except Exception as error:  # whoever is told may fall over; others wait too
+        log.error("bug", exc_info=error)
+
+
+def _resolve(answer: "asyncio.Future[None]", failure: BaseException | None) -> None:
+    if answer.done():
+        return  # the client went away; what it sent is stored all the same
+    if failure is None:
+        answer.set_result(None)
+    else:
+        answer.set_exception(failure)

@@ -1,0 +1,129 @@
+"""Live streams: whoever watches a model gets what was committed, and never slows who commits it.
+
+The writer leaves each group of records here once. A watcher takes them at its own pace; one that
+falls too far behind is told so and reads the tape instead.
+"""
+
+import asyncio
+import threading
+from collections import defaultdict, deque
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from tapeline.tape.events.stored_event import StoredEvent
+
+KEPT = 10_000  # records that a slow watcher may be behind before it has to read the tape
+
+
+@dataclass(eq=False)
+class News:
+    """One group of records, the same for all who watch."""
+
+    model_id: str
+    records: list[StoredEvent]
+    written: bytes | None = None
+    """How a stream writes them: the first that does spares all others the work."""
+
+
+@dataclass(eq=False)
+class Watcher:
+    """One open stream, of one model or of several."""
+
+    loop: asyncio.AbstractEventLoop
+    news: deque[News] = field(default_factory=deque)
+    is_behind: bool = False
+    woken: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def take(self) -> list[News]:
+        """All that is new; the event is cleared first, so that nothing slips in between."""
+        self.woken.clear()
+        taken = []
+        while self.news:
+            taken.append(self.news.popleft())
+        return taken
+
+
+class Watchers:
+    """Who watches what, in this process."""
+
+    def __init__(self) -> None:
+        self._by_model: dict[str, set[Watcher]] = defaultdict(set)
+        # Reentrant: a signal may close us in the very thread that is joining or leaving.
+        self._lock = threading.RLock()
+        self.closed = False
+        self.hears_others = True
+        """Whether we are told of what other servers write; else streams have to look."""
+
+    def join(self, *model_ids: str) -> Watcher:
+        watcher = Watcher(asyncio.get_running_loop())
+        self.follow(watcher, *model_ids)
+        return watcher
+
+    def follow(self, watcher: Watcher, *model_ids: str) -> None:
+        """Watch these too."""
+        with self._lock:
+            for model_id in model_ids:
+                self._by_model[model_id].add(watcher)
+
+    def leave(self, watcher: Watcher, *model_ids: str) -> None:
+        with self._lock:
+            for model_id in model_ids:
+                self._by_model[model_id].discard(watcher)
+                if not self._by_model[model_id]:
+                    del self._by_model[model_id]
+
+    def are_there(self, model_id: str) -> bool:
+        """Without the lock: whoever joins just now reads what it misses from the tape."""
+        return model_id in self._by_model
+
+    def tell(self, model_id: str, records: list[StoredEvent]) -> None:
+        """Called by the writer's thread after the commit."""
+        with self._lock:
+            watchers = list(self._by_model.get(model_id, ()))
+        news, by_loop = News(model_id, records), defaultdict(list)
+        for watcher in watchers:
+            if sum(len(one.records) for one in list(watcher.news)) + len(records) > KEPT:
+                watcher.is_behind = True
+                watcher.news.clear()
+            else:
+                watcher.news.append(news)
+            by_loop[watcher.loop].append(watcher)
+        # One call wakes all: each call costs the writer more than what it has to say.
+        for loop, some in by_loop.items():
+            with suppress(RuntimeError):  # the loop has ended, and they with it
+                loop.call_soon_threadsafe(_wake, some)
+
+    def tell_of_others(self, model_ids: Iterable[str]) -> None:
+        """Another server wrote to these tapes: whoever watches them reads there."""
+        with self._lock:
+            some = [one for name in model_ids for one in self._by_model.get(name, ())]
+        _look(some)
+
+    def hear_others(self, hears: bool) -> None:
+        """What was written while nobody listened is found by looking."""
+        self.hears_others = hears
+        _look(self._everyone())
+
+    def close(self) -> None:
+        """Wake everybody, so that streams notice that the service ends."""
+        self.closed = True
+        for watcher in self._everyone():
+            with suppress(RuntimeError):
+                watcher.loop.call_soon_threadsafe(watcher.woken.set)
+
+    def _everyone(self) -> list[Watcher]:
+        with self._lock:
+            return [one for some in self._by_model.values() for one in some]
+
+
+def _look(watchers: list[Watcher]) -> None:
+    for watcher in watchers:
+        watcher.is_behind = True
+        with suppress(RuntimeError):  # its loop has ended, and it with it
+            watcher.loop.call_soon_threadsafe(watcher.woken.set)
+
+
+def _wake(watchers: list[Watcher]) -> None:
+    for watcher in watchers:
+        watcher.woken.set()

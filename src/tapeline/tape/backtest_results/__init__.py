@@ -1,0 +1,1 @@
+"""Results of backtests: checked, cut into pieces, staged, and read by index."""

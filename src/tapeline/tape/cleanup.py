@@ -1,0 +1,146 @@
+"""Clearing what deleted models and crashes left: in small portions between others' writes.
+
+Deleting a model removes its row, and nobody finds its tape any more. What is on the tape may be
+millions of events, so they go a few thousand at a time; `store/belongings.py` lists what all goes.
+"""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Table, delete, func, literal, select, tuple_
+
+from tapeline.background import Background, Work
+from tapeline.errors import Unavailable
+from tapeline.logs import Log
+from tapeline.store import belongings
+from tapeline.store.store import Store
+from tapeline.store.tables.core import answers, models
+from tapeline.store.tables.results import discards
+from tapeline.store.tables.tape import backtests, tapes
+
+log = Log(__name__)
+
+PORTION, PORTION_BYTES = 2_000, 2_000_000  # rows in one write, and bytes of events
+LOOKED_EVERY, WITHIN = 5.0, 60.0  # seconds
+
+
+def keep_clearing(background: Background, store: Store) -> None:
+    """Beside the service. Any server may delete a model, so each looks for itself."""
+
+    async def turn() -> None:
+        await clear(store, work)
+        await clear_discards(store, time.time(), work)
+
+    work = background.loop("clearing", turn, every=LOOKED_EVERY, within=WITHIN)
+
+
+async def clear(store: Store, work: Work | None = None) -> int:
+    """Clear every tape whose model is gone; how many there were."""
+    cleared, tape = 0, 0
+    while (found := await store.read(next_orphan, tape)) is not None:
+        tape = found
+        cleared += await _clear_one(store, work, f"tape {tape}", clear_some, tape)
+    return cleared
+
+
+async def clear_discards(store: Store, now: float, work: Work | None = None) -> int:
+    """Clear every upload that no backtest shows and nobody stages any more."""
+    cleared, upload = 0, ""
+    while (found := await store.read(next_discard, upload, now)) is not None:
+        upload = found
+        cleared += await _clear_one(store, work, f"upload {upload}", clear_discard, upload, now)
+    return cleared
+
+
+async def _clear_one(
+    store: Store, work: Work | None, about: str, clear_portion: Callable[..., bool], *args: Any
+) -> bool:
+    try:
+        while await store.write(clear_portion, *args):
+            if work:
+                work.beat()
+    except Unavailable:
+        raise
+    except Exception as error:
+        if not work:
+            raise
+        work.note(error, about)  # the others are cleared all the same
+        return False
+    log.info("cleared", what=about)
+    return True
+
+
+def next_orphan(connection: Connection, after: int = 0) -> int | None:
+    number: int | None = connection.scalar(
+        select(tapes.c.no)
+        .outerjoin(models, models.c.id == tapes.c.model_id)
+        .where(models.c.id.is_(None), tapes.c.no > after)
+        .order_by(tapes.c.no)
+        .limit(1)
+    )
+    return number
+
+
+def next_discard(connection: Connection, after: str, now: float) -> str | None:
+    due = select(discards.c.upload).where(discards.c.after <= now, discards.c.upload > after)
+    upload: str | None = connection.scalar(due.order_by(discards.c.upload).limit(1))
+    return upload
+
+
+def clear_some(connection: Connection, tape: int) -> bool:
+    """Clear a portion of what is left of a tape without a model; whether there may be more."""
+    # Locked: whoever is writing about it ends first, and whoever comes later finds it gone.
+    mine = select(tapes.c.no).where(tapes.c.no == tape).with_for_update()
+    if connection.execute(mine).first() is None:
+        return False
+    upload = connection.scalar(_uploads_of(tape))
+    if upload is not None:
+        return _clear_upload(connection, upload) or True
+    for table in belongings.ON_THE_TAPE:
+        if _clear_portion(connection, table, table.c.tape == tape):
+            return True
+    connection.execute(delete(answers).where(answers.c.scope == belongings.scope_of(tape)))
+    connection.execute(delete(tapes).where(tapes.c.no == tape))
+    return False
+
+
+def clear_discard(connection: Connection, upload: str, now: float) -> bool:
+    """The same for an upload that is still nobody's."""
+    mine = select(discards.c.upload).where(discards.c.upload == upload, discards.c.after <= now)
+    if connection.execute(mine.with_for_update()).first() is None:
+        return False
+    return _clear_upload(connection, upload)
+
+
+def _uploads_of(tape: int) -> Any:
+    shown = select(backtests.c.upload).where(
+        backtests.c.tape == tape, backtests.c.upload.is_not(None)
+    )
+    return shown.union_all(select(discards.c.upload).where(discards.c.tape == tape)).limit(1)
+
+
+def _clear_upload(connection: Connection, upload: str) -> bool:
+    for table in belongings.OF_UPLOADS:
+        if _clear_portion(connection, table, table.c.upload == upload):
+            return True
+    # Whose tape is cleared shows nothing any more; a backtest that stands has another upload.
+    connection.execute(backtests.update().where(backtests.c.upload == upload).values(upload=None))
+    return False
+
+
+def _clear_portion(connection: Connection, table: Table, here: ColumnElement[bool]) -> bool:
+    """Delete some rows, the first by their keys; whether there were any."""
+    keys = list(table.primary_key)
+    size = func.length(table.c.content) if "content" in table.c else literal(0)
+    rows = connection.execute(select(*keys, size).where(here).order_by(*keys).limit(PORTION)).all()
+    if not rows:
+        return False
+    last, cleared = rows[0], 0
+    for row in rows:
+        cleared += row[-1]
+        if cleared > PORTION_BYTES:
+            break
+        last = row
+    connection.execute(delete(table).where(here, tuple_(*keys) <= tuple_(*last[:-1])))
+    return True

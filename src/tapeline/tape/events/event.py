@@ -1,0 +1,30 @@
+"""One event on its way to the tape, and what it becomes there."""
+
+from typing import Any
+
+import msgspec
+
+from tapeline.tape.events.kinds import Kind
+
+
+class Event(msgspec.Struct, gc=False):  # nothing in it refers to it
+    tape: int
+    kind: Kind
+    fields: dict[str, Any]
+    """The body as its reader left it: what the fold needs."""
+    body: bytes
+    """The same as JSON: what the tape keeps and the chain commits to."""
+    time: float
+    received_at: float
+    run_id: str | None = None
+    backtest_id: str | None = None
+    upload: str | None = None
+    """Where the long lists of a backtest's result wait to be made visible."""
+
+
+class Submission(msgspec.Struct, frozen=True):
+    """Events of one request: all of them are stored, or none."""
+
+    events: list[Event]
+    key_id: str | None
+    """The key they came with; None for what the platform itself writes."""

@@ -1,0 +1,91 @@
+"""Every kind of event in one table: its number on the tape, its addresses, who reads its body."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from tapeline.tape.events import bodies
+
+CHANNELS_OF_BACKTESTS = 1_000
+"""Lines of a backtest are read by themselves: its number from here on is their channel."""
+
+Reader = Callable[[Mapping[str, Any], bool], dict[str, Any]]
+
+
+@dataclass(frozen=True, eq=False)  # one of each: compared by identity, on the hot path
+class Kind:
+    number: int
+    """How the tape stores it. Never reused, never renumbered."""
+    name: str
+    """How people and exports read it."""
+    read: Reader
+    free: bool = False
+    """Whether the body may hold anything, so that its depth must be checked."""
+    is_vital: bool = False
+    """What was traded, and whether the model lives: never refused for a quota."""
+
+    @cached_property
+    def channel(self) -> int:
+        """Where on the tape it is read: all orders together, everything else by its kind."""
+        return 5 if 5 <= self.number <= 9 else self.number
+
+
+LIFECYCLE = Kind(1, "lifecycle", bodies.lifecycle, is_vital=True)
+USED_SYMBOL = Kind(2, "used-symbol", bodies.used_symbol)
+USED_EXCHANGE = Kind(3, "used-exchange", bodies.used_exchange)
+EVENT = Kind(4, "event", bodies.generic, free=True)
+SPOT_MARKET = Kind(5, "spot-market", bodies.market_order, free=True, is_vital=True)
+SPOT_LIMIT = Kind(6, "spot-limit", bodies.limit_order, free=True, is_vital=True)
+SPOT_STOP = Kind(7, "spot-stop", bodies.stop_order, free=True, is_vital=True)
+UPDATE_TRADE = Kind(8, "update-trade", bodies.update_trade, free=True, is_vital=True)
+UPDATE_ANNOTATION = Kind(9, "update-annotation", bodies.update_annotation, is_vital=True)
+SCREENER_RESULT = Kind(10, "screener-result", bodies.screener_result)
+LOG = Kind(11, "log", bodies.log)
+SET_PNL = Kind(12, "set-pnl", bodies.set_pnl)
+SET_CUSTOM_METRIC = Kind(13, "set-custom-metric", bodies.set_custom_metric, free=True)
+AUTO_PNL = Kind(14, "auto-pnl", bodies.auto_pnl)
+BACKTEST_LOG = Kind(15, "backtest-log", bodies.backtest_log)
+BACKTEST_STATUS = Kind(16, "backtest-status", bodies.backtest_status)
+BACKTEST_RESULT = Kind(17, "backtest-result", bodies.backtest_result_header)
+MARK_PRICE = Kind(18, "mark-price", bodies.mark_price)
+
+KINDS = (
+    LIFECYCLE, USED_SYMBOL, USED_EXCHANGE, EVENT, SPOT_MARKET, SPOT_LIMIT, SPOT_STOP, UPDATE_TRADE,
+    UPDATE_ANNOTATION, SCREENER_RESULT, LOG, SET_PNL, SET_CUSTOM_METRIC, AUTO_PNL, BACKTEST_LOG,
+    BACKTEST_STATUS, BACKTEST_RESULT, MARK_PRICE,
+)  # fmt: skip
+BY_NUMBER = {kind.number: kind for kind in KINDS}
+
+LINES = frozenset({LOG, BACKTEST_LOG})
+OF_BACKTESTS = frozenset({BACKTEST_LOG, BACKTEST_STATUS, BACKTEST_RESULT})
+PLAIN = frozenset({LOG, EVENT})
+"""Nothing is folded from them."""
+ORDERS = frozenset({SPOT_MARKET, SPOT_LIMIT, SPOT_STOP})
+ABOUT_ORDERS = ORDERS | {UPDATE_TRADE, UPDATE_ANNOTATION}
+"""Committed to field by field, so that a share can hide some and the rest still verifies."""
+
+
+def _addresses() -> dict[str, Kind]:
+    """`/v1/model/*` also answers under `/v1/live/*` and the other way round: clients mix them."""
+    found = {
+        f"/v1/{room}/{kind.name}": kind
+        for kind in KINDS
+        if kind not in OF_BACKTESTS
+        for room in ("model", "live")
+    }
+    found["/v1/backtest/log"] = BACKTEST_LOG
+    found["/v1/backtest/status"] = BACKTEST_STATUS
+    found["/v1/backtest/result"] = BACKTEST_RESULT
+    found["/log"] = LOG
+    return found
+
+
+BY_PATH = _addresses()
+
+
+def kind_at(path: str, values: Mapping[str, Any]) -> Kind | None:
+    """What an address means. `/log` serves both kinds of line."""
+    if path == "/log" and values.get("backtest_id") not in (None, ""):
+        return BACKTEST_LOG
+    return BY_PATH.get(path)

@@ -1,0 +1,198 @@
+"""The hash chain over a model's tape: any later edit, removal or insertion of an event shows.
+
+Each commit group has a link over the digests of its events. Plain events that follow each other
+share a digest, blinded by the group's nonce; orders and their updates have their own and commit to
+every field by itself, salted, so that some can be shown and others hidden. Pure functions; `append`
+writes what they make, `verify` reads it back.
+"""
+
+import struct
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from hashlib import sha256
+from itertools import count
+from typing import Any
+
+import msgspec
+
+from tapeline.tape.events.stored_event import StoredEvent
+from tapeline.tape.proof import older_seals
+
+GENESIS = bytes(32)
+SALT_BYTES = 16  # for each field
+NONCE_BYTES = 16  # for each group
+
+_RULE = b"tapeline 2"  # what is hashed by this rule was never hashed by the older one
+_BLIND_RULE = b"tapeline 3"  # the same, for groups with plain events, which have a nonce
+_NO_IDS = b"[null,null]"
+_frame = struct.Struct(">QQdd?Q").pack
+_encode = msgspec.json.Encoder(order="deterministic").encode
+
+
+def link(
+    previous: bytes,
+    records: Sequence[StoredEvent],
+    contents: Sequence[bytes],
+    nonce: bytes | None = None,
+) -> bytes:
+    """Over a group of records; the content of one is its body, or with a salt its root."""
+    if all(record.salt is None for record in records):
+        return chained(previous, [digest_of_run(frames(records), nonce, 0)], is_blind=bool(nonce))
+    digests: list[bytes] = []
+    plain: list[bytes] = []  # since the last salted one: hashed in one go, which is much quicker
+    runs = count()
+    for record, content in zip(records, contents, strict=True):
+        if record.salt is None:
+            plain.append(frame(record, content))
+            continue
+        if plain:
+            digests.append(digest_of_run(plain, nonce, next(runs)))
+            plain = []
+        digests.append(sha256(frame(record, content)).digest())
+    if plain:
+        digests.append(digest_of_run(plain, nonce, next(runs)))
+    return chained(previous, digests, is_blind=nonce is not None)
+
+
+def frame(record: StoredEvent, content: bytes) -> bytes:
+    """All that is committed to of one event, with its content."""
+    head = _frame(
+        record.seq,
+        record.kind,
+        record.time,
+        record.received_at,
+        record.salt is not None,
+        len(content),
+    )
+    if record.run_id is None and record.backtest_id is None:
+        return head + _NO_IDS + content
+    return head + _encode([record.run_id, record.backtest_id]) + content
+
+
+def frames(plain: Iterable[StoredEvent]) -> list[bytes]:
+    """The same of events without a salt, whose content is their body. In one go, because batches
+    are made of them."""
+    return [
+        _frame(one.seq, one.kind, one.time, one.received_at, False, len(one.body))
+        + (
+            _NO_IDS
+            if one.run_id is None and one.backtest_id is None
+            else _encode([one.run_id, one.backtest_id])
+        )
+        + one.body
+        for one in plain
+    ]
+
+
+def digest_of_run(frames: Iterable[bytes], nonce: bytes | None, number: int) -> bytes:
+    """Of plain events that follow each other. Without its blind, who knows the digest of a run that
+    is hidden could try symbols and prices until they fit."""
+    blinded = b"" if nonce is None else blind(nonce, number)
+    return sha256(blinded + b"".join(frames)).digest()
+
+
+def blind(nonce: bytes, number: int) -> bytes:
+    """Of the group's run of this number, counted from zero: one can be opened without others."""
+    return sha256(nonce + number.to_bytes(8)).digest()
+
+
+def chained(previous: bytes, digests: Iterable[bytes], *, is_blind: bool) -> bytes:
+    rule = _BLIND_RULE if is_blind else _RULE
+    return sha256(rule + previous + b"".join(digests)).digest()
+
+
+def commitment(fields: Mapping[str, Any], salt: bytes) -> bytes:
+    """The root over the leaves of all fields, with nothing hidden: what every order costs."""
+    return _root(
+        [
+            sha256(salt[start : start + SALT_BYTES] + _encode((name, fields[name]))).digest()
+            for start, name in zip(count(0, SALT_BYTES), sorted(fields), strict=False)
+        ]
+    )
+
+
+def content(record: StoredEvent) -> bytes:
+    """What the chain commits to of an event, besides its number, kind, times and ids."""
+    if record.salt is None:
+        return record.body
+    return commitment(msgspec.json.decode(record.body), record.salt)
+
+
+def leaves(fields: Mapping[str, Any], salt: bytes) -> dict[str, bytes]:
+    """One commitment per field; without its salt a hidden value cannot be guessed."""
+    return {name: leaf(name, fields[name], own) for name, own in salts(fields, salt)}
+
+
+def leaf(name: str, value: Any, own_salt: bytes) -> bytes:
+    """What whoever is shown a field with its salt recomputes."""
+    return sha256(own_salt + _encode((name, value))).digest()
+
+
+def salts(fields: Iterable[str], salt: bytes) -> Iterator[tuple[str, bytes]]:
+    """A piece of the salt for each field, in the order of their names: one can be opened without
+    giving away the others."""
+    for start, name in zip(count(0, SALT_BYTES), sorted(fields), strict=False):
+        yield name, salt[start : start + SALT_BYTES]
+
+
+def root(committed: Mapping[str, bytes]) -> bytes:
+    return _root(list(committed.values()))
+
+
+def _root(committed: list[bytes]) -> bytes:
+    # Sorted by commitment, not by name: the order must not tell which field is hidden.
+    committed.sort()
+    return sha256(b"".join(committed)).digest()
+
+
+class PiecesDigest:
+    """Over one long list of a backtest's result, piece by piece; the result's header keeps it."""
+
+    def __init__(self) -> None:
+        self._hash = sha256()
+
+    def add(self, piece: int, first: int, content: bytes) -> None:
+        self._hash.update(b"%d,%d," % (piece, first) + sha256(content).digest())
+
+    def hex(self) -> str:
+        return self._hash.hexdigest()
+
+
+def first_break(records: Iterable[StoredEvent], head: tuple[int, bytes]) -> int | None:
+    """The sequence number where a tape stops agreeing with its chain; None when it is whole.
+
+    `head` is the last sequence number and link, as the store or a signed checkpoint has them.
+    """
+    previous, expected = GENESIS, 1
+    group: list[StoredEvent] = []
+    for record in records:
+        if record.seq != expected or not _is_normal(record):
+            return expected
+        group.append(record)
+        if record.link is not None:
+            if not _fits(previous, group, record.link):
+                return record.seq
+            previous, group = record.link, []
+        expected += 1
+    if group or (expected - 1, previous) != head:
+        return expected
+    return None
+
+
+def _fits(previous: bytes, group: list[StoredEvent], expected: bytes) -> bool:
+    if link(previous, group, [content(one) for one in group], group[-1].nonce) == expected:
+        return True
+    return group[-1].nonce is None and older_seals.link(previous, group) == expected
+
+
+def _is_normal(record: StoredEvent) -> bool:
+    """Leaves commit to values, so the body around them must be exactly what we would write."""
+    if record.nonce is not None and record.link is None:
+        return False
+    if record.salt is None:
+        return True
+    try:
+        fields = msgspec.json.decode(record.body, type=dict[str, Any])
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return False
+    wanted = (SALT_BYTES * len(fields), older_seals.SALT_BYTES)
+    return _encode(fields) == record.body and len(record.salt) in wanted

@@ -1,0 +1,235 @@
+"""Reading a tape: always a bounded stretch of one channel, never its whole history at once."""
+
+import heapq
+from collections.abc import Callable, Iterator, Sequence
+from itertools import takewhile
+from typing import Any
+
+import msgspec
+from sqlalchemy import Connection, Select, func, select, true
+
+from tapeline.errors import ChangedMeanwhile
+from tapeline.store.tables.tape import backtests, pages, states, tapes, used
+from tapeline.tape.events import kinds
+from tapeline.tape.events.stored_event import StoredEvent
+from tapeline.tape.pages import length, unpack
+
+PATIENCE = (
+    50_000  # events a filter may look at in one request; the answer's cursor goes on from there
+)
+GLANCED = 20  # records of a page that is passed over cost as much as one that is looked at
+AT_ONCE = 1_000_000  # bytes of pages read at once, about
+FIRST_LOOK, MOST = 4, 1_000  # pages: some hold one event, others a thousand; nobody knows before
+
+
+class Stretch(msgspec.Struct):
+    """Part of a list: what was found, and where to go on. `None` means there is no more."""
+
+    records: list[StoredEvent]
+    next: int | None
+
+
+Wanted = Callable[[StoredEvent], bool]
+MayHave = Callable[[bytes], bool]
+"""Whether a page can have a wanted record, told from its bytes: most need not be unpacked then."""
+
+
+def newest(
+    connection: Connection,
+    tape: int,
+    channel: int,
+    *,
+    before: int | None,
+    limit: int,
+    wanted: Wanted | None = None,
+    may_have: MayHave | None = None,
+) -> Stretch:
+    """The newest records of a channel before a number, at most `limit`."""
+    most = limit if wanted is None else MOST
+    walk = _before(connection, tape, channel, before, most, may_have)
+    return _gathered(walk, before, limit, wanted)
+
+
+def after(
+    connection: Connection,
+    tape: int,
+    channel: int,
+    *,
+    after: int,
+    limit: int,
+    wanted: Wanted | None = None,
+    may_have: MayHave | None = None,
+) -> Stretch:
+    """The records that follow a number, oldest first: for those who tail a log."""
+    most = limit if wanted is None else MOST
+    walk = _after(connection, tape, channel, after, most, may_have)
+    return _gathered(walk, after, limit, wanted)
+
+
+def reached(connection: Connection, tape: int, channel: int, moment: float) -> int:
+    """The number from which on a channel's records arrived at a moment or later.
+
+    Numbers rise with arrival, so it is searched by halves: some pages are read, however many there
+    are. Clocks step back now and then; then it is one of several that would do.
+    """
+    here = (pages.c.tape == tape, pages.c.channel == channel)
+    ends = select(func.min(pages.c.first), func.max(pages.c.first)).where(*here)
+    low, high = connection.execute(ends).one()
+    if low is None:
+        return 0
+    before = select(pages).where(*here).order_by(pages.c.first.desc()).limit(1)
+    # The last page that began before the moment has it, or ends right before it.
+    page: list[StoredEvent] = []
+    while low <= high:
+        middle = (low + high) // 2
+        row = connection.execute(before.where(pages.c.first <= middle)).one()
+        records = unpack(row.content)
+        if records[0].received_at < moment:
+            page, low = records, max(middle, records[-1].seq) + 1
+        else:
+            high = row.first - 1
+    late = (record.seq for record in page if record.received_at >= moment)
+    return next(late, page[-1].seq + 1 if page else 0)
+
+
+def whole(
+    connection: Connection, tape: int, *, after: int = 0, until: int | None = None
+) -> Iterator[StoredEvent]:
+    """Every record in order, in bounded memory: the channels merged by their numbers."""
+    streams = [
+        _records_after(connection, tape, channel, after) for channel in _channels(connection, tape)
+    ]
+    merged = heapq.merge(*streams, key=lambda record: record.seq)
+    yield from takewhile(lambda record: until is None or record.seq <= until, merged)
+
+
+def stretch(connection: Connection, tape: int, after: int, until: int) -> list[StoredEvent]:
+    """The records from one number to another, all of them: of a model that is being deleted some
+    are gone, and a reader must not take what is left for the whole."""
+    found = list(whole(connection, tape, after=after, until=until))
+    if len(found) != until - after:
+        raise ChangedMeanwhile
+    return found
+
+
+def state(connection: Connection, tape: int, name: str) -> dict[str, Any] | None:
+    value = connection.scalar(
+        select(states.c.value).where(states.c.tape == tape, states.c.name == name)
+    )
+    return None if value is None else msgspec.json.decode(value, type=dict[str, Any])
+
+
+def lifecycles(connection: Connection, model_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """The lifecycles of many models in one query; those without events have none."""
+    query = (
+        select(tapes.c.model_id, states.c.value)
+        .join(states, states.c.tape == tapes.c.no)
+        .where(tapes.c.model_id.in_(model_ids), states.c.name == "lifecycle")
+    )
+    return {
+        row.model_id: msgspec.json.decode(row.value, type=dict[str, Any])
+        for row in connection.execute(query)
+    }
+
+
+def used_names(connection: Connection, tape: int, what: str) -> list[str]:
+    query = select(used.c.name).where(used.c.tape == tape, used.c.what == what)
+    return list(connection.scalars(query.order_by(used.c.seq)))
+
+
+def _channels(connection: Connection, tape: int) -> list[int]:
+    numbers = connection.scalars(select(backtests.c.no).where(backtests.c.tape == tape))
+    fixed = {kind.channel for kind in kinds.KINDS}
+    return sorted(fixed) + [kinds.CHANNELS_OF_BACKTESTS + number for number in numbers]
+
+
+def _records_after(
+    connection: Connection, tape: int, channel: int, number: int
+) -> Iterator[StoredEvent]:
+    for _, records in _after(connection, tape, channel, number, MOST):
+        if not isinstance(records, int):
+            yield from records
+
+
+# A page: where to go on from it, and its records, or how many there are of no interest.
+Page = tuple[int, list[StoredEvent] | int]
+
+
+def _gathered(
+    walk: Iterator[Page], place: int | None, limit: int, wanted: Wanted | None
+) -> Stretch:
+    """What is wanted of a walk in either direction, until there is enough or patience ends."""
+    found: list[StoredEvent] = []
+    looked = 0
+    for here, records in walk:
+        if looked >= PATIENCE:
+            return Stretch(found, place)
+        if isinstance(records, int):
+            looked, place = looked + 1 + records // GLANCED, here
+            continue
+        for record in records:
+            if looked >= PATIENCE:
+                return Stretch(found, place)
+            looked, place = looked + 1, record.seq
+            if wanted is None or wanted(record):
+                found.append(record)
+                if len(found) == limit:
+                    return Stretch(found, place)
+    return Stretch(found, None)
+
+
+def _after(
+    connection: Connection,
+    tape: int,
+    channel: int,
+    number: int,
+    most: int,
+    may_have: MayHave | None = None,
+) -> Iterator[Page]:
+    """Records of a channel that follow a number, oldest first."""
+    here = (pages.c.tape == tape, pages.c.channel == channel)
+    # The page it is on begins before it.
+    page = select(func.max(pages.c.first)).where(*here, pages.c.first <= number).scalar_subquery()
+    query = select(pages).where(*here).order_by(pages.c.first)
+    start = pages.c.first >= func.coalesce(page, 0)
+    for row in _rows(connection, query, start, pages.c.first.__gt__, most):
+        if may_have is not None and not may_have(row.content):
+            yield max(number, row.first), length(row.content)
+        else:
+            yield row.first, [record for record in unpack(row.content) if record.seq > number]
+
+
+def _before(
+    connection: Connection,
+    tape: int,
+    channel: int,
+    number: int | None,
+    most: int,
+    may_have: MayHave | None = None,
+) -> Iterator[Page]:
+    """Records of a channel before a number, newest first."""
+    here = (pages.c.tape == tape, pages.c.channel == channel)
+    query = select(pages).where(*here).order_by(pages.c.first.desc())
+    start = true() if number is None else pages.c.first < number
+    for row in _rows(connection, query, start, pages.c.first.__lt__, most):
+        if may_have is not None and not may_have(row.content):
+            yield row.first, length(row.content)
+            continue
+        records = unpack(row.content)
+        records.reverse()
+        yield row.first, [one for one in records if number is None or one.seq < number]
+
+
+def _rows(
+    connection: Connection, query: Select[Any], start: Any, beyond: Callable[[int], Any], most: int
+) -> Iterator[Any]:
+    """Pages in bounded memory, as many at once as their size allows."""
+    size = min(FIRST_LOOK, most)
+    while True:
+        rows = connection.execute(query.where(start).limit(size)).all()
+        yield from rows
+        if len(rows) < size:
+            return
+        start = beyond(rows[-1].first)
+        fitting = AT_ONCE * len(rows) // sum(len(row.content) for row in rows)
+        size = max(1, min(most, fitting))

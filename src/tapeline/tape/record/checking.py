@@ -1,0 +1,380 @@
+"""Checking a record offline: the chain, the signatures, the lists of results. No store here.
+
+It proves that nothing was edited, removed or inserted since it was signed, and says so; it says
+too what it cannot prove.
+"""
+
+import base64
+import binascii
+import struct
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from hashlib import sha256
+from typing import Any
+
+import msgspec
+
+from tapeline.tape.backtest_results import result_format
+from tapeline.tape.events import kinds
+from tapeline.tape.events.stored_event import StoredEvent
+from tapeline.tape.proof import older_seals, seals
+from tapeline.tape.proof.checkpoints import Checkpoint
+from tapeline.tape.proof.seals import GENESIS
+from tapeline.tape.proof.signer import is_signed, statement
+
+LATE_AFTER = 300.0  # seconds
+LISTED = 20  # late orders that are named
+
+_NUMBERS = {kind.name: kind.number for kind in kinds.KINDS}
+_POSTS = {kind.number for kind in kinds.ORDERS}
+
+
+class Broken(Exception):
+    """Where a record stops being what was signed."""
+
+    def __init__(self, seq: int, reason: str) -> None:
+        super().__init__(reason)
+        self.seq = seq
+        self.reason = reason
+
+
+class Late(msgspec.Struct, frozen=True):
+    seq: int
+    seconds: float
+
+
+class Checked(msgspec.Struct, kw_only=True):
+    """What a record turned out to be."""
+
+    model_id: str = ""
+    key_id: str = ""
+    public_key: str = ""
+    events: int = 0
+    hidden: int = 0
+    """Events of which nothing is shown."""
+    partly: int = 0
+    """Orders of which some fields are not shown."""
+    lists: int = 0
+    """Long lists of results that fit."""
+    first: Checkpoint | None = None
+    last: Checkpoint | None = None
+    late: list[Late] = []
+    broken_at: int | None = None
+    """The first event that is not what was signed."""
+    reason: str | None = None
+
+    @property
+    def is_whole(self) -> bool:
+        return self.reason is None
+
+
+class _Line(msgspec.Struct, kw_only=True):
+    tapeline: str | None = None
+    version: int | None = None
+    model_id: str = ""
+    public_key: str = ""
+    key_id: str = ""
+    seq: int = 0
+    kind: str | None = None
+    time: float = 0.0
+    received_at: float = 0.0
+    run_id: str | None = None
+    backtest_id: str | None = None
+    body: msgspec.Raw = msgspec.Raw()
+    blind: str | None = None
+    fields: dict[str, tuple[Any, str]] | None = None
+    hidden: list[str] = []
+    until: int | None = None
+    digest: str | None = None
+    link: str | None = None
+    rule: int = 0
+    checkpoint: Checkpoint | None = None
+    list: str | None = None
+    piece: int = 0
+    first: int = 0
+    items: msgspec.Raw = msgspec.Raw()
+    sealed: str | None = None
+
+
+_line = msgspec.json.Decoder(_Line)
+
+
+def check(
+    lines: Iterable[bytes], late_after: float = LATE_AFTER, earlier: Checked | None = None
+) -> Checked:
+    """Go through a record from its first line to its last. It must contain all that `earlier`, a
+    record of the same tape, was signed for."""
+    reader = _Reader(late_after, earlier)
+    found = reader.found
+    try:
+        for number, text in enumerate(lines, 1):
+            if not text.strip():
+                continue
+            try:
+                line = _line.decode(text)
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+                raise Broken(reader.next, f"Line {number} cannot be read.") from None
+            try:
+                reader.take(line)
+            except (
+                ValueError,
+                binascii.Error,
+                KeyError,
+                OverflowError,
+                msgspec.MsgspecError,
+            ):
+                raise Broken(reader.next, f"Line {number} is not a line of a record.") from None
+        reader.end()
+    except Broken as broken:
+        found.broken_at, found.reason = broken.seq, broken.reason
+    return found
+
+
+class _Reader:
+    def __init__(self, late_after: float, earlier: Checked | None) -> None:
+        self.found = Checked()
+        self.next = 1
+        self._earlier = earlier
+        self._awaited = None if earlier is None else earlier.last
+        self._late_after = late_after
+        self._previous = GENESIS
+        self._key = b""
+        self._claimed: int | None = None
+        self._group: list[tuple[_Line, StoredEvent | None, bytes]] = []
+        self._results: dict[int, dict[str, str]] = {}
+        self._lists: dict[tuple[int, str], tuple[seals.PiecesDigest, int]] = {}
+
+    def take(self, line: _Line) -> None:
+        if self._claimed is None:
+            self._begin(line)
+        elif line.checkpoint is not None:
+            self._take_checkpoint(line.checkpoint)
+        elif line.list is not None:
+            self._take_list(line)
+        elif line.link is not None:
+            self._close(line)
+        else:
+            self._take_event(line)
+
+    def end(self) -> None:
+        if self._claimed is None:
+            raise Broken(1, "The file is empty.")
+        if self._group or self.next - 1 != self._claimed:
+            raise Broken(
+                self.next, f"It says that it goes to event {self._claimed}, and ends before."
+            )
+        if self._awaited is not None:
+            raise Broken(
+                self.next,
+                f"The record that was kept goes to event {self._awaited.seq}; this one does not.",
+            )
+        for (seq, name), (digest, _) in self._lists.items():
+            if self._results[seq].get(name) != digest.hex():
+                raise Broken(seq, f"The list {name} of the result is not what was signed.")
+            self.found.lists += 1
+
+    def _begin(self, line: _Line) -> None:
+        if line.tapeline != "record" or line.version != 1:
+            raise Broken(1, "This is not a record of Tapeline that this version can check.")
+        self._claimed, self._key = line.seq, bytes.fromhex(line.public_key)
+        if not line.model_id or len(self._key) != 32:
+            raise Broken(1, "The first line does not say of which model, and signed by which key.")
+        found = self.found
+        found.model_id, found.key_id = line.model_id, line.key_id
+        found.public_key = line.public_key
+        kept = self._earlier
+        if kept is not None and (kept.model_id, kept.public_key) != (
+            found.model_id,
+            found.public_key,
+        ):
+            raise Broken(1, "The two records are of different models or signed by different keys.")
+
+    def _take_event(self, line: _Line) -> None:
+        if line.seq != self.next:
+            raise Broken(self.next, f"Event {self.next} is missing.")
+        if line.digest is not None:
+            until = line.seq if line.until is None else line.until
+            if until < line.seq:
+                raise ValueError
+            self._group.append((line, None, bytes.fromhex(line.digest)))
+            self.found.hidden += until - line.seq + 1
+            self.next = until + 1
+            return
+        record, content = _understood(line)
+        self._group.append((line, record, content))
+        self.found.partly += bool(line.hidden)
+        if record.kind in _POSTS and record.received_at - record.time > self._late_after:
+            self.found.late.append(Late(record.seq, record.received_at - record.time))
+        if record.kind == kinds.BACKTEST_RESULT.number:
+            self._results[record.seq] = msgspec.json.decode(record.body)["digests"]
+        self.next += 1
+
+    def _close(self, line: _Line) -> None:
+        """The group ends: does its link follow from what is here?"""
+        if not self._group or line.seq != self.next - 1:
+            raise Broken(self.next, "A link stands where no group of events ends.")
+        digests = _older_digests(self._group) if line.rule == 1 else _digests(self._group)
+        if line.rule == 1:
+            link = older_seals.chained(self._previous, digests)
+        else:
+            link = seals.chained(self._previous, digests, is_blind=line.rule == 3)
+        if link.hex() != line.link:
+            first = self._group[0][0].seq
+            where = f"event {first}" if first == line.seq else f"events {first} to {line.seq}"
+            raise Broken(first, f"The chain breaks at {where}: something there was changed.")
+        self._previous, self._group = link, []
+        self.found.events = line.seq
+        if self._awaited is not None and self._awaited.seq == line.seq:
+            if self._awaited.link != line.link:
+                raise Broken(
+                    line.seq, f"Up to event {line.seq} the record that was kept says otherwise."
+                )
+            self._awaited = None
+
+    def _take_checkpoint(self, one: Checkpoint) -> None:
+        if self._group or one.seq != self.next - 1 or one.link != self._previous.hex():
+            raise Broken(one.seq, f"The checkpoint at event {one.seq} vouches for another tape.")
+        signed = statement(self.found.model_id, one.seq, self._previous, one.at)
+        if not is_signed(self._key, bytes.fromhex(one.signature), signed):
+            raise Broken(one.seq, f"The signature at event {one.seq} is not of this key.")
+        self.found.first = self.found.first or one
+        self.found.last = one
+
+    def _take_list(self, line: _Line) -> None:
+        name = line.list or ""
+        if line.seq not in self._results or name not in self._results[line.seq]:
+            raise Broken(line.seq, f"There is a list {name} that no result speaks of.")
+        digest, piece = self._lists.get((line.seq, name), (seals.PiecesDigest(), 0))
+        if line.piece != piece:
+            raise Broken(line.seq, f"A piece of the list {name} is missing.")
+        items = _as_sealed(line)
+        if name not in {"account_values", "trades"}:
+            items = _doubles(msgspec.json.decode(items, type=list[dict[str, float | None]]))
+        digest.add(line.piece, line.first, items)
+        self._lists[line.seq, name] = (digest, piece + 1)
+
+
+def _as_sealed(line: _Line) -> bytes:
+    """The bytes of a list's piece that its digest was made of."""
+    items = bytes(line.items)
+    if line.sealed is None:
+        return items
+    sealed = base64.b64decode(line.sealed, validate=True)
+    if result_format.compacted(sealed) != items:
+        raise Broken(line.seq, f"The list {line.list} shows something else than what was signed.")
+    return sealed
+
+
+def words(found: Checked) -> str:
+    """What was found, for a person."""
+    if not found.is_whole:
+        return (
+            f"BROKEN at event {found.broken_at}: {found.reason}\n"
+            "This record is not what the server signed, or it is not complete."
+        )
+    said = [
+        f"Whole: {found.events:,} events of model {found.model_id}, {found.hidden:,} of them hidden"
+        f" and {found.partly:,} shown in part.",
+        f"Signed with the key {found.key_id} (Ed25519 {found.public_key}).",
+    ]
+    if found.first is not None and found.last is not None:
+        rest = found.events - found.last.seq
+        said += [
+            "",
+            "What this proves:",
+            f"- Events 1 to {found.last.seq:,} are the ones the server signed at"
+            f" {_moment(found.last.at)}: none was edited, removed or inserted after that.",
+            f"- Those up to event {found.first.seq:,} have stood like this since"
+            f" {_moment(found.first.at)}.",
+        ]
+        if rest:
+            said.append(f"- The last {rest:,} events are chained but not signed yet.")
+    else:
+        said += ["", "Nothing is signed in this record, so it proves nothing yet."]
+    said += [
+        "",
+        "What it does not prove:",
+        "- That fills were real: the tape has what the model reported.",
+        "- That there are no other models or accounts that did worse.",
+        "- That hidden events say anything in particular.",
+        "- That whoever runs the server, and has its key, did not sign another tape. Keep this"
+        " file, and check a later one against it with --earlier.",
+    ]
+    if found.late:
+        said += ["", f"Reported late: {len(found.late):,} orders arrived long after their time."]
+        said += [f"- event {one.seq}: {_length(one.seconds)} late" for one in found.late[:LISTED]]
+        if len(found.late) > LISTED:
+            said.append(f"- and {len(found.late) - LISTED:,} more")
+    return "\n".join(said)
+
+
+def _understood(line: _Line) -> tuple[StoredEvent, bytes]:
+    """The event of a line, and what the chain commits to of it."""
+    is_order = line.fields is not None
+    record = StoredEvent(
+        line.seq,
+        _NUMBERS[line.kind or ""],
+        line.time,
+        line.received_at,
+        bytes(line.body),
+        line.run_id,
+        line.backtest_id,
+        b"" if is_order else None,
+    )
+    if line.fields is None:
+        return record, record.body
+    leaves = {
+        name: seals.leaf(name, value, base64.b64decode(salt, validate=True))
+        for name, (value, salt) in line.fields.items()
+    }
+    rest = {f"\0{place}": bytes.fromhex(one) for place, one in enumerate(line.hidden)}
+    return record, seals.root(leaves | rest)
+
+
+def _digests(group: list[tuple[_Line, StoredEvent | None, bytes]]) -> list[bytes]:
+    digests: list[bytes] = []
+    run: list[bytes] = []
+    for line, record, content in group:
+        if record is not None and record.salt is None:
+            if not run:
+                run = [bytes.fromhex(line.blind or "")]
+            run.append(seals.frame(record, content))
+            continue
+        if run:
+            digests.append(sha256(b"".join(run)).digest())
+            run = []
+        is_hidden = record is None
+        digests.append(content if is_hidden else sha256(_framed(record, content)).digest())
+    if run:
+        digests.append(sha256(b"".join(run)).digest())
+    return digests
+
+
+def _framed(record: StoredEvent | None, content: bytes) -> bytes:
+    assert record is not None
+    return seals.frame(record, content)
+
+
+def _older_digests(group: list[tuple[_Line, StoredEvent | None, bytes]]) -> list[bytes]:
+    return [
+        content if record is None else older_seals.digest(record, content)
+        for _, record, content in group
+    ]
+
+
+def _doubles(items: list[dict[str, float | None]]) -> bytes:
+    nan = float("nan")
+    doubles = [one["time"] or 0.0 for one in items]
+    doubles += [nan if (value := one["value"]) is None else value for one in items]
+    return struct.pack(f"<{len(doubles)}d", *doubles)
+
+
+def _moment(at: float) -> str:
+    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+def _length(seconds: float) -> str:
+    for size, unit in ((86_400, "days"), (3_600, "hours"), (60, "minutes")):
+        if seconds >= size:
+            return f"{seconds / size:,.1f} {unit}"
+    return f"{seconds:,.0f} seconds"

@@ -1,0 +1,51 @@
+"""Checking a stored tape: its chain, and the long lists that its results commit to."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+from sqlalchemy import Connection, select
+
+from tapeline.store.tables.tape import backtests, tapes
+from tapeline.tape.backtest_results import result_pieces
+from tapeline.tape.events import kinds
+from tapeline.tape.events.stored_event import StoredEvent
+from tapeline.tape.proof import seals
+from tapeline.tape.reading import channels
+
+
+def first_break(connection: Connection, tape: int) -> int | None:
+    """The number of the first event that is not what was sealed; None when all is well."""
+    head = connection.execute(select(tapes.c.seq, tapes.c.link).where(tapes.c.no == tape)).one()
+    results: dict[str | None, StoredEvent] = {}
+    broken = seals.first_break(
+        _noting(results, channels.whole(connection, tape)), (head.seq, bytes(head.link))
+    )
+    if broken is not None:
+        return broken
+    wrong = [one.seq for one in results.values() if not _is_whole(connection, tape, one)]
+    return min(wrong, default=None)
+
+
+def _noting(
+    results: dict[str | None, StoredEvent], records: Iterator[StoredEvent]
+) -> Iterator[StoredEvent]:
+    """The last result of each backtest is the one that stands."""
+    for record in records:
+        if record.kind == kinds.BACKTEST_RESULT.number:
+            results[record.backtest_id] = record
+        yield record
+
+
+def _is_whole(connection: Connection, tape: int, record: StoredEvent) -> bool:
+    standing = connection.execute(
+        select(
+            backtests.c.upload, backtests.c.result, backtests.c.result_seq, backtests.c.deleted_seq
+        ).where(backtests.c.tape == tape, backtests.c.id == record.backtest_id)
+    ).first()
+    if standing is None or (standing.result_seq, standing.result) != (record.seq, record.body):
+        return False
+    if standing.deleted_seq is not None and record.seq <= standing.deleted_seq:
+        return True  # somebody deleted its lists; what it said of them is still on the tape
+    sealed = msgspec.json.decode(record.body, type=dict[str, Any])["digests"]
+    return bool(result_pieces.digests(connection, standing.upload or "") == sealed)

@@ -1,0 +1,116 @@
+"""What is printed fits, is aligned, and is harmless."""
+
+import io
+
+import pytest
+from rich.console import Console
+
+from tapeline.cli.model.backtest import typed
+from tapeline.cli.record.logs import moment_of
+from tapeline.cli.record.pnl import show_pnl
+from tapeline.cli.terminal import screen
+from tapeline.cli.terminal.screen import Screen
+
+
+def printed(columns: list[str], rows: list[list[object]], width: int) -> list[str]:
+    out = io.StringIO()
+    Console(file=out, width=width).print(screen.table_of(columns, rows, width))
+    return [line.rstrip() for line in out.getvalue().splitlines()]
+
+
+def test_a_table_cuts_names_and_then_leaves_columns_out() -> None:
+    columns = ["~name", "id", "?when", ">size"]
+    row: list[object] = ["a long name of a model", "abcdefgh", "3 days ago", 12]
+    assert printed(columns, [row], 80) == [
+        "NAME                    ID        WHEN        SIZE",
+        "a long name of a model  abcdefgh  3 days ago    12",
+    ]
+    assert printed(columns, [row], 40)[1] == "a long name…  abcdefgh  3 days ago    12"
+    assert printed(columns, [row], 30)[1] == "a long name o…  abcdefgh    12"
+
+
+def test_a_column_that_says_nothing_is_left_out() -> None:
+    assert printed(["a", "b", "c"], [["1", "", "3"]], 80) == ["A  C", "1  3"]
+
+
+def test_an_id_keeps_its_case() -> None:
+    assert printed(["metric", ">=8xk2"], [["x", "1"]], 80)[0] == "METRIC  8xk2"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(0, "0s"), (59.9, "59s"), (61, "1m 1s"), (7200, "2h"), (200_000, "2d 7h")]
+)
+def test_spans_are_short(seconds: float, text: str) -> None:
+    assert screen.span(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "text"),
+    [
+        (0.1234, "percent", "12.34%"),
+        (1234.5, "money", "1,234.50"),
+        (0, "time", "1970-01-01"),
+        (5.625, "days", "5.6 d"),
+        (3.0, "count", "3"),
+        (6.52801, "number", "6.53"),
+        (None, "number", "-"),
+        ("high", None, "high"),
+        (True, None, "True"),
+    ],
+)
+def test_metrics_are_told_by_their_kind(value: object, kind: str | None, text: str) -> None:
+    assert screen.metric(value, kind) == text
+
+
+@pytest.mark.parametrize(
+    ("values", "width", "line"),
+    [
+        ([1.0, 2.0, 3.0], 10, "▁▅█"),
+        ([5.0, 5.0], 10, "▁▁"),
+        ([], 10, ""),
+        ([float(one) for one in range(100)], 4, "▁▃▆█"),
+    ],
+)
+def test_a_sparkline_has_its_first_and_last(values: list[float], width: int, line: str) -> None:
+    assert screen.sparkline(values, width) == line
+
+
+def test_what_could_move_the_cursor_is_taken_out() -> None:
+    assert screen.clean("a\x1b[2Jb\x07\u202ec\td") == "a[2Jbc   d"
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("1", 1), ("1.5", 1.5), ("true", True), ("True", True), ("null", None), ("None", None),
+        ("BTC-USD", "BTC-USD"), ('{"a": [1]}', {"a": [1]}), ("{'a': 1}", {"a": 1}), ("", ""),
+        ("007", "007"), ("1y", "1y"), ('"1"', "1"),
+    ],
+)  # fmt: skip
+def test_arguments_are_read_as_they_were_meant(text: str, value: object) -> None:
+    assert typed(text) == value
+    assert type(typed(text)) is type(value)
+
+
+def test_moments_are_read_in_both_spellings() -> None:
+    assert moment_of("90s", 1000.0) == 910
+    assert moment_of("1.5h", 10_000.0) == 4600
+    assert moment_of("1970-01-01T00:01:00+00:00", 0.0) == 60
+
+
+def test_profit_and_loss_is_shown_by_currency(capsys: pytest.CaptureFixture[str]) -> None:
+    show_pnl(
+        Screen(),
+        {
+            "source": "model",
+            "by_currency": {"USD": {"realized": -5, "unrealized": 2.5, "fees": 1, "fills": 3}},
+            "positions": [],
+            "series": [{"time": 1, "value": 0.0}, {"time": 2, "value": -2.5}],
+            "warnings": [{"message": "sold more than was held"}],
+        },
+    )
+    told = capsys.readouterr()
+    assert "USD       -2.50     -5.00       +2.50  1.00      3" in told.out
+    assert "█▁" in told.out
+    assert "sold more than was held" in told.err
+    assert "the model's own" in told.err

@@ -1,0 +1,173 @@
+"""Worlds that differ in what a link hides, and nothing else: under that link they look the same."""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+
+from tests.http.sharing.scene import DAY, START
+from tests.pushing import Model
+
+FACTOR = (
+    4.0  # a power of two: scaled numbers are exact, so sums of them are the same to the last bit
+)
+PRICES = (3141.59, 3377.31, 2718.28, 2987.65, 3456.78, 2601.17)
+SIZES = (7.654321, 3.219876, 2.345678, 1.357913)
+FUNDS, FEES, BASE = 98_765.4321, (0.987654, 11.223344), 765_432.11
+VALUES = [54_321.98 + 37.37 * n - 411.19 * (n % 5 == 4) for n in range(40)]
+
+
+@dataclass(frozen=True)
+class World:
+    symbols: tuple[str, str] = ("ZQXA-KWD", "ZQXB-KWD")
+    exchange: str = "qexchange"
+    price: float = 1.0
+    size: float = 1.0
+    word: str = "sentinel"
+
+    @property
+    def money(self) -> float:
+        return self.price * self.size
+
+    @property
+    def prices(self) -> list[float]:
+        return [one * self.price for one in PRICES]
+
+    @property
+    def sizes(self) -> list[float]:
+        return [one * self.size for one in SIZES]
+
+    @property
+    def base(self) -> float:
+        return BASE * self.money
+
+    @property
+    def backtest_id(self) -> str:
+        return f"b-{self.word}"
+
+
+def that_must_look_the_same(choices: dict[str, Any]) -> World:
+    """The plain world with everything changed that these choices hide."""
+    no_money = choices.get("percent_only") or choices.get("hide_sizes")
+    no_symbols = choices.get("hide_symbols")
+    price = FACTOR if no_symbols else 1.0
+    return World(
+        symbols=("GNUA-XAF", "GNUB-XAF") if no_symbols else World.symbols,
+        exchange="gexchange" if no_symbols else World.exchange,
+        price=price,
+        size=(FACTOR if no_money else 1.0) / price,
+        word="other",
+    )
+
+
+def live(model: Model, world: World) -> None:
+    """Every kind of event, each with more in it than a link may show."""
+    word, money = world.word, world.money
+    (first, second), prices, sizes = world.symbols, world.prices, world.sizes
+    order = {
+        "exchange": world.exchange, "side": "buy", "secret": word, "notional": 1234.5 * money,
+        "filled_qty": sizes[3], "account": {"id": word, "price": prices[5]},
+    }  # fmt: skip
+
+    def push(path: str, body: dict[str, Any], days: float = 0) -> None:
+        model.push(path, body, headers={"time": str(START + days * DAY)})
+
+    push("/v1/model/used-symbol", {"symbol": first})
+    push("/v1/model/used-exchange", {"exchange": world.exchange})
+    push("/v1/model/lifecycle", {"running": True, "message": word})
+    push("/v1/live/log", {"line": f"{word} {first} {sizes[0]}", "type": "stdout"})
+    push(
+        "/v1/live/spot-market",
+        order | {"id": f"{word}-1", "symbol": first, "size": sizes[0], "fee": FEES[0] * money,
+                 "executionPrice": prices[0]},
+        days=0,
+    )  # fmt: skip
+    push(
+        "/v1/live/spot-limit",
+        order | {"id": f"{word}-2", "symbol": second, "size": sizes[1], "price": prices[2]},
+        days=1,
+    )
+    push(
+        "/v1/live/update-trade",
+        {"id": f"{word}-2", "filled_size": sizes[2], "filled_avg_price": prices[5],
+         "fee": FEES[1] * money, "status": word, "remark": word},
+        days=1.5,
+    )  # fmt: skip
+    push(
+        "/v1/live/spot-market",
+        order | {"id": f"{word}-3", "symbol": second, "funds": FUNDS * money,
+                 "executionPrice": prices[3]},
+        days=2,
+    )  # fmt: skip
+    push(
+        "/v1/live/spot-stop",
+        order | {"id": f"{word}-4", "symbol": first, "size": sizes[3], "price": prices[0],
+                 "active": prices[1], "side": "sell"},
+        days=2.5,
+    )  # fmt: skip
+    push("/v1/live/update-annotation", {"id": f"{word}-1", "annotation": f"{word} {first}"})
+    push("/v1/live/event", {"type": word, "args": {"symbol": first}, "response": {"p": prices[0]}})
+    push("/v1/live/screener-result", {"result": {first: {word: prices[1]}}})
+    push("/v1/live/mark-price", {"symbol": first, "price": prices[4]}, days=3)
+    push(
+        "/v1/live/spot-market",
+        order | {"id": f"{word}-5", "symbol": first, "side": "sell", "size": sizes[2],
+                 "executionPrice": prices[1]},
+        days=4,
+    )  # fmt: skip
+    push("/v1/live/set-custom-metric", {"metrics": {word: {"value": 112_233.44 * money}}})
+
+
+def backtest(model: Model, world: World) -> None:
+    money, prices, sizes = world.money, world.prices, world.sizes
+    values = [{"time": START + n * DAY, "value": one * money} for n, one in enumerate(VALUES)]
+    trades = [
+        {
+            "symbol": world.symbols[n % 2], "side": "buy" if n % 4 < 2 else "sell",
+            "time": START + n * DAY, "price": prices[n % 4], "size": sizes[n % 2],
+            "fee": FEES[n % 2] * money, "annotation": world.word, "extra": sizes[3],
+        }
+        for n in range(8)
+    ]  # fmt: skip
+    lines = [{"time": START, "value": prices[4]}]
+    said = {"line": world.word, "backtest_id": world.backtest_id}
+    model.push("/v1/backtest/log", said, headers={"time": str(START)})
+    model.push(
+        "/v1/backtest/result",
+        {
+            "backtest_id": world.backtest_id, "symbols": list(world.symbols),
+            "quote_asset": world.symbols[0].partition("-")[2], "start_time": START,
+            "stop_time": START + 40 * DAY, "account_values": values, "trades": trades,
+            "metrics": {world.word: {"value": 445_566.77 * money, "type": "number"}},
+            "indicators": {world.word: {"display_name": world.word, "type": "number",
+                                        "values": lines}},
+        },
+    )  # fmt: skip
+    model.push(
+        "/v1/backtest/status",
+        {"backtest_id": world.backtest_id, "successful": True, "status_summary": world.word,
+         "status_details": f"{world.symbols[0]} {prices[0]}"},
+    )  # fmt: skip
+
+
+# What differs between any two links: their token and model, hashes, and when something arrived.
+_OURS = re.compile(
+    r'"(?:received_at|late_by|as_of|first_signed_at|last_signed_at|model_id|digest|link|blind'
+    r'|checkpoint)":(?:"[^"]*"|\{[^}]*\}|[^,}]+)'
+    r'|"o[0-9a-f]{16}"|"[0-9a-f]{64}"|"[A-Za-z0-9+/]{22}=="'
+    r"|[\d,]+ (?:s|min|h|d) late|\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\dZ)?"
+)
+_ARRIVAL = re.compile(r"(?m),[^,\n]*,[^,\n]*$")  # the last two columns of trades.csv
+_HEADERS = ("content-type", "content-disposition", "x-robots-tag", "cache-control")
+
+
+def told(answer: httpx.Response, token: str) -> object:
+    """What an answer tells, without what differs between any two links."""
+    said = [answer.status_code, *(answer.headers.get(name) for name in _HEADERS)]
+    if answer.headers["content-type"] == "image/png":
+        return [*said, answer.content]
+    text = answer.text.replace(token, "…")
+    if answer.headers["content-type"].startswith("text/csv"):
+        text = _ARRIVAL.sub("", text)
+    return [*said, *_OURS.sub("…", text).splitlines()]

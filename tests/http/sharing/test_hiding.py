@@ -1,0 +1,217 @@
+"""What a link hides cannot be worked out of what it shows: not by words, not by arithmetic, not by
+comparing what it shows of two models or at two moments."""
+
+import re
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from itertools import product
+from types import SimpleNamespace
+from typing import Any
+
+import httpx
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from tapeline.settings import Settings
+from tests.conftest import Person, Service
+from tests.http.sharing.hidden_worlds import World, backtest, live, that_must_look_the_same, told
+from tests.http.sharing.scene import Link, shared
+from tests.http.sharing.test_public_api import ADDRESSES
+from tests.http.view.test_results_api import add_run
+from tests.pushing import Model, pushing
+
+Numbers = NDArray[np.float64]
+
+FLAGS = ("percent_only", "hide_symbols", "hide_sizes", "hide_logs")
+COMBINATIONS = [
+    dict(zip(FLAGS, chosen, strict=True)) for chosen in product((False, True), repeat=4)
+]
+PICTURE = "/s/{token}/picture.png"
+TIMES = (1e9, 1e10)
+NUMBER = re.compile(r"(?<![\w.])-?\d[\d,]*\.?\d*(?:e[+-]?\d+)?(?![\w.])")
+CELL = re.compile(r"<(?:td|dd)[^>]*>(.*?)</(?:td|dd)>", re.DOTALL)
+
+
+@pytest.fixture
+def settings(sqlite_settings: Settings) -> Settings:
+    """What is hidden has nothing to do with the database."""
+    return sqlite_settings
+
+
+@pytest.fixture
+def made(service: Service, enter: Callable[[str], Person]) -> Iterator[Callable[[World], Model]]:
+    """A model that reported a world; each is made once."""
+    with ExitStack() as stack:
+        owner, known = enter("ada"), dict[World, Model]()
+
+        def make(world: World) -> Model:
+            if world not in known:
+                known[world] = stack.enter_context(pushing(service, owner))
+                live(known[world], world)
+                backtest(known[world], world)
+                known[world].get("/tape/seals")  # signs where the tape stands
+            return known[world]
+
+        yield make
+
+
+def linked(
+    model: Model, world: World, client: httpx.Client, of: str, choices: dict[str, Any]
+) -> Link:
+    subject = {} if of == "live" else {"backtest_id": world.backtest_id}
+    # With and without a capital: what is a percentage in one is an index in the other.
+    base = {"base": world.base} if of == "live" and choices["hide_logs"] else {}
+    return shared(model, client, title="Mine", **choices, **subject, **base)
+
+
+def answers(link: Link, *, pictures: bool = True) -> Iterator[tuple[str, httpx.Response]]:
+    for path in ADDRESSES:
+        if pictures or path != PICTURE:
+            address = path.replace("{token}", link.token)
+            yield path, link.client.get(address, headers={"Last-Event-ID": "0"})
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("of", ["live", "backtest"])
+def test_worlds_that_differ_in_what_is_hidden_look_the_same(
+    service: Service, made: Callable[[World], Model], of: str
+) -> None:
+    service.services.watchers.close()  # so that streams end after what there is
+    with service.client() as stranger:
+        for choices in COMBINATIONS[1:]:
+            one, other = World(), that_must_look_the_same(choices)
+            links = [linked(made(it), it, stranger, of, choices) for it in (one, other)]
+            pictures = sum(choices.values()) == 1  # they take long
+            seen = [dict(answers(link, pictures=pictures)) for link in links]
+            for path, answer in seen[0].items():
+                ours, theirs = (
+                    told(each[path], link.token) for each, link in zip(seen, links, strict=True)
+                )
+                assert ours == theirs, (choices, path)
+                assert answer.status_code in (200, 404), (choices, path)
+            assert sum(one.status_code == 200 for one in seen[0].values()) > 12
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("of", ["live", "backtest"])
+def test_no_two_numbers_of_a_link_give_a_hidden_one(
+    service: Service, made: Callable[[World], Model], of: str
+) -> None:
+    service.services.watchers.close()
+    world = World()
+    model = made(world)
+    with service.client() as stranger:
+        for choices in COMBINATIONS[1:]:
+            link = linked(model, world, stranger, of, choices)
+            shown: set[float] = set()
+            hidden = hidden_numbers(model, world, choices)
+            for path, answer in answers(link, pictures=False):
+                kind = answer.headers["content-type"]
+                if kind.startswith("text/html"):
+                    cells = numbers(" ".join(CELL.findall(answer.text)))
+                    assert not found_in(cells, hidden, 5e-7), (choices, path)
+                else:
+                    shown |= numbers(answer.text)
+            steps = differences(link)
+            assert not found_in(shown | steps, hidden, 1e-10), choices
+
+
+def differences(link: Link) -> set[float]:
+    """From each value of the curve to the others, and from each price to the others."""
+    curve = [one["value"] for one in link.json("/curve", points=50)["items"]]
+    prices = [one["price"] for one in link.json("/trades")["items"] if one["price"]]
+    return {abs(one - other) for some in (curve[:50], prices) for one in some for other in some} - {
+        0.0
+    }
+
+
+def hidden_numbers(model: Model, world: World, choices: dict[str, Any]) -> set[float]:
+    """Prices, sizes and amounts of money as their owner sees them."""
+    pnl, orders = model.get("/pnl"), model.items("/orders")
+    fills = [one["fill"] for one in orders if one["fill"]]
+    trips = model.items(f"/backtests/{world.backtest_id}/round-trips")
+    positions = pnl["positions"]
+    no_money = choices["percent_only"] or choices["hide_sizes"]
+    found: set[float] = set()
+    if no_money or choices["hide_symbols"]:
+        found |= {*world.sizes, *(one["size"] for one in (*positions, *fills, *trips))}
+    if choices["hide_symbols"]:
+        found |= {*world.prices}
+        found |= {one[name] for one in positions for name in ("average_price", "last_price")}
+    if no_money:
+        found |= {one["funds"] for one in orders if one.get("funds")} | {world.base}
+        found |= {one["value"] for one in pnl["series"]}
+        found |= {one[name] for one in positions for name in ("value", "realized", "fees")}
+        found |= {one[name] for one in fills for name in ("fee", "realized")}
+        found |= {one["profit"] for one in trips}
+    return {abs(one) for one in found if one}
+
+
+def numbers(text: str) -> set[float]:
+    """Those in a text, as they are written, but no times."""
+    found = {abs(float(one.replace(",", ""))) for one in NUMBER.findall(text)}
+    return {one for one in found if one and not TIMES[0] <= one <= TIMES[1]}
+
+
+def found_in(shown: set[float], hidden: set[float], tolerance: float) -> list[float]:
+    """Hidden numbers that are shown, or that two shown ones give by a product or a ratio."""
+    one = np.array(sorted(shown))
+    if not one.size:
+        return []
+    tried = np.concatenate([one, np.outer(one, one).ravel(), np.divide.outer(one, one).ravel()])
+    tried.sort()
+    return [value for value in hidden if _is_near(tried, value, tolerance)]
+
+
+def _is_near(tried: Numbers, value: float, tolerance: float) -> bool:
+    low, high = np.searchsorted(tried, [value * (1 - tolerance), value * (1 + tolerance)])
+    return bool(high > low)
+
+
+def test_arithmetic_finds_what_is_hidden_badly() -> None:
+    assert found_in({7.654321, 24_046.61}, {3141.5733048, 5.0}, 1e-6) == [3141.5733048]
+    assert found_in({7.654321, 3141.57}, {24_046.585}, 1e-6) == [24_046.585]
+    assert numbers('{"a":-1.5e3,"t":1700000000.5,"b":"12,345.6"}') == {1500.0, 12_345.6}
+
+
+def test_nothing_that_happens_within_the_delay_changes_any_answer(
+    service: Service, made: Callable[[World], Model], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world, other = World(), that_must_look_the_same({"hide_symbols": True, "hide_sizes": True})
+    service.services.watchers.close()
+    with service.client() as stranger:
+        model = made(world)
+        model.get("/tape/seals")
+        write = service.store.write_now
+        before = time.time()
+        write(add_run, model.id, 1, started_at=before - 9, ended_at=before - 5, reason="Crashed")
+        links = [
+            shared(model, stranger, title="Mine", delay_hours=7, **subject)
+            for subject in ({}, {"backtest_id": world.backtest_id}, {"hide_symbols": True})
+        ]
+        time.sleep(0.01)
+        moment = time.time()
+        monkeypatch.setattr(
+            "tapeline.sharing.links.delay.time", SimpleNamespace(time=lambda: moment + 7 * 3600)
+        )
+        asked = [
+            *(path.replace("{token}", link.token) for link in links for path in ADDRESSES),
+            *(f"/api/shared/{link.token}/curve?from={moment + 30}" for link in links),
+        ]
+        seen = {path: said(stranger, path) for path in asked}
+        write(add_run, model.id, 1, new=False, started_at=moment + 20, ended_at=moment + 60)
+        write(add_run, model.id, 2, started_at=moment + 70, ended_at=None, state="running")
+        live(model, other)
+        backtest(model, other)
+        model.get("/tape/seals")
+        for path, answer in seen.items():
+            assert said(stranger, path) == answer, path
+
+
+def said(client: httpx.Client, path: str) -> tuple[int, str, list[bytes]]:
+    answer = client.get(path, headers={"Last-Event-ID": "0"})
+    made_at = re.compile(rb"<br>\d{4}-\d\d-\d\d \d\d:\d\d UTC")  # when a tear sheet was written
+    lines = made_at.sub(b"", answer.content).splitlines()
+    return answer.status_code, answer.headers["content-type"], lines

@@ -1,0 +1,200 @@
+"""Random histories against a slow reference: any arrival order, any portions, to the last digit."""
+
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tapeline.results.charts import curve
+from tapeline.results.pnl import planning
+from tests.results.pnl.bookkeeping import Books, Opened
+from tests.results.pnl.reference import Said, Symbol, reckoned
+
+Part = tuple[float, str, dict[str, Any]]
+
+SYMBOLS = st.sampled_from(["A-USD", "B-USD", "C-EUR", "TICK"])
+IDS = st.sampled_from([f"o{number}" for number in range(8)])
+AMOUNTS = st.sampled_from([0.1, 0.2, 0.3, 1.0, 2.5, 3.0, 7.0, 0.30000000000000004, 1e-8, 12345.678])
+PRICES = st.sampled_from([1.0, 1.1, 2.0, 3.3, 99.99, 100.0, 0.07, 33333.33])
+
+
+@st.composite
+def post(draw: st.DrawFn, moments: st.SearchStrategy[float]) -> tuple[str, dict[str, Any]]:
+    kind = draw(st.sampled_from(["spot-market", "spot-limit", "spot-stop"]))
+    body: dict[str, Any] = {
+        "id": draw(IDS), "symbol": draw(SYMBOLS), "exchange": "x",
+        "side": draw(st.sampled_from(["buy", "buy", "sell"])),
+    }  # fmt: skip
+    body[draw(st.sampled_from(["size", "size", "funds"]))] = draw(AMOUNTS)
+    if kind != "spot-market" or draw(st.booleans()):
+        body["price"] = draw(PRICES)
+    if kind == "spot-stop":
+        body["active"] = draw(PRICES)
+    if draw(st.booleans()):
+        body["fee"] = draw(AMOUNTS)
+    if draw(st.integers(0, 4)) == 0:
+        body["executed_time"] = draw(moments)
+    return kind, body
+
+
+@st.composite
+def update(draw: st.DrawFn, moments: st.SearchStrategy[float]) -> tuple[str, dict[str, Any]]:
+    said = draw(
+        st.dictionaries(
+            st.sampled_from(["executionPrice", "executed_price", "filled_avg_price"]), PRICES,
+            max_size=1,
+        )
+    )  # fmt: skip
+    more: dict[str, Any] = draw(
+        st.fixed_dictionaries(
+            {},
+            optional={
+                "filled_size": AMOUNTS | st.just(0.0),
+                "fee": AMOUNTS,
+                "fees": AMOUNTS,
+                "status": st.sampled_from(["canceled", "rejected", "expired", "filled", "open"]),
+                "executionTime": moments,
+                "note": st.just("x"),
+            },
+        )
+    )
+    body = {"id": draw(IDS), **said, **more}
+    return "update-trade", body if len(body) > 1 else {**body, "note": "y"}
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> list[Part]:
+    """Any number of posts, updates, annotations and marks, each at a time of its own."""
+    pool = draw(st.permutations([float(number) for number in range(1, 200)]))
+    given_out = iter(pool)
+    moments = st.builds(lambda: next(given_out))
+    mark = st.builds(lambda symbol, price: ("mark-price", {"symbol": symbol, "price": price}),
+                     SYMBOLS, PRICES)  # fmt: skip
+    note = st.builds(lambda id_: ("update-annotation", {"id": id_, "annotation": "hm"}), IDS)
+    posts = draw(st.lists(post(moments), min_size=1, max_size=14, unique_by=repr))
+    rest = draw(st.lists(update(moments) | mark | note, max_size=16))
+    return [(next(given_out), kind, body) for kind, body in draw(st.permutations([*posts, *rest]))]
+
+
+def numbered(parts: list[Part]) -> list[Said]:
+    return [(time, seq, kind, body) for seq, (time, kind, body) in enumerate(parts, 1)]
+
+
+def assert_agree(books: Books, parts: list[Part]) -> None:
+    symbols = reckoned(numbered(parts))
+    found = books.pnl(5000)
+    traded = {name: one for name, one in symbols.items() if one.fills}
+    assert {one.symbol for one in found.positions} == set(traded)
+    for one in found.positions:
+        expected = traded[one.symbol]
+        average = expected.cost / expected.size if expected.size else None
+        assert one.size == near(expected.size)
+        assert one.average_price == (None if average is None else near(average))
+        assert one.realized == near(expected.realized)
+        assert one.unrealized == near(expected.unrealized)
+        assert one.fees == near(expected.fees)
+        assert one.fills == expected.fills
+        assert one.last_price == (None if expected.price is None else near(expected.price))
+        assert one.estimated == len(expected.estimated)
+        assert one.assumed == len(expected.assumed)
+    assert_currencies(found, traded)
+    assert_marked(books, found, symbols)
+    assert_series(books, traded)
+
+
+def near(value: Fraction) -> float:
+    """The nearest double."""
+    return float(value)
+
+
+def currency(symbol: str) -> str:
+    return symbol.partition("-")[2] or "USD"
+
+
+def assert_currencies(found: Any, traded: dict[str, Symbol]) -> None:
+    names = {currency(symbol) for symbol in traded}
+    assert set(found.by_currency) == names
+    for name in names:
+        some = [one for symbol, one in traded.items() if currency(symbol) == name]
+        money = found.by_currency[name]
+        assert money.realized == near(sum((one.realized for one in some), Fraction(0)))
+        assert money.unrealized == near(sum((one.unrealized for one in some), Fraction(0)))
+        assert money.fees == near(sum((one.fees for one in some), Fraction(0)))
+    if names:
+        main = found.by_currency[found.currency]
+        assert (found.realized, found.unrealized) == (main.realized, main.unrealized)
+    else:
+        assert (found.currency, found.realized, found.series) == (None, None, [])
+
+
+def assert_marked(books: Books, found: Any, symbols: dict[str, Symbol]) -> None:
+    fills = {one["id"]: one["fill"] for one in books.orders().values() if one["fill"] is not None}
+    for what in ("estimated", "assumed", "oversold", "unpriced"):
+        expected = {order for one in symbols.values() for order in getattr(one, what)}
+        assert {order for order, fill in fills.items() if getattr(fill, what)} == expected, what
+        assert getattr(found.counts, what) == len(expected)
+    realized = {
+        order: gained for one in symbols.values() for order, gained in one.realized_by.items()
+    }
+    assert {order: fill.realized for order, fill in fills.items() if not fill.unpriced} == {
+        order: near(gained) for order, gained in realized.items()
+    }
+    listed = {(one.code, one.order_id) for one in found.warnings}
+    assert listed == {("oversold", order) for one in symbols.values() for order in one.oversold} | {
+        ("unpriced", order) for one in symbols.values() for order in one.unpriced
+    }
+
+
+def assert_series(books: Books, traded: dict[str, Symbol]) -> None:
+    for name in {currency(symbol) for symbol in traded}:
+        some = [one for symbol, one in traded.items() if currency(symbol) == name]
+        for point in books.pnl(5000, currency=name).series:
+            stands = [
+                max((at for at in one.values if at[0] <= point.time), default=(0, Fraction(0)),
+                    key=lambda at: at[0])[1]
+                for one in some
+            ]  # fmt: skip
+            assert point.value == pytest.approx(float(sum(stands)), rel=1e-9, abs=1e-6)
+
+
+@pytest.mark.heavy
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_any_arrival_order_in_any_portions_agrees_with_the_reference(
+    opened: Opened, data: st.DataObject
+) -> None:
+    parts = data.draw(histories())
+    for arrival in (parts, data.draw(st.permutations(parts))):
+        books = Books(*opened)
+        left = list(arrival)
+        while left:
+            size = data.draw(st.integers(1, 12))
+            books.push(*left[:size])
+            left = left[size:]
+            if data.draw(st.booleans()):
+                books.keep()
+        assert_agree(books, arrival)
+
+
+@pytest.mark.heavy
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_portions_of_any_size_and_any_number_of_copies_come_to_the_same(
+    opened: Opened, data: st.DataObject
+) -> None:
+    """A refold that is cut into pieces, stretches that are parted, copies after every entry."""
+    parts = data.draw(histories())
+    books = Books(*opened)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(planning, "PORTION", data.draw(st.integers(1, 5)))
+        patch.setattr(planning, "AGAIN", data.draw(st.integers(1, 4)))
+        patch.setattr(planning, "COPIED_EVERY", data.draw(st.integers(1, 3)))
+        patch.setattr(curve, "STRETCH", data.draw(st.integers(1, 3)))
+        patch.setattr(curve, "DETAIL", data.draw(st.integers(1, 3)))
+        for part in parts:
+            books.push(part)
+            if data.draw(st.booleans()):
+                books.keep()
+        assert_agree(books, parts)

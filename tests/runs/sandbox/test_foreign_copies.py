@@ -1,0 +1,142 @@
+"""A folder that a model wrote in is copied, and nothing that it points at."""
+
+import os
+import socket
+import threading
+from pathlib import Path
+
+import pytest
+
+from tapeline.runs.sandbox import foreign_copies
+
+ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root reads what others may not")
+MODEL = 1_900_000_001
+
+
+@pytest.fixture
+def state(tmp_path: Path) -> Path:
+    made = tmp_path / "state"
+    made.mkdir()
+    return made
+
+
+def copied(state: Path) -> Path:
+    target = state.with_name("copy")
+    foreign_copies.copy(state, target)
+    return target
+
+
+def test_files_folders_and_their_modes_are_the_same(state: Path) -> None:
+    (state / "deep" / "er").mkdir(parents=True)
+    file = state / "deep" / "er" / "weights"
+    file.write_bytes(os.urandom(3_000_000))
+    file.chmod(0o640)
+    os.utime(file, (1_000, 2_000))
+    there = copied(state) / "deep" / "er" / "weights"
+    assert there.read_bytes() == file.read_bytes()
+    assert there.stat().st_mode == file.stat().st_mode
+    assert there.stat().st_mtime == 2_000
+
+
+def test_links_stay_links_and_pipes_and_sockets_stay_behind(state: Path, tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("not theirs")
+    (state / "file").symlink_to(secret)
+    (state / "folder").symlink_to(tmp_path)
+    os.mkfifo(state / "pipe")
+    here = os.open(state, os.O_RDONLY)
+    with socket.socket(socket.AF_UNIX) as one:
+        one.bind(f"/proc/self/fd/{here}/socket")
+        os.close(here)
+        made = copied(state)
+    assert sorted(one.name for one in made.iterdir()) == ["file", "folder"]
+    assert (made / "file").is_symlink()
+    assert (made / "folder").readlink() == tmp_path
+
+
+@ROOT
+def test_a_device_and_a_second_name_of_anothers_file_stay_behind(
+    state: Path, tmp_path: Path
+) -> None:
+    secret = tmp_path / "shadow"
+    secret.write_text("root's")
+    secret.chmod(0o600)
+    os.chown(state, MODEL, MODEL)
+    (state / "linked").hardlink_to(secret)
+    os.mknod(state / "disk", 0o60666, os.makedev(1, 0))
+    (state / "own").write_text("mine")
+    os.chown(state / "own", MODEL, MODEL)
+    made = copied(state)
+    assert [one.name for one in made.iterdir()] == ["own"]
+    assert (made / "own").stat().st_uid == made.stat().st_uid == MODEL
+
+
+def test_a_copy_takes_no_more_room_than_the_original(state: Path) -> None:
+    with (state / "sparse").open("wb") as file:
+        file.truncate(1_000_000_000_000)
+        file.seek(5_000_000)
+        file.write(b"data")
+    (state / "one").write_bytes(b"x" * 1_000_000)
+    for number in range(50):
+        (state / f"name-{number}").hardlink_to(state / "one")
+    made = copied(state)
+    assert (made / "sparse").stat().st_size == 1_000_000_000_000
+    with (made / "sparse").open("rb") as file:
+        file.seek(5_000_000)
+        assert file.read(4) == b"data"
+    assert (made / "sparse").stat().st_blocks < 10_000
+    assert (made / "name-7").stat().st_nlink == 51
+
+
+def test_names_nested_beyond_what_a_path_may_have_are_copied(state: Path) -> None:
+    folder = os.open(state, os.O_RDONLY)
+    for _ in range(60):
+        os.mkdir("n" * 200, dir_fd=folder)
+        below = os.open("n" * 200, os.O_RDONLY, dir_fd=folder)
+        os.close(folder)
+        folder = below
+    os.close(os.open("bottom", os.O_CREAT | os.O_WRONLY, dir_fd=folder))
+    os.close(folder)
+    found, depth = [copied(state)], 0
+    here = os.open(found[0], os.O_RDONLY)
+    while (names := os.listdir(here)) != ["bottom"]:  # noqa: PTH208 - it has no path
+        below = os.open(names[0], os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here, depth = below, depth + 1
+    os.close(here)
+    assert depth == 60
+
+
+def test_what_is_swapped_while_it_is_copied_leads_nowhere_else(state: Path, tmp_path: Path) -> None:
+    """A file becomes a link to a secret, a folder a link to the folder of secrets, and back."""
+    secrets = tmp_path / "secrets"
+    secrets.mkdir()
+    (secrets / "file").write_text("secret")
+    (state / "folder").mkdir()
+    (state / "folder" / "file").write_text("mine")
+    (state / "file").write_text("mine")
+    (state / "link").symlink_to(secrets / "file")
+    (state / "way").symlink_to(secrets)
+    over = threading.Event()
+
+    def swap() -> None:
+        while not over.is_set():
+            for one, other in (("file", "link"), ("folder", "way")):
+                (state / one).rename(state / "aside")
+                (state / other).rename(state / one)
+                (state / one).rename(state / other)
+                (state / "aside").rename(state / one)
+
+    swapping = threading.Thread(target=swap)
+    swapping.start()
+    try:
+        for number in range(100):
+            target = tmp_path / f"copy-{number}"
+            foreign_copies.copy(state, target)
+            for folder, _, names in os.walk(target):
+                for name in names:
+                    file = Path(folder) / name
+                    assert file.is_symlink() or file.read_text() == "mine"
+    finally:
+        over.set()
+        swapping.join()

@@ -1,0 +1,55 @@
+"""The same sandbox without root: its tests again, as nobody, where this machine can do that."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy
+import pytest
+
+from tests.runs.sandbox.bare import NOBODY, ROOT, SYSTEM_PYTHON, can_be_nobody
+
+
+@pytest.fixture
+def home() -> Iterator[Path]:
+    """Not in pytest's own folder, where nobody may not go."""
+    folder = Path(tempfile.mkdtemp(prefix="nobody-"))
+    os.chown(folder, NOBODY, NOBODY)
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.mark.heavy
+@pytest.mark.skipif(not can_be_nobody(), reason="needs root and a system Python like ours")
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        "hostile or polite or memory or forking",
+        "not hostile and not polite and not memory and not forking and not processor",
+    ],
+    ids=["walls", "rest"],
+)
+def test_the_sandbox_holds_without_root(home: Path, chosen: str) -> None:
+    libraries = Path(numpy.__file__).parent.parent
+    tests = [f"tests/runs/test_{name}.py" for name in ("sandbox", "shim")]
+    done = subprocess.run(
+        [
+            *("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"),
+            *(SYSTEM_PYTHON, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not heavy"),
+            *(f"--basetemp={home}/tests", "-k", chosen, *tests),
+        ],
+        cwd=ROOT,
+        env={
+            "HOME": str(home),
+            "PATH": "/usr/bin:/bin",
+            "PYTHONPATH": f"{ROOT}/src:{ROOT}:{libraries}",
+            "PYTHONDONTWRITEBYTECODE": "1",
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-1000:]

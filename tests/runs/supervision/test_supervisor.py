@@ -1,0 +1,188 @@
+"""The supervisor by replayed histories: what was desired, what happened, what was decided."""
+
+import random
+
+import pytest
+
+from tests.runs.supervision.histories import World, a_run
+
+
+def test_a_desired_run_is_prepared_then_started_then_left_alone() -> None:
+    world = World()
+    world.want(a_run("a"))
+    assert world.settle() == ["prepare a", "start a"]
+    assert world.rows["a"].fence == 1
+
+
+def test_a_newer_run_is_prepared_before_the_older_one_must_end() -> None:
+    world = World()
+    world.want(a_run("a"))
+    world.settle()
+    world.want(a_run("b", at=5))
+    assert world.tick() == ["prepare b"]
+    assert world.alive == {"a"}
+    assert world.tick() == ["replace a"]
+    assert world.tick() == ["stop a"]
+    assert world.settle(5) == [], "b must wait for as long as a lives"
+    world.finish("a", "stopped")
+    assert world.settle() == ["start b"]
+    assert world.rows["b"].fence == 2
+
+
+def test_an_older_run_goes_on_when_the_newer_one_cannot_be_installed() -> None:
+    world = World()
+    world.want(a_run("a"))
+    world.settle()
+    world.want(a_run("b", at=5))
+    world.problems["b"] = "no such package"
+    assert world.settle() == ["end b failed"]
+    assert world.alive == {"a"}
+
+
+def test_of_many_deploys_at_once_only_the_newest_starts() -> None:
+    world = World()
+    for number in range(5):
+        world.want(a_run(f"r{number}", at=number))
+    world.settle()
+    assert world.alive == {"r4"}
+    assert [world.rows[f"r{one}"].state for one in range(4)] == ["stopped"] * 4
+
+
+def test_what_is_not_wanted_any_more_is_asked_to_stop_once_and_killed_when_it_does_not() -> None:
+    world = World()
+    world.want(a_run("a"))
+    world.settle()
+    world.unwant("a")
+    words = world.settle(25)
+    assert words[0] == "stop a"
+    assert words.count("stop a") == 1
+    assert "kill a" in words
+    assert words[-1] == "end a stopped"
+
+
+def test_what_is_unwanted_before_it_starts_never_starts() -> None:
+    world = World()
+    world.want(a_run("a"))
+    world.unwant("a")
+    assert world.settle() == ["end a stopped"]
+
+
+def test_an_installation_is_given_up_when_nobody_wants_it_any_more() -> None:
+    world = World()
+    world.want(a_run("a", host="here", state="installing"))
+    world.preparing.add("a")
+    assert world.settle(3) == []
+    world.unwant("a")
+    assert world.settle(3) == ["cancel a"]
+    world.preparing.clear()
+    assert world.settle() == ["end a stopped"]
+
+
+def test_a_live_run_whose_shim_was_killed_is_started_again_under_a_new_fence() -> None:
+    world = World()
+    world.want(a_run("a"))
+    world.settle()
+    world.vanish("a")
+    assert world.settle() == ["relaunch a", "start a"]
+    assert world.rows["a"].fence == 2
+
+
+def test_a_live_run_whose_shim_keeps_dying_is_given_up() -> None:
+    world = World()
+    world.want(a_run("a"))
+    for _ in range(10):
+        world.settle(4)
+        world.vanish("a")
+    world.settle()
+    assert world.rows["a"].state == "crashed"
+    assert len(world.launches["a"]) == 5
+
+
+def test_a_backtest_that_was_killed_is_not_run_twice() -> None:
+    world = World()
+    world.want(a_run("a", kind="backtest", backtest_id="t"))
+    world.settle()
+    world.vanish("a")
+    assert world.settle() == ["end a crashed"]
+
+
+def test_nothing_is_done_about_a_run_that_something_is_being_done_about() -> None:
+    world = World()
+    world.want(a_run("a"))
+    world.busy.add("a")
+    assert world.settle() == []
+
+
+def test_another_hosts_run_is_left_to_it_and_waited_for() -> None:
+    world = World()
+    world.want(a_run("a", host="there", state="running", fence=7))
+    world.want(a_run("b", at=1))
+    assert world.settle() == ["prepare b", "replace a"]
+    assert world.alive == set(), "only the other host knows when its run is gone"
+    world.finish("a", "stopped")
+    assert world.settle() == ["start b"]
+
+
+def test_a_screener_waits_until_it_is_due() -> None:
+    world = World()
+    world.want(a_run("s", kind="screener", due_at=10.0, schedule="* * * * *"))
+    assert world.settle(9) == []
+    assert world.settle(3) == ["prepare s", "start s"]
+
+
+def test_backtests_run_as_many_at_once_as_there_are_slots() -> None:
+    world = World(slots=2)
+    for number in range(5):
+        world.want(a_run(f"t{number}", model=f"m{number}", kind="backtest", at=number))
+    world.settle()
+    assert world.alive == {"t0", "t1"}
+    world.finish("t0")
+    world.settle()
+    assert world.alive == {"t1", "t2"}
+
+
+def test_one_projects_many_backtests_do_not_keep_another_project_waiting() -> None:
+    world = World(slots=2)
+    for number in range(50):
+        world.want(a_run(f"t{number:02}", model="m", kind="backtest", at=number), project="many")
+    world.settle()
+    world.want(a_run("x", model="n", kind="backtest", at=99), project="few")
+    world.finish("t00")
+    world.settle()
+    assert world.alive == {"t01", "x"}
+
+
+def test_backtests_of_a_model_do_not_disturb_what_is_deployed_of_it() -> None:
+    world = World()
+    world.want(a_run("a"))
+    world.want(a_run("t", kind="backtest", at=1))
+    world.settle()
+    assert world.alive == {"a", "t"}
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_no_history_leads_to_two_live_instances(seed: int) -> None:
+    """Random deploys, stops, deaths, slow installations and forgetful servers; `World` checks."""
+    chance, world = random.Random(seed), World()
+    for step in range(120):
+        names = [name for name, run in world.rows.items() if run.ended_at is None]
+        match chance.randrange(8):
+            case 0:
+                world.want(a_run(f"r{step:03}", at=world.now))
+            case 1 if names:
+                world.unwant(chance.choice(names))
+            case 2 if world.alive:
+                world.vanish(chance.choice(sorted(world.alive)))
+            case 3 if world.alive:
+                world.finish(chance.choice(sorted(world.alive)), "crashed")
+            case 4:  # the server is killed: all it remembered is gone
+                world.prepared.clear()
+                world.stopping.clear()
+            case 5 if names:
+                world.busy = {chance.choice(names)}
+        world.tick(chance.choice([0.1, 1.0, 5.0]))
+        world.busy = world.busy if chance.random() < 0.5 else set()
+    world.busy = set()
+    world.settle(60)
+    wanted = [run for run in world.rows.values() if run.ended_at is None]
+    assert all(run.id in world.alive for run in wanted), "whatever is wanted runs in the end"

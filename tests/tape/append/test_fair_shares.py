@@ -1,0 +1,68 @@
+"""While several keys write, none of them decides how long a commit takes."""
+
+from collections import deque
+
+import pytest
+
+from tapeline.tape.append.fair_shares import LASTING, SHARE, Shares, Waiting
+from tapeline.tape.events import kinds
+from tapeline.tape.events.event import Event, Submission
+
+
+def sent(key: str, number: int, size: int, events: int = 1) -> Waiting:
+    body = b"x" * size
+    one = Event(tape=1, kind=kinds.LOG, fields={}, body=body, time=0, received_at=0)
+    return Submission([one] * events, key), number
+
+
+def told(taken: list[Waiting]) -> list[tuple[str | None, int]]:
+    return [(submission.key_id, number) for submission, number in taken]
+
+
+@pytest.fixture
+def clock() -> list[float]:
+    return [100.0]
+
+
+@pytest.fixture
+def shares(clock: list[float]) -> Shares:
+    return Shares(lambda: clock[0])
+
+
+def test_a_key_that_is_alone_gets_the_whole_turn(shares: Shares) -> None:
+    waiting = deque(sent("flood", number, 6_000) for number in range(50))
+    assert len(shares.portion(waiting, 5_000)) == 50
+    assert not waiting
+
+
+def test_keys_that_write_together_get_a_share_each(shares: Shares) -> None:
+    waiting = deque([sent("flood", 0, 10), sent("honest", 0, 10)])
+    shares.portion(waiting, 5_000)
+    waiting.extend(sent("flood", number, 6_000) for number in range(50))
+    waiting.append(sent("honest", 1, 50))
+    taken = told(shares.portion(waiting, 5_000))
+    assert taken == [("flood", 0), ("flood", 1), ("flood", 2), ("honest", 1)]
+    assert told(list(waiting)) == [("flood", number) for number in range(3, 50)]
+    assert told(shares.portion(waiting, 5_000)) == [("flood", 3), ("flood", 4), ("flood", 5)]
+
+
+def test_nobody_waits_for_ever_whose_submission_is_larger_than_a_share(shares: Shares) -> None:
+    waiting = deque([sent("a", 0, 10), sent("b", 0, 10)])
+    shares.portion(waiting, 5_000)
+    waiting.extend([sent("a", 1, 9 * SHARE), sent("a", 2, 10), sent("b", 1, 9 * SHARE)])
+    assert told(shares.portion(waiting, 5_000)) == [("a", 1), ("b", 1)]
+    assert told(shares.portion(waiting, 5_000)) == [("a", 2)]
+
+
+def test_a_key_that_is_alone_again_gets_all_again(shares: Shares, clock: list[float]) -> None:
+    waiting = deque([sent("a", 0, 10), sent("b", 0, 10)])
+    shares.portion(waiting, 5_000)
+    clock[0] += LASTING
+    waiting.extend(sent("a", number, 6_000) for number in range(50))
+    assert len(shares.portion(waiting, 5_000)) == 50
+
+
+def test_a_turn_ends_at_so_many_events(shares: Shares) -> None:
+    waiting = deque(sent("a", number, 10, events=4) for number in range(5))
+    assert len(shares.portion(waiting, 10)) == 3
+    assert len(waiting) == 2

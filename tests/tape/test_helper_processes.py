@@ -1,0 +1,129 @@
+"""Helper processes: so many at a time, in their order, and what they refuse is raised here."""
+
+import asyncio
+import os
+import time
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from tapeline.errors import MalformedBody, MissingField, Problem, TooLarge
+from tapeline.tape import batches, helper_processes
+from tapeline.tape.backtest_results.preparing import prepare_apart
+from tapeline.tape.batches import MOST, Item, split, split_apart
+from tapeline.tape.helper_processes import Helpers
+from tests.conftest import run
+
+ITEM = {"path": "/v1/live/log", "body": {"line": "ü"}}
+
+
+def folder(path: Path, content: bytes, name: str = "body") -> Path:
+    path.mkdir(exist_ok=True)
+    (path / name).write_bytes(content)
+    return path
+
+
+@pytest.mark.heavy
+def test_no_more_run_at_a_time_than_may(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    content = msgspec.json.encode([ITEM])
+    folders = [folder(tmp_path / str(place), content) for place in range(5)]
+    running, most, started = 0, 0, list[str]()
+    start = asyncio.create_subprocess_exec
+
+    async def counted(*args: str, **more: int) -> asyncio.subprocess.Process:
+        nonlocal running, most
+        started.append(args[-1])
+        child = await start(*args, **more)  # type: ignore[arg-type]
+        running += 1
+        most = max(most, running)
+        wait = child.communicate
+
+        async def communicate() -> tuple[bytes, bytes]:
+            nonlocal running
+            try:
+                return await wait()
+            finally:
+                running -= 1
+
+        child.communicate = communicate  # type: ignore[method-assign, assignment]
+        return child
+
+    monkeypatch.setattr(asyncio, "create_subprocess_exec", counted)
+
+    async def all_at_once() -> None:
+        helpers = Helpers(2)
+
+        async def one(place: int) -> None:
+            assert len(await split_apart(helpers, folders[place])) == 1
+
+        await asyncio.gather(*(one(place) for place in range(5)))
+
+    run(all_at_once())
+    assert most == 2
+    assert started == [str(one) for one in folders]  # who asked first was served first
+
+
+@pytest.mark.heavy
+def test_what_a_helper_refuses_is_raised_where_it_was_asked_for(tmp_path: Path) -> None:
+    helpers = Helpers(1)
+    with pytest.raises(MalformedBody, match="not a JSON array"):
+        run(split_apart(helpers, folder(tmp_path / "a", b"[")))
+    with pytest.raises(TooLarge, match="10,000"):
+        run(split_apart(Helpers(1), folder(tmp_path / "b", b"{}\n" * (MOST + 1), "lines")))
+    with pytest.raises(MissingField) as missing:
+        run(
+            prepare_apart(
+                Helpers(1), folder(tmp_path / "c", b"{}"), {}, lenient=False, max_depth=32
+            )
+        )
+    assert missing.value.field == "backtest_id"
+    with pytest.raises(Problem):  # nothing there: it ends with a traceback of its own
+        run(split_apart(Helpers(1), folder(tmp_path / "d", b"", "other")))
+
+
+@pytest.mark.heavy
+def test_a_helper_that_nobody_waits_for_is_ended(tmp_path: Path) -> None:
+    content = msgspec.json.encode([{**ITEM, "body": {"line": "x" * 2_000}}] * MOST)
+
+    async def give_up() -> float:
+        helpers = Helpers(1)
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.01):
+                await split_apart(helpers, folder(tmp_path / "a", content))
+        started = time.monotonic()
+        # Its place is free again.
+        assert await split_apart(helpers, folder(tmp_path / "b", b"[]")) == []
+        return time.monotonic() - started
+
+    assert run(give_up()) < 30
+
+
+def test_a_batch_taken_apart_says_where_every_body_stands() -> None:
+    same = {"path": "/v1/live/log", "body": {"line": "a"}, "other": {"line": "a"}}
+    items = [ITEM, same, same, {**ITEM, "time": 5}, {"path": "x"}, [], {**ITEM, "time": "soon"}]
+    as_array = msgspec.json.format(msgspec.json.encode(items))
+    as_lines = b"\r\n\n".join(msgspec.json.encode(item) for item in items)
+    for content, by_lines in ((as_array, False), (as_lines, True)):
+        found = split(content, by_lines=by_lines)
+        bodies = [msgspec.json.decode(content[one.start : one.stop]) for one in found[:4]]
+        assert bodies == [ITEM["body"], same["body"], same["body"], ITEM["body"]]
+        assert [one.time for one in found[:4]] == [None, None, None, 5]
+        assert [one.field for one in found[4:]] == ["path", None, "time"]
+        assert all(one.error for one in found[4:])
+    assert batches.split(b"[]", by_lines=False) == list[Item]()
+
+
+def test_a_helper_that_hangs_gives_its_place_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pipe = tmp_path / "hangs" / "body"
+    pipe.parent.mkdir()
+    os.mkfifo(pipe)  # which nobody writes to: it waits for ever
+    helpers = Helpers(1)
+    monkeypatch.setattr(helper_processes, "HELPED_WITHIN", 0.5)
+    with pytest.raises(TimeoutError):
+        run(split_apart(helpers, pipe.parent))
+    monkeypatch.undo()
+    content = msgspec.json.encode([ITEM])
+    assert len(run(split_apart(helpers, folder(tmp_path / "next", content)))) == 1
