@@ -83,3 +83,38 @@ def test_the_architecture_names_every_room() -> None:
             assert room.name in page, room.name
     for folder in ("client", "runtime", "examples", "tests", "bench"):
         assert f"\n{folder}/ " in page, folder
+
+
+REQUIRED_TERMS = {
+    "tape", "page", "channel", "fold", "seal", "checkpoint", "fence", "shim", "run", "attempt",
+    "journal", "book", "entry", "link",
+}  # fmt: skip
+TERM = re.compile(r"^\| \*\*(.+?)\*\* \| (.+?) \| `(.+?)` \|$", re.MULTILINE)
+GLOSSARY = (documents.DOCS / "glossary.md").read_text("utf-8")
+SOURCES = [*documents.DOCS.rglob("*.md"), *(ROOT / "src" / "tapeline").rglob("*.py")]
+
+
+def test_the_glossary_defines_every_term_once() -> None:
+    terms = [term for term, _, _ in TERM.findall(GLOSSARY)]
+    assert len(terms) == GLOSSARY.count("| **"), "a row that is not: term | meaning | `path`"
+    assert len(terms) == len(set(terms))
+    assert set(terms) >= REQUIRED_TERMS
+
+
+def test_every_term_of_the_glossary_is_used_elsewhere() -> None:
+    texts = [one.read_text("utf-8") for one in SOURCES if one.name != "glossary.md"]
+    text = "\n".join(texts).lower()
+    for term, _, _ in TERM.findall(GLOSSARY):
+        assert re.search(rf"\b{term}s?\b", text), term
+
+
+@pytest.mark.parametrize("name", ["docs/glossary.md", "docs/architecture.md", "CONTRIBUTING.md"])
+def test_every_path_that_explains_the_code_exists(name: str) -> None:
+    """Of single words only files count: `settings.py` is a path, `http` is a room."""
+    lines = (ROOT / name).read_text("utf-8").splitlines()
+    text = "\n".join(line for line in lines if "(planned:" not in line)
+    paths = re.findall(r"`([a-z_]+(?:/[\w.-]*)+|\w+\.(?:py|md))`", text)
+    assert paths
+    for path in paths:
+        there = ROOT / "src" / "tapeline" / path, ROOT / path
+        assert any(one.exists() for one in there), path

@@ -55,7 +55,7 @@ def test_a_look_reflects_every_order_that_was_acknowledged_before_it(model: Mode
 
 
 def test_the_documented_example_comes_out_as_documented(model: Model) -> None:
-    page = (Path(__file__).parents[2] / "docs" / "profit-and-loss.md").read_text("utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "profit-and-loss.md").read_text("utf-8")
     sent, expected = (
         re.findall(rf"```{kind}\n(.*?)```", page, re.DOTALL)[0] for kind in ("ndjson", "json")
     )
