@@ -18,6 +18,13 @@ function glance(id: string, value: number | null, currency: string | null): Glan
     version: null,
     last_order: null,
     last_backtest: null,
+    plan: null,
+    python_version: null,
+    newest_version: null,
+    symbols: [],
+    exchanges: [],
+    counts: {},
+    usage: null,
     pnl: { source: "computed", currency, value, realized: value, unrealized: 0, fees: 0 },
   };
 }

@@ -6,7 +6,6 @@ from typing import Annotated, Any
 import typer
 
 from tapeline.cli.server.session import Session
-from tapeline.cli.server.wire import Missing
 from tapeline.cli.terminal import screen
 from tapeline.cli.terminal.command import spoken
 from tapeline.cli.terminal.screen import signed, state, table_of
@@ -58,26 +57,18 @@ def _watch(session: Session, running: bool) -> None:
 
 
 def _found(session: Session, running: bool) -> list[dict[str, Any]]:
-    glances = _glances(session)
-    found = []
-    for one in session.models():
-        try:
-            shown = session.wire.get(f"/api/models/{one['id']}")
-        except Missing:
-            continue  # deleted in this moment
-        shown["pnl"] = glances.get(one["id"], {}).get("pnl")
-        if not running or (shown["run"] or {}).get("state") in GOING:
-            found.append(shown)
-    return found
+    """Two requests, however many models there are."""
+    project = f"/api/projects/{session.project['id']}"
+    runs = {run["model_id"]: run for run in session.wire.get(f"{project}/runs")["items"]}
+    models = session.wire.get(f"{project}/models")["items"]
+    found = [_described(model, runs.get(model["id"])) for model in models]
+    return [one for one in found if not running or (one["run"] or {}).get("state") in GOING]
 
 
-def _glances(session: Session) -> dict[str, dict[str, Any]]:
-    """Results of all models in one answer; a server of an older version has none."""
-    try:
-        answer = session.wire.get(f"/api/projects/{session.project['id']}/models")
-    except Missing:
-        return {}
-    return {one["id"]: one for one in answer["items"]}
+def _described(model: dict[str, Any], run: dict[str, Any] | None) -> dict[str, Any]:
+    """A model as `GET /api/models/{model}` shows it, with more: there `version` is the newest."""
+    newest = model.pop("newest_version", model["version"])
+    return model | {"version": newest, "run": run}
 
 
 def _columns(found: list[dict[str, Any]]) -> list[str]:

@@ -114,4 +114,4 @@ def glance_at_models(connection: Connection, call: Call[Any]) -> Listed[Glance]:
     """The models of a project with lifecycle, version, last order, result and last backtest."""
     project_id = call.path("project")
     members.require(connection, call.actor, project_id, "see")
-    return Listed(overview.of_project(connection, project_id))
+    return Listed(overview.of_project(connection, project_id, call.services.quotas))

@@ -11,42 +11,15 @@ from tapeline.http.core.endpoint import Call, Page
 from tapeline.http.view import runs_api
 from tapeline.http.view.runs_api import CurrentRun
 from tapeline.models import models, versions
-from tapeline.results.pnl.overview import Lifecycle, lifecycle_of
+from tapeline.results.pnl.overview import Lifecycle, NewestVersion, lifecycle_of
 from tapeline.tape import tapes
-from tapeline.tape.append.quotas import Quotas
+from tapeline.tape.append.quotas import ModelUsage
 from tapeline.tape.events import kinds
 from tapeline.tape.events.stored_event import StoredEvent
 from tapeline.tape.proof import checkpoints
 from tapeline.tape.reading import channels
-from tapeline.tape.tapes import Reading
 
 EMPTY_LIFECYCLE = dict.fromkeys(("message", "start_at", "end_at", "running"))
-
-
-class NewestVersion(msgspec.Struct):
-    version: int
-    version_id: str
-    description: str
-    python_version: str
-    created_at: float
-
-
-class Used(msgspec.Struct):
-    """In bytes."""
-
-    used: int
-    quota: int
-
-
-class ModelUsage(msgspec.Struct):
-    """What a model takes, of what it may."""
-
-    tape: Used
-    """What its tape holds."""
-    pushed: Used
-    """Within the current minute, by this server's count."""
-    captured: Used
-    """Output of its runs within the current minute."""
 
 
 class ShownModel(msgspec.Struct, kw_only=True):
@@ -114,7 +87,6 @@ def show_model(connection: Connection, call: Call[Any]) -> ShownModel:
     """One model with its lifecycle, symbols, exchanges and counts."""
     found = reading(connection, call)
     model = models.get(connection, call.actor, found.project_id, found.model_id)
-    names = {kind.number: kind.name for kind in kinds.KINDS}
     return ShownModel(
         id=model.id,
         project_id=model.project_id,
@@ -128,17 +100,8 @@ def show_model(connection: Connection, call: Call[Any]) -> ShownModel:
         python_version=model.python_version,
         version=_newest_version(connection, model.id),
         run=runs_api.current(connection, model.id),
-        counts={names[number]: count for number, count in found.counts.items()},
-        usage=_usage(call.services.quotas, found),
-    )
-
-
-def _usage(quotas: Quotas, found: Reading) -> ModelUsage:
-    pushed, captured = quotas.pushed, quotas.captured
-    return ModelUsage(
-        Used(found.bytes, quotas.total),
-        Used(pushed.used(found.tape), pushed.limit),
-        Used(captured.used(found.model_id), captured.limit),
+        counts=kinds.by_name(found.counts),
+        usage=call.services.quotas.usage(found.tape, found.model_id, found.bytes),
     )
 
 

@@ -19,7 +19,9 @@ from tapeline.results.pnl.summary import (
 from tapeline.store.tables.core import models
 from tapeline.store.tables.ledger import ledgers
 from tapeline.store.tables.runs import runs, versions
-from tapeline.store.tables.tape import backtests, orders, states, tapes
+from tapeline.store.tables.tape import backtests, orders, states, tapes, used
+from tapeline.tape.append.quotas import ModelUsage, Quotas
+from tapeline.tape.events import kinds
 from tapeline.tape.orders import OrderState, merged
 
 OF_AN_ORDER = ("type", "symbol", "side", "size", "funds", "price", "status")
@@ -56,6 +58,14 @@ class Version(msgspec.Struct):
     created_at: float
 
 
+class NewestVersion(msgspec.Struct):
+    version: int
+    version_id: str
+    description: str
+    python_version: str
+    created_at: float
+
+
 class Result(msgspec.Struct, kw_only=True):
     source: Source
     currency: str | None = None
@@ -89,14 +99,28 @@ class Glance(msgspec.Struct, kw_only=True):
     last_order: LastOrder | None
     pnl: Result
     last_backtest: Backtest | None
+    plan: str | None = None
+    python_version: str | None = None
+    newest_version: NewestVersion | None = None
+    """The newest upload, whether it runs or not."""
+    symbols: list[str] = []
+    exchanges: list[str] = []
+    counts: dict[str, int] = {}
+    """How many events of each kind are on the tape."""
+    usage: ModelUsage | None = None
 
 
-def of_project(connection: Connection, project_id: str) -> list[Glance]:
+def of_project(connection: Connection, project_id: str, quotas: Quotas) -> list[Glance]:
     """Newest first."""
+    in_project = models.c.project_id == project_id
     found: dict[str, Glance] = {}
     with exact():
-        for row in connection.execute(_query().where(models.c.project_id == project_id)):
-            found.setdefault(row.id, _glance(row))
+        for row in connection.execute(_query().where(in_project)):
+            found.setdefault(row.id, _glance(row, quotas))
+    for row in connection.execute(_used_names().where(in_project)):
+        if row.model_id in found:
+            of_model = found[row.model_id]
+            (of_model.symbols if row.what == "symbol" else of_model.exchanges).append(row.name)
     return list(found.values())
 
 
@@ -113,6 +137,14 @@ def _query() -> Select[Any]:
             own.c.value.label("own"),
             switch.c.value.label("switch"),
             ledgers.c.totals,
+            of_tape.label("tape"),
+            tapes.c.bytes.label("tape_bytes"),
+            tapes.c.counts,
+            newest.c.number.label("newest_number"),
+            newest.c.id.label("newest_id"),
+            newest.c.description.label("newest_note"),
+            newest.c.python_version.label("newest_python"),
+            newest.c.created_at.label("newest_at"),
             func.coalesce(live.c.number, newest.c.number).label("number"),
             func.coalesce(live.c.id, newest.c.id).label("version_id"),
             func.coalesce(live.c.description, newest.c.description).label("note"),
@@ -137,6 +169,15 @@ def _query() -> Select[Any]:
         )
         .outerjoin(live, live.c.id == _live_version())
         .order_by(models.c.created_at.desc(), models.c.id)
+    )
+
+
+def _used_names() -> Select[Any]:
+    return (
+        select(tapes.c.model_id, used.c.what, used.c.name)
+        .join(tapes, tapes.c.no == used.c.tape)
+        .join(models, models.c.id == tapes.c.model_id)
+        .order_by(used.c.tape, used.c.seq)
     )
 
 
@@ -184,7 +225,7 @@ def _live_version() -> Any:
     )
 
 
-def _glance(row: Row[*tuple[Any, ...]]) -> Glance:
+def _glance(row: Row[*tuple[Any, ...]], quotas: Quotas) -> Glance:
     return Glance(
         id=row.id,
         project_id=row.project_id,
@@ -199,7 +240,24 @@ def _glance(row: Row[*tuple[Any, ...]]) -> Glance:
         last_order=_last(row),
         pnl=_result(row),
         last_backtest=_backtest(row),
+        plan=row.plan,
+        python_version=row.python_version,
+        newest_version=_newest(row),
+        counts=kinds.by_name(_counts(row.counts)),
+        usage=quotas.usage(row.tape or 0, row.id, row.tape_bytes or 0),
     )
+
+
+def _newest(row: Row[*tuple[Any, ...]]) -> NewestVersion | None:
+    if row.newest_id is None:
+        return None
+    return NewestVersion(
+        row.newest_number, row.newest_id, row.newest_note, row.newest_python, row.newest_at
+    )
+
+
+def _counts(content: bytes | None) -> dict[int, int]:
+    return {} if content is None else msgspec.json.decode(content, type=dict[int, int])
 
 
 def lifecycle_of(said: dict[str, Any]) -> Lifecycle:

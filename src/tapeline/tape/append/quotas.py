@@ -9,6 +9,8 @@ import math
 import time
 from collections.abc import Callable
 
+import msgspec
+
 from tapeline.errors import QuotaExceeded, TooLarge
 from tapeline.settings import Settings
 from tapeline.tape.tapes import Way
@@ -19,6 +21,24 @@ MOST_REMEMBERED = 10_000
 """Owners, before those are forgotten whose minute is over."""
 LATER = 600
 """Seconds after which to try again when a tape is full: somebody has to make room first."""
+
+
+class Used(msgspec.Struct):
+    """In bytes."""
+
+    used: int
+    quota: int
+
+
+class ModelUsage(msgspec.Struct):
+    """What a model takes, of what it may."""
+
+    tape: Used
+    """What its tape holds."""
+    pushed: Used
+    """Within the current minute, by this server's count."""
+    captured: Used
+    """Output of its runs within the current minute."""
 
 
 class Window:
@@ -73,6 +93,13 @@ class Quotas:
         """By model: its runs together."""
         self.total = settings.quota_total * GIGABYTE
         """Of one tape."""
+
+    def usage(self, tape: int, model_id: str, tape_bytes: int) -> ModelUsage:
+        return ModelUsage(
+            Used(tape_bytes, self.total),
+            Used(self.pushed.used(tape), self.pushed.limit),
+            Used(self.captured.used(model_id), self.captured.limit),
+        )
 
     def push(self, way: Way, size: int, *, is_vital: bool = False) -> None:
         """Count a request, or refuse it: it is taken whole or not at all."""

@@ -84,6 +84,11 @@ def _addresses() -> dict[str, Kind]:
 BY_PATH = _addresses()
 
 
+def by_name(counts: Mapping[int, int]) -> dict[str, int]:
+    """Counts that are stored by the number of a kind."""
+    return {BY_NUMBER[number].name: count for number, count in counts.items()}
+
+
 def kind_at(path: str, values: Mapping[str, Any]) -> Kind | None:
     """What an address means. `/log` serves both kinds of line."""
     if path == "/log" and values.get("backtest_id") not in (None, ""):
