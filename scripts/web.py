@@ -111,7 +111,7 @@ def first_page(made: Path) -> int:
     """Bytes of packed script that any page loads before it shows anything."""
     manifest = json.loads((made / "manifest.json").read_text())
     seen: set[str] = set()
-    ahead = ["index.html", "src/home/home-page.tsx"]
+    ahead = ["index.html", "src/features/models/models-page.tsx"]
     while ahead:
         name = ahead.pop()
         if name not in seen:

@@ -1,4 +1,6 @@
 /** Labels of a time axis in the reader's zone. The numbers are the chart library's kinds of ticks. */
+import { stamp } from "~/format/times";
+
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
 export function axisLabel(seconds: number, kind: number): string {
@@ -9,4 +11,11 @@ export function axisLabel(seconds: number, kind: number): string {
   if (kind === 2) return `${date.getDate()} ${MONTHS[date.getMonth()]}`;
   const minutes = `${two(date.getHours())}:${two(date.getMinutes())}`;
   return kind === 4 ? `${minutes}:${two(date.getSeconds())}` : minutes;
+}
+
+/** A moment of the axis in words: a date, or how long after each one's own start. */
+export function axisText(time: number, align: "time" | "start"): string {
+  if (align === "time") return stamp(time);
+  const days = time / 86_400;
+  return days >= 1 || days === 0 ? `day ${Math.floor(days)}` : `${Math.round(time / 60)} min`;
 }

@@ -18,7 +18,7 @@ import {
 } from "lightweight-charts";
 import { useEffect, useRef, useState } from "react";
 import { stamp } from "~/format/times";
-import { colour, watch } from "~/shell/look";
+import { colour, watch } from "~/ui/appearance";
 import { axisLabel } from "./axis";
 import { bucketed, counted, type Traded } from "./markers";
 import { type Curve, drawn, type Pane, type View } from "./panes";

@@ -14,7 +14,7 @@ import { useEffect, useRef, useState } from "react";
 import type { Mark } from "~/api/types";
 import { compact, gain } from "~/format/numbers";
 import { stamp } from "~/format/times";
-import { colour, watch } from "~/shell/look";
+import { colour, watch } from "~/ui/appearance";
 import { axisLabel } from "./axis";
 import { bucketed, counted, type Traded } from "./markers";
 import { type Drawn, placeOf } from "./series";

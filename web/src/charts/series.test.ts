@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { joined } from "./pnl-figure";
+import { joined } from "~/features/overview/pnl-figure";
 import { drawable, placeOf, sampled, summary } from "./series";
 
 const at = (...pairs: [number, number][]) => pairs.map(([time, value]) => ({ time, value }));
@@ -25,8 +25,10 @@ describe("a curve", () => {
       ...Array.from({ length: 1_001 }, (_, place): [number, number] => [place, place]),
     );
     const some = sampled(points, 100);
-    expect(some.length).toBeLessThanOrEqual(102);
+    expect(some.length).toBe(100);
     expect(some.at(-1)).toEqual({ time: 1_000, value: 1_000 });
+    expect(sampled([0, 1, 2, 3, 4, 5, 6, 7, 8], 3)).toEqual([0, 4, 8]);
+    expect(sampled([1, 2], 3)).toEqual([1, 2]);
   });
   it("is told in words", () => {
     const words = summary(at([0, 1], [60, -5], [120, 3]), "USD");

@@ -50,11 +50,9 @@ export function summary(points: readonly Drawn[], currency: string | null): stri
 }
 
 /** A selection for a table that can still be read: every so many, the last always. */
-export function sampled(points: readonly Drawn[], most: number): Drawn[] {
-  if (points.length <= most) return [...points];
-  const step = Math.ceil(points.length / most);
-  const last = points.at(-1);
-  const found = points.filter((_, place) => place % step === 0);
-  if (last && found.at(-1) !== last) found.push(last);
-  return found;
+/** At most so many, evenly spread with both ends: a table that can be read. */
+export function sampled<T>(items: readonly T[], most: number): T[] {
+  if (items.length <= most) return [...items];
+  const step = (items.length - 1) / (most - 1);
+  return Array.from({ length: most }, (_, row) => items[Math.round(row * step)] as T);
 }

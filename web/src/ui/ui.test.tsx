@@ -3,11 +3,11 @@ import { render, screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { describe, expect, it, vi } from "vitest";
 import { Problem } from "~/api/problem";
+import { sparkPath } from "~/charts/sparkline";
+import { Linked } from "~/features/model/linked-text";
 import { Confirm } from "./dialog";
 import { about, TextField } from "./field";
 import { Gain } from "./figures";
-import { Linked } from "./linked";
-import { sparkPath } from "./sparkline";
 import { Time } from "./time";
 import { say, Toasts } from "./toasts";
 

@@ -3,7 +3,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useRef, useState } from "react";
 import { words } from "~/api/problem";
 import { change } from "./queries";
-import { refresh } from "./use-news";
+import { refresh } from "./use-updates";
 
 const LONGEST = 120;
 

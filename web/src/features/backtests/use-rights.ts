@@ -1,4 +1,4 @@
-import { useRole } from "~/project/use-role";
+import { useRole } from "~/features/project/use-role";
 
 /** Whether who looks may change anything; a viewer is shown no buttons that would only refuse. */
 export function useMayChange(project: string): boolean {

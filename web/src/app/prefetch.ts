@@ -1,0 +1,25 @@
+/**
+ * What a page will ask for, asked while its code is still on its way: otherwise each waits for the
+ * one before it, and the chart for all of them. Nothing here is waited for.
+ */
+import type { QueryClient } from "@tanstack/react-query";
+import * as ask from "~/api/queries";
+
+export function overview(queries: QueryClient, model: string): void {
+  void queries.prefetchQuery(ask.model(model));
+  void queries.prefetchQuery(ask.pnl(model, ask.CHART_POINTS, null, null));
+  void queries.prefetchQuery(ask.orderMarks(model, null));
+  void queries.prefetchQuery(ask.newestOrders(model, ask.NEWEST));
+  void import("~/charts/pnl-chart");
+}
+
+export function backtest(queries: QueryClient, model: string, id: string): void {
+  void queries.prefetchQuery(ask.model(model));
+  void import("~/charts/pane-chart");
+  void import("~/features/backtests/queries").then((of) => {
+    void queries.prefetchQuery(of.facts(model, id));
+    void queries.prefetchQuery(of.run(model, id));
+    void queries.prefetchQuery(of.equity(model, id, null));
+    void queries.prefetchQuery(of.drawdown(model, id, null));
+  });
+}

@@ -1,0 +1,216 @@
+/** Every address of the app in one list. Pages are loaded when they are first opened. */
+import type { QueryClient } from "@tanstack/react-query";
+import {
+  createRootRouteWithContext,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  redirect,
+} from "@tanstack/react-router";
+import * as ask from "~/api/queries";
+import { session } from "~/api/session";
+import { AppShell } from "~/app/shell/app-shell";
+import { lastProject } from "~/app/shell/last-project";
+import { NotThere, Trouble } from "~/ui/page-error";
+import { Skeleton } from "~/ui/panel";
+import * as prepare from "./prefetch";
+
+interface Context {
+  queries: QueryClient;
+}
+
+const root = createRootRouteWithContext<Context>()({
+  component: AppShell,
+  notFoundComponent: NotThere,
+});
+
+const index = createRoute({
+  getParentRoute: () => root,
+  path: "/",
+  beforeLoad: async ({ context }) => {
+    const me = await context.queries.ensureQueryData(ask.me);
+    throw redirect({ to: "/$project", params: { project: lastProject(me) }, replace: true });
+  },
+});
+
+const account = createRoute({
+  getParentRoute: () => root,
+  path: "/account",
+  component: lazyRouteComponent(() => import("~/features/account/account-page"), "AccountPage"),
+});
+
+const newProject = createRoute({
+  getParentRoute: () => root,
+  path: "/new-project",
+  component: lazyRouteComponent(
+    () => import("~/features/project/new-project-page"),
+    "NewProjectPage",
+  ),
+});
+
+const project = createRoute({ getParentRoute: () => root, path: "/$project" });
+
+const home = createRoute({
+  getParentRoute: () => project,
+  path: "/",
+  component: lazyRouteComponent(() => import("~/features/models/models-page"), "HomePage"),
+});
+
+const deploy = createRoute({
+  getParentRoute: () => project,
+  path: "/deploy",
+  component: lazyRouteComponent(() => import("~/features/deploy/deploy-page"), "DeployPage"),
+  validateSearch: (search): { model?: string } =>
+    typeof search.model === "string" ? { model: search.model } : {},
+});
+
+const members = createRoute({
+  getParentRoute: () => project,
+  path: "/members",
+  component: lazyRouteComponent(() => import("~/features/project/members-page"), "MembersPage"),
+});
+
+const keys = createRoute({
+  getParentRoute: () => project,
+  path: "/keys",
+  component: lazyRouteComponent(() => import("~/features/project/keys-page"), "KeysPage"),
+});
+
+const audit = createRoute({
+  getParentRoute: () => project,
+  path: "/audit",
+  component: lazyRouteComponent(() => import("~/features/project/audit-page"), "AuditPage"),
+});
+
+const projectSettings = createRoute({
+  getParentRoute: () => project,
+  path: "/settings",
+  component: lazyRouteComponent(() => import("~/features/project/project-page"), "ProjectPage"),
+});
+
+const model = createRoute({
+  getParentRoute: () => project,
+  path: "/$model",
+  component: lazyRouteComponent(() => import("~/features/model/model-page"), "ModelPage"),
+});
+
+const overview = createRoute({
+  getParentRoute: () => model,
+  path: "/overview",
+  loader: ({ context: { queries }, params }) => prepare.overview(queries, params.model),
+  component: lazyRouteComponent(() => import("~/features/overview/overview-page"), "OverviewPage"),
+});
+
+const orders = createRoute({
+  getParentRoute: () => model,
+  path: "/orders",
+  component: lazyRouteComponent(() => import("~/features/orders/orders-page"), "OrdersPage"),
+});
+
+const logs = createRoute({
+  getParentRoute: () => model,
+  path: "/logs",
+  component: lazyRouteComponent(() => import("~/features/logs/logs-page"), "LogsPage"),
+});
+
+const events = createRoute({
+  getParentRoute: () => model,
+  path: "/events",
+  component: lazyRouteComponent(() => import("~/features/events/events-page"), "EventsPage"),
+});
+
+const screener = createRoute({
+  getParentRoute: () => model,
+  path: "/screener",
+  component: lazyRouteComponent(() => import("~/features/events/screener-page"), "ScreenerPage"),
+});
+
+const versions = createRoute({
+  getParentRoute: () => model,
+  path: "/versions",
+  component: lazyRouteComponent(() => import("~/features/versions/versions-page"), "VersionsPage"),
+});
+
+const modelSettings = createRoute({
+  getParentRoute: () => model,
+  path: "/settings",
+  component: lazyRouteComponent(() => import("~/features/model/settings-page"), "SettingsPage"),
+});
+
+const backtest = createRoute({
+  getParentRoute: () => model,
+  path: "/$backtest/backtest",
+  loader: ({ context: { queries }, params }) =>
+    prepare.backtest(queries, params.model, params.backtest),
+  component: lazyRouteComponent(
+    () => import("~/features/backtests/report/backtest-page"),
+    "BacktestPage",
+  ),
+});
+
+const backtests = createRoute({
+  getParentRoute: () => model,
+  path: "/backtests",
+  component: lazyRouteComponent(
+    () => import("~/features/backtests/list/backtests-page"),
+    "BacktestsPage",
+  ),
+});
+
+const compare = createRoute({
+  getParentRoute: () => model,
+  path: "/backtests/compare",
+  component: lazyRouteComponent(
+    () => import("~/features/backtests/compare/compare-page"),
+    "ComparePage",
+  ),
+  validateSearch: (search): { ids?: string } =>
+    typeof search.ids === "string" ? { ids: search.ids } : {},
+});
+
+const tree = root.addChildren([
+  index,
+  account,
+  newProject,
+  project.addChildren([
+    home,
+    deploy,
+    members,
+    keys,
+    audit,
+    projectSettings,
+    model.addChildren([
+      overview,
+      orders,
+      logs,
+      events,
+      screener,
+      versions,
+      modelSettings,
+      backtest,
+      backtests,
+      compare,
+    ]),
+  ]),
+]);
+
+export function makeRouter(queries: QueryClient) {
+  const router = createRouter({
+    routeTree: tree,
+    context: { queries },
+    defaultPreload: "intent",
+    scrollRestoration: true,
+    defaultPendingComponent: () => <Skeleton rows={6} />,
+    defaultPendingMs: 300,
+    defaultNotFoundComponent: NotThere,
+    defaultErrorComponent: ({ error, reset }) => <Trouble error={error} reset={reset} />,
+  });
+  router.subscribe("onBeforeNavigate", ({ toLocation }) => session.move(toLocation.href));
+  return router;
+}
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: ReturnType<typeof makeRouter>;
+  }
+}

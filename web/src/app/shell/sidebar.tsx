@@ -1,0 +1,212 @@
+/** Where one is and where one can go: the project, its pages, its models with their state. */
+import { useQuery } from "@tanstack/react-query";
+import { Link, useNavigate } from "@tanstack/react-router";
+import * as ask from "~/api/queries";
+import { statusOf, urgency } from "~/features/model/status";
+import { StatusDot } from "~/features/model/status-badge";
+import { Icon, type IconName } from "~/ui/icons";
+import { Menu, MenuItem, MenuLabel, MenuLine } from "~/ui/menu";
+import { DemoMark } from "./demo-badge";
+
+const ENTRY =
+  "flex min-h-8 items-center gap-2.5 rounded-md px-2.5 text-soft transition-colors hover:bg-hover hover:text-ink";
+const CURRENT = "bg-hover text-ink! font-medium";
+
+export function Sidebar({
+  project,
+  search,
+  done,
+}: {
+  project: string | undefined;
+  search: () => void;
+  done?: () => void;
+}) {
+  return (
+    <div className="flex h-full min-h-0 flex-col gap-3 p-3">
+      <Link
+        to="/"
+        className="flex items-center gap-2.5 px-2 py-1 text-lg font-semibold tracking-tight"
+        onClick={done}
+      >
+        <img src="/static/mark.svg" alt="" width="24" height="24" />
+        Tapeline
+        <DemoMark />
+      </Link>
+      <ProjectSwitch project={project} />
+      <button
+        type="button"
+        onClick={search}
+        className="flex min-h-8 items-center gap-2 rounded-md border border-line bg-ground px-2.5 text-soft hover:border-edge"
+      >
+        <Icon name="search" />
+        <span className="flex-1 text-left">Search</span>
+        <kbd className="font-sans text-xs">Ctrl K</kbd>
+      </button>
+      {project && (
+        // biome-ignore lint/a11y/useKeyWithClickEvents: it only closes after a link in it was followed
+        <nav aria-label="Project" className="grid gap-0.5" onClick={done}>
+          <Entry to={`/${project}`} icon="grid" exact>
+            Models
+          </Entry>
+          <Entry to={`/${project}/deploy`} icon="upload">
+            Deploy
+          </Entry>
+          <Entry to={`/${project}/members`} icon="people">
+            Members
+          </Entry>
+          <Entry to={`/${project}/keys`} icon="key">
+            Keys
+          </Entry>
+          <Entry to={`/${project}/audit`} icon="list">
+            Audit
+          </Entry>
+          <Entry to={`/${project}/settings`} icon="gear">
+            Settings
+          </Entry>
+        </nav>
+      )}
+      {project && <ModelList project={project} done={done} />}
+      <div className="mt-auto grid gap-0.5">
+        <a href="/docs/" className={ENTRY}>
+          <Icon name="book" />
+          Documentation
+        </a>
+        <Account />
+      </div>
+    </div>
+  );
+}
+
+function Entry({
+  to,
+  icon,
+  exact = false,
+  children,
+}: {
+  to: string;
+  icon: IconName;
+  exact?: boolean;
+  children: string;
+}) {
+  return (
+    <Link
+      to={to}
+      className={ENTRY}
+      activeProps={{ className: CURRENT, "aria-current": "page" }}
+      activeOptions={{ exact }}
+    >
+      <Icon name={icon} />
+      {children}
+    </Link>
+  );
+}
+
+function ModelList({ project, done }: { project: string; done: (() => void) | undefined }) {
+  const { data: models } = useQuery(ask.models(project));
+  const { data: runs } = useQuery(ask.deployed(project));
+  if (!models?.length) return null;
+  const byModel = new Map(runs?.map((run) => [run.model_id, run]));
+  const shown = models
+    .map((model) => ({ model, status: statusOf(byModel.get(model.id), model.lifecycle) }))
+    .sort(
+      (a, b) => urgency(a.status) - urgency(b.status) || a.model.name.localeCompare(b.model.name),
+    )
+    .slice(0, 50);
+  return (
+    <nav
+      aria-label="Models"
+      className="grid min-h-0 content-start gap-0.5 overflow-y-auto border-t border-line pt-3"
+    >
+      {shown.map(({ model, status }) => (
+        <Link
+          key={model.id}
+          to="/$project/$model/overview"
+          params={{ project, model: model.id }}
+          activeOptions={{ exact: false }}
+          onClick={done}
+          className={`${ENTRY} min-w-0`}
+          activeProps={{ className: CURRENT }}
+          title={`${model.name}: ${status.label}`}
+        >
+          <span className="flex size-4 items-center justify-center">
+            <StatusDot tone={status.tone} />
+          </span>
+          <span className="min-w-0 flex-1 truncate">{model.name}</span>
+          <span className="sr-only">{status.label}</span>
+        </Link>
+      ))}
+    </nav>
+  );
+}
+
+function ProjectSwitch({ project }: { project: string | undefined }) {
+  const { data: me } = useQuery(ask.me);
+  const navigate = useNavigate();
+  const current = me?.projects.find((one) => one.id === project);
+  return (
+    <Menu
+      label="Projects"
+      trigger={
+        <button
+          type="button"
+          className="flex min-h-10 min-w-0 items-center gap-2 rounded-md border border-line bg-surface px-2.5 text-left hover:border-edge"
+        >
+          <span className="min-w-0 flex-1">
+            <span className="block text-xs text-soft">Project</span>
+            <span className="block truncate font-medium">
+              {current?.name ?? "Choose a project"}
+            </span>
+          </span>
+          <Icon name="down" className="text-soft" />
+        </button>
+      }
+    >
+      {me?.projects.map((one) => (
+        <MenuItem
+          key={one.id}
+          onSelect={() => void navigate({ to: "/$project", params: { project: one.id } })}
+        >
+          <span className="min-w-0 max-w-64 flex-1 truncate">{one.name}</span>
+          <span className="text-xs text-soft">{one.role}</span>
+        </MenuItem>
+      ))}
+      <MenuLine />
+      <MenuItem onSelect={() => void navigate({ to: "/new-project" })}>
+        <Icon name="plus" />
+        New project
+      </MenuItem>
+    </Menu>
+  );
+}
+
+function Account() {
+  const { data: me } = useQuery(ask.me);
+  const navigate = useNavigate();
+  return (
+    <Menu
+      label="Account"
+      trigger={
+        <button
+          type="button"
+          className="flex min-h-10 w-full min-w-0 items-center gap-2.5 rounded-md px-2.5 text-left hover:bg-hover"
+        >
+          <Icon name="user" className="text-soft" />
+          <span className="min-w-0 flex-1 truncate">{me?.name ?? "Account"}</span>
+        </button>
+      }
+    >
+      <MenuLabel>{me?.email}</MenuLabel>
+      <MenuItem onSelect={() => void navigate({ to: "/account" })}>Account and theme</MenuItem>
+      <MenuItem onSelect={signOut}>Sign out</MenuItem>
+    </Menu>
+  );
+}
+
+/** A form, as on the pages without JavaScript: the server ends the session and shows the way back in. */
+function signOut(): void {
+  const form = document.createElement("form");
+  form.method = "post";
+  form.action = "/auth/signout/form";
+  document.body.append(form);
+  form.submit();
+}

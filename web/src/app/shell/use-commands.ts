@@ -1,0 +1,163 @@
+/** What the palette offers: every page, every model, and what can be done from anywhere. */
+
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate, useParams } from "@tanstack/react-router";
+import * as ask from "~/api/queries";
+import { PAGES } from "~/features/model/pages";
+import { chooseRising, chooseTheme } from "~/ui/appearance";
+import type { Choice } from "./palette";
+
+export function useChoices(project: string | undefined): Choice[] {
+  const navigate = useNavigate();
+  const { model } = useParams({ strict: false });
+  const { data: me } = useQuery(ask.me);
+  const { data: models } = useQuery({ ...ask.models(project ?? ""), enabled: Boolean(project) });
+  const go = (to: string) => () => void navigate({ to });
+  const choices: Choice[] = [];
+  if (project) {
+    for (const one of models ?? []) {
+      choices.push({
+        id: `m-${one.id}`,
+        label: one.name,
+        group: "Model",
+        icon: "chart",
+        words: one.id,
+        run: go(`/${project}/${one.id}/overview`),
+      });
+    }
+    if (model) {
+      for (const [page, label] of PAGES) {
+        choices.push({
+          id: `page-${page}`,
+          label: `This model: ${label}`,
+          group: "Page",
+          icon: "list",
+          run: go(`/${project}/${model}/${page}`),
+        });
+      }
+    }
+    choices.push(
+      {
+        id: "home",
+        label: "Models",
+        group: "Page",
+        icon: "grid",
+        words: "home",
+        run: go(`/${project}`),
+      },
+      {
+        id: "deploy",
+        label: "Deploy a model",
+        group: "Page",
+        icon: "upload",
+        words: "upload zip new",
+        run: go(`/${project}/deploy`),
+      },
+      {
+        id: "members",
+        label: "Members and invitations",
+        group: "Page",
+        icon: "people",
+        run: go(`/${project}/members`),
+      },
+      {
+        id: "keys",
+        label: "Keys",
+        group: "Page",
+        icon: "key",
+        words: "api token pass",
+        run: go(`/${project}/keys`),
+      },
+      {
+        id: "audit",
+        label: "Audit",
+        group: "Page",
+        icon: "list",
+        words: "history who",
+        run: go(`/${project}/audit`),
+      },
+      {
+        id: "project-settings",
+        label: "Project settings",
+        group: "Page",
+        icon: "gear",
+        run: go(`/${project}/settings`),
+      },
+    );
+  }
+  for (const one of me?.projects ?? []) {
+    if (one.id !== project) {
+      choices.push({
+        id: `p-${one.id}`,
+        label: one.name,
+        group: "Project",
+        icon: "box",
+        words: one.id,
+        run: go(`/${one.id}`),
+      });
+    }
+  }
+  choices.push(
+    {
+      id: "new-project",
+      label: "New project",
+      group: "Page",
+      icon: "plus",
+      run: go("/new-project"),
+    },
+    {
+      id: "account",
+      label: "Account",
+      group: "Page",
+      icon: "user",
+      words: "password sign-ins theme",
+      run: go("/account"),
+    },
+    {
+      id: "light",
+      label: "Light theme",
+      group: "Look",
+      icon: "gear",
+      run: () => chooseTheme("light"),
+    },
+    {
+      id: "dark",
+      label: "Dark theme",
+      group: "Look",
+      icon: "gear",
+      run: () => chooseTheme("dark"),
+    },
+    {
+      id: "system",
+      label: "Theme of the system",
+      group: "Look",
+      icon: "gear",
+      run: () => chooseTheme("system"),
+    },
+    {
+      id: "green-up",
+      label: "Green is up",
+      group: "Look",
+      icon: "gear",
+      words: "colour color",
+      run: () => chooseRising("green"),
+    },
+    {
+      id: "red-up",
+      label: "Red is up",
+      group: "Look",
+      icon: "gear",
+      words: "colour color",
+      run: () => chooseRising("red"),
+    },
+    {
+      id: "blue-up",
+      label: "Blue is up",
+      group: "Look",
+      icon: "gear",
+      words: "colour color blind",
+      run: () => chooseRising("blue"),
+    },
+  );
+  return choices;
+}

@@ -1,0 +1,209 @@
+/** A chart with what belongs to it: ranges, the keyboard, words for who does not see it, a table. */
+import { lazy, type ReactNode, Suspense, useState } from "react";
+import { Time } from "~/ui/time";
+import { axisText } from "./axis";
+import type { Traded } from "./markers";
+import { drawn, type Pane, steered, type View } from "./panes";
+import { sampled } from "./series";
+
+const PaneChart = lazy(() =>
+  import("./pane-chart").then((module) => ({ default: module.PaneChart })),
+);
+
+const DAY = 86_400;
+const RANGES: [string, string, number][] = [
+  ["1D", "The last day", DAY],
+  ["1W", "The last week", 7 * DAY],
+  ["1M", "The last month", 30 * DAY],
+  ["3M", "The last three months", 91 * DAY],
+  ["1Y", "The last year", 365 * DAY],
+];
+const MOST_ROWS = 250;
+const NO_TRADES: readonly Traded[] = [];
+
+export function ChartFigure({
+  label,
+  words,
+  panes,
+  trades = NO_TRADES,
+  axis = "time",
+  all,
+  onSeen,
+  height,
+  caption,
+  aside,
+}: {
+  label: string;
+  words: string;
+  panes: readonly Pane[];
+  trades?: readonly Traded[];
+  axis?: "time" | "start";
+  /** From the first point of all to the last. */
+  all: View | null;
+  onSeen?: (view: View) => void;
+  height: number;
+  caption?: ReactNode;
+  aside?: ReactNode;
+}) {
+  const [view, setView] = useState<View | null>(null);
+  const [seen, setSeen] = useState<View | null>(null);
+  const [asTable, setAsTable] = useState(false);
+  const [drawnAxis, setDrawnAxis] = useState(axis);
+  // Moments of one axis mean nothing on another; whether it is a table stays as it was chosen.
+  if (axis !== drawnAxis) {
+    setDrawnAxis(axis);
+    setView(null);
+    setSeen(null);
+  }
+  const span = all ? all.to - all.from : 0;
+  const ranges = axis === "time" ? RANGES.filter(([, , seconds]) => seconds < span) : [];
+
+  function look(now: View) {
+    setSeen(now);
+    onSeen?.(now);
+  }
+  function steer(event: React.KeyboardEvent) {
+    if (!all || event.ctrlKey || event.metaKey || event.altKey) return;
+    const next = steered(seen, all, event.key);
+    if (next === undefined) return;
+    event.preventDefault();
+    // Always another object: the same view again must move a chart that was moved by hand.
+    setView(next ? { ...next } : { ...all });
+  }
+
+  return (
+    <figure aria-label={label} className="grid gap-2">
+      <div className="flex flex-wrap items-center justify-between gap-2">
+        <div role="group" aria-label="Range" className="flex gap-0.5 rounded-md bg-sunken p-0.5">
+          {ranges.map(([name, long, seconds]) => (
+            <button
+              key={name}
+              type="button"
+              aria-label={long}
+              onClick={() => all && setView({ from: all.to - seconds, to: all.to })}
+              className="num min-h-7 min-w-9 rounded-sm px-2 text-sm text-soft hover:bg-surface hover:text-ink"
+            >
+              {name}
+            </button>
+          ))}
+          <button
+            type="button"
+            onClick={() => all && setView({ ...all })}
+            className="min-h-7 min-w-9 rounded-sm px-2 text-sm text-soft hover:bg-surface hover:text-ink"
+          >
+            All
+          </button>
+        </div>
+        <div className="flex flex-wrap items-center gap-x-4 gap-y-1">
+          {aside}
+          <button
+            type="button"
+            className="link min-h-7 text-sm"
+            aria-pressed={asTable}
+            onClick={() => setAsTable(!asTable)}
+          >
+            {asTable ? "Show the chart" : "Show as a table"}
+          </button>
+        </div>
+      </div>
+      {asTable ? (
+        <PaneTable label={label} panes={panes} axis={axis} height={height} />
+      ) : (
+        <div
+          tabIndex={0}
+          role="group"
+          aria-roledescription="chart"
+          aria-label={`${label}. Arrow keys move it, plus and minus zoom, zero shows all.`}
+          onKeyDown={steer}
+          style={{ height }}
+        >
+          <Suspense fallback={<div className="skeleton h-full" />}>
+            <PaneChart panes={panes} trades={trades} axis={axis} view={view} onView={look} />
+          </Suspense>
+        </div>
+      )}
+      <figcaption className="flex flex-wrap justify-between gap-x-6 gap-y-1 text-xs text-soft">
+        <span className="max-w-prose">
+          {words} {caption}
+        </span>
+        <a className="link" href="https://www.tradingview.com/" rel="noreferrer" target="_blank">
+          Chart by TradingView Lightweight Charts
+        </a>
+      </figcaption>
+    </figure>
+  );
+}
+
+function PaneTable({
+  label,
+  panes,
+  axis,
+  height,
+}: {
+  label: string;
+  panes: readonly Pane[];
+  axis: "time" | "start";
+  height: number;
+}) {
+  const curves = panes.flatMap((pane) =>
+    pane.curves.map((curve) => ({ ...curve, written: pane.written })),
+  );
+  const longest = curves.reduce(
+    (one, other) => (other.points.length > one.length ? other.points : one),
+    curves[0]?.points ?? [],
+  );
+  const rows = sampled(drawn(longest), MOST_ROWS).toReversed();
+  const known = curves.map(({ points }) => drawn(points));
+  return (
+    <div
+      tabIndex={0}
+      role="region"
+      aria-label={`${label} as a table`}
+      className="relative overflow-auto"
+      style={{ height }}
+    >
+      <table className="w-full text-sm">
+        <thead className="sticky top-0 bg-surface text-xs text-soft">
+          <tr>
+            <th scope="col" className="py-1 pr-3 text-left font-medium">
+              {axis === "time" ? "Time" : "Since its start"}
+            </th>
+            {curves.map((curve) => (
+              <th key={curve.id} scope="col" className="py-1 pl-3 text-right font-medium">
+                {curve.label}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(({ time }) => (
+            <tr key={time} className="border-t border-line">
+              <td className="num py-1 pr-3 whitespace-nowrap">
+                {axis === "time" ? <Time at={time} as="stamp" /> : axisText(time, axis)}
+              </td>
+              {curves.map((curve, place) => {
+                const value = valueAt(known[place] ?? [], time);
+                return (
+                  <td key={curve.id} className="num py-1 pl-3 text-right whitespace-nowrap">
+                    {value === null ? "–" : curve.written(value)}
+                  </td>
+                );
+              })}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/** The last that was known at a time; nothing before the first and after the last. */
+function valueAt(
+  points: readonly { time: number; value: number | null }[],
+  time: number,
+): number | null {
+  const last = points.at(-1);
+  if (!last || time > last.time) return null;
+  const found = points.findLast((point) => point.time <= time);
+  return found?.value ?? null;
+}

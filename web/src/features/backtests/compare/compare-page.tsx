@@ -1,0 +1,156 @@
+/** Up to eight backtests side by side: one chart, and tables of their arguments and metrics. */
+import { useQueries, useQuery } from "@tanstack/react-query";
+import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { useCallback, useMemo, useState } from "react";
+import { type View, wanted } from "~/charts/panes";
+import * as ask from "~/features/backtests/queries";
+import { nameOf } from "~/features/backtests/status";
+import { MOST_COMPARED } from "~/features/backtests/types";
+import { useBacktestNews } from "~/features/backtests/use-updates";
+import { IconButton } from "~/ui/button";
+import { Empty, Failed, Panel, Skeleton } from "~/ui/panel";
+import { useTitle } from "~/ui/title";
+import { inDetail, linesOf } from "./aligned";
+import { ArgumentTable } from "./argument-table";
+import { type Column, Swatch } from "./column";
+import { ComparisonChart } from "./comparison-chart";
+import { MetricTable } from "./metric-table";
+import "~/features/backtests/series.css";
+
+export function ComparePage() {
+  const { project = "", model = "" } = useParams({ strict: false });
+  const search = useSearch({ strict: false }) as { ids?: string };
+  const named = useMemo(
+    () => (search.ids ?? "").split(",").filter(Boolean).slice(0, MOST_COMPARED),
+    [search.ids],
+  );
+  const [align, setAlign] = useState<"time" | "start">("time");
+  const navigate = useNavigate();
+  useTitle("Compare backtests");
+  useBacktestNews(model);
+  const { data, error, refetch } = useQuery({
+    ...ask.comparison(model, named, align, null),
+    enabled: named.length > 0,
+  });
+  const [asked, setAsked] = useState<View | null>(null);
+  const detail = useQuery({
+    ...ask.comparison(model, named, align, asked),
+    enabled: named.length > 0 && asked !== null,
+  });
+  const all = useMemo(() => allOf(data?.times ?? []), [data]);
+  const closer = asked && detail.data?.align === data?.align ? detail.data : undefined;
+  const lines = useMemo(
+    () => (data ? inDetail(linesOf(data), closer ? linesOf(closer) : []) : []),
+    [data, closer],
+  );
+  const onSeen = useCallback(
+    (seen: View) => all && setAsked((now) => wanted(seen, all, now)),
+    [all],
+  );
+  function chooseAlign(next: "time" | "start") {
+    setAsked(null);
+    setAlign(next);
+  }
+  const facts = useQueries({ queries: named.map((id) => ask.facts(model, id)) });
+  const runs = useQuery(ask.runs(model));
+  const columns = named.map((id, place): Column => {
+    const run = runs.data?.find(({ backtest_id: one }) => one === id) ?? null;
+    const words = facts[place]?.data ?? { label: null, description: null, backtest_id: id };
+    return { id, name: nameOf(words, run), colour: `series-${place + 1}` };
+  });
+  const args = named.map(
+    (id) => runs.data?.find((one) => one.backtest_id === id)?.arguments ?? null,
+  );
+  function leaveOut(id: string) {
+    const ids = named.filter((one) => one !== id).join(",");
+    void navigate({
+      to: "/$project/$model/backtests/compare",
+      params: { project, model },
+      search: { ids },
+    });
+  }
+
+  return (
+    <div className="grid grid-cols-[minmax(0,1fr)] gap-4">
+      <div>
+        <Link to="/$project/$model/backtests" params={{ project, model }} className="link text-sm">
+          ← All backtests
+        </Link>
+        <h2 className="mt-1 text-lg">
+          Compare {named.length > 1 ? `${named.length} backtests` : "backtests"}
+        </h2>
+      </div>
+      {named.length === 0 ? (
+        <Panel>
+          <Empty title="Nothing is chosen">
+            Tick two or more in the list of backtests, then compare them.
+          </Empty>
+        </Panel>
+      ) : error ? (
+        <Failed error={error} retry={() => void refetch()} />
+      ) : !data ? (
+        <Panel>
+          <Skeleton rows={8} />
+        </Panel>
+      ) : (
+        <>
+          <ComparisonChart
+            columns={columns}
+            lines={lines}
+            drawn={data.align}
+            align={align}
+            setAlign={chooseAlign}
+            all={all}
+            onSeen={onSeen}
+            returns={data.metrics.find(({ name }) => name === "total_return")?.values ?? []}
+          />
+          <Names columns={columns} project={project} model={model} leaveOut={leaveOut} />
+          <ArgumentTable columns={columns} args={args} />
+          <MetricTable
+            columns={columns}
+            measures={data.metrics}
+            currencies={facts.map((one) => one.data?.quote_asset ?? null)}
+          />
+        </>
+      )}
+    </div>
+  );
+}
+
+function allOf(times: readonly number[]): View | null {
+  const [first, last] = [times[0], times.at(-1)];
+  return first === undefined || last === undefined ? null : { from: first, to: last };
+}
+
+function Names({
+  columns,
+  project,
+  model,
+  leaveOut,
+}: {
+  columns: Column[];
+  project: string;
+  model: string;
+  leaveOut: (id: string) => void;
+}) {
+  return (
+    <ul className="flex flex-wrap gap-2" aria-label="Compared">
+      {columns.map(({ id, name, colour }) => (
+        <li
+          key={id}
+          className="flex max-w-full min-w-0 items-center gap-2 rounded-md border border-line bg-surface pl-3"
+        >
+          <Swatch colour={colour} />
+          <Link
+            to="/$project/$model/$backtest/backtest"
+            params={{ project, model, backtest: id }}
+            className="min-w-0 truncate hover:underline"
+          >
+            {name}
+          </Link>
+          <IconButton label={`Leave out ${name}`} icon="close" onClick={() => leaveOut(id)} />
+        </li>
+      ))}
+    </ul>
+  );
+}

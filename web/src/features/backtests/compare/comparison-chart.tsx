@@ -1,0 +1,88 @@
+/** The account values of several backtests in one chart, each starting at 100. */
+import { useMemo } from "react";
+import { ChartFigure } from "~/charts/chart-figure";
+import type { Pane, View } from "~/charts/panes";
+import { ratio } from "~/features/backtests/metrics";
+import { Notice, Panel } from "~/ui/panel";
+import { type AlignedLine, told } from "./aligned";
+import type { Column } from "./column";
+
+export function ComparisonChart({
+  columns,
+  lines,
+  drawn,
+  align,
+  setAlign,
+  all,
+  onSeen,
+  returns,
+}: {
+  returns: readonly (number | null)[];
+  columns: Column[];
+  lines: readonly AlignedLine[];
+  /** How the lines that are here lie; what was chosen may still be on its way. */
+  drawn: "time" | "start";
+  align: "time" | "start";
+  setAlign: (align: "time" | "start") => void;
+  all: View | null;
+  onSeen: (seen: View) => void;
+}) {
+  const name = (id: string) => columns.find((one) => one.id === id)?.name ?? id;
+  const shape = columns.map((one) => `${one.id} ${one.name}`).join();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the columns are new each time, their words are not
+  const panes = useMemo<Pane[]>(
+    () => [
+      {
+        id: "compared",
+        weight: 1,
+        written: ratio,
+        curves: lines.map(({ id, points }, place) => ({
+          id,
+          label: name(id),
+          colour: `series-${place + 1}`,
+          kind: "line",
+          dash: Math.floor(place / 3),
+          points,
+        })),
+      },
+    ],
+    [lines, shape],
+  );
+  return (
+    <Panel title="From 100 each">
+      {lines
+        .filter(({ reason }) => reason)
+        .map(({ id, reason }) => (
+          <div key={id} className="mb-3">
+            <Notice tone="warn">
+              {name(id)}: {reason}
+            </Notice>
+          </div>
+        ))}
+      {all ? (
+        <ChartFigure
+          label="The account values, each from 100"
+          words={told(lines, name, returns)}
+          panes={panes}
+          axis={drawn}
+          all={all}
+          onSeen={onSeen}
+          height={380}
+          aside={
+            <label className="flex min-h-7 items-center gap-2 text-sm">
+              <input
+                type="checkbox"
+                className="size-4 accent-accent"
+                checked={align === "start"}
+                onChange={(event) => setAlign(event.target.checked ? "start" : "time")}
+              />
+              Lay their starts on one another
+            </label>
+          }
+        />
+      ) : (
+        <p className="text-soft">None of them has an account value to draw.</p>
+      )}
+    </Panel>
+  );
+}

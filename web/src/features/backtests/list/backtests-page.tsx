@@ -1,0 +1,178 @@
+/** All backtests of a model: how they ended, which to compare, and a new one. */
+import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useParams } from "@tanstack/react-router";
+import { useMemo, useState } from "react";
+import * as ask from "~/features/backtests/queries";
+import { NewBacktest } from "~/features/backtests/start/new-backtest";
+import { joined, nameOf, type Row } from "~/features/backtests/status";
+import { MOST_COMPARED } from "~/features/backtests/types";
+import { useMayChange } from "~/features/backtests/use-rights";
+import { refresh, useBacktestNews, useWhenComputed } from "~/features/backtests/use-updates";
+import { Button, ButtonLink } from "~/ui/button";
+import { Confirm } from "~/ui/dialog";
+import { Empty, Failed, Panel, Skeleton } from "~/ui/panel";
+import { useTitle } from "~/ui/title";
+import { BacktestTable } from "./backtest-table";
+import { type Column, NEWEST, type Sorting, sorted, turned } from "./sorting";
+import "~/features/backtests/series.css";
+
+interface Wish {
+  act: "delete" | "stop";
+  row: Row;
+}
+
+export function BacktestsPage() {
+  const { project = "", model = "" } = useParams({ strict: false });
+  const queries = useQueryClient();
+  const mayChange = useMayChange(project);
+  const found = useInfiniteQuery(ask.list(model));
+  const runs = useQuery(ask.runs(model));
+  const [sorting, setSorting] = useState<Sorting>(NEWEST);
+  const [chosen, setChosen] = useState<string[]>([]);
+  const [isNew, setNew] = useState(false);
+  const [wish, setWish] = useState<Wish | null>(null);
+  const [asks, setAsks] = useState(false);
+  useTitle("Backtests");
+  useBacktestNews(model);
+  const rows = useMemo(
+    () => joined(found.data?.pages.flatMap((page) => page.items) ?? [], runs.data ?? []),
+    [found.data, runs.data],
+  );
+  useWhenComputed(
+    model,
+    rows
+      .filter(({ backtest }) => backtest.metrics.computing)
+      .map(({ backtest }) => backtest.backtest_id),
+  );
+  const still = chosen.filter((id) => rows.some(({ backtest }) => backtest.backtest_id === id));
+
+  function wishFor(act: Wish["act"], row: Row) {
+    setWish({ act, row });
+    setAsks(true);
+  }
+  async function carryOut() {
+    if (!wish) return;
+    const id = wish.row.backtest.backtest_id;
+    if (wish.act === "delete") await ask.remove(model, id);
+    else if (wish.row.run) await ask.stop(model, wish.row.run.run_id);
+    await refresh(queries, model, wish.act === "stop" ? id : undefined);
+  }
+
+  return (
+    <div className="grid gap-4">
+      <Panel
+        title="Backtests"
+        flush
+        aside={
+          mayChange && (
+            <Button weight="main" icon="play" onClick={() => setNew(true)}>
+              Run a backtest
+            </Button>
+          )
+        }
+      >
+        {found.error ? (
+          <div className="p-4">
+            <Failed error={found.error} retry={() => void found.refetch()} />
+          </div>
+        ) : !found.data || runs.isPending ? (
+          <Skeleton rows={5} />
+        ) : rows.length === 0 ? (
+          <Nothing mayChange={mayChange} />
+        ) : (
+          <BacktestTable
+            project={project}
+            model={model}
+            rows={sorted(rows, sorting)}
+            mayChange={mayChange}
+            chosen={still}
+            choose={(id) =>
+              setChosen(still.includes(id) ? still.filter((one) => one !== id) : [...still, id])
+            }
+            sorting={sorting}
+            sort={(column: Column) => setSorting(turned(sorting, column))}
+            remove={(row) => wishFor("delete", row)}
+            stop={(row) => wishFor("stop", row)}
+          />
+        )}
+        {found.hasNextPage && (
+          <div className="border-t border-line p-3 text-center">
+            <Button disabled={found.isFetchingNextPage} onClick={() => void found.fetchNextPage()}>
+              Show older ones
+            </Button>
+          </div>
+        )}
+      </Panel>
+      <Chosen project={project} model={model} ids={still} clear={() => setChosen([])} />
+      <NewBacktest project={project} model={model} open={isNew} onOpenChange={setNew} />
+      {wish && (
+        <Confirm
+          open={asks}
+          onOpenChange={setAsks}
+          title={`${wish.act === "delete" ? "Delete" : "Stop"} ${nameOf(wish.row.backtest, wish.row.run)}?`}
+          action={wish.act === "delete" ? "Delete it" : "Stop it"}
+          danger
+          act={carryOut}
+        >
+          {wish.act === "delete"
+            ? "Its result, trades and log are gone for everybody. It still counts as a trial, because it was tried."
+            : "It ends now, without a result. What it printed so far stays."}
+        </Confirm>
+      )}
+    </div>
+  );
+}
+
+function Nothing({ mayChange }: { mayChange: boolean }) {
+  return (
+    <Empty title="No backtest yet">
+      <p>
+        {mayChange
+          ? "Run one with the button above, or "
+          : "One appears here when somebody runs it, or when a model's own code would "}
+        push a result from anywhere with{" "}
+        <code className="font-mono text-sm">POST /v1/backtest/result</code>. It appears here the
+        moment it arrives.
+      </p>
+    </Empty>
+  );
+}
+
+/** What was ticked, always in sight. */
+function Chosen({
+  project,
+  model,
+  ids,
+  clear,
+}: {
+  project: string;
+  model: string;
+  ids: string[];
+  clear: () => void;
+}) {
+  if (ids.length === 0) return null;
+  return (
+    <div className="sticky bottom-3 z-20 mx-auto flex max-w-full flex-wrap items-center gap-x-4 gap-y-2 rounded-lg border border-line bg-surface px-4 py-2 shadow-lg">
+      <p role="status">
+        {ids.length === 1 ? "One chosen: choose another to compare" : `${ids.length} chosen`}
+        {ids.length === MOST_COMPARED && ", no more can be compared"}
+      </p>
+      <div className="flex gap-2">
+        <Button weight="bare" onClick={clear}>
+          Clear
+        </Button>
+        {ids.length > 1 && (
+          <ButtonLink
+            weight="main"
+            icon="chart"
+            to="/$project/$model/backtests/compare"
+            params={{ project, model }}
+            search={{ ids: ids.join(",") }}
+          >
+            Compare
+          </ButtonLink>
+        )}
+      </div>
+    </div>
+  );
+}

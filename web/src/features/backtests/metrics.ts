@@ -1,0 +1,155 @@
+/** Metrics in words: each by its type, in groups, with what is better and what is worse. */
+import { gain, integer, money, percent } from "~/format/numbers";
+import { stamp } from "~/format/times";
+import type { Measure } from "./types";
+
+const NOTHING = "–";
+
+/** Those a person looks at first. */
+export const HEADLINES = [
+  "total_return",
+  "cagr",
+  "sharpe",
+  "max_drawdown",
+  "volatility",
+  "calmar",
+  "win_rate_trades",
+  "profit_factor",
+] as const;
+
+/** The server lists metrics in the order people read them; each group begins with one of these. */
+const GROUPS: Record<string, string> = {
+  total_return: "What was gained",
+  sharpe: "What was risked",
+  trades: "How it was traded",
+};
+
+/** Whose sign says whether something was won or lost. */
+const SIGNED = new Set([
+  "total_return",
+  "cagr",
+  "profit",
+  "return_on_exposure",
+  "expected_daily",
+  "expected_monthly",
+  "expected_yearly",
+  "month_to_date",
+  "three_months",
+  "six_months",
+  "year_to_date",
+  "one_year",
+  "best_day",
+  "worst_day",
+  "best_month",
+  "worst_month",
+  "best_year",
+  "worst_year",
+  "expectancy",
+  "expectancy_percent",
+  "best_trade",
+  "worst_trade",
+]);
+
+export interface Named extends Measure {
+  name: string;
+}
+
+export interface Group {
+  title: string;
+  measures: Named[];
+}
+
+export function isSigned(name: string): boolean {
+  return SIGNED.has(name);
+}
+
+/** A value as its type asks for. A value that is no number is told as it is. */
+export function written(
+  value: number | string | null | undefined,
+  type: string,
+  { currency = null, signed = false }: { currency?: string | null; signed?: boolean } = {},
+): string {
+  if (value === null || value === undefined || value === "") return NOTHING;
+  if (typeof value === "string") return value;
+  if (!Number.isFinite(value)) return NOTHING;
+  switch (type) {
+    case "percent":
+      return signed ? signedPercent(value) : percent(value);
+    case "money":
+      return signed ? gain(value, currency) : money(value, currency);
+    case "count":
+      return integer(value);
+    case "days":
+      return days(value);
+    case "time":
+      return stamp(value).slice(0, 10);
+    default:
+      return ratio(value);
+  }
+}
+
+/** A share as percent with its sign; what rounds to nothing has none. */
+export function signedPercent(share: number): string {
+  const text = percent(Math.abs(share));
+  if (!/[1-9]/.test(text)) return text;
+  return `${share > 0 ? "+" : "\u2212"}${text}`;
+}
+
+/** A ratio: two digits, more where two would hide it. */
+export function ratio(value: number): string {
+  const size = Math.abs(value);
+  const digits = size === 0 || size >= 0.1 ? 2 : size >= 0.001 ? 4 : 6;
+  return value
+    .toLocaleString("en", { minimumFractionDigits: 2, maximumFractionDigits: digits })
+    .replace("-", "\u2212");
+}
+
+/** Days, or the unit that fits: a backtest may last an hour or ten years. */
+export function days(count: number): string {
+  if (count >= 100) return `${integer(Math.round(count))} days`;
+  if (count >= 2) return `${trimmed(count)} days`;
+  const hours = count * 24;
+  if (hours >= 1) return `${trimmed(hours)} h`;
+  const minutes = hours * 60;
+  return minutes >= 1 || minutes === 0 ? `${trimmed(minutes)} min` : `${trimmed(minutes * 60)} s`;
+}
+
+export function grouped(computed: Record<string, Measure>): Group[] {
+  const groups: Group[] = [];
+  for (const [name, measure] of Object.entries(computed)) {
+    const title = GROUPS[name];
+    if (title || groups.length === 0) groups.push({ title: title ?? "Metrics", measures: [] });
+    groups.at(-1)?.measures.push({ name, ...measure });
+  }
+  return groups;
+}
+
+export function headlines(computed: Record<string, Measure>): Named[] {
+  return HEADLINES.flatMap((name) => {
+    const measure = computed[name];
+    return measure ? [{ name, ...measure }] : [];
+  });
+}
+
+/** Places of the worst beside the best that the server told; none where all are alike. */
+export function worstOf(values: readonly (number | null)[], best: readonly number[]): number[] {
+  const top = best[0] === undefined ? null : (values[best[0]] ?? null);
+  if (top === null) return [];
+  const known = values.filter((value): value is number => value !== null);
+  const worst = top >= Math.max(...known) ? Math.min(...known) : Math.max(...known);
+  if (worst === top) return [];
+  return values.flatMap((value, place) => (value === worst ? [place] : []));
+}
+
+/** What luck leaves of a Sharpe ratio, in a sentence. */
+export function verdict(count: number, deflated: number | null): string {
+  if (deflated === null) return "";
+  const tried = count === 1 ? "the only backtest tried" : `the best of ${integer(count)} tried`;
+  if (deflated >= 0.95) return `Unlikely to be luck, even as ${tried}.`;
+  if (deflated >= 0.5) return `It may well be luck, as ${tried}.`;
+  return `Luck alone explains it, as ${tried}.`;
+}
+
+function trimmed(value: number): string {
+  return value.toLocaleString("en", { maximumFractionDigits: 1 });
+}

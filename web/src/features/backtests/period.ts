@@ -1,0 +1,18 @@
+/** How long a backtest took to compute, and which stretch of the market it covers. */
+import { lasting, stamp } from "~/format/times";
+
+export function elapsed(seconds: number): string {
+  return seconds < 1 ? "under 1 s" : lasting(seconds);
+}
+
+/** The dates of the market data, not of the computation. */
+export function period(start: unknown, stop: unknown): string {
+  const day = (moment: unknown) =>
+    typeof moment === "number"
+      ? stamp(moment).slice(0, 10)
+      : typeof moment === "string"
+        ? moment.slice(0, 10)
+        : "";
+  const [from, to] = [day(start), day(stop)];
+  return from && to && from !== to ? `${from} to ${to}` : from || to;
+}

@@ -1,0 +1,26 @@
+import { expect, it } from "vitest";
+import { outline, toldDrawdown, toldEquity } from "./curve-words";
+
+it("outlines a curve, gaps left out", () => {
+  const points = [
+    { time: 1, value: 10 },
+    { time: 2, value: null },
+    { time: 3, value: 5 },
+    { time: 4, value: 12 },
+  ];
+  expect(outline(points)).toMatchObject({
+    first: 10,
+    last: 12,
+    low: { time: 3 },
+    high: { time: 4 },
+  });
+  expect(toldEquity(points, String)).toContain("from 10 to 12 (+20.00 %)");
+  expect(toldEquity([], String)).toBe("There is no account value.");
+  expect(toldDrawdown([{ time: 0, value: 0 }])).toContain("never fell");
+  expect(
+    toldDrawdown([
+      { time: 0, value: -0.5 },
+      { time: 1, value: 0 },
+    ]),
+  ).toContain("at its high");
+});

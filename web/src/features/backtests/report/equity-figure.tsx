@@ -1,0 +1,203 @@
+/** What the account did: its value, how far it was below its high, trades and indicators. */
+import { useQuery } from "@tanstack/react-query";
+import { useCallback, useMemo, useState } from "react";
+import { ChartFigure } from "~/charts/chart-figure";
+import { closer, type Pane, type PanePoint, type View, wanted } from "~/charts/panes";
+import { ratio } from "~/features/backtests/metrics";
+import * as ask from "~/features/backtests/queries";
+import type { Backtest } from "~/features/backtests/types";
+import { compact, integer, money, percent } from "~/format/numbers";
+import { Failed, Panel, Skeleton } from "~/ui/panel";
+import { toldDrawdown, toldEquity } from "./curve-words";
+
+const SHOWN_AT_FIRST = 2;
+const NO_INDICATORS: readonly ask.Indicator[] = [];
+const COLOURS = ["series-3", "series-4", "series-5", "series-6", "series-7", "series-8"];
+
+export function EquityFigure({ model, backtest }: { model: string; backtest: Backtest }) {
+  const id = backtest.backtest_id;
+  const currency = backtest.quote_asset ?? null;
+  const [asked, setAsked] = useState<View | null>(null);
+  const [hidden, setHidden] = useState<ReadonlySet<string> | null>(null);
+  const equity = useQuery(ask.equity(model, id, null));
+  const drawdown = useQuery(ask.drawdown(model, id, null));
+  const hasIndicators = Object.keys(backtest.indicators ?? {}).length > 0;
+  const indicators = useQuery({ ...ask.indicators(model, id, null), enabled: hasIndicators });
+  const isCloser = asked !== null;
+  const equityDetail = useQuery({ ...ask.equity(model, id, asked), enabled: isCloser });
+  const drawdownDetail = useQuery({ ...ask.drawdown(model, id, asked), enabled: isCloser });
+  const indicatorDetail = useQuery({
+    ...ask.indicators(model, id, asked),
+    enabled: isCloser && hasIndicators,
+  });
+  const trades = useQuery({ ...ask.trades(model, id), enabled: backtest.counts.trades > 0 });
+
+  const whole = equity.data?.items;
+  const all = useMemo<View | null>(() => {
+    const [first, last] = [whole?.[0], whole?.at(-1)];
+    return first && last ? { from: first.time, to: last.time } : null;
+  }, [whole]);
+  const isThinned = (equity.data?.total ?? 0) > (whole?.length ?? 0);
+  const onSeen = useCallback(
+    (seen: View) => {
+      if (all && (isThinned || hasIndicators)) setAsked((now) => wanted(seen, all, now));
+    },
+    [all, isThinned, hasIndicators],
+  );
+  const names = indicators.data?.items ?? NO_INDICATORS;
+  const left = useMemo(
+    () => hidden ?? new Set(names.slice(SHOWN_AT_FIRST).map(({ name }) => name)),
+    [hidden, names],
+  );
+
+  // Only detail that was asked for: while the next is on its way, the one before it stays.
+  const panes = useMemo<Pane[]>(() => {
+    const near = (more: readonly PanePoint[] | undefined, most: readonly PanePoint[]) =>
+      isCloser && more ? closer(most, more) : most;
+    const found: Pane[] = [
+      {
+        id: "equity",
+        weight: 3,
+        written: (value) => amount(value),
+        curves: [
+          {
+            id: "equity",
+            label: "Account value",
+            colour: "accent",
+            kind: "area",
+            points: near(equityDetail.data?.items, whole ?? []),
+          },
+        ],
+      },
+      {
+        id: "drawdown",
+        weight: 1.2,
+        written: (value) => percent(Math.min(0, value) || 0),
+        curves: [
+          {
+            id: "drawdown",
+            label: "Drawdown",
+            colour: "down",
+            kind: "below",
+            points: near(drawdownDetail.data?.items, drawdown.data?.items ?? []),
+          },
+        ],
+      },
+    ];
+    names.forEach((one, place) => {
+      if (left.has(one.name)) return;
+      const more = indicatorDetail.data?.items.find(({ name }) => name === one.name);
+      found.push({
+        id: `indicator ${one.name}`,
+        weight: 1,
+        written: ratio,
+        curves: [
+          {
+            id: `indicator ${one.name}`,
+            label: one.display_name,
+            colour: COLOURS[place % COLOURS.length] ?? "accent",
+            kind: "line",
+            points: near(more?.items, one.items),
+          },
+        ],
+      });
+    });
+    return found;
+  }, [
+    whole,
+    drawdown.data,
+    names,
+    left,
+    isCloser,
+    equityDetail.data,
+    drawdownDetail.data,
+    indicatorDetail.data,
+  ]);
+  const marked = useMemo(
+    () =>
+      (trades.data?.items ?? [])
+        .filter(({ side }) => /^(buy|sell)$/i.test(side))
+        .map(({ index, time, side }) => ({ id: String(index), time, side })),
+    [trades.data],
+  );
+
+  const error = equity.error ?? drawdown.error;
+  const shown = panes.length - 2;
+  const words = `${toldEquity(whole ?? [], (value) => money(value, currency))} ${toldDrawdown(drawdown.data?.items ?? [])}`;
+  return (
+    <Panel title="Account value and drawdown">
+      {error ? (
+        <Failed
+          error={error}
+          retry={() => void Promise.all([equity.refetch(), drawdown.refetch()])}
+        />
+      ) : !equity.data || !drawdown.data || (hasIndicators && indicators.isPending) ? (
+        <Skeleton rows={8} />
+      ) : !all ? (
+        <p className="text-soft">{drawdown.data.reason ?? "There is no account value."}</p>
+      ) : (
+        <FigureWithIndicators
+          words={words}
+          panes={panes}
+          trades={marked}
+          all={all}
+          onSeen={onSeen}
+          height={400 + shown * 110}
+          caption={tradesTold(backtest.counts.trades, marked.length, trades.data?.isAll ?? true)}
+          names={names}
+          left={left}
+          hide={setHidden}
+        />
+      )}
+    </Panel>
+  );
+}
+
+function FigureWithIndicators({
+  names,
+  left,
+  hide,
+  ...figure
+}: Omit<React.ComponentProps<typeof ChartFigure>, "label" | "aside"> & {
+  names: readonly ask.Indicator[];
+  left: ReadonlySet<string>;
+  hide: (names: ReadonlySet<string>) => void;
+}) {
+  return (
+    <div className="grid gap-3">
+      <ChartFigure label="Account value and drawdown over time" {...figure} />
+      {names.length > 0 && (
+        <fieldset className="flex flex-wrap items-center gap-x-4 gap-y-1 text-sm">
+          <legend className="float-left mr-4 text-soft">Indicators</legend>
+          {names.map(({ name, display_name: shown }) => (
+            <label key={name} className="flex min-h-7 items-center gap-1.5">
+              <input
+                type="checkbox"
+                className="size-4 accent-accent"
+                checked={!left.has(name)}
+                onChange={(event) => {
+                  const next = new Set(left);
+                  if (event.target.checked) next.delete(name);
+                  else next.add(name);
+                  hide(next);
+                }}
+              />
+              {shown}
+            </label>
+          ))}
+        </fieldset>
+      )}
+    </div>
+  );
+}
+
+function tradesTold(count: number, marked: number, isAll: boolean): string {
+  if (count === 0) return "";
+  if (!isAll)
+    return `Arrows are the last ${integer(marked)} of ${integer(count)} trades; a number counts those that share a place.`;
+  return "Arrows are trades; a number counts those that share a place.";
+}
+
+function amount(value: number): string {
+  return Math.abs(value) >= 1e6 ? compact(value) : ratio(value);
+}

@@ -1,0 +1,69 @@
+/** Whether it was good all along: Sharpe ratio and volatility of the half year before each day. */
+import { useQuery } from "@tanstack/react-query";
+import { useMemo } from "react";
+import { ChartFigure } from "~/charts/chart-figure";
+import type { Pane, View } from "~/charts/panes";
+import { ratio } from "~/features/backtests/metrics";
+import * as ask from "~/features/backtests/queries";
+import { integer, percent } from "~/format/numbers";
+import { Failed, Panel, Skeleton } from "~/ui/panel";
+import { outline } from "./curve-words";
+
+export function RollingFigure({ model, id }: { model: string; id: string }) {
+  const { data, error, refetch } = useQuery(ask.rolling(model, id));
+  const panes = useMemo<Pane[]>(
+    () => [
+      {
+        id: "sharpe",
+        weight: 1,
+        written: ratio,
+        curves: [
+          {
+            id: "sharpe",
+            label: "Sharpe ratio",
+            colour: "accent",
+            kind: "line",
+            points: data?.sharpe ?? [],
+          },
+        ],
+      },
+      {
+        id: "volatility",
+        weight: 1,
+        written: percent,
+        curves: [
+          {
+            id: "volatility",
+            label: "Volatility",
+            colour: "series-4",
+            kind: "line",
+            points: data?.volatility ?? [],
+          },
+        ],
+      },
+    ],
+    [data],
+  );
+  const [first, last] = [data?.sharpe[0], data?.sharpe.at(-1)];
+  const all: View | null = first && last ? { from: first.time, to: last.time } : null;
+  const { low, high, last: now } = outline(data?.sharpe ?? []);
+  return (
+    <Panel title="Rolling">
+      {error ? (
+        <Failed error={error} retry={() => void refetch()} />
+      ) : !data ? (
+        <Skeleton rows={5} />
+      ) : !all || !low || !high || now === null ? (
+        <p className="text-soft">{data.reason ?? "It is too short for a rolling window."}</p>
+      ) : (
+        <ChartFigure
+          label="Rolling Sharpe ratio and volatility"
+          words={`Over the ${integer(data.window)} returns before each day the Sharpe ratio was between ${ratio(low.value ?? 0)} and ${ratio(high.value ?? 0)}; it ends at ${ratio(now)}.`}
+          panes={panes}
+          all={all}
+          height={280}
+        />
+      )}
+    </Panel>
+  );
+}

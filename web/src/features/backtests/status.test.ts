@@ -1,0 +1,61 @@
+import { expect, it } from "vitest";
+import { joined, nameOf, standingOf } from "./status";
+import type { Backtest, Run } from "./types";
+
+const NOTHING: Pick<Backtest, "status" | "counts"> = {
+  status: null,
+  counts: { account_values: 0, trades: 0 },
+};
+const run = (state: string, more: Partial<Run> = {}) =>
+  ({ state, desired: "running", reason: "", ...more }) as Run;
+const status = (successful: boolean) => ({
+  ...NOTHING,
+  status: { successful, status_summary: "ValueError: no", status_details: "", time_elapsed: 1 },
+});
+
+it("is what its run is doing until it has a status", () => {
+  expect(standingOf(NOTHING, run("pending"))).toMatchObject({
+    label: "Pending",
+    tone: "busy",
+    isUp: true,
+  });
+  expect(standingOf(NOTHING, run("running"))).toMatchObject({
+    label: "Running",
+    tone: "good",
+    isUp: true,
+  });
+  expect(standingOf(NOTHING, run("running", { desired: "stopped" }))).toMatchObject({
+    label: "Stopping",
+    isUp: false,
+  });
+});
+
+it("is what its status says from then on", () => {
+  expect(standingOf(status(true), run("exited"))).toMatchObject({ label: "Done", isUp: false });
+  expect(standingOf(status(false), run("crashed"))).toMatchObject({
+    label: "Failed",
+    detail: "ValueError: no",
+  });
+  expect(standingOf(status(false), run("stopped"))).toMatchObject({ label: "Stopped" });
+});
+
+it("may have been made elsewhere, where there is no run to ask", () => {
+  expect(standingOf({ ...NOTHING, symbols: [] }, null)).toMatchObject({ label: "Result" });
+  expect(standingOf(NOTHING, null)).toMatchObject({ label: "Under way" });
+});
+
+it("finds the run of each", () => {
+  const backtest = { ...NOTHING, backtest_id: "b" } as Backtest;
+  const [row] = joined(
+    [backtest],
+    [run("running", { backtest_id: "b" }), run("exited", { backtest_id: null })],
+  );
+  expect(row?.standing.label).toBe("Running");
+});
+
+it("has a name, whatever is known", () => {
+  const words = { label: null, description: null, backtest_id: "abcdefghijkl" };
+  expect(nameOf({ ...words, label: "L", description: "D" })).toBe("L");
+  expect(nameOf(words, run("running", { description: "R" }))).toBe("R");
+  expect(nameOf(words)).toBe("Backtest abcdefgh");
+});

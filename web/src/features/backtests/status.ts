@@ -1,0 +1,84 @@
+/** How far a backtest has come, from its run and from what it said of itself. */
+import type { Tone } from "~/features/model/status";
+import type { Backtest, Run } from "./types";
+
+export interface Standing {
+  tone: Tone;
+  label: string;
+  detail: string;
+  /** Whether it can still be stopped. */
+  isUp: boolean;
+}
+
+const STATES: Record<string, [Tone, string]> = {
+  pending: ["busy", "Pending"],
+  installing: ["busy", "Installing"],
+  running: ["good", "Running"],
+  restarting: ["busy", "Restarting"],
+  stopping: ["busy", "Stopping"],
+};
+
+export function standingOf(
+  backtest: Pick<Backtest, "status" | "counts" | "symbols">,
+  run: Run | null | undefined,
+): Standing {
+  const { status } = backtest;
+  if (status) {
+    const detail = status.status_summary ?? "";
+    if (status.successful) return { tone: "idle", label: "Done", detail, isUp: false };
+    const label = run?.state === "stopped" ? "Stopped" : "Failed";
+    return { tone: "bad", label, detail, isUp: false };
+  }
+  const [tone, label] = STATES[run?.state ?? ""] ?? [];
+  if (run && tone && label) {
+    const isStopping = run.desired === "stopped";
+    return {
+      tone: isStopping ? "busy" : tone,
+      label: isStopping ? "Stopping" : label,
+      detail: run.reason,
+      isUp: !isStopping,
+    };
+  }
+  if (backtest.symbols)
+    return {
+      tone: "idle",
+      label: "Result",
+      detail: "It sent a result and no status.",
+      isUp: false,
+    };
+  if (run) return { tone: "bad", label: "Ended", detail: run.reason, isUp: false };
+  return {
+    tone: "busy",
+    label: "Under way",
+    detail: "It runs elsewhere and has sent no result yet.",
+    isUp: false,
+  };
+}
+
+export interface Row {
+  backtest: Backtest;
+  run: Run | null;
+  standing: Standing;
+}
+
+/** Backtests with the runs that made them. */
+export function joined(backtests: readonly Backtest[], runs: readonly Run[]): Row[] {
+  const byBacktest = new Map(runs.map((run) => [run.backtest_id, run]));
+  return backtests.map((backtest) => {
+    const run = byBacktest.get(backtest.backtest_id) ?? null;
+    return { backtest, run, standing: standingOf(backtest, run) };
+  });
+}
+
+/** What a person calls it: its label, else what it is about, else its id. */
+export function nameOf(
+  backtest: Pick<Backtest, "label" | "description" | "backtest_id">,
+  run?: Run | null,
+): string {
+  return (
+    backtest.label ||
+    backtest.description ||
+    run?.description ||
+    `Backtest ${backtest.backtest_id.slice(0, 8)}`
+  );
+}

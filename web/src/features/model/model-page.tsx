@@ -1,0 +1,119 @@
+/** The frame of one model: what it is, how it is doing, what can be done, and its pages. */
+import { useQuery } from "@tanstack/react-query";
+import { Link, Outlet, useParams, useRouterState } from "@tanstack/react-router";
+import { useEffect, useRef } from "react";
+import * as ask from "~/api/queries";
+import { ShareButton } from "~/features/sharing/share-button";
+import { ConnectionNote } from "~/live/connection-note";
+import { LiveModel, useModelStream } from "~/live/use-live";
+import { Button, ButtonLink } from "~/ui/button";
+import { Trouble } from "~/ui/page-error";
+import { Skeleton } from "~/ui/panel";
+import { useTitle } from "~/ui/title";
+import { useModelActions } from "./actions";
+import { Linked } from "./linked-text";
+import { PAGES, pageOf } from "./pages";
+import { statusOf } from "./status";
+import { StatusBadge } from "./status-badge";
+
+export function ModelPage() {
+  const { model = "" } = useParams({ strict: false });
+  return (
+    <LiveModel key={model} model={model}>
+      <Framed id={model} />
+    </LiveModel>
+  );
+}
+
+function Framed({ id }: { id: string }) {
+  const { data: model, error, refetch } = useQuery(ask.model(id));
+  const { project = "" } = useParams({ strict: false });
+  const here = pageOf(useRouterState({ select: (state) => state.location.pathname }));
+  const tabs = useRef<HTMLElement>(null);
+  const isThere = model !== undefined;
+  // A phone has no room for all of them: the one that is open must be seen.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it moves when another page is open
+  useEffect(() => {
+    const open = tabs.current?.querySelector<HTMLElement>("[aria-current=page]");
+    if (tabs.current && open) tabs.current.scrollLeft = open.offsetLeft - 24;
+  }, [here, isThere]);
+  useTitle(model?.name);
+  if (error) return <Trouble error={error} reset={() => void refetch()} />;
+  if (!model) return <Skeleton rows={8} />;
+  const shown = PAGES.filter(
+    ([page]) => page !== "screener" || model.type === "screener" || model.counts["screener-result"],
+  );
+  return (
+    <>
+      <Head model={model} />
+      <nav
+        ref={tabs}
+        aria-label="Model"
+        className="relative mb-4 flex gap-1 overflow-x-auto border-b border-line"
+      >
+        {shown.map(([page, label]) => {
+          const isHere = page === here;
+          return (
+            <Link
+              key={page}
+              to={`/$project/$model/${page}`}
+              params={{ project, model: id }}
+              aria-current={isHere ? "page" : undefined}
+              className={`-mb-px border-b-2 px-2.5 py-2 whitespace-nowrap hover:text-ink focus-visible:-outline-offset-2 ${isHere ? "border-accent font-medium text-ink" : "border-transparent text-soft"}`}
+            >
+              {label}
+            </Link>
+          );
+        })}
+      </nav>
+      <Outlet />
+    </>
+  );
+}
+
+function Head({ model }: { model: ask.Model }) {
+  const status = statusOf(model.run, model.lifecycle);
+  const stream = useModelStream();
+  const { dialog, ask: wish } = useModelActions();
+  return (
+    <header className="mb-2 flex flex-wrap items-start justify-between gap-x-6 gap-y-2">
+      <div className="min-w-0">
+        <div className="flex min-w-0 flex-wrap items-center gap-x-4 gap-y-1">
+          <h1 className="text-xl [overflow-wrap:anywhere]">{model.name}</h1>
+          <StatusBadge status={status} />
+          <ConnectionNote stream={stream} />
+        </div>
+        {model.general_description && (
+          <p className="line-clamp-2 max-w-prose text-soft [overflow-wrap:anywhere]">
+            <Linked text={model.general_description} />
+          </p>
+        )}
+      </div>
+      <div className="flex flex-wrap gap-2">
+        {model.type !== "screener" && (
+          <ShareButton project={model.project_id} model={model.id} name={model.name} />
+        )}
+        {status.isUp ? (
+          <Button icon="stop" onClick={() => wish({ act: "stop", model })}>
+            Stop
+          </Button>
+        ) : (
+          model.version && (
+            <Button icon="play" onClick={() => wish({ act: "start", model })}>
+              Start
+            </Button>
+          )
+        )}
+        <ButtonLink
+          to="/$project/deploy"
+          params={{ project: model.project_id }}
+          search={{ model: model.id }}
+          icon="upload"
+        >
+          Deploy
+        </ButtonLink>
+      </div>
+      {dialog}
+    </header>
+  );
+}

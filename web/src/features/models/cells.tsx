@@ -1,0 +1,127 @@
+/** Parts of a model that its row and its card share. */
+import { useQuery } from "@tanstack/react-query";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { useEffect, useRef, useState } from "react";
+import * as ask from "~/api/queries";
+import type { LastOrder } from "~/api/types";
+import { Sparkline } from "~/charts/sparkline";
+import type { Wish } from "~/features/model/actions";
+import { price, quantity } from "~/format/numbers";
+import { SPARK_POINTS } from "~/live/use-live";
+import { IconButton } from "~/ui/button";
+import { Side } from "~/ui/figures";
+import { Icon } from "~/ui/icons";
+import { Menu, MenuItem, MenuLine } from "~/ui/menu";
+import { Time } from "~/ui/time";
+import type { Row } from "./fleet";
+
+export function NameLink({ row }: { row: Row }) {
+  const { model } = row;
+  return (
+    <Link
+      to="/$project/$model/overview"
+      params={{ project: model.project_id, model: model.id }}
+      className="block truncate font-medium hover:text-accent hover:underline"
+    >
+      {model.name}
+    </Link>
+  );
+}
+
+/** Asks for its curve only once it is in sight: a list may be long. */
+export function Curve({ model, width }: { model: string; width?: number }) {
+  const place = useRef<HTMLDivElement>(null);
+  const [seen, setSeen] = useState(false);
+  useEffect(() => {
+    if (!place.current) return;
+    const observer = new IntersectionObserver(([entry]) => {
+      if (entry?.isIntersecting) setSeen(true);
+    });
+    observer.observe(place.current);
+    return () => observer.disconnect();
+  }, []);
+  const { data } = useQuery({ ...ask.pnl(model, SPARK_POINTS, null, null), enabled: seen });
+  return (
+    <div ref={place}>
+      <Sparkline points={data?.series ?? []} {...(width ? { width } : {})} />
+    </div>
+  );
+}
+
+export function Ordered({ order }: { order: LastOrder | null }) {
+  if (!order) return <span className="text-soft">–</span>;
+  return (
+    <span className="flex items-baseline gap-2 whitespace-nowrap">
+      {order.side && <Side side={order.side} />}
+      <span>{order.symbol}</span>
+      <span className="num hidden text-soft 2xl:inline">
+        {order.size !== null ? quantity(order.size) : ""}
+        {order.price !== null ? ` @ ${price(order.price)}` : ""}
+      </span>
+      <span className="text-soft">
+        <Time at={order.received_at} as="ago" />
+      </span>
+    </span>
+  );
+}
+
+export function Actions({ row, ask: wish }: { row: Row; ask: (wish: Wish) => void }) {
+  const { model, status, run } = row;
+  const navigate = useNavigate();
+  const params = { project: model.project_id, model: model.id };
+  const canStart = model.version !== null || run !== undefined;
+  return (
+    <div className="flex justify-end">
+      {status.isUp ? (
+        <IconButton
+          label={`Stop ${model.name}`}
+          icon="stop"
+          onClick={() => wish({ act: "stop", model })}
+        />
+      ) : (
+        canStart && (
+          <IconButton
+            label={`Start ${model.name}`}
+            icon="play"
+            onClick={() => wish({ act: "start", model })}
+          />
+        )
+      )}
+      <Menu trigger={<IconButton label={`More about ${model.name}`} icon="more" />}>
+        <MenuItem onSelect={() => void navigate({ to: "/$project/$model/logs", params })}>
+          Log
+        </MenuItem>
+        <MenuItem onSelect={() => void navigate({ to: "/$project/$model/orders", params })}>
+          Orders
+        </MenuItem>
+        <MenuItem onSelect={() => void navigate({ to: "/$project/$model/versions", params })}>
+          Versions
+        </MenuItem>
+        <MenuLine />
+        <MenuItem
+          onSelect={() =>
+            void navigate({
+              to: "/$project/deploy",
+              params: { project: model.project_id },
+              search: { model: model.id },
+            })
+          }
+        >
+          Deploy a new version
+        </MenuItem>
+      </Menu>
+    </div>
+  );
+}
+
+export function LastError({ row }: { row: Row }) {
+  if (row.status.tone !== "bad") return null;
+  return (
+    <p className="mt-0.5 flex items-start gap-1.5 text-sm text-bad">
+      <Icon name="warn" size={14} className="mt-0.5" />
+      <span className="line-clamp-2 [overflow-wrap:anywhere]">
+        {row.status.detail || "It ended with an error; see its log."}
+      </span>
+    </p>
+  );
+}

@@ -1,0 +1,101 @@
+import { describe, expect, it } from "vitest";
+import type { DeployedRun } from "~/api/queries";
+import type { Glance } from "~/api/types";
+import { statusOf } from "~/features/model/status";
+import { byUrgency, filtered, rowsOf, totalsOf } from "./fleet";
+
+const nothing = { message: null, start_at: null, end_at: null, running: null };
+
+function glance(id: string, value: number | null, currency: string | null): Glance {
+  return {
+    id,
+    project_id: "p",
+    name: id,
+    type: "strategy",
+    general_description: "",
+    created_at: 0,
+    lifecycle: nothing,
+    version: null,
+    last_order: null,
+    last_backtest: null,
+    plan: null,
+    python_version: null,
+    newest_version: null,
+    symbols: [],
+    exchanges: [],
+    counts: {},
+    usage: null,
+    pnl: { source: "computed", currency, value, realized: value, unrealized: 0, fees: 0 },
+  };
+}
+
+function run(model_id: string, state: string, more: Partial<DeployedRun> = {}): DeployedRun {
+  return {
+    model_id,
+    state,
+    reason: "",
+    restarts: 0,
+    kind: "live",
+    schedule: null,
+    ...more,
+  } as DeployedRun;
+}
+
+describe("a fleet", () => {
+  const rows = rowsOf(
+    [
+      glance("a", 10, "USD"),
+      glance("b", -4, "USD"),
+      glance("c", 2, "EUR"),
+      glance("d", null, null),
+    ],
+    [run("a", "running"), run("b", "crashed", { reason: "Exit code 1." }), run("c", "installing")],
+  );
+  it("is added up by currency and never over them", () => {
+    expect(totalsOf(rows)).toEqual({
+      up: 1,
+      troubled: 1,
+      all: 4,
+      gains: [
+        { currency: "USD", value: 6 },
+        { currency: "EUR", value: 2 },
+      ],
+    });
+  });
+  it("is filtered by state and by name", () => {
+    expect(filtered(rows, "up", "").map(({ model }) => model.id)).toEqual(["a", "c"]);
+    expect(filtered(rows, "troubled", "").map(({ model }) => model.id)).toEqual(["b"]);
+    expect(filtered(rows, "all", " A ").map(({ model }) => model.id)).toEqual(["a"]);
+  });
+  it("shows first what needs a look", () => {
+    expect(rows.toSorted(byUrgency).map(({ model }) => model.id)).toEqual(["b", "c", "a", "d"]);
+  });
+});
+
+describe("the status of a model", () => {
+  it("is its own word while it is up, and ours when it is not", () => {
+    expect(
+      statusOf(run("a", "running"), { ...nothing, message: "Waiting for the open" }).label,
+    ).toBe("Waiting for the open");
+    expect(
+      statusOf(run("a", "crashed"), { ...nothing, message: "Waiting for the open" }).label,
+    ).toBe("Crashed");
+    expect(statusOf(run("a", "crashed"), { ...nothing, message: "Out of Memory" }).label).toBe(
+      "Out of Memory",
+    );
+  });
+  it("of a screener between its runs is scheduled", () => {
+    expect(statusOf(run("a", "pending", { schedule: "0 * * * *" }), nothing)).toMatchObject({
+      label: "Scheduled",
+      tone: "good",
+      isUp: true,
+    });
+  });
+  it("of a model that runs elsewhere is what it says", () => {
+    expect(statusOf(null, { ...nothing, running: true, message: "Trading" })).toMatchObject({
+      label: "Trading",
+      isUp: false,
+    });
+    expect(statusOf(undefined, nothing).label).toBe("Not deployed");
+  });
+});

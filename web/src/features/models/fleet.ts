@@ -1,0 +1,70 @@
+/** All models of a project together: what each row shows, and what they come to. */
+
+import type { DeployedRun } from "~/api/queries";
+import type { Glance } from "~/api/types";
+import { type Status, statusOf, urgency } from "~/features/model/status";
+
+export interface Row {
+  model: Glance;
+  run: DeployedRun | undefined;
+  status: Status;
+}
+
+export interface Totals {
+  up: number;
+  troubled: number;
+  all: number;
+  /** Never added over currencies: there is no rate to do it with. */
+  gains: { currency: string; value: number }[];
+}
+
+export type Filter = "all" | "up" | "troubled" | "idle";
+
+export function rowsOf(models: readonly Glance[], runs: readonly DeployedRun[]): Row[] {
+  const byModel = new Map(runs.map((run) => [run.model_id, run]));
+  return models.map((model) => {
+    const run = byModel.get(model.id);
+    return { model, run, status: statusOf(run, model.lifecycle) };
+  });
+}
+
+export function totalsOf(rows: readonly Row[]): Totals {
+  const gains = new Map<string, number>();
+  for (const { model } of rows) {
+    const { value, currency } = model.pnl;
+    if (value !== null && currency) gains.set(currency, (gains.get(currency) ?? 0) + value);
+  }
+  return {
+    up: rows.filter(({ status }) => status.tone === "good").length,
+    troubled: rows.filter(({ status }) => status.tone === "bad").length,
+    all: rows.length,
+    gains: [...gains].map(([currency, value]) => ({ currency, value })),
+  };
+}
+
+export function filtered(rows: readonly Row[], filter: Filter, typed: string): Row[] {
+  const wanted = typed.trim().toLowerCase();
+  return rows.filter(
+    (row) =>
+      passes(row, filter) &&
+      (!wanted ||
+        `${row.model.name} ${row.model.id} ${row.model.general_description}`
+          .toLowerCase()
+          .includes(wanted)),
+  );
+}
+
+/** What needs a look comes first. */
+export function byUrgency(first: Row, second: Row): number {
+  return (
+    urgency(first.status) - urgency(second.status) ||
+    first.model.name.localeCompare(second.model.name)
+  );
+}
+
+function passes({ status }: Row, filter: Filter): boolean {
+  if (filter === "up") return status.tone === "good" || status.tone === "busy";
+  if (filter === "troubled") return status.tone === "bad";
+  if (filter === "idle") return status.tone === "idle";
+  return true;
+}

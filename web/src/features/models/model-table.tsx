@@ -1,0 +1,158 @@
+/** Models as a table that sorts by any column. */
+import {
+  createColumnHelper,
+  createSortedRowModel,
+  rowSortingFeature,
+  tableFeatures,
+  useTable,
+} from "@tanstack/react-table";
+import { useMemo } from "react";
+import type { Wish } from "~/features/model/actions";
+import { urgency } from "~/features/model/status";
+import { StatusBadge } from "~/features/model/status-badge";
+import { integer } from "~/format/numbers";
+import { Gain } from "~/ui/figures";
+import { Actions, Curve, LastError, NameLink, Ordered } from "./cells";
+import type { Row } from "./fleet";
+import { useGradually } from "./gradually";
+
+const features = tableFeatures({ rowSortingFeature, sortedRowModel: createSortedRowModel() });
+const helper = createColumnHelper<typeof features, Row>();
+const RIGHT = new Set(["pnl", "restarts"]);
+/** What a narrow window leaves out first. */
+const WIDE_ONLY: Record<string, string> = {
+  version: "hidden md:table-cell",
+  order: "hidden xl:table-cell",
+  restarts: "hidden lg:table-cell",
+  curve: "hidden sm:table-cell",
+};
+const ARROWS = { asc: "↑", desc: "↓" } as const;
+
+export function ModelTable({ rows, ask }: { rows: Row[]; ask: (wish: Wish) => void }) {
+  const columns = useMemo(() => columnsFor(ask), [ask]);
+  const table = useTable({
+    features,
+    columns,
+    data: rows,
+    getRowId: (row) => row.model.id,
+    initialState: { sorting: [{ id: "status", desc: false }] },
+    enableSortingRemoval: false,
+  });
+  const shown = useGradually(table.getRowModel().rows);
+  return (
+    <div className="overflow-x-auto">
+      <table className="w-full">
+        <thead className="text-left text-xs text-soft">
+          {table.getHeaderGroups().map((group) => (
+            <tr key={group.id}>
+              {group.headers.map((header) => {
+                const sorted = header.column.getIsSorted();
+                const { id } = header.column;
+                return (
+                  <th
+                    key={header.id}
+                    scope="col"
+                    aria-sort={sorted ? (sorted === "asc" ? "ascending" : "descending") : undefined}
+                    className={`px-3 py-2 font-medium whitespace-nowrap first:pl-4 last:pr-3 ${RIGHT.has(id) ? "text-right" : ""} ${WIDE_ONLY[id] ?? ""}`}
+                  >
+                    {header.column.getCanSort() ? (
+                      <button
+                        type="button"
+                        className="rounded-sm hover:text-ink"
+                        onClick={header.column.getToggleSortingHandler()}
+                      >
+                        <table.FlexRender header={header} />
+                        <span aria-hidden="true" className="inline-block w-3.5 text-center">
+                          {sorted ? ARROWS[sorted] : ""}
+                        </span>
+                      </button>
+                    ) : (
+                      <table.FlexRender header={header} />
+                    )}
+                  </th>
+                );
+              })}
+            </tr>
+          ))}
+        </thead>
+        <tbody>
+          {shown.map((row) => (
+            <tr key={row.id} className="border-t border-line hover:bg-hover">
+              {row.getAllCells().map((cell) => (
+                <td
+                  key={cell.id}
+                  className={`h-12 px-3 py-1.5 first:pl-4 last:pr-3 ${RIGHT.has(cell.column.id) ? "text-right" : ""} ${WIDE_ONLY[cell.column.id] ?? ""} ${cell.column.id === "name" ? "w-full max-w-0 min-w-32 lg:min-w-48" : ""}`}
+                >
+                  <table.FlexRender cell={cell} />
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function columnsFor(ask: (wish: Wish) => void) {
+  return helper.columns([
+    helper.accessor((row) => row.model.name.toLowerCase(), {
+      id: "name",
+      header: "Model",
+      cell: ({ row }) => (
+        <>
+          <NameLink row={row.original} />
+          <LastError row={row.original} />
+        </>
+      ),
+    }),
+    helper.accessor((row) => urgency(row.status), {
+      id: "status",
+      header: "Status",
+      cell: ({ row }) => <StatusBadge status={row.original.status} />,
+    }),
+    helper.accessor((row) => row.run?.version ?? row.model.version?.version ?? 0, {
+      id: "version",
+      header: "Version",
+      cell: ({ getValue, row }) => (
+        <span className="num" title={row.original.model.version?.description}>
+          {getValue() ? `v${getValue()}` : <span className="text-soft">–</span>}
+        </span>
+      ),
+    }),
+    helper.accessor((row) => row.model.pnl.value ?? Number.NEGATIVE_INFINITY, {
+      id: "pnl",
+      header: "Profit and loss",
+      sortDescFirst: true,
+      cell: ({ row }) => (
+        <Gain value={row.original.model.pnl.value} currency={row.original.model.pnl.currency} />
+      ),
+    }),
+    helper.display({
+      id: "curve",
+      header: () => <span className="sr-only">Curve</span>,
+      cell: ({ row }) => <Curve model={row.original.model.id} />,
+    }),
+    helper.accessor((row) => row.model.last_order?.received_at ?? 0, {
+      id: "order",
+      header: "Last order",
+      sortDescFirst: true,
+      cell: ({ row }) => <Ordered order={row.original.model.last_order} />,
+    }),
+    helper.accessor((row) => row.run?.restarts ?? 0, {
+      id: "restarts",
+      header: "Restarts",
+      sortDescFirst: true,
+      cell: ({ getValue }) => (
+        <span className={`num ${getValue() ? "text-warn" : "text-soft"}`}>
+          {integer(getValue())}
+        </span>
+      ),
+    }),
+    helper.display({
+      id: "actions",
+      header: () => <span className="sr-only">Actions</span>,
+      cell: ({ row }) => <Actions row={row.original} ask={ask} />,
+    }),
+  ]);
+}

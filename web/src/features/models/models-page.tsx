@@ -1,0 +1,175 @@
+/** Home: every model of a project, what it does and what it makes. */
+import { useQuery } from "@tanstack/react-query";
+import { useParams } from "@tanstack/react-router";
+import { useMemo, useState } from "react";
+import { isMissing } from "~/api/problem";
+import * as ask from "~/api/queries";
+import { useModelActions } from "~/features/model/actions";
+import { integer, plural } from "~/format/numbers";
+import { ButtonLink, IconButton } from "~/ui/button";
+import { Gain } from "~/ui/figures";
+import { NotThere } from "~/ui/page-error";
+import { Empty, Failed, PageHead, Skeleton } from "~/ui/panel";
+import { useTitle } from "~/ui/title";
+import { FirstModel } from "./first-model";
+import { type Filter, filtered, type Row, rowsOf, type Totals, totalsOf } from "./fleet";
+import { ModelCards } from "./model-cards";
+import { ModelTable } from "./model-table";
+
+const FILTERS: [Filter, string][] = [
+  ["all", "All"],
+  ["up", "Running"],
+  ["troubled", "In trouble"],
+  ["idle", "Not running"],
+];
+
+export function HomePage() {
+  const { project = "" } = useParams({ strict: false });
+  const { data: me } = useQuery(ask.me);
+  const models = useQuery(ask.models(project));
+  const runs = useQuery(ask.deployed(project));
+  const name = me?.projects.find((one) => one.id === project)?.name;
+  useTitle(name);
+  const rows = useMemo(() => rowsOf(models.data ?? [], runs.data ?? []), [models.data, runs.data]);
+  if (isMissing(models.error)) return <NotThere />;
+  return (
+    <>
+      <PageHead
+        title={name ?? "Models"}
+        actions={
+          <ButtonLink to="/$project/deploy" params={{ project }} weight="main" icon="upload">
+            Deploy a model
+          </ButtonLink>
+        }
+      />
+      {models.error ? (
+        <Failed error={models.error} retry={() => void models.refetch()} />
+      ) : models.isPending || runs.isPending ? (
+        <Skeleton rows={8} />
+      ) : rows.length === 0 ? (
+        <FirstModel project={project} />
+      ) : (
+        <Fleet rows={rows} />
+      )}
+    </>
+  );
+}
+
+function Fleet({ rows }: { rows: Row[] }) {
+  const [filter, setFilter] = useState<Filter>("all");
+  const [typed, setTyped] = useState("");
+  const [asCards, setAsCards] = useState(prefersCards);
+  const { dialog, ask: wish } = useModelActions();
+  const shown = useMemo(() => filtered(rows, filter, typed), [rows, filter, typed]);
+  const isHere = (one: Filter) => filtered(rows, one, "").length;
+  return (
+    <>
+      <FleetTotals totals={totalsOf(rows)} />
+      <section aria-label="Models" className="min-w-0 rounded-lg border border-line bg-surface">
+        <div className="flex flex-wrap items-center gap-2 border-b border-line p-2">
+          <div role="group" aria-label="Filter" className="flex flex-wrap gap-0.5">
+            {FILTERS.map(([one, label]) => (
+              <button
+                key={one}
+                type="button"
+                aria-pressed={filter === one}
+                onClick={() => setFilter(one)}
+                className={`min-h-8 rounded-md px-2.5 ${filter === one ? "bg-accent-ground font-medium" : "text-soft hover:bg-hover hover:text-ink"}`}
+              >
+                {label} <span className="num text-xs text-soft">{isHere(one)}</span>
+              </button>
+            ))}
+          </div>
+          <input
+            type="search"
+            aria-label="Search models"
+            placeholder="Search models"
+            className="field ml-auto w-auto min-w-40 flex-1 sm:max-w-56"
+            value={typed}
+            onChange={(event) => setTyped(event.target.value)}
+          />
+          <div className="flex">
+            <IconButton
+              label="As a table"
+              icon="list"
+              aria-pressed={!asCards}
+              className={asCards ? "" : "bg-hover text-ink"}
+              onClick={() => keep(false, setAsCards)}
+            />
+            <IconButton
+              label="As cards"
+              icon="grid"
+              aria-pressed={asCards}
+              className={asCards ? "bg-hover text-ink" : ""}
+              onClick={() => keep(true, setAsCards)}
+            />
+          </div>
+        </div>
+        {shown.length === 0 ? (
+          <Empty title="No model is like that">
+            Choose another filter, or search for something else.
+          </Empty>
+        ) : asCards ? (
+          <ModelCards rows={shown} ask={wish} />
+        ) : (
+          <ModelTable rows={shown} ask={wish} />
+        )}
+      </section>
+      {dialog}
+    </>
+  );
+}
+
+function FleetTotals({ totals }: { totals: Totals }) {
+  return (
+    <dl className="mb-4 grid grid-cols-2 gap-3 sm:flex sm:flex-wrap">
+      <Total name="Running">
+        <span className="num">
+          {integer(totals.up)}{" "}
+          <span className="text-base font-normal text-soft">of {plural(totals.all, "model")}</span>
+        </span>
+      </Total>
+      <Total name="In trouble">
+        <span className={`num ${totals.troubled ? "text-bad" : ""}`}>
+          {integer(totals.troubled)}
+        </span>
+      </Total>
+      {totals.gains.map(({ currency, value }) => (
+        <Total
+          key={currency}
+          name={totals.gains.length > 1 ? `Profit and loss in ${currency}` : "Profit and loss"}
+        >
+          <Gain value={value} currency={currency} />
+        </Total>
+      ))}
+    </dl>
+  );
+}
+
+function Total({ name, children }: { name: string; children: React.ReactNode }) {
+  return (
+    <div className="min-w-0 rounded-lg border border-line bg-surface px-4 py-2.5 nth-of-type-[n+3]:col-span-2 sm:min-w-44">
+      <dt className="text-xs text-soft">{name}</dt>
+      <dd className="truncate text-xl font-semibold">{children}</dd>
+    </div>
+  );
+}
+
+function prefersCards(): boolean {
+  try {
+    const kept = localStorage.getItem("tapeline.cards");
+    if (kept !== null) return kept === "yes";
+  } catch {
+    // A browser that keeps nothing shows what fits it.
+  }
+  return innerWidth < 640;
+}
+
+function keep(asCards: boolean, set: (value: boolean) => void): void {
+  set(asCards);
+  try {
+    localStorage.setItem("tapeline.cards", asCards ? "yes" : "no");
+  } catch {
+    // It holds until the page is closed.
+  }
+}

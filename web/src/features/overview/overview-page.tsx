@@ -1,0 +1,204 @@
+/** A model live: what it makes, what it holds, how it runs, what it last did and said. */
+import { useQuery } from "@tanstack/react-query";
+import { Link, useParams } from "@tanstack/react-router";
+import { useState } from "react";
+import * as ask from "~/api/queries";
+import type { Pnl } from "~/api/types";
+import { ScreenerTable } from "~/features/events/screener-table";
+import { LogView } from "~/features/logs/log-view";
+import { NewestOrders } from "~/features/orders/order-list";
+import { money, plural, price, quantity } from "~/format/numbers";
+import { Gain } from "~/ui/figures";
+import { Empty, Notice, Panel } from "~/ui/panel";
+import { Time } from "~/ui/time";
+import { MetricCards } from "./metric-cards";
+import { PnlFigure } from "./pnl-figure";
+import { RunFacts, UsageFacts } from "./run-facts";
+
+export function OverviewPage() {
+  const { model: id = "", project = "" } = useParams({ strict: false });
+  const { data: model } = useQuery(ask.model(id));
+  const [currency, setCurrency] = useState<string | null>(null);
+  const { data: pnl } = useQuery(ask.pnl(id, ask.CHART_POINTS, null, currency));
+  if (!model) return null;
+  const isScreener = model.type === "screener";
+  return (
+    <div className="grid grid-cols-[minmax(0,1fr)] gap-4 xl:grid-cols-[minmax(0,1fr)_22rem]">
+      <div className="grid min-w-0 content-start gap-4">
+        {isScreener ? (
+          <Panel
+            title="Latest result"
+            flush
+            aside={<More to="screener" project={project} model={id} label="History" />}
+          >
+            <ScreenerTable model={id} />
+          </Panel>
+        ) : (
+          <Panel
+            title="Profit and loss"
+            aside={pnl && <Currencies pnl={pnl} chosen={currency} choose={setCurrency} />}
+          >
+            {pnl && <Sums pnl={pnl} />}
+            <PnlFigure model={id} wanted={currency} />
+            {pnl && <Warnings pnl={pnl} />}
+          </Panel>
+        )}
+        {!isScreener && (
+          <Panel
+            title="Newest orders"
+            flush
+            aside={<More to="orders" project={project} model={id} label="All orders" />}
+          >
+            <NewestOrders model={id} most={ask.NEWEST} />
+          </Panel>
+        )}
+        <Panel
+          title="Log"
+          flush
+          aside={<More to="logs" project={project} model={id} label="Whole log" />}
+        >
+          <LogView model={id} brief />
+        </Panel>
+      </div>
+      <div className="grid min-w-0 content-start gap-4 sm:grid-cols-2 xl:grid-cols-1">
+        <RunFacts model={model} />
+        <UsageFacts model={model} />
+        {!isScreener && <Positions pnl={pnl} />}
+        <MetricCards model={id} currency={pnl?.currency ?? null} />
+      </div>
+    </div>
+  );
+}
+
+function More({
+  to,
+  project,
+  model,
+  label,
+}: {
+  to: "orders" | "logs" | "screener";
+  project: string;
+  model: string;
+  label: string;
+}) {
+  return (
+    <Link to={`/$project/$model/${to}`} params={{ project, model }} className="link text-sm">
+      {label}
+    </Link>
+  );
+}
+
+function Sums({ pnl }: { pnl: Pnl }) {
+  const { currency, realized, unrealized, fees } = pnl;
+  if (realized === null || unrealized === null) return null;
+  return (
+    <dl className="mb-4 flex flex-wrap gap-x-8 gap-y-2">
+      <Sum name="Total">
+        <Gain
+          value={realized + unrealized}
+          currency={currency}
+          className="text-2xl font-semibold"
+        />
+      </Sum>
+      <Sum name="Realized">
+        <Gain value={realized} currency={currency} className="text-lg" />
+      </Sum>
+      <Sum name="Unrealized">
+        <Gain value={unrealized} currency={currency} className="text-lg" />
+      </Sum>
+      <Sum name="Fees">
+        <span className="num text-lg">{money(fees, currency)}</span>
+      </Sum>
+    </dl>
+  );
+}
+
+function Sum({ name, children }: { name: string; children: React.ReactNode }) {
+  return (
+    <div className="flex flex-col justify-end">
+      <dt className="text-xs text-soft">{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+function Currencies({
+  pnl,
+  chosen,
+  choose,
+}: {
+  pnl: Pnl;
+  chosen: string | null;
+  choose: (currency: string) => void;
+}) {
+  const names = Object.keys(pnl.by_currency);
+  if (names.length < 2)
+    return (
+      <span className="text-sm text-soft">
+        {pnl.source === "model" ? "as the model reports it" : ""}
+      </span>
+    );
+  return (
+    <select
+      aria-label="Currency"
+      className="field w-auto"
+      value={chosen ?? pnl.currency ?? ""}
+      onChange={(event) => choose(event.target.value)}
+    >
+      {names.map((name) => (
+        <option key={name}>{name}</option>
+      ))}
+    </select>
+  );
+}
+
+function Warnings({ pnl }: { pnl: Pnl }) {
+  if (pnl.warnings.length === 0) return null;
+  const count = pnl.counts.oversold + pnl.counts.unpriced;
+  return (
+    <details className="mt-3">
+      <summary className="cursor-pointer text-warn">
+        {plural(count, "order is", "orders are")} not fully counted:{" "}
+        {plural(pnl.counts.unpriced, "without a price", "without a price")},{" "}
+        {plural(pnl.counts.oversold, "sold more than was held", "sold more than was held")}
+      </summary>
+      <ul className="mt-2 grid gap-2">
+        {pnl.warnings.slice(0, 20).map((one) => (
+          <li key={one.order_id}>
+            <Notice tone="warn">{one.message}</Notice>
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}
+
+function Positions({ pnl }: { pnl: Pnl | undefined }) {
+  const held = pnl?.positions.filter((one) => one.size !== 0) ?? [];
+  return (
+    <Panel title="Positions" flush>
+      {held.length === 0 ? (
+        <Empty title="Nothing is held" />
+      ) : (
+        <ul>
+          {held.map((one) => (
+            <li key={one.symbol} className="border-line px-4 py-2.5 not-first:border-t">
+              <div className="flex justify-between gap-3">
+                <span className="font-medium">{one.symbol}</span>
+                <Gain value={one.unrealized} currency={one.currency} />
+              </div>
+              <div className="flex flex-wrap justify-between gap-x-3 text-sm text-soft">
+                <span className="num">
+                  {quantity(one.size)} @ {price(one.average_price)}
+                </span>
+                <span className="num" title="Last known price">
+                  {price(one.last_price)} <Time at={one.last_price_time} as="ago" />
+                </span>
+              </div>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Panel>
+  );
+}

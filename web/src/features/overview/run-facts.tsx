@@ -1,0 +1,127 @@
+/** How a model runs: since when, on what, using how much, and kept how. */
+import { useQuery } from "@tanstack/react-query";
+import * as ask from "~/api/queries";
+import { statusOf } from "~/features/model/status";
+import { bytes, cores, integer, memory as planMemory } from "~/format/numbers";
+import { lasting, utc } from "~/format/times";
+import { Empty, Fact, Notice, Panel } from "~/ui/panel";
+import { Time, useNow } from "~/ui/time";
+
+export function RunFacts({ model }: { model: ask.Model }) {
+  const { run } = model;
+  const { data: plans } = useQuery(ask.plans);
+  if (!run) {
+    return (
+      <Panel title="Run">
+        <Empty title="Nothing was deployed yet">
+          {model.lifecycle.running
+            ? "It reports from elsewhere."
+            : "Deploy a zip, or let a program report with this model's id."}
+        </Empty>
+      </Panel>
+    );
+  }
+  const plan = plans?.[run.plan];
+  const status = statusOf(run, model.lifecycle);
+  return (
+    <Panel
+      title="Run"
+      aside={<span className="num text-sm text-soft">version {run.version ?? "–"}</span>}
+    >
+      {status.detail && status.tone === "bad" && (
+        <div className="mb-3">
+          <Notice tone="bad">{status.detail}</Notice>
+        </div>
+      )}
+      <dl className="grid grid-cols-2 gap-x-4 gap-y-2.5">
+        <Fact name="State">{run.state}</Fact>
+        <Fact name={run.ended_at ? "Ended" : "Up for"}>
+          {run.ended_at ? <Time at={run.ended_at} /> : <Uptime since={run.started_at ?? null} />}
+        </Fact>
+        <Fact name="Memory" hint={plan ? `of ${planMemory(plan.ram)} in plan ${run.plan}` : ""}>
+          <Meter
+            used={run.memory ?? null}
+            most={plan ? plan.ram * 1024 * 1024 : null}
+            text={bytes(run.memory)}
+          />
+        </Fact>
+        <Fact name="Processor" hint={plan ? `of ${plan.cpu / 1000} cores in plan ${run.plan}` : ""}>
+          <Meter
+            used={run.cpu ?? null}
+            most={plan ? plan.cpu / 1000 : null}
+            text={cores(run.cpu)}
+          />
+        </Fact>
+        <Fact name="Restarts">
+          <span className={run.restarts ? "text-warn" : ""}>{integer(run.restarts)}</span>
+        </Fact>
+        <Fact
+          name="Fence"
+          hint="Rises with each start. What an older instance still sends is refused."
+        >
+          {integer(run.fence)}
+          {run.refused > 0 && <span className="text-warn"> · {integer(run.refused)} refused</span>}
+        </Fact>
+        <Fact name="Plan">{run.plan}</Fact>
+        <Fact name="Python">{run.python_version}</Fact>
+        {run.schedule && (
+          <Fact name="Schedule (UTC)">
+            <code className="font-mono text-sm">{run.schedule}</code>
+          </Fact>
+        )}
+        {run.next_run_at && (
+          <Fact name="Next run">
+            <Time at={run.next_run_at} />
+          </Fact>
+        )}
+        {run.exit_code != null && <Fact name="Exit code">{run.exit_code}</Fact>}
+        <div className="col-span-2">
+          <dt className="text-xs text-soft">Confinement</dt>
+          <dd className="text-sm [overflow-wrap:anywhere]">{run.confinement || "–"}</dd>
+        </div>
+      </dl>
+    </Panel>
+  );
+}
+
+/** What it takes of what it may: shown beside the run, and for models that report from elsewhere. */
+export function UsageFacts({ model }: { model: ask.Model }) {
+  const { tape, pushed, captured } = model.usage;
+  return (
+    <Panel title="Usage">
+      <dl className="grid grid-cols-2 gap-x-4 gap-y-2.5">
+        <Fact name="Tape" hint={`of ${bytes(tape.quota)}; events and results of backtests`}>
+          <Meter used={tape.used} most={tape.quota} text={bytes(tape.used)} />
+        </Fact>
+        <Fact name="Pushed this minute" hint={`of ${bytes(pushed.quota)} a minute`}>
+          <Meter used={pushed.used} most={pushed.quota} text={bytes(pushed.used)} />
+        </Fact>
+        <Fact name="Output this minute" hint={`of ${bytes(captured.quota)} a minute`}>
+          <Meter used={captured.used} most={captured.quota} text={bytes(captured.used)} />
+        </Fact>
+      </dl>
+    </Panel>
+  );
+}
+
+function Uptime({ since }: { since: number | null }) {
+  const now = useNow(1);
+  return since === null ? "–" : <span title={`Since ${utc(since)}`}>{lasting(now - since)}</span>;
+}
+
+function Meter({ used, most, text }: { used: number | null; most: number | null; text: string }) {
+  const share = used !== null && most ? Math.min(1, used / most) : null;
+  return (
+    <span className="block">
+      {text}
+      {share !== null && (
+        <span aria-hidden="true" className="mt-1 block h-1 overflow-hidden rounded-full bg-hover">
+          <span
+            className={`block h-full rounded-full ${share > 0.9 ? "bg-bad" : "bg-accent"}`}
+            style={{ width: `${Math.max(2, share * 100)}%` }}
+          />
+        </span>
+      )}
+    </span>
+  );
+}

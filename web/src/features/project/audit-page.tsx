@@ -1,0 +1,65 @@
+/** Who did what in a project. */
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { useParams } from "@tanstack/react-router";
+import * as ask from "~/api/queries";
+import { Button } from "~/ui/button";
+import { Empty, Failed, PageHead, Panel, Skeleton } from "~/ui/panel";
+import { Time } from "~/ui/time";
+import { useTitle } from "~/ui/title";
+
+export function AuditPage() {
+  const { project = "" } = useParams({ strict: false });
+  const found = useInfiniteQuery(ask.projectAudit(project));
+  const items = found.data?.pages.flatMap((page) => page.items) ?? [];
+  useTitle("Audit");
+  return (
+    <div className="mx-auto max-w-5xl">
+      <PageHead title="Audit" lead="Every change in this project, newest first." />
+      <Panel flush>
+        {found.error ? (
+          <Failed error={found.error} retry={() => void found.refetch()} />
+        ) : found.isPending ? (
+          <Skeleton rows={8} />
+        ) : items.length === 0 ? (
+          <Empty title="Nothing happened yet" />
+        ) : (
+          <ul>
+            {items.map((one) => (
+              <li
+                key={one.seq}
+                className="grid gap-x-4 border-line px-4 py-2 not-first:border-t sm:grid-cols-[10rem_minmax(0,14rem)_minmax(0,1fr)]"
+              >
+                <Time at={one.at} as="stamp" />
+                <span className="truncate" title={`${one.actor} from ${one.address}`}>
+                  {one.actor}
+                </span>
+                <span className="min-w-0 [overflow-wrap:anywhere]">
+                  <span className="font-medium">{one.action.replaceAll("_", " ")}</span>{" "}
+                  <span className="text-soft">
+                    {details(one.details as Record<string, unknown>) || one.subject}
+                  </span>
+                </span>
+              </li>
+            ))}
+          </ul>
+        )}
+        {found.hasNextPage && (
+          <div className="border-t border-line p-3">
+            <Button disabled={found.isFetchingNextPage} onClick={() => void found.fetchNextPage()}>
+              Show older
+            </Button>
+          </div>
+        )}
+      </Panel>
+    </div>
+  );
+}
+
+function details(said: Record<string, unknown>): string {
+  return Object.entries(said)
+    .map(
+      ([name, value]) =>
+        `${name.replaceAll("_", " ")}: ${typeof value === "string" ? value : JSON.stringify(value)}`,
+    )
+    .join(", ");
+}

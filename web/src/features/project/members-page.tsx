@@ -1,0 +1,218 @@
+/** Who belongs to a project, and who is invited to. */
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useNavigate, useParams } from "@tanstack/react-router";
+import { useState } from "react";
+import { api, given, type Schemas } from "~/api/client";
+import * as ask from "~/api/queries";
+import { Button, IconButton } from "~/ui/button";
+import { Command } from "~/ui/copy";
+import { Confirm } from "~/ui/dialog";
+import { SelectField } from "~/ui/field";
+import { Empty, Failed, Notice, PageHead, Panel, Skeleton } from "~/ui/panel";
+import { Time } from "~/ui/time";
+import { useTitle } from "~/ui/title";
+import { say } from "~/ui/toasts";
+
+type Role = Schemas["Member"]["role"];
+
+const ROLES: Record<Role, string> = {
+  owner: "does everything, deletes the project",
+  admin: "manages members, keys and models",
+  member: "deploys and stops models, makes keys",
+  viewer: "only looks",
+};
+const NAMES = Object.keys(ROLES) as Role[];
+
+export function MembersPage() {
+  const { project = "" } = useParams({ strict: false });
+  const { data: me } = useQuery(ask.me);
+  const mine = me?.projects.find((one) => one.id === project);
+  const manages = mine?.role === "owner" || mine?.role === "admin";
+  useTitle("Members");
+  return (
+    <div className="mx-auto max-w-4xl">
+      <PageHead title="Members" lead={mine?.name} />
+      <div className="grid gap-4">
+        <Members project={project} me={me?.id ?? ""} manages={manages} />
+        {manages && <Invitations project={project} />}
+      </div>
+    </div>
+  );
+}
+
+function Members({ project, me, manages }: { project: string; me: string; manages: boolean }) {
+  const { data, error, refetch } = useQuery(ask.members(project));
+  const [leaving, setLeaving] = useState<Schemas["Member"] | null>(null);
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const change = useMutation({
+    mutationFn: ({ user, role }: { user: string; role: Role }) =>
+      given(
+        api.PATCH("/api/projects/{project}/members/{user}", {
+          params: { path: { project, user } },
+          body: { role },
+        }),
+      ),
+    onSettled: () => queries.invalidateQueries({ queryKey: ["project", project, "members"] }),
+  });
+  if (error) return <Failed error={error} retry={() => void refetch()} />;
+  if (!data) return <Skeleton />;
+  return (
+    <Panel title="People" flush>
+      <ul>
+        {data.map((one) => (
+          <li
+            key={one.user_id}
+            className="flex flex-wrap items-center gap-x-4 gap-y-1 border-line px-4 py-2.5 not-first:border-t"
+          >
+            <div className="min-w-40 flex-1">
+              <p className="font-medium [overflow-wrap:anywhere]">
+                {one.name}{" "}
+                {one.user_id === me && <span className="font-normal text-soft">(you)</span>}
+              </p>
+              <p className="text-sm text-soft [overflow-wrap:anywhere]">
+                {one.email} · since <Time at={one.since} />
+              </p>
+            </div>
+            {manages ? (
+              <select
+                aria-label={`Role of ${one.name}`}
+                className="field w-auto"
+                value={one.role}
+                onChange={(event) =>
+                  change.mutate({ user: one.user_id, role: event.target.value as Role })
+                }
+              >
+                {NAMES.map((role) => (
+                  <option key={role}>{role}</option>
+                ))}
+              </select>
+            ) : (
+              <span className="text-soft">{one.role}</span>
+            )}
+            {(manages || one.user_id === me) && (
+              <IconButton
+                label={one.user_id === me ? "Leave the project" : `Take ${one.name} out`}
+                icon="close"
+                onClick={() => setLeaving(one)}
+              />
+            )}
+          </li>
+        ))}
+      </ul>
+      <dl className="grid gap-x-6 gap-y-0.5 border-t border-line px-4 py-3 text-sm text-soft sm:grid-cols-2">
+        {NAMES.map((role) => (
+          <div key={role} className="flex gap-2">
+            <dt className="w-16 font-medium">{role}</dt>
+            <dd>{ROLES[role]}</dd>
+          </div>
+        ))}
+      </dl>
+      <Confirm
+        open={leaving !== null}
+        onOpenChange={(open) => !open && setLeaving(null)}
+        title={leaving?.user_id === me ? "Leave this project?" : `Take ${leaving?.name} out?`}
+        action={leaving?.user_id === me ? "Leave" : "Take out"}
+        danger
+        act={async () => {
+          const user = leaving?.user_id ?? "";
+          await given(
+            api.DELETE("/api/projects/{project}/members/{user}", {
+              params: { path: { project, user } },
+            }),
+          );
+          await queries.invalidateQueries({ queryKey: ["project", project] });
+          if (user === me) {
+            await queries.invalidateQueries({ queryKey: ["me"] });
+            await navigate({ to: "/" });
+          }
+        }}
+      >
+        They see the project no more, at once. Keys they made go on working.
+      </Confirm>
+    </Panel>
+  );
+}
+
+function Invitations({ project }: { project: string }) {
+  const { data, error } = useQuery(ask.invitations(project));
+  const [role, setRole] = useState<Role>("member");
+  const queries = useQueryClient();
+  const refresh = () =>
+    queries.invalidateQueries({ queryKey: ["project", project, "invitations"] });
+  const invite = useMutation({
+    mutationFn: () =>
+      given(
+        api.POST("/api/projects/{project}/invitations", {
+          params: { path: { project } },
+          body: { role },
+        }),
+      ),
+    onSuccess: refresh,
+  });
+  const withdraw = useMutation({
+    mutationFn: (invitation: string) =>
+      given(
+        api.DELETE("/api/projects/{project}/invitations/{invitation}", {
+          params: { path: { project, invitation } },
+        }),
+      ),
+    onSuccess: async () => {
+      say({ tone: "good", text: "The invitation is withdrawn; its link works no more." });
+      await refresh();
+    },
+  });
+  return (
+    <Panel title="Invitations">
+      <div className="flex flex-wrap items-end gap-3">
+        <SelectField
+          label="Invite as"
+          value={role}
+          onChange={(event) => setRole(event.target.value as Role)}
+          className="w-40"
+        >
+          {NAMES.map((one) => (
+            <option key={one}>{one}</option>
+          ))}
+        </SelectField>
+        <Button
+          weight="main"
+          icon="plus"
+          disabled={invite.isPending}
+          onClick={() => invite.mutate()}
+        >
+          Make a link
+        </Button>
+      </div>
+      {invite.data && (
+        <div className="mt-3 grid gap-2">
+          <Notice tone="info">
+            Send this link to one person. It works once, and is shown this once.
+          </Notice>
+          <Command label="invitation link" text={invite.data.url} />
+        </div>
+      )}
+      {error && <Failed error={error} />}
+      {data?.length ? (
+        <ul className="mt-4 rounded-md border border-line">
+          {data.map((one) => (
+            <li
+              key={one.id}
+              className="flex flex-wrap items-center gap-x-4 border-line px-3 py-1.5 not-first:border-t"
+            >
+              <span className="min-w-40 flex-1">
+                {one.role}, invited by {one.invited_by}
+              </span>
+              <span className="text-sm text-soft">
+                until <Time at={one.expires_at} />
+              </span>
+              <Button onClick={() => withdraw.mutate(one.id)}>Withdraw</Button>
+            </li>
+          ))}
+        </ul>
+      ) : (
+        <Empty title="No open invitations" />
+      )}
+    </Panel>
+  );
+}

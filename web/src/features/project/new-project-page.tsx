@@ -1,0 +1,34 @@
+/** A new project: models that a group of people shares. */
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { api, given } from "~/api/client";
+import { type Names, NamesForm } from "~/ui/names-form";
+import { PageHead, Panel } from "~/ui/panel";
+import { useTitle } from "~/ui/title";
+
+export function NewProjectPage() {
+  const navigate = useNavigate();
+  const queries = useQueryClient();
+  const create = useMutation({
+    meta: { shown: true },
+    mutationFn: (names: Names) => given(api.POST("/project/create", { body: names })),
+    onSuccess: async ({ projectId }) => {
+      await queries.invalidateQueries({ queryKey: ["me"] });
+      await navigate({ to: "/$project", params: { project: projectId } });
+    },
+  });
+  useTitle("New project");
+  return (
+    <div className="mx-auto max-w-xl">
+      <PageHead
+        title="New project"
+        lead="A project holds models, keys and the people who may see them."
+      />
+      <Panel>
+        <NamesForm saving={create} hint="optional">
+          Create
+        </NamesForm>
+      </Panel>
+    </div>
+  );
+}

@@ -1,0 +1,101 @@
+/** The project itself: its name, its id, its end. */
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useNavigate, useParams } from "@tanstack/react-router";
+import { useState } from "react";
+import { api, given } from "~/api/client";
+import * as ask from "~/api/queries";
+import { bytes } from "~/format/numbers";
+import { Button } from "~/ui/button";
+import { Command } from "~/ui/copy";
+import { Confirm } from "~/ui/dialog";
+import { type Names, NamesForm } from "~/ui/names-form";
+import { Fact, PageHead, Panel, Skeleton } from "~/ui/panel";
+import { useTitle } from "~/ui/title";
+import { say } from "~/ui/toasts";
+
+export function ProjectPage() {
+  const { project: id = "" } = useParams({ strict: false });
+  const { data: me } = useQuery(ask.me);
+  const project = me?.projects.find((one) => one.id === id);
+  useTitle("Project settings");
+  if (!me || !project) return <Skeleton />;
+  return (
+    <div className="mx-auto grid max-w-3xl gap-4">
+      <PageHead title="Project settings" />
+      <Naming key={project.id} project={project} />
+      <Panel title="Id">
+        <Command label="project id" text={project.id} />
+      </Panel>
+      <Usage project={id} />
+      {project.role === "owner" && project.id !== me.id && <End project={project} />}
+    </div>
+  );
+}
+
+function Usage({ project }: { project: string }) {
+  const { data } = useQuery(ask.project(project));
+  return (
+    <Panel title="Usage">
+      <dl>
+        <Fact name="Tapes" hint="Events and results of backtests of all its models together">
+          {bytes(data?.tape_bytes)}
+        </Fact>
+      </dl>
+    </Panel>
+  );
+}
+
+function Naming({ project }: { project: ask.Project }) {
+  const queries = useQueryClient();
+  const save = useMutation({
+    meta: { shown: true },
+    mutationFn: (names: Names) =>
+      given(
+        api.PATCH("/api/projects/{project}", {
+          params: { path: { project: project.id } },
+          body: names,
+        }),
+      ),
+    onSuccess: async () => {
+      say({ tone: "good", text: "Saved." });
+      await queries.invalidateQueries({ queryKey: ["me"] });
+    },
+  });
+  return (
+    <Panel title="Name">
+      <NamesForm known={project} saving={save}>
+        Save
+      </NamesForm>
+    </Panel>
+  );
+}
+
+function End({ project }: { project: ask.Project }) {
+  const [open, setOpen] = useState(false);
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  return (
+    <Panel title="Delete">
+      <p className="mb-3 text-soft">
+        Stops all of its models and removes them, their records and the keys for ever.
+      </p>
+      <Button weight="danger" onClick={() => setOpen(true)}>
+        Delete this project
+      </Button>
+      <Confirm
+        open={open}
+        onOpenChange={setOpen}
+        title={`Delete ${project.name}?`}
+        action="Delete for ever"
+        danger
+        act={async () => {
+          await given(api.POST("/project/delete", { body: { projectId: project.id } }));
+          await queries.invalidateQueries({ queryKey: ["me"] });
+          await navigate({ to: "/" });
+        }}
+      >
+        Everything in it goes with it, and cannot be brought back.
+      </Confirm>
+    </Panel>
+  );
+}

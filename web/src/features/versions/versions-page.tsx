@@ -1,0 +1,166 @@
+/** Versions and runs: what was uploaded, what ran when and how it ended; and the way back. */
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { useParams } from "@tanstack/react-router";
+import type { Schemas } from "~/api/client";
+import * as ask from "~/api/queries";
+import { useModelActions } from "~/features/model/actions";
+import { bytes, integer } from "~/format/numbers";
+import { lasting } from "~/format/times";
+import { Button, ButtonLink } from "~/ui/button";
+import { Empty, Failed, Panel, Skeleton } from "~/ui/panel";
+import { Time } from "~/ui/time";
+import { VersionChanges } from "./version-changes";
+
+export function VersionsPage() {
+  const { model: id = "", project = "" } = useParams({ strict: false });
+  const { data: model } = useQuery(ask.model(id));
+  const versions = useInfiniteQuery(ask.versions(id));
+  const runs = useInfiniteQuery(ask.runs(id));
+  const { dialog, ask: wish } = useModelActions();
+  const items = versions.data?.pages.flatMap((page) => page.items) ?? [];
+  const ran = runs.data?.pages.flatMap((page) => page.items) ?? [];
+  if (!model) return null;
+  const live = model.run && !model.run.ended_at ? model.run.version_id : null;
+  return (
+    <div className="grid gap-4">
+      <Panel
+        title="Versions"
+        flush
+        aside={
+          <ButtonLink
+            to="/$project/deploy"
+            params={{ project }}
+            search={{ model: id }}
+            weight="main"
+            icon="upload"
+          >
+            Deploy a new version
+          </ButtonLink>
+        }
+      >
+        {versions.error ? (
+          <Failed error={versions.error} retry={() => void versions.refetch()} />
+        ) : versions.isPending ? (
+          <Skeleton />
+        ) : items.length === 0 ? (
+          <Empty title="Nothing was uploaded yet">
+            Models that report from elsewhere have no versions.
+          </Empty>
+        ) : (
+          <ol>
+            {items.map((one) => (
+              <li
+                key={one.version_id}
+                className="flex flex-wrap items-center gap-x-4 gap-y-1 border-line px-4 py-2.5 not-first:border-t"
+              >
+                <span className="num w-12 font-semibold">v{one.version}</span>
+                <div className="min-w-48 flex-1">
+                  <p className="[overflow-wrap:anywhere]">
+                    {one.description || <span className="text-soft">No description</span>}
+                  </p>
+                  <p className="text-sm text-soft">
+                    <Time at={one.created_at} as="stamp" /> · Python {one.python_version} ·{" "}
+                    {one.plan} · {bytes(one.size)}
+                  </p>
+                </div>
+                <a
+                  className="link text-sm"
+                  href={`/api/models/${id}/versions/${one.version_id}/archive`}
+                  download
+                >
+                  Download
+                  <span className="sr-only"> version {one.version} as it was uploaded</span>
+                </a>
+                {live === one.version_id ? (
+                  <>
+                    <span className="rounded-full bg-good-ground px-2.5 py-0.5 text-sm font-medium text-good">
+                      deployed
+                    </span>
+                    <Button icon="stop" onClick={() => wish({ act: "stop", model })}>
+                      Stop
+                    </Button>
+                  </>
+                ) : (
+                  <Button
+                    icon={live ? "restart" : "play"}
+                    onClick={() =>
+                      wish({ act: "start", model, versionId: one.version_id, version: one.version })
+                    }
+                  >
+                    {live ? "Go back to it" : "Run it"}
+                  </Button>
+                )}
+              </li>
+            ))}
+          </ol>
+        )}
+        {versions.hasNextPage && <Older next={versions} />}
+      </Panel>
+      {items.length > 1 && <VersionChanges versions={items} />}
+      <Panel title="Runs" flush>
+        {runs.error ? (
+          <Failed error={runs.error} retry={() => void runs.refetch()} />
+        ) : ran.length === 0 ? (
+          <Empty title="Nothing ran yet" />
+        ) : (
+          <RunTable runs={ran} />
+        )}
+        {runs.hasNextPage && <Older next={runs} />}
+      </Panel>
+      {dialog}
+    </div>
+  );
+}
+
+function Older({ next }: { next: { isFetchingNextPage: boolean; fetchNextPage: () => unknown } }) {
+  return (
+    <div className="p-3">
+      <Button disabled={next.isFetchingNextPage} onClick={() => void next.fetchNextPage()}>
+        Show older
+      </Button>
+    </div>
+  );
+}
+
+const HEADS = ["State", "Version", "Kind", "Began", "Lasted", "Restarts", "Why it ended"];
+
+function RunTable({ runs }: { runs: Schemas["ShownRun"][] }) {
+  return (
+    <div tabIndex={0} role="region" aria-label="Runs" className="overflow-x-auto">
+      <table className="w-full">
+        <thead className="text-left text-xs text-soft">
+          <tr>
+            {HEADS.map((head) => (
+              <th key={head} scope="col" className="px-4 py-2 font-medium whitespace-nowrap">
+                {head}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {runs.map((run) => (
+            <tr key={run.run_id} className="border-t border-line">
+              <td
+                className={`px-4 py-1.5 font-medium ${run.state === "crashed" || run.state === "failed" ? "text-bad" : ""}`}
+              >
+                {run.state}
+              </td>
+              <td className="num px-4 py-1.5">v{run.version ?? "–"}</td>
+              <td className="px-4 py-1.5">{run.kind}</td>
+              <td className="px-4 py-1.5">
+                <Time at={run.started_at ?? run.created_at} as="stamp" />
+              </td>
+              <td className="num px-4 py-1.5 whitespace-nowrap">
+                {run.started_at && run.ended_at ? lasting(run.ended_at - run.started_at) : "–"}
+              </td>
+              <td className="num px-4 py-1.5">{integer(run.restarts)}</td>
+              <td className="max-w-96 px-4 py-1.5 text-soft [overflow-wrap:anywhere]">
+                {run.reason}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
