@@ -281,7 +281,7 @@ DOWNLOADS = ("/tape", "/record", "/logs.txt")
 def test_a_download_does_not_outlive_the_right_to_it(
     watched: Model, cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("stream", "shared_files", "log_files"):
+    for module in ("view.stream", "sharing.public_files", "view.log_files"):
         monkeypatch.setattr(f"tapeline.http.{module}.PORTION", 10)
     lines = [{"path": LOG, "body": {"line": "x" * 60_000}} for _ in range(100)]
     for _ in range(3):  # more than fits between server and client

@@ -14,7 +14,15 @@ from starlette.responses import Response
 from tapeline.accounts.actor import Actor
 from tapeline.errors import CrossSiteRequest, Invalid, Missing, Problem
 from tapeline.http.core import archive_bodies, auth, sessions
-from tapeline.http.core.endpoint import OPEN, Access, Call, Endpoint, Nothing
+from tapeline.http.core.endpoint import (
+    OPEN,
+    Access,
+    BodyCall,
+    Call,
+    Endpoint,
+    Nothing,
+    QueryCall,
+)
 from tapeline.http.core.services import Services
 from tapeline.http.wire import body
 from tapeline.http.wire.multipart import Attachment
@@ -47,7 +55,7 @@ def handler(endpoint: Endpoint, services: Services) -> Handler:
             sender = await services.store.read(identify)
         async with _said(request, endpoint, services, sender) as (content, attached):
             taken = body.convert(content, endpoint.takes)
-            call = Call(services, request, taken, query, None, attached)
+            call = _call(endpoint, services, request, attached, taken, query)
             if endpoint.responds:
                 known = await services.store.read(identify) if identify else None
                 again = _identified_anew(request, services, endpoint.access)
@@ -74,7 +82,7 @@ class _Turn:
     """One request, read and understood; what is left is to carry it out."""
 
     endpoint: Endpoint
-    call: Call[Any]
+    call: Call
     identify: auth.Identify | None
     key: RequestKey | None
 
@@ -170,6 +178,21 @@ def _query(request: Request, endpoint: Endpoint) -> Any:
         if "\0" in value:
             raise Invalid("Texts must not contain the character NUL.", field=name)
     return body.convert(body.Body(values, lenient=True), endpoint.query)
+
+
+def _call(
+    endpoint: Endpoint,
+    services: Services,
+    request: Request,
+    attached: Attachment | None,
+    taken: Any,
+    query: Any,
+) -> Call:
+    if endpoint.takes is not Nothing:
+        return BodyCall(services=services, request=request, attached=attached, body=taken)
+    if endpoint.query is not Nothing:
+        return QueryCall(services=services, request=request, query=query)
+    return Call(services=services, request=request, attached=attached)
 
 
 def _check_path(request: Request) -> None:

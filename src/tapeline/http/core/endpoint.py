@@ -1,12 +1,14 @@
-"""One row per route: who may call it, what it takes and gives, and what can go wrong.
+"""One row per route: who may call it, what can go wrong, and the function that acts.
 
-The row is all there is: the application, the OpenAPI document and the tests read the same one.
+The function's signature says what the route takes and gives. The application, the OpenAPI document
+and the tests read the same row.
 """
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from enum import Enum
-from typing import Annotated, Any, Generic, TypeVar
+from functools import cached_property
+from typing import Annotated, Any, Generic, TypeVar, get_args, get_origin, get_type_hints
 
 import msgspec
 from sqlalchemy import Connection
@@ -15,10 +17,11 @@ from starlette.requests import Request
 from tapeline.accounts.actor import Actor
 from tapeline.accounts.sign_ins import Origin
 from tapeline.errors import InvalidCursor, Problem, Unidentified
+from tapeline.http.core.answers import Gives
 from tapeline.http.core.services import Services
 from tapeline.http.wire.multipart import Attachment
 
-B = TypeVar("B", bound=msgspec.Struct)
+B_co = TypeVar("B_co", bound=msgspec.Struct, covariant=True)
 
 
 class Access(Enum):
@@ -51,21 +54,19 @@ class Page(msgspec.Struct):
         return int(self.cursor)
 
 
-@dataclass(frozen=True)
-class Call(Generic[B]):
+@dataclass(frozen=True, kw_only=True)
+class Call:
     """One request on its way through a handler."""
 
     services: Services
     request: Request
-    body: B
-    query: Any
-    known: Actor | None
+    known: Actor | None = None
     attached: Attachment | None = None
     """The file that came with it, for a row that takes one."""
     prepared: Any = None
     """What the row's `prepares` made."""
     identify: Callable[[Connection], Actor] | None = None
-    """Looks up the caller anew, for answers that last."""
+    """Looks up the caller again, for long answers."""
 
     @property
     def actor(self) -> Actor:
@@ -74,7 +75,7 @@ class Call(Generic[B]):
         return self.known
 
     def identified(self, connection: Connection) -> Actor:
-        """The caller as of now: since the request came, a token may have ended, a key be gone."""
+        """The caller as of now: since the request came, a token or a key may have been revoked."""
         if self.identify is None:
             raise Unidentified
         return self.identify(connection)
@@ -92,47 +93,103 @@ class Call(Generic[B]):
         return base + path
 
 
-# Runs in a transaction of the store, together with the authentication.
-Job = Callable[[Connection, Call[Any]], Any]
-# Runs outside of one: what is slow, or needs no store.
-Flow = Callable[[Call[Any]], Awaitable[Any]]
+@dataclass(frozen=True, kw_only=True)
+class BodyCall(Call, Generic[B_co]):
+    """A call whose handler takes a body."""
+
+    body: B_co
 
 
 @dataclass(frozen=True, kw_only=True)
+class QueryCall(Call, Generic[B_co]):
+    """A call whose handler takes parameters of the query string."""
+
+    query: B_co
+
+
+@dataclass(frozen=True)
+class Signature:
+    """What a handler takes and gives, read from its annotations."""
+
+    takes: type[msgspec.Struct] = Nothing
+    query: type[msgspec.Struct] = Nothing
+    gives: Gives = Gives(None)
+
+    @classmethod
+    def of(cls, handler: Callable[..., Any]) -> "Signature":
+        hints = get_type_hints(handler, include_extras=True)
+        answer = hints.pop("return")
+        marks = [mark for mark in get_args(answer)[1:] if isinstance(mark, Gives)]
+        gives = marks[0] if marks else Gives(answer)
+        for hint in hints.values():
+            kind, types = get_origin(hint) or hint, get_args(hint)
+            if kind is BodyCall:
+                return cls(takes=types[0], gives=gives)
+            if kind is QueryCall:
+                return cls(query=types[0], gives=gives)
+            if kind is Call:
+                return cls(gives=gives)
+        raise TypeError(f"{handler.__qualname__} takes no call")
+
+
+# Runs in a transaction of the store, together with the authentication.
+Job = Callable[[Connection, Any], Any]
+# Runs outside of one: slow work, or work that needs no store.
+Flow = Callable[[Any], Awaitable[Any]]
+
+
+@dataclass(frozen=True)
 class Endpoint:
     method: str
     path: str
-    gives: Any
+    _: KW_ONLY
     reads: Job | None = None
     writes: Job | None = None
     flows: Flow | None = None
     responds: Flow | None = None
-    """For answers that are no JSON value: gives the response itself, in `media`."""
-    media: str = "application/json"
-    """Exactly one of these four is the act."""
+    """Makes the response itself, for long answers and those that are not JSON. Exactly one of
+    these four is the act; its annotations say what the route takes and gives."""
     prepares: Flow | None = None
-    """Slow work before a write, such as hashing a password; all others wait for the writer. Before
-    a read: what has to be brought up to date for it."""
+    """Slow work before a write, such as hashing a password: it must not hold up the one writer.
+    Before a read: brings up to date what is read."""
     afterwards: Flow | None = None
-    """After a write that stays: raises what its caller has to know all the same."""
-    takes: type[msgspec.Struct] = Nothing
+    """After a committed write: raises an error that the caller has to know nevertheless."""
     attaches: bool = False
     """Whether an archive comes with the body; then the caller is known before it is read."""
-    query: type[msgspec.Struct] = Nothing
     access: Access = Access.ACCOUNT
     errors: tuple[type[Problem], ...] = ()
     once: bool = True
     """Whether an Idempotency-Key is honoured."""
     moves_runs: bool = False
-    """Whether it changes what is desired, so that the runner looks at once."""
+    """Whether it changes the desired runs, so that the supervisor looks at once."""
     moves_models: bool = False
-    """Whether it changes what a list of models shows, so that open lists look at once."""
+    """Whether it changes what a list of models shows, so that open lists are refreshed at once."""
 
     @property
     def act(self) -> Callable[..., Any]:
         act = self.reads or self.writes or self.flows or self.responds
         assert act is not None
         return act
+
+    @cached_property
+    def signature(self) -> Signature:
+        return Signature.of(self.act)
+
+    @property
+    def takes(self) -> type[msgspec.Struct]:
+        return self.signature.takes
+
+    @property
+    def query(self) -> type[msgspec.Struct]:
+        return self.signature.query
+
+    @property
+    def gives(self) -> Any:
+        return self.signature.gives.type
+
+    @property
+    def media(self) -> str:
+        return self.signature.gives.media
 
 
 def address_of(request: Request) -> str:

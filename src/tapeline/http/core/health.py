@@ -1,7 +1,6 @@
 """Is it there, is it well, what time is it."""
 
 import time
-from typing import Any
 
 import msgspec
 
@@ -20,12 +19,12 @@ class ServerTime(msgspec.Struct):
     """Epoch seconds."""
 
 
-async def healthz(_call: Call[Any]) -> Health:
+async def healthz(_call: Call) -> Health:
     """Whether the process answers."""
     return Health()
 
 
-async def readyz(call: Call[Any]) -> Health:
+async def readyz(call: Call) -> Health:
     """Whether events are stored, models supervised and books kept: 503 says what is not."""
     if trouble := await call.services.probe.trouble():
         raise NotReady(f"Not ready: {trouble}")
@@ -34,6 +33,6 @@ async def readyz(call: Call[Any]) -> Health:
     return Health()
 
 
-async def server_time(_call: Call[Any]) -> ServerTime:
+async def server_time(_call: Call) -> ServerTime:
     """The server's time in epoch seconds."""
     return ServerTime(time.time())

@@ -7,7 +7,6 @@ an event that says why; a download is cut off, so that nobody takes it for whole
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing
-from typing import Any
 
 import msgspec
 from sqlalchemy import Connection
@@ -33,7 +32,7 @@ MayRead = Callable[[Connection], object]
 """Looks up the reader's right as it is now, and raises what the request itself would raise."""
 
 
-def reading_model(call: Call[Any]) -> MayRead:
+def reading_model(call: Call) -> MayRead:
     """The right to see the model that a call names."""
     return lambda connection: tapes.reading(
         connection, call.identified(connection), call.path("model")

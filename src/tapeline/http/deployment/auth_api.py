@@ -1,7 +1,5 @@
 """Signing up, in and out, and tokens, for scripts and clients."""
 
-from typing import Any
-
 import msgspec
 from sqlalchemy import Connection
 
@@ -10,7 +8,7 @@ from tapeline.accounts.actor import Actor
 from tapeline.accounts.id_tokens import LIFETIME
 from tapeline.http.core import sessions, signing
 from tapeline.http.core.answers import Done
-from tapeline.http.core.endpoint import Call
+from tapeline.http.core.endpoint import BodyCall, Call
 from tapeline.http.core.fields import Email, Password, Required
 from tapeline.http.core.signing import Verified
 
@@ -52,7 +50,7 @@ class IdToken(msgspec.Struct, rename="camel"):
     expires_in: int = LIFETIME
 
 
-async def verify_new(call: Call[NewAccount]) -> str:
+async def verify_new(call: BodyCall[NewAccount]) -> str:
     new = call.body
     return await signing.verify_new(
         call.services,
@@ -64,7 +62,7 @@ async def verify_new(call: Call[NewAccount]) -> str:
     )
 
 
-def sign_up(connection: Connection, call: Call[NewAccount]) -> SignedIn:
+def sign_up(connection: Connection, call: BodyCall[NewAccount]) -> SignedIn:
     """Make an account and sign in."""
     new = call.body
     secret, actor = signing.sign_up(
@@ -82,12 +80,12 @@ def sign_up(connection: Connection, call: Call[NewAccount]) -> SignedIn:
     return _signed_in(call, secret, actor)
 
 
-async def verify(call: Call[Credentials]) -> Verified:
+async def verify(call: BodyCall[Credentials]) -> Verified:
     sent = call.body
     return await signing.verify(call.services, call.request, call.origin, sent.email, sent.password)
 
 
-def sign_in(connection: Connection, call: Call[Credentials]) -> SignedIn:
+def sign_in(connection: Connection, call: BodyCall[Credentials]) -> SignedIn:
     """Sign in with email address and password."""
     secret, actor = signing.sign_in(
         connection, call.services.settings, call.origin, call.prepared, "token"
@@ -96,7 +94,7 @@ def sign_in(connection: Connection, call: Call[Credentials]) -> SignedIn:
     return _signed_in(call, secret, actor)
 
 
-def exchange_token(connection: Connection, call: Call[RefreshToken]) -> IdToken:
+def exchange_token(connection: Connection, call: BodyCall[RefreshToken]) -> IdToken:
     """Exchange a refresh token for an idToken that lives one hour."""
     actor = sign_ins.by_secret(connection, call.body.refresh_token, "token", call.origin.address)
     sign_ins.touch(connection, actor)
@@ -104,7 +102,7 @@ def exchange_token(connection: Connection, call: Call[RefreshToken]) -> IdToken:
     return IdToken(call.services.ring.sign(user_id, sign_in_id), TokenData(user_id))
 
 
-def sign_out(connection: Connection, call: Call[RefreshToken]) -> Done:
+def sign_out(connection: Connection, call: BodyCall[RefreshToken]) -> Done:
     """End the sign-in that a refresh token belongs to."""
     actor = sign_ins.by_secret(connection, call.body.refresh_token, "token", call.origin.address)
     _, sign_in_id = actor.signed_in()
@@ -112,10 +110,10 @@ def sign_out(connection: Connection, call: Call[RefreshToken]) -> Done:
     return Done()
 
 
-def _may_be_first(call: Call[NewAccount]) -> bool:
+def _may_be_first(call: BodyCall[NewAccount]) -> bool:
     return signing.may_be_first(call.services, call.request, call.body.setup_code)
 
 
-def _signed_in(call: Call[Any], secret: str, actor: Actor) -> SignedIn:
+def _signed_in(call: Call, secret: str, actor: Actor) -> SignedIn:
     user_id, sign_in_id = actor.signed_in()
     return SignedIn(secret, call.services.ring.sign(user_id, sign_in_id), user_id)

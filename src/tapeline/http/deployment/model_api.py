@@ -1,12 +1,10 @@
 """What belongs to models beside their tapes: versions, secrets, states, and what they run on."""
 
-from typing import Any
-
 import msgspec
 from sqlalchemy import Connection
 
 from tapeline.http.core.answers import Anything, Done, Listed
-from tapeline.http.core.endpoint import Call, Page
+from tapeline.http.core.endpoint import BodyCall, Call, Page, QueryCall
 from tapeline.http.core.fields import Description, Name, Required
 from tapeline.http.deployment.projects_api import ListedModel, listed_model
 from tapeline.http.deployment.uploads_api import ModelInProject
@@ -89,20 +87,20 @@ class ModelStatuses(msgspec.Struct, kw_only=True):
     models: list[OneOfModels]
 
 
-def list_plans(_connection: Connection, call: Call[PlanUse]) -> dict[str, PlanSize]:
+def list_plans(_connection: Connection, call: BodyCall[PlanUse]) -> dict[str, PlanSize]:
     """List the plans for live runs, or for backtests."""
     offered = plans.offered(call.services.settings, plans.checked_use(call.body.type))
     return {name: PlanSize(plan.cpu_milli, plan.memory_mb) for name, plan in offered.items()}
 
 
-def list_pythons(_connection: Connection, call: Call[Any]) -> Listed[ShownPython]:
+def list_pythons(_connection: Connection, call: Call) -> Listed[ShownPython]:
     """List the versions of Python that models can run on, newest first."""
     return Listed(
         [ShownPython(one.version, one.release, one.source) for one in call.services.interpreters]
     )
 
 
-def model_status(connection: Connection, call: Call[ModelInProject]) -> ModelStatus:
+def model_status(connection: Connection, call: BodyCall[ModelInProject]) -> ModelStatus:
     """Show a model's lifecycle and its live run."""
     model = models.find(connection, call.actor, call.body.model_id, call.body.project_id or None)
     return ModelStatus(
@@ -111,7 +109,7 @@ def model_status(connection: Connection, call: Call[ModelInProject]) -> ModelSta
     )
 
 
-def model_statuses(connection: Connection, call: Call[Any]) -> ModelStatuses:
+def model_statuses(connection: Connection, call: Call) -> ModelStatuses:
     """Show the lifecycle of every model in your projects."""
     own = models.of_user(connection, call.actor.user_id())
     found = channels.lifecycles(connection, [one.id for one in own])
@@ -126,7 +124,7 @@ def model_statuses(connection: Connection, call: Call[Any]) -> ModelStatuses:
     )  # fmt: skip
 
 
-def change_model(connection: Connection, call: Call[ModelChange]) -> ListedModel:
+def change_model(connection: Connection, call: BodyCall[ModelChange]) -> ListedModel:
     """Change a model's name or description."""
     said, changes = call.body, {}
     if said.name is not None:
@@ -136,9 +134,9 @@ def change_model(connection: Connection, call: Call[ModelChange]) -> ListedModel
     return listed_model(models.change(connection, call.actor, _own(connection, call), **changes))
 
 
-def list_versions(connection: Connection, call: Call[Any]) -> Listed[ShownVersion]:
+def list_versions(connection: Connection, call: QueryCall[VersionPage]) -> Listed[ShownVersion]:
     """A model's versions, newest first."""
-    page: VersionPage = call.query
+    page = call.query
     model = models.find(connection, call.actor, call.path("model"))
     found = versions.of_model(
         connection, model.id, before=page.before(), content=page.content, limit=page.limit + 1
@@ -148,29 +146,29 @@ def list_versions(connection: Connection, call: Call[Any]) -> Listed[ShownVersio
     return Listed([_shown_version(one) for one in shown], following)
 
 
-def list_secrets(connection: Connection, call: Call[Any]) -> Listed[Secret]:
+def list_secrets(connection: Connection, call: Call) -> Listed[Secret]:
     """The names of a model's secrets; their values are told to runs alone."""
     return Listed(secrets.names(connection, _own(connection, call).id))
 
 
-def show_secret(connection: Connection, call: Call[Any]) -> Secret:
+def show_secret(connection: Connection, call: Call) -> Secret:
     """Whether a model has a secret, and when it was set."""
     return secrets.get(connection, _own(connection, call).id, call.path("secret"))
 
 
-def put_secret(connection: Connection, call: Call[SecretValue]) -> Secret:
+def put_secret(connection: Connection, call: BodyCall[SecretValue]) -> Secret:
     """Set a secret, an environment variable of the model's next runs."""
     model, seal = _own(connection, call), call.services.seal
     return secrets.put(connection, call.actor, seal, model, call.path("secret"), call.body.value)
 
 
-def delete_secret(connection: Connection, call: Call[Any]) -> Done:
+def delete_secret(connection: Connection, call: Call) -> Done:
     """Delete a secret; a run that has it keeps it until it ends."""
     secrets.remove(connection, call.actor, _own(connection, call), call.path("secret"))
     return Done()
 
 
-def _own(connection: Connection, call: Call[Any]) -> Model:
+def _own(connection: Connection, call: Call) -> Model:
     return models.find(connection, call.actor, call.path("model"), right="change_models")
 
 

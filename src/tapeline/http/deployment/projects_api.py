@@ -1,7 +1,5 @@
 """The deployment API: projects, their keys and models, as existing clients call them."""
 
-from typing import Any
-
 import msgspec
 from sqlalchemy import Connection
 
@@ -9,7 +7,7 @@ from tapeline.accounts import keys, users
 from tapeline.accounts.keys import Key
 from tapeline.accounts.members import Role
 from tapeline.http.core.answers import Done
-from tapeline.http.core.endpoint import Call
+from tapeline.http.core.endpoint import BodyCall, Call
 from tapeline.http.core.fields import Description, ModelTypeName, Name, Required
 from tapeline.models import models, projects
 from tapeline.models.models import Model
@@ -111,14 +109,14 @@ class ListedModel(msgspec.Struct, rename="camel"):
     created_at: float
 
 
-def create_project(connection: Connection, call: Call[NewProject]) -> ProjectCreated:
+def create_project(connection: Connection, call: BodyCall[NewProject]) -> ProjectCreated:
     """Create a project and become its owner."""
     user = users.get(connection, call.actor.user_id())
     made = projects.create(connection, call.actor, user, call.body.name, call.body.description)
     return ProjectCreated(made.id, made.name, made.description, made.created_at)
 
 
-def list_projects(connection: Connection, call: Call[Any]) -> list[ListedProject]:
+def list_projects(connection: Connection, call: Call) -> list[ListedProject]:
     """List your projects, the personal one included, newest first."""
     return [
         ListedProject(
@@ -128,20 +126,20 @@ def list_projects(connection: Connection, call: Call[Any]) -> list[ListedProject
     ]
 
 
-def list_teams(connection: Connection, call: Call[Any]) -> list[Team]:
+def list_teams(connection: Connection, call: Call) -> list[Team]:
     """List the projects you are a member of besides your personal one."""
     user_id = call.actor.user_id()
     own = projects.of_user(connection, user_id)
     return [Team(one.id, one.name, one.role) for one in own if one.id != user_id]
 
 
-def delete_project(connection: Connection, call: Call[ProjectRef]) -> Done:
+def delete_project(connection: Connection, call: BodyCall[ProjectRef]) -> Done:
     """Delete a project with its models and keys."""
     projects.remove(connection, call.actor, call.body.project_id)
     return Done()
 
 
-def generate_key(connection: Connection, call: Call[NewKey]) -> GeneratedKey:
+def generate_key(connection: Connection, call: BodyCall[NewKey]) -> GeneratedKey:
     """Generate a key for models and scripts; its pass is shown once."""
     new = call.body
     key, secret = keys.generate(
@@ -157,19 +155,19 @@ def generate_key(connection: Connection, call: Call[NewKey]) -> GeneratedKey:
     return GeneratedKey(**listed, api_key=key.id, api_pass=secret)
 
 
-def list_keys(connection: Connection, call: Call[ProjectRef]) -> ListedKeys:
+def list_keys(connection: Connection, call: BodyCall[ProjectRef]) -> ListedKeys:
     """List a project's keys, newest first, without their passes."""
     found = keys.of_project(connection, call.actor, call.body.project_id)
     return ListedKeys([_listed_key(key) for key in found])
 
 
-def delete_key(connection: Connection, call: Call[KeyRef]) -> Done:
+def delete_key(connection: Connection, call: BodyCall[KeyRef]) -> Done:
     """Delete a key; it stops working at once."""
     keys.remove(connection, call.actor, call.body.project_id, call.body.token_id)
     return Done()
 
 
-def create_model(connection: Connection, call: Call[NewModel]) -> ModelCreated:
+def create_model(connection: Connection, call: BodyCall[NewModel]) -> ModelCreated:
     """Create a model, so that versions and events have an owner."""
     new = call.body
     made = models.create(
@@ -183,20 +181,20 @@ def create_model(connection: Connection, call: Call[NewModel]) -> ModelCreated:
     return ModelCreated(made.id, made.project_id)
 
 
-def list_models(connection: Connection, call: Call[ProjectRef]) -> list[ListedModel]:
+def list_models(connection: Connection, call: BodyCall[ProjectRef]) -> list[ListedModel]:
     """List a project's models, newest first."""
     found = models.of_project(connection, call.actor, call.body.project_id)
     return [listed_model(model) for model in found]
 
 
-def model_details(connection: Connection, call: Call[ModelRef]) -> ListedModel:
+def model_details(connection: Connection, call: BodyCall[ModelRef]) -> ListedModel:
     """Describe one model."""
     return listed_model(
         models.get(connection, call.actor, call.body.project_id, call.body.model_id)
     )
 
 
-def delete_model(connection: Connection, call: Call[ModelRef]) -> Done:
+def delete_model(connection: Connection, call: BodyCall[ModelRef]) -> Done:
     """Delete a model with everything that belongs to it."""
     models.remove(connection, call.actor, call.body.project_id, call.body.model_id)
     return Done()

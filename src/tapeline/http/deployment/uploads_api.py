@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 
 from tapeline.errors import MissingField, NoSuchVersion
 from tapeline.http.core.answers import Done
-from tapeline.http.core.endpoint import Call
+from tapeline.http.core.endpoint import BodyCall, Call
 from tapeline.http.core.fields import Required
 from tapeline.http.view import runs_api
 from tapeline.models import arguments, models, plans, uploading, versions
@@ -86,7 +86,7 @@ class Backtested(Deployed, rename="camel", kw_only=True):
     backtest_id: str
 
 
-async def prepare(use: Use, call: Call[NewVersion]) -> Archive:
+async def prepare(use: Use, call: BodyCall[NewVersion]) -> Archive:
     """Check all that can be wrong, then keep the archive: what is refused leaves nothing."""
     services, attached = call.services, call.attached
     if attached is None:
@@ -116,7 +116,7 @@ prepare_live = partial(prepare, "live")
 prepare_backtest = partial(prepare, "backtesting")
 
 
-def deploy(connection: Connection, call: Call[NewVersion]) -> Deployed:
+def deploy(connection: Connection, call: BodyCall[NewVersion]) -> Deployed:
     """Upload a version of a model and run it live, in the place of the one that is."""
     call.services.runner.require()
     model, version, resolved = _store(connection, call, "live")
@@ -132,7 +132,7 @@ def deploy(connection: Connection, call: Call[NewVersion]) -> Deployed:
     return Deployed(**_said(model, version, run.created_at), run_id=run.id)
 
 
-def backtest(connection: Connection, call: Call[NewBacktest]) -> Backtested:
+def backtest(connection: Connection, call: BodyCall[NewBacktest]) -> Backtested:
     """Upload a version of a model and run its backtest."""
     call.services.runner.require()
     model, version, resolved = _store(connection, call, "backtesting")
@@ -149,13 +149,13 @@ def backtest(connection: Connection, call: Call[NewBacktest]) -> Backtested:
     return _backtested(model, version, run)
 
 
-def upload(connection: Connection, call: Call[NewVersion]) -> Uploaded:
+def upload(connection: Connection, call: BodyCall[NewVersion]) -> Uploaded:
     """Upload a version of a model and run nothing."""
     model, version, _ = _store(connection, call, "backtesting")
     return Uploaded(**_said(model, version, version.created_at))
 
 
-def run_model(connection: Connection, call: Call[StoredVersion]) -> Deployed:
+def run_model(connection: Connection, call: BodyCall[StoredVersion]) -> Deployed:
     """Run a stored version live: how to start again, and how to go back to an older one."""
     call.services.runner.require()
     model, version = _stored(connection, call)
@@ -169,7 +169,7 @@ def run_model(connection: Connection, call: Call[StoredVersion]) -> Deployed:
     return Deployed(**_said(model, version, run.created_at), run_id=run.id)
 
 
-def backtest_uploaded(connection: Connection, call: Call[StoredBacktest]) -> Backtested:
+def backtest_uploaded(connection: Connection, call: BodyCall[StoredBacktest]) -> Backtested:
     """Run the backtest of a stored version."""
     call.services.runner.require()
     model, version = _stored(connection, call)
@@ -187,12 +187,12 @@ def backtest_uploaded(connection: Connection, call: Call[StoredBacktest]) -> Bac
     return _backtested(model, version, run)
 
 
-def backtest_uploaded_model(connection: Connection, call: Call[StoredBacktest]) -> Backtested:
+def backtest_uploaded_model(connection: Connection, call: BodyCall[StoredBacktest]) -> Backtested:
     """Run the backtest of a stored version: the other spelling of the same route."""
     return backtest_uploaded(connection, call)
 
 
-def kill_model(connection: Connection, call: Call[ModelInProject]) -> Done:
+def kill_model(connection: Connection, call: BodyCall[ModelInProject]) -> Done:
     """Stop a model's live run; nothing happens when there is none."""
     model = models.find(
         connection, call.actor, call.body.model_id, call.body.project_id or None, "change_models"
@@ -201,12 +201,14 @@ def kill_model(connection: Connection, call: Call[ModelInProject]) -> Done:
     return Done()
 
 
-async def admit_unsupervised(call: Call[ModelInProject]) -> None:
+async def admit_unsupervised(call: BodyCall[ModelInProject]) -> None:
     """A stop that nobody can carry out now is no success."""
     await runs_api.refuse_if_unsupervised(call, call.body.model_id)
 
 
-def _store(connection: Connection, call: Call[Any], use: Use) -> tuple[Model, Version, Resolved]:
+def _store(
+    connection: Connection, call: BodyCall[NewVersion], use: Use
+) -> tuple[Model, Version, Resolved]:
     found: Archive = call.prepared
     wish = _wish(call.body)
     # Again, in the transaction that acts: the model or a right may be gone by now.
@@ -232,12 +234,12 @@ def _wish(said: NewVersion) -> Wish:
     )
 
 
-def _offer(call: Call[Any], use: Use) -> Offer:
+def _offer(call: Call, use: Use) -> Offer:
     return Offer(plans.offered(call.services.settings, use), call.services.pythons)
 
 
-def _stored(connection: Connection, call: Call[Any]) -> tuple[Model, Version]:
-    said: StoredVersion = call.body
+def _stored(connection: Connection, call: BodyCall[StoredVersion]) -> tuple[Model, Version]:
+    said = call.body
     model = models.find(
         connection, call.actor, said.model_id, said.project_id or None, "change_models"
     )
@@ -249,7 +251,7 @@ def _stored(connection: Connection, call: Call[Any]) -> tuple[Model, Version]:
     return model, newest
 
 
-def _choice(call: Call[Any], version: Version, use: Use) -> tuple[plans.Plan, str]:
+def _choice(call: BodyCall[StoredVersion], version: Version, use: Use) -> tuple[plans.Plan, str]:
     offer = _offer(call, use)
     plan = plans.chosen(offer.plans, call.body.plan or version.plan)
     return plan, uploading.checked_python(offer.pythons, version.python_version)

@@ -5,7 +5,6 @@ import re
 import tempfile
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import msgspec
 from sqlalchemy import Connection
@@ -14,8 +13,8 @@ from starlette.responses import FileResponse, Response
 
 from tapeline.errors import NoSuchStarter, NoSuchVersion, Unidentified
 from tapeline.http.core import auth
-from tapeline.http.core.answers import Done
-from tapeline.http.core.endpoint import Access, Call
+from tapeline.http.core.answers import Done, Zip
+from tapeline.http.core.endpoint import Access, BodyCall, Call
 from tapeline.http.core.fields import Required
 from tapeline.models import models, published, starters, versions
 from tapeline.models.published import Published
@@ -46,7 +45,7 @@ class ShownStarter(msgspec.Struct, kw_only=True):
     published_by: str
 
 
-async def download_version(call: Call[Any]) -> Response:
+async def download_version(call: Call) -> Zip:
     """Download a version's archive as it was uploaded; for members who may change the model."""
 
     def find(connection: Connection) -> tuple[str, Version]:
@@ -57,7 +56,7 @@ async def download_version(call: Call[Any]) -> Response:
     return await _archive(call, version.archive, f"{name}-v{version.number}.zip")
 
 
-async def list_starters(call: Call[Any]) -> list[StarterModel]:
+async def list_starters(call: Call) -> list[StarterModel]:
     """List small models to start from; to those who are signed in also those of others here."""
     own = [(one.name, one.path, one.type) for one in starters.listed()]
     if await _is_known(call):
@@ -69,7 +68,7 @@ async def list_starters(call: Call[Any]) -> list[StarterModel]:
     ]
 
 
-async def download_starter(call: Call[Any]) -> Response:
+async def download_starter(call: Call) -> Zip:
     """Download a starter model as an archive that can be deployed as it is."""
     name = call.path("starter")
     if any(one.name == name for one in starters.listed()):
@@ -80,7 +79,7 @@ async def download_starter(call: Call[Any]) -> Response:
     return await _archive(call, found.archive, f"{name}.zip")
 
 
-def publish_starter(connection: Connection, call: Call[NewStarter]) -> ShownStarter:
+def publish_starter(connection: Connection, call: BodyCall[NewStarter]) -> ShownStarter:
     """Make a version of this model a starter model, for every account of this installation."""
     model = models.find(connection, call.actor, call.path("model"), right="change_models")
     if call.body.version_id:
@@ -93,14 +92,14 @@ def publish_starter(connection: Connection, call: Call[NewStarter]) -> ShownStar
     return _shown(published.publish(connection, call.actor, model, version, call.body.name))
 
 
-def withdraw_starter(connection: Connection, call: Call[Any]) -> Done:
+def withdraw_starter(connection: Connection, call: Call) -> Done:
     """Take a starter model out of the list again."""
     model = models.find(connection, call.actor, call.path("model"), right="change_models")
     published.withdraw(connection, call.actor, model, call.path("starter"))
     return Done()
 
 
-async def _is_known(call: Call[Any]) -> bool:
+async def _is_known(call: Call) -> bool:
     """Whether somebody is signed in; nobody has to be for what comes with Tapeline."""
     with suppress(Unidentified):
         await call.services.store.read(auth.identify(call.request, call.services, Access.ACCOUNT))
@@ -108,7 +107,7 @@ async def _is_known(call: Call[Any]) -> bool:
     return False
 
 
-async def _archive(call: Call[Any], blob: str, name: str) -> Response:
+async def _archive(call: Call, blob: str, name: str) -> Response:
     """A copy that goes when it was sent: it has a length, so a reader knows whether it is whole."""
     folder = Path(tempfile.mkdtemp(dir=call.services.staging.spool))
     file = folder / "archive.zip"

@@ -10,10 +10,11 @@ from starlette.responses import Response
 
 from tapeline.accounts import passwords
 from tapeline.errors import Invalid
-from tapeline.http.core.answers import Done, Listed
-from tapeline.http.core.endpoint import Call
+from tapeline.http.core.answers import Done, Gives, Listed
+from tapeline.http.core.endpoint import BodyCall, Call
 from tapeline.http.core.fields import Password
 from tapeline.http.sharing import public_api
+from tapeline.sharing.exhibits.answers import Exported
 from tapeline.sharing.exhibits.exhibit import Stretch
 from tapeline.sharing.links import links
 from tapeline.sharing.links.choices import Base, Choices, Hours
@@ -78,7 +79,7 @@ class CreatedShare(ShownShare, frozen=True, kw_only=True):
     embed_url: str
 
 
-async def hash_password(call: Call[Any]) -> str | None:
+async def hash_password(call: BodyCall[NewShare | ShareChange]) -> str | None:
     """Beside the writer, and only for those who may."""
     model = call.path("model")
     await call.services.store.read(links.require, call.actor, model, "manage")
@@ -90,7 +91,7 @@ async def hash_password(call: Call[Any]) -> str | None:
     return await loop.run_in_executor(call.services.passwords, passwords.hash_password, password)
 
 
-def create_share(connection: Connection, call: Call[NewShare]) -> CreatedShare:
+def create_share(connection: Connection, call: BodyCall[NewShare]) -> CreatedShare:
     """Make a link that shows the model's live record, or one backtest, as chosen."""
     new = call.body
     share, token = links.create(
@@ -111,13 +112,13 @@ def create_share(connection: Connection, call: Call[NewShare]) -> CreatedShare:
     )
 
 
-def list_shares(connection: Connection, call: Call[Any]) -> Listed[ShownShare]:
+def list_shares(connection: Connection, call: Call) -> Listed[ShownShare]:
     """The links of a model, newest first, with how often they were looked at."""
     found = links.of_model(connection, call.actor, call.path("model"))
     return Listed([ShownShare(**_fields(one)) for one in found])
 
 
-def change_share(connection: Connection, call: Call[ShareChange]) -> ShownShare:
+def change_share(connection: Connection, call: BodyCall[ShareChange]) -> ShownShare:
     """Change what a link shows; its address stays."""
     changes = {
         name: value
@@ -133,13 +134,13 @@ def change_share(connection: Connection, call: Call[ShareChange]) -> ShownShare:
     return ShownShare(**_fields(share))
 
 
-def revoke_share(connection: Connection, call: Call[Any]) -> Done:
+def revoke_share(connection: Connection, call: Call) -> Done:
     """Revoke a link: from now on it opens nothing."""
     links.revoke(connection, call.actor, call.path("model"), call.path("share"))
     return Done()
 
 
-async def preview_share(call: Call[DraftedShare]) -> Response:
+async def preview_share(call: BodyCall[DraftedShare]) -> Annotated[Response, Gives(Exported)]:
     """Exactly what a stranger would see under these choices; no link is made."""
     body, model = call.body, call.path("model")
 

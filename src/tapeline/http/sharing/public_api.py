@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import wraps
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 from sqlalchemy import Connection
@@ -16,7 +16,8 @@ from starlette.responses import Response
 
 from tapeline.accounts import guesses, limits, passwords
 from tapeline.errors import SharePasswordNeeded, Unavailable, WrongSharePassword
-from tapeline.http.core.endpoint import Call, Page, address_of
+from tapeline.http.core.answers import Gives
+from tapeline.http.core.endpoint import BodyCall, Call, Page, QueryCall, address_of
 from tapeline.http.core.fields import Required
 from tapeline.http.core.services import Services
 from tapeline.http.view.backtest_api import read_when_ready
@@ -25,6 +26,7 @@ from tapeline.sharing.exhibits.answers import (
     Exported,
     SharedCurve,
     SharedDrawdown,
+    SharedHead,
     SharedLines,
     SharedMetrics,
     SharedPeriods,
@@ -105,7 +107,7 @@ def opened(connection: Connection, share: Share, services: Services) -> Exhibit:
     return BacktestExhibit(connection, share, means(services))
 
 
-async def shown(call: Call[Any], find: Find, show: Show) -> Any:
+async def shown(call: Call, find: Find, show: Show) -> Any:
     """What `show` makes of what a link opens, with everything that was acknowledged before."""
     services = call.services
     await catch_up(services, await services.store.read(find))
@@ -116,7 +118,7 @@ async def shown(call: Call[Any], find: Find, show: Show) -> Any:
     return await read_when_ready(call, job)
 
 
-async def answered(call: Call[Any], find: Find, show: Show) -> Response:
+async def answered(call: Call, find: Find, show: Show) -> Response:
     content = await shown(call, find, lambda exhibit: msgspec.json.encode(show(exhibit)))
     return Response(content, media_type="application/json", headers=HEADERS)
 
@@ -155,20 +157,19 @@ async def check_password(
     return share, *passes.issue(services.seal, share)
 
 
-Shower = Callable[[Exhibit, Call[Any]], Any]
-Responder = Callable[[Call[Any]], Awaitable[Response]]
+C = TypeVar("C", bound=Call)
 
 
-def showing(show: Shower) -> Responder:
+def showing(show: Callable[[Exhibit, C], Any]) -> Callable[[C], Awaitable[Response]]:
     @wraps(show)
-    async def respond(call: Call[Any]) -> Response:
+    async def respond(call: C) -> Response:
         find = found_by(call.request, call.services)
         return await answered(call, find, lambda exhibit: show(exhibit, call))
 
     return respond
 
 
-async def show_shared(call: Call[Any]) -> Response:
+async def show_shared(call: Call) -> Annotated[Response, Gives(SharedHead)]:
     """What a link shows: title, choices, figures, and what vouches for it."""
     find = found_by(call.request, call.services)
     response = await answered(call, find, lambda exhibit: exhibit.head)
@@ -176,7 +177,7 @@ async def show_shared(call: Call[Any]) -> Response:
     return response
 
 
-async def exchange_password(call: Call[SharePassword]) -> SharePass:
+async def exchange_password(call: BodyCall[SharePassword]) -> SharePass:
     """Exchange a link's password for a pass that lives some hours."""
     _, content, ends = await check_password(
         call.services, call.request, call.path("token"), call.body.password
@@ -185,57 +186,57 @@ async def exchange_password(call: Call[SharePassword]) -> SharePass:
 
 
 @showing
-def shared_curve(exhibit: Exhibit, call: Call[Any]) -> SharedCurve:
+def shared_curve(exhibit: Exhibit, call: QueryCall[Stretch]) -> SharedCurve:
     """The curve: profit and loss or account value, rebased where amounts are hidden."""
     return exhibit.curve(call.query.asked)
 
 
 @showing
-def shared_drawdown(exhibit: Exhibit, call: Call[Any]) -> SharedDrawdown:
+def shared_drawdown(exhibit: Exhibit, call: QueryCall[Stretch]) -> SharedDrawdown:
     """How far it was below its highest value, and the deepest falls."""
     return exhibit.drawdown(call.query.asked)
 
 
 @showing
-def shared_periods(exhibit: Exhibit, _call: Call[Any]) -> SharedPeriods:
+def shared_periods(exhibit: Exhibit, _call: Call) -> SharedPeriods:
     """Returns by month and year."""
     return exhibit.periods()
 
 
 @showing
-def shared_metrics(exhibit: Exhibit, _call: Call[Any]) -> SharedMetrics:
+def shared_metrics(exhibit: Exhibit, _call: Call) -> SharedMetrics:
     """Metrics, of those units that are shown."""
     return exhibit.metrics
 
 
 @showing
-def shared_trades(exhibit: Exhibit, call: Call[Any]) -> SharedTrades:
+def shared_trades(exhibit: Exhibit, call: QueryCall[Page]) -> SharedTrades:
     """Orders or trades, the last first."""
-    page: Page = call.query
+    page = call.query
     return exhibit.trades(page.before(), page.limit)
 
 
 @showing
-def shared_round_trips(exhibit: Exhibit, call: Call[Any]) -> SharedTrips:
+def shared_round_trips(exhibit: Exhibit, call: QueryCall[Page]) -> SharedTrips:
     """Round trips of a backtest, the last first."""
-    page: Page = call.query
+    page = call.query
     return exhibit.round_trips(page.before(), page.limit)
 
 
 @showing
-def shared_positions(exhibit: Exhibit, _call: Call[Any]) -> SharedPositions:
+def shared_positions(exhibit: Exhibit, _call: Call) -> SharedPositions:
     """Positions of a live model."""
     return exhibit.positions()
 
 
 @showing
-def shared_logs(exhibit: Exhibit, call: Call[Any]) -> SharedLines:
+def shared_logs(exhibit: Exhibit, call: QueryCall[Page]) -> SharedLines:
     """Log lines, newest first, where nothing at all is hidden."""
-    page: Page = call.query
+    page = call.query
     return exhibit.logs(page.before(), page.limit)
 
 
 @showing
-def shared_export(exhibit: Exhibit, call: Call[Any]) -> Exported:
+def shared_export(exhibit: Exhibit, call: QueryCall[Stretch]) -> Exported:
     """All that a link shows in one object, with the last thousand trades."""
     return exhibit.everything(call.query.asked, 1000)

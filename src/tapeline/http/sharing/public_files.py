@@ -8,6 +8,7 @@ from starlette.responses import Response
 
 from tapeline.errors import ChangedMeanwhile, NotShared
 from tapeline.http.core import lasting, rendering
+from tapeline.http.core.answers import Csv, Html, Ndjson
 from tapeline.http.core.endpoint import Call
 from tapeline.http.core.services import Services
 from tapeline.http.sharing import public_api
@@ -35,7 +36,7 @@ TRIPS = (
 )  # fmt: skip
 
 
-async def shared_tear_sheet(call: Call[Any]) -> Response:
+async def shared_tear_sheet(call: Call) -> Html:
     """The tear sheet of a backtest, with what the link leaves of it."""
 
     def facts(exhibit: Exhibit) -> dict[str, Any]:
@@ -53,7 +54,7 @@ async def shared_tear_sheet(call: Call[Any]) -> Response:
     return response
 
 
-async def shared_curve_csv(call: Call[Any]) -> Response:
+async def shared_curve_csv(call: Call) -> Csv:
     """The curve as CSV, in its unit, at most 5,000 points."""
 
     def rows(exhibit: Exhibit) -> Sequence[Any]:
@@ -64,19 +65,19 @@ async def shared_curve_csv(call: Call[Any]) -> Response:
     return _table(call, "curve", _one(_csv_lines(CURVE, items, is_first=True)))
 
 
-async def shared_trades_csv(call: Call[Any]) -> Response:
+async def shared_trades_csv(call: Call) -> Csv:
     """Orders or trades as CSV, the last first."""
     return await _paged(call, "trades", TRADES, lambda exhibit, *page: exhibit.trades(*page))
 
 
-async def shared_round_trips_csv(call: Call[Any]) -> Response:
+async def shared_round_trips_csv(call: Call) -> Csv:
     """Round trips of a backtest as CSV, the last first."""
     return await _paged(
         call, "round-trips", TRIPS, lambda exhibit, *page: exhibit.round_trips(*page)
     )
 
 
-async def shared_record(call: Call[Any]) -> Response:
+async def shared_record(call: Call) -> Ndjson:
     """The record as NDJSON, what is hidden as commitments; `tapeline verify` checks it."""
     services, find = call.services, public_api.found_by(call.request, call.services)
     share = await services.store.read(find)
@@ -92,7 +93,7 @@ async def shared_record(call: Call[Any]) -> Response:
     return _ndjson(services, _lines(services, found, last, record.shows(share)), may_read)
 
 
-async def export_record(call: Call[Any]) -> Response:
+async def export_record(call: Call) -> Ndjson:
     """The whole record in one file: events, chain and signatures, for `tapeline verify`."""
     found = await call.services.store.read(tapes.reading, call.actor, call.path("model"))
     await sign(call.services, found)
@@ -151,7 +152,7 @@ async def _lists(services: Services, tape: int, result: StoredEvent) -> AsyncIte
 
 
 async def _paged(
-    call: Call[Any], name: str, columns: Sequence[str], page: Callable[..., Any]
+    call: Call, name: str, columns: Sequence[str], page: Callable[..., Any]
 ) -> Response:
     find = public_api.found_by(call.request, call.services)
 
@@ -195,7 +196,7 @@ async def _one(content: bytes) -> AsyncGenerator[bytes, None]:
     yield content
 
 
-def _table(call: Call[Any], name: str, lines: lasting.Pieces) -> Response:
+def _table(call: Call, name: str, lines: lasting.Pieces) -> Response:
     attached = {"Content-Disposition": f'attachment; filename="shared-{name}.csv"'}
     find = public_api.found_by(call.request, call.services)
     return lasting.download(call.services, lines, find, "text/csv", public_api.HEADERS | attached)

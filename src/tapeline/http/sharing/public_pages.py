@@ -13,12 +13,14 @@ from tapeline.errors import (
     SharePasswordNeeded,
     StillComputing,
 )
-from tapeline.http.core.endpoint import Call, Nothing
+from tapeline.http.core.answers import Html
+from tapeline.http.core.endpoint import Call, QueryCall
 from tapeline.http.core.rendering import dressed, render
 from tapeline.http.core.sessions import is_https
 from tapeline.http.pages.page import Page, Visit, see
 from tapeline.http.pages.web_app import script_of
 from tapeline.http.sharing import public_api
+from tapeline.http.sharing.links_api import DraftedShare
 from tapeline.sharing.exhibits.exhibit import Exhibit
 from tapeline.sharing.links import links
 from tapeline.sharing.links.passes import LIFETIME
@@ -82,7 +84,7 @@ async def show_embedded(visit: Visit) -> Response:
     return _hushed(dressed(page, {"tapeline_theme": visit.asked("theme")}))
 
 
-async def preview_page(call: Call[Any]) -> Response:
+async def preview_page(call: QueryCall[DraftedShare]) -> Html:
     """The page that a stranger would see under these choices, to look at before a link is made."""
     draft = call.query
 
@@ -135,11 +137,11 @@ SHARED_PAGES = (
 )
 
 
-def _call(visit: Visit) -> Call[Any]:
-    return Call(visit.services, visit.request, Nothing(), Nothing(), None)
+def _call(visit: Visit) -> Call:
+    return Call(services=visit.services, request=visit.request)
 
 
-async def _facts(call: Call[Any]) -> dict[str, Any]:
+async def _facts(call: Call) -> dict[str, Any]:
     find = public_api.found_by(call.request, call.services)
     found: dict[str, Any] = await public_api.shown(call, find, _written)
 

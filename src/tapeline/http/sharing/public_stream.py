@@ -2,14 +2,13 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
-from typing import Any
 
 import msgspec
 from sqlalchemy import Connection
-from starlette.responses import Response
 
 from tapeline.errors import NotShared
 from tapeline.http.core import lasting
+from tapeline.http.core.answers import EventStream
 from tapeline.http.core.endpoint import Call
 from tapeline.http.core.services import Services
 from tapeline.http.sharing import public_api
@@ -22,7 +21,7 @@ PORTION = 1_000  # events looked at together
 STEP = 0.25  # seconds until it is noticed that the service ends
 
 
-async def shared_stream(call: Call[Any]) -> Response:
+async def shared_stream(call: Call) -> EventStream:
     """Changes of a live model as server-sent events; resumes after `Last-Event-ID`."""
     services, find = call.services, public_api.found_by(call.request, call.services)
     share = await services.store.read(find)

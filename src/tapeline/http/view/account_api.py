@@ -1,7 +1,5 @@
 """The view API: what pages, the command line and scripts read, and the changes only they make."""
 
-from typing import Any
-
 import msgspec
 from sqlalchemy import Connection
 
@@ -12,7 +10,7 @@ from tapeline.accounts.members import Member, Role
 from tapeline.accounts.sign_ins import SignIn
 from tapeline.http.core import sessions, signing
 from tapeline.http.core.answers import Done, Listed
-from tapeline.http.core.endpoint import Call, Page
+from tapeline.http.core.endpoint import BodyCall, Call, Page, QueryCall
 from tapeline.http.core.fields import Description, Name, Password, Required, RoleName
 from tapeline.models import onboarding, projects
 from tapeline.models.projects import OwnProject
@@ -79,7 +77,7 @@ class InvitationLink(msgspec.Struct):
     """The secret of the link: its last part."""
 
 
-def me(connection: Connection, call: Call[Any]) -> Me:
+def me(connection: Connection, call: Call) -> Me:
     """Your account, your projects and your roles in them."""
     user = users.get(connection, call.actor.user_id())
     own = projects.of_user(connection, user.id)
@@ -89,27 +87,27 @@ def me(connection: Connection, call: Call[Any]) -> Me:
     return Me(user.id, user.email, user.name, user.created_at, own, is_demo, trouble)
 
 
-def change_me(connection: Connection, call: Call[AccountChange]) -> Me:
+def change_me(connection: Connection, call: BodyCall[AccountChange]) -> Me:
     """Change the name of your account."""
     user = users.get(connection, call.actor.user_id())
     users.set_name(connection, call.actor, user, call.body.name)
     return me(connection, call)
 
 
-async def verify_password_change(call: Call[NewPassword]) -> signing.NewHash:
+async def verify_password_change(call: BodyCall[NewPassword]) -> signing.NewHash:
     return await signing.verify_change(
         call.services, call.actor, call.body.current_password, call.body.new_password
     )
 
 
-def change_password(connection: Connection, call: Call[NewPassword]) -> PasswordChanged:
+def change_password(connection: Connection, call: BodyCall[NewPassword]) -> PasswordChanged:
     """Change your password; every other sign-in ends."""
     ended = signing.change_password(connection, call.actor, call.prepared)
     sessions.note_device(call.request, call.actor.user_id(), call.prepared.password_hash)
     return PasswordChanged(ended)
 
 
-def list_sign_ins(connection: Connection, call: Call[Any]) -> Listed[ShownSignIn]:
+def list_sign_ins(connection: Connection, call: Call) -> Listed[ShownSignIn]:
     """Your sign-ins: browsers and refresh tokens."""
     user_id, current = call.actor.signed_in()
     return Listed(
@@ -120,29 +118,29 @@ def list_sign_ins(connection: Connection, call: Call[Any]) -> Listed[ShownSignIn
     )
 
 
-def end_sign_in(connection: Connection, call: Call[Any]) -> Done:
+def end_sign_in(connection: Connection, call: Call) -> Done:
     """End a sign-in: its session or refresh token is refused from now on."""
     sign_ins.end(connection, call.actor, call.path("sign_in"))
     return Done()
 
 
-def my_audit(connection: Connection, call: Call[Any]) -> Listed[Entry]:
+def my_audit(connection: Connection, call: QueryCall[Page]) -> Listed[Entry]:
     """What your account did, newest first."""
-    page: Page = call.query
+    page = call.query
     user_id = call.actor.user_id()
     return _page(
         audit.of_account(connection, user_id, before=page.before(), limit=page.limit + 1), page
     )
 
 
-def show_project(connection: Connection, call: Call[Any]) -> ShownProject:
+def show_project(connection: Connection, call: Call) -> ShownProject:
     """One project, and how much the tapes of its models hold."""
     found = projects.get(connection, call.actor, call.path("project"))
     held = tapes.bytes_of(connection, found.id)
     return ShownProject(**msgspec.structs.asdict(found), tape_bytes=held)
 
 
-def change_project(connection: Connection, call: Call[ProjectChange]) -> OwnProject:
+def change_project(connection: Connection, call: BodyCall[ProjectChange]) -> OwnProject:
     """Change a project's name or description."""
     return projects.change(
         connection,
@@ -153,9 +151,9 @@ def change_project(connection: Connection, call: Call[ProjectChange]) -> OwnProj
     )
 
 
-def project_audit(connection: Connection, call: Call[Any]) -> Listed[Entry]:
+def project_audit(connection: Connection, call: QueryCall[Page]) -> Listed[Entry]:
     """Who did what in a project, newest first; for owners and admins."""
-    page: Page = call.query
+    page = call.query
     project_id = call.path("project")
     members.require(connection, call.actor, project_id, "manage")
     return _page(
@@ -163,26 +161,26 @@ def project_audit(connection: Connection, call: Call[Any]) -> Listed[Entry]:
     )
 
 
-def list_members(connection: Connection, call: Call[Any]) -> Listed[Member]:
+def list_members(connection: Connection, call: Call) -> Listed[Member]:
     """The members of a project."""
     project_id = call.path("project")
     members.require(connection, call.actor, project_id, "see")
     return Listed(members.of_project(connection, project_id))
 
 
-def change_member(connection: Connection, call: Call[RoleChange]) -> Member:
+def change_member(connection: Connection, call: BodyCall[RoleChange]) -> Member:
     """Give a member another role."""
     role: Role = members.check_role(call.body.role)
     return members.set_role(connection, call.actor, call.path("project"), call.path("user"), role)
 
 
-def remove_member(connection: Connection, call: Call[Any]) -> Done:
+def remove_member(connection: Connection, call: Call) -> Done:
     """Take a member out of a project, or leave it yourself."""
     members.remove(connection, call.actor, call.path("project"), call.path("user"))
     return Done()
 
 
-def invite(connection: Connection, call: Call[NewInvitation]) -> MadeInvitation:
+def invite(connection: Connection, call: BodyCall[NewInvitation]) -> MadeInvitation:
     """Make a link that lets one person join the project."""
     role = members.check_role(call.body.role)
     days = call.services.settings.invitation_days
@@ -192,18 +190,18 @@ def invite(connection: Connection, call: Call[NewInvitation]) -> MadeInvitation:
     )
 
 
-def list_invitations(connection: Connection, call: Call[Any]) -> Listed[Invitation]:
+def list_invitations(connection: Connection, call: Call) -> Listed[Invitation]:
     """Invitations that are still open."""
     return Listed(invitations.open_of(connection, call.actor, call.path("project")))
 
 
-def withdraw_invitation(connection: Connection, call: Call[Any]) -> Done:
+def withdraw_invitation(connection: Connection, call: Call) -> Done:
     """Withdraw an invitation: its link stops working."""
     invitations.withdraw(connection, call.actor, call.path("project"), call.path("invitation"))
     return Done()
 
 
-def accept_invitation(connection: Connection, call: Call[InvitationLink]) -> Offer:
+def accept_invitation(connection: Connection, call: BodyCall[InvitationLink]) -> Offer:
     """Join a project by an invitation."""
     user = users.get(connection, call.actor.user_id())
     return invitations.accept(connection, call.actor, user, call.body.invitation)

@@ -1,7 +1,8 @@
-"""What lists of what models said look like, for the OpenAPI document and the types made from it.
+"""Shapes of the answers that repeat what models reported.
 
-The server answers with what was said, every other key included; these are the keys that are always
-there. A test holds real answers to them.
+The server answers with dictionaries that keep every key a model sent; these are the keys that are
+always there. Handlers name them as what they return, for the OpenAPI document and the types made
+from it. A test holds real answers to them.
 """
 
 from typing import Any

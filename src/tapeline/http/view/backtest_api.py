@@ -6,7 +6,7 @@ holding up anybody else. The arithmetic is imported at its first use: start-up s
 
 from collections.abc import Awaitable, Callable
 from functools import wraps
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar, cast
 
 import anyio
 import msgspec
@@ -14,10 +14,10 @@ from sqlalchemy import Connection
 from starlette.responses import Response
 
 from tapeline.errors import CannotCompute, NoSuchBacktest, StillComputing
-from tapeline.http.core.answers import Anything, Done, Listed
-from tapeline.http.core.endpoint import Call, Page
-from tapeline.http.view.answers import OwnMetric
-from tapeline.http.view.tape_api import lines, listed, reading
+from tapeline.http.core.answers import Anything, Done, Gives, Listed
+from tapeline.http.core.endpoint import BodyCall, Call, Page, QueryCall
+from tapeline.http.view.answers import BacktestTrade, OwnMetric, ShownBacktest, ShownLine
+from tapeline.http.view.tape_api import LinePage, lines, listed, reading
 from tapeline.results.backtests import listing, reports
 from tapeline.results.backtests.reporter import FAILED
 from tapeline.results.backtests.reports import NotReady
@@ -55,14 +55,14 @@ class LiveMetrics(msgspec.Struct):
     """The model's own."""
 
 
-Job = Callable[[Connection, Call[Any]], Any]
+C = TypeVar("C", bound=Call)
 
 
-def when_ready(job: Job) -> Callable[[Call[Any]], Awaitable[Response]]:
+def when_ready(job: Callable[[Connection, C], Any]) -> Callable[[C], Awaitable[Response]]:
     """The job's answer as JSON, after the reports it needs have been made."""
 
     @wraps(job)
-    async def respond(call: Call[Any]) -> Response:
+    async def respond(call: C) -> Response:
         def encoded(connection: Connection) -> bytes:
             return msgspec.json.encode(job(connection, call))
 
@@ -73,7 +73,7 @@ def when_ready(job: Job) -> Callable[[Call[Any]], Awaitable[Response]]:
     return respond
 
 
-async def read_when_ready(call: Call[Any], job: Callable[[Connection], Any]) -> Any:
+async def read_when_ready(call: Call, job: Callable[[Connection], Any]) -> Any:
     reporter = call.services.reporter
     with anyio.move_on_after(reporter.patience):
         while True:
@@ -86,7 +86,7 @@ async def read_when_ready(call: Call[Any], job: Callable[[Connection], Any]) -> 
     raise StillComputing
 
 
-def live_metrics(connection: Connection, call: Call[Any]) -> LiveMetrics:
+def live_metrics(connection: Connection, call: Call) -> LiveMetrics:
     """Metrics of the live model, computed and its own."""
     from tapeline.results.metrics import all_metrics
     from tapeline.results.pnl import live_metrics
@@ -100,11 +100,11 @@ def live_metrics(connection: Connection, call: Call[Any]) -> LiveMetrics:
     return LiveMetrics(computed, all_metrics.custom(channels.state(connection, tape, "metrics")))
 
 
-def list_backtests(connection: Connection, call: Call[Any]) -> Listed[Anything]:
+def list_backtests(connection: Connection, call: QueryCall[Page]) -> Listed[ShownBacktest]:
     """Backtests with their key metrics, newest first."""
     from tapeline.results.metrics import all_metrics
 
-    page: Page = call.query
+    page = call.query
     model = reading(connection, call)
     found, following = listing.listed(
         connection, model.tape, before=page.before(), limit=page.limit
@@ -120,7 +120,7 @@ def list_backtests(connection: Connection, call: Call[Any]) -> Listed[Anything]:
     return listed(items, following)
 
 
-async def show_backtest(call: Call[Any]) -> Response:
+async def show_backtest(call: Call) -> Annotated[Response, Gives(ShownBacktest)]:
     """One backtest: the header of its result, its status, metrics, trials and counts."""
 
     def show(connection: Connection, *, may_wait: bool) -> bytes:
@@ -138,7 +138,7 @@ async def show_backtest(call: Call[Any]) -> Response:
     return Response(content, media_type="application/json", headers=NO_STORE)
 
 
-def change_backtest(connection: Connection, call: Call[BacktestChange]) -> Anything:
+def change_backtest(connection: Connection, call: BodyCall[BacktestChange]) -> ShownBacktest:
     """Change a backtest's label or description; null goes back to its own."""
     words = {
         name: value
@@ -147,17 +147,17 @@ def change_backtest(connection: Connection, call: Call[BacktestChange]) -> Anyth
     }
     found = reading(connection, call)
     listing.describe(connection, call.actor, found, call.path("backtest"), words)
-    return shown(connection, call, may_wait=False)
+    return cast("ShownBacktest", shown(connection, call, may_wait=False))
 
 
-def delete_backtest(connection: Connection, call: Call[Any]) -> Done:
+def delete_backtest(connection: Connection, call: Call) -> Done:
     """Delete a backtest; it still counts as a trial."""
     found = reading(connection, call)
     listing.remove(connection, call.actor, found, call.path("backtest"))
     return Done()
 
 
-def backtest_trades(connection: Connection, call: Call[Any]) -> Listed[Anything]:
+def backtest_trades(connection: Connection, call: QueryCall[Page]) -> Listed[BacktestTrade]:
     """A backtest's trades, the last first; `index` is the place in the list that was sent."""
     row, page = backtest(connection, call), call.query
     if row.upload is None:
@@ -169,7 +169,7 @@ def backtest_trades(connection: Connection, call: Call[Any]) -> Listed[Anything]
     return listed(items, found[-1][0] if len(found) == page.limit else None)
 
 
-def backtest_round_trips(connection: Connection, call: Call[Any]) -> RoundTrips:
+def backtest_round_trips(connection: Connection, call: QueryCall[Page]) -> RoundTrips:
     """Trades matched into round trips, first in, first out; the last first."""
     row, page = backtest(connection, call), call.query
     if row.upload is None:
@@ -184,13 +184,13 @@ def backtest_round_trips(connection: Connection, call: Call[Any]) -> RoundTrips:
     return RoundTrips(items, following, report.trips)
 
 
-def backtest_logs(connection: Connection, call: Call[Any]) -> Listed[Anything]:
+def backtest_logs(connection: Connection, call: QueryCall[LinePage]) -> Listed[ShownLine]:
     """Lines of one backtest's log."""
     row = backtest(connection, call)
     return lines(connection, call, kinds.CHANNELS_OF_BACKTESTS + row.no)
 
 
-def backtest(connection: Connection, call: Call[Any]) -> Any:
+def backtest(connection: Connection, call: Call) -> Any:
     return backtests.find(connection, reading(connection, call).tape, call.path("backtest"))
 
 
@@ -201,7 +201,7 @@ def named(connection: Connection, tape: int, name: str) -> Any:
         raise NoSuchBacktest(f"There is no backtest {name!r} of this model.", field="ids") from None
 
 
-def shown(connection: Connection, call: Call[Any], *, may_wait: bool) -> Anything:
+def shown(connection: Connection, call: Call, *, may_wait: bool) -> Anything:
     from tapeline.results.metrics import all_metrics
 
     model, name = reading(connection, call), call.path("backtest")

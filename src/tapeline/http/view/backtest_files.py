@@ -3,7 +3,7 @@
 import re
 from collections.abc import AsyncGenerator, Callable
 from functools import partial
-from typing import Any
+from typing import Annotated
 
 import msgspec
 from sqlalchemy import Connection
@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from tapeline.errors import ChangedMeanwhile
 from tapeline.http.core import lasting, rendering
-from tapeline.http.core.answers import Anything
+from tapeline.http.core.answers import Anything, Csv, Gives, Html
 from tapeline.http.core.endpoint import Call
 from tapeline.http.view import backtest_api
 from tapeline.http.view.tape_api import reading
@@ -22,7 +22,7 @@ from tapeline.tape.reading import backtests
 Piece = Callable[[Connection, str, int], bytes | None]
 
 
-async def tear_sheet(call: Call[Any]) -> Response:
+async def tear_sheet(call: Call) -> Html:
     """A tear sheet: one page of HTML that needs nothing else, for light, dark and paper."""
 
     def made(connection: Connection) -> Anything | None:
@@ -48,28 +48,28 @@ async def tear_sheet(call: Call[Any]) -> Response:
     return rendering.render_alone("tear_sheet.html", **facts)
 
 
-async def equity_csv(call: Call[Any]) -> Response:
+async def equity_csv(call: Call) -> Csv:
     """The account values as CSV."""
     from tapeline.results.backtests import exports
 
     return await _csv(call, "equity", exports.EQUITY, exports.equity)
 
 
-async def trades_csv(call: Call[Any]) -> Response:
+async def trades_csv(call: Call) -> Csv:
     """The trades as CSV, in the order they were sent."""
     from tapeline.results.backtests import exports
 
     return await _csv(call, "trades", exports.TRADES, exports.Trades())
 
 
-async def round_trips_csv(call: Call[Any]) -> Response:
+async def round_trips_csv(call: Call) -> Csv:
     """The round trips as CSV."""
     from tapeline.results.backtests import exports
 
     return await _csv(call, "round-trips", exports.TRIPS, exports.round_trips)
 
 
-async def export_json(call: Call[Any]) -> Response:
+async def export_json(call: Call) -> Annotated[Response, Gives(Anything)]:
     """Everything about a backtest in one object: header, metrics, values, trades, round trips."""
 
     def head(connection: Connection) -> tuple[str | None, Anything]:
@@ -88,9 +88,7 @@ async def export_json(call: Call[Any]) -> Response:
     )
 
 
-async def _object(
-    call: Call[Any], upload: str | None, fields: Anything
-) -> AsyncGenerator[bytes, None]:
+async def _object(call: Call, upload: str | None, fields: Anything) -> AsyncGenerator[bytes, None]:
     from tapeline.results.backtests import exports
 
     yield msgspec.json.encode(fields)[:-1]
@@ -108,7 +106,7 @@ async def _object(
     yield b"}"
 
 
-async def _csv(call: Call[Any], name: str, head: str, piece: Piece) -> Response:
+async def _csv(call: Call, name: str, head: str, piece: Piece) -> Response:
     def found(connection: Connection) -> str | None:
         row = backtest_api.backtest(connection, call)
         if row.upload is not None:
@@ -127,7 +125,7 @@ async def _csv(call: Call[Any], name: str, head: str, piece: Piece) -> Response:
 
 
 async def _lines(
-    call: Call[Any], upload: str | None, head: str, piece: Piece
+    call: Call, upload: str | None, head: str, piece: Piece
 ) -> AsyncGenerator[bytes, None]:
     yield head.encode()
     number = 0
@@ -139,7 +137,7 @@ async def _lines(
         number += 1
 
 
-def _still(call: Call[Any], upload: str, piece: Piece) -> Callable[[Connection, int], bytes | None]:
+def _still(call: Call, upload: str, piece: Piece) -> Callable[[Connection, int], bytes | None]:
     """A piece, if its result is still the one that stands: one that was replaced is cleared, and
     the end of what is left must not look like the end."""
 
@@ -151,7 +149,7 @@ def _still(call: Call[Any], upload: str, piece: Piece) -> Callable[[Connection, 
     return read
 
 
-def _attached(call: Call[Any], ending: str) -> dict[str, str]:
+def _attached(call: Call, ending: str) -> dict[str, str]:
     name = re.sub(r"[^A-Za-z0-9_-]+", "-", call.path("backtest"))[:80]
     return {
         "Cache-Control": "no-store",

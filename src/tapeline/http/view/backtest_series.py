@@ -3,18 +3,18 @@
 The arithmetic is imported at its first use: start-up stays light.
 """
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 from sqlalchemy import Connection
 
 from tapeline.errors import Invalid
 from tapeline.http.core.answers import Listed
-from tapeline.http.core.endpoint import Call
+from tapeline.http.core.endpoint import Call, QueryCall
 from tapeline.http.view.backtest_api import backtest, named
 from tapeline.http.view.tape_api import reading
 from tapeline.results.backtests import listing, reports
-from tapeline.results.metrics.report_fields import Drawdown
+from tapeline.results.metrics.report_fields import Comparison, Drawdown
 from tapeline.runs.run import arguments_of
 from tapeline.tape.backtest_results import series
 from tapeline.tape.reading import backtests
@@ -79,7 +79,7 @@ class Periods(msgspec.Struct):
     reason: str | None = None
 
 
-def backtest_equity(connection: Connection, call: Call[Any]) -> Series:
+def backtest_equity(connection: Connection, call: QueryCall[Stretch]) -> Series:
     """Account values over time, downsampled with their extremes kept."""
     row, page = backtest(connection, call), call.query
     if row.upload is None:
@@ -88,7 +88,7 @@ def backtest_equity(connection: Connection, call: Call[Any]) -> Series:
     return Series(*_points(connection, row.upload, "equity", page))
 
 
-def backtest_drawdown(connection: Connection, call: Call[Any]) -> DrawdownSeries:
+def backtest_drawdown(connection: Connection, call: QueryCall[Stretch]) -> DrawdownSeries:
     """How far the account was below its highest value, and the deepest falls."""
     row, page = backtest(connection, call), call.query
     if row.upload is None:
@@ -99,7 +99,7 @@ def backtest_drawdown(connection: Connection, call: Call[Any]) -> DrawdownSeries
     return DrawdownSeries(items, report.drawdowns, reason)
 
 
-def backtest_rolling(connection: Connection, call: Call[Any]) -> Rolling:
+def backtest_rolling(connection: Connection, call: QueryCall[Stretch]) -> Rolling:
     """Sharpe ratio and volatility over the half year before each day."""
     row, page = backtest(connection, call), call.query
     if row.upload is None:
@@ -110,7 +110,7 @@ def backtest_rolling(connection: Connection, call: Call[Any]) -> Rolling:
     return Rolling(report.rolling.window, sharpe, volatility, report.rolling.reason)
 
 
-def backtest_periods(connection: Connection, call: Call[Any]) -> Periods:
+def backtest_periods(connection: Connection, call: Call) -> Periods:
     """Returns by month and year."""
     row = backtest(connection, call)
     if row.upload is None:
@@ -128,7 +128,7 @@ def backtest_periods(connection: Connection, call: Call[Any]) -> Periods:
     return Periods(years, report.periods_reason)
 
 
-def backtest_indicators(connection: Connection, call: Call[Any]) -> Listed[Indicator]:
+def backtest_indicators(connection: Connection, call: QueryCall[Stretch]) -> Listed[Indicator]:
     """A backtest's indicators, downsampled with their extremes kept."""
     row, page = backtest(connection, call), call.query
     if row.upload is None:
@@ -147,11 +147,11 @@ def backtest_indicators(connection: Connection, call: Call[Any]) -> Listed[Indic
     )
 
 
-def compare_backtests(connection: Connection, call: Call[Any]) -> Any:
+def compare_backtests(connection: Connection, call: QueryCall[ComparedPage]) -> Comparison:
     """Up to eight backtests: aligned, rebased to 100, metrics side by side."""
     from tapeline.results.backtests.compare import MOST, compare
 
-    page: ComparedPage = call.query
+    page = call.query
     if page.align not in {"time", "start"}:
         raise Invalid("`align` must be time or start.", field="align")
     if page.base not in {"window", "start"}:

@@ -2,16 +2,16 @@
 
 from collections.abc import AsyncGenerator
 from datetime import UTC, datetime
-from typing import Any
 
 import msgspec
 from sqlalchemy import Connection
 from starlette.responses import Response
 
 from tapeline.http.core import lasting
-from tapeline.http.core.endpoint import Call
+from tapeline.http.core.answers import Text
+from tapeline.http.core.endpoint import QueryCall
 from tapeline.http.view import backtest_api
-from tapeline.http.view.tape_api import reading, wanted_by
+from tapeline.http.view.tape_api import LineFilter, reading, wanted_by
 from tapeline.tape.events import kinds
 from tapeline.tape.events.stored_event import StoredEvent
 from tapeline.tape.reading import channels
@@ -19,13 +19,13 @@ from tapeline.tape.reading import channels
 PORTION = 1_000  # lines read from the store at once
 
 
-async def download_log(call: Call[Any]) -> Response:
+async def download_log(call: QueryCall[LineFilter]) -> Text:
     """The live log as text, oldest first: time, type and line."""
     found = await call.services.store.read(reading, call)
     return _attached(call, found.tape, kinds.LOG.channel, found.seq, call.path("model"))
 
 
-async def download_backtest_log(call: Call[Any]) -> Response:
+async def download_backtest_log(call: QueryCall[LineFilter]) -> Text:
     """One backtest's log as text, oldest first: time, type and line."""
 
     def find(connection: Connection) -> tuple[int, int, int]:
@@ -36,7 +36,9 @@ async def download_backtest_log(call: Call[Any]) -> Response:
     return _attached(call, tape, channel, seq, f"{call.path('model')}-backtest")
 
 
-def _attached(call: Call[Any], tape: int, channel: int, until: int, name: str) -> Response:
+def _attached(
+    call: QueryCall[LineFilter], tape: int, channel: int, until: int, name: str
+) -> Response:
     headers = {
         "Cache-Control": "no-store",
         "Content-Disposition": f'attachment; filename="{name}.log"',
@@ -46,7 +48,7 @@ def _attached(call: Call[Any], tape: int, channel: int, until: int, name: str) -
 
 
 async def _pieces(
-    call: Call[Any], tape: int, channel: int, until: int
+    call: QueryCall[LineFilter], tape: int, channel: int, until: int
 ) -> AsyncGenerator[bytes, None]:
     """What was there when it was asked for: a model that never stops talking has no end."""
     search = wanted_by(call.query)

@@ -5,15 +5,14 @@ A browser opens few connections to one server, so a page with fifty models canno
 
 import asyncio
 from collections.abc import AsyncGenerator
-from typing import Any
 
 import msgspec
 from sqlalchemy import Connection, and_, select
-from starlette.responses import Response
 
 from tapeline.accounts import members
 from tapeline.accounts.actor import Actor
 from tapeline.http.core import lasting
+from tapeline.http.core.answers import EventStream
 from tapeline.http.core.endpoint import Call
 from tapeline.http.view.stream import patience, woken
 from tapeline.runs.run import DEPLOYED
@@ -30,7 +29,7 @@ Standing = tuple[str, int, str | None, str | None]
 """What a list shows of a model: its name, how long its tape is, and how what is deployed stands."""
 
 
-async def stream_project(call: Call[Any]) -> Response:
+async def stream_project(call: Call) -> EventStream:
     """Which models of a project changed, as server-sent events `changed`: {model, kinds}."""
     before = await call.services.store.read(_standings, call.actor, call.path("project"))
 
@@ -41,7 +40,7 @@ async def stream_project(call: Call[Any]) -> Response:
     return lasting.stream(call.services, _notices(call, before), may_read, headers)
 
 
-async def _notices(call: Call[Any], before: dict[str, Standing]) -> AsyncGenerator[bytes, None]:
+async def _notices(call: Call, before: dict[str, Standing]) -> AsyncGenerator[bytes, None]:
     services = call.services
     watcher = services.watchers.join(announcing.MODELS, *before)
     watched = {announcing.MODELS, *before}

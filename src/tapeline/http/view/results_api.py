@@ -1,7 +1,7 @@
 """The view API's part that shows what orders come to: fills, profit and loss, models listed."""
 
 from contextlib import suppress
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 from sqlalchemy import Connection
@@ -9,7 +9,9 @@ from sqlalchemy import Connection
 from tapeline.accounts import members
 from tapeline.errors import NoSuchModel
 from tapeline.http.core.answers import Listed
-from tapeline.http.core.endpoint import Call, Page
+from tapeline.http.core.endpoint import Call, Page, QueryCall
+from tapeline.http.view.answers import ShownOrder
+from tapeline.http.view.tape_api import listed
 from tapeline.results.charts.chart_window import Window
 from tapeline.results.pnl import order_fills, overview, summary, unbooked
 from tapeline.results.pnl.overview import Glance
@@ -49,7 +51,7 @@ class PnlWindow(msgspec.Struct):
     """Whose series; the model's quote currency unless told otherwise."""
 
 
-async def catch_up(call: Call[Any]) -> None:
+async def catch_up(call: Call) -> None:
     """A read reflects everything that was acknowledged before it."""
     services = call.services
     found = await services.store.read(tapes.reading, call.actor, call.path("model"))
@@ -57,7 +59,7 @@ async def catch_up(call: Call[Any]) -> None:
         await services.bookkeeper.catch_up(found.tape, found.seq)
 
 
-async def catch_up_all(call: Call[Any]) -> None:
+async def catch_up_all(call: Call) -> None:
     """The same for all models of a project; one query finds those that are behind."""
 
     def behind(connection: Connection) -> dict[int, int]:
@@ -69,9 +71,9 @@ async def catch_up_all(call: Call[Any]) -> None:
             await call.services.bookkeeper.catch_up(tape, seq)
 
 
-def list_orders(connection: Connection, call: Call[Any]) -> Listed[dict[str, Any]]:
+def list_orders(connection: Connection, call: QueryCall[OrderPage]) -> Listed[ShownOrder]:
     """Orders merged with their updates and annotations, with their fills, newest first."""
-    page: OrderPage = call.query
+    page = call.query
     wanted = Filter(page.symbol, page.side and page.side.lower(), page.since, page.until)
     tape = tapes.reading(connection, call.actor, call.path("model")).tape
     if page.after is not None:
@@ -86,19 +88,19 @@ def list_orders(connection: Connection, call: Call[Any]) -> Listed[dict[str, Any
         )
     late_after = call.services.settings.late_seconds
     shown = order_fills.with_fills(connection, tape, items, late_after)
-    return Listed(shown, None if following is None else str(following))
+    return listed(shown, following)
 
 
-def mark_orders(connection: Connection, call: Call[Any]) -> OrderMarks:
+def mark_orders(connection: Connection, call: QueryCall[MarkWindow]) -> OrderMarks:
     """Orders for a chart: one by one where they are few, else counted per stretch and side."""
-    page: MarkWindow = call.query
+    page = call.query
     tape = tapes.reading(connection, call.actor, call.path("model")).tape
     return order_marks.marks(connection, tape, page.since, page.until, page.stretches)
 
 
-def show_pnl(connection: Connection, call: Call[Any]) -> Pnl:
+def show_pnl(connection: Connection, call: QueryCall[PnlWindow]) -> Pnl:
     """Profit and loss: per currency, per symbol, over time, with marks and warnings."""
-    page: PnlWindow = call.query
+    page = call.query
     found = tapes.reading(connection, call.actor, call.path("model"))
     return summary.shown(
         connection,
@@ -110,7 +112,7 @@ def show_pnl(connection: Connection, call: Call[Any]) -> Pnl:
     )
 
 
-def glance_at_models(connection: Connection, call: Call[Any]) -> Listed[Glance]:
+def glance_at_models(connection: Connection, call: Call) -> Listed[Glance]:
     """The models of a project with lifecycle, version, last order, result and last backtest."""
     project_id = call.path("project")
     members.require(connection, call.actor, project_id, "see")

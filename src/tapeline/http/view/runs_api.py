@@ -8,7 +8,7 @@ from sqlalchemy import Connection
 from tapeline.accounts import members
 from tapeline.errors import NotSupervised
 from tapeline.http.core.answers import Done, Listed
-from tapeline.http.core.endpoint import Call, Page
+from tapeline.http.core.endpoint import Call, Page, QueryCall
 from tapeline.models import models, versions
 from tapeline.runs.run import Run
 from tapeline.runs.supervision import desired, sampling
@@ -74,9 +74,9 @@ class Usage(msgspec.Struct):
     items: list[Sample]
 
 
-def list_runs(connection: Connection, call: Call[Any]) -> Listed[ShownRun]:
+def list_runs(connection: Connection, call: QueryCall[RunPage]) -> Listed[ShownRun]:
     """A model's runs, newest first."""
-    page: RunPage = call.query
+    page = call.query
     model = models.find(connection, call.actor, call.path("model"))
     before = page.before()
     found = desired.of_model(
@@ -93,7 +93,7 @@ def list_runs(connection: Connection, call: Call[Any]) -> Listed[ShownRun]:
     return Listed([_shown(one, numbers) for one in shown], following)
 
 
-def list_deployed(connection: Connection, call: Call[Any]) -> Listed[DeployedRun]:
+def list_deployed(connection: Connection, call: Call) -> Listed[DeployedRun]:
     """What is deployed of each model of a project, with what it last used."""
     project_id = call.path("project")
     members.require(connection, call.actor, project_id, "see")
@@ -109,32 +109,32 @@ def list_deployed(connection: Connection, call: Call[Any]) -> Listed[DeployedRun
     return Listed(items)
 
 
-def show_run(connection: Connection, call: Call[Any]) -> CurrentRun:
+def show_run(connection: Connection, call: Call) -> CurrentRun:
     """One run, with what it last used."""
     model = models.find(connection, call.actor, call.path("model"))
     return with_usage(connection, desired.get(connection, model.id, call.path("run")))
 
 
-def show_usage(connection: Connection, call: Call[Any]) -> Usage:
+def show_usage(connection: Connection, call: Call) -> Usage:
     """Memory and processor use of a run over time, kept for some days."""
     model = models.find(connection, call.actor, call.path("model"))
     run = desired.get(connection, model.id, call.path("run"))
     return Usage([Sample(*one) for one in sampling.of_run(connection, run.id)])
 
 
-def stop_run(connection: Connection, call: Call[Any]) -> Done:
+def stop_run(connection: Connection, call: Call) -> Done:
     """Stop one run, such as a backtest that takes too long."""
     model = models.find(connection, call.actor, call.path("model"), right="change_models")
     desired.stop_run(connection, call.actor, model, call.path("run"))
     return Done()
 
 
-async def admit_unsupervised(call: Call[Any]) -> None:
+async def admit_unsupervised(call: Call) -> None:
     """A stop that nobody can carry out now is no success."""
     await refuse_if_unsupervised(call, call.path("model"), call.path("run"))
 
 
-async def refuse_if_unsupervised(call: Call[Any], model_id: str, run_id: str | None = None) -> None:
+async def refuse_if_unsupervised(call: Call, model_id: str, run_id: str | None = None) -> None:
     runner, store = call.services.runner, call.services.store
     ending = await store.read(desired.ending_on, runner.host_name, model_id, run_id)
     trouble = runner.trouble(*ending) if ending else None

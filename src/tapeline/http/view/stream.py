@@ -2,15 +2,14 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
-from typing import Any
 
 import msgspec
 from sqlalchemy import Connection
 from starlette.requests import Request
-from starlette.responses import Response
 
 from tapeline.errors import Invalid
 from tapeline.http.core import lasting
+from tapeline.http.core.answers import EventStream, Ndjson
 from tapeline.http.core.endpoint import Call
 from tapeline.http.core.services import Services
 from tapeline.http.view.tape_api import exported, reading, shown
@@ -27,7 +26,7 @@ TOGETHER = 0.01  # seconds: what comes within them is sent in one piece
 LOOKED_EVERY = 1.0  # seconds between looks at a tape while other servers' words do not reach us
 
 
-async def export_tape(call: Call[Any]) -> Response:
+async def export_tape(call: Call) -> Ndjson:
     """The model's whole record as NDJSON, oldest first."""
     found = await call.services.store.read(reading, call)
     headers = {"Cache-Control": "no-store", "Tape-Events": str(found.seq)}
@@ -35,7 +34,7 @@ async def export_tape(call: Call[Any]) -> Response:
     return lasting.download(call.services, lines, may_read, "application/x-ndjson", headers)
 
 
-async def stream_model(call: Call[Any]) -> Response:
+async def stream_model(call: Call) -> EventStream:
     """Every change of this model as server-sent events; resumes after `Last-Event-ID`."""
     found = await call.services.store.read(tapes.reading, call.actor, call.path("model"))
     resumed = resumed_after(call.request)
@@ -53,7 +52,7 @@ def resumed_after(request: Request) -> int | None:
     return int(resumed[:18])
 
 
-async def _lines(call: Call[Any], found: tapes.Reading) -> AsyncGenerator[bytes, None]:
+async def _lines(call: Call, found: tapes.Reading) -> AsyncGenerator[bytes, None]:
     seq = 0
     while seq < found.seq:
         until = min(seq + PORTION, found.seq)
@@ -66,9 +65,7 @@ async def _lines(call: Call[Any], found: tapes.Reading) -> AsyncGenerator[bytes,
         seq = until
 
 
-async def _lists(
-    call: Call[Any], found: tapes.Reading, record: StoredEvent
-) -> AsyncIterator[bytes]:
+async def _lists(call: Call, found: tapes.Reading, record: StoredEvent) -> AsyncIterator[bytes]:
     """The long lists of the result that stands now, piece by piece, after its own line."""
     store = call.services.store
     upload = await store.read(result_pieces.current, found.tape, record.seq, record.backtest_id)
@@ -84,7 +81,7 @@ async def _lists(
     await store.read(result_pieces.require, upload)
 
 
-async def _changes(call: Call[Any], model_id: str, after: int) -> AsyncGenerator[bytes, None]:
+async def _changes(call: Call, model_id: str, after: int) -> AsyncGenerator[bytes, None]:
     """What is on the tape since `after`, then what comes; who falls behind reads the tape."""
     services = call.services
     watcher = services.watchers.join(model_id)
@@ -142,7 +139,7 @@ async def woken(event: asyncio.Event, seconds: float) -> bool:
     return True
 
 
-async def _missed(call: Call[Any], after: int) -> AsyncIterator[list[StoredEvent]]:
+async def _missed(call: Call, after: int) -> AsyncIterator[list[StoredEvent]]:
     store = call.services.store
     while True:
         found = await store.read(tapes.reading, call.actor, call.path("model"))
@@ -155,7 +152,7 @@ async def _missed(call: Call[Any], after: int) -> AsyncIterator[list[StoredEvent
         yield records
 
 
-def _all(connection: Connection, call: Call[Any], after: int, until: int) -> list[StoredEvent]:
+def _all(connection: Connection, call: Call, after: int, until: int) -> list[StoredEvent]:
     """Of a model that was deleted meanwhile not all is left."""
     return channels.stretch(connection, reading(connection, call).tape, after, until)
 

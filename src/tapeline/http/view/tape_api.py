@@ -7,8 +7,9 @@ import msgspec
 from sqlalchemy import Connection
 
 from tapeline.http.core.answers import Anything, Listed
-from tapeline.http.core.endpoint import Call, Page
+from tapeline.http.core.endpoint import Call, Page, QueryCall
 from tapeline.http.view import runs_api
+from tapeline.http.view.answers import ScreenerResult, ShownEvent, ShownLine
 from tapeline.http.view.runs_api import CurrentRun
 from tapeline.models import models, versions
 from tapeline.results.pnl.overview import Lifecycle, NewestVersion, lifecycle_of
@@ -83,7 +84,7 @@ class Seals(msgspec.Struct):
     next: str | None = None
 
 
-def show_model(connection: Connection, call: Call[Any]) -> ShownModel:
+def show_model(connection: Connection, call: Call) -> ShownModel:
     """One model with its lifecycle, symbols, exchanges and counts."""
     found = reading(connection, call)
     model = models.get(connection, call.actor, found.project_id, found.model_id)
@@ -118,28 +119,28 @@ def _newest_version(connection: Connection, model_id: str) -> NewestVersion | No
     )
 
 
-def list_logs(connection: Connection, call: Call[Any]) -> Listed[Anything]:
+def list_logs(connection: Connection, call: QueryCall[LinePage]) -> Listed[ShownLine]:
     """Lines of the live log, newest first; `after` tails it."""
     return lines(connection, call, kinds.LOG.channel)
 
 
-def list_events(connection: Connection, call: Call[Any]) -> Listed[Anything]:
+def list_events(connection: Connection, call: QueryCall[LinePage]) -> Listed[ShownEvent]:
     """Generic events, newest first."""
     return lines(connection, call, kinds.EVENT.channel)
 
 
-def show_screener(connection: Connection, call: Call[Any]) -> Screener:
+def show_screener(connection: Connection, call: Call) -> Screener:
     """The latest screener result."""
     latest = channels.state(connection, reading(connection, call).tape, "screener") or {}
     return Screener(latest.get("result"), latest.get("time"), latest.get("received_at"))
 
 
-def screener_history(connection: Connection, call: Call[Any]) -> Listed[Anything]:
+def screener_history(connection: Connection, call: QueryCall[LinePage]) -> Listed[ScreenerResult]:
     """All screener results, newest first."""
     return lines(connection, call, kinds.SCREENER_RESULT.channel)
 
 
-def show_seals(connection: Connection, call: Call[Any]) -> Seals:
+def show_seals(connection: Connection, call: QueryCall[Page]) -> Seals:
     """The chain's head and the signed checkpoints, newest first."""
     found, page = reading(connection, call), call.query
     signer = call.services.inbox.appender.signer
@@ -185,12 +186,12 @@ def exported(record: StoredEvent) -> bytes:
     )
 
 
-def reading(connection: Connection, call: Call[Any]) -> tapes.Reading:
+def reading(connection: Connection, call: Call) -> tapes.Reading:
     return tapes.reading(connection, call.actor, call.path("model"))
 
 
-def lines(connection: Connection, call: Call[Any], channel: int) -> Listed[Anything]:
-    page: LinePage = call.query
+def lines(connection: Connection, call: QueryCall[LinePage], channel: int) -> Listed[Any]:
+    page = call.query
     tape = reading(connection, call).tape
     search, before = wanted_by(page), page.before()
     reached = None if page.at is None else channels.reached(connection, tape, channel, page.at)
@@ -232,5 +233,5 @@ def wanted_by(page: LinePage | LineFilter) -> Search:
     return {"wanted": is_wanted, "may_have": may_have}
 
 
-def listed(items: list[Anything], following: int | None) -> Listed[Anything]:
+def listed(items: list[Any], following: int | None) -> Listed[Any]:
     return Listed(items, None if following is None else str(following))
