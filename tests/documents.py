@@ -1,4 +1,4 @@
-"""The parts of docs/ that the code knows better. `python -m tests.documents` writes them anew."""
+"""The parts of docs/ that come from the code. `python -m tests.documents` writes them again."""
 
 import inspect
 import re
@@ -49,10 +49,10 @@ AREAS = {
     "The service itself": ("/",),
 }
 CALLERS = {
-    Access.PUBLIC: "anybody",
+    Access.PUBLIC: "anyone",
     Access.ACCOUNT: "account",
     Access.READER: "account or key",
-    Access.SHARED: "whoever has the link",
+    Access.SHARED: "anyone with the link",
 }
 
 
@@ -119,7 +119,7 @@ def events() -> Iterator[str]:
 
 
 def codes() -> Iterator[str]:
-    yield "| status | code | in words |"
+    yield "| status | code | message |"
     yield "|---|---|---|"
     found = [one for _, one in inspect.getmembers(errors, inspect.isclass)]
     problems = [one for one in found if issubclass(one, Problem) and one is not Problem]
