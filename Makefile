@@ -1,52 +1,52 @@
-# Every target starts from nothing: it makes .venv, and as root installs the Debian packages it needs.
+# Every target works on a fresh machine: it creates .venv, and as root installs the Debian packages it needs.
 .DEFAULT_GOAL := help
 .PHONY: help setup run test slow quick lint bench docs dist lock web types
 
 python := .venv/bin/python
 
-help:  ## list what can be made
+help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST)
 
 setup:  ## prepare .venv with everything
 	@scripts/setup dev
 
-run:  ## set up and start the product with a demo in it
+run:  ## set up and start the product with demo data
 	@scripts/setup run
 	@exec .venv/bin/tapeline up --demo
 
-test: setup lint  ## set up and run every test but the slow ones
+test: setup lint  ## set up and run all tests except the slow ones
 	@$(python) scripts/web.py npm run test --silent
 	@scripts/test
 
-slow: setup  ## the few tests that take minutes each
+slow: setup  ## run the few tests that take minutes each
 	@$(python) -m pytest -m slow
 
-quick: setup  ## the rules and the store in under 90 seconds, on SQLite alone
+quick: setup  ## test the rules and the store in under 90 seconds, on SQLite only
 	@$(python) -m pytest -m "not slow and not heavy" --sqlite-only -x -q \
 		tests/accounts tests/models tests/store tests/tape tests/results tests/sharing tests/test_*.py
 
-lint: setup  ## format and type checks
+lint: setup  ## check format and types
 	@.venv/bin/ruff check .
 	@.venv/bin/ruff format --check .
 	@.venv/bin/mypy
 	@$(python) scripts/web.py npm run check --silent
 	@$(python) scripts/web.py npm run lint --silent
 
-bench: setup  ## measure what docs/ claims
+bench: setup  ## measure the claims in docs/measurements.md
 	@for one in startup ingest results history stream views pages pnl environments deploy fleet backtests output client demo; do echo "== $$one"; $(python) -m bench.$$one || exit 1; done
 
-web: setup  ## the pages with every change at once; the server must run beside it
+web: setup  ## serve the pages with hot reload, next to a running server
 	@$(python) scripts/web.py npm run dev
 
-types: setup  ## write the types of the pages from the OpenAPI document
+types: setup  ## generate the types of the pages from the OpenAPI document
 	@$(python) scripts/web.py types
 
-docs: setup  ## write the parts of docs/ that come from the code, and build its pages
+docs: setup  ## generate the parts of docs/ that come from the code, and build its pages
 	@$(python) -m tests.documents
 	@$(python) scripts/docs.py build
 
 dist: setup  ## build wheels and sdists of server and client into dist/
 	@scripts/dist
 
-lock: setup  ## write the pinned requirements anew
+lock: setup  ## pin the requirements again
 	@scripts/lock

@@ -1,9 +1,9 @@
-"""A backtest made with backtesting.py, on Tapeline with its equity, trades, metrics and indicators.
+"""A backtest of backtesting.py, reported with its equity, trades, metrics and indicators.
 
     pip install backtesting
     python backtesting_py.py
 
-Where it reports to comes from the environment or from tapeline.json.
+The server and the model come from the environment or from tapeline.json.
 """
 
 import json

@@ -1,9 +1,9 @@
-"""Two portfolios backtested with bt, on Tapeline to be compared.
+"""Two portfolios backtested with bt, reported to Tapeline for comparison.
 
     pip install bt
     python bt_portfolio.py
 
-Where it reports to comes from the environment or from tapeline.json.
+The server and the model come from the environment or from tapeline.json.
 """
 
 import json

@@ -1,10 +1,10 @@
-"""Orders placed with ccxt, on Tapeline as they are placed, filled and canceled.
+"""Orders placed with ccxt, reported to Tapeline as they are placed, filled and canceled.
 
     pip install ccxt
     EXCHANGE_KEY=… EXCHANGE_SECRET=… python ccxt_orders.py
 
-Trades on Binance's test network, with play money. EXCHANGE_URL names another server that speaks
-the same. Where it reports to comes from the environment or from tapeline.json.
+Trades on Binance's test network, with play money. EXCHANGE_URL names another server with
+the same API. The Tapeline server and the model come from the environment or from tapeline.json.
 """
 
 import json
@@ -44,7 +44,7 @@ def main():
     while buy["status"] == "open":
         time.sleep(0.2)
         buy = exchange.fetch_order(buy["id"], SYMBOL)
-        orders.report(buy)  # only what is new is sent: how much is filled, at what price
+        orders.report(buy)  # sends only changes: the filled size and its price
 
     sale = exchange.create_order(SYMBOL, "market", "sell", 0.2)
     orders.report(sale)
@@ -54,7 +54,7 @@ def main():
     orders.report(exchange.cancel_order(hopeful["id"], SYMBOL), status="canceled")
 
     everything = exchange.fetch_orders(SYMBOL)
-    again = orders.report(everything)  # after a restart, say: nothing is counted twice
+    again = orders.report(everything)  # for example after a restart: nothing counts twice
     assert tapeline.flush(30), "not sent yet; the next run sends it"
     kept = ("id", "side", "amount", "filled", "average", "status")
     shown = [{key: one[key] for key in kept} for one in everything]

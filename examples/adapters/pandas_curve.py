@@ -1,9 +1,9 @@
-"""A backtest written in plain pandas: its equity curve and its table of trades on Tapeline.
+"""A backtest in plain pandas, reported with its equity curve and its table of trades.
 
     pip install pandas
     python pandas_curve.py
 
-Where it reports to comes from the environment or from tapeline.json.
+The server and the model come from the environment or from tapeline.json.
 """
 
 import json

@@ -1,6 +1,6 @@
 #!/bin/sh
-# A backtest that ran anywhere: its log, its result, its status, tied together by an id.
-# TAPELINE_URL, TAPELINE_MODEL_ID, TAPELINE_API_KEY and TAPELINE_API_PASS say where it goes.
+# A backtest that ran elsewhere: its log, its result and its status, connected by an id.
+# TAPELINE_URL, TAPELINE_MODEL_ID, TAPELINE_API_KEY and TAPELINE_API_PASS name the server and the model.
 set -eu
 
 push() {

@@ -1,6 +1,6 @@
 #!/bin/sh
-# A model says that it runs, with which symbols and where, and that it has ended.
-# TAPELINE_URL, TAPELINE_MODEL_ID, TAPELINE_API_KEY and TAPELINE_API_PASS say where it goes.
+# A model reports that it runs, its symbols and exchanges, and that it has ended.
+# TAPELINE_URL, TAPELINE_MODEL_ID, TAPELINE_API_KEY and TAPELINE_API_PASS name the server and the model.
 set -eu
 
 push() {

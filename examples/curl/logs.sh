@@ -1,6 +1,6 @@
 #!/bin/sh
-# Lines of a log: one by one, and many in one request (a JSON text per line, all or nothing).
-# TAPELINE_URL, TAPELINE_MODEL_ID, TAPELINE_API_KEY and TAPELINE_API_PASS say where it goes.
+# Log lines: one at a time, and many in one request (one JSON object per line, all or nothing).
+# TAPELINE_URL, TAPELINE_MODEL_ID, TAPELINE_API_KEY and TAPELINE_API_PASS name the server and the model.
 set -eu
 
 push() {

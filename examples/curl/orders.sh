@@ -1,6 +1,6 @@
 #!/bin/sh
-# Orders, and what becomes of them. The id is the exchange's: the same order again changes nothing.
-# TAPELINE_URL, TAPELINE_MODEL_ID, TAPELINE_API_KEY and TAPELINE_API_PASS say where it goes.
+# Orders and their updates. Use the exchange's id: sending the same order again changes nothing.
+# TAPELINE_URL, TAPELINE_MODEL_ID, TAPELINE_API_KEY and TAPELINE_API_PASS name the server and the model.
 set -eu
 
 push() {

@@ -1,6 +1,6 @@
 #!/bin/sh
-# What a screener found: per symbol the same flat keys.
-# TAPELINE_URL, TAPELINE_MODEL_ID, TAPELINE_API_KEY and TAPELINE_API_PASS say where it goes.
+# A screener's result: one flat object per symbol, each with the same keys.
+# TAPELINE_URL, TAPELINE_MODEL_ID, TAPELINE_API_KEY and TAPELINE_API_PASS name the server and the model.
 set -eu
 
 push() {

@@ -1,4 +1,4 @@
-/** A backtest in JavaScript, with its log, result and status tied together by an id. */
+/** A backtest in JavaScript, with its log, result and status connected by an id. */
 import { push } from "./push.mjs";
 
 const DAY = 86400;

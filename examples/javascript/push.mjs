@@ -1,4 +1,4 @@
-/** Sends events to Tapeline. Node 18 or newer, nothing to install; in Deno and Bun it works too. */
+/** Sends events to Tapeline. Node 18 or newer, nothing to install; also works in Deno and Bun. */
 const { TAPELINE_URL, TAPELINE_MODEL_ID, TAPELINE_API_KEY, TAPELINE_API_PASS } = process.env;
 
 export async function push(path, body, time) {
@@ -7,7 +7,7 @@ export async function push(path, body, time) {
     model_id: TAPELINE_MODEL_ID,
     api_key: TAPELINE_API_KEY,
     api_pass: TAPELINE_API_PASS,
-    // A repeat with the same key stores nothing twice, so a lost answer may be asked for again.
+    // The same key again stores nothing twice, so it is safe to retry after a lost answer.
     "Idempotency-Key": crypto.randomUUID(),
   };
   if (time !== undefined) headers.time = String(time);

@@ -1,4 +1,4 @@
-/** What a screener found: per symbol the same flat keys. */
+/** A screener's result: one flat object per symbol, each with the same keys. */
 import { push } from "./push.mjs";
 
 const closes = { AAPL: [180, 182, 185], MSFT: [410, 405, 400] };

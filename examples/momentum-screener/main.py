@@ -1,6 +1,6 @@
-"""A screener: runs once per tick of its schedule and reports which symbols have momentum.
+"""A screener: runs once per scheduled time and reports which symbols have momentum.
 
-The prices are simulated; put your source of prices into `week`. Python 3.7 or newer.
+The prices are simulated; use your own price source in `week`. Python 3.7 or newer.
 """
 
 import random

@@ -20,13 +20,13 @@ STATE = Path(os.environ.get("TAPELINE_STATE_DIR", ".")) / "state.json"
 
 
 def beginning():
-    """All that this model must not forget. The id of its first order is unlike any before."""
+    """The state that must survive restarts. Order ids start from the clock, so none is reused."""
     account = {"cash": CAPITAL, "held": 0.0, "first": int(time.time())}
     return dict(account, day=0, price=20000.0, drift=0.0, prices=[])
 
 
 def next_price(state, seed):
-    """One simulated day. Each day has its own dice, so a restart goes on in the same market."""
+    """One simulated day. Each day has its own seed, so a restart continues in the same market."""
     dice = random.Random("{}/{}".format(seed, state["day"]))
     state["drift"] = 0.95 * state["drift"] + dice.gauss(0.0, 0.002)
     state["price"] = round(state["price"] * (1.0 + state["drift"] + dice.gauss(0.0, 0.015)), 2)
@@ -34,7 +34,7 @@ def next_price(state, seed):
 
 
 def trade(state, fast, slow):
-    """Look at the newest price; return the order that follows from it, or None."""
+    """Process the newest price; return the resulting order, or None."""
     state["prices"] = (state["prices"] + [state["price"]])[-slow:]
     if len(state["prices"]) < slow:
         return None
@@ -50,7 +50,7 @@ def trade(state, fast, slow):
 
 
 def report(order, state):
-    """Tell Tapeline. The id is made of what was saved: reported twice, it is still one order."""
+    """Report an order. Its id comes from saved state: reported twice, it is still one order."""
     name = "{}-{}".format(state["first"], state["day"])
     tapeline.market_order(
         SYMBOL,
@@ -64,7 +64,7 @@ def report(order, state):
 
 
 def save(state):
-    """Whole or not at all, whenever the power fails."""
+    """Write the whole file or nothing, even if the power fails."""
     new = STATE.with_suffix(".new")
     new.write_text(json.dumps(state))
     new.replace(STATE)
@@ -79,7 +79,7 @@ def live(fast=5, slow=15, seed=4, pause=3.0):
     tapeline.used_exchange(EXCHANGE)
     tapeline.used_symbol(SYMBOL)
     print("day {}, {} {} held".format(state["day"], state["held"], SYMBOL), flush=True)
-    while not stopping.wait(pause if state["day"] > slow else 0):  # a past to begin with
+    while not stopping.wait(pause if state["day"] > slow else 0):  # first, build up a history
         next_price(state, seed)
         tapeline.mark_price(SYMBOL, state["price"])
         order = trade(state, fast, slow)
@@ -93,7 +93,7 @@ def live(fast=5, slow=15, seed=4, pause=3.0):
 
 
 def backtest(start="2025-01-01", days=365, fast=10, slow=30, seed=4):
-    """Called by Tapeline with the arguments of a backtest; the result is what it returns."""
+    """Tapeline calls this with the backtest's arguments; the return value is the result."""
     begin = datetime.strptime(start, "%Y-%m-%d").replace(tzinfo=timezone.utc).timestamp()
     state, values, trades = beginning(), [], []
     for day in range(days):
