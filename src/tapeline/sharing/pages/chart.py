@@ -1,18 +1,29 @@
-"""The curves of a shared page as SVG, once for each width of screen, because letters that are made
-smaller with their drawing cannot be read. They stand there without any script."""
+"""What the curves of a shared page show, drawn once for each width of screen: letters that shrink
+with their drawing cannot be read. They need no script."""
 
 import math
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple
 
-from tapeline.results.charts.tear_sheet_charts import round_steps, tick_text, time_ticks
+from tapeline.results.charts import svg
+from tapeline.results.charts.svg import Curve, Layout, Plot
+from tapeline.results.charts.ticks import value_text
 from tapeline.sharing.exhibits.answers import SharedMark, SharedTrade, Unit
 from tapeline.tape.backtest_results.series import Point
 
 Kind = Literal["curve", "drawdown"]
 
-LEFT, RIGHT, TOP, BOTTOM = 2.0, 66.0, 16.0, 26.0
-ROOM = 90.0  # units that a tick of the time axis takes
+LAYOUT = Layout(
+    left=2.0,
+    right=66.0,
+    top=16.0,
+    bottom=26.0,
+    labels="right",
+    tick_width=90.0,
+    last_label=24.0,
+    time_grid=False,
+)
 BUCKET = 16.0  # units within which trades of one side share an arrow
 ARROW = 5.0
 
@@ -21,8 +32,7 @@ class Shape(NamedTuple):
     name: str
     width: float
     height: float
-    low_height: float
-    """Of the drawdown."""
+    drawdown_height: float
 
 
 SHAPES = (
@@ -30,28 +40,6 @@ SHAPES = (
     Shape("middle", 680.0, 300.0, 150.0),
     Shape("narrow", 380.0, 250.0, 140.0),
 )
-
-
-class Frame(NamedTuple):
-    """Where values lie on a drawing."""
-
-    width: float
-    height: float
-    start: float
-    end: float
-    low: float
-    high: float
-
-    def x(self, time: float) -> float:
-        return LEFT + (time - self.start) / (self.end - self.start) * (self.width - LEFT - RIGHT)
-
-    def y(self, value: float) -> float:
-        span = self.high - self.low
-        return TOP + (self.high - value) / span * (self.height - TOP - BOTTOM)
-
-    @property
-    def foot(self) -> float:
-        return self.height - BOTTOM
 
 
 class Drawing(NamedTuple):
@@ -64,6 +52,22 @@ class Drawing(NamedTuple):
     last: str
 
 
+class _Values(NamedTuple):
+    """How values of a curve are written."""
+
+    unit: Unit
+    kind: Kind
+
+    def text(self, value: float, step: float) -> str:
+        # A drawdown in percent is a fraction; a rebased curve counts in hundreds.
+        scale = 100.0 if self.unit == "percent" and self.kind == "curve" else 1.0
+        text = value_text(value / scale, step / scale, percent=self.unit == "percent")
+        return text.replace("-", "\N{MINUS SIGN}")
+
+    def rounded(self, value: float, step: float) -> str:
+        return self.text(round(value / step) * step, step)
+
+
 def draw(
     items: Sequence[Point],
     unit: Unit,
@@ -73,147 +77,111 @@ def draw(
     marks: Sequence[SharedMark] = (),
     trades: Sequence[SharedTrade] = (),
 ) -> Drawing | None:
-    """None for what is no curve: less than two values, or none that can be drawn."""
-    known = [
-        (one.time, one.value)
-        for one in items
-        if one.value is not None and math.isfinite(one.value) and math.isfinite(one.time)
-    ]
-    if len(known) < 2 or known[-1][0] <= known[0][0]:
+    """None if it cannot be drawn: fewer than two values, or values that no axis can hold."""
+    baseline = 0.0 if kind == "drawdown" or unit != "percent" else None
+    curve = Curve.of(((one.time, one.value) for one in items), baseline)
+    if curve is None:
         return None
-    values = [value for _, value in known]
-    low, high = min(values), max(values)
-    if not math.isfinite(high - low):
-        return None
-    if kind == "drawdown" or unit != "percent":
-        low, high = min(low, 0.0), max(high, 0.0)
-    steps = round_steps(low, high)
+    values = _Values(unit, kind)
     svgs = []
     for shape in SHAPES:
-        height = shape.height if kind == "curve" else shape.low_height
-        kept = steps if kind == "curve" else _fewer(steps)
-        frame = Frame(shape.width, height, known[0][0], known[-1][0], steps[0], steps[-1])
-        svgs.append(_svg(frame, shape, known, kept, unit, title, kind, marks, trades))
+        height = shape.height if kind == "curve" else shape.drawdown_height
+        plot = curve.plot(LAYOUT, shape.width, height)
+        parts = _parts(plot, curve, values, f"shade-{kind}-{shape.name}", marks, trades)
+        svgs.append(
+            svg.drawing(
+                plot,
+                parts,
+                title=title,
+                classes=f"curve {kind} {shape.name}",
+                attributes=_for_script(plot),
+            )
+        )
     return Drawing(
         svgs,
-        " ".join(f"{time:.0f}" for time, _ in known),
-        " ".join(f"{value:.8g}" for _, value in known),
+        " ".join(f"{time:.0f}" for time, _ in curve.points),
+        " ".join(f"{value:.8g}" for _, value in curve.points),
         unit,
-        _text(known[-1][1], steps, unit, kind),
+        values.text(curve.points[-1][1], curve.ticks[1] - curve.ticks[0]),
     )
 
 
-def _svg(
-    frame: Frame,
-    shape: Shape,
-    known: list[tuple[float, float]],
-    steps: list[float],
-    unit: Unit,
-    title: str,
-    kind: Kind,
+def _parts(
+    plot: Plot,
+    curve: Curve,
+    values: _Values,
+    shade: str,
     marks: Sequence[SharedMark],
     trades: Sequence[SharedTrade],
-) -> str:
-    base = 0.0 if kind == "drawdown" else frame.low
-    line = " ".join(f"{frame.x(time):.1f},{frame.y(value):.1f}" for time, value in known)
-    foot = frame.y(base)
-    area = f"{frame.x(frame.start):.1f},{foot:.1f} {line} {frame.x(frame.end):.1f},{foot:.1f}"
-    shade = f"shade-{kind}-{shape.name}"
-    return "".join(
-        [
-            f'<svg viewBox="0 0 {frame.width:.0f} {frame.height:.0f}" role="img"'
-            f' aria-label="{title}" class="curve {kind} {shape.name}"'
-            f' data-frame="{LEFT:g} {frame.width - RIGHT:g} {TOP:g} {frame.foot:g}'
-            f' {frame.start:.3f} {frame.end:.3f} {frame.low!r} {frame.high!r}">',
-            f'<defs><linearGradient id="{shade}" x1="0" x2="0" y1="0" y2="1">'
-            '<stop class="most" offset="0"/><stop class="least" offset="1"/>'
-            "</linearGradient></defs>",
-            _downtimes(frame, marks),
-            _values_axis(frame, steps, unit, kind, frame.y(known[-1][1])),
-            _time_axis(frame),
-            f'<polygon fill="url(#{shade})" points="{area}"/>'
-            f'<polyline class="line" points="{line}"/>',
-            _versions(frame, marks),
-            _arrows(frame, known, trades),
-            _end(frame, known[-1], steps, unit, kind),
-            "</svg>",
-        ]
+) -> list[str]:
+    is_drawdown = values.kind == "drawdown"
+    ticks = _fewer(curve.ticks) if is_drawdown else curve.ticks
+    last = curve.points[-1]
+    return [
+        f'<defs><linearGradient id="{shade}" x1="0" x2="0" y1="0" y2="1">'
+        '<stop class="most" offset="0"/><stop class="least" offset="1"/>'
+        "</linearGradient></defs>",
+        _downtimes(plot, marks),
+        svg.value_axis(plot, ticks, values.text, covered=plot.y(last[1])),
+        svg.time_axis(plot),
+        svg.line_and_area(
+            plot, curve.points, 0.0 if is_drawdown else plot.low, f'fill="url(#{shade})"'
+        ),
+        _versions(plot, marks),
+        _arrows(plot, curve.points, trades),
+        _last_value(plot, last, values, (ticks[1] - ticks[0]) / 50),
+    ]
+
+
+def _for_script(plot: Plot) -> str:
+    """Where values lie, for the script that shows the value under the pointer."""
+    return (
+        f' data-frame="{plot.left:g} {plot.right:g} {plot.top:g} {plot.foot:g}'
+        f' {plot.start:.3f} {plot.end:.3f} {plot.low!r} {plot.high!r}"'
     )
 
 
-def _values_axis(frame: Frame, steps: list[float], unit: Unit, kind: Kind, taken: float) -> str:
-    """`taken` is where the last value is written: a tick there would be hidden by half."""
-    parts = []
-    for step in steps:
-        y = frame.y(step)
-        zero = " zero" if step == 0 else ""
-        parts.append(
-            f'<line class="grid{zero}" x1="{LEFT:g}" x2="{frame.width - RIGHT:g}"'
-            f' y1="{y:.1f}" y2="{y:.1f}"/>'
-        )
-        if abs(y - taken) > 16:
-            parts.append(
-                f'<text class="tick" x="{frame.width - RIGHT + 8:g}" y="{y + 4:.1f}">'
-                f"{_text(step, steps, unit, kind)}</text>"
-            )
-    return "".join(parts)
-
-
-def _time_axis(frame: Frame) -> str:
-    parts = []
-    most = max(2, int((frame.width - RIGHT) / ROOM))
-    for seconds, text in time_ticks(frame.start, frame.end, most):
-        x = frame.x(seconds)
-        anchor = "start" if x < 40 else "end" if x > frame.width - RIGHT - 24 else "middle"
-        parts.append(
-            f'<text class="tick" x="{x:.1f}" y="{frame.height - 8:.1f}"'
-            f' text-anchor="{anchor}">{text}</text>'
-        )
-    return "".join(parts)
-
-
-def _downtimes(frame: Frame, marks: Iterable[SharedMark]) -> str:
+def _downtimes(plot: Plot, marks: Iterable[SharedMark]) -> str:
     parts = []
     for one in marks:
-        start = max(one.time, frame.start)
-        end = min(frame.end if one.until is None else one.until, frame.end)
+        start = max(one.time, plot.start)
+        end = min(plot.end if one.until is None else one.until, plot.end)
         if one.kind == "downtime" and start < end:
-            left, right = frame.x(start), frame.x(end)
+            left, right = plot.x(start), plot.x(end)
             parts.append(
-                f'<rect class="downtime" x="{left:.1f}" y="{TOP:g}" width="{right - left:.1f}"'
-                f' height="{frame.foot - TOP:.1f}"><title>Not running</title></rect>'
+                f'<rect class="downtime" x="{left:.1f}" y="{plot.top:g}"'
+                f' width="{right - left:.1f}" height="{plot.foot - plot.top:.1f}">'
+                "<title>Not running</title></rect>"
             )
     return "".join(parts)
 
 
-def _versions(frame: Frame, marks: Iterable[SharedMark]) -> str:
+def _versions(plot: Plot, marks: Iterable[SharedMark]) -> str:
     parts = []
-    taken = -math.inf  # where the last label ended: two on one another cannot be read
+    label_end = -math.inf  # labels must not overlap
     for one in marks:
-        if one.kind != "version" or not frame.start <= one.time <= frame.end:
+        if one.kind != "version" or not plot.start <= one.time <= plot.end:
             continue
-        x = frame.x(one.time)
-        parts.append(
-            f'<line class="version" x1="{x:.1f}" x2="{x:.1f}" y1="{TOP:g}" y2="{frame.foot:g}"/>'
-        )
-        if x > taken:
+        x = plot.x(one.time)
+        parts.append(svg.vertical_line(plot, "version", x))
+        if x > label_end:
             text = f"v{one.version}"
-            parts.append(f'<text class="mark" x="{x + 4:.1f}" y="{TOP - 4:g}">{text}</text>')
-            taken = x + 8 + 8 * len(text)
+            parts.append(f'<text class="mark" x="{x + 4:.1f}" y="{plot.top - 4:g}">{text}</text>')
+            label_end = x + 8 + 8 * len(text)
     return "".join(parts)
 
 
-def _arrows(frame: Frame, known: list[tuple[float, float]], trades: Iterable[SharedTrade]) -> str:
+def _arrows(plot: Plot, points: list[tuple[float, float]], trades: Iterable[SharedTrade]) -> str:
     """Grouped by place and side, so that a busy hour is one arrow and no side disappears."""
     buckets: dict[tuple[int, str], list[float]] = {}
     for one in trades:
-        if one.time is None or one.side is None or not frame.start <= one.time <= frame.end:
+        if one.time is None or one.side is None or not plot.start <= one.time <= plot.end:
             continue
-        buckets.setdefault((int(frame.x(one.time) // BUCKET), one.side), []).append(one.time)
+        buckets.setdefault((int(plot.x(one.time) // BUCKET), one.side), []).append(one.time)
     parts = []
     for (_, side), times in sorted(buckets.items()):
         moment = times[len(times) // 2]
-        x, y = frame.x(moment), frame.y(_value_at(known, moment))
+        x, y = plot.x(moment), plot.y(_value_at(points, moment))
         way = 1 if side == "buy" else -1
         tip, tail = y + way * 6, y + way * (6 + 1.7 * ARROW)
         count = f" ({len(times)})" if len(times) > 1 else ""
@@ -224,43 +192,22 @@ def _arrows(frame: Frame, known: list[tuple[float, float]], trades: Iterable[Sha
     return "".join(parts)
 
 
-def _end(
-    frame: Frame, last: tuple[float, float], steps: list[float], unit: Unit, kind: Kind
-) -> str:
-    """Where it stands now: a dot, and its value on the axis."""
-    x, y = frame.x(last[0]), frame.y(last[1])
-    left = frame.width - RIGHT + 2
+def _last_value(plot: Plot, last: tuple[float, float], values: _Values, step: float) -> str:
+    """A dot on the line, and the value on the axis."""
+    y, left = plot.y(last[1]), plot.right + 2
     return (
-        f'<circle class="last" cx="{x:.1f}" cy="{y:.1f}" r="3.5"/>'
-        f'<rect class="pill" x="{left:g}" y="{y - 10:.1f}" width="{RIGHT - 2:g}" height="20"'
+        f"{svg.last_point(plot, *last)}"
+        f'<rect class="pill" x="{left:g}" y="{y - 10:.1f}" width="{LAYOUT.right - 2:g}" height="20"'
         ' rx="4"/>'
-        f'<text class="now" x="{left + 6:g}" y="{y + 4:.1f}">'
-        f"{_text(last[1], steps, unit, kind, finer=True)}</text>"
+        f'<text class="now" x="{left + 6:g}" y="{y + 4:.1f}">{values.rounded(last[1], step)}</text>'
     )
 
 
-def _text(value: float, steps: list[float], unit: Unit, kind: Kind, *, finer: bool = False) -> str:
-    step = steps[1] - steps[0]
-    if finer:
-        step /= 50
-        value = round(value / step) * step
-    # A drawdown in percent is a share; a rebased curve counts in hundreds.
-    scale = 100.0 if unit == "percent" and kind == "curve" else 1.0
-    text = tick_text(value / scale, step / scale, percent=unit == "percent")
-    return text.replace("-", "\N{MINUS SIGN}")
+def _fewer(ticks: list[float]) -> list[float]:
+    """Every other tick where there is little room, the last always."""
+    return ticks[::-1][::2][::-1] if len(ticks) > 4 else ticks
 
 
-def _fewer(steps: list[float]) -> list[float]:
-    """Every other one where there is little room, the last always."""
-    return steps[::-1][::2][::-1] if len(steps) > 4 else steps
-
-
-def _value_at(known: list[tuple[float, float]], moment: float) -> float:
-    low, high = 0, len(known)
-    while low < high:
-        middle = (low + high) // 2
-        if known[middle][0] <= moment:
-            low = middle + 1
-        else:
-            high = middle
-    return known[max(0, low - 1)][1]
+def _value_at(points: list[tuple[float, float]], moment: float) -> float:
+    after = bisect_right(points, moment, key=lambda point: point[0])
+    return points[max(0, after - 1)][1]
