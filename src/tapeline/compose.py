@@ -24,7 +24,7 @@ from tapeline.runs.runner import Runner
 from tapeline.settings import Settings
 from tapeline.store.backends import announcing, failures
 from tapeline.store.blobs import Blobs
-from tapeline.store.encryption import Seal
+from tapeline.store.encryption import Cipher
 from tapeline.store.migrate import migrate
 from tapeline.store.store import Store
 from tapeline.tape.append.appending import Appender
@@ -66,13 +66,13 @@ def open_services(settings: Settings) -> Iterator[Services]:
         spool = fresh_folder(settings.data / "spool")
         if store.database.file is not None:  # on PostgreSQL another server may be staging now
             store.write_now(result_pieces.give_up_all)
-        blobs, seal = Blobs(settings.data / "blobs", settings.blobs), Seal.of(keys)
+        blobs, cipher = Blobs(settings.data / "blobs", settings.blobs), Cipher.of(keys)
         reporter, found = Reporter(store, spool, background), interpreters.of_host(settings)
         connections = Connections(settings)
         rooms = Spool(spool, settings.max_spool, settings.max_spool_owner)
         staging = Staging(settings, store, Helpers(settings.helpers), rooms, reporter.wake)
         runner = Runner(
-            settings, store, blobs, seal, appender, watchers, staging, quotas, found, background
+            settings, store, blobs, cipher, appender, watchers, staging, quotas, found, background
         )
         services = Services(
             settings,
@@ -82,7 +82,7 @@ def open_services(settings: Settings) -> Iterator[Services]:
             inbox,
             Probe(inbox, store.database),
             watchers,
-            seal,
+            cipher,
             staging,
             blobs,
             found.interpreters,

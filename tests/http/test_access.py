@@ -259,7 +259,7 @@ class Scene:
                 python_version=services.pythons[0],
                 description="",
             )
-            secrets.put(connection, owner, services.seal, model, SECRET, "hidden")
+            secrets.put(connection, owner, services.cipher, model, SECRET, "hidden")
             return model.id
 
         return self.service.store.write_now(make)

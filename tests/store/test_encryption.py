@@ -6,26 +6,28 @@ import pytest
 from cryptography.exceptions import InvalidTag
 from sqlalchemy import Connection, select
 
-from tapeline.store.encryption import NAME, Seal
+from tapeline.store.encryption import NAME, Cipher
 from tapeline.store.tables.core import answers
 from tests.conftest import PASSWORD, Cast, Service
 
 
 def test_what_is_hidden_can_be_shown_with_the_same_key_only(tmp_path: Path) -> None:
-    ours = Seal.of(tmp_path)
-    hidden = ours.hide(b"a secret link")
+    ours = Cipher.of(tmp_path)
+    hidden = ours.encrypt(b"a secret link")
     assert "secret" not in hidden
-    assert Seal.of(tmp_path).show(hidden) == b"a secret link"
-    assert ours.hide(b"a secret link") != hidden
+    assert Cipher.of(tmp_path).decrypt(hidden) == b"a secret link"
+    assert ours.encrypt(b"a secret link") != hidden
     (tmp_path / NAME).unlink()
     with pytest.raises(InvalidTag):
-        Seal.of(tmp_path).show(hidden)
+        Cipher.of(tmp_path).decrypt(hidden)
 
 
-def test_a_mark_is_the_same_for_the_same_content_under_one_key(tmp_path: Path) -> None:
-    ours = Seal.of(tmp_path)
-    assert ours.marks(b"x") == Seal.of(tmp_path).marks(b"x") != ours.marks(b"y")
-    assert Seal(bytes(32)).marks(b"x") != ours.marks(b"x")
+def test_a_fingerprint_is_the_same_for_the_same_content_under_one_key(tmp_path: Path) -> None:
+    ours = Cipher.of(tmp_path)
+    assert (
+        ours.fingerprints(b"x") == Cipher.of(tmp_path).fingerprints(b"x") != ours.fingerprints(b"y")
+    )
+    assert Cipher(bytes(32)).fingerprints(b"x") != ours.fingerprints(b"x")
 
 
 def test_a_remembered_answer_leaves_neither_its_link_nor_a_hash_of_a_password(

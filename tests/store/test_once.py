@@ -11,13 +11,15 @@ from sqlalchemy import Connection, func, insert, select
 from tapeline import compose
 from tapeline.errors import IdempotencyKeyReused
 from tapeline.settings import Settings
-from tapeline.store.encryption import Seal
+from tapeline.store.encryption import Cipher
 from tapeline.store.facts import claim
 from tapeline.store.once import KEPT_SECONDS, RequestKey, answered, once
 from tapeline.store.store import Store
 from tapeline.store.tables.core import answers, facts
 
-REQUEST = RequestKey("ada", "/project/create", "key-1", b'{"name":"Beta"}', Seal(bytes(range(32))))
+REQUEST = RequestKey(
+    "ada", "/project/create", "key-1", b'{"name":"Beta"}', Cipher(bytes(range(32)))
+)
 NOW = 1_800_000_000.0
 
 

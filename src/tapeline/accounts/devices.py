@@ -8,7 +8,7 @@ import hmac
 import time
 
 from tapeline.ids import fingerprint, new_id
-from tapeline.store.encryption import Seal
+from tapeline.store.encryption import Cipher
 
 LIFETIME = 400 * 24 * 3600  # the longest that browsers keep a cookie
 COOKIE = "tapeline_device_"
@@ -19,23 +19,25 @@ def cookie_of(user_id: str) -> str:
     return COOKIE + fingerprint(user_id)[:16]
 
 
-def issue(seal: Seal, user_id: str, password_hash: str, device: str | None = None) -> str:
+def issue(cipher: Cipher, user_id: str, password_hash: str, device: str | None = None) -> str:
     """A token for a device, which keeps its name if it has one."""
     name, ends = device or new_id(), int(time.time()) + LIFETIME
-    return f"{name}.{ends}.{_marks(seal, user_id, password_hash, name, ends)[0]}"
+    return f"{name}.{ends}.{_fingerprints(cipher, user_id, password_hash, name, ends)[0]}"
 
 
-def known(seal: Seal, user_id: str, password_hash: str, given: str) -> str | None:
+def known(cipher: Cipher, user_id: str, password_hash: str, given: str) -> str | None:
     """The name of a device on which this account has signed in before."""
     name, _, rest = given.partition(".")
     ends, _, mark = rest.partition(".")
     if not (ends.isascii() and ends.isdecimal() and len(ends) < 12) or int(ends) < time.time():
         return None
     sent = mark.encode("utf-8", "surrogatepass")
-    marks = _marks(seal, user_id, password_hash, name, int(ends))
-    return name if any(hmac.compare_digest(one.encode(), sent) for one in marks) else None
+    fingerprints = _fingerprints(cipher, user_id, password_hash, name, int(ends))
+    return name if any(hmac.compare_digest(one.encode(), sent) for one in fingerprints) else None
 
 
-def _marks(seal: Seal, user_id: str, password_hash: str, name: str, ends: int) -> list[str]:
+def _fingerprints(
+    cipher: Cipher, user_id: str, password_hash: str, name: str, ends: int
+) -> list[str]:
     words = f"device\n{user_id}\n{name}\n{ends}\n{password_hash}"
-    return seal.marks(words.encode("utf-8", "surrogatepass"))
+    return cipher.fingerprints(words.encode("utf-8", "surrogatepass"))

@@ -12,7 +12,7 @@ from tapeline.accounts.actor import Actor
 from tapeline.errors import Invalid, NoSuchSecret
 from tapeline.models.models import Model
 from tapeline.store import upsert
-from tapeline.store.encryption import Seal
+from tapeline.store.encryption import Cipher
 from tapeline.store.rows import record
 from tapeline.store.tables.runs import secrets
 
@@ -34,7 +34,7 @@ class Secret(msgspec.Struct, frozen=True):
 
 
 def put(
-    connection: Connection, actor: Actor, seal: Seal, model: Model, name: str, value: str
+    connection: Connection, actor: Actor, cipher: Cipher, model: Model, name: str, value: str
 ) -> Secret:
     """Set a secret; the next run has it."""
     _check(name, value)
@@ -43,7 +43,7 @@ def put(
         raise Invalid(f"A model has at most {MOST} secrets.", field="name")
     changed_at = time.time()
     new = upsert.insert(connection, secrets).values(
-        model_id=model.id, name=name, value=seal.hide(value.encode()), changed_at=changed_at
+        model_id=model.id, name=name, value=cipher.encrypt(value.encode()), changed_at=changed_at
     )
     connection.execute(
         new.on_conflict_do_update(
@@ -75,20 +75,20 @@ def remove(connection: Connection, actor: Actor, model: Model, name: str) -> Non
     _note(connection, actor, model, "secret_deleted", name)
 
 
-def of_model(connection: Connection, seal: Seal, model_id: str) -> dict[str, str]:
+def of_model(connection: Connection, cipher: Cipher, model_id: str) -> dict[str, str]:
     """Names and values, for the environment of a run and for nobody else."""
     query = select(secrets.c.name, secrets.c.value).where(secrets.c.model_id == model_id)
-    return {row.name: seal.show(row.value).decode() for row in connection.execute(query)}
+    return {row.name: cipher.decrypt(row.value).decode() for row in connection.execute(query)}
 
 
-def reseal(connection: Connection, seal: Seal) -> int:
+def encrypt_again(connection: Connection, cipher: Cipher) -> int:
     """Hide every secret under the newest key; how many there are."""
     rows = connection.execute(select(secrets).with_for_update()).all()
     for row in rows:
         connection.execute(
             update(secrets)
             .where(secrets.c.model_id == row.model_id, secrets.c.name == row.name)
-            .values(value=seal.hide(seal.show(row.value)))
+            .values(value=cipher.encrypt(cipher.decrypt(row.value)))
         )
     return len(rows)
 

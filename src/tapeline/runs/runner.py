@@ -25,7 +25,7 @@ from tapeline.runs.supervision.executor import Keeper
 from tapeline.runs.supervision.sampling import Sampling
 from tapeline.settings import Settings
 from tapeline.store.blobs import Blobs
-from tapeline.store.encryption import Seal
+from tapeline.store.encryption import Cipher
 from tapeline.store.store import Store
 from tapeline.tape.append.appending import Appender
 from tapeline.tape.append.quotas import Quotas
@@ -43,7 +43,7 @@ class Runner:
         settings: Settings,
         store: Store,
         blobs: Blobs,
-        seal: Seal,
+        cipher: Cipher,
         appender: Appender,
         watchers: Watchers,
         staging: Staging,
@@ -54,7 +54,7 @@ class Runner:
         self._settings = settings
         self._store = store
         self._blobs = blobs
-        self._seal = seal
+        self._cipher = cipher
         self._appender = appender
         self._watchers = watchers
         self._staging = staging
@@ -90,7 +90,7 @@ class Runner:
             self._store,
             engine,
             self._collector,
-            self._seal,
+            self._cipher,
             self._background,
             slots=self._settings.backtest_slots or os.cpu_count() or 1,
             grace=float(self._settings.stop_seconds),

@@ -1,7 +1,7 @@
-"""What the store keeps but must not tell: hidden with a key that is not in the database.
+"""Encrypts the secrets in the store with a key that is not in the database.
 
-The key's file has the newest key in its first line. Older ones follow, each with the moment it was
-retired: what they hid can still be shown, by servers that are running too.
+The first line of the key file is the newest key. Older keys follow, each with the time it was
+retired: running servers too can still decrypt values that were encrypted with them.
 """
 
 import base64
@@ -19,33 +19,33 @@ from tapeline import private_files
 
 NAME = "store.key"
 NONCE_BYTES = 12
-# Longer than remembered answers are kept, the only thing that is not hidden anew.
+# Longer than remembered answers are kept: nothing else stays encrypted with an old key.
 RETIRED_SECONDS = 48 * 3600
 
 
-class Seal:
+class Cipher:
     def __init__(self, *keys: bytes, file: Path | None = None) -> None:
         self._keys = keys
         self._file = file
         self._read_at = (-1, -1)
 
     @classmethod
-    def of(cls, folder: Path) -> "Seal":
-        """With the keys in a folder; one is made at first start."""
+    def of(cls, folder: Path) -> "Cipher":
+        """With the keys in a folder; the first start makes one."""
         private_files.read_or_make(folder / NAME, _new_key)
         return cls(file=folder / NAME)
 
-    def marks(self, content: bytes | bytearray | mmap) -> list[str]:
-        """The same for the same content, and nothing that a guess could be compared with. The
-        first is the newest key's; a mark that was kept may be any of them."""
+    def fingerprints(self, content: bytes | bytearray | mmap) -> list[str]:
+        """The same for the same content, and useless for checking a guess. The first belongs to
+        the newest key; a stored fingerprint may be any of them."""
         return [hmac.new(key, content, hashlib.sha256).hexdigest() for key in self._current()]
 
-    def hide(self, content: bytes) -> str:
+    def encrypt(self, content: bytes) -> str:
         nonce = os.urandom(NONCE_BYTES)
-        cipher = AESGCM(self._current()[0])
-        return base64.b64encode(nonce + cipher.encrypt(nonce, content, None)).decode()
+        newest = AESGCM(self._current()[0])
+        return base64.b64encode(nonce + newest.encrypt(nonce, content, None)).decode()
 
-    def show(self, hidden: str) -> bytes:
+    def decrypt(self, hidden: str) -> bytes:
         packed = base64.b64decode(hidden)
         for key in self._current():
             try:
@@ -55,8 +55,8 @@ class Seal:
         raise InvalidTag
 
     def _current(self) -> tuple[bytes, ...]:
-        """Another process may have put a new key first; the file is always replaced whole, so a
-        new inode or time tells."""
+        """Another process may have added a key. The file is always replaced as a whole, so its
+        inode or time changes."""
         if self._file is not None:
             found = self._file.stat()
             if (found.st_ino, found.st_mtime_ns) != self._read_at:
@@ -69,14 +69,14 @@ class Seal:
 
 
 def rotate(folder: Path) -> None:
-    """Put a new key first. Nothing is hidden anew by this: the old key stays behind it."""
+    """Put a new key first. This encrypts nothing again: the old key stays behind it."""
     newest, *older = private_files.read_or_make(folder / NAME, _new_key).splitlines()
     retired = newest.split()[0] + f" {time.time():.0f}".encode()
     private_files.write(folder / NAME, b"\n".join([_new_key(), retired, *older]))
 
 
 def forget_retired(folder: Path) -> None:
-    """Forget keys that hide nothing any more; only once all that lasts is hidden anew."""
+    """Delete keys that are no longer needed; call it after all secrets are encrypted again."""
     newest, *older = (folder / NAME).read_bytes().splitlines()
     kept = [one for one in older if float(one.split()[1]) > time.time() - RETIRED_SECONDS]
     private_files.write(folder / NAME, b"\n".join([newest, *kept]))

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, delete, select, update
 
 from tapeline.errors import IdempotencyKeyReused, Invalid
 from tapeline.store import upsert
-from tapeline.store.encryption import Seal
+from tapeline.store.encryption import Cipher
 from tapeline.store.tables.core import answers
 
 KEPT_SECONDS = 24 * 3600
@@ -28,7 +28,7 @@ class RequestKey:
     path: str
     key: str
     body: bytes | bytearray | mmap
-    seal: Seal
+    cipher: Cipher
     """Bodies and answers may hold passwords and links: neither is kept so that it can be read."""
 
 
@@ -49,9 +49,9 @@ def answered(connection: Connection, request: RequestKey, now: float) -> bytes |
     ).first()
     if first is None:
         return None
-    if first.body_hash not in request.seal.marks(request.body):
+    if first.body_hash not in request.cipher.fingerprints(request.body):
         raise IdempotencyKeyReused
-    return request.seal.show(first.answer)
+    return request.cipher.decrypt(first.answer)
 
 
 def once(
@@ -64,7 +64,7 @@ def once(
         if (first := answered(connection, request, now)) is not None:
             return first
     answer = act()
-    hidden = request.seal.hide(answer)
+    hidden = request.cipher.encrypt(answer)
     connection.execute(update(answers).where(*_is(request)).values(answer=hidden))
     return answer
 
@@ -76,7 +76,7 @@ def _claim(connection: Connection, request: RequestKey, now: float) -> bool:
         scope=request.scope,
         path=request.path,
         key=request.key,
-        body_hash=request.seal.marks(request.body)[0],
+        body_hash=request.cipher.fingerprints(request.body)[0],
         answer="",
         at=now,
     )

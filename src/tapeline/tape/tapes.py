@@ -18,7 +18,7 @@ from tapeline.tape.proof.seals import GENESIS
 HEAD = (tapes.c.no, tapes.c.seq, tapes.c.link, tapes.c.counts, tapes.c.bytes)
 
 
-class Way(NamedTuple):
+class WriteAccess(NamedTuple):
     """A key's way to a tape."""
 
     key_id: str
@@ -40,9 +40,9 @@ class Reading(NamedTuple):
     """Of its events, and of the results of its backtests."""
 
 
-def way_of_key(
+def access_of_key(
     connection: Connection, key_id: str, secret: str, model_id: str, address: str
-) -> Way:
+) -> WriteAccess:
     """Check key, pass and model, and open the model's tape if it is the first event."""
     actor = keys.authenticate(connection, key_id, secret, "write", address)
     owner = connection.scalar(select(models.c.project_id).where(models.c.id == model_id))
@@ -53,7 +53,7 @@ def way_of_key(
         .join(key_table, key_table.c.run_id == runs.c.id)
         .where(key_table.c.id == key_id)
     )
-    return Way(key_id, open_tape(connection, model_id), backtest_id)
+    return WriteAccess(key_id, open_tape(connection, model_id), backtest_id)
 
 
 def hold(connection: Connection, tape: int, *, alone: bool = False) -> bool:

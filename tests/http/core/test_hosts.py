@@ -133,7 +133,7 @@ def test_from_afar_the_first_account_needs_the_setup_code(
 ) -> None:
     change, headers = AFAR[how]
     with running(replace(sqlite_settings, **change)) as service:
-        code = setup_code.shown(service.services.seal)
+        code = setup_code.shown(service.services.cipher)
         with service.client(**headers) as client:
             for given in ({}, {"setup_code": ""}, {"setup_code": "0000-0000-0000"}):
                 refused = client.post("/auth/signup", json=ADA | given)
@@ -164,7 +164,7 @@ def test_the_code_is_read_however_it_is_written(
     sqlite_settings: Settings, write: Callable[[str], str]
 ) -> None:
     with running(replace(sqlite_settings, host="0.0.0.0")) as service, service.client() as client:
-        code = write(setup_code.shown(service.services.seal))
+        code = write(setup_code.shown(service.services.cipher))
         form = {**ADA, "name": "Ada", "setup_code": code}
         own = {"Origin": service.address}
         wrong = client.post("/auth/signup/form", data=form | {"setup_code": "é"}, headers=own)
@@ -177,7 +177,7 @@ def test_the_code_is_the_same_after_a_restart(sqlite_settings: Settings) -> None
     seen = set()
     for _ in range(2):
         with running(sqlite_settings) as service:
-            seen.add(setup_code.shown(service.services.seal))
+            seen.add(setup_code.shown(service.services.cipher))
     assert len(seen) == 1
 
 

@@ -280,13 +280,13 @@ def test_many_at_once_with_a_new_key_ask_who_they_are_once(
     model: Model, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = list[str]()
-    look = tapes.way_of_key
+    look = tapes.access_of_key
 
-    def counted(connection: Connection, key_id: str, *more: str) -> tapes.Way:
+    def counted(connection: Connection, key_id: str, *more: str) -> tapes.WriteAccess:
         asked.append(key_id)
         return look(connection, key_id, *more)
 
-    monkeypatch.setattr(tapes, "way_of_key", counted)
+    monkeypatch.setattr(tapes, "access_of_key", counted)
     wrong = model.headers | {"api_pass": "wrong"}
     for headers, status in ((wrong, 401), (model.headers, 200)):
         with ThreadPoolExecutor(10) as pool, blocked(model.service):

@@ -23,7 +23,7 @@ def stretch(
     store: Store, points: int, start: float | None = None, end: float | None = None
 ) -> tuple[Floats, Floats]:
     def read(connection: Connection) -> tuple[Floats, Floats]:
-        return pyramid.stretch(connection, UPLOAD, "equity", points=points, start=start, end=end)
+        return pyramid.within(connection, UPLOAD, "equity", points=points, start=start, end=end)
 
     return store.read_now(read)
 

@@ -191,7 +191,7 @@ def test_portions_of_any_size_and_any_number_of_copies_come_to_the_same(
         patch.setattr(planning, "PORTION", data.draw(st.integers(1, 5)))
         patch.setattr(planning, "AGAIN", data.draw(st.integers(1, 4)))
         patch.setattr(planning, "COPIED_EVERY", data.draw(st.integers(1, 3)))
-        patch.setattr(curve, "STRETCH", data.draw(st.integers(1, 3)))
+        patch.setattr(curve, "SEGMENT", data.draw(st.integers(1, 3)))
         patch.setattr(curve, "DETAIL", data.draw(st.integers(1, 3)))
         for part in parts:
             books.push(part)

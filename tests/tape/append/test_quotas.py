@@ -6,7 +6,7 @@ from tapeline.errors import QuotaExceeded, TooLarge
 from tapeline.settings import Settings
 from tapeline.tape.append import quotas
 from tapeline.tape.append.quotas import MEGABYTE, Meter, Quotas
-from tapeline.tape.tapes import Way
+from tapeline.tape.tapes import WriteAccess
 
 
 class Clock:
@@ -46,7 +46,7 @@ def test_those_whose_minute_is_over_are_forgotten(monkeypatch: pytest.MonkeyPatc
 
 def test_a_refused_request_counts_nowhere_and_a_vital_one_everywhere() -> None:
     made = Quotas(Settings(quota_pushed=1, quota_key=2))
-    one, two, three = (Way("key", tape) for tape in (1, 2, 3))
+    one, two, three = (WriteAccess("key", tape) for tape in (1, 2, 3))
     made.push(one, MEGABYTE)
     with pytest.raises(QuotaExceeded, match="This model has pushed") as refused:
         made.push(one, 1)
@@ -56,6 +56,6 @@ def test_a_refused_request_counts_nowhere_and_a_vital_one_everywhere() -> None:
     with pytest.raises(QuotaExceeded, match="This key has pushed"):
         made.push(two, 1)
     assert made.pushed.used(2) == 0
-    made.push(Way("other", 2), 1)
+    made.push(WriteAccess("other", 2), 1)
     with pytest.raises(TooLarge, match="more than the quota of a whole minute"):
         made.push(three, MEGABYTE + 1)

@@ -9,7 +9,7 @@ from tapeline.cli.terminal.command import JSON, spoken
 from tapeline.cli.terminal.screen import Screen
 from tapeline.models import secrets
 from tapeline.store import encryption
-from tapeline.store.encryption import Seal
+from tapeline.store.encryption import Cipher
 
 
 @spoken("tapeline keys rotate --data /srv/tapeline", options=JSON)
@@ -38,7 +38,7 @@ def rotate_store(
         # readable until nothing can be left under it.
         folder.mkdir(mode=0o700, exist_ok=True)
         encryption.rotate(folder)
-        count = store.write_now(secrets.reseal, Seal.of(folder))
+        count = store.write_now(secrets.encrypt_again, Cipher.of(folder))
         encryption.forget_retired(folder)
     Screen(as_json=context.obj.as_json).done(
         f"New key. Secrets sealed anew: {count}.", {"status": "success", "secrets": count}

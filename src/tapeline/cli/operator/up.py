@@ -198,7 +198,7 @@ def _about_setup(services: Services) -> list[str]:
     """What tells the owner from all others who can reach a server without accounts."""
     if not services.store.read_now(onboarding.is_first_account_open):
         return []
-    code = setup_code.shown(services.seal)
+    code = setup_code.shown(services.cipher)
     if hosts.is_reached_from_afar(services.settings):
         return [f"  setup code      {code} (the first account needs it)"]
     if services.settings.demo:

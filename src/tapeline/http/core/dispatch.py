@@ -27,7 +27,7 @@ from tapeline.http.core.services import Services
 from tapeline.http.wire import body
 from tapeline.http.wire.multipart import Attachment
 from tapeline.store.backends import announcing
-from tapeline.store.encryption import Seal
+from tapeline.store.encryption import Cipher
 from tapeline.store.once import RequestKey, answered, checked_key, once
 
 Handler = Callable[[Request], Awaitable[Response]]
@@ -62,7 +62,7 @@ def handler(endpoint: Endpoint, services: Services) -> Handler:
                 call = replace(call, known=known, identify=again)
                 response: Response = await endpoint.responds(call)
                 return response
-            key = _request_key(request, endpoint, _canonical(content, attached), services.seal)
+            key = _request_key(request, endpoint, _canonical(content, attached), services.cipher)
             return _answer(await _Turn(endpoint, call, identify, key).take())
 
     return handle
@@ -202,12 +202,12 @@ def _check_path(request: Request) -> None:
 
 
 def _request_key(
-    request: Request, endpoint: Endpoint, content: bytes, seal: Seal
+    request: Request, endpoint: Endpoint, content: bytes, cipher: Cipher
 ) -> RequestKey | None:
     key = request.headers.get("idempotency-key")
     if key is None or request.method != "POST" or not (endpoint.once and endpoint.writes):
         return None
-    return RequestKey("", request.url.path, checked_key(key), content, seal)
+    return RequestKey("", request.url.path, checked_key(key), content, cipher)
 
 
 def _answer(content: bytes) -> Response:

@@ -17,7 +17,7 @@ from tapeline.settings import Settings
 from tapeline.sharing.exhibits.exhibit import Kept
 from tapeline.sharing.exhibits.replay import Replays
 from tapeline.store.blobs import Blobs
-from tapeline.store.encryption import Seal
+from tapeline.store.encryption import Cipher
 from tapeline.store.store import Store
 from tapeline.tape.append.inbox import Inbox
 from tapeline.tape.append.probe import Probe
@@ -56,7 +56,7 @@ class Services:
     inbox: Inbox
     probe: Probe
     watchers: Watchers
-    seal: Seal
+    cipher: Cipher
     staging: Staging
     blobs: Blobs
     interpreters: Sequence[Interpreter]

@@ -49,7 +49,7 @@ async def live_on_by_call(request: Request, services: Services, response: Respon
 def device_of(request: Request, services: Services, user: User) -> str | None:
     """The name of a device on which this account has signed in before."""
     given = request.cookies.get(devices.cookie_of(user.id), "")
-    return devices.known(services.seal, user.id, user.password_hash, given)
+    return devices.known(services.cipher, user.id, user.password_hash, given)
 
 
 def remember_device(
@@ -57,10 +57,10 @@ def remember_device(
 ) -> None:
     """From now on, strangers who guess at this account keep nobody out who is at this device."""
     name = devices.cookie_of(user_id)
-    before = devices.known(services.seal, user_id, password_hash, request.cookies.get(name, ""))
+    before = devices.known(services.cipher, user_id, password_hash, request.cookies.get(name, ""))
     response.set_cookie(
         name,
-        devices.issue(services.seal, user_id, password_hash, before),
+        devices.issue(services.cipher, user_id, password_hash, before),
         max_age=devices.LIFETIME,
         path="/auth",
         httponly=True,

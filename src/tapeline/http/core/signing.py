@@ -80,7 +80,7 @@ def may_be_first(services: Services, request: Request, setup_code: str) -> bool:
     """Whether this may become the first account: at the server's own computer, or with the code."""
     if not hosts.may_come_from_afar(request, services.settings):
         return True
-    return setup_codes.is_right(services.seal, setup_code)
+    return setup_codes.is_right(services.cipher, setup_code)
 
 
 def sign_up(

@@ -158,8 +158,8 @@ def show_secret(connection: Connection, call: Call) -> Secret:
 
 def put_secret(connection: Connection, call: BodyCall[SecretValue]) -> Secret:
     """Set a secret, an environment variable of the model's next runs."""
-    model, seal = _own(connection, call), call.services.seal
-    return secrets.put(connection, call.actor, seal, model, call.path("secret"), call.body.value)
+    model, cipher = _own(connection, call), call.services.cipher
+    return secrets.put(connection, call.actor, cipher, model, call.path("secret"), call.body.value)
 
 
 def delete_secret(connection: Connection, call: Call) -> Done:

@@ -37,7 +37,7 @@ from tapeline.http.wire.body import in_time
 from tapeline.http.wire.spooling import Content
 from tapeline.logs import Log
 from tapeline.store.belongings import scope_of
-from tapeline.store.encryption import Seal
+from tapeline.store.encryption import Cipher
 from tapeline.store.once import RequestKey, checked_key, once
 from tapeline.tape.append import permissions
 from tapeline.tape.append.appending import Appended
@@ -46,7 +46,7 @@ from tapeline.tape.dates.time_header import read_time
 from tapeline.tape.events.backtest_keys import kept_apart
 from tapeline.tape.events.event import Event, Submission
 from tapeline.tape.events.kinds import BY_PATH
-from tapeline.tape.tapes import Way
+from tapeline.tape.tapes import WriteAccess
 
 log = Log(__name__)
 
@@ -97,19 +97,19 @@ class EventsApi:
         started, headers = time.perf_counter(), dict(whole.headers)
         try:
             credentials = self._door.credentials(headers)
-            way = self._door.known(credentials)
-            if way is None or b"idempotency-key" in headers or encoding_of(headers) != JSON:
+            access = self._door.known(credentials)
+            if access is None or b"idempotency-key" in headers or encoding_of(headers) != JSON:
                 return False
             if len(whole.content) > self._services.settings.max_body:
                 return False
             event = bodies.event_of_json(
-                whole.path, whole.content, _moment(headers), way.tape, self._services.settings
+                whole.path, whole.content, _moment(headers), access.tape, self._services.settings
             )
-            submission = self._submission([event], way)
+            submission = self._submission([event], access)
             settle = partial(self._settle, whole, started, credentials)
             try:
                 is_vital = submission.events[0].kind.is_vital
-                self._services.quotas.push(way, len(whole.content), is_vital=is_vital)
+                self._services.quotas.push(access, len(whole.content), is_vital=is_vital)
             except QuotaExceeded as refusal:
                 # Not the long way round: whoever is told to wait must cost less than others.
                 asyncio.get_running_loop().call_soon(settle, refusal)
@@ -143,10 +143,10 @@ class EventsApi:
         headers: dict[bytes, bytes] = dict(scope["headers"])
         credentials = self._door.credentials(headers)
         address = scope["client"][0] if scope["client"] else ""
-        way = self._door.known(credentials) or await self._door.way(credentials, address)
+        access = self._door.known(credentials) or await self._door.access(credentials, address)
         take = self._take_staged if scope["path"] in STAGED else self._take_one
         try:
-            await take(scope, headers, receive, _moment(headers), way)
+            await take(scope, headers, receive, _moment(headers), access)
         except _REMEMBERED_WRONGLY as refusal:
             raise await self._asked_anew(refusal, credentials, address) from None
 
@@ -160,7 +160,7 @@ class EventsApi:
                 await self._services.store.write(permissions.note_refused, credentials[0].decode())
             return refusal
         try:
-            await self._door.way(credentials, address)
+            await self._door.access(credentials, address)
         except Exception as error:  # noqa: BLE001 - what it says is the answer
             return error
         return refusal
@@ -171,22 +171,22 @@ class EventsApi:
         headers: Mapping[bytes, bytes],
         receive: Receive,
         moment: Moment,
-        way: Way,
+        access: WriteAccess,
     ) -> None:
         settings, path = self._services.settings, scope["path"]
         content = await bodies.read_content(receive, settings.max_body, settings.body_seconds)
         if encoding_of(headers) == JSON:
-            event = bodies.event_of_json(path, content, moment, way.tape, settings)
+            event = bodies.event_of_json(path, content, moment, access.tape, settings)
         else:
             values, lenient = await bodies.decoded(content, headers, settings)
-            event = bodies.event(path, values, moment, way.tape, settings, lenient=lenient)
-        submission = self._submission([event], way)
+            event = bodies.event(path, values, moment, access.tape, settings, lenient=lenient)
+        submission = self._submission([event], access)
         is_vital = submission.events[0].kind.is_vital
-        self._services.quotas.push(way, len(content), is_vital=is_vital)
+        self._services.quotas.push(access, len(content), is_vital=is_vital)
         if b"idempotency-key" in headers:
             said = event.kind.name.encode() + event.body
-            request = _request_key(headers, path, way, said, self._services.seal)
-            await self._store_once(request, way, submission)
+            request = _request_key(headers, path, access, said, self._services.cipher)
+            await self._store_once(request, access, submission)
         else:
             await self._services.inbox.store(submission)
 
@@ -196,17 +196,17 @@ class EventsApi:
         headers: Mapping[bytes, bytes],
         receive: Receive,
         moment: Moment,
-        way: Way,
+        access: WriteAccess,
     ) -> None:
         """A backtest's result, or a batch, which may hold some: their pieces are stored first."""
-        stage = self._services.staging.begin(way.tape, owner=way.key_id)
+        stage = self._services.staging.begin(access.tape, owner=access.key_id)
         try:
             if scope["path"] == BATCH:
-                await self._take_batch(Request(scope, receive), headers, moment, way, stage)
+                await self._take_batch(Request(scope, receive), headers, moment, access, stage)
             else:
-                header = await self._result(scope, headers, receive, stage, way)
-                event = bodies.result_event(header, stage.newest, moment, way.tape)
-                await self._store_staged(RESULT, headers, event.body, [event], way, stage)
+                header = await self._result(scope, headers, receive, stage, access)
+                event = bodies.result_event(header, stage.newest, moment, access.tape)
+                await self._store_staged(RESULT, headers, event.body, [event], access, stage)
         finally:
             await stage.discard()
 
@@ -215,21 +215,21 @@ class EventsApi:
         request: Request,
         headers: Mapping[bytes, bytes],
         moment: Moment,
-        way: Way,
+        access: WriteAccess,
         stage: Stage,
     ) -> None:
         settings, name = self._services.settings, batches.file_name(headers)
-        with stage.staging.rooms.room(way.key_id) as room:
+        with stage.staging.rooms.room(access.key_id) as room:
             async with in_time(settings.body_seconds):
                 content = await spooling.gather(request, settings.max_large_body, room, name)
-            is_counted = self._count_batch(way, content)  # before anybody takes it apart
+            is_counted = self._count_batch(access, content)  # before anybody takes it apart
             # Taken apart it needs memory again, several times its size.
             async with self._services.unfolding.turn(len(content)):
                 events = await batches.read(content, headers, moment, stage, room)
                 if not is_counted:
                     is_vital = any(event.kind.is_vital for event in events)
-                    self._services.quotas.push(way, len(content), is_vital=is_vital)
-                await self._store_staged(BATCH, headers, content, events, way, stage)
+                    self._services.quotas.push(access, len(content), is_vital=is_vital)
+                await self._store_staged(BATCH, headers, content, events, access, stage)
 
     async def _store_staged(
         self,
@@ -237,17 +237,17 @@ class EventsApi:
         headers: Mapping[bytes, bytes],
         said: bytes | Content,
         events: list[Event],
-        way: Way,
+        access: WriteAccess,
         stage: Stage,
     ) -> None:
-        submission = self._submission(events, way, batch=path == BATCH)
+        submission = self._submission(events, access, batch=path == BATCH)
         if b"idempotency-key" in headers:
-            request = _request_key(headers, path, way, said, self._services.seal)
-            if await self._store_once(request, way, submission):
+            request = _request_key(headers, path, access, said, self._services.cipher)
+            if await self._store_once(request, access, submission):
                 stage.keep()
         elif not events:
             check = self._services.inbox.appender.check
-            await self._services.store.write(check, way.key_id, way.tape)
+            await self._services.store.write(check, access.key_id, access.tape)
         else:
             await self._services.inbox.store(submission)
             stage.keep()
@@ -258,47 +258,51 @@ class EventsApi:
         headers: Mapping[bytes, bytes],
         receive: Receive,
         stage: Stage,
-        way: Way,
+        access: WriteAccess,
     ) -> dict[str, Any]:
         """Counted before its first byte is read, if its length is known, and after its last."""
         quotas, length = self._services.quotas, headers.get(b"content-length", b"")
         known = int(length) if length.isdigit() and len(length) < 15 else 0
-        quotas.push(way, known)
+        quotas.push(access, known)
         counted = bodies.Counted(receive)
         header = await results.take(scope, headers, counted, stage)
         if counted.size > known:
-            quotas.push(way, counted.size - known)
+            quotas.push(access, counted.size - known)
         return header
 
-    def _count_batch(self, way: Way, content: Content) -> bool:
+    def _count_batch(self, access: WriteAccess, content: Content) -> bool:
         """False for one that is over the quota, and may carry an order all the same."""
         try:
-            self._services.quotas.push(way, len(content))
+            self._services.quotas.push(access, len(content))
         except (QuotaExceeded, TooLarge):
             if batches.is_surely_not_vital(content):
                 raise
             return False
         return True
 
-    def _submission(self, events: list[Event], way: Way, *, batch: bool = False) -> Submission:
-        if way.backtest_id is not None:
+    def _submission(
+        self, events: list[Event], access: WriteAccess, *, batch: bool = False
+    ) -> Submission:
+        if access.backtest_id is not None:
             longest = self._services.settings.max_line
             for index, event in enumerate(events):
                 try:
-                    events[index] = kept_apart(event, way.backtest_id, longest)
+                    events[index] = kept_apart(event, access.backtest_id, longest)
                 except BacktestKey as refusal:
                     where = f"Item {index}: " if batch else ""
                     raise BacktestKey(where + refusal.message, field=refusal.field) from None
-        return Submission(events, way.key_id)
+        return Submission(events, access.key_id)
 
-    async def _store_once(self, request: RequestKey, way: Way, submission: Submission) -> bool:
+    async def _store_once(
+        self, request: RequestKey, access: WriteAccess, submission: Submission
+    ) -> bool:
         """By itself, in one transaction with the memory of the key; whether it was the first."""
         services, watched = self._services, list[Appended]()
 
         def job(connection: Connection) -> bool:
             watched.clear()
             # Before the memory: whose key or model is gone has no business with old answers.
-            services.inbox.appender.check(connection, way.key_id, way.tape)
+            services.inbox.appender.check(connection, access.key_id, access.tape)
             was_first = False
 
             def act() -> bytes:
@@ -349,7 +353,11 @@ def _failed(error: BaseException, path: str) -> Response:
 
 
 def _request_key(
-    headers: Mapping[bytes, bytes], path: str, way: Way, content: bytes | Content, seal: Seal
+    headers: Mapping[bytes, bytes],
+    path: str,
+    access: WriteAccess,
+    content: bytes | Content,
+    cipher: Cipher,
 ) -> RequestKey:
     key = checked_key(headers[b"idempotency-key"].decode("latin-1"))
-    return RequestKey(scope_of(way.tape), path, key, content, seal)
+    return RequestKey(scope_of(access.tape), path, key, content, cipher)

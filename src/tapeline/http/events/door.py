@@ -11,7 +11,7 @@ from tapeline.accounts import guesses, limits
 from tapeline.errors import Unidentified, WrongKey
 from tapeline.http.core.services import Services
 from tapeline.tape import tapes
-from tapeline.tape.tapes import Way
+from tapeline.tape.tapes import WriteAccess
 
 REMEMBERED = 100_000
 
@@ -21,8 +21,8 @@ Credentials = tuple[bytes, bytes, bytes]
 class Door:
     def __init__(self, services: Services) -> None:
         self._services = services
-        self._known: dict[Credentials, Way] = {}
-        self._asking: dict[tuple[Credentials, str], asyncio.Task[Way]] = {}
+        self._known: dict[Credentials, WriteAccess] = {}
+        self._asking: dict[tuple[Credentials, str], asyncio.Task[WriteAccess]] = {}
 
     def credentials(self, headers: Mapping[bytes, bytes]) -> Credentials:
         key = headers.get(b"api_key") or headers.get(b"api-key")
@@ -35,10 +35,10 @@ class Door:
                 raise Unidentified(f"The header `{name}` is missing.", field=name)
         raise AssertionError("one of the three is missing")
 
-    def known(self, credentials: Credentials) -> Way | None:
+    def known(self, credentials: Credentials) -> WriteAccess | None:
         return self._known.get(credentials)
 
-    async def way(self, credentials: Credentials, address: str) -> Way:
+    async def access(self, credentials: Credentials, address: str) -> WriteAccess:
         known = self._known.get(credentials)
         if known is not None:
             return known
@@ -46,7 +46,7 @@ class Door:
         # asked first may go away while the others still wait.
         return await asyncio.shield(self._question(credentials, address))
 
-    def _question(self, credentials: Credentials, address: str) -> "asyncio.Task[Way]":
+    def _question(self, credentials: Credentials, address: str) -> "asyncio.Task[WriteAccess]":
         who = (credentials, address)
         if who not in self._asking:
             task = asyncio.get_running_loop().create_task(self._ask(credentials, address))
@@ -57,17 +57,17 @@ class Door:
     def forget(self, credentials: Credentials) -> None:
         self._known.pop(credentials, None)
 
-    async def _ask(self, credentials: Credentials, address: str) -> Way:
+    async def _ask(self, credentials: Credentials, address: str) -> WriteAccess:
         key, secret, model = (value.decode("utf-8", "replace") for value in credentials)
         store = self._services.store
         counted = [guesses.at_key(self._services.settings, address, key)]
         await store.read(limits.refuse_if_over, counted)
         try:
-            way = await store.write(tapes.way_of_key, key, secret, model, address)
+            access = await store.write(tapes.access_of_key, key, secret, model, address)
         except WrongKey:
             await store.write(limits.count, counted)
             raise
         if len(self._known) >= REMEMBERED:
             self._known.clear()
-        self._known[credentials] = way
-        return way
+        self._known[credentials] = access
+        return access

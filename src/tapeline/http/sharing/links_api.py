@@ -15,7 +15,7 @@ from tapeline.http.core.endpoint import BodyCall, Call
 from tapeline.http.core.fields import Password
 from tapeline.http.sharing import public_api
 from tapeline.sharing.exhibits.answers import Exported
-from tapeline.sharing.exhibits.exhibit import Stretch
+from tapeline.sharing.exhibits.exhibit import ChartRange
 from tapeline.sharing.links import links
 from tapeline.sharing.links.choices import Base, Choices, Hours
 from tapeline.sharing.links.links import LONGEST_TITLE, Share
@@ -154,7 +154,7 @@ async def preview_share(call: BodyCall[DraftedShare]) -> Annotated[Response, Giv
             choices=body.choices,
         )
 
-    return await public_api.answered(call, draft, lambda exhibit: exhibit.everything(Stretch()))
+    return await public_api.answered(call, draft, lambda exhibit: exhibit.everything(ChartRange()))
 
 
 def _future(moment: float | None) -> float | None:

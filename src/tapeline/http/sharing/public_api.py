@@ -34,7 +34,7 @@ from tapeline.sharing.exhibits.answers import (
     SharedTrades,
     SharedTrips,
 )
-from tapeline.sharing.exhibits.exhibit import Exhibit, Means
+from tapeline.sharing.exhibits.exhibit import Exhibit, ExhibitContext
 from tapeline.sharing.links import links, passes, visits
 from tapeline.sharing.links.links import Share
 from tapeline.tape import tapes
@@ -45,7 +45,7 @@ COOKIE = "tapeline_share_"
 Moment = Annotated[float, msgspec.Meta(ge=-1e15, le=1e15)]
 
 
-class Stretch(msgspec.Struct, rename={"start": "from", "end": "to"}):
+class CurveQuery(msgspec.Struct, rename={"start": "from", "end": "to"}):
     """How much of a curve, and in how many points."""
 
     points: Annotated[int, msgspec.Meta(ge=2, le=5000)] = 1000
@@ -54,8 +54,8 @@ class Stretch(msgspec.Struct, rename={"start": "from", "end": "to"}):
     end: Moment | None = None
 
     @property
-    def asked(self) -> exhibits.Stretch:
-        return exhibits.Stretch(self.points, self.start, self.end)
+    def asked(self) -> exhibits.ChartRange:
+        return exhibits.ChartRange(self.points, self.start, self.end)
 
 
 class SharePassword(msgspec.Struct):
@@ -72,9 +72,9 @@ Show = Callable[[Exhibit], Any]
 Find = Callable[[Connection], Share]
 
 
-def means(services: Services) -> Means:
-    return Means(
-        services.seal,
+def means(services: Services) -> ExhibitContext:
+    return ExhibitContext(
+        services.cipher,
         services.inbox.appender.signer.key_id,
         float(services.settings.late_seconds),
         services.replays,
@@ -89,7 +89,7 @@ def found_by(request: Request, services: Services) -> Find:
     def find(connection: Connection) -> Share:
         share = links.by_token(connection, token)
         given = request.headers.get("share-pass") or request.cookies.get(COOKIE + share.id, "")
-        if not passes.is_valid(services.seal, share, given):
+        if not passes.is_valid(services.cipher, share, given):
             raise SharePasswordNeeded
         return share
 
@@ -133,7 +133,7 @@ async def catch_up(services: Services, share: Share) -> None:
 
 async def note_view(services: Services, request: Request, share: Share) -> None:
     agent = request.headers.get("user-agent", "")
-    who = visits.visitor(services.seal, share, address_of(request), agent)
+    who = visits.visitor(services.cipher, share, address_of(request), agent)
     if not await services.store.read(visits.is_counted, share, who):
         with suppress(Unavailable):  # it can be shown all the same
             await services.store.write(visits.count, share, who)
@@ -154,7 +154,7 @@ async def check_password(
         if not right:
             raise WrongSharePassword
         await services.store.write(guesses.was_right, guess)
-    return share, *passes.issue(services.seal, share)
+    return share, *passes.issue(services.cipher, share)
 
 
 C = TypeVar("C", bound=Call)

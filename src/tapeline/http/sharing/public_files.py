@@ -13,8 +13,7 @@ from tapeline.http.core.endpoint import Call
 from tapeline.http.core.services import Services
 from tapeline.http.sharing import public_api
 from tapeline.sharing.exhibits import record
-from tapeline.sharing.exhibits.exhibit import Exhibit
-from tapeline.sharing.exhibits.exhibit import Stretch as Stretched
+from tapeline.sharing.exhibits.exhibit import ChartRange, Exhibit
 from tapeline.sharing.links.choices import Choices
 from tapeline.tape import tapes
 from tapeline.tape.backtest_results import result_pieces
@@ -58,7 +57,7 @@ async def shared_curve_csv(call: Call) -> Csv:
     """The curve as CSV, in its unit, at most 5,000 points."""
 
     def rows(exhibit: Exhibit) -> Sequence[Any]:
-        return exhibit.curve(Stretched(5_000)).items
+        return exhibit.curve(ChartRange(5_000)).items
 
     find = public_api.found_by(call.request, call.services)
     items = await public_api.shown(call, find, rows)
@@ -119,7 +118,7 @@ async def _lines(
     while seq < last:
         until = min(seq + PORTION, last)
         await store.read(tapes.of_model, found.model_id)  # of one that was deleted not all is left
-        records = await store.read(channels.stretch, found.tape, seq, until)
+        records = await store.read(channels.between, found.tape, seq, until)
         signed = await store.read(record.daily_checkpoints, found.tape, seq, until, last)
         by_seq = {one.seq: one for one in signed}
         for one in records:

@@ -89,7 +89,7 @@ def _portion(
         return after, b""
     pieces: list[bytes] = []
     for record in channels.whole(connection, exhibit.found.tape, after=after, until=until):
-        late_after = exhibit.means.late_after
+        late_after = exhibit.context.late_after
         change = redaction.change(record, late_after, exhibit.choices, exhibit.names)
         if change is not None:
             said = msgspec.json.encode(change[1])

@@ -20,7 +20,7 @@ from tapeline.tape.backtest_results import series
 from tapeline.tape.reading import backtests
 
 
-class Stretch(msgspec.Struct, rename={"start": "from", "end": "to"}):
+class SeriesQuery(msgspec.Struct, rename={"start": "from", "end": "to"}):
     """How much of a series, and in how many points."""
 
     points: Annotated[int, msgspec.Meta(ge=2, le=5000)] = 1000
@@ -29,7 +29,7 @@ class Stretch(msgspec.Struct, rename={"start": "from", "end": "to"}):
     end: float | None = None
 
 
-class ComparedPage(Stretch):
+class ComparedPage(SeriesQuery):
     ids: str = ""
     """Up to eight backtests, with commas between them; the newest results if there are none."""
     align: str = "time"
@@ -179,11 +179,11 @@ def compare_backtests(connection: Connection, call: QueryCall[ComparedPage]) -> 
 
 
 def _points(
-    connection: Connection, upload: str, name: str, page: Stretch
+    connection: Connection, upload: str, name: str, page: SeriesQuery
 ) -> tuple[list[series.Point], int]:
     from tapeline.results.charts import pyramid
 
-    times, values = pyramid.stretch(
+    times, values = pyramid.within(
         connection, upload, name, points=page.points, start=page.start, end=page.end
     )
     levels = pyramid.index(connection, upload, name)

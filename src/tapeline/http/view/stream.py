@@ -154,7 +154,7 @@ async def _missed(call: Call, after: int) -> AsyncIterator[list[StoredEvent]]:
 
 def _all(connection: Connection, call: Call, after: int, until: int) -> list[StoredEvent]:
     """Of a model that was deleted meanwhile not all is left."""
-    return channels.stretch(connection, reading(connection, call).tape, after, until)
+    return channels.between(connection, reading(connection, call).tape, after, until)
 
 
 def _portion(connection: Connection, tape: int, after: int, until: int) -> list[StoredEvent]:

@@ -90,7 +90,7 @@ def _compared(
     if not len(axis):
         return item
     moments = axis + report.basis.first if align == "start" else axis
-    times, values = pyramid.stretch(
+    times, values = pyramid.within(
         connection,
         row.upload,
         "equity",

@@ -146,7 +146,7 @@ def _charts(
     connection: Connection, upload: str, report: Report, equity: tuple[Any, Any] | None
 ) -> dict[str, str]:
     def of(name: str) -> tuple[Any, Any]:
-        times, values = pyramid.stretch(connection, upload, name, points=DETAIL)
+        times, values = pyramid.within(connection, upload, name, points=DETAIL)
         if name == "equity" and equity is not None:
             times, values = equity
         from tapeline.tape.backtest_results.series import thinned  # noqa: PLC0415 - beside its only use

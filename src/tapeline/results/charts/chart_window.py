@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import Connection, func, select, tuple_
 
-from tapeline.results.charts.curve import BEGINNING, STRETCH
+from tapeline.results.charts.curve import BEGINNING, SEGMENT
 from tapeline.store.tables.ledger import curves, sketches
 from tapeline.tape.backtest_results.series import Point, sampled
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     Numbers = NDArray[np.float64]
 
-# Entries per wanted point, and stretches, that are read one by one; of more, the sketches have
+# Entries per wanted point, and segments, that are read one by one; of more, the sketches have
 # points enough.
 CLOSELY = 16
 EVERY = 2**60
@@ -92,7 +92,7 @@ def _line(
     rows = connection.execute(select(*columns).where(*here).order_by(*in_order)).all()
     if not rows:
         return None
-    if sum(row.entries for row in rows) <= CLOSELY * max(points, STRETCH):
+    if sum(row.entries for row in rows) <= CLOSELY * max(points, SEGMENT):
         times, gains = _closely(connection, tape, currency, rows)
         return times, before + np.cumsum(gains)
     bases = before + np.cumsum([0.0, *(row.total for row in rows[:-1])])
@@ -103,7 +103,7 @@ def _line(
 def _closely(
     connection: Connection, tape: int, currency: str, rows: Sequence[Any]
 ) -> "tuple[Numbers, Numbers]":
-    """Every entry of some stretches: its time and what it gained."""
+    """Every entry of some segments: its time and what it gained."""
     import numpy as np  # noqa: PLC0415
 
     start = tuple_(curves.c.time, curves.c.tie)

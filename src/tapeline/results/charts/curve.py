@@ -1,7 +1,7 @@
 """Profit and loss over time, one curve per currency: what every entry gained, in its place.
 
-A curve is kept in stretches of about a thousand entries. Whoever changes one entry rewrites one
-stretch; whoever looks at a million reads a sketch of each stretch instead of all of its points.
+A curve is kept in segments of about a thousand entries. Whoever changes one entry rewrites one
+segment; whoever looks at a million reads a sketch of each segment instead of all of its points.
 """
 
 import math
@@ -16,9 +16,9 @@ from sqlalchemy import Connection, select, tuple_
 
 from tapeline.store.tables.ledger import curves
 
-STRETCH = 1_024  # entries; twice as many are parted
+SEGMENT = 1_024  # entries; twice as many are parted
 DETAIL = 64  # entries of which a sketch keeps the lowest and the highest
-BEGINNING = (-1e308, 0)  # where the first stretch starts, whatever comes before its first entry
+BEGINNING = (-1e308, 0)  # where the first segment starts, whatever comes before its first entry
 MOST = 1e300  # what is more than this could not be added up
 
 Key = tuple[float, int]
@@ -32,7 +32,7 @@ class Change(NamedTuple):
     gain: float | None
 
 
-class Stretch(msgspec.Struct):
+class Segment(msgspec.Struct):
     start: Key
     keys: list[Key]
     books: list[int]
@@ -72,14 +72,14 @@ class Stretch(msgspec.Struct):
         self.gains.insert(at, gain)
         return True
 
-    def parts(self) -> list["Stretch"]:
+    def parts(self) -> list["Segment"]:
         """Itself, or several when it has grown too long."""
-        if len(self.keys) < 2 * STRETCH:
+        if len(self.keys) < 2 * SEGMENT:
             return [self]
-        cuts = range(0, len(self.keys) - STRETCH + 1, STRETCH)
+        cuts = range(0, len(self.keys) - SEGMENT + 1, SEGMENT)
         ends = [*cuts[1:], len(self.keys)]
         return [
-            Stretch(
+            Segment(
                 self.start if begin == 0 else self.keys[begin],
                 self.keys[begin:end],
                 self.books[begin:end],
@@ -104,26 +104,26 @@ def rewriting(
     waiting = sorted(changes, key=lambda one: one.key)
     at = 0
     while at < len(waiting):
-        stretch, end = _holding(connection, tape, currency, waiting[at].key)
-        there, changed = bool(stretch.keys), False
+        segment, end = _holding(connection, tape, currency, waiting[at].key)
+        there, changed = bool(segment.keys), False
         while at < len(waiting) and (end is None or waiting[at].key < end):
-            changed = stretch.change(waiting[at]) or changed
+            changed = segment.change(waiting[at]) or changed
             at += 1
         if not changed:
             continue
-        if stretch.keys:
-            parts = stretch.parts()
+        if segment.keys:
+            parts = segment.parts()
             found.rows.extend(part.row(tape, currency) for part in parts)
             found.sketches.extend(part.sketch(tape, currency) for part in parts)
         elif there:
-            found.gone.append((tape, currency, *stretch.start))
+            found.gone.append((tape, currency, *segment.start))
     return found
 
 
 def _holding(
     connection: Connection, tape: int, currency: str, key: Key
-) -> tuple[Stretch, Key | None]:
-    """The stretch in which a key belongs, and where the next one begins."""
+) -> tuple[Segment, Key | None]:
+    """The segment in which a key belongs, and where the next one begins."""
     here = [curves.c.tape == tape, curves.c.currency == currency]
     start = tuple_(curves.c.time, curves.c.tie)
     row = connection.execute(
@@ -140,18 +140,18 @@ def _holding(
     ).first()
     end = None if following is None else (following.time, following.tie)
     if row is None:
-        return Stretch(BEGINNING, [], [], []), end
-    found = _stretch((row.time, row.tie), row.content)
-    if end is None and len(found.keys) >= STRETCH and key > found.keys[-1]:
-        return Stretch(key, [], [], []), None  # in order: a full stretch is left alone for ever
+        return Segment(BEGINNING, [], [], []), end
+    found = _segment((row.time, row.tie), row.content)
+    if end is None and len(found.keys) >= SEGMENT and key > found.keys[-1]:
+        return Segment(key, [], [], []), None  # in order: a full segment is left alone for ever
     return found, end
 
 
-def _stretch(start: Key, content: bytes) -> Stretch:
+def _segment(start: Key, content: bytes) -> Segment:
     numbers = array("d", content)
     count = len(numbers) // 4
     times, ties = numbers[:count], numbers[count : 2 * count]
-    return Stretch(
+    return Segment(
         start,
         [(time, int(tie)) for time, tie in zip(times, ties, strict=True)],
         [int(book) for book in numbers[2 * count : 3 * count]],
@@ -159,9 +159,9 @@ def _stretch(start: Key, content: bytes) -> Stretch:
     )
 
 
-def _sketch(stretch: Stretch) -> bytes:
+def _sketch(segment: Segment) -> bytes:
     """The lowest and highest points and the last, each a time and a value from a start at zero."""
-    points = _at_their_times(zip(stretch.keys, accumulate(stretch.gains), strict=True))
+    points = _at_their_times(zip(segment.keys, accumulate(segment.gains), strict=True))
     kept: list[tuple[float, float]] = []
     for begin in range(0, len(points), DETAIL):
         some = points[begin : begin + DETAIL]

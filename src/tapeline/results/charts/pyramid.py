@@ -46,7 +46,7 @@ def build(name: str, times: Floats, values: Floats) -> Iterator[Row]:
     yield Row(name, INDEX, 0, msgspec.json.encode(levels))
 
 
-def stretch(
+def within(
     connection: Connection,
     upload: str,
     name: str,

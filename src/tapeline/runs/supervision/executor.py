@@ -28,7 +28,7 @@ from tapeline.runs.supervision import desired, launching, supervisor
 from tapeline.runs.supervision.collector import Collector
 from tapeline.runs.supervision.install_progress import Telling
 from tapeline.runs.supervision.supervisor import Action, Seen, View
-from tapeline.store.encryption import Seal
+from tapeline.store.encryption import Cipher
 from tapeline.store.store import Store
 
 log = Log(__name__)
@@ -60,7 +60,7 @@ class Keeper:
         store: Store,
         engine: Engine,
         collector: Collector,
-        seal: Seal,
+        cipher: Cipher,
         background: Background,
         *,
         slots: int,
@@ -69,7 +69,7 @@ class Keeper:
         self._store = store
         self._engine = engine
         self._collector = collector
-        self._seal = seal
+        self._cipher = cipher
         self._slots = slots
         self._grace = grace
         self._read_all_at = -READ_ALL_EVERY
@@ -298,7 +298,7 @@ class Keeper:
     async def _start(self, run: Run) -> None:
         job, now = self._jobs[run.id], time.time()
         raised = await self._store.write(
-            launching.raise_fence, self._seal, job, self._engine.host, self._engine.confinement
+            launching.raise_fence, self._cipher, job, self._engine.host, self._engine.confinement
         )
         if raised is None:
             return

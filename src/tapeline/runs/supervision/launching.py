@@ -8,7 +8,7 @@ from tapeline.models import secrets, versions
 from tapeline.models.versions import Version
 from tapeline.runs.engines.engine import Given, Job
 from tapeline.runs.run import DEPLOYED, Run, find
-from tapeline.store.encryption import Seal
+from tapeline.store.encryption import Cipher
 from tapeline.store.rows import record
 from tapeline.store.tables.core import models
 from tapeline.store.tables.runs import runs
@@ -50,7 +50,7 @@ def remember_lock(connection: Connection, version: Version, lock: str) -> None:
 
 
 def raise_fence(
-    connection: Connection, seal: Seal, job: Job, host: str, confinement: str
+    connection: Connection, cipher: Cipher, job: Job, host: str, confinement: str
 ) -> tuple[Run, Given] | None:
     """None when somebody changed their mind, or another instance is not known to be gone.
 
@@ -75,7 +75,7 @@ def raise_fence(
     if row is None:
         return None
     key_id, key_pass = keys.generate_for_run(connection, job.project_id, run.id, fence)
-    found = secrets.of_model(connection, seal, run.model_id)
+    found = secrets.of_model(connection, cipher, run.model_id)
     return record(Run, row), Given(key_id, key_pass, found)
 
 

@@ -24,7 +24,7 @@ from tapeline.sharing.exhibits.answers import (
     SharedTrials,
     SharedTrips,
 )
-from tapeline.sharing.exhibits.exhibit import Exhibit, Stretch
+from tapeline.sharing.exhibits.exhibit import ChartRange, Exhibit
 from tapeline.sharing.links.pseudonyms import Names
 from tapeline.store.tables.results import trials
 from tapeline.store.tables.tape import backtests as table
@@ -67,13 +67,13 @@ class BacktestExhibit(Exhibit):
             traded = (one.symbol for one in read_trades(contents))
             return list(dict.fromkeys([*said, *traded]))
 
-        found = self.means.kept.get(("symbols", self.upload), find)
+        found = self.context.kept.get(("symbols", self.upload), find)
         assert isinstance(found, list)
         return found
 
     @cached_property
     def names(self) -> Names:
-        return Names(self.means.seal, self.share, self.symbols)
+        return Names(self.context.cipher, self.share, self.symbols)
 
     @property
     def currency(self) -> str:
@@ -121,19 +121,19 @@ class BacktestExhibit(Exhibit):
         others = [(row.sharpe, row.periods_per_year) for row in rows if row.sharpe is not None]
         return deflated.deflate(self.report.trial, others, len(rows))
 
-    def curve(self, stretch: Stretch) -> SharedCurve:
-        times, values = self._series("equity", stretch)
+    def curve(self, wanted: ChartRange) -> SharedCurve:
+        times, values = self._series("equity", wanted)
         first = self.report.basis.first_value
         line = curves.backtest_line(times, values, first, self.choices)
-        items, _ = curves.points(line, None, None, stretch.points)
+        items, _ = curves.points(line, None, None, wanted.points)
         levels = pyramid.index(self.connection, self.upload, "equity")
         total = levels[0].count if levels else 0
         return SharedCurve(unit=line.unit, items=items, total=total, marks=[])
 
-    def drawdown(self, stretch: Stretch) -> SharedDrawdown:
+    def drawdown(self, wanted: ChartRange) -> SharedDrawdown:
         report = self.report
-        line = curves.Line("percent", *self._series("drawdown", stretch))
-        items, _ = curves.points(line, None, None, stretch.points)
+        line = curves.Line("percent", *self._series("drawdown", wanted))
+        items, _ = curves.points(line, None, None, wanted.points)
         return SharedDrawdown(
             unit="percent",
             items=items,
@@ -166,7 +166,7 @@ class BacktestExhibit(Exhibit):
 
     def tear_sheet(self) -> dict[str, Any]:
         """What the template of tear sheets shows, of what this link leaves."""
-        times, values = self._series("equity", Stretch(points=tear_sheet.DETAIL))
+        times, values = self._series("equity", ChartRange(points=tear_sheet.DETAIL))
         first = self.report.basis.first_value
         line = curves.backtest_line(times, values, first, self.choices)
         return tear_sheet.facts(
@@ -231,15 +231,15 @@ class BacktestExhibit(Exhibit):
     def log_channel(self) -> int:
         return kinds.CHANNELS_OF_BACKTESTS + int(self.row.no)
 
-    def _series(self, name: str, stretch: Stretch) -> tuple[Any, Any]:
+    def _series(self, name: str, wanted: ChartRange) -> tuple[Any, Any]:
         _ = self.report
-        return pyramid.stretch(
+        return pyramid.within(
             self.connection,
             self.upload,
             name,
-            points=stretch.points,
-            start=stretch.start,
-            end=stretch.end,
+            points=wanted.points,
+            start=wanted.start,
+            end=wanted.end,
         )
 
 

@@ -27,7 +27,7 @@ from tapeline.sharing.exhibits.answers import (
 from tapeline.sharing.exhibits.replay import Replays
 from tapeline.sharing.links import delay
 from tapeline.sharing.links.links import Share
-from tapeline.store.encryption import Seal
+from tapeline.store.encryption import Cipher
 from tapeline.store.tables.tape import checkpoints
 from tapeline.tape import tapes
 from tapeline.tape.reading import channels
@@ -37,7 +37,7 @@ PREVIEWED = 100  # trades, round trips and lines in one object
 DETAIL = 1_000
 
 
-class Stretch(NamedTuple):
+class ChartRange(NamedTuple):
     """Which part of a curve, and in how many points."""
 
     points: int = DETAIL
@@ -65,10 +65,10 @@ class Kept:
         return made
 
 
-class Means(NamedTuple):
+class ExhibitContext(NamedTuple):
     """What exhibits need of the service."""
 
-    seal: Seal
+    cipher: Cipher
     key_id: str
     """Of the key that signs checkpoints."""
     late_after: float
@@ -77,11 +77,11 @@ class Means(NamedTuple):
 
 
 class Exhibit(ABC):
-    def __init__(self, connection: Connection, share: Share, means: Means) -> None:
+    def __init__(self, connection: Connection, share: Share, context: ExhibitContext) -> None:
         self.connection = connection
         self.share = share
         self.choices = share.choices
-        self.means = means
+        self.context = context
         self.found = tapes.of_model(connection, share.model_id)
         self.cut = delay.cut(connection, self.found, share.choices)
 
@@ -95,10 +95,10 @@ class Exhibit(ABC):
     def head(self) -> SharedHead: ...
 
     @abstractmethod
-    def curve(self, stretch: Stretch) -> SharedCurve: ...
+    def curve(self, wanted: ChartRange) -> SharedCurve: ...
 
     @abstractmethod
-    def drawdown(self, stretch: Stretch) -> SharedDrawdown: ...
+    def drawdown(self, wanted: ChartRange) -> SharedDrawdown: ...
 
     @abstractmethod
     def periods(self) -> SharedPeriods: ...
@@ -134,7 +134,7 @@ class Exhibit(ABC):
         following = None if some.next is None else str(some.next)
         return SharedLines([redaction.line(record) for record in some.records], following)
 
-    def everything(self, stretch: Stretch, most: int = PREVIEWED) -> Exported:
+    def everything(self, wanted: ChartRange, most: int = PREVIEWED) -> Exported:
         def unless_hidden(make: Callable[[], object]) -> object:
             try:
                 return make()
@@ -143,8 +143,8 @@ class Exhibit(ABC):
 
         return Exported(
             shared=self.head,
-            curve=self.curve(stretch),
-            drawdown=self.drawdown(stretch),
+            curve=self.curve(wanted),
+            drawdown=self.drawdown(wanted),
             periods=self.periods(),
             metrics=self.metrics,
             trades=self.trades(None, most),
@@ -182,5 +182,5 @@ class Exhibit(ABC):
             sealed=row.seq or 0,
             first_signed_at=row.first,
             last_signed_at=row.last,
-            key_id=self.means.key_id,
+            key_id=self.context.key_id,
         )

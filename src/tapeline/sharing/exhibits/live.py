@@ -26,7 +26,7 @@ from tapeline.sharing.exhibits.answers import (
     SharedPositions,
     SharedTrades,
 )
-from tapeline.sharing.exhibits.exhibit import Exhibit, Stretch
+from tapeline.sharing.exhibits.exhibit import ChartRange, Exhibit
 from tapeline.sharing.exhibits.replay import Replay, totals
 from tapeline.sharing.links.pseudonyms import Names
 from tapeline.store.tables.tape import orders
@@ -57,7 +57,7 @@ class LiveExhibit(Exhibit):
         if self.cut.moment is None:
             return None
         hours = self.choices.delay_hours
-        return self.means.replays.at(self.connection, self.found.tape, hours, self.cut.seq)
+        return self.context.replays.at(self.connection, self.found.tape, hours, self.cut.seq)
 
     @cached_property
     def facts(self) -> Facts:
@@ -65,7 +65,7 @@ class LiveExhibit(Exhibit):
 
     @cached_property
     def names(self) -> Names:
-        return Names(self.means.seal, self.share, self.symbols, self.exchanges)
+        return Names(self.context.cipher, self.share, self.symbols, self.exchanges)
 
     @cached_property
     def symbols(self) -> list[str]:
@@ -113,21 +113,21 @@ class LiveExhibit(Exhibit):
             seals=self.seals(),
         )
 
-    def curve(self, stretch: Stretch) -> SharedCurve:
+    def curve(self, wanted: ChartRange) -> SharedCurve:
         line = curves.live_line(curves.live_account(self.facts.line, None), self.choices)
-        items, total = curves.points(line, stretch.start, stretch.end, stretch.points)
+        items, total = curves.points(line, wanted.start, wanted.end, wanted.points)
         marks = timeline.marks(
             self.connection,
             self.share.model_id,
-            Window(stretch.start, stretch.end),
+            Window(wanted.start, wanted.end),
             math.inf if self.cut.moment is None else self.cut.moment,
         )
         shown = [redaction.mark(one) for one in marks]
         return SharedCurve(unit=line.unit, items=items, total=total, marks=shown)
 
-    def drawdown(self, stretch: Stretch) -> SharedDrawdown:
+    def drawdown(self, wanted: ChartRange) -> SharedDrawdown:
         line, deepest, reason = curves.live_drawdown(self.account, self.choices)
-        items, _ = curves.points(line, stretch.start, stretch.end, stretch.points)
+        items, _ = curves.points(line, wanted.start, wanted.end, wanted.points)
         return SharedDrawdown(unit=line.unit, items=items, deepest=deepest, reason=reason)
 
     def periods(self) -> SharedPeriods:
@@ -146,13 +146,13 @@ class LiveExhibit(Exhibit):
             items, following = order_list.listed(
                 self.connection, self.found.tape, Filter(), before=before, limit=limit
             )
-            late_after = self.means.late_after
+            late_after = self.context.late_after
             items = order_fills.with_fills(self.connection, self.found.tape, items, late_after)
         else:
             items = [_item(self.replay, *one) for one in self.replay.orders_before(before, limit)]
             following = items[-1]["seq"] if len(items) == limit else None
         shown = [
-            redaction.order(one, one["fill"], self.means.late_after, self.choices, self.names)
+            redaction.order(one, one["fill"], self.context.late_after, self.choices, self.names)
             for one in items
         ]
         return SharedTrades(shown, None if following is None else str(following))
@@ -180,7 +180,7 @@ class LiveExhibit(Exhibit):
             connection, tape, self.share.model_id, window=Window(), points=2, currency=None
         )
         here = (orders.c.tape == tape, orders.c.seq.is_not(None))
-        behind = orders.c.received_at - orders.c.time > self.means.late_after
+        behind = orders.c.received_at - orders.c.time > self.context.late_after
         count = select(func.count()).select_from(orders).where(*here)
         return Facts(
             lifecycle=channels.state(connection, tape, "lifecycle") or {},
@@ -222,7 +222,7 @@ class LiveExhibit(Exhibit):
             line=summary.own_line(own) if own else _line(replay, currency),
             orders=len(replay.places),
             late=sum(
-                order_fills.late_by(_times(replay, order_id), self.means.late_after) is not None
+                order_fills.late_by(_times(replay, order_id), self.context.late_after) is not None
                 for _, order_id in replay.places
             ),
             custom=replay.metrics,

@@ -65,7 +65,7 @@ def end(connection: Connection, found: tapes.Reading, choices: Choices) -> int:
 def daily_checkpoints(
     connection: Connection, tape: int, after: int, until: int, last: int
 ) -> list[Checkpoint]:
-    """Of a stretch of a tape: the first of each day, and the one at the record's end."""
+    """Of a part of a tape: the first of each day, and the one at the record's end."""
     here = (checkpoints.c.tape == tape, checkpoints.c.seq > after, checkpoints.c.seq <= until)
     newest = select(func.max(checkpoints.c.seq)).where(
         checkpoints.c.tape == tape, checkpoints.c.seq <= last

@@ -3,16 +3,16 @@
 from collections.abc import Iterable
 
 from tapeline.sharing.links.links import Share
-from tapeline.store.encryption import Seal
+from tapeline.store.encryption import Cipher
 
 
 class Names:
     """Symbols and exchanges become S1, S2, … and E1, E2, … in the order they first appeared."""
 
     def __init__(
-        self, seal: Seal, share: Share, symbols: Iterable[str], exchanges: Iterable[str] = ()
+        self, cipher: Cipher, share: Share, symbols: Iterable[str], exchanges: Iterable[str] = ()
     ) -> None:
-        self._seal = seal
+        self._cipher = cipher
         self._share = share
         self._symbols = {name: f"S{n}" for n, name in enumerate(dict.fromkeys(symbols), 1)}
         self._exchanges = {name: f"E{n}" for n, name in enumerate(dict.fromkeys(exchanges), 1)}
@@ -36,4 +36,4 @@ class Names:
 
     def _mark(self, what: str, name: str) -> str:
         words = f"share name\n{self._share.id}\n{what}\n{name}"
-        return self._seal.marks(words.encode("utf-8", "surrogatepass"))[0]
+        return self._cipher.fingerprints(words.encode("utf-8", "surrogatepass"))[0]

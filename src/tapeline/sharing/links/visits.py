@@ -10,16 +10,16 @@ from sqlalchemy import Connection, delete, func, literal, select, update
 
 from tapeline.sharing.links.links import Share
 from tapeline.store import upsert
-from tapeline.store.encryption import Seal
+from tapeline.store.encryption import Cipher
 from tapeline.store.tables.shares import share_visits, shares
 
 DAY = 86_400
 MOST_A_DAY = 10_000  # visitors of one link that are counted
 
 
-def visitor(seal: Seal, share: Share, address: str, agent: str) -> str:
+def visitor(cipher: Cipher, share: Share, address: str, agent: str) -> str:
     words = f"share visit\n{share.id}\n{_today()}\n{address}\n{agent}"
-    return seal.marks(words.encode("utf-8", "surrogatepass"))[0][:32]
+    return cipher.fingerprints(words.encode("utf-8", "surrogatepass"))[0][:32]
 
 
 def is_counted(connection: Connection, share: Share, who: str) -> bool:

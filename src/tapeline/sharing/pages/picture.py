@@ -10,7 +10,7 @@ import math
 from PIL import Image, ImageDraw, ImageFont
 
 from tapeline.sharing.exhibits.answers import SharedCurve
-from tapeline.sharing.exhibits.exhibit import Exhibit, Stretch
+from tapeline.sharing.exhibits.exhibit import ChartRange, Exhibit
 
 WIDTH, HEIGHT = 1200, 630
 EDGE = 64
@@ -24,7 +24,7 @@ Font = ImageFont.FreeTypeFont | ImageFont.ImageFont
 
 
 def drawn(exhibit: Exhibit) -> bytes:
-    head, curve = exhibit.head, exhibit.curve(Stretch(points=WIDTH))
+    head, curve = exhibit.head, exhibit.curve(ChartRange(points=WIDTH))
     picture = Image.new("RGB", (WIDTH * SMOOTH, HEIGHT * SMOOTH), GROUND)
     _draw_curve(ImageDraw.Draw(picture), curve)
     picture = picture.resize((WIDTH, HEIGHT), Image.Resampling.LANCZOS)

@@ -15,7 +15,7 @@ from tapeline.sharing.exhibits.answers import (
     SharedYear,
     Unit,
 )
-from tapeline.sharing.exhibits.exhibit import Exhibit, Stretch
+from tapeline.sharing.exhibits.exhibit import ChartRange, Exhibit
 from tapeline.sharing.pages import chart
 
 DETAIL = 700  # points of a chart
@@ -44,7 +44,7 @@ class Moment(NamedTuple):
 
 
 def facts(exhibit: Exhibit) -> dict[str, Any]:
-    found = exhibit.everything(Stretch(points=DETAIL), ROWS)
+    found = exhibit.everything(ChartRange(points=DETAIL), ROWS)
     head, marks = found.shared, found.curve.marks
     is_live = head.kind == "live"
     curve = chart.draw(

@@ -20,7 +20,7 @@ from tapeline.store.backends import announcing
 from tapeline.store.tables.tape import checkpoints, pages
 from tapeline.tape.append import permissions
 from tapeline.tape.append.fold import Fold
-from tapeline.tape.append.permissions import Standing
+from tapeline.tape.append.permissions import WriteRight
 from tapeline.tape.append.quotas import tape_full
 from tapeline.tape.events.event import Event, Submission
 from tapeline.tape.events.kinds import ABOUT_ORDERS, PLAIN, Kind
@@ -76,17 +76,17 @@ class Appender:
         """Store the events of every submission that may store them; why not, for those not."""
         shares = [_by_tape(one.events) for one in submissions]
         heads = _locked_tapes(connection, {no for share in shares for no in share})
-        standings = permissions.of_keys(
+        rights = permissions.of_keys(
             connection, {one.key_id for one in submissions if one.key_id is not None}
         )
         refusals = [
-            _refusal(one.key_id, share, heads, standings) or self._over_quota(one, share, heads)
+            _refusal(one.key_id, share, heads, rights) or self._over_quota(one, share, heads)
             for one, share in zip(submissions, shares, strict=True)
         ]
         by_tape: dict[int, list[Event]] = defaultdict(list)
         for submission, share, refusal in zip(submissions, shares, refusals, strict=True):
             if refusal is None:
-                _note_run(submission, standings)
+                _note_run(submission, rights)
                 for no, events in share.items():
                     by_tape[no] += events
         extended = [self._extend(connection, heads[no], some) for no, some in by_tape.items()]
@@ -184,18 +184,18 @@ def _by_tape(events: list[Event]) -> dict[int, list[Event]]:
     return found
 
 
-def _note_run(submission: Submission, standings: dict[str, Standing]) -> None:
+def _note_run(submission: Submission, rights: dict[str, WriteRight]) -> None:
     """What comes with a run's own key is that run's."""
-    run_id = None if submission.key_id is None else standings[submission.key_id].run_id
+    run_id = None if submission.key_id is None else rights[submission.key_id].run_id
     if run_id is not None:
         for event in submission.events:
             event.run_id = run_id
 
 
 def _refusal(
-    key_id: str | None, tapes: Iterable[int], heads: dict[int, Head], standings: dict[str, Standing]
+    key_id: str | None, tapes: Iterable[int], heads: dict[int, Head], rights: dict[str, WriteRight]
 ) -> Problem | None:
-    known = None if key_id is None else standings.get(key_id)
+    known = None if key_id is None else rights.get(key_id)
     if key_id is not None and known is None:
         return WrongKey()
     for no in tapes:
@@ -205,7 +205,7 @@ def _refusal(
     return None
 
 
-def _on_tape(head: Head | None, known: Standing | None) -> Problem | None:
+def _on_tape(head: Head | None, known: WriteRight | None) -> Problem | None:
     if head is None:
         return NoSuchModel()
     return None if known is None else known.refusal(head.model_id, head.project_id)

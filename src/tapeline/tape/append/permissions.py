@@ -19,7 +19,7 @@ where k.id in ({}) and k."write"
 """
 
 
-class Standing(NamedTuple):
+class WriteRight(NamedTuple):
     project_id: str
     run_id: str | None = None
     key_fence: int | None = None
@@ -43,12 +43,12 @@ class Standing(NamedTuple):
         return WrongKey("The run that this key was made for has ended.")
 
 
-def of_keys(connection: Connection, wanted: set[str]) -> dict[str, Standing]:
+def of_keys(connection: Connection, wanted: set[str]) -> dict[str, WriteRight]:
     """Of every key that may write at all."""
     if not wanted:
         return {}
     query = _KEYS.format(bulk.marks(len(wanted)))
-    return {row[0]: Standing(*row[1:]) for row in bulk.fetch(connection, query, sorted(wanted))}
+    return {row[0]: WriteRight(*row[1:]) for row in bulk.fetch(connection, query, sorted(wanted))}
 
 
 def note_refused(connection: Connection, key_id: str) -> None:

@@ -13,7 +13,7 @@ import msgspec
 
 from tapeline.errors import QuotaExceeded, TooLarge
 from tapeline.settings import Settings
-from tapeline.tape.tapes import Way
+from tapeline.tape.tapes import WriteAccess
 
 MINUTE = 60.0
 MEGABYTE, GIGABYTE = 1_000_000, 1_000_000_000
@@ -101,15 +101,15 @@ class Quotas:
             Used(self.captured.used(model_id), self.captured.limit),
         )
 
-    def push(self, way: Way, size: int, *, is_vital: bool = False) -> None:
+    def push(self, access: WriteAccess, size: int, *, is_vital: bool = False) -> None:
         """Count a request, or refuse it: it is taken whole or not at all."""
         # On the hot path: one look at the clock, and two into a dictionary.
         models, keys = self.pushed, self.pushed_by_key
         now = models.now()
-        model, key = models.window(way.tape, now), keys.window(way.key_id, now)
+        model, key = models.window(access.tape, now), keys.window(way.key_id, now)
         if not is_vital and (model.used + size > models.limit or key.used + size > keys.limit):
-            self._refuse(models, way.tape, size, "This model has pushed", "quota_pushed")
-            self._refuse(keys, way.key_id, size, "This key has pushed", "quota_key")
+            self._refuse(models, access.tape, size, "This model has pushed", "quota_pushed")
+            self._refuse(keys, access.key_id, size, "This key has pushed", "quota_key")
         model.used += size
         key.used += size
 

@@ -22,7 +22,7 @@ AT_ONCE = 1_000_000  # bytes of pages read at once, about
 FIRST_LOOK, MOST = 4, 1_000  # pages: some hold one event, others a thousand; nobody knows before
 
 
-class Stretch(msgspec.Struct):
+class Portion(msgspec.Struct):
     """Part of a list: what was found, and where to go on. `None` means there is no more."""
 
     records: list[StoredEvent]
@@ -43,7 +43,7 @@ def newest(
     limit: int,
     wanted: Wanted | None = None,
     may_have: MayHave | None = None,
-) -> Stretch:
+) -> Portion:
     """The newest records of a channel before a number, at most `limit`."""
     most = limit if wanted is None else MOST
     walk = _before(connection, tape, channel, before, most, may_have)
@@ -59,7 +59,7 @@ def after(
     limit: int,
     wanted: Wanted | None = None,
     may_have: MayHave | None = None,
-) -> Stretch:
+) -> Portion:
     """The records that follow a number, oldest first: for those who tail a log."""
     most = limit if wanted is None else MOST
     walk = _after(connection, tape, channel, after, most, may_have)
@@ -103,7 +103,7 @@ def whole(
     yield from takewhile(lambda record: until is None or record.seq <= until, merged)
 
 
-def stretch(connection: Connection, tape: int, after: int, until: int) -> list[StoredEvent]:
+def between(connection: Connection, tape: int, after: int, until: int) -> list[StoredEvent]:
     """The records from one number to another, all of them: of a model that is being deleted some
     are gone, and a reader must not take what is left for the whole."""
     found = list(whole(connection, tape, after=after, until=until))
@@ -157,25 +157,25 @@ Page = tuple[int, list[StoredEvent] | int]
 
 def _gathered(
     walk: Iterator[Page], place: int | None, limit: int, wanted: Wanted | None
-) -> Stretch:
+) -> Portion:
     """What is wanted of a walk in either direction, until there is enough or patience ends."""
     found: list[StoredEvent] = []
     looked = 0
     for here, records in walk:
         if looked >= PATIENCE:
-            return Stretch(found, place)
+            return Portion(found, place)
         if isinstance(records, int):
             looked, place = looked + 1 + records // GLANCED, here
             continue
         for record in records:
             if looked >= PATIENCE:
-                return Stretch(found, place)
+                return Portion(found, place)
             looked, place = looked + 1, record.seq
             if wanted is None or wanted(record):
                 found.append(record)
                 if len(found) == limit:
-                    return Stretch(found, place)
-    return Stretch(found, None)
+                    return Portion(found, place)
+    return Portion(found, None)
 
 
 def _after(
