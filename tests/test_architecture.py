@@ -14,8 +14,8 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 
 # Who may import whom. A room that is not listed here does not exist.
 FOUNDATION = {
-    "", "background", "descriptors", "errors", "ids", "logs", "private_files", "problems",
-    "settings", "setting_kinds",
+    "", "background", "descriptors", "errors", "ids", "logs", "polling", "private_files",
+    "problems", "recently_used", "settings", "setting_kinds",
 }  # fmt: skip
 ARROWS: dict[str, set[str]] = {
     "background": {"errors", "logs"},
@@ -24,7 +24,9 @@ ARROWS: dict[str, set[str]] = {
     "problems": set(),
     "ids": set(),
     "logs": set(),
+    "polling": set(),
     "private_files": set(),
+    "recently_used": set(),
     "setting_kinds": set(),
     "settings": {"errors", "logs", "setting_kinds"},
     "datadir": FOUNDATION,

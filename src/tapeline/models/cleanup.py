@@ -11,6 +11,7 @@ from tapeline.background import Background
 from tapeline.logs import Log
 from tapeline.models import versions
 from tapeline.store.blobs import Blobs
+from tapeline.store.portions import batches
 from tapeline.store.store import Store
 
 log = Log(__name__)
@@ -32,8 +33,8 @@ async def sweep(store: Store, blobs: Blobs, now: float) -> int:
     """Delete what is old and nobody's; how many there were."""
     swept = 0
     names = await asyncio.to_thread(blobs.old, now)
-    for first in range(0, len(names), PORTION):
-        for name in await store.read(versions.unused, names[first : first + PORTION]):
+    for some in batches(names, PORTION):
+        for name in await store.read(versions.unused, some):
             await asyncio.to_thread(blobs.delete_old, name, now)
             swept += 1
     if swept:

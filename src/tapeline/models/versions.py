@@ -1,7 +1,7 @@
 """Versions: what was uploaded as a model, numbered from 1 without gaps."""
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import msgspec
@@ -124,7 +124,7 @@ def set_lock(connection: Connection, version_id: str, lock: str) -> None:
     connection.execute(update(versions).where(versions.c.id == version_id).values(lock=lock))
 
 
-def unused(connection: Connection, archives: list[str]) -> set[str]:
+def unused(connection: Connection, archives: Sequence[str]) -> set[str]:
     """Those of some blobs that no version names."""
     used = connection.scalars(select(versions.c.archive).where(versions.c.archive.in_(archives)))
     return set(archives) - set(used)

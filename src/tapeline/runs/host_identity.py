@@ -6,13 +6,13 @@ server at a time holds a name.
 """
 
 import os
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 from tapeline.errors import CannotStart
 from tapeline.ids import new_id
 from tapeline.logs import Log
+from tapeline.polling import poll
 
 log = Log(__name__)
 
@@ -28,7 +28,7 @@ def settle(file: Path, take: Take) -> str:
     after a restore; beside it, it is a host of its own."""
     name, is_here = _read(file)
     if name and is_here:
-        if not _taken_in_time(name, take):
+        if not poll(lambda: take(name), within=PATIENCE, every=PAUSE):
             raise CannotStart(
                 f"Another server runs as this host ({name}) on this database. If this data"
                 f" directory is a copy of its directory, delete {file} here, and start again."
@@ -41,15 +41,6 @@ def settle(file: Path, take: Take) -> str:
         take(name)
     _write(file, name)
     return name
-
-
-def _taken_in_time(name: str, take: Take) -> bool:
-    until = time.monotonic() + PATIENCE
-    while not take(name):
-        if time.monotonic() >= until:
-            return False
-        time.sleep(PAUSE)
-    return True
 
 
 def _read(file: Path) -> tuple[str, bool]:

@@ -5,13 +5,15 @@ cost several times what SQLite does; on PostgreSQL the way to the server costs m
 """
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
 from itertools import chain
 from typing import Any
 
 from sqlalchemy import Connection, LargeBinary, Table
 from sqlalchemy.exc import DBAPIError
+
+from tapeline.store.portions import batches
 
 # Rows in one statement on SQLite. One statement of many rows is not only quicker: its driver lets
 # other threads run at every statement, and getting the turn back is what the writer waits for most.
@@ -56,16 +58,11 @@ def insert(
         connection.exec_driver_sql(statement, list(rows))
         return
     binary = _binary_places(table, columns)
-    for some in _portions(rows):
+    for some in batches(rows, PORTION):
         values = list(chain.from_iterable(some))
         for place in binary:
             values[place :: len(columns)] = map(_bindable, values[place :: len(columns)])
         _on_sqlite(connection, _insertion(table, columns, replace, len(some)), values)
-
-
-def _portions(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
-    for start in range(0, len(rows), PORTION):
-        yield rows[start : start + PORTION]
 
 
 @cache

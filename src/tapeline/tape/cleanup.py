@@ -14,6 +14,7 @@ from tapeline.background import Background, Work
 from tapeline.errors import Unavailable
 from tapeline.logs import Log
 from tapeline.store import belongings
+from tapeline.store.portions import each_after
 from tapeline.store.store import Store
 from tapeline.store.tables.core import answers, models
 from tapeline.store.tables.results import discards
@@ -37,18 +38,16 @@ def keep_clearing(background: Background, store: Store) -> None:
 
 async def clear(store: Store, work: Work | None = None) -> int:
     """Clear every tape whose model is gone; how many there were."""
-    cleared, tape = 0, 0
-    while (found := await store.read(next_orphan, tape)) is not None:
-        tape = found
+    cleared = 0
+    async for tape in each_after(lambda after: store.read(next_orphan, after), 0):
         cleared += await _clear_one(store, work, f"tape {tape}", clear_some, tape)
     return cleared
 
 
 async def clear_discards(store: Store, now: float, work: Work | None = None) -> int:
     """Clear every upload that no backtest shows and nobody stages any more."""
-    cleared, upload = 0, ""
-    while (found := await store.read(next_discard, upload, now)) is not None:
-        upload = found
+    cleared = 0
+    async for upload in each_after(lambda after: store.read(next_discard, after, now), ""):
         cleared += await _clear_one(store, work, f"upload {upload}", clear_discard, upload, now)
     return cleared
 

@@ -102,7 +102,7 @@ def test_a_stream_resumes_without_gaps_or_doubles(model: Model) -> None:
 def test_what_another_server_writes_arrives_too_and_in_order(
     model: Model, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tapeline.http.view.stream.LOOKED_EVERY", 0.2)
+    monkeypatch.setattr("tapeline.http.view.following.LOOKED_EVERY", 0.2)
     if model.service.store.database.file is not None:
         monkeypatch.setattr("tapeline.http.core.lasting.QUIET", 0.2)  # one server only, in earnest
     with (
@@ -123,7 +123,7 @@ def test_servers_on_one_postgresql_hear_of_each_other_at_once(
     if model.service.store.database.file is not None:
         pytest.skip("one server only")
     # Nobody looks by itself during this test: what arrives was announced.
-    monkeypatch.setattr("tapeline.http.view.stream.LOOKED_EVERY", 600.0)
+    monkeypatch.setattr("tapeline.http.view.following.LOOKED_EVERY", 600.0)
     monkeypatch.setattr("tapeline.http.core.lasting.QUIET", 600.0)
     with running(model.service.services.settings) as second, second.client() as there:
 

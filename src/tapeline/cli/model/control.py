@@ -1,6 +1,5 @@
 """`tapeline start`, `stop`, `rollback` and `delete`: what runs of a model, and whether."""
 
-import time
 from typing import Annotated, Any
 
 import typer
@@ -10,6 +9,7 @@ from tapeline.cli.server.options import Model, ModelOption, Yes
 from tapeline.cli.server.session import Session, confirm
 from tapeline.cli.terminal.command import spoken
 from tapeline.cli.terminal.failures import Failure, NotFound
+from tapeline.polling import poll
 
 LOOKED_EVERY = 0.2
 PATIENCE = 60.0  # seconds that a stop may take before we stop looking on
@@ -119,10 +119,12 @@ def _run(
 
 
 def _wait_for_end(session: Session, model_id: str, run_id: str) -> dict[str, Any]:
-    until = time.monotonic() + PATIENCE
-    while time.monotonic() < until:
-        run = run_of(session, model_id, run_id)
-        if run["state"] in ENDED:
-            return run
-        time.sleep(LOOKED_EVERY)
+    run = poll(
+        lambda: run_of(session, model_id, run_id),
+        within=PATIENCE,
+        every=LOOKED_EVERY,
+        done=lambda run: run["state"] in ENDED,
+    )
+    if run["state"] in ENDED:
+        return run
     raise Failure("It was told to stop and still cleans up. Look again with: tapeline ps")

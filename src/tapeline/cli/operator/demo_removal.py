@@ -1,7 +1,6 @@
 """Takes the demo out again: rows at once, then what they leave on tapes, disk and in processes."""
 
 import asyncio
-import time
 from contextlib import ExitStack
 
 import msgspec
@@ -13,6 +12,7 @@ from tapeline.accounts.actor import OPERATOR
 from tapeline.cli.terminal.failures import Failure
 from tapeline.errors import CannotStart
 from tapeline.models import models, versions
+from tapeline.polling import poll
 from tapeline.runs.engines import local, model_files
 from tapeline.settings import Settings
 from tapeline.store.blobs import Blobs
@@ -111,13 +111,15 @@ def _clear_here(store: Store, chosen: Settings, gone: Gone) -> None:
 
 def _wait_for_server(store: Store, chosen: Settings, gone: Gone) -> None:
     """It ends the processes and clears the tapes: it may still be writing to them."""
-    until = time.monotonic() + PATIENCE
-    while time.monotonic() < until:
+
+    def is_done() -> bool:
         on_disk = model_files.left(chosen.data, gone.models, gone.runs)
-        if not on_disk and not store.read_now(_has_tapes, gone.models):
-            return
-        time.sleep(LOOKED_EVERY)
-    raise Failure("The demo is removed, but the server has not cleared everything yet: it will.")
+        return not on_disk and not store.read_now(_has_tapes, gone.models)
+
+    if not poll(is_done, within=PATIENCE, every=LOOKED_EVERY):
+        raise Failure(
+            "The demo is removed, but the server has not cleared everything yet: it will."
+        )
 
 
 def _has_tapes(connection: Connection, models: list[str]) -> bool:

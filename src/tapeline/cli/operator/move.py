@@ -1,6 +1,5 @@
 """`tapeline move`: everything from one database into another, while no server runs on either."""
 
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -14,6 +13,7 @@ from tapeline.cli.server.options import Config, Data, Database
 from tapeline.cli.terminal.command import JSON, spoken
 from tapeline.cli.terminal.screen import Screen
 from tapeline.errors import CannotMove
+from tapeline.polling import poll
 from tapeline.settings import Settings
 from tapeline.store import moving
 from tapeline.store.backends import database as databases
@@ -101,13 +101,13 @@ def _alone(chosen: Settings) -> Iterator[databases.Database]:
     """A database with today's tables that nobody else uses."""
     with compose.open_store(chosen) as store:
         store.database.dispose()  # what is connected now is not ours
-        deadline = time.monotonic() + PATIENCE
-        while others := store.database.others():
-            if time.monotonic() > deadline:
-                raise CannotMove(
-                    f"A server is using {store.database.name} ({others} connections). Stop it."
-                )
-            time.sleep(0.1)
+        others = poll(
+            store.database.others, within=PATIENCE, every=0.1, done=lambda count: not count
+        )
+        if others:
+            raise CannotMove(
+                f"A server is using {store.database.name} ({others} connections). Stop it."
+            )
         yield store.database
 
 

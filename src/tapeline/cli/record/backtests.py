@@ -1,7 +1,6 @@
 """`tapeline backtests`: what models would have done, one by one and side by side."""
 
 import json
-import time
 from typing import Annotated, Any
 
 import typer
@@ -12,6 +11,7 @@ from tapeline.cli.terminal import screen
 from tapeline.cli.terminal.command import spoken
 from tapeline.cli.terminal.failures import Misused
 from tapeline.cli.terminal.screen import better, state
+from tapeline.polling import poll
 
 IN_A_LIST = ("total_return", "sharpe", "max_drawdown")
 KEY_METRICS = (
@@ -111,12 +111,14 @@ def _newest(session: Session, model_id: str) -> list[str]:
 
 def shown_when_computed(session: Session, model_id: str, backtest: str) -> dict[str, Any]:
     """With its metrics, unless they take very long."""
-    until = time.monotonic() + COMPUTING_PATIENCE
-    while True:
-        found: dict[str, Any] = session.wire.get(f"/api/models/{model_id}/backtests/{backtest}")
-        if not found["metrics"].get("computing") or time.monotonic() > until:
-            return found
-        time.sleep(0.5)
+    path = f"/api/models/{model_id}/backtests/{backtest}"
+    found: dict[str, Any] = poll(
+        lambda: session.wire.get(path),
+        within=COMPUTING_PATIENCE,
+        every=0.5,
+        done=lambda found: not found["metrics"].get("computing"),
+    )
+    return found
 
 
 def show_backtest(

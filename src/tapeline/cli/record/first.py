@@ -1,6 +1,5 @@
 """Waiting for the first of something: a model that was just deployed has no orders yet."""
 
-import time
 from collections.abc import Callable
 from typing import Annotated, Any, TypeVar
 
@@ -9,6 +8,7 @@ import typer
 from tapeline.cli.server.following import waiting
 from tapeline.cli.server.session import Session
 from tapeline.cli.terminal.failures import Failure
+from tapeline.polling import poll
 
 PATIENCE = 600.0  # seconds; a script must not hang for ever on a model that never trades
 LOOKED_EVERY = 1.0
@@ -20,11 +20,10 @@ T = TypeVar("T")
 
 def look(session: Session, model: dict[str, Any], ask: Callable[[], T], *, wait: bool) -> T:
     """What `ask` finds; with `wait`, ask again until it finds something."""
-    found, until = ask(), time.monotonic() + PATIENCE
-    with waiting(session, f"waiting for {model['name']}"):
-        while wait and not found:
-            if time.monotonic() > until:
-                raise Failure(f"Nothing came from {model['name']} within ten minutes.")
-            time.sleep(LOOKED_EVERY)
-            found = ask()
+    found = ask()
+    if wait and not found:
+        with waiting(session, f"waiting for {model['name']}"):
+            found = poll(ask, within=PATIENCE, every=LOOKED_EVERY)
+        if not found:
+            raise Failure(f"Nothing came from {model['name']} within ten minutes.")
     return found

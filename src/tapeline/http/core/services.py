@@ -14,7 +14,7 @@ from tapeline.results.backtests.reporter import Reporter
 from tapeline.results.pnl.bookkeeper import Bookkeeper
 from tapeline.runs.runner import Runner
 from tapeline.settings import Settings
-from tapeline.sharing.exhibits.exhibit import Kept
+from tapeline.sharing.exhibits.exhibit import KEPT, Kept
 from tapeline.sharing.exhibits.replay import Replays
 from tapeline.store.blobs import Blobs
 from tapeline.store.encryption import Cipher
@@ -75,7 +75,7 @@ class Services:
 
     replays: Replays = field(default_factory=Replays)
     """Live records as delayed links see them."""
-    kept: Kept = field(default_factory=Kept)
+    kept: Kept = field(default_factory=lambda: Kept(KEPT))
     """What all who open a link see alike, such as its picture."""
 
     @property

@@ -186,13 +186,13 @@ async def exchange_password(call: BodyCall[SharePassword]) -> SharePass:
 
 
 @showing
-def shared_curve(exhibit: Exhibit, call: QueryCall[Stretch]) -> SharedCurve:
+def shared_curve(exhibit: Exhibit, call: QueryCall[CurveQuery]) -> SharedCurve:
     """The curve: profit and loss or account value, rebased where amounts are hidden."""
     return exhibit.curve(call.query.asked)
 
 
 @showing
-def shared_drawdown(exhibit: Exhibit, call: QueryCall[Stretch]) -> SharedDrawdown:
+def shared_drawdown(exhibit: Exhibit, call: QueryCall[CurveQuery]) -> SharedDrawdown:
     """How far it was below its highest value, and the deepest falls."""
     return exhibit.drawdown(call.query.asked)
 
@@ -237,6 +237,6 @@ def shared_logs(exhibit: Exhibit, call: QueryCall[Page]) -> SharedLines:
 
 
 @showing
-def shared_export(exhibit: Exhibit, call: QueryCall[Stretch]) -> Exported:
+def shared_export(exhibit: Exhibit, call: QueryCall[CurveQuery]) -> Exported:
     """All that a link shows in one object, with the last thousand trades."""
     return exhibit.everything(call.query.asked, 1000)

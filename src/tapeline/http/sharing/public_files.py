@@ -1,6 +1,6 @@
 """What a link gives to take away: a tear sheet, tables, and the record that can be checked."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from typing import Any
 
 from sqlalchemy import Connection
@@ -15,8 +15,8 @@ from tapeline.http.sharing import public_api
 from tapeline.sharing.exhibits import record
 from tapeline.sharing.exhibits.exhibit import ChartRange, Exhibit
 from tapeline.sharing.links.choices import Choices
+from tapeline.store.portions import spans
 from tapeline.tape import tapes
-from tapeline.tape.backtest_results import result_pieces
 from tapeline.tape.events.stored_event import StoredEvent
 from tapeline.tape.proof.seals import GENESIS
 from tapeline.tape.reading import channels
@@ -113,10 +113,8 @@ async def _lines(
     """Up to a signed event, whose checkpoint is the last line: a file without it is not whole."""
     signer, store = services.inbox.appender.signer, services.store
     yield writing.head(found.model_id, signer.public_key, signer.key_id, last)
-    seq, previous = 0, GENESIS
-    pending: list[StoredEvent] = []
-    while seq < last:
-        until = min(seq + PORTION, last)
+    previous, pending = GENESIS, list[StoredEvent]()
+    for seq, until in spans(0, last, PORTION):
         await store.read(tapes.of_model, found.model_id)  # of one that was deleted not all is left
         records = await store.read(channels.between, found.tape, seq, until)
         signed = await store.read(record.daily_checkpoints, found.tape, seq, until, last)
@@ -129,25 +127,10 @@ async def _lines(
             previous, pending = one.link, []
             yield written.lines
             for result in written.results:
-                async for line in _lists(services, found.tape, result):
+                async for line in writing.lists_of(store, found.tape, result):
                     yield line
             if one.seq in by_seq:
                 yield writing.checkpoint_line(by_seq[one.seq])
-        seq = until
-
-
-async def _lists(services: Services, tape: int, result: StoredEvent) -> AsyncIterator[bytes]:
-    """The long lists of a result that stands."""
-    store = services.store
-    upload = await store.read(result_pieces.current, tape, result.seq, result.backtest_id)
-    if upload is None:
-        return
-    for name in await store.read(result_pieces.names, upload):
-        piece = 0
-        while (some := await store.read(result_pieces.piece, upload, name, piece)) is not None:
-            yield writing.list_line(result.seq, name, piece, *some)
-            piece += 1
-    await store.read(result_pieces.require, upload)
 
 
 async def _paged(

@@ -14,7 +14,9 @@ from tapeline.http.core.services import Services
 from tapeline.http.sharing import public_api
 from tapeline.http.sharing.public_api import Find
 from tapeline.http.view import stream
+from tapeline.http.view.following import follow, woken
 from tapeline.sharing.exhibits import redaction
+from tapeline.tape.append.watchers import Watcher
 from tapeline.tape.reading import channels
 
 PORTION = 1_000  # events looked at together
@@ -34,42 +36,42 @@ async def shared_stream(call: Call) -> EventStream:
     return lasting.stream(services, changes, find, public_api.HEADERS)
 
 
-async def _changes(
+def _changes(
     services: Services, find: Find, model_id: str, after: int
 ) -> AsyncGenerator[bytes, None]:
-    watcher = services.watchers.join(model_id)
-    try:
-        yield b": connected\n\n"
+    is_delayed = False
+
+    async def changes(watcher: Watcher) -> AsyncGenerator[bytes, None]:
+        nonlocal after, is_delayed
+        watcher.take()
+        watcher.is_behind = False
+        # The link is looked up each time: its choices may have changed.
+        share = await services.store.read(find)
+        await public_api.catch_up(services, share)
+        is_delayed = bool(share.choices.delay_hours)
         while True:
-            watcher.take()
-            watcher.is_behind = False
-            # The link is looked up each time: its choices may have changed.
-            share = await services.store.read(find)
-            await public_api.catch_up(services, share)
-            while True:
-                last, content = await services.store.read(_portion, find, services, after)
-                if content:
-                    yield content
-                if last == after:
-                    break
-                after = last
-            if services.watchers.closed:
+            last, content = await services.store.read(_portion, find, services, after)
+            if content:
+                yield content
+            if last == after:
                 return
-            if share.choices.delay_hours:
-                # By the clock alone: what happens now must not show in when we say something.
-                await _rest(services)
-                yield b": still here\n\n"
-            elif not await stream.woken(watcher.woken, stream.patience(services)):
-                yield b": still here\n\n"
-    finally:
-        services.watchers.leave(watcher, model_id)
+            after = last
+
+    async def wait(watcher: Watcher) -> bool:
+        if is_delayed:
+            # By the clock alone: the time of an answer must not show that something happened.
+            return await _rest(services)
+        return await woken(services.watchers, watcher)
+
+    return follow(services.watchers, [model_id], changes, wait)
 
 
-async def _rest(services: Services) -> None:
+async def _rest(services: Services) -> bool:
     left = lasting.QUIET
     while left > 0 and not services.watchers.closed:
         await asyncio.sleep(min(STEP, left))
         left -= STEP
+    return False
 
 
 def _end(connection: Connection, find: Find, services: Services) -> int:

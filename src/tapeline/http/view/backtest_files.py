@@ -1,7 +1,7 @@
 """Backtests to take away: a tear sheet to print or send, and files of their lists."""
 
 import re
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from functools import partial
 from typing import Annotated
 
@@ -17,6 +17,7 @@ from tapeline.http.view import backtest_api
 from tapeline.http.view.tape_api import reading
 from tapeline.models import models
 from tapeline.results.backtests import listing, reports
+from tapeline.store.portions import pieces
 from tapeline.tape.reading import backtests
 
 Piece = Callable[[Connection, str, int], bytes | None]
@@ -94,14 +95,8 @@ async def _object(call: Call, upload: str | None, fields: Anything) -> AsyncGene
     yield msgspec.json.encode(fields)[:-1]
     for name in ("account_values", "trades", "round_trips"):
         yield f',"{name}":['.encode()
-        number = 0
-        while upload is not None:
-            piece = _still(call, upload, partial(exports.items, name=name))
-            items = await call.services.store.read(piece, number)
-            if items is None:
-                break
+        async for number, items in _pieces(call, upload, partial(exports.items, name=name)):
             yield b"," + items if number else items
-            number += 1
         yield b"]"
     yield b"}"
 
@@ -128,25 +123,22 @@ async def _lines(
     call: Call, upload: str | None, head: str, piece: Piece
 ) -> AsyncGenerator[bytes, None]:
     yield head.encode()
-    number = 0
-    while upload is not None:
-        some = await call.services.store.read(_still(call, upload, piece), number)
-        if some is None:
-            return
+    async for _, some in _pieces(call, upload, piece):
         yield some
-        number += 1
 
 
-def _still(call: Call, upload: str, piece: Piece) -> Callable[[Connection, int], bytes | None]:
-    """A piece, if its result is still the one that stands: one that was replaced is cleared, and
-    the end of what is left must not look like the end."""
+def _pieces(call: Call, upload: str | None, piece: Piece) -> AsyncIterator[tuple[int, bytes]]:
+    """All pieces, as long as their result is the current one: a replaced result is deleted piece by
+    piece, and a reader must not take the rest for the whole."""
 
     def read(connection: Connection, number: int) -> bytes | None:
+        if upload is None:
+            return None
         if backtest_api.backtest(connection, call).upload != upload:
             raise ChangedMeanwhile
         return piece(connection, upload, number)
 
-    return read
+    return pieces(lambda number: call.services.store.read(read, number))
 
 
 def _attached(call: Call, ending: str) -> dict[str, str]:

@@ -79,7 +79,7 @@ class Periods(msgspec.Struct):
     reason: str | None = None
 
 
-def backtest_equity(connection: Connection, call: QueryCall[Stretch]) -> Series:
+def backtest_equity(connection: Connection, call: QueryCall[SeriesQuery]) -> Series:
     """Account values over time, downsampled with their extremes kept."""
     row, page = backtest(connection, call), call.query
     if row.upload is None:
@@ -88,7 +88,7 @@ def backtest_equity(connection: Connection, call: QueryCall[Stretch]) -> Series:
     return Series(*_points(connection, row.upload, "equity", page))
 
 
-def backtest_drawdown(connection: Connection, call: QueryCall[Stretch]) -> DrawdownSeries:
+def backtest_drawdown(connection: Connection, call: QueryCall[SeriesQuery]) -> DrawdownSeries:
     """How far the account was below its highest value, and the deepest falls."""
     row, page = backtest(connection, call), call.query
     if row.upload is None:
@@ -99,7 +99,7 @@ def backtest_drawdown(connection: Connection, call: QueryCall[Stretch]) -> Drawd
     return DrawdownSeries(items, report.drawdowns, reason)
 
 
-def backtest_rolling(connection: Connection, call: QueryCall[Stretch]) -> Rolling:
+def backtest_rolling(connection: Connection, call: QueryCall[SeriesQuery]) -> Rolling:
     """Sharpe ratio and volatility over the half year before each day."""
     row, page = backtest(connection, call), call.query
     if row.upload is None:
@@ -128,7 +128,7 @@ def backtest_periods(connection: Connection, call: Call) -> Periods:
     return Periods(years, report.periods_reason)
 
 
-def backtest_indicators(connection: Connection, call: QueryCall[Stretch]) -> Listed[Indicator]:
+def backtest_indicators(connection: Connection, call: QueryCall[SeriesQuery]) -> Listed[Indicator]:
     """A backtest's indicators, downsampled with their extremes kept."""
     row, page = backtest(connection, call), call.query
     if row.upload is None:

@@ -14,7 +14,7 @@ from tapeline.accounts.actor import Actor
 from tapeline.http.core import lasting
 from tapeline.http.core.answers import EventStream
 from tapeline.http.core.endpoint import Call
-from tapeline.http.view.stream import patience, woken
+from tapeline.http.view.following import follow, woken
 from tapeline.runs.run import DEPLOYED
 from tapeline.store.backends import announcing
 from tapeline.store.tables.core import models
@@ -23,15 +23,15 @@ from tapeline.store.tables.tape import tapes
 from tapeline.tape.append.watchers import Watcher
 from tapeline.tape.events import kinds
 
-PAUSE = 0.5  # seconds: what comes within them is one notice
+PAUSE = 0.5  # seconds: changes within this time make one notice
 
-Standing = tuple[str, int, str | None, str | None]
-"""What a list shows of a model: its name, how long its tape is, and how what is deployed stands."""
+Shown = tuple[str, int, str | None, str | None]
+"""What a list shows of a model: its name, the length of its tape, state and wish of its run."""
 
 
 async def stream_project(call: Call) -> EventStream:
     """Which models of a project changed, as server-sent events `changed`: {model, kinds}."""
-    before = await call.services.store.read(_standings, call.actor, call.path("project"))
+    before = await call.services.store.read(_shown, call.actor, call.path("project"))
 
     def may_read(connection: Connection) -> None:
         members.require(connection, call.identified(connection), call.path("project"), "see")
@@ -40,38 +40,34 @@ async def stream_project(call: Call) -> EventStream:
     return lasting.stream(call.services, _notices(call, before), may_read, headers)
 
 
-async def _notices(call: Call, before: dict[str, Standing]) -> AsyncGenerator[bytes, None]:
-    services = call.services
-    watcher = services.watchers.join(announcing.MODELS, *before)
-    watched = {announcing.MODELS, *before}
-    try:
-        yield b": connected\n\n"
-        watcher.is_behind = True  # whatever happened before we joined
-        while not services.watchers.closed:
-            changed = _told(watcher)
-            while watcher.is_behind:
-                watcher.is_behind = False
-                now = await services.store.read(_standings, call.actor, call.path("project"))
-                changed |= {
-                    one: [] for one in now.keys() | before.keys() if now.get(one) != before.get(one)
-                }
-                if new := now.keys() - watched:
-                    services.watchers.follow(watcher, *new)
-                    watched |= new
-                    watcher.is_behind = True  # they may have changed before we followed them
-                before = now
-            for model, names in changed.items():
-                said = msgspec.json.encode({"model": model, "kinds": names})
-                yield b"event: changed\ndata: %s\n\n" % said
-            await asyncio.sleep(PAUSE)
-            if not await woken(watcher.woken, patience(services)):
-                watcher.is_behind = True
-                yield b": still here\n\n"
-    finally:
-        services.watchers.leave(watcher, *watched)
+def _notices(call: Call, before: dict[str, Shown]) -> AsyncGenerator[bytes, None]:
+    services, watchers = call.services, call.services.watchers
+
+    async def changes(watcher: Watcher) -> AsyncGenerator[bytes, None]:
+        nonlocal before
+        changed = _reported(watcher)
+        while watcher.is_behind:
+            watcher.is_behind = False
+            now = await services.store.read(_shown, call.actor, call.path("project"))
+            changed |= {
+                one: [] for one in now.keys() | before.keys() if now.get(one) != before.get(one)
+            }
+            if new := now.keys() - watcher.watched:
+                watchers.follow(watcher, *new)
+                watcher.is_behind = True  # they may have changed before we followed them
+            before = now
+        for model, names in changed.items():
+            notice = msgspec.json.encode({"model": model, "kinds": names})
+            yield b"event: changed\ndata: %s\n\n" % notice
+
+    async def wait(watcher: Watcher) -> bool:
+        await asyncio.sleep(PAUSE)
+        return await woken(watchers, watcher)
+
+    return follow(watchers, [announcing.MODELS, *before], changes, wait)
 
 
-def _told(watcher: Watcher) -> dict[str, list[str]]:
+def _reported(watcher: Watcher) -> dict[str, list[str]]:
     found: dict[str, set[int]] = {}
     for news in watcher.take():
         found.setdefault(news.model_id, set()).update(one.kind for one in news.records)
@@ -81,7 +77,7 @@ def _told(watcher: Watcher) -> dict[str, list[str]]:
     }
 
 
-def _standings(connection: Connection, actor: Actor, project_id: str) -> dict[str, Standing]:
+def _shown(connection: Connection, actor: Actor, project_id: str) -> dict[str, Shown]:
     members.require(connection, actor, project_id, "see")
     deployed = and_(
         runs.c.model_id == models.c.id, runs.c.kind.in_(DEPLOYED), runs.c.ended_at.is_(None)

@@ -1,7 +1,7 @@
 """Whole tapes as NDJSON and live changes as server-sent events, each at its reader's own pace."""
 
-import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
+from functools import partial
 
 import msgspec
 from sqlalchemy import Connection
@@ -11,19 +11,17 @@ from tapeline.errors import Invalid
 from tapeline.http.core import lasting
 from tapeline.http.core.answers import EventStream, Ndjson
 from tapeline.http.core.endpoint import Call
-from tapeline.http.core.services import Services
+from tapeline.http.view.following import follow, woken
 from tapeline.http.view.tape_api import exported, reading, shown
+from tapeline.store.portions import spans
 from tapeline.tape import tapes
 from tapeline.tape.append.watchers import Watcher
-from tapeline.tape.backtest_results import result_pieces
 from tapeline.tape.events import kinds
 from tapeline.tape.events.stored_event import StoredEvent
 from tapeline.tape.reading import channels
 from tapeline.tape.record import writing
 
 PORTION = 2_000  # records read from the store at once
-TOGETHER = 0.01  # seconds: what comes within them is sent in one piece
-LOOKED_EVERY = 1.0  # seconds between looks at a tape while other servers' words do not reach us
 
 
 async def export_tape(call: Call) -> Ndjson:
@@ -53,42 +51,24 @@ def resumed_after(request: Request) -> int | None:
 
 
 async def _lines(call: Call, found: tapes.Reading) -> AsyncGenerator[bytes, None]:
-    seq = 0
-    while seq < found.seq:
-        until = min(seq + PORTION, found.seq)
-        records = await call.services.store.read(_all, call, seq, until)
+    store = call.services.store
+    for after, until in spans(0, found.seq, PORTION):
+        records = await store.read(_all, call, after, until)
         yield b"".join(exported(record) + b"\n" for record in records)
         for record in records:
             if record.kind == kinds.BACKTEST_RESULT.number:
-                async for line in _lists(call, found, record):
+                async for line in writing.lists_of(store, found.tape, record):
                     yield line
-        seq = until
 
 
-async def _lists(call: Call, found: tapes.Reading, record: StoredEvent) -> AsyncIterator[bytes]:
-    """The long lists of the result that stands now, piece by piece, after its own line."""
-    store = call.services.store
-    upload = await store.read(result_pieces.current, found.tape, record.seq, record.backtest_id)
-    if upload is None:
-        return
-    for name in await store.read(result_pieces.names, upload):
-        piece = 0
-        while (
-            found_piece := await store.read(result_pieces.piece, upload, name, piece)
-        ) is not None:
-            yield writing.list_line(record.seq, name, piece, *found_piece)
-            piece += 1
-    await store.read(result_pieces.require, upload)
+def _changes(call: Call, model_id: str, after: int) -> AsyncGenerator[bytes, None]:
+    """Everything on the tape after a number, then new events; a reader who falls behind gets them
+    from the tape."""
+    watchers = call.services.watchers
 
-
-async def _changes(call: Call, model_id: str, after: int) -> AsyncGenerator[bytes, None]:
-    """What is on the tape since `after`, then what comes; who falls behind reads the tape."""
-    services = call.services
-    watcher = services.watchers.join(model_id)
-    try:
-        yield b": connected\n\n"
-        watcher.is_behind = True
-        while not services.watchers.closed:
+    async def changes(watcher: Watcher) -> AsyncGenerator[bytes, None]:
+        nonlocal after
+        while not watchers.closed:
             if watcher.is_behind:
                 watcher.is_behind = False
                 async for records in _missed(call, after):
@@ -97,13 +77,10 @@ async def _changes(call: Call, model_id: str, after: int) -> AsyncGenerator[byte
             after, written = _written(watcher, after)
             if written:
                 yield written
-            if watcher.is_behind:
-                continue
-            if not await woken(watcher.woken, patience(services)):
-                watcher.is_behind = True
-                yield b": still here\n\n"
-    finally:
-        services.watchers.leave(watcher, model_id)
+            if not watcher.is_behind:
+                return
+
+    return follow(watchers, [model_id], changes, partial(woken, watchers))
 
 
 def _written(watcher: Watcher, after: int) -> tuple[int, bytes]:
@@ -122,21 +99,6 @@ def _written(watcher: Watcher, after: int) -> tuple[int, bytes]:
         pieces.append(news.written)
         after = last
     return after, b"".join(pieces)
-
-
-def patience(services: Services) -> float:
-    """Seconds of silence before a comment, which keeps proxies from closing a stream too."""
-    return lasting.QUIET if services.watchers.hears_others else LOOKED_EVERY
-
-
-async def woken(event: asyncio.Event, seconds: float) -> bool:
-    try:
-        async with asyncio.timeout(seconds):
-            await event.wait()
-    except TimeoutError:
-        return False
-    await asyncio.sleep(TOGETHER)
-    return True
 
 
 async def _missed(call: Call, after: int) -> AsyncIterator[list[StoredEvent]]:

@@ -14,6 +14,7 @@ from tapeline.background import Background
 from tapeline.errors import NoSuchModel, Unavailable
 from tapeline.results.pnl import planning, unbooked
 from tapeline.results.pnl.books import carry_out
+from tapeline.store.portions import batches
 from tapeline.store.store import Store
 from tapeline.store.tables.core import models
 from tapeline.store.tables.tape import tapes
@@ -44,10 +45,9 @@ class Bookkeeper:
         heads = await self._store.read(_heads)
         await self._rest(started)
         moved = [tape for tape, seq in heads.items() if self._seen.get(tape) != seq]
-        for start in range(0, len(moved), TOGETHER):
-            some = tapes.c.no.in_(moved[start : start + TOGETHER])
+        for some in batches(moved, TOGETHER):
             started = monotonic()
-            behind = await self._store.read(unbooked.behind, some)
+            behind = await self._store.read(unbooked.behind, tapes.c.no.in_(some))
             await self._rest(started)
             for tape, seq in behind.items():
                 await self._unhurried(tape, seq)

@@ -15,6 +15,7 @@ from tapeline.errors import NoSuchModel
 from tapeline.results.charts.curve import Key
 from tapeline.results.pnl.position import ZERO, State
 from tapeline.store import bulk, upsert
+from tapeline.store.portions import batches
 from tapeline.store.tables.ledger import books, curves, entries, ledgers, places, sketches
 from tapeline.tape import tapes
 
@@ -112,7 +113,7 @@ def books_of(connection: Connection, tape: int, *wanted: Any) -> list[Book]:
 def entries_of_orders(connection: Connection, tape: int, ids: list[str]) -> list[Row[Any]]:
     """The entries of some orders; those that count nowhere have none."""
     found: list[Row[Any]] = []
-    for start in range(0, len(ids), TOGETHER):
+    for some in batches(ids, TOGETHER):
         query = (
             select(entries)
             .select_from(places)
@@ -125,7 +126,7 @@ def entries_of_orders(connection: Connection, tape: int, ids: list[str]) -> list
                     entries.c.tie == places.c.tie,
                 ),
             )
-            .where(places.c.tape == tape, places.c.order_id.in_(ids[start : start + TOGETHER]))
+            .where(places.c.tape == tape, places.c.order_id.in_(some))
         )
         found.extend(connection.execute(query))
     return found

@@ -1,14 +1,13 @@
 """Metrics of a live model: of the series that it, or its bookkeeping, says it earned."""
 
 import hashlib
-import threading
-from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import msgspec
 from sqlalchemy import Connection, select
 
+from tapeline.recently_used import RecentlyUsed
 from tapeline.results.metrics.report_fields import Measured
 from tapeline.results.metrics.round_trips import Matched, match
 from tapeline.results.metrics.trades import Trade
@@ -47,25 +46,14 @@ class LiveMetrics:
     """Computed once for each state of a model's series."""
 
     def __init__(self) -> None:
-        self._known: OrderedDict[Key, dict[str, Measured]] = OrderedDict()
-        self._lock = threading.Lock()
+        self._known = RecentlyUsed[Key, dict[str, Measured]](REMEMBERED)
 
     def of(self, connection: Connection, tape: int) -> dict[str, Measured] | None:
         """None when there is no series."""
         source = _own(connection, tape) or _computed_by_us(connection, tape)
         if source is None:
             return None
-        key = (tape, source.state)
-        with self._lock:
-            if key in self._known:
-                self._known.move_to_end(key)
-                return self._known[key]
-        found = _measured(source.read())
-        with self._lock:
-            self._known[key] = found
-            while len(self._known) > REMEMBERED:
-                self._known.popitem(last=False)
-        return found
+        return self._known.get((tape, source.state), lambda: _measured(source.read()))
 
 
 def _own(connection: Connection, tape: int) -> _Source | None:

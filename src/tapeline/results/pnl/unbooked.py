@@ -8,6 +8,7 @@ from sqlalchemy import Connection, exists, func, or_, select
 
 from tapeline.results.pnl.fills import Fill, fill_of
 from tapeline.results.pnl.position import Spec
+from tapeline.store.portions import batches
 from tapeline.store.tables.core import models
 from tapeline.store.tables.ledger import ledgers
 from tapeline.store.tables.tape import orders, pages, tapes
@@ -88,9 +89,9 @@ def _until(records: list[StoredEvent], end: int | None) -> list[StoredEvent]:
 def _fills(connection: Connection, tape: int, ids: list[str]) -> dict[str, Fill | None]:
     """As the orders stand now, which may be later than the event that made us look."""
     found: dict[str, Fill | None] = {}
-    for start in range(0, len(ids), TOGETHER):
-        some = orders.c.id.in_(ids[start : start + TOGETHER])
-        query = select(orders.c.id, orders.c.state).where(orders.c.tape == tape, some)
+    for some in batches(ids, TOGETHER):
+        here = (orders.c.tape == tape, orders.c.id.in_(some))
+        query = select(orders.c.id, orders.c.state).where(*here)
         for row in connection.execute(query):
             found[row.id] = fill_of(_state.decode(row.state))
     return found

@@ -4,12 +4,13 @@ import errno
 import os
 import pwd
 import tempfile
-import time
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from tapeline.errors import CannotLaunch
+from tapeline.polling import poll
 from tapeline.runs.engines import shims
 from tapeline.runs.journals import journal
 from tapeline.runs.sandbox import bubblewrap, cgroups
@@ -122,16 +123,17 @@ def _bwrap() -> str | None:
 
 
 def _outcome(folder: Path) -> str | None:
-    until = time.monotonic() + TRIAL_SECONDS
-    while time.monotonic() < until:
-        for record in journal.read(folder, 0).records:
-            if record.state and record.state["event"] == "finished":
-                shims.wait_free(folder / "lock", 5.0)
-                good = record.state["outcome"] == "exited"
-                return None if good else str(record.state["reason"])
-        time.sleep(0.01)
-    shims.kill(folder, folder / "lock")
-    return "It did not end in time."
+    end = poll(lambda: _end(folder), within=TRIAL_SECONDS, every=0.01)
+    if end is None:
+        shims.kill(folder, folder / "lock")
+        return "It did not end in time."
+    shims.wait_free(folder / "lock", 5.0)
+    return None if end["outcome"] == "exited" else str(end["reason"])
+
+
+def _end(folder: Path) -> dict[str, Any] | None:
+    states = (record.state for record in journal.read(folder, 0).records)
+    return next((one for one in states if one and one["event"] == "finished"), None)
 
 
 def _no_network(trouble: str) -> str:

@@ -8,7 +8,6 @@ import fcntl
 import os
 import shutil
 import signal
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import Any
 import msgspec
 
 from tapeline.errors import AlreadyRunning, CannotLaunch, CannotLaunchNow
+from tapeline.polling import poll
 from tapeline.runs.engines.shim_spawner import NURSERY
 from tapeline.runs.sandbox import bubblewrap, cgroups, foreign_files, seccomp
 from tapeline.runs.sandbox.box import Box, Launch
@@ -63,12 +63,7 @@ def is_held(lock: Path) -> bool:
 
 
 def wait_free(lock: Path, timeout: float) -> bool:
-    until = time.monotonic() + timeout
-    while is_held(lock):
-        if time.monotonic() >= until:
-            return False
-        time.sleep(0.02)
-    return True
+    return poll(lambda: not is_held(lock), within=timeout, every=0.02)
 
 
 def is_running(folder: Path) -> bool:

@@ -1,15 +1,14 @@
 """What a link opens, whichever of the two it is: a live record or a backtest."""
 
-import threading
 import time
 from abc import ABC, abstractmethod
-from collections import OrderedDict
 from collections.abc import Callable
 from typing import NamedTuple
 
 from sqlalchemy import Connection, func, select
 
 from tapeline.errors import NotShared
+from tapeline.recently_used import RecentlyUsed
 from tapeline.sharing.exhibits import redaction
 from tapeline.sharing.exhibits.answers import (
     Exported,
@@ -37,32 +36,16 @@ PREVIEWED = 100  # trades, round trips and lines in one object
 DETAIL = 1_000
 
 
+Kept = RecentlyUsed[tuple[object, ...], object]
+"""Results that are the same for every visitor."""
+
+
 class ChartRange(NamedTuple):
     """Which part of a curve, and in how many points."""
 
     points: int = DETAIL
     start: float | None = None
     end: float | None = None
-
-
-class Kept:
-    """A few results that are the same for everybody who looks."""
-
-    def __init__(self) -> None:
-        self._known: OrderedDict[tuple[object, ...], object] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def get(self, key: tuple[object, ...], make: Callable[[], object]) -> object:
-        with self._lock:
-            if key in self._known:
-                self._known.move_to_end(key)
-                return self._known[key]
-        made = make()
-        with self._lock:
-            self._known[key] = made
-            while len(self._known) > KEPT:
-                self._known.popitem(last=False)
-        return made
 
 
 class ExhibitContext(NamedTuple):

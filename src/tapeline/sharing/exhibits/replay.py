@@ -6,13 +6,13 @@ costs what has happened since the last one.
 
 import threading
 from bisect import bisect_left
-from collections import OrderedDict
 from decimal import Decimal
 from typing import Any, NamedTuple
 
 import msgspec
 from sqlalchemy import Connection
 
+from tapeline.recently_used import RecentlyUsed
 from tapeline.results.pnl import summary
 from tapeline.results.pnl.books import Book, Totals
 from tapeline.results.pnl.fills import Fill, currency_of, fill_of
@@ -146,25 +146,24 @@ class Replays:
     """Those that are kept, by tape and delay: a replay only goes forward."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[tuple[int, int], tuple[threading.Lock, Replay]] = OrderedDict()
-        self._lock = threading.Lock()
+        self._kept = RecentlyUsed[tuple[int, int], tuple[threading.Lock, Replay]](KEPT)
 
     def at(self, connection: Connection, tape: int, delay_hours: int, until: int) -> Replay:
         key = (tape, delay_hours)
-        with self._lock:
-            lock, replay = self._kept.get(key) or (threading.Lock(), Replay())
-            if replay.seq > until:
-                lock, replay = threading.Lock(), Replay()
-            self._kept[key] = (lock, replay)
-            self._kept.move_to_end(key)
-            while len(self._kept) > KEPT:
-                self._kept.popitem(last=False)
+        lock, replay = self._kept.get(key, _new)
+        if replay.seq > until:
+            lock, replay = _new()
+            self._kept.put(key, (lock, replay))
         with lock:
             if replay.seq > until:  # somebody who looked a moment later was first
                 replay = Replay()
             replay.go_on(connection, tape, until)
             replay.reckoned()
             return replay
+
+
+def _new() -> tuple[threading.Lock, Replay]:
+    return threading.Lock(), Replay()
 
 
 def _note(known: dict[str, int], name: object, seq: int) -> None:

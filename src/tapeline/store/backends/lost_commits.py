@@ -5,7 +5,6 @@ of its server; the row is there afterwards if, and only if, all the rest is. The
 alone would not do: after a crash PostgreSQL may give the same id to somebody else's transaction.
 """
 
-import time
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -13,6 +12,7 @@ from sqlalchemy import Connection, Engine, delete, select, text
 from sqlalchemy.exc import DataError, DBAPIError
 
 from tapeline.ids import new_id
+from tapeline.polling import poll
 from tapeline.store import upsert
 from tapeline.store.backends import postgres
 from tapeline.store.tables.core import facts
@@ -55,23 +55,28 @@ class Witness:
 
     def was_committed(self, mark: Mark) -> bool | None:
         """None when the database does not come back in time, so that nobody can say."""
-        deadline = time.monotonic() + PATIENCE
-        while time.monotonic() < deadline:
-            with suppress(DBAPIError), self._engine.connect() as connection:
-                over = self._is_over(connection, mark)
-                # Looked at after the question above: what is over by then is visible by now.
-                if self._left_its_row(connection, mark):
-                    return True
-                if over:
-                    return False
-            time.sleep(PAUSE)
-        return None
+        return poll(
+            lambda: self._outcome(mark),
+            within=PATIENCE,
+            every=PAUSE,
+            done=lambda outcome: outcome is not None,
+        )
 
     def forget(self) -> None:
         """A server that ends in peace leaves nothing behind."""
         if self._number:
             with suppress(DBAPIError), self._engine.begin() as connection:
                 connection.execute(delete(facts).where(facts.c.name == self._name))
+
+    def _outcome(self, mark: Mark) -> bool | None:
+        with suppress(DBAPIError), self._engine.connect() as connection:
+            over = self._is_over(connection, mark)
+            # In this order: the row of a transaction that was over a moment ago is visible now.
+            if self._left_its_row(connection, mark):
+                return True
+            if over:
+                return False
+        return None
 
     def _is_over(self, connection: Connection, mark: Mark) -> bool:
         this = {"process": mark.process, "transaction": mark.transaction}

@@ -10,6 +10,7 @@ import msgspec
 from sqlalchemy import Connection, insert, select, update
 
 from tapeline.store import bulk
+from tapeline.store.portions import batches
 from tapeline.store.tables.tape import backtests, orders, states, used
 from tapeline.tape.backtest_results import result_pieces
 from tapeline.tape.events import kinds
@@ -31,6 +32,8 @@ LATEST = {
     kinds.AUTO_PNL: "auto_pnl",
 }
 MERGED = {kinds.LIFECYCLE: "lifecycle", kinds.SET_CUSTOM_METRIC: "metrics"}
+
+PARAMETERS = 500  # of one statement: SQLite takes a bounded number
 
 _ORDERS = "select id, state from orders where tape = ? and id in ({})"
 _state = msgspec.json.Decoder(OrderState)
@@ -163,7 +166,7 @@ class Fold:
     def _read_orders(self, events: list[Event]) -> dict[str, OrderState]:
         ids = {one.fields["id"] for one in events if one.kind in kinds.ABOUT_ORDERS}
         found: dict[str, OrderState] = {}
-        for some in _portions(sorted(ids)):
+        for some in batches(sorted(ids), PARAMETERS):
             query = _ORDERS.format(bulk.marks(len(some)))
             rows = bulk.fetch(self._connection, query, [self._tape, *some])
             found.update((order_id, _state.decode(state)) for order_id, state in rows)
@@ -205,8 +208,3 @@ def _filtered(state: OrderState, key: str) -> str | None:
     if not isinstance(value, str) or "\0" in value:
         return None
     return value.lower() if key == "side" else value
-
-
-def _portions(names: list[str], size: int = 500) -> list[list[str]]:
-    """SQLite takes a bounded number of parameters in one statement."""
-    return [names[start : start + size] for start in range(0, len(names), size)]

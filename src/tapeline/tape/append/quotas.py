@@ -106,7 +106,7 @@ class Quotas:
         # On the hot path: one look at the clock, and two into a dictionary.
         models, keys = self.pushed, self.pushed_by_key
         now = models.now()
-        model, key = models.window(access.tape, now), keys.window(way.key_id, now)
+        model, key = models.window(access.tape, now), keys.window(access.key_id, now)
         if not is_vital and (model.used + size > models.limit or key.used + size > keys.limit):
             self._refuse(models, access.tape, size, "This model has pushed", "quota_pushed")
             self._refuse(keys, access.key_id, size, "This key has pushed", "quota_key")

@@ -34,6 +34,7 @@ class Watcher:
     news: deque[News] = field(default_factory=deque)
     is_behind: bool = False
     woken: asyncio.Event = field(default_factory=asyncio.Event)
+    watched: set[str] = field(default_factory=set)
 
     def take(self) -> list[News]:
         """All that is new; the event is cleared first, so that nothing slips in between."""
@@ -63,12 +64,13 @@ class Watchers:
     def follow(self, watcher: Watcher, *model_ids: str) -> None:
         """Watch these too."""
         with self._lock:
+            watcher.watched.update(model_ids)
             for model_id in model_ids:
                 self._by_model[model_id].add(watcher)
 
-    def leave(self, watcher: Watcher, *model_ids: str) -> None:
+    def leave(self, watcher: Watcher) -> None:
         with self._lock:
-            for model_id in model_ids:
+            for model_id in watcher.watched:
                 self._by_model[model_id].discard(watcher)
                 if not self._by_model[model_id]:
                     del self._by_model[model_id]

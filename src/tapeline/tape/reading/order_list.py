@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 from sqlalchemy import Connection, Row, select
 
+from tapeline.store.portions import batches
 from tapeline.store.tables.tape import orders
 from tapeline.tape.orders import OrderState, merged
 
@@ -97,8 +98,7 @@ def _numbered(
 ) -> tuple[list[dict[str, Any]], int | None]:
     """A page of the orders with some numbers: those may be of other symbols."""
     found: list[Row[*tuple[Any, ...]]] = []
-    for start in range(0, len(numbers), limit):
-        some = numbers[start : start + limit]
+    for some in batches(numbers, limit):
         query = select(orders).where(
             orders.c.tape == tape, orders.c.seq.in_(some), *_conditions(wanted)
         )

@@ -5,13 +5,16 @@ as good a proof as the whole tape. `record_check` reads it back.
 """
 
 import base64
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from functools import partial
 from hashlib import sha256
 from typing import Any
 
 import msgspec
 
-from tapeline.tape.backtest_results import result_format
+from tapeline.store.portions import pieces
+from tapeline.store.store import Store
+from tapeline.tape.backtest_results import result_format, result_pieces
 from tapeline.tape.events import kinds
 from tapeline.tape.events.stored_event import StoredEvent
 from tapeline.tape.proof import older_seals, seals
@@ -87,6 +90,21 @@ def group_lines(previous: bytes, group: Sequence[StoredEvent], shows: Shows) -> 
 
 def checkpoint_line(one: Checkpoint) -> bytes:
     return _line(checkpoint=one)
+
+
+async def lists_of(store: Store, tape: int, result: StoredEvent) -> AsyncIterator[bytes]:
+    """The long lists of a result, piece by piece, if it is the current result of its backtest."""
+    upload = await store.read(result_pieces.current, tape, result.seq, result.backtest_id)
+    if upload is None:
+        return
+    for name in await store.read(result_pieces.names, upload):
+        async for number, piece in pieces(partial(_piece, store, upload, name)):
+            yield list_line(result.seq, name, number, *piece)
+    await store.read(result_pieces.require, upload)
+
+
+async def _piece(store: Store, upload: str, name: str, number: int) -> tuple[int, bytes] | None:
+    return await store.read(result_pieces.piece, upload, name, number)
 
 
 def list_line(seq: int, name: str, piece: int, first: int, items: bytes) -> bytes:

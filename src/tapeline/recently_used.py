@@ -1,0 +1,34 @@
+"""A small cache for threads: what was not used for longest is dropped first."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+Key = TypeVar("Key")
+Value = TypeVar("Value")
+
+
+class RecentlyUsed(Generic[Key, Value]):
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._known: OrderedDict[Key, Value] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, key: Key, make: Callable[[], Value]) -> Value:
+        """The known value, or a new one. It is made outside the lock: two threads that ask at the
+        same time may both make it, but nobody waits for another key's value."""
+        with self._lock:
+            if key in self._known:
+                self._known.move_to_end(key)
+                return self._known[key]
+        made = make()
+        self.put(key, made)
+        return made
+
+    def put(self, key: Key, value: Value) -> None:
+        with self._lock:
+            self._known[key] = value
+            self._known.move_to_end(key)
+            while len(self._known) > self._size:
+                self._known.popitem(last=False)
