@@ -8,13 +8,13 @@ import msgspec
 
 from tapeline.errors import Invalid, Problem, TooLarge, UnknownEncoding
 from tapeline.http.events import bodies
-from tapeline.http.events.bodies import JSON, Moment, encoding_of, too_large
-from tapeline.http.events.usual_bodies import Line, event_of_line
+from tapeline.http.events.bodies import JSON, UNLIKE, Moment, encoding_of, exact_event, too_large
 from tapeline.http.wire.spooling import Content
 from tapeline.tape.backtest_results.staging import Stage
 from tapeline.tape.batches import MOST, Item, split, split_apart
 from tapeline.tape.events.event import Event
-from tapeline.tape.events.kinds import BACKTEST_RESULT, BY_PATH, KINDS
+from tapeline.tape.events.exact_bodies import Line
+from tapeline.tape.events.kinds import BACKTEST_RESULT, BY_PATH, KINDS, LOG
 from tapeline.tape.spool import Room
 
 NDJSON = b"application/x-ndjson"
@@ -75,17 +75,16 @@ def _only_lines(content: Content, moment: Moment, stage: Stage) -> list[Event] |
     tape, longest = stage.tape, stage.staging.settings.max_line
     try:
         items = _line_items.decode(content)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+    except UNLIKE:
         return None
     if len(items) > MOST:
         return None
-    at, received_at = moment
-    found = [
-        event
-        for item in items
-        if (event := event_of_line(item.body, at, received_at, tape, longest)) is not None
-    ]
-    return found if len(found) == len(items) else None
+    found: list[Event] = []
+    for item in items:
+        if len(item.body.line) * 4 > longest:
+            return None
+        found.append(exact_event(LOG, item.body, moment, tape))
+    return found
 
 
 async def _items(content: Content, encoding: bytes, stage: Stage, room: Room) -> list[Item]:

@@ -9,12 +9,12 @@ from starlette.datastructures import Headers
 from starlette.types import Message, Receive
 
 from tapeline.errors import MalformedBody, Missing, TooLarge
-from tapeline.http.events.usual_bodies import usual_event
 from tapeline.http.wire import body
 from tapeline.settings import Settings
 from tapeline.tape.events import kinds
 from tapeline.tape.events.bodies import cut
 from tapeline.tape.events.event import Event
+from tapeline.tape.events.kinds import Kind
 from tapeline.tape.events.values import check_depth
 
 _encode = msgspec.json.Encoder().encode
@@ -23,6 +23,9 @@ _encode = msgspec.json.Encoder().encode
 _encode_sorted = msgspec.json.Encoder(order="deterministic").encode
 
 JSON = b"application/json"
+UNLIKE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+"""What decoding raises for a body that has not the exact shape."""
+_NOT_FOLDED: dict[str, Any] = {}
 
 
 class Moment(NamedTuple):
@@ -149,11 +152,25 @@ def event(
 def event_of_json(
     path: str, content: bytes, moment: Moment, tape: int, settings: Settings
 ) -> Event:
-    found = usual_event(path, content, moment.at, moment.received_at, tape, settings.max_line)
-    if found is not None:
-        return found
+    kind = kinds.BY_PATH.get(path)
+    # In a body no longer than a line may be, no line has to be cut.
+    if kind is not None and kind.exact is not None and len(content) <= settings.max_line:
+        try:
+            found = kind.exact(content)
+        except UNLIKE:
+            pass
+        else:
+            # An escape may stand for NUL, which a line may hold and a name may not.
+            if kind is kinds.LOG or b"\\" not in content:
+                return exact_event(kind, found, moment, tape)
     values = decoded_object(content, settings.max_depth)
     return event(path, values, moment, tape, settings, lenient=False)
+
+
+def exact_event(kind: Kind, found: msgspec.Struct, moment: Moment, tape: int) -> Event:
+    """The event of a body that was checked while it was decoded."""
+    fields = _NOT_FOLDED if kind is kinds.LOG else msgspec.structs.asdict(found)
+    return Event(tape, kind, fields, _encode(found), moment.at, moment.received_at)
 
 
 def result_event(header: dict[str, Any], upload: str | None, moment: Moment, tape: int) -> Event:

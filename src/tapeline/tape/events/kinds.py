@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from tapeline.tape.events import bodies
+from tapeline.tape.events import bodies, exact_bodies
 
 CHANNELS_OF_BACKTESTS = 1_000
 """Lines of a backtest are read by themselves: its number from here on is their channel."""
@@ -24,6 +24,8 @@ class Kind:
     """Whether the body may hold anything, so that its depth must be checked."""
     is_vital: bool = False
     """What was traded, and whether the model lives: never refused for a quota."""
+    exact: exact_bodies.Decode | None = None
+    """Decodes a body that has the usual shape, and fails for any other."""
 
     @cached_property
     def channel(self) -> int:
@@ -35,13 +37,17 @@ LIFECYCLE = Kind(1, "lifecycle", bodies.lifecycle, is_vital=True)
 USED_SYMBOL = Kind(2, "used-symbol", bodies.used_symbol)
 USED_EXCHANGE = Kind(3, "used-exchange", bodies.used_exchange)
 EVENT = Kind(4, "event", bodies.generic, free=True)
-SPOT_MARKET = Kind(5, "spot-market", bodies.market_order, free=True, is_vital=True)
-SPOT_LIMIT = Kind(6, "spot-limit", bodies.limit_order, free=True, is_vital=True)
+SPOT_MARKET = Kind(
+    5, "spot-market", bodies.market_order, free=True, is_vital=True, exact=exact_bodies.market_order
+)
+SPOT_LIMIT = Kind(
+    6, "spot-limit", bodies.limit_order, free=True, is_vital=True, exact=exact_bodies.limit_order
+)
 SPOT_STOP = Kind(7, "spot-stop", bodies.stop_order, free=True, is_vital=True)
 UPDATE_TRADE = Kind(8, "update-trade", bodies.update_trade, free=True, is_vital=True)
 UPDATE_ANNOTATION = Kind(9, "update-annotation", bodies.update_annotation, is_vital=True)
 SCREENER_RESULT = Kind(10, "screener-result", bodies.screener_result)
-LOG = Kind(11, "log", bodies.log)
+LOG = Kind(11, "log", bodies.log, exact=exact_bodies.line)
 SET_PNL = Kind(12, "set-pnl", bodies.set_pnl)
 SET_CUSTOM_METRIC = Kind(13, "set-custom-metric", bodies.set_custom_metric, free=True)
 AUTO_PNL = Kind(14, "auto-pnl", bodies.auto_pnl)
