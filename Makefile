@@ -18,8 +18,8 @@ test: setup lint  ## set up and run all tests except the slow ones
 	@$(python) scripts/web.py npm run test --silent
 	@scripts/test
 
-slow: setup  ## run the few tests that take minutes each
-	@$(python) -m pytest -m slow
+slow: setup  ## the few tests that take minutes each, and property tests with many more examples
+	@$(python) -m pytest -m "slow or hypothesis or repeated" --thorough
 
 quick: setup  ## test the rules and the store in under 90 seconds, on SQLite only
 	@$(python) -m pytest -m "not slow and not heavy" --sqlite-only -x -q \

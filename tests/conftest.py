@@ -17,10 +17,11 @@ from typing import Any, TypeVar
 import httpx
 import pytest
 import uvicorn
+from argon2 import PasswordHasher
 from sqlalchemy import create_engine, make_url, text
 
 from tapeline import compose
-from tapeline.accounts import members, passwords, sign_ins, users
+from tapeline.accounts import members, sign_ins, users
 from tapeline.accounts.actor import Actor
 from tapeline.accounts.members import Role
 from tapeline.accounts.sign_ins import Origin
@@ -34,6 +35,7 @@ from tapeline.settings import Settings
 from tapeline.store import migrate
 from tapeline.store.backends.database import open_database
 from tapeline.store.store import Store
+from tests import examples
 
 T = TypeVar("T")
 
@@ -41,15 +43,19 @@ PASSWORD = "correct horse battery"
 DATABASES = ("sqlite", "postgresql")
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     """A shell starts what runs in the background with SIGINT ignored, and whatever we start would
     inherit that: no Ctrl-C of a test would be heard."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    examples.THOROUGH = config.getoption("--thorough")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--sqlite-only", action="store_true", help="leave PostgreSQL out, for a quick look"
+    )
+    parser.addoption(
+        "--thorough", action="store_true", help="try many more examples in property tests"
     )
 
 
@@ -271,8 +277,9 @@ class Person:
 
 @pytest.fixture(scope="session")
 def password_hash() -> str:
-    """Of PASSWORD. Hashing is slow on purpose, so the cast shares one."""
-    return passwords.hash_password(PASSWORD)
+    """Of PASSWORD, with parameters that make it cheap to compare: signing in is no test's subject
+    but of those that make accounts of their own."""
+    return PasswordHasher(time_cost=1, memory_cost=8, parallelism=1).hash(PASSWORD)
 
 
 @pytest.fixture

@@ -24,6 +24,7 @@ from tapeline.tape.proof import seals
 from tapeline.tape.reading import channels
 from tests.acceptance.conftest import PASSWORD, Home, Server
 from tests.conftest import database_url, run_sql
+from tests.examples import rounds
 
 pytestmark = pytest.mark.heavy
 
@@ -124,11 +125,12 @@ def database(request: pytest.FixtureRequest) -> str:
     return database_url(server, name)
 
 
+@pytest.mark.repeated
 def test_a_server_killed_under_load_loses_and_doubles_nothing(home: Home, database: str) -> None:
     model_id, headers = _model(_start(home, database))
     chosen = [(kind, keyed) for kind in ("log", "order", "batch") for keyed in (False, True)]
     clients = [Client(number, headers, *one) for number, one in enumerate(chosen)]
-    for _ in range(ROUNDS["postgresql" if database else "sqlite"]):
+    for _ in range(rounds(ROUNDS["postgresql" if database else "sqlite"])):
         _push_and_kill(home.servers[-1], clients)
         _start(home, database)
     for client in clients:

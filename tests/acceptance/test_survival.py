@@ -19,6 +19,7 @@ from tests.acceptance.conftest import Home, wait_for
 from tests.acceptance.traders import Trader, pythons
 from tests.archives import zipped
 from tests.conftest import database_url, run_sql
+from tests.examples import rounds
 
 pytestmark = pytest.mark.heavy
 
@@ -104,13 +105,14 @@ def test_a_live_model_outlives_the_server_and_is_found_again(home: Home, pair: T
     assert_counted(numbers(pair, model))
 
 
+@pytest.mark.repeated
 def test_no_line_is_lost_or_doubled_when_the_server_is_killed_again_and_again(
     home: Home, pair: Trader
 ) -> None:
     deployed = pair.deploy(COUNTING)
     model = deployed["modelId"]
     pair.wait_for_line(model, "number 5")
-    for _ in range(6):
+    for _ in range(rounds(6)):
         time.sleep(random.uniform(0, 0.5))
         pair.server.end(signal.SIGKILL)
         pair.meet(home.up(**SETTINGS))
@@ -203,6 +205,7 @@ def test_many_deploys_at_once_leave_the_newest_and_never_two(pair: Trader) -> No
     assert set(others) == {"stopped"}
 
 
+@pytest.mark.repeated
 def test_killing_server_and_shim_at_any_step_of_a_start_never_makes_two(
     home: Home, pair: Trader
 ) -> None:
@@ -211,7 +214,7 @@ def test_killing_server_and_shim_at_any_step_of_a_start_never_makes_two(
     with never_two(marker):
         model = pair.deploy("", archive=only_one(marker))["modelId"]
         pair.wait_for_line(model, "up")
-        for _ in range(8):
+        for _ in range(rounds(8)):
             pair.deploy("", archive=only_one(marker), model=model)
             time.sleep(chance.uniform(0, 0.4))
             pair.server.end(signal.SIGKILL)
@@ -225,6 +228,7 @@ def test_killing_server_and_shim_at_any_step_of_a_start_never_makes_two(
         wait_for(lambda: pair.run(model, last["run_id"])["state"] == "running")
 
 
+@pytest.mark.repeated
 def test_two_servers_on_one_database_never_run_a_model_twice(
     tmp_path: Path, postgres_server: str
 ) -> None:
@@ -248,7 +252,7 @@ def test_two_servers_on_one_database_never_run_a_model_twice(
         with never_two(marker):
             model = traders[0].deploy("", archive=only_one(marker))["modelId"]
             newest = {}
-            for turn in range(6):
+            for turn in range(rounds(6)):
                 trader = traders[turn % 2]
                 newest = trader.deploy("", archive=only_one(marker), model=model)
                 time.sleep(random.uniform(0, 0.6))

@@ -21,7 +21,7 @@ from tapeline.models import onboarding
 from tapeline.settings import Settings
 from tests.conftest import Service, running
 
-EXAMPLES = [15, pytest.param(200, marks=pytest.mark.slow)]
+EXAMPLES = [5, pytest.param(200, marks=pytest.mark.slow)]
 
 
 @pytest.fixture(scope="module")

@@ -15,6 +15,7 @@ from tapeline.tape.orders import (
     take_post,
     take_update,
 )
+from tests.examples import some
 
 KEYS = st.sampled_from(["status", "price", "annotation", "size", "note"])
 VALUES = st.none() | st.integers(0, 3) | st.sampled_from(["a", "b"])
@@ -37,7 +38,7 @@ def fold(parts: list[tuple[float, tuple[str | None, dict[str, Any]]]]) -> OrderS
     return state
 
 
-@settings(max_examples=300)
+@settings(max_examples=some(300))
 @given(st.data())
 def test_any_arrival_order_of_the_same_parts_folds_to_the_same_order(data: st.DataObject) -> None:
     posts = data.draw(st.lists(POST, max_size=3, unique_by=repr))

@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tapeline.tape.events.kinds import BY_PATH
+from tests.examples import some
 from tests.http.events.test_api import BODIES
 from tests.pushing import FORM, JSON, NDJSON, RESULT, Model
 
@@ -39,7 +40,7 @@ HEADERS = st.dictionaries(
     max_size=2,
 )  # fmt: skip
 ONE_SERVICE = settings(
-    max_examples=150,
+    max_examples=some(150),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

@@ -13,6 +13,7 @@ from tapeline.tape.backtest_results import preparing, result_format
 from tapeline.tape.backtest_results.result_format import plain
 from tapeline.tape.record import checking
 from tapeline.tape.record.checking import Checked
+from tests.examples import some
 from tests.pushing import JSON, NDJSON, RESULT, Model
 
 PATH = "/v1/backtest/result"
@@ -162,7 +163,7 @@ def spread(draw: st.DrawFn) -> tuple[dict[str, Any], bytes]:
 
 
 @given(spread())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=some(100), deadline=None)
 def test_pieces_are_the_same_whatever_whitespace_they_came_with(
     made: tuple[dict[str, Any], bytes],
 ) -> None:

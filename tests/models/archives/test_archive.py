@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from tapeline.errors import InvalidArchive, Problem
 from tapeline.models.archives import archive
 from tests.archives import MAIN, plain, raw_zip, zipped
+from tests.examples import some
 
 BASE: list[tuple[str | zipfile.ZipInfo, str | bytes]] = [
     ("model/platform.json", '{"main_script": "main.py"}'),
@@ -370,7 +371,7 @@ NAMES = st.one_of(
     ),
 )
 @pytest.mark.heavy
-@hypothesis_settings(max_examples=400, deadline=None)
+@hypothesis_settings(max_examples=some(400), deadline=None)
 def test_whatever_the_zip_it_is_unpacked_inside_its_folder_or_refused(
     tmp_path_factory: pytest.TempPathFactory,
     entries: list[tuple[str, int, bytes]],

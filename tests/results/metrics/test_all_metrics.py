@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from tapeline.results.metrics import all_metrics, calendar_returns
 from tapeline.results.metrics.account import Account, ordered
+from tests.examples import some
 from tests.results.metrics.series import (
     DAY,
     MONDAY,
@@ -118,7 +119,7 @@ def test_it_equals_quantstats(case: str, name: str) -> None:
 
 
 @settings(
-    max_examples=40,
+    max_examples=some(40),
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow],

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from tapeline.results.backtests.report import make
 from tapeline.results.metrics import all_metrics
 from tapeline.results.metrics.account import ordered
+from tests.examples import some
 from tests.results.metrics.series import DAY, MONDAY, computed, every_day, subject, walk, weekdays
 
 NAN = float("nan")
@@ -136,7 +137,7 @@ NUMBERS = st.one_of(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=some(150), deadline=None)
 @given(points=st.lists(st.tuples(NUMBERS, NUMBERS), max_size=30), scale=st.booleans())
 def test_anything_at_all_gives_numbers_or_reasons(
     points: list[tuple[float, float]], scale: bool

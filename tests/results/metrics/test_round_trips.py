@@ -13,6 +13,7 @@ from tapeline.results.metrics.account import Account, ordered
 from tapeline.results.metrics.metric import Subject
 from tapeline.results.metrics.round_trips import Matched, match
 from tapeline.results.metrics.trades import read
+from tests.examples import some
 from tests.results.metrics.series import DAY, every_day
 
 
@@ -136,7 +137,7 @@ def test_metrics_of_trades_by_hand() -> None:
     assert ours["turnover_yearly"] == pytest.approx((ours["turnover"] or 0) * 36.525)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=some(100), deadline=None)
 @given(
     st.lists(
         st.tuples(st.sampled_from(["buy", "sell"]), st.integers(1, 9), st.integers(1, 99)),

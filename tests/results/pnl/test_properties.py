@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from tapeline.results.charts import curve
 from tapeline.results.pnl import planning
+from tests.examples import some
 from tests.results.pnl.bookkeeping import Books, Opened
 from tests.results.pnl.reference import Said, Symbol, reckoned
 
@@ -160,7 +161,7 @@ def assert_series(books: Books, traded: dict[str, Symbol]) -> None:
 
 
 @pytest.mark.heavy
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=some(150), deadline=None)
 @given(st.data())
 def test_any_arrival_order_in_any_portions_agrees_with_the_reference(
     opened: Opened, data: st.DataObject
@@ -179,7 +180,7 @@ def test_any_arrival_order_in_any_portions_agrees_with_the_reference(
 
 
 @pytest.mark.heavy
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=some(60), deadline=None)
 @given(st.data())
 def test_portions_of_any_size_and_any_number_of_copies_come_to_the_same(
     opened: Opened, data: st.DataObject

@@ -19,6 +19,7 @@ from tapeline.runs.environments.cache import Wanted
 from tapeline.runs.environments.install_boxes import uv_program
 from tapeline.runs.environments.interpreters import Found
 from tapeline.runs.environments.requirements import Requirements
+from tests.examples import some
 from tests.runs.environments.index import PackageIndex, builder, serve_packages
 from tests.runs.environments.package_bench import Bench
 
@@ -129,7 +130,7 @@ def _warm(shop: Shop, index: PackageIndex) -> None:
     assert shop.resolve(str(file)) is not None, "nothing can be compared without the index"
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=some(120), deadline=None, suppress_health_check=list(HealthCheck))
 @given(text=contents, more=contents)
 @example("apple # x \\\nbasket\n", "")
 @example("--prefer-binary # x \\\nbasket==1.0\n", "")
@@ -177,7 +178,7 @@ def _asked(made: Bench, text: str, more: str) -> tuple[Wanted, dict[str, bytes]]
     return wanted, {one.name: one.read_bytes() for one in staging.iterdir()}
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=some(60), deadline=None, suppress_health_check=list(HealthCheck))
 @given(one=contents, other=contents, more=contents)
 @example(
     f"--extra-index-url {URL} # x \\\ncherry @ {URL}/c.whl\n", f"--extra-index-url {URL}\n", ""
@@ -198,7 +199,7 @@ def test_two_files_with_one_request_give_uv_the_same_bytes(
         assert first.requirements != second.requirements
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=some(150), deadline=None)
 @given(text=contents)
 def test_what_we_wrote_is_read_as_it_was_meant(text: str) -> None:
     try:

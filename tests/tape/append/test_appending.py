@@ -24,6 +24,7 @@ from tapeline.tape.proof.signer import Signer
 from tapeline.tape.reading import channels, order_list
 from tapeline.tape.reading.order_list import Filter
 from tapeline.tape.record import verify
+from tests.examples import some
 
 Said = tuple[Kind, dict[str, Any]]
 
@@ -92,7 +93,7 @@ def stored(
     return tape, sorted(shown, key=lambda one: str(one["id"]))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=some(40), deadline=None)
 @given(st.data())
 def test_any_arrival_order_and_grouping_folds_to_the_same_orders(
     opened: tuple[Store, Appender], data: st.DataObject

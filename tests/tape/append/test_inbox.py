@@ -34,6 +34,7 @@ from tapeline.tape.events import kinds
 from tapeline.tape.events.event import Event, Submission
 from tapeline.tape.proof.signer import Signer
 from tapeline.tape.reading import channels
+from tests.examples import some
 from tests.tape.append.test_appending import new_tape
 
 PATIENCE = 60  # seconds: far longer than anything here takes, on any machine
@@ -75,8 +76,8 @@ class Faults:
             raise ERRORS[self.due[point].pop(0)]()
 
     def clear(self) -> None:
-        for some in self.due.values():
-            some.clear()
+        for waiting in self.due.values():
+            waiting.clear()
 
     def lie_in_wait(self, engine: Engine) -> None:
         for point, name in (
@@ -320,7 +321,7 @@ def test_whatever_fails_everybody_is_answered_once_and_the_next_are_stored(
     run_machine(
         Handing,
         settings=settings(
-            max_examples=30,
+            max_examples=some(30),
             stateful_step_count=20,
             deadline=None,
             suppress_health_check=list(HealthCheck),

@@ -13,6 +13,7 @@ from tapeline.tape.events.stored_event import StoredEvent
 from tapeline.tape.proof import older_seals, seals
 from tapeline.tape.proof.seals import GENESIS
 from tapeline.tape.proof.signer import Signer, is_signed, statement
+from tests.examples import some
 
 JSONS = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False,
@@ -95,7 +96,7 @@ def _other_bytes(draw: Any, old: bytes) -> bytes:
 
 
 @pytest.mark.heavy
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=some(150), deadline=None)
 @given(chains(), st.data())
 def test_any_single_change_is_found(records: list[StoredEvent], data: st.DataObject) -> None:
     head = head_of(records)
@@ -138,7 +139,7 @@ def test_a_body_that_only_means_the_same_is_a_change_too() -> None:
         assert seals.first_break([edited], (1, link)) == 1
 
 
-@settings(max_examples=50)
+@settings(max_examples=some(50))
 @given(chains())
 def test_a_tape_that_was_rewritten_whole_does_not_match_its_old_head(
     records: list[StoredEvent],
