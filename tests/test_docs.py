@@ -76,13 +76,17 @@ def test_every_make_target_is_listed_for_contributors() -> None:
         assert f"make {target}" in contributing, target
 
 
-def test_the_architecture_names_every_room() -> None:
+def test_the_architecture_names_every_room_and_its_folders() -> None:
     page = (documents.DOCS / "architecture.md").read_text("utf-8")
     for room in (ROOT / "src" / "tapeline").iterdir():
         if not room.name.startswith("__"):
             assert room.name in page, room.name
-    for folder in ("client", "runtime", "examples", "tests", "bench"):
-        assert f"\n{folder}/ " in page, folder
+    for folder in (ROOT / "src" / "tapeline").glob("*/*/__init__.py"):
+        assert f"    {folder.parent.name}/" in page or f" {folder.parent.name}/ " in page, folder
+    for folder in (one for one in (ROOT / "web" / "src").iterdir() if one.is_dir()):
+        assert folder.name in page, folder
+    for name in ("client", "runtime", "examples", "tests", "bench"):
+        assert f"\n{name}/ " in page, name
 
 
 REQUIRED_TERMS = {
