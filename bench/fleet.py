@@ -74,7 +74,7 @@ def _deploy(server: Server, count: int) -> list[int]:
         server.upload("/model/deploy", server.make_model(f"m{n}"), archive) for n in range(count)
     ]
     fleet.wait_for(lambda: len(_offsets(server)) == count, every=0.2)
-    fleet.wait_for(lambda: _said(server, "up") == count, every=0.2)
+    fleet.wait_for(lambda: _count_lines(server, "up") == count, every=0.2)
     files = [server.data / "runs" / one["runId"] / "shim.json" for one in deployed]
     return [json.loads(file.read_text())["pid"] for file in files]
 
@@ -84,7 +84,7 @@ def _offsets(server: Server) -> dict[str, int]:
     return dict(server.rows("select id, journal from runs where state = 'running'"))
 
 
-def _said(server: Server, text: str) -> int:
+def _count_lines(server: Server, text: str) -> int:
     """How many journals hold a line."""
     files = (server.data / "runs").glob("*/journal/*")
     return sum(f" {text}\n" in file.read_text() for file in files)
@@ -166,7 +166,7 @@ def _restart(server: Server, shims: list[int]) -> dict[str, float]:
     server.end(signal.SIGTERM)
     ended = time.monotonic()
     _poke(models)
-    fleet.wait_for(lambda: _said(server, "poked") >= len(models), every=0.1)
+    fleet.wait_for(lambda: _count_lines(server, "poked") >= len(models), every=0.1)
     began = time.monotonic()
     server.start()
     ready = time.monotonic()

@@ -158,7 +158,7 @@ def _print(found: dict[Contender, list[Sent]]) -> None:
         sent = best[one]
         print(
             f"| {one.name} | {one.what} | {one.connections} | {sent.requests * one.events:,.0f}"
-            f" | {sent.p99:.1f} ms | {sent.cpu / one.events:.1f} µs | {_beside(one, rates)} |"
+            f" | {sent.p99:.1f} ms | {sent.cpu / one.events:.1f} µs | {_compared(one, rates)} |"
         )
     _print_figures(best, rates)
 
@@ -198,7 +198,7 @@ def _print_figures(best: dict[Contender, Sent], rates: dict[tuple[str, str, int]
     print(f"| p99 of one log, {FEW} connections | {WANTED_P99} ms | {p99:.1f} ms | {reached} |")
 
 
-def _beside(one: Contender, rates: dict[tuple[str, str, int], float]) -> str:
+def _compared(one: Contender, rates: dict[tuple[str, str, int], float]) -> str:
     """Only our own rows are compared."""
     if one.name != "Tapeline":
         return ""

@@ -35,7 +35,7 @@ print("took %.6f late %.6f spent %.6f" % (took, late, spent), flush=True)
 """
 
 
-class Spoken:
+class Printed:
     """What a script said of itself, and when its last line was on the tape."""
 
     def __init__(self, last: str, behind: float = 0.0) -> None:
@@ -67,7 +67,7 @@ def main() -> None:
             _print(name, count, ours, hand)
 
 
-def _print(name: str, count: int, ours: list[Spoken], hand: list[Spoken]) -> None:
+def _print(name: str, count: int, ours: list[Printed], hand: list[Printed]) -> None:
     our_rate = count / statistics.median(one.took for one in ours)
     their_rate = count / statistics.median(one.took for one in hand)
     late = statistics.median(one.late for one in ours)
@@ -83,15 +83,15 @@ def _warm_up(server: Server) -> None:
     fleet.wait_for(lambda: server.run(made)["ended_at"] is not None)
 
 
-def _by_hand(script: str, folder: Path) -> Spoken:
+def _by_hand(script: str, folder: Path) -> Printed:
     file, output = folder / "main.py", folder / "output"
     file.write_text(script)
     with output.open("wb") as out:
         subprocess.run([fleet.python().path, file], stdout=out, check=True)
-    return Spoken(output.read_text().splitlines()[-1])
+    return Printed(output.read_text().splitlines()[-1])
 
 
-def _in_tapeline(server: Server, script: str, count: int) -> Spoken:
+def _in_tapeline(server: Server, script: str, count: int) -> Printed:
     model = server.make_model()
     deployed = server.upload("/model/deploy", model, zipped({"main.py": script}), plan=PLAN)
     fleet.wait_for(lambda: server.run(deployed)["ended_at"] is not None, every=0.05)
@@ -101,7 +101,7 @@ def _in_tapeline(server: Server, script: str, count: int) -> Spoken:
     last = texts.pop()
     if texts != [f"line {number} of a model that has much to say" for number in range(count)]:
         raise SystemExit(f"{count:,} lines were said, {len(texts):,} are on the tape")
-    return Spoken(last, seen - lines[-1]["time"])
+    return Printed(last, seen - lines[-1]["time"])
 
 
 if __name__ == "__main__":

@@ -237,12 +237,18 @@ def _print(rows: list[Row], many: int) -> None:
     for what, few, much, unit, wanted in rows:
         beside = "" if not few else f"{much / few:.2f}"
         reached = "" if wanted is None else "yes" if much <= wanted else "not yet"
-        told = "" if wanted is None else f"{_told(wanted, unit)}"
-        cells = (what, "" if few is None else _told(few, unit), _told(much, unit), beside, told)
+        goal = "" if wanted is None else f"{_formatted(wanted, unit)}"
+        cells = (
+            what,
+            "" if few is None else _formatted(few, unit),
+            _formatted(much, unit),
+            beside,
+            goal,
+        )
         print(f"| {' | '.join(cells)} | {reached} |")
 
 
-def _told(value: float, unit: str) -> str:
+def _formatted(value: float, unit: str) -> str:
     digits = {"s": 2, "ms": 1, "%": 1}.get(unit, 0)
     return f"{value:,.{digits}f} {unit}".strip()
 

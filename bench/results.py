@@ -29,7 +29,7 @@ LOOKED_EVERY = 0.02  # seconds between two looks at the memory
 
 
 @dataclass
-class Beside:
+class SmallRequests:
     """What was seen while something went on."""
 
     seconds: float = 0.0
@@ -58,12 +58,12 @@ def main() -> None:
             _print(what, len(content), [_measured(Path(name), path, content) for _ in range(TURNS)])
 
 
-def _measured(folder: Path, path: str, content: bytes) -> Beside:
+def _measured(folder: Path, path: str, content: bytes) -> SmallRequests:
     with tempfile.TemporaryDirectory(dir=folder) as name, service.running(Path(name)) as ours:
-        return _beside(ours, path, content)
+        return _alongside(ours, path, content)
 
 
-def _beside(ours: Service, path: str, content: bytes) -> Beside:
+def _alongside(ours: Service, path: str, content: bytes) -> SmallRequests:
     with httpx.Client(base_url=ours.address, headers=ours.headers, timeout=300) as client:
         client.post("/v1/live/log", json={"line": "warm"}).raise_for_status()
         started = time.perf_counter()
@@ -77,7 +77,7 @@ def _beside(ours: Service, path: str, content: bytes) -> Beside:
     return seen
 
 
-def _print(what: str, size: int, turns: list[Beside]) -> None:
+def _print(what: str, size: int, turns: list[SmallRequests]) -> None:
     """The turn in which nobody waited long: what disturbs from outside only makes a turn worse."""
     seen = min(turns, key=lambda one: max(one.pings))
     pings = sorted(seen.pings)
@@ -91,8 +91,8 @@ def _print(what: str, size: int, turns: list[Beside]) -> None:
 
 
 @contextmanager
-def _watching(ours: Service) -> Iterator[Beside]:
-    seen, over = Beside(), threading.Event()
+def _watching(ours: Service) -> Iterator[SmallRequests]:
+    seen, over = SmallRequests(), threading.Event()
     idle = _memory(ours.pid)
 
     def ping() -> None:

@@ -18,7 +18,7 @@ from typing import Any, Callable, Mapping, TypeVar, cast
 import tapeline_client as tapeline
 
 F = TypeVar("F", bound=Callable[..., Any])
-_told: set[str] = set()
+_warned: set[str] = set()
 
 # Seconds: a price of the last minute will do for an order; a mark comes when the price changed, a
 # second after the last one at the soonest, and every minute when it did not.
@@ -41,15 +41,15 @@ def _safe(method: F) -> F:
         try:
             return method(*args, **keys)
         except Exception as error:
-            _tell(f"{method.__name__} was not reported: {type(error).__name__}: {error}")
+            _warn_once(f"{method.__name__} was not reported: {type(error).__name__}: {error}")
             return None
 
     return cast(F, safe)
 
 
-def _tell(sentence: str) -> None:
-    if sentence not in _told:
-        _told.add(sentence)
+def _warn_once(sentence: str) -> None:
+    if sentence not in _warned:
+        _warned.add(sentence)
         sys.stderr.write(f"tapeline: {sentence}\n")
 
 
@@ -181,7 +181,7 @@ class TapelineReporter:
         next restart would run it again, and its trades are not the model's."""
 
         def backtest(*_args: Any, **_keys: Any) -> None:
-            _tell("backtest() was skipped, because the model runs live.")
+            _warn_once("backtest() was skipped, because the model runs live.")
 
         strategy.backtest = backtest
 
@@ -194,7 +194,7 @@ class TapelineReporter:
         @functools.wraps(inner)
         def backtest(*args: Any, **keys: Any) -> Any:
             if results:
-                _tell("only the first backtest of a strategy is run; this one was skipped.")
+                _warn_once("only the first backtest of a strategy is run; this one was skipped.")
             else:
                 results.append(inner(**_arguments(args, keys)))
             return results[0]
@@ -216,8 +216,8 @@ class Prices:
         interface = getattr(strategy, "interface", None)
         self._interface = getattr(interface, "interface", interface)
         if self._interface is not None:
-            _overhear(self._interface, "get_price", self._heard_price)
-            _overhear(self._interface, "get_order", self._heard_order)
+            _tap(self._interface, "get_price", self._heard_price)
+            _tap(self._interface, "get_order", self._heard_order)
 
     def require(self, symbol: Any) -> None:
         """A price of now, before an order that has none."""
@@ -249,7 +249,7 @@ class Prices:
         self._orders[str(order_id)] = _mapping(order)
 
 
-def _overhear(interface: Any, name: str, hear: Callable[..., None]) -> None:
+def _tap(interface: Any, name: str, hear: Callable[..., None]) -> None:
     """Call `hear` with the answer and the arguments of a method, once for each interface."""
     inner = getattr(interface, name, None)
     if inner is None or getattr(inner, "is_overheard", False):

@@ -10,7 +10,7 @@ import sys
 import threading
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Mapping, TextIO, TypeVar
 
-from tapeline_client.reporting import logger, talking
+from tapeline_client.reporting import is_reporting, logger
 
 if TYPE_CHECKING:
     from tapeline_client.events import Events
@@ -28,7 +28,7 @@ class LogHandler(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         # Our own troubles are not sent by the way that is in trouble.
-        if record.name.split(".")[0] == logger.name or talking():
+        if record.name.split(".")[0] == logger.name or is_reporting():
             return
         try:
             line, kind = self.format(record), record.levelname.lower()
@@ -61,7 +61,7 @@ class Tee:
 
     def write(self, text: str) -> int:
         written = self._stream.write(text)
-        if not talking() and not getattr(_inside, "tee", False):
+        if not is_reporting() and not getattr(_inside, "tee", False):
             _inside.tee = True
             try:
                 self._send(text)

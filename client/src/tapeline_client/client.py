@@ -59,7 +59,7 @@ class Client(Events):
         self._reporter = Reporter(on_problem)
         self._closed = False
         self._starting = threading.RLock()
-        self._spool = Spool(self.folder, self._limits, self._reporter.tell, durable=durable)
+        self._spool = Spool(self.folder, self._limits, self._reporter.report, durable=durable)
         self._sender: Sender | None = None
         if not raise_errors:
             self._soften()
@@ -69,7 +69,7 @@ class Client(Events):
 
     def _push(self, path: str, body: Mapping[str, Any], at: Time = None) -> None:
         if self.backtest_id is not None and not path.startswith("/v1/backtest/"):
-            self._reporter.tell(
+            self._reporter.report(
                 "backtest", "This is a backtest: events of live trading are not sent."
             )
             return
@@ -156,7 +156,7 @@ class Client(Events):
             # The thread hangs in the network: what it holds must stay open until the process ends.
             return False
         if not done:
-            self._reporter.tell(
+            self._reporter.report(
                 "unsent",
                 f"Some events are not sent yet; the next run sends them from {self.folder}.",
             )
@@ -222,7 +222,7 @@ class Client(Events):
     def _soften(self) -> None:
         """Tell of invalid events instead of raising: a trading loop may prefer to go on."""
         for name in EVENTS:
-            setattr(self, name, _told(getattr(self, name), self._reporter))
+            setattr(self, name, _reported(getattr(self, name), self._reporter))
 
     def _after_fork(self) -> None:
         """In the child: the queue and the thread are the parent's."""
@@ -255,13 +255,13 @@ def _stamp(at: Time) -> str:
         raise InvalidEvent(f"`time` must be a time, not {at!r:.100}.") from None
 
 
-def _told(method: Callable[..., None], reporter: Reporter) -> Callable[..., None]:
+def _reported(method: Callable[..., None], reporter: Reporter) -> Callable[..., None]:
     @functools.wraps(method)
     def told(*args: Any, **keys: Any) -> None:
         try:
             method(*args, **keys)
         except (InvalidEvent, ClientClosed, TypeError) as error:
-            reporter.tell("invalid", f"{method.__name__}: {error}")
+            reporter.report("invalid", f"{method.__name__}: {error}")
 
     return told
 

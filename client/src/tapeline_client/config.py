@@ -21,7 +21,7 @@ _NAMES = {
     "api_pass": ("TAPELINE_API_PASS", "SLATE_API_PASS", "API_PASS"),
 }
 _BARE = {"MODEL_ID", "API_KEY", "API_PASS"}
-_BESIDE = "URL_MODEL_EVENTS_API"
+_OLDER_ADDRESS = "URL_MODEL_EVENTS_API"
 
 
 class Address(NamedTuple):
@@ -75,7 +75,7 @@ def state_folder(environment: Mapping[str, str] | None = None) -> str:
 
 def _from_environment(name: str, variables: Mapping[str, str]) -> str | None:
     for variable in _NAMES[name]:
-        if variable in _BARE and not variables.get(_BESIDE):
+        if variable in _BARE and not variables.get(_OLDER_ADDRESS):
             continue
         if variables.get(variable):
             return variables[variable]

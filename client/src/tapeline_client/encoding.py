@@ -112,7 +112,7 @@ def _simpler(value: Any) -> Any:
         return bytes(value).decode("utf-8", "replace")
     if isinstance(value, (uuid.UUID, pathlib.PurePath)):
         return str(value)
-    return _by_its_manners(value)
+    return _by_protocol(value)
 
 
 def _moment(value: Any) -> float | None:
@@ -122,7 +122,7 @@ def _moment(value: Any) -> float | None:
         return None
 
 
-def _by_its_manners(value: Any) -> Any:
+def _by_protocol(value: Any) -> Any:
     """What numpy, pandas and their like offer, without importing them."""
     try:
         if is_dataclass(value) and not isinstance(value, type):

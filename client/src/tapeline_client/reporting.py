@@ -29,29 +29,29 @@ class Reporter:
 
     def __init__(self, on_problem: Callable[[Problem], object] | None) -> None:
         self._on_problem = on_problem
-        self._told: dict[str, float] = {}
+        self._reported: dict[str, float] = {}
 
-    def tell(self, kind: str, message: str, event: dict[str, Any] | None = None) -> None:
-        if talking():
+    def report(self, kind: str, message: str, event: dict[str, Any] | None = None) -> None:
+        if is_reporting():
             return
-        _here.talking = True
+        _here.is_reporting = True
         try:
-            self._tell(Problem(kind, message, event))
+            self._report(Problem(kind, message, event))
         except Exception:
             logger.exception("The on_problem callback failed.")
         finally:
-            _here.talking = False
+            _here.is_reporting = False
 
-    def _tell(self, problem: Problem) -> None:
+    def _report(self, problem: Problem) -> None:
         now = time.monotonic()
-        last = self._told.get(problem.kind)
+        last = self._reported.get(problem.kind)
         if last is None or now - last > _SILENCE:
-            self._told[problem.kind] = now
+            self._reported[problem.kind] = now
             logger.log(_LEVELS.get(problem.kind, logging.WARNING), "%s", problem.message)
         if self._on_problem is not None:
             self._on_problem(problem)
 
 
-def talking() -> bool:
+def is_reporting() -> bool:
     """Whether this thread is telling of trouble: what it prints must not become an event."""
-    return getattr(_here, "talking", False)
+    return getattr(_here, "is_reporting", False)

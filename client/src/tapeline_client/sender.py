@@ -119,7 +119,9 @@ class Sender:
             try:
                 busy = self._step()
             except Exception as error:  # noqa: BLE001 - the thread must outlive whatever it meets
-                self._reporter.tell("disk", f"Events could not be read from the queue: {error!r}.")
+                self._reporter.report(
+                    "disk", f"Events could not be read from the queue: {error!r}."
+                )
                 busy, self._delay = False, REFUSED_DELAY
             if self._delay > 0:
                 self._back_off()
@@ -171,7 +173,7 @@ class Sender:
         except Unreachable as error:
             self._wait_longer(None)
             self.last_error = str(error)
-            self._reporter.tell(
+            self._reporter.report(
                 "unreachable", f"Tapeline is not reachable ({error}); events wait in {self._where}."
             )
             return True
@@ -183,7 +185,7 @@ class Sender:
     def _act(self, outbox: Outbox, batch: Batch, answer: Answer) -> None:
         if answer.status == 200:
             if self._delay:
-                self._reporter.tell("again", "Tapeline takes events again.")
+                self._reporter.report("again", "Tapeline takes events again.")
             self._delay = 0.0
             self.sent += batch.events
             outbox.done(batch)
@@ -198,13 +200,13 @@ class Sender:
             self._keep_apart(outbox, batch, answer)
         elif answer.status in (408, 429, 409) or answer.status >= 500:
             self._wait_longer(answer.retry_after)
-            self._reporter.tell(
+            self._reporter.report(
                 "unreachable",
                 f"Tapeline takes no events now ({answer.error}); they wait in {self._where}.",
             )
         else:
             self._wait_longer(max(REFUSED_DELAY, self._delay, answer.retry_after or 0.0))
-            self._reporter.tell(
+            self._reporter.report(
                 "refused",
                 f"Tapeline refuses events ({answer.status}: {answer.error}); "
                 f"they wait in {self._where}.",
@@ -218,7 +220,7 @@ class Sender:
         if self._parent is not None:
             _append(os.path.join(self._parent, "over-quota.ndjson"), batch.body)
         outbox.done(batch)
-        self._reporter.tell("quota", f"Tapeline keeps nothing but orders now: {answer.error}")
+        self._reporter.report("quota", f"Tapeline keeps nothing but orders now: {answer.error}")
 
     def _wait_longer(self, demanded: float | None) -> None:
         doubled = min(LONGEST_DELAY, max(FIRST_DELAY, self._delay * 2))
@@ -230,7 +232,7 @@ class Sender:
         self.superseded = True
         if self._spool.folder is not None:
             self._spool.folder.mark_superseded()
-        self._reporter.tell(
+        self._reporter.report(
             "superseded",
             f"This run was replaced by a newer one: nothing is sent any more. {answer.error} "
             f"What is not sent is kept in {self._where}.",
@@ -250,7 +252,7 @@ class Sender:
         self._keep("rejected.ndjson", event, answer)
         outbox.done(batch)
         path = event.get("path", "")
-        self._reporter.tell("rejected", f"Tapeline refused {path}: {answer.error}", event)
+        self._reporter.report("rejected", f"Tapeline refused {path}: {answer.error}", event)
 
     def _keep(self, name: str, event: dict[str, Any], answer: Answer) -> None:
         if self._parent is None:
@@ -279,7 +281,7 @@ class Sender:
             leftovers = Leftovers(taken)
             outbox = Outbox(leftovers, durable=self._durable)
             if taken.is_superseded:
-                self._bury(outbox, leftovers)
+                self._delete_leftovers(outbox, leftovers)
             else:
                 self._others.append((outbox, leftovers))
 
@@ -287,7 +289,7 @@ class Sender:
         _, leftovers = self._others.pop(0)
         leftovers.folder.delete()
 
-    def _bury(self, outbox: Outbox, leftovers: Leftovers) -> None:
+    def _delete_leftovers(self, outbox: Outbox, leftovers: Leftovers) -> None:
         """A run that was replaced may not speak through its successor."""
         assert self._parent is not None
         _append(os.path.join(self._parent, SUPERSEDED + ".ndjson"), outbox.rest())

@@ -18,10 +18,10 @@ from tapeline.runs.environments.cache import Environments
 from tapeline.runs.environments.install_boxes import Installer
 from tapeline.runs.environments.interpreters import Found
 from tapeline.runs.supervision.bell import Bell
-from tapeline.runs.supervision.cleanup import Tidying
+from tapeline.runs.supervision.cleanup import Cleanup
 from tapeline.runs.supervision.collector import Collector
 from tapeline.runs.supervision.executor import NAME as SUPERVISOR
-from tapeline.runs.supervision.executor import Keeper
+from tapeline.runs.supervision.executor import Executor
 from tapeline.runs.supervision.sampling import Sampling
 from tapeline.settings import Settings
 from tapeline.store.blobs import Blobs
@@ -61,7 +61,7 @@ class Runner:
         self._quotas = quotas
         self._interpreters = interpreters
         self._background = background
-        self._keeper: Keeper | None = None
+        self._executor: Executor | None = None
         self.host: Host | None = None
         self.host_name = ""
         """What this host is called in the rows of its runs."""
@@ -86,7 +86,7 @@ class Runner:
             self._quotas,
             self._background,
         )
-        self._keeper = Keeper(
+        self._executor = Executor(
             self._store,
             engine,
             self._collector,
@@ -97,7 +97,7 @@ class Runner:
         )
         self._bell = Bell(engine.folder, self._collector, self._background)
         Sampling(self._store, engine, self._background, days=self._settings.sample_days)
-        Tidying(self._store, engine, self._background)
+        Cleanup(self._store, engine, self._background)
         keep_removing(self._background, self._store, self._settings.data)
         return self.host
 
@@ -116,27 +116,27 @@ class Runner:
 
     def trouble(self, *run_ids: str) -> str | None:
         """Why wishes, or those about one of these runs, are not carried out here at the moment."""
-        if self._keeper is None:
+        if self._executor is None:
             return None
-        about = [self._background.trouble(SUPERVISOR), *map(self._keeper.trouble_with, run_ids)]
+        about = [self._background.trouble(SUPERVISOR), *map(self._executor.trouble_with, run_ids)]
         return next((one for one in about if one), None)
 
     def wake(self) -> None:
-        if self._keeper is not None:
-            self._keeper.wake()
+        if self._executor is not None:
+            self._executor.wake()
 
     def close(self) -> None:
         """What runs goes on running, and is found again by the next start."""
-        if self._keeper is not None:
-            self._keeper.close()
+        if self._executor is not None:
+            self._executor.close()
             self._collector.close()
             self._bell.close()
 
     async def stop_models(self) -> None:
         """End what runs on this host, and bring its last words onto the tape."""
-        if self._keeper is not None:
+        if self._executor is not None:
             with suppress(asyncio.CancelledError):
-                await self._keeper.stop_all()
+                await self._executor.stop_all()
 
     def _may_run(self, host: Host) -> bool:
         return host.sandboxed or self._settings.unsafe_no_sandbox

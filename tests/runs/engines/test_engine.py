@@ -16,7 +16,7 @@ from tapeline.models.archives.manifest import Manifest
 from tapeline.models.versions import Version
 from tapeline.runs.engines import host_check as hosts
 from tapeline.runs.engines import shims
-from tapeline.runs.engines.engine import Engine, Given, Job
+from tapeline.runs.engines.engine import Engine, Job, LaunchSecrets
 from tapeline.runs.engines.local import LocalEngine
 from tapeline.runs.engines.runtime_files import folders
 from tapeline.runs.environments import interpreters
@@ -33,7 +33,7 @@ from tests.runs.supervision.histories import a_run
 
 pytestmark = pytest.mark.heavy
 
-GIVEN = Given("key", "pass-of-the-key", {"TOKEN": "a-secret-value"})
+GIVEN = LaunchSecrets("key", "pass-of-the-key", {"TOKEN": "a-secret-value"})
 FOREVER = "import time\nprint('here')\nwhile True: time.sleep(0.05)\n"
 
 

@@ -34,7 +34,11 @@ def test_a_wheel_carries_them(tmp_path: Path) -> None:
         packed.extractall(tmp_path / "installed")
         assert "tapeline/beside/tapeline_client/py.typed" in packed.namelist()
     said = subprocess.run(
-        [sys.executable, "-c", "from tapeline.runs import beside; print(beside.mounts('/r'))"],
+        [
+            sys.executable,
+            "-c",
+            "from tapeline.runs.engines import runtime_files; print(runtime_files.mounts('/r'))",
+        ],
         env={"PYTHONPATH": str(tmp_path / "installed"), "PYTHONDONTWRITEBYTECODE": "1"},
         check=True,
         capture_output=True,

@@ -25,7 +25,7 @@ def command(pid: int) -> list[str]:
     return Path(f"/proc/{pid}/cmdline").read_text().rstrip("\0").split("\0")
 
 
-def nurseries(parent: int) -> list[int]:
+def spawners(parent: int) -> list[int]:
     return [pid for pid in tree.children(parent) if str(PROGRAM) in command(pid)]
 
 
@@ -38,21 +38,21 @@ def until(condition: Callable[[], object]) -> None:
 
 def test_shims_come_from_one_process_and_are_known_by_their_launch(pad: Pad) -> None:
     first, second = pad.launch(WAITING), pad.launch(WAITING, name="n" * 200)
-    (nursery,) = nurseries(os.getpid())
+    (spawner,) = spawners(os.getpid())
     assert command(first.shim_pid())[-1] == first.spec.name
     assert command(second.shim_pid())[-1] == "n" * 60
-    assert command(nursery)[-1] == "-" * 60
+    assert command(spawner)[-1] == "-" * 60
 
 
 def test_when_it_is_killed_its_shims_go_on_and_the_next_launch_works(pad: Pad) -> None:
     before = pad.launch(WAITING)
     before.until_line("up")
-    (nursery,) = nurseries(os.getpid())
-    os.kill(nursery, signal.SIGKILL)
-    until(lambda: not alive(nursery))
+    (spawner,) = spawners(os.getpid())
+    os.kill(spawner, signal.SIGKILL)
+    until(lambda: not alive(spawner))
     after = pad.launch(WAITING)
     after.until_line("up")
-    assert nurseries(os.getpid()) != [nursery]
+    assert spawners(os.getpid()) != [spawner]
     assert shims.is_held(before.lock)
     assert before.stop()["outcome"] == "stopped"
     assert after.stop()["outcome"] == "stopped"
@@ -71,15 +71,15 @@ def test_a_shim_inherits_nothing_of_other_launches(pad: Pad) -> None:
 
 def test_it_ends_with_the_process_that_needed_it_however_that_ends() -> None:
     code = (
-        "from tapeline.runs.engines.shim_spawner import NURSERY;"
-        " NURSERY.open(); print(flush=True); input()"
+        "from tapeline.runs.engines.shim_spawner import SHIM_SPAWNER;"
+        " SHIM_SPAWNER.open(); print(flush=True); input()"
     )
     with subprocess.Popen(
         [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as process:
         assert process.stdout is not None
         process.stdout.readline()
-        until(lambda: nurseries(process.pid))
-        (nursery,) = nurseries(process.pid)
+        until(lambda: spawners(process.pid))
+        (spawner,) = spawners(process.pid)
         process.kill()
-    until(lambda: not alive(nursery))
+    until(lambda: not alive(spawner))

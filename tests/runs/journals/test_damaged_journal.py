@@ -1,4 +1,4 @@
-"""Whatever a crash, a disk or a hand leaves in a journal: it is skipped, told, and read past."""
+"""Damage to a journal, by a crash, a disk or a person, is skipped and reported; reading goes on."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tapeline.runs.journals import journal
 from tapeline.runs.journals.journal import LONGEST_RECORD
-from tapeline.runs.journals.meaning import Story
+from tapeline.runs.journals.meaning import RunUpdate
 from tapeline.runs.journals.records import UNREADABLE, Record
 from tapeline.runs.shim.spool import Spool
 from tests.runs.supervision.histories import a_run
@@ -100,10 +100,10 @@ def test_the_tape_gets_one_line_that_says_so(spool: Make, tmp_path: Path) -> Non
     made = spool(tmp_path)
     add(tmp_path, b"nonsense\n" * 57)
     made.output(b"o", [b"after"])
-    story = Story(a_run("r"), 1, 0.0)
+    update = RunUpdate(a_run("r"), 1, 0.0)
     for one in read_all(tmp_path)[0]:
-        story.take(one)
-    assert [(event.fields["line"], event.fields["type"]) for event in story.events] == [
+        update.take(one)
+    assert [(event.fields["line"], event.fields["type"]) for event in update.events] == [
         ("[513 bytes of this run's journal could not be read and were skipped]", "system"),
         ("after", "stdout"),
     ]

@@ -1,4 +1,4 @@
-"""The journal: whole records, offsets that stay right, and losses that are told."""
+"""The journal: whole records, offsets that stay right, and losses that are reported."""
 
 import json
 import resource

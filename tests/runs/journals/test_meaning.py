@@ -4,17 +4,19 @@ from typing import Any
 
 import msgspec
 
-from tapeline.runs.journals.meaning import Ending, Story
+from tapeline.runs.journals.meaning import Ending, RunUpdate
 from tapeline.runs.journals.records import Record
 from tapeline.tape.events import kinds
 from tests.runs.supervision.histories import a_run
 
 
-def told(story: Story, *states: dict[str, Any], ending: Ending | None = None) -> list[str]:
+def messages_of(
+    update: RunUpdate, *states: dict[str, Any], ending: Ending | None = None
+) -> list[str]:
     """The lifecycle messages that these states make."""
     for number, state in enumerate(states):
-        story.take(Record("state", 10.0 + number, "", state), ending)
-    bodies = [one.fields for one in story.events if one.kind is kinds.LIFECYCLE]
+        update.take(Record("state", 10.0 + number, "", state), ending)
+    bodies = [one.fields for one in update.events if one.kind is kinds.LIFECYCLE]
     return [body["message"] for body in bodies]
 
 
@@ -31,85 +33,87 @@ RESTARTING = {"event": "restarting", "attempt": 2, "after": 1.0, "restarts": 1}
 
 
 def test_a_run_that_ends_well_has_exited() -> None:
-    story = Story(a_run("r", fence=1), 1, 99.0)
-    assert told(story, STARTED, ended(0), finished("exited")) == ["Running", "Exited"]
-    assert story.changes["state"] == "exited"
-    assert story.changes["started_at"] == 10.0
-    assert story.changes["ended_at"] == 12.0
-    assert story.has_ended
-    first = story.events[0].fields
+    update = RunUpdate(a_run("r", fence=1), 1, 99.0)
+    assert messages_of(update, STARTED, ended(0), finished("exited")) == ["Running", "Exited"]
+    assert update.changes["state"] == "exited"
+    assert update.changes["started_at"] == 10.0
+    assert update.changes["ended_at"] == 12.0
+    assert update.has_ended
+    first = update.events[0].fields
     assert (first["running"], first["start_at"], first["end_at"]) == (True, 10.0, None)
-    assert {one.run_id for one in story.events} == {"r"}
+    assert {one.run_id for one in update.events} == {"r"}
 
 
 def test_a_restart_keeps_the_first_start() -> None:
-    story = Story(a_run("r", fence=1, started_at=3.0), 1, 99.0)
-    messages = told(story, ended(1), RESTARTING, STARTED)
+    update = RunUpdate(a_run("r", fence=1, started_at=3.0), 1, 99.0)
+    messages = messages_of(update, ended(1), RESTARTING, STARTED)
     assert messages == ["Crashed", "Restarting", "Running"]
-    assert story.events[-1].fields["start_at"] == 3.0
-    assert story.changes["restarts"] == 1
-    assert not story.has_ended
+    assert update.events[-1].fields["start_at"] == 3.0
+    assert update.changes["restarts"] == 1
+    assert not update.has_ended
 
 
 def test_memory_is_told_apart() -> None:
-    story = Story(a_run("r", fence=1), 1, 99.0)
+    update = RunUpdate(a_run("r", fence=1), 1, 99.0)
     dead = ended(None, "out_of_memory", 9)
     over = finished("crashed", exit_code=None, signal=9, cause="out_of_memory")
-    assert told(story, STARTED, dead, over) == ["Running", "Out of Memory"]
-    assert "memory" in story.changes["reason"]
+    assert messages_of(update, STARTED, dead, over) == ["Running", "Out of Memory"]
+    assert "memory" in update.changes["reason"]
 
 
 def test_what_the_shim_says_about_memory_is_on_the_log_and_is_the_reason() -> None:
-    story = Story(a_run("r", fence=1), 1, 99.0)
+    update = RunUpdate(a_run("r", fence=1), 1, 99.0)
     why = {"cause": "out_of_memory", "reason": "Out of memory: …"}
     over = finished("crashed", signal=9, **why)
-    told(story, STARTED, ended(None, "out_of_memory", 9) | why, over)
-    lines = [one.fields["line"] for one in story.events if one.kind is kinds.LOG]
-    assert (lines, story.changes["reason"]) == (["Out of memory: …"], "Out of memory: …")
+    messages_of(update, STARTED, ended(None, "out_of_memory", 9) | why, over)
+    lines = [one.fields["line"] for one in update.events if one.kind is kinds.LOG]
+    assert (lines, update.changes["reason"]) == (["Out of memory: …"], "Out of memory: …")
 
 
 def test_what_could_not_even_start_has_crashed_and_says_why() -> None:
-    story = Story(a_run("r", fence=1), 1, 99.0)
-    assert told(story, finished("not_started", reason="No such program.")) == ["Crashed"]
-    assert story.changes["reason"] == "No such program."
-    lines = [one.fields["line"] for one in story.events if one.kind is kinds.LOG]
+    update = RunUpdate(a_run("r", fence=1), 1, 99.0)
+    assert messages_of(update, finished("not_started", reason="No such program.")) == ["Crashed"]
+    assert update.changes["reason"] == "No such program."
+    lines = [one.fields["line"] for one in update.events if one.kind is kinds.LOG]
     assert lines == ["No such program."]
 
 
 def test_a_run_that_the_server_stopped_with_itself_is_still_wanted() -> None:
-    story = Story(a_run("r", fence=1), 1, 99.0)
-    assert told(story, STARTED, ended(None, "stopped", 2), finished("stopped")) == [
+    update = RunUpdate(a_run("r", fence=1), 1, 99.0)
+    assert messages_of(update, STARTED, ended(None, "stopped", 2), finished("stopped")) == [
         "Running",
         "Stopped",
     ]
-    assert (story.changes["state"], story.changes["fence"]) == ("pending", None)
-    assert not story.has_ended
+    assert (update.changes["state"], update.changes["fence"]) == ("pending", None)
+    assert not update.has_ended
 
 
 def test_a_run_that_somebody_stopped_has_ended() -> None:
-    story = Story(a_run("r", fence=1, desired="stopped", reason="Stopped by ada."), 1, 99.0)
-    told(story, STARTED, finished("stopped"))
-    assert (story.changes["state"], story.changes["reason"]) == ("stopped", "Stopped by ada.")
+    update = RunUpdate(a_run("r", fence=1, desired="stopped", reason="Stopped by ada."), 1, 99.0)
+    messages_of(update, STARTED, finished("stopped"))
+    assert (update.changes["state"], update.changes["reason"]) == ("stopped", "Stopped by ada.")
 
 
 def test_lines_go_where_they_belong() -> None:
-    live = Story(a_run("r", fence=1), 1, 99.0)
+    live = RunUpdate(a_run("r", fence=1), 1, 99.0)
     live.take(Record("stderr", 5.0, "oops"))
     assert live.events[0].kind is kinds.LOG
     assert msgspec.json.decode(live.events[0].body) == {"line": "oops", "type": "stderr"}
-    tested = Story(a_run("t", kind="backtest", backtest_id="b", fence=1), 1, 99.0)
+    tested = RunUpdate(a_run("t", kind="backtest", backtest_id="b", fence=1), 1, 99.0)
     tested.take(Record("stdout", 5.0, "step"))
     assert tested.events[0].kind is kinds.BACKTEST_LOG
     assert tested.events[0].backtest_id == "b"
 
 
 def test_a_backtests_status_comes_after_its_result_and_its_last_line() -> None:
-    story = Story(a_run("t", kind="backtest", backtest_id="b", description="why", fence=1), 1, 99.0)
-    told(story, STARTED)
-    story.take(Record("stdout", 11.0, "last words"))
+    update = RunUpdate(
+        a_run("t", kind="backtest", backtest_id="b", description="why", fence=1), 1, 99.0
+    )
+    messages_of(update, STARTED)
+    update.take(Record("stdout", 11.0, "last words"))
     header = {"backtest_id": "made up by the model", "symbols": []}
-    told(story, finished("exited"), ending=Ending(True, "", "", header, "upload"))
-    said = [one for one in story.events if one.fields.get("type") != "system"]
+    messages_of(update, finished("exited"), ending=Ending(True, "", "", header, "upload"))
+    said = [one for one in update.events if one.fields.get("type") != "system"]
     assert [one.kind for one in said] == [
         kinds.BACKTEST_LOG,
         kinds.BACKTEST_RESULT,
@@ -122,20 +126,20 @@ def test_a_backtests_status_comes_after_its_result_and_its_last_line() -> None:
 
 
 def test_a_backtest_that_was_killed_did_not_succeed_whatever_it_wrote_before() -> None:
-    story = Story(a_run("t", kind="backtest", backtest_id="b", fence=1), 1, 99.0)
+    update = RunUpdate(a_run("t", kind="backtest", backtest_id="b", fence=1), 1, 99.0)
     over = finished("crashed", exit_code=None, signal=9, cause="time_limit")
-    told(story, STARTED, over, ending=Ending(True))
-    status = story.events[-1].fields
+    messages_of(update, STARTED, over, ending=Ending(True))
+    status = update.events[-1].fields
     assert status["successful"] is False
     assert "longer than a backtest may" in status["status_details"]
 
 
 def test_an_installation_that_failed_ends_the_run_with_its_reason() -> None:
-    story = Story(a_run("r"), 1, 99.0)
-    story.failed("There is no six.", 5.0)
-    assert [one.fields["message"] for one in story.events] == ["Failed to Install"]
-    assert (story.changes["state"], story.changes["reason"]) == ("failed", "There is no six.")
-    tested = Story(a_run("t", kind="backtest", backtest_id="b"), 1, 99.0)
+    update = RunUpdate(a_run("r"), 1, 99.0)
+    update.failed("There is no six.", 5.0)
+    assert [one.fields["message"] for one in update.events] == ["Failed to Install"]
+    assert (update.changes["state"], update.changes["reason"]) == ("failed", "There is no six.")
+    tested = RunUpdate(a_run("t", kind="backtest", backtest_id="b"), 1, 99.0)
     tested.failed("There is no six.", 5.0)
     status = tested.events[-1].fields
     assert status["status_summary"] == "There is no six."

@@ -25,7 +25,7 @@ def result(
     try:
         equity, trades = stats["_equity_curve"], stats["_trades"]
     except (KeyError, TypeError, IndexError):
-        raise results.stranger(
+        raise results.unexpected(
             "result of backtesting.py", "what Backtest.run() returns", "backtesting"
         ) from None
     times = results.times_of(equity.index)

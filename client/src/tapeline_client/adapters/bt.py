@@ -55,7 +55,7 @@ def report(
 def _chosen(found: Any, name: str | None) -> str:
     backtests = getattr(found, "backtests", None)
     if not isinstance(backtests, dict) or not hasattr(found, "get_transactions"):
-        raise results.stranger("result of bt", "what bt.run() returns", "bt")
+        raise results.unexpected("result of bt", "what bt.run() returns", "bt")
     if name is None and len(backtests) == 1:
         return str(next(iter(backtests)))
     if name not in backtests:

@@ -44,7 +44,7 @@ class Orders:
         """
         if not isinstance(order, Mapping):
             if isinstance(order, (str, bytes)) or not hasattr(order, "__iter__"):
-                raise results.stranger("order", "what ccxt returns for one", "ccxt")
+                raise results.unexpected("order", "what ccxt returns for one", "ccxt")
             return sum(self.report(one, **known) for one in order)
         said = {**known, **{key: value for key, value in order.items() if value is not None}}
         if said.get("id") in (None, ""):

@@ -41,7 +41,7 @@ def result(
     unless sales have a negative size. Further columns are kept.
     """
     if not hasattr(equity, "index") or callable(equity.index) or not hasattr(equity, "dtype"):
-        raise results.stranger("equity curve", "a Series with an index of dates", "pandas")
+        raise results.unexpected("equity curve", "a Series with an index of dates", "pandas")
     times = results.times_of(equity.index)
     if not times:
         raise InvalidEvent("The equity curve is empty.")
@@ -81,7 +81,7 @@ def report(
 def _trades(table: Any, symbol: str | None) -> Iterator[dict[str, Any]]:
     columns = getattr(table, "columns", None)
     if columns is None:
-        raise results.stranger("table of trades", "a DataFrame", "pandas")
+        raise results.unexpected("table of trades", "a DataFrame", "pandas")
     by_word = {str(one).strip().lower(): one for one in columns}
     known = {key: _column(by_word, names) for key, names in NAMES.items()}
     if known["size"] is None:

@@ -16,7 +16,7 @@ from tapeline_client.events import Events
 DAY = 86400.0
 
 
-def stranger(what: str, wanted: str, package: str) -> InvalidEvent:
+def unexpected(what: str, wanted: str, package: str) -> InvalidEvent:
     """What is said to somebody who passes another thing than the adapter is for."""
     return InvalidEvent(
         f"This is no {what}: pass {wanted}. The package comes with: pip install {package}"

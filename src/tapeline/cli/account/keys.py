@@ -7,10 +7,10 @@ import typer
 from tapeline.cli.server.session import Session
 from tapeline.cli.server.wire import json_of
 from tapeline.cli.terminal import screen
-from tapeline.cli.terminal.command import spoken
+from tapeline.cli.terminal.command import command
 
 
-@spoken("tapeline keys new --name laptop", "tapeline keys new --read-only --json")
+@command("tapeline keys new --name laptop", "tapeline keys new --read-only --json")
 def new(
     context: typer.Context,
     name: Annotated[str, typer.Option("--name", help="What it is for.")] = "",
@@ -43,7 +43,7 @@ def new(
     session.screen.note("Keep the pass: it is shown this once.", "yellow")
 
 
-@spoken("tapeline keys list", "tapeline keys list --project Research --json")
+@command("tapeline keys list", "tapeline keys list --project Research --json")
 def list_keys(context: typer.Context) -> None:
     """List a project's keys."""
     session = Session.of(context)
@@ -66,7 +66,7 @@ def list_keys(context: typer.Context) -> None:
     )
 
 
-@spoken("tapeline keys rm k7x2m9fdq3wz8vbn")
+@command("tapeline keys rm k7x2m9fdq3wz8vbn")
 def remove(
     context: typer.Context,
     key: Annotated[str, typer.Argument(help="The key itself; see keys list.", show_default=False)],

@@ -12,7 +12,7 @@ import typer
 from tapeline import settings
 from tapeline.cli.account.legacy_relay import Relay
 from tapeline.cli.server.session import Session
-from tapeline.cli.terminal.command import SERVER, spoken
+from tapeline.cli.terminal.command import SERVER, command
 from tapeline.cli.terminal.failures import Failure
 from tapeline.runs.engines import older_hosts
 
@@ -25,7 +25,7 @@ webbrowser.open(sys.argv[1].replace("https://{host}", {server!r}, 1))
 """
 
 
-@spoken(
+@command(
     "tapeline legacy-proxy -- blankly deploy",
     "tapeline legacy-proxy --server https://tape.example.com -- python bot.py",
     options=SERVER,

@@ -82,11 +82,11 @@ class _Proxy(http.server.BaseHTTPRequestHandler):
     def _answer(self) -> None:
         self.connection.settimeout(PATIENCE)
         try:
-            spoken = self.server.context.wrap_socket(self.connection, server_side=True)
+            decrypted = self.server.context.wrap_socket(self.connection, server_side=True)
         except OSError:
             return  # it does not trust us, and says so itself
-        with spoken:
-            _Asked(spoken, self.client_address, self.server)
+        with decrypted:
+            _Decrypted(decrypted, self.client_address, self.server)
 
     def _pass_through(self, host: str, port: str) -> None:
         try:
@@ -100,7 +100,7 @@ class _Proxy(http.server.BaseHTTPRequestHandler):
                 target.sendall(source)
 
 
-class _Asked(http.server.BaseHTTPRequestHandler):
+class _Decrypted(http.server.BaseHTTPRequestHandler):
     """One connection to one of those hosts: each of its requests is asked of the server. Those
     clients know two methods."""
 
@@ -120,7 +120,7 @@ class _Asked(http.server.BaseHTTPRequestHandler):
         connection = self.server.connect()
         try:
             self._ask(connection)
-            self._tell(connection.getresponse())
+            self._pass_on(connection.getresponse())
         except (OSError, http.client.HTTPException) as error:
             self._fail(f"Tapeline at {self.server.to.geturl()} cannot be reached: {error}.")
         finally:
@@ -138,7 +138,7 @@ class _Asked(http.server.BaseHTTPRequestHandler):
             connection.send(piece)
             left -= len(piece)
 
-    def _tell(self, response: http.client.HTTPResponse) -> None:
+    def _pass_on(self, response: http.client.HTTPResponse) -> None:
         self.send_response_only(response.status, response.reason)
         for name, value in response.getheaders():
             if name.lower() not in OF_A_CONNECTION:

@@ -10,11 +10,11 @@ from tapeline.cli.account import redirect
 from tapeline.cli.server.profiles import Profile
 from tapeline.cli.server.session import Session, exchange
 from tapeline.cli.server.wire import json_of
-from tapeline.cli.terminal.command import SERVER, spoken
+from tapeline.cli.terminal.command import SERVER, command
 from tapeline.cli.terminal.failures import Misused, NotSignedIn
 
 
-@spoken(
+@command(
     "tapeline login",
     "tapeline login --server https://tape.example.com --name work",
     "tapeline login --email ada@example.com --password-stdin < password.txt",
@@ -54,7 +54,7 @@ def login(
     _keep(session, refresh, name)
 
 
-@spoken("tapeline logout", "tapeline logout --all", options=SERVER)
+@command("tapeline logout", "tapeline logout --all", options=SERVER)
 def logout(
     context: typer.Context,
     everywhere: Annotated[bool, typer.Option("--all", help="From every server.")] = False,
@@ -78,7 +78,7 @@ def logout(
     )
 
 
-@spoken("tapeline whoami", "tapeline whoami --json", options=SERVER)
+@command("tapeline whoami", "tapeline whoami --json", options=SERVER)
 def whoami(context: typer.Context) -> None:
     """Show who you are, where, and in which project."""
     session = Session.of(context)

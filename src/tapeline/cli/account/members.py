@@ -8,7 +8,7 @@ from tapeline.cli.server.options import Yes
 from tapeline.cli.server.session import Session, confirm
 from tapeline.cli.server.wire import json_of
 from tapeline.cli.terminal import screen
-from tapeline.cli.terminal.command import SERVER, spoken
+from tapeline.cli.terminal.command import SERVER, command
 from tapeline.cli.terminal.failures import NotFound
 
 Who = Annotated[
@@ -16,7 +16,7 @@ Who = Annotated[
 ]
 
 
-@spoken("tapeline members list", "tapeline members list --project Research --json")
+@command("tapeline members list", "tapeline members list --project Research --json")
 def list_members(context: typer.Context) -> None:
     """List the members of a project."""
     session = Session.of(context)
@@ -33,7 +33,7 @@ def list_members(context: typer.Context) -> None:
     )
 
 
-@spoken("tapeline members invite", "tapeline members invite --role viewer --json")
+@command("tapeline members invite", "tapeline members invite --role viewer --json")
 def invite(
     context: typer.Context,
     role: Annotated[
@@ -50,7 +50,7 @@ def invite(
     )
 
 
-@spoken("tapeline members invitations")
+@command("tapeline members invitations")
 def invitations(context: typer.Context) -> None:
     """List invitations that are still open."""
     session = Session.of(context)
@@ -68,7 +68,7 @@ def invitations(context: typer.Context) -> None:
     )
 
 
-@spoken("tapeline members withdraw p3fz8k2mwq7x9vbn")
+@command("tapeline members withdraw p3fz8k2mwq7x9vbn")
 def withdraw(
     context: typer.Context,
     invitation: Annotated[
@@ -81,7 +81,7 @@ def withdraw(
     session.screen.done("Withdrawn; the link does not work any more.")
 
 
-@spoken("tapeline members join http://127.0.0.1:8700/auth/invitation/Zk3…", options=SERVER)
+@command("tapeline members join http://127.0.0.1:8700/auth/invitation/Zk3…", options=SERVER)
 def join(
     context: typer.Context,
     link: Annotated[str, typer.Argument(help="The link you were sent.", show_default=False)],
@@ -94,7 +94,7 @@ def join(
     session.screen.note(f"Work in it with: tapeline projects use {joined['project_id']}")
 
 
-@spoken("tapeline members role grace@example.com admin")
+@command("tapeline members role grace@example.com admin")
 def role(
     context: typer.Context,
     member: Who,
@@ -111,7 +111,7 @@ def role(
     session.screen.done(f"{found['email']} is {changed['role']} now.", changed)
 
 
-@spoken("tapeline members rm grace@example.com --yes")
+@command("tapeline members rm grace@example.com --yes")
 def remove(context: typer.Context, member: Who, yes: Yes = False) -> None:
     """Take a member out of a project, or leave it."""
     session = Session.of(context)

@@ -8,7 +8,7 @@ from tapeline.cli.server import completing
 from tapeline.cli.server.options import Yes
 from tapeline.cli.server.session import Session, confirm
 from tapeline.cli.terminal import screen
-from tapeline.cli.terminal.command import SERVER, spoken
+from tapeline.cli.terminal.command import SERVER, command
 from tapeline.cli.terminal.failures import Failure
 
 ProjectName = Annotated[
@@ -22,7 +22,7 @@ ProjectName = Annotated[
 ]
 
 
-@spoken("tapeline projects list", "tapeline projects list --json", options=SERVER)
+@command("tapeline projects list", "tapeline projects list --json", options=SERVER)
 def list_projects(context: typer.Context) -> None:
     """List your projects."""
     session = Session.of(context)
@@ -47,7 +47,7 @@ def list_projects(context: typer.Context) -> None:
     )
 
 
-@spoken('tapeline projects new "Mean reversion"', options=SERVER)
+@command('tapeline projects new "Mean reversion"', options=SERVER)
 def new(
     context: typer.Context,
     name: Annotated[str, typer.Argument(help="Its name.", show_default=False)],
@@ -60,7 +60,7 @@ def new(
     session.screen.done(f"Project {made['name']} ({made['projectId']}) is made and in use.", made)
 
 
-@spoken('tapeline projects use "Mean reversion"', options=SERVER)
+@command('tapeline projects use "Mean reversion"', options=SERVER)
 def use(context: typer.Context, project: ProjectName) -> None:
     """Choose the project that commands are about."""
     session = Session.of(context)
@@ -71,7 +71,7 @@ def use(context: typer.Context, project: ProjectName) -> None:
     session.screen.done(f"Commands are about {found['name']} from now on.", found)
 
 
-@spoken('tapeline projects rm "Mean reversion" --yes', options=SERVER)
+@command('tapeline projects rm "Mean reversion" --yes', options=SERVER)
 def remove(context: typer.Context, project: ProjectName, yes: Yes = False) -> None:
     """Delete a project with its models and keys."""
     session = Session.of(context)

@@ -6,12 +6,12 @@ import typer
 
 from tapeline import settings
 from tapeline.cli.server import profiles
-from tapeline.cli.terminal.command import JSON, spoken
+from tapeline.cli.terminal.command import JSON, command
 from tapeline.cli.terminal.failures import NotFound
 from tapeline.cli.terminal.screen import Screen
 
 
-@spoken("tapeline servers list", options=JSON)
+@command("tapeline servers list", options=JSON)
 def list_servers(context: typer.Context) -> None:
     """List the servers you are signed in to."""
     screen, known = _known(context)
@@ -29,7 +29,7 @@ def list_servers(context: typer.Context) -> None:
     )
 
 
-@spoken("tapeline servers use work", options=JSON)
+@command("tapeline servers use work", options=JSON)
 def use(
     context: typer.Context,
     name: Annotated[str, typer.Argument(help="Its name or address.", show_default=False)],

@@ -15,11 +15,11 @@ from tapeline.cli.record.backtests import show_backtest, shown_when_computed
 from tapeline.cli.server.following import follow_backtest
 from tapeline.cli.server.options import ModelOption
 from tapeline.cli.server.session import Session
-from tapeline.cli.terminal.command import spoken
+from tapeline.cli.terminal.command import command
 from tapeline.cli.terminal.failures import Misused, RunFailed
 
 
-@spoken(
+@command(
     "tapeline backtest --arg days=90 --arg fast=5",
     'tapeline backtest models/trend --arg symbols=\'["BTC-USD", "ETH-USD"]\'',
     "tapeline backtest --model Trend --version 3 --json",

@@ -7,7 +7,7 @@ import typer
 from tapeline.cli.server.following import ENDED, follow_live, require_alive, run_of
 from tapeline.cli.server.options import Model, ModelOption, Yes
 from tapeline.cli.server.session import Session, confirm
-from tapeline.cli.terminal.command import spoken
+from tapeline.cli.terminal.command import command
 from tapeline.cli.terminal.failures import Failure, NotFound
 from tapeline.polling import poll
 
@@ -18,7 +18,7 @@ Detach = Annotated[bool, typer.Option("--detach", "-d", help="Do not wait for it
 Plan = Annotated[str | None, typer.Option("--plan", help="Memory and processor, such as micro.")]
 
 
-@spoken("tapeline start", "tapeline start Trend --plan small")
+@command("tapeline start", "tapeline start Trend --plan small")
 def start(
     context: typer.Context, model: Model = None, plan: Plan = None, detach: Detach = False
 ) -> None:
@@ -27,7 +27,7 @@ def start(
     _run(session, session.model(model), None, plan, detach)
 
 
-@spoken("tapeline rollback 3", "tapeline rollback 3 --model Trend")
+@command("tapeline rollback 3", "tapeline rollback 3 --model Trend")
 def rollback(
     context: typer.Context,
     version: Annotated[str, typer.Argument(help="Its number, such as 3.", show_default=False)],
@@ -40,7 +40,7 @@ def rollback(
     _run(session, found, version_id(session, found, version), None, detach)
 
 
-@spoken("tapeline stop", "tapeline stop Trend", "tapeline stop Trend --run k3vx8q…")
+@command("tapeline stop", "tapeline stop Trend", "tapeline stop Trend --run k3vx8q…")
 def stop(
     context: typer.Context,
     model: Model = None,
@@ -68,7 +68,7 @@ def stop(
     )
 
 
-@spoken("tapeline delete Trend", "tapeline delete Trend --yes")
+@command("tapeline delete Trend", "tapeline delete Trend --yes")
 def delete(
     context: typer.Context,
     model: Annotated[str, typer.Argument(help="Id or name.", show_default=False)],

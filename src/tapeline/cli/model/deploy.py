@@ -10,7 +10,7 @@ from tapeline.cli.model.uploading import Routes, Source, upload
 from tapeline.cli.server.following import follow_live, require_alive
 from tapeline.cli.server.options import ModelOption
 from tapeline.cli.server.session import Session
-from tapeline.cli.terminal.command import spoken
+from tapeline.cli.terminal.command import command
 from tapeline.cli.terminal.failures import Misused
 
 Folder = Annotated[
@@ -29,7 +29,7 @@ NoCheck = Annotated[
 Detach = Annotated[bool, typer.Option("--detach", "-d", help="Do not wait for it to start.")]
 
 
-@spoken(
+@command(
     "tapeline deploy",
     'tapeline deploy models/trend --new --name Trend --note "first try"',
     "tapeline deploy --plan micro --detach --json",

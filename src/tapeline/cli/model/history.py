@@ -5,11 +5,11 @@ import typer
 from tapeline.cli.server.options import Count, Model
 from tapeline.cli.server.session import Session
 from tapeline.cli.terminal import screen
-from tapeline.cli.terminal.command import spoken
+from tapeline.cli.terminal.command import command
 from tapeline.cli.terminal.screen import state
 
 
-@spoken("tapeline versions", "tapeline versions Trend --json")
+@command("tapeline versions", "tapeline versions Trend --json")
 def versions(context: typer.Context, model: Model = None, number: Count = 20) -> None:
     """List a model's versions."""
     session = Session.of(context)
@@ -37,7 +37,7 @@ def versions(context: typer.Context, model: Model = None, number: Count = 20) ->
     )
 
 
-@spoken("tapeline runs", "tapeline runs Trend -n 5 --json")
+@command("tapeline runs", "tapeline runs Trend -n 5 --json")
 def runs(context: typer.Context, model: Model = None, number: Count = 20) -> None:
     """List a model's runs and how they ended."""
     session = Session.of(context)

@@ -9,13 +9,13 @@ import typer
 from tapeline.cli.folder.unpacking import unpack
 from tapeline.cli.model.pull import download
 from tapeline.cli.server.session import Session
-from tapeline.cli.terminal.command import SERVER, Choices, spoken
+from tapeline.cli.terminal.command import SERVER, Choices, command
 from tapeline.cli.terminal.failures import Misused
 from tapeline.cli.terminal.screen import Screen
 from tapeline.models import starters
 
 
-@spoken(
+@command(
     "tapeline init trend",
     "tapeline init watchlist --type screener",
     "tapeline init --list",

@@ -7,7 +7,7 @@ import typer
 from tapeline.cli.model.control import version_id
 from tapeline.cli.server.options import ModelOption
 from tapeline.cli.server.session import Session
-from tapeline.cli.terminal.command import spoken
+from tapeline.cli.terminal.command import command
 from tapeline.cli.terminal.failures import Misused
 
 TYPES = ("strategy", "screener")
@@ -20,7 +20,7 @@ StarterName = Annotated[
 ]
 
 
-@spoken('tapeline models new "My bot"', "tapeline models new Watchlist --type screener --json")
+@command('tapeline models new "My bot"', "tapeline models new Watchlist --type screener --json")
 def new(
     context: typer.Context,
     name: Annotated[str, typer.Argument(help="Its name.", show_default=False)],
@@ -45,7 +45,7 @@ def new(
     session.screen.note("Make a key to push events with: tapeline keys new", None)
 
 
-@spoken("tapeline models publish trend-follower", "tapeline models publish trend --version 3")
+@command("tapeline models publish trend-follower", "tapeline models publish trend --version 3")
 def publish(
     context: typer.Context,
     name: StarterName,
@@ -67,7 +67,7 @@ def publish(
     )
 
 
-@spoken("tapeline models unpublish trend-follower")
+@command("tapeline models unpublish trend-follower")
 def unpublish(context: typer.Context, name: StarterName, model: ModelOption = None) -> None:
     """Take a starter model out of the list."""
     session = Session.of(context)

@@ -7,7 +7,7 @@ import typer
 
 from tapeline.cli.server.session import Session
 from tapeline.cli.terminal import screen
-from tapeline.cli.terminal.command import spoken
+from tapeline.cli.terminal.command import command
 from tapeline.cli.terminal.screen import signed, state, table_of
 
 EVERY = 2.0  # seconds between two looks
@@ -15,7 +15,7 @@ NEARLY_FULL = 0.8  # of the quota of a tape
 GOING = {"pending", "installing", "running", "restarting", "stopping"}
 
 
-@spoken("tapeline ps", "tapeline ps --watch", "tapeline ps --running --json")
+@command("tapeline ps", "tapeline ps --watch", "tapeline ps --running --json")
 def ps(
     context: typer.Context,
     running: Annotated[

@@ -12,13 +12,15 @@ from tapeline.cli.server.options import ModelOption
 from tapeline.cli.server.session import Session
 from tapeline.cli.server.wire import LOST
 from tapeline.cli.terminal import saving
-from tapeline.cli.terminal.command import spoken
+from tapeline.cli.terminal.command import command
 from tapeline.cli.terminal.failures import BrokeOff, Failure
 
 ZIP = {"Accept": "application/zip"}
 
 
-@spoken("tapeline pull 3", "tapeline pull 3 trend-v3 --model Trend", "tapeline pull 3 --zip v3.zip")
+@command(
+    "tapeline pull 3", "tapeline pull 3 trend-v3 --model Trend", "tapeline pull 3 --zip v3.zip"
+)
 def pull(
     context: typer.Context,
     version: Annotated[str, typer.Argument(help="Its number, such as 3.", show_default=False)],

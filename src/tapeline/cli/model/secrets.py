@@ -13,7 +13,7 @@ from tapeline.cli.server.options import Model, ModelOption
 from tapeline.cli.server.session import Session
 from tapeline.cli.server.wire import json_of
 from tapeline.cli.terminal import screen
-from tapeline.cli.terminal.command import spoken
+from tapeline.cli.terminal.command import command
 from tapeline.cli.terminal.failures import Misused
 
 SecretName = Annotated[
@@ -21,7 +21,7 @@ SecretName = Annotated[
 ]
 
 
-@spoken(
+@command(
     "tapeline secrets set EXCHANGE_KEY",
     "tapeline secrets set EXCHANGE_KEY --model Trend < key.txt",
 )
@@ -59,7 +59,7 @@ def _warn_of_file(session: Session) -> None:
         )
 
 
-@spoken("tapeline secrets list", "tapeline secrets list Trend --json")
+@command("tapeline secrets list", "tapeline secrets list Trend --json")
 def list_secrets(context: typer.Context, model: Model = None) -> None:
     """List the names of a model's secrets."""
     session = Session.of(context)
@@ -75,7 +75,7 @@ def list_secrets(context: typer.Context, model: Model = None) -> None:
     )
 
 
-@spoken("tapeline secrets rm EXCHANGE_KEY --model Trend")
+@command("tapeline secrets rm EXCHANGE_KEY --model Trend")
 def remove(context: typer.Context, name: SecretName, model: ModelOption = None) -> None:
     """Delete a secret."""
     session = Session.of(context)

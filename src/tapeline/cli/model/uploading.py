@@ -80,7 +80,7 @@ def upload(
     if source.python is not None:
         fields["pythonVersion"] = source.python
     with packing.pack(listing) as packed:
-        _tell(session, listing, packed)
+        _report(session, listing, packed)
         answer: dict[str, Any] = _send(session, routes.upload, fields, listing, packed)
     remembered = {"model_id": answer["modelId"], "project_id": answer["projectId"]}
     if any(manifest.values.get(key) != value for key, value in remembered.items()):
@@ -183,7 +183,7 @@ def _newest_line(session: Session, target: Target) -> int:
     return int(found[0]["seq"]) if found else 0
 
 
-def _tell(session: Session, listing: Listing, packed: Packed) -> None:
+def _report(session: Session, listing: Listing, packed: Packed) -> None:
     count = len(listing.files)
     files = f"{count} file{'' if count == 1 else 's'}"
     without = f", without {', '.join(listing.left_out[:5])}" if listing.left_out else ""

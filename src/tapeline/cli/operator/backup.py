@@ -13,7 +13,7 @@ from sqlalchemy import select
 from tapeline import compose, datadir, logs, settings
 from tapeline.cli.server.options import Config, Data, Database
 from tapeline.cli.terminal import saving
-from tapeline.cli.terminal.command import JSON, spoken
+from tapeline.cli.terminal.command import JSON, command
 from tapeline.cli.terminal.failures import Failure
 from tapeline.cli.terminal.screen import Screen
 from tapeline.runs.sandbox import foreign_copies
@@ -28,7 +28,7 @@ KEPT = ("keys", "host", "state")
 FILE = "tapeline.db"
 
 
-@spoken("tapeline backup /backup/tapeline-monday", options=JSON)
+@command("tapeline backup /backup/tapeline-monday", options=JSON)
 def backup(
     context: typer.Context,
     to: Annotated[

@@ -11,7 +11,7 @@ from tapeline.accounts import passwords, users
 from tapeline.accounts.actor import OPERATOR
 from tapeline.cli.operator import demo_removal
 from tapeline.cli.server.options import Config, Data, Database
-from tapeline.cli.terminal.command import JSON, spoken
+from tapeline.cli.terminal.command import JSON, command
 from tapeline.cli.terminal.failures import NotFound
 from tapeline.cli.terminal.screen import Screen
 from tapeline.ids import new_secret
@@ -38,7 +38,7 @@ class Demo:
         ]
 
 
-@spoken("tapeline demo remove", "tapeline demo remove --data /srv/tapeline --json", options=JSON)
+@command("tapeline demo remove", "tapeline demo remove --data /srv/tapeline --json", options=JSON)
 def remove(
     context: typer.Context, data: Data = None, database: Database = None, config: Config = None
 ) -> None:

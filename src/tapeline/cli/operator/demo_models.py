@@ -110,7 +110,7 @@ def share(services: Services, email: str, project_id: str, file: Path, where: st
         private_files.write(file, token.encode())
     token = file.read_text()
     address = f"{where}/s/{token}"
-    return address if store.write_now(_tell, email, token, address) else None
+    return address if store.write_now(_describe_with_link, email, token, address) else None
 
 
 def _share(connection: Connection, email: str, project_id: str) -> str | None:
@@ -132,7 +132,7 @@ def _share(connection: Connection, email: str, project_id: str) -> str | None:
     return token
 
 
-def _tell(connection: Connection, email: str, token: str, address: str) -> bool:
+def _describe_with_link(connection: Connection, email: str, token: str, address: str) -> bool:
     """Whether the link still opens something; then its model says where it is."""
     try:
         link = links.by_token(connection, token)

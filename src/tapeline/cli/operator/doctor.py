@@ -17,7 +17,7 @@ import typer
 from tapeline import datadir, settings
 from tapeline.cli.server.options import Config, Data, Database
 from tapeline.cli.terminal import screen
-from tapeline.cli.terminal.command import JSON, spoken
+from tapeline.cli.terminal.command import JSON, command
 from tapeline.cli.terminal.failures import Failure
 from tapeline.cli.terminal.screen import Screen
 from tapeline.errors import Problem
@@ -45,7 +45,7 @@ class Finding:
     fix: str = ""
 
 
-@spoken("tapeline doctor", "tapeline doctor --data /srv/tapeline --json", options=JSON)
+@command("tapeline doctor", "tapeline doctor --data /srv/tapeline --json", options=JSON)
 def doctor(
     context: typer.Context, data: Data = None, database: Database = None, config: Config = None
 ) -> None:

@@ -8,14 +8,14 @@ import typer
 from tapeline import compose, datadir, logs, settings
 from tapeline.cli.server.options import Config, Data, Database
 from tapeline.cli.terminal import screen
-from tapeline.cli.terminal.command import JSON, spoken
+from tapeline.cli.terminal.command import JSON, command
 from tapeline.cli.terminal.screen import Screen
 from tapeline.runs import run as runs
 
 NAME = "host"  # the file in which a data directory keeps the name of its host
 
 
-@spoken("tapeline hosts", "tapeline hosts --database postgresql://… --json", options=JSON)
+@command("tapeline hosts", "tapeline hosts --database postgresql://… --json", options=JSON)
 def hosts(
     context: typer.Context, data: Data = None, database: Database = None, config: Config = None
 ) -> None:

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, select
 
 from tapeline import compose, datadir, logs, settings
 from tapeline.cli.server.options import Config, Data, Database
-from tapeline.cli.terminal.command import JSON, spoken
+from tapeline.cli.terminal.command import JSON, command
 from tapeline.cli.terminal.screen import Screen
 from tapeline.errors import CannotMove
 from tapeline.polling import poll
@@ -25,7 +25,7 @@ SQLITE = "sqlite"
 PATIENCE = 3.0  # seconds for connections that are just being closed
 
 
-@spoken(
+@command(
     "tapeline move postgresql://tapeline:password@localhost/tapeline",
     "tapeline move sqlite --database postgresql://tapeline:password@localhost/tapeline",
     options=JSON,

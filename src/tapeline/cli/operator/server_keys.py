@@ -5,14 +5,14 @@ import typer
 from tapeline import compose, datadir, logs, settings
 from tapeline.accounts import id_tokens
 from tapeline.cli.server.options import Config, Data, Database
-from tapeline.cli.terminal.command import JSON, spoken
+from tapeline.cli.terminal.command import JSON, command
 from tapeline.cli.terminal.screen import Screen
 from tapeline.models import secrets
 from tapeline.store import encryption
 from tapeline.store.encryption import Cipher
 
 
-@spoken("tapeline keys rotate --data /srv/tapeline", options=JSON)
+@command("tapeline keys rotate --data /srv/tapeline", options=JSON)
 def rotate(context: typer.Context, data: Data = None, config: Config = None) -> None:
     """Make a new key for idTokens. A running server uses it at once; tokens in use stay valid."""
     chosen = settings.load({"data": data, "config": config})
@@ -24,7 +24,7 @@ def rotate(context: typer.Context, data: Data = None, config: Config = None) -> 
     Screen(as_json=context.obj.as_json).done(f"New key: {made}", {"key_id": str(made)})
 
 
-@spoken("tapeline keys rotate-store --data /srv/tapeline", options=JSON)
+@command("tapeline keys rotate-store --data /srv/tapeline", options=JSON)
 def rotate_store(
     context: typer.Context, data: Data = None, database: Database = None, config: Config = None
 ) -> None:

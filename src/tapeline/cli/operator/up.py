@@ -19,7 +19,7 @@ from tapeline.accounts import setup_code, users
 from tapeline.cli.operator import demo as demonstration
 from tapeline.cli.operator import demo_models
 from tapeline.cli.server.options import Config, Data, Database
-from tapeline.cli.terminal.command import HERE, spoken
+from tapeline.cli.terminal.command import HERE, command
 from tapeline.errors import CannotStart
 from tapeline.http import run_port
 from tapeline.http.core import hosts
@@ -32,7 +32,7 @@ from tapeline.settings import Settings
 log = logs.Log(__name__)
 
 
-@spoken("tapeline up --demo", "tapeline up --host 0.0.0.0 --data /srv/tapeline", options=HERE)
+@command("tapeline up --demo", "tapeline up --host 0.0.0.0 --data /srv/tapeline", options=HERE)
 def up(
     host: Annotated[str | None, typer.Option(help="Address to listen on.")] = None,
     port: Annotated[str | None, typer.Option(help="Port to listen on; 0 picks one.")] = None,

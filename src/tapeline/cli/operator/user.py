@@ -13,7 +13,7 @@ from tapeline.accounts import passwords, sign_ins, users
 from tapeline.accounts.actor import OPERATOR
 from tapeline.accounts.users import User
 from tapeline.cli.server.options import Config, Data, Database
-from tapeline.cli.terminal.command import HERE, JSON, spoken
+from tapeline.cli.terminal.command import HERE, JSON, command
 from tapeline.cli.terminal.screen import Screen
 from tapeline.errors import NoSuchUser
 from tapeline.models import onboarding
@@ -22,7 +22,7 @@ from tapeline.settings import Settings
 Email = Annotated[str, typer.Argument(help="The account's email address.")]
 
 
-@spoken(
+@command(
     "tapeline user add ada@example.com --name Ada",
     "tapeline user add ada@example.com < password.txt",
     options=JSON,
@@ -46,7 +46,7 @@ def add(
     _screen(context).done(f"Added {user.email} ({user.id}).", _facts(user))
 
 
-@spoken("tapeline user list --json", options=HERE)
+@command("tapeline user list --json", options=HERE)
 def list_users(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object per line.")] = False,
     data: Data = None,
@@ -62,7 +62,7 @@ def list_users(
         typer.echo("No accounts yet. Add one with: tapeline user add you@example.com", err=True)
 
 
-@spoken("tapeline user passwd ada@example.com", options=JSON)
+@command("tapeline user passwd ada@example.com", options=JSON)
 def passwd(
     context: typer.Context,
     email: Email,
@@ -84,7 +84,7 @@ def passwd(
     )
 
 
-@spoken("tapeline user disable ada@example.com", options=JSON)
+@command("tapeline user disable ada@example.com", options=JSON)
 def disable(
     context: typer.Context,
     email: Email,
@@ -96,7 +96,7 @@ def disable(
     _set_disabled(context, _settings(data, database, config), email, disabled=True)
 
 
-@spoken("tapeline user enable ada@example.com", options=JSON)
+@command("tapeline user enable ada@example.com", options=JSON)
 def enable(
     context: typer.Context,
     email: Email,

@@ -8,7 +8,7 @@ import typer
 from tapeline.cli.server.options import Count, Model, ModelOption
 from tapeline.cli.server.session import Session
 from tapeline.cli.terminal import screen
-from tapeline.cli.terminal.command import spoken
+from tapeline.cli.terminal.command import command
 from tapeline.cli.terminal.failures import Misused
 from tapeline.cli.terminal.screen import better, state
 from tapeline.polling import poll
@@ -31,7 +31,7 @@ All = Annotated[bool, typer.Option("--all", help="Show every metric.")]
 BacktestId = Annotated[str, typer.Argument(help="The backtest's id.", show_default=False)]
 
 
-@spoken("tapeline backtests list", "tapeline backtests list Trend -n 5 --json")
+@command("tapeline backtests list", "tapeline backtests list Trend -n 5 --json")
 def list_backtests(context: typer.Context, model: Model = None, number: Count = 20) -> None:
     """List a model's backtests."""
     session = Session.of(context)
@@ -47,7 +47,7 @@ def list_backtests(context: typer.Context, model: Model = None, number: Count = 
     )
 
 
-@spoken("tapeline backtests show 8xk2…", "tapeline backtests show 8xk2… --model Trend --json")
+@command("tapeline backtests show 8xk2…", "tapeline backtests show 8xk2… --model Trend --json")
 def show(
     context: typer.Context,
     backtest: BacktestId,
@@ -64,7 +64,7 @@ def show(
         show_backtest(session, found["id"], shown, everything=everything)
 
 
-@spoken("tapeline backtests compare", "tapeline backtests compare 8xk2… p3fz… --model Trend")
+@command("tapeline backtests compare", "tapeline backtests compare 8xk2… p3fz… --model Trend")
 def compare(
     context: typer.Context,
     backtests: Annotated[

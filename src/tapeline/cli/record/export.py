@@ -12,13 +12,13 @@ from tapeline.cli.server.options import Model
 from tapeline.cli.server.session import Session
 from tapeline.cli.server.wire import LOST
 from tapeline.cli.terminal import saving
-from tapeline.cli.terminal.command import spoken
+from tapeline.cli.terminal.command import command
 from tapeline.cli.terminal.failures import BrokeOff, Failure
 
 SIGNATURE = b'{"checkpoint":'
 
 
-@spoken("tapeline export Trend", "tapeline export Trend --output trend.ndjson")
+@command("tapeline export Trend", "tapeline export Trend --output trend.ndjson")
 def export(
     context: typer.Context,
     model: Model = None,

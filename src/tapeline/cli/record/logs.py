@@ -10,7 +10,7 @@ import typer
 from tapeline.cli.server.changes import Changes
 from tapeline.cli.server.options import Model
 from tapeline.cli.server.session import Session
-from tapeline.cli.terminal.command import spoken
+from tapeline.cli.terminal.command import command
 from tapeline.cli.terminal.failures import Misused
 from tapeline.cli.terminal.lines import show_line
 
@@ -18,7 +18,7 @@ UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 PAGE = 500
 
 
-@spoken(
+@command(
     "tapeline logs -f",
     "tapeline logs Trend --since 1h --type stderr",
     "tapeline logs Trend --backtest 8xk2… -n 1000 --json",

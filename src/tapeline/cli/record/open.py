@@ -7,10 +7,10 @@ import typer
 from tapeline.cli.account.redirect import open_browser
 from tapeline.cli.server.options import Model
 from tapeline.cli.server.session import Session
-from tapeline.cli.terminal.command import spoken
+from tapeline.cli.terminal.command import command
 
 
-@spoken("tapeline open", "tapeline open Trend --backtest 8xk2…", "tapeline open --print")
+@command("tapeline open", "tapeline open Trend --backtest 8xk2…", "tapeline open --print")
 def open_page(
     context: typer.Context,
     model: Model = None,

@@ -10,13 +10,13 @@ from tapeline.cli.record.logs import moment_of
 from tapeline.cli.server.options import Count, Model
 from tapeline.cli.server.session import Session
 from tapeline.cli.terminal import screen
-from tapeline.cli.terminal.command import spoken
+from tapeline.cli.terminal.command import command
 from tapeline.cli.terminal.failures import Misused
 
 SIDES = {"buy": "green", "sell": "red"}
 
 
-@spoken(
+@command(
     "tapeline orders --wait",
     "tapeline orders Trend --symbol BTC-USD --side buy --since 1d --json",
 )

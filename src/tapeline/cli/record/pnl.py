@@ -9,14 +9,14 @@ from tapeline.cli.server.options import Model
 from tapeline.cli.server.session import Session
 from tapeline.cli.server.wire import NO_SUCH_PAGE, Missing
 from tapeline.cli.terminal import screen
-from tapeline.cli.terminal.command import spoken
+from tapeline.cli.terminal.command import command
 from tapeline.cli.terminal.failures import Failure
 from tapeline.cli.terminal.screen import Screen, signed
 
 CURVE = 60
 
 
-@spoken("tapeline pnl --wait", "tapeline pnl Trend --json")
+@command("tapeline pnl --wait", "tapeline pnl Trend --json")
 def pnl(context: typer.Context, model: Model = None, wait: first.Wait = False) -> None:
     """Show a model's profit and loss."""
     session = Session.of(context)

@@ -8,10 +8,10 @@ from tapeline.cli.record import first
 from tapeline.cli.server.options import Count, Model
 from tapeline.cli.server.session import Session
 from tapeline.cli.terminal import screen
-from tapeline.cli.terminal.command import spoken
+from tapeline.cli.terminal.command import command
 
 
-@spoken("tapeline screener Watchlist --wait", "tapeline screener Watchlist --history -n 5 --json")
+@command("tapeline screener Watchlist --wait", "tapeline screener Watchlist --history -n 5 --json")
 def screener(
     context: typer.Context,
     model: Model = None,

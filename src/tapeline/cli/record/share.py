@@ -12,7 +12,7 @@ from tapeline.cli.server.options import Model, ModelOption, Yes
 from tapeline.cli.server.session import Session, confirm
 from tapeline.cli.server.wire import json_of
 from tapeline.cli.terminal import screen
-from tapeline.cli.terminal.command import spoken
+from tapeline.cli.terminal.command import command
 from tapeline.cli.terminal.failures import Misused, NotFound
 
 NEVER = "never"
@@ -55,7 +55,7 @@ PasswordStdin = Annotated[
 ]
 
 
-@spoken(
+@command(
     "tapeline share new Trend",
     "tapeline share new Trend --percent-only --hide-symbols --delay 24 --expires 30d",
     "tapeline share new Trend --backtest 8xk2… --title 'Trend on majors'",
@@ -107,7 +107,7 @@ def new(
     )
 
 
-@spoken("tapeline share list", "tapeline share list Trend --json")
+@command("tapeline share list", "tapeline share list Trend --json")
 def list_shares(context: typer.Context, model: Model = None) -> None:
     """List a model's links, what they show and how often they were seen."""
     session = Session.of(context)
@@ -134,7 +134,7 @@ def list_shares(context: typer.Context, model: Model = None) -> None:
     )
 
 
-@spoken(
+@command(
     "tapeline share change h4wz8k2mwq7x9vbn --hide-sizes --expires 7d",
     "tapeline share change h4wz8k2mwq7x9vbn --model Trend --with-amounts --expires never",
 )
@@ -171,7 +171,7 @@ def change(
     session.screen.done(f"{link} shows from now on: {_words(changed)}.", changed)
 
 
-@spoken("tapeline share rm h4wz8k2mwq7x9vbn", "tapeline share rm --all --model Trend --yes")
+@command("tapeline share rm h4wz8k2mwq7x9vbn", "tapeline share rm --all --model Trend --yes")
 def remove(
     context: typer.Context,
     link: Annotated[

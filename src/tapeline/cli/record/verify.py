@@ -6,14 +6,14 @@ from typing import Annotated
 import msgspec
 import typer
 
-from tapeline.cli.terminal.command import JSON, spoken
+from tapeline.cli.terminal.command import JSON, command
 from tapeline.cli.terminal.failures import REFUSED, Failure
 from tapeline.cli.terminal.screen import Screen
 from tapeline.tape.record import checking
 from tapeline.tape.record.checking import Checked
 
 
-@spoken("tapeline verify 2vf5v8gcd8g79vvg.record.ndjson", options=JSON)
+@command("tapeline verify 2vf5v8gcd8g79vvg.record.ndjson", options=JSON)
 def verify(
     context: typer.Context,
     file: Annotated[Path, typer.Argument(help="What `tapeline export` made.", show_default=False)],

@@ -14,7 +14,7 @@ from tapeline.cli.terminal.screen import moment
 FIRST_LINES = 3.0  # seconds after its start in which a model shows whether it works
 LOOKED_EVERY = 2.0  # seconds of silence before the run itself is asked
 ENDED = {"stopped", "exited", "crashed", "failed"}
-SPOKEN = {
+MESSAGES = {
     "Deploying": "Queued.",
     "Installing Dependencies": "Installing what it needs.",
     "Running": "Running.",
@@ -97,10 +97,10 @@ def _patience(until: float | None) -> float:
 
 def _show(session: Session, change: Change) -> None:
     if change.kind in {"log", "backtest-log"}:
-        show_line_beside(session, change.fields)
+        show_line_as_note(session, change.fields)
     elif change.kind == "lifecycle" and change.fields.get("message"):
         message = str(change.fields["message"])
-        session.screen.note(SPOKEN.get(message, f"{message}."), "cyan")
+        session.screen.note(MESSAGES.get(message, f"{message}."), "cyan")
 
 
 def _show_rest(session: Session, changes: Changes, run_id: str) -> None:
@@ -110,7 +110,7 @@ def _show_rest(session: Session, changes: Changes, run_id: str) -> None:
             _show(session, change)
 
 
-def show_line_beside(session: Session, line: dict[str, Any]) -> None:
+def show_line_as_note(session: Session, line: dict[str, Any]) -> None:
     """A line that accompanies an answer; with --json the answer alone is printed."""
     if not session.screen.as_json:
         show_line(session.screen, line)

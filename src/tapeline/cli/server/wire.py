@@ -202,18 +202,18 @@ class Wire:
         try:
             answer = json.loads(content)
         except ValueError:
-            raise self._stranger(response) from None
+            raise self._not_tapeline(response) from None
         if response.status == http.client.OK:
             return answer
         if not isinstance(answer, dict) or "error" not in answer:
-            raise self._stranger(response)
+            raise self._not_tapeline(response)
         code, said = str(answer.get("code", "")), str(answer["error"])
         if code == NO_SUCH_PAGE:
             address = f"{self.url}{path.partition('?')[0]}"
             said = f"There is nothing at {address}. Is it a Tapeline server, and a new one?"
         raise _refusal(response, said, code)
 
-    def _stranger(self, response: http.client.HTTPResponse) -> Failure:
+    def _not_tapeline(self, response: http.client.HTTPResponse) -> Failure:
         moved = response.getheader("Location")
         if response.status == http.client.PROXY_AUTHENTICATION_REQUIRED:
             where = "That was your proxy: it wants http://user:password@… in its variable."

@@ -1,6 +1,6 @@
 """How a command is made: its examples, and the options that many commands share.
 
-A command function that says `@spoken(…, options=SERVER)` finds what was chosen in `context.obj`.
+A command function that says `@command(…, options=SERVER)` finds what was chosen in `context.obj`.
 """
 
 import inspect
@@ -29,7 +29,7 @@ class Choices:
     project: str | None = None
 
 
-def spoken(*examples: str, options: tuple[str, ...] = PROJECT) -> Callable[[F], F]:
+def command(*examples: str, options: tuple[str, ...] = PROJECT) -> Callable[[F], F]:
     """Mark a function as a command, with examples for its help."""
 
     def mark(function: F) -> F:

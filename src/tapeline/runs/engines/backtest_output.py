@@ -5,7 +5,7 @@ from pathlib import Path
 
 import msgspec
 
-from tapeline.runs.engines.engine import Left
+from tapeline.runs.engines.engine import BacktestOutput
 from tapeline.runs.journals.meaning import Ending
 from tapeline.runs.sandbox import foreign_files
 
@@ -19,18 +19,18 @@ class _Status(msgspec.Struct):
     status_details: str = ""
 
 
-def left_in(folder: Path, largest: int) -> Left:
+def read_output(folder: Path, largest: int) -> BacktestOutput:
     ending = _ending(folder / "status.json")
     result = folder / "result.json"
     file = foreign_files.opened(result)
     if file is None:
-        return Left(ending)
+        return BacktestOutput(ending)
     with file:
         size = os.fstat(file.fileno()).st_size
     if size > largest:
         note = f"Its result has {size:,} bytes; the most this server accepts is {largest:,}."
-        return Left(msgspec.structs.replace(ending, details=ending.details or note))
-    return Left(ending, result)
+        return BacktestOutput(msgspec.structs.replace(ending, details=ending.details or note))
+    return BacktestOutput(ending, result)
 
 
 def _ending(path: Path) -> Ending:

@@ -28,7 +28,7 @@ class Job(msgspec.Struct, frozen=True):
     """Of the model, small and never given twice."""
 
 
-class Given(msgspec.Struct, frozen=True):
+class LaunchSecrets(msgspec.Struct, frozen=True):
     """What a launch is given and nobody else may see."""
 
     key_id: str
@@ -59,7 +59,7 @@ class Engine(Protocol):
         """Make ready what the run needs; CannotInstall says why not, CannotPrepareNow why later."""
         ...
 
-    def start(self, job: Job, given: Given) -> None:
+    def start(self, job: Job, given: LaunchSecrets) -> None:
         """Launch it, unless something of it is alive; CannotLaunch says why not, CannotLaunchNow
         that it is the host's fault."""
         ...
@@ -80,7 +80,7 @@ class Engine(Protocol):
         """Its journal from there on, at least a record. What lies before is not needed any more."""
         ...
 
-    def ending(self, run: Run) -> "Left":
+    def ending(self, run: Run) -> "BacktestOutput":
         """What a backtest left in its folder."""
         ...
 
@@ -90,7 +90,7 @@ class Engine(Protocol):
         """The runs of which anything is still here."""
         ...
 
-    def tidy(self) -> None:
+    def clean_up(self) -> None:
         """Now and then: make room of what can be made again."""
         ...
 
@@ -99,7 +99,7 @@ class Engine(Protocol):
         ...
 
 
-class Left(msgspec.Struct, frozen=True):
+class BacktestOutput(msgspec.Struct, frozen=True):
     ending: Ending
     result: Path | None = None
     """The dictionary that a backtest returned, as JSON. Whatever wrote it is not to be trusted."""

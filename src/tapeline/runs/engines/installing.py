@@ -22,7 +22,7 @@ SUFFIX = "-install"
 BYTECODE = "-bytecode"
 
 
-class _Nobody:
+class _NoProgress:
     """Who is told how it goes when nobody needs to know."""
 
     def installing(self) -> None: ...
@@ -72,7 +72,7 @@ class Installing:
         name = f"{environment.key}{BYTECODE}"
         box = self._environments.bytecode_step(wanted, environment)
         try:
-            self._run(box, name, _Nobody(), deque(maxlen=1))
+            self._run(box, name, _NoProgress(), deque(maxlen=1))
         finally:
             shutil.rmtree(self._runs / name, ignore_errors=True)
 

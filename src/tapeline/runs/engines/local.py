@@ -16,11 +16,11 @@ from tapeline.errors import (
 )
 from tapeline.models import plans
 from tapeline.runs.engines import model_files, older_hosts, run_box, runtime_files, shims, unpacking
-from tapeline.runs.engines.backtest_output import left_in
-from tapeline.runs.engines.engine import Given, Job, Left, Prepared, Progress
+from tapeline.runs.engines.backtest_output import read_output
+from tapeline.runs.engines.engine import BacktestOutput, Job, LaunchSecrets, Prepared, Progress
 from tapeline.runs.engines.installing import Installing
 from tapeline.runs.engines.run_box import Places
-from tapeline.runs.engines.shim_spawner import NURSERY
+from tapeline.runs.engines.shim_spawner import SHIM_SPAWNER
 from tapeline.runs.engines.unpacking import Unpacked
 from tapeline.runs.environments.cache import Environment, Environments, Wanted
 from tapeline.runs.environments.interpreters import Found
@@ -82,7 +82,7 @@ class LocalEngine:
         cgroups.clean(self.folder, keep=self.known())
         self._unpacked.start()
         self._environments.start()
-        NURSERY.open()
+        SHIM_SPAWNER.open()
 
     def prepare(self, job: Job, progress: Progress) -> Prepared:
         version, run = job.version, job.run
@@ -109,7 +109,7 @@ class LocalEngine:
         self._prepared[run.id] = environment
         return Prepared(environment.lock)
 
-    def start(self, job: Job, given: Given) -> None:
+    def start(self, job: Job, given: LaunchSecrets) -> None:
         run = job.run
         interpreter = self._interpreters.get(run.python_version)
         if interpreter is None:
@@ -183,8 +183,8 @@ class LocalEngine:
         journal.forget(self.folder / run.id, offset)
         return journal.read(self.folder / run.id, offset, limit_bytes)
 
-    def ending(self, run: Run) -> Left:
-        return left_in(self.folder / run.id / "out", self._settings.max_large_body)
+    def ending(self, run: Run) -> BacktestOutput:
+        return read_output(self.folder / run.id / "out", self._settings.max_large_body)
 
     def usage(self, run: Run) -> Usage | None:
         return cgroups.usage(self.folder, run.id)
@@ -193,7 +193,7 @@ class LocalEngine:
         self.folder.stat()  # it is there since the start: without it nothing is known
         return model_files.of_runs(self._settings.data)
 
-    def tidy(self) -> None:
+    def clean_up(self) -> None:
         used = {one.key for one in list(self._prepared.values())}
         self._environments.clean(used, self._settings.environment_cache * 1_000_000_000)
 

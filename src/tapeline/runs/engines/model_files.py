@@ -47,7 +47,7 @@ def remove(store: Store, data: Path) -> None:
         _remove_model(data, model)
     for archive in store.read_now(versions.unused, sorted(archives)):
         foreign_files.remove(data / "versions" / archive)
-    for environment in store.read_now(_nobodys, of_tenants(data)):
+    for environment in store.read_now(_orphaned, of_tenants(data)):
         _remove_environment(data, environment)
 
 
@@ -82,7 +82,7 @@ def of_tenants(data: Path) -> dict[str, Made]:
     return found
 
 
-def _nobodys(connection: Connection, found: dict[str, Made]) -> list[str]:
+def _orphaned(connection: Connection, found: dict[str, Made]) -> list[str]:
     """They can be made again, so that nobody knows their owner is reason enough."""
     owners = {made.project for made in found.values()} - {""}
     there = set(connection.scalars(select(projects.c.id).where(projects.c.id.in_(owners))))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tapeline.models.plans import Plan, larger
 from tapeline.runs.engines import older_hosts, runtime_files
-from tapeline.runs.engines.engine import Given, Job
+from tapeline.runs.engines.engine import Job, LaunchSecrets
 from tapeline.runs.environments.cache import Environment
 from tapeline.runs.environments.interpreters import Interpreter
 from tapeline.runs.run import Run
@@ -39,7 +39,7 @@ class Places:
 
 def compose(
     job: Job,
-    given: Given,
+    given: LaunchSecrets,
     environment: Environment,
     interpreter: Interpreter,
     places: Places,
@@ -96,7 +96,9 @@ def _program(job: Job) -> list[str]:
     return [*program, manifest.main_script, manifest.backtest or ""]
 
 
-def _variables(job: Job, given: Given, url: str, environment: Environment) -> dict[str, str]:
+def _variables(
+    job: Job, given: LaunchSecrets, url: str, environment: Environment
+) -> dict[str, str]:
     """Secrets first: none of them can take the place of what the platform says."""
     run = job.run
     ours = {
@@ -124,7 +126,7 @@ def _variables(job: Job, given: Given, url: str, environment: Environment) -> di
     return variables
 
 
-def _older_names(job: Job, given: Given, url: str) -> dict[str, str]:
+def _older_names(job: Job, given: LaunchSecrets, url: str) -> dict[str, str]:
     """What models written for the earlier platform read."""
     return {
         "SLATE_MODEL_ID": job.run.model_id,

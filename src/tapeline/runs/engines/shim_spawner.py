@@ -24,18 +24,18 @@ ROOM = "-" * 60  # for the name of a launch, where `ps` shows it
 ANSWER_WITHIN = 30.0
 
 
-class Nursery:
+class ShimSpawner:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._socket: socket.socket | None = None
 
-    def launch(self, name: str, told: bytes, log: Path, filter_: int | None) -> str:
+    def launch(self, name: str, spec: bytes, log: Path, filter_: int | None) -> str:
         """What the new shim answers; empty when it ended without a word."""
         answer, theirs = os.pipe()
         try:
-            with log.open("ab") as errors, _held(told) as spec:
-                handed = [spec.fileno(), theirs, errors.fileno()]
+            with log.open("ab") as errors, _held(spec) as held:
+                handed = [held.fileno(), theirs, errors.fileno()]
                 self._hand_over(name, handed if filter_ is None else [*handed, filter_])
             os.close(theirs)
             theirs = -1
@@ -96,18 +96,18 @@ class Nursery:
         until = time.monotonic() + ANSWER_WITHIN
         while True:
             if not waiting.poll(max(0.0, until - time.monotonic()) * 1000):
-                self._silence(said)
+                self._kill(said)
                 raise CannotLaunch(f"Nothing was heard of it for {ANSWER_WITHIN:.0f} s.")
             some = os.read(answer, 65_536)
             said += some
             if not some:
                 return said.partition(b"\n")[2].decode(errors="replace")
 
-    def _silence(self, said: bytes) -> None:
-        who, _, _ = said.partition(b"\n")
+    def _kill(self, said: bytes) -> None:
+        group, _, _ = said.partition(b"\n")
         with suppress(ProcessLookupError):
-            if who:
-                os.killpg(int(who), signal.SIGKILL)
+            if group:
+                os.killpg(int(group), signal.SIGKILL)
             elif self._process is not None:
                 self._process.kill()
 
@@ -120,5 +120,5 @@ def _held(content: bytes) -> BinaryIO:
     return file
 
 
-NURSERY = Nursery()
-atexit.register(NURSERY.close)
+SHIM_SPAWNER = ShimSpawner()
+atexit.register(SHIM_SPAWNER.close)

@@ -17,7 +17,7 @@ import msgspec
 
 from tapeline.errors import AlreadyRunning, CannotLaunch, CannotLaunchNow
 from tapeline.polling import poll
-from tapeline.runs.engines.shim_spawner import NURSERY
+from tapeline.runs.engines.shim_spawner import SHIM_SPAWNER
 from tapeline.runs.sandbox import bubblewrap, cgroups, foreign_files, seccomp
 from tapeline.runs.sandbox.box import Box, Launch
 from tapeline.runs.shim import tree
@@ -35,9 +35,9 @@ def launch(spec: Launch) -> None:
     _refuse_nonsense(spec)
     Path(spec.lock).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with _filter(spec.unsafe) as descriptor:
-        told = msgspec.json.encode(_instructions(spec))
+        instructions = msgspec.json.encode(_instructions(spec))
         log = Path(spec.folder) / "shim.log"
-        answer = NURSERY.launch(spec.name, told, log, descriptor)
+        answer = SHIM_SPAWNER.launch(spec.name, instructions, log, descriptor)
     if answer == "held":
         raise AlreadyRunning
     if answer != "ready":
@@ -125,8 +125,8 @@ def _instructions(spec: Launch) -> dict[str, Any]:
         group = cgroups.make(groups, spec.name, box) if groups else None
     except OSError as error:
         raise CannotLaunch(f"Its limits could not be set: {error}.") from error
-    told: dict[str, Any] = msgspec.to_builtins(_process(spec))
-    return told | {
+    process: dict[str, Any] = msgspec.to_builtins(_process(spec))
+    return process | {
         "name": spec.name,
         "folder": spec.folder,
         "lock": spec.lock,
@@ -200,8 +200,8 @@ def _last_words(folder: Path) -> str:
 def _signal(folder: Path, number: int) -> bool:
     """To the shim of this folder and nobody else: a process id may be used again."""
     with suppress(OSError, ValueError, KeyError, msgspec.DecodeError):
-        told = foreign_files.read_text(folder / "shim.json", LONGEST_NOTE) or ""
-        known = msgspec.json.decode(told, type=dict[str, int])
+        content = foreign_files.read_text(folder / "shim.json", LONGEST_NOTE) or ""
+        known = msgspec.json.decode(content, type=dict[str, int])
         handle = os.pidfd_open(known["pid"])
         try:
             if tree.started(known["pid"]) == known["started"]:

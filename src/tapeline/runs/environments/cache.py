@@ -5,7 +5,7 @@ Two kinds of installation never meet. `shared`: names from the server's own inde
 nothing of a package runs, and the downloads are kept for everybody. `build`: everything else; it
 may run what it likes, in a box that sees nothing but itself, and only the same request finds what
 came out of it: of the same project, where it used more than the server's index.
-docs/environments.md has the whole story.
+docs/environments.md has the details.
 """
 
 import hashlib

@@ -1,6 +1,6 @@
 """What a run's journal means: events for its model's tape, and changes to its row.
 
-Pure: the same journal always tells the same story, whoever reads it and however often.
+Pure: the same journal always gives the same events and changes, however often it is read.
 """
 
 from typing import Any
@@ -37,7 +37,7 @@ class Ending(msgspec.Struct, frozen=True):
     """The result, staged but not visible yet."""
 
 
-class Story:
+class RunUpdate:
     def __init__(self, run: Run, tape: int, now: float) -> None:
         self.run = run
         self.events: list[Event] = []

@@ -54,7 +54,7 @@ class _Cut(msgspec.Struct):
     bytes: int
 
 
-# What the story of a run relies on. An event that is not here is one of a newer shim.
+# The keys that `RunUpdate` reads. An event that is not listed here comes from a newer shim.
 _SHAPES: dict[str, type[msgspec.Struct]] = {
     "ended": _Ended,
     "restarting": _Restarting,

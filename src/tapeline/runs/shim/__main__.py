@@ -62,7 +62,7 @@ def _begin(name: bytes, descriptors: list[int]) -> None:
         os.dup2(descriptor, number)
         os.close(descriptor)
     os.write(1, b"%d\n" % os.getpid())
-    _be_known_as(name)
+    _set_title(name)
     with open(0, "rb", closefd=False) as file:
         spec = json.loads(file.read())
     spec["seccomp"] = None
@@ -79,7 +79,7 @@ def _live(spec: dict[str, Any]) -> None:
             _answer("held")
             os._exit(0)
         os.pwrite(lock, tree.no_note(), 0)
-        _say_who_we_are(spec["folder"])
+        _announce_group(spec["folder"])
         shim = Shim(spec, lock)
     except Exception as error:  # noqa: BLE001 - whoever launched us is told
         is_passing = isinstance(error, OSError) and error.errno in PASSING
@@ -118,7 +118,7 @@ def _answer(text: str) -> None:
     os.close(null)
 
 
-def _say_who_we_are(folder: str) -> None:
+def _announce_group(folder: str) -> None:
     """A process id alone may be somebody else's when it is read; with its start it cannot."""
     draft = os.path.join(folder, ".shim.json")
     with open(draft, "w") as file:
@@ -127,7 +127,7 @@ def _say_who_we_are(folder: str) -> None:
     os.replace(draft, os.path.join(folder, "shim.json"))
 
 
-def _be_known_as(name: bytes) -> None:
+def _set_title(name: bytes) -> None:
     """What `ps` shows lies in our own memory: the last argument is room for a name."""
     room = len(sys.argv[-1])
     with open("/proc/self/stat") as file:

@@ -119,7 +119,10 @@ class Shim:
         wait = restarting.decide(self._crashes, now)
         if wait is not None:
             return wait
-        return "crashed", f"{self._described(end)} Given up: that was crash 5 within 10 minutes."
+        return (
+            "crashed",
+            f"{self._described(end)} Given up: that was crash 5 within 10 minutes.",
+        )
 
     def _described(self, end: dict[str, Any]) -> str:
         words: dict[str, str] = {

@@ -10,10 +10,10 @@ from contextlib import suppress
 from typing import Any
 
 from tapeline.runs.shim import attempt, tree
+from tapeline.runs.shim.disk import DiskUse
 from tapeline.runs.shim.forward import Watch
 from tapeline.runs.shim.lines import Lines
 from tapeline.runs.shim.network import Namespace
-from tapeline.runs.shim.room import Room
 from tapeline.runs.shim.spool import Spool
 
 CHUNK = 65_536
@@ -54,7 +54,7 @@ class Running:
         self._interrupt_wanted = False
         self._next_look = 0.0
         most = spec["limits"]["disk_bytes"]
-        self._room = None if most is None else Room(spec["folders"], most)
+        self._disk = None if most is None else DiskUse(spec["folders"], most)
         self.cause: str | None = None  # why we ended it, if we did
         self.started_at = time.monotonic()
         self.ran = spec["unsafe"]
@@ -94,22 +94,22 @@ class Running:
         if now >= self._next_look:
             self._next_look = now + (WATCHED_EVERY if self._group.exists else WATCHED_CLOSELY)
             self._look()
-        if now >= self._next_room_look() and self._room and self._room.is_over(now, self._pids):
+        if now >= self._next_disk_look() and self._disk and self._disk.is_over(now, self._pids):
             self.kill("disk_full")
 
     def wake_at(self) -> float:
         """When there is something to do without an event."""
-        times = [self._next_look, self._next_room_look(), *self._paused.values()]
+        times = [self._next_look, self._next_disk_look(), *self._paused.values()]
         if (owed := self._spool.wake_at()) is not None:
             times.append(owed)
         if self._status is not None or (self._interrupt_wanted and not self._interrupted):
             times.append(time.monotonic() + 0.05)
         return min(times)
 
-    def _next_room_look(self) -> float:
-        if self._room is None or self._status is not None or self.cause:
+    def _next_disk_look(self) -> float:
+        if self._disk is None or self._status is not None or self.cause:
             return math.inf
-        return self._room.look_at
+        return self._disk.look_at
 
     def _pids(self) -> list[int]:
         return self._group.members() or tree.descendants(self.pid)

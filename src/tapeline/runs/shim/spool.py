@@ -45,7 +45,7 @@ class Spool:
 
     def state(self, **payload: object) -> None:
         """What became of the process: on the disk before anything follows from it."""
-        self._tell_over()
+        self._note_over()
         text = json.dumps(payload, separators=(",", ":")).encode()
         self._owed.append(b"s %.6f %s\n" % (time.time(), text))
         if self._settle():
@@ -58,7 +58,7 @@ class Spool:
 
     def tick(self, now: float) -> None:
         if self._over and now >= self._minute:
-            self._tell_over()
+            self._note_over()
             self._settle()
             self._ring()
 
@@ -79,14 +79,14 @@ class Spool:
         """Dropped here, at the source: the server must not have to read a flood to refuse it."""
         now = time.monotonic()
         if now >= self._minute:
-            self._tell_over()
+            self._note_over()
             self._minute, self._in_minute = now + 60.0, 0
         if self._in_minute + size > self._quota:
             return True
         self._in_minute += size
         return False
 
-    def _tell_over(self) -> None:
+    def _note_over(self) -> None:
         if self._over:
             self._owed.append(b's %.6f {"event":"over","bytes":%d}\n' % (time.time(), self._over))
             self._over = 0

@@ -16,13 +16,13 @@ PER_ENTRY = 1024  # what a name costs a file system, so that empty files count t
 class Group:
     """Control group files, named by the server. Without any, the processes are looked up."""
 
-    def __init__(self, told: dict[str, list[str]] | None) -> None:
-        told = told or {}
-        self.exists = bool(told)
-        self.join = told.get("join", [])
-        self._events = told.get("oom", [])
-        self._kill = told.get("kill", [])
-        self._folders = told.get("folders", [])
+    def __init__(self, paths: dict[str, list[str]] | None) -> None:
+        paths = paths or {}
+        self.exists = bool(paths)
+        self.join = paths.get("join", [])
+        self._events = paths.get("oom", [])
+        self._kill = paths.get("kill", [])
+        self._folders = paths.get("folders", [])
 
     def members(self) -> list[int]:
         found: set[int] = set()

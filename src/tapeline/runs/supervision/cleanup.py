@@ -16,18 +16,18 @@ EVERY, WITHIN = 3600.0, 900.0  # seconds
 KEYS_KEPT_FOR = 7 * 24 * 3600.0
 
 
-class Tidying:
+class Cleanup:
     def __init__(self, store: Store, engine: Engine, background: Background) -> None:
         self._store = store
         self._engine = engine
-        background.loop("tidying", self._tidy, every=EVERY, first_after=EVERY, within=WITHIN)
+        background.loop("tidying", self._clean_up, every=EVERY, first_after=EVERY, within=WITHIN)
 
-    async def _tidy(self) -> None:
-        await self._store.write(forget_keys, time.time() - KEYS_KEPT_FOR)
-        await asyncio.to_thread(self._engine.tidy)
+    async def _clean_up(self) -> None:
+        await self._store.write(delete_keys, time.time() - KEYS_KEPT_FOR)
+        await asyncio.to_thread(self._engine.clean_up)
 
 
-def forget_keys(connection: Connection, before: float) -> None:
+def delete_keys(connection: Connection, before: float) -> None:
     """Of runs that ended before then."""
     over = select(runs.c.id).where(runs.c.ended_at < before)
     connection.execute(delete(keys).where(keys.c.run_id.in_(over)))

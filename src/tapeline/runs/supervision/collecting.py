@@ -1,6 +1,6 @@
 """A run's journal goes onto the tape: lines, states and how far we have read, in one transaction.
 
-So nothing is lost or doubled when the server is killed between reading and storing.
+So nothing is lost or stored twice when the server is killed between reading and storing.
 """
 
 import time
@@ -10,7 +10,7 @@ import msgspec
 from sqlalchemy import Connection, select, update
 
 from tapeline.runs.journals.journal import Chunk
-from tapeline.runs.journals.meaning import Ending, Story
+from tapeline.runs.journals.meaning import Ending, RunUpdate
 from tapeline.runs.run import Run
 from tapeline.runs.supervision import desired
 from tapeline.store.rows import record
@@ -39,41 +39,41 @@ def take(
     chunk: Chunk,
     ending: Ending | None,
 ) -> Taken:
-    """Put what a journal says after `start` onto the tape, unless it is there already."""
+    """Put the records of a journal after `start` onto the tape, unless they are there already."""
 
-    def tell(story: Story) -> None:
+    def fill(made: RunUpdate) -> None:
         if chunk.lost:
-            story.lost(chunk.lost, chunk.records[0].time if chunk.records else time.time())
+            made.lost(chunk.lost, chunk.records[0].time if chunk.records else time.time())
         for one in chunk.records:
-            story.take(one, ending)
+            made.take(one, ending)
         if chunk.over:
-            story.over(chunk.over, time.time())
-        story.changes["journal"] = chunk.offset
+            made.over(chunk.over, time.time())
+        made.changes["journal"] = chunk.offset
 
-    return write(connection, appender, run_id, tell, journal=start)
+    return write(connection, appender, run_id, fill, journal=start)
 
 
 def write(
     connection: Connection,
     appender: Appender,
     run_id: str,
-    tell: Callable[[Story], None],
+    fill: Callable[[RunUpdate], None],
     *,
     journal: int | None = None,
 ) -> Taken:
-    """Let `tell` go on with the story of a run that has not ended."""
+    """Append the events and store the changes that `fill` adds to a run that has not ended."""
     run = _locked(connection, run_id)
     if run is None or run.ended_at is not None or journal not in (None, run.journal):
         return NOTHING
-    story = Story(run, open_tape(connection, run.model_id), time.time())
-    tell(story)
+    made = RunUpdate(run, open_tape(connection, run.model_id), time.time())
+    fill(made)
     appended: list[Appended] = []
-    if story.events:
-        _, appended = appender.append(connection, [Submission(story.events, None)])
-    if story.changes:
-        connection.execute(update(runs).where(runs.c.id == run_id).values(**story.changes))
-    changed = msgspec.structs.replace(run, **story.changes)
-    if story.has_ended:
+    if made.events:
+        _, appended = appender.append(connection, [Submission(made.events, None)])
+    if made.changes:
+        connection.execute(update(runs).where(runs.c.id == run_id).values(**made.changes))
+    changed = msgspec.structs.replace(run, **made.changes)
+    if made.has_ended:
         desired.next_of_schedule(connection, changed, time.time())
     return Taken(appended, changed)
 

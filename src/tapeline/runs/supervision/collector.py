@@ -14,7 +14,7 @@ from tapeline.errors import Invalid, NoSuchModel, Unavailable
 from tapeline.runs import run as run_records
 from tapeline.runs.engines.engine import Engine
 from tapeline.runs.journals.journal import Chunk
-from tapeline.runs.journals.meaning import Ending, Story
+from tapeline.runs.journals.meaning import Ending, RunUpdate
 from tapeline.runs.journals.records import Record, unreadable
 from tapeline.runs.run import Run
 from tapeline.runs.supervision import collecting
@@ -30,7 +30,7 @@ NAME = "journal"
 READ_AT_ONCE = 1_000_000  # bytes
 
 
-def _nobody() -> None:
+def _do_nothing() -> None:
     """Until somebody wants to know."""
 
 
@@ -49,7 +49,7 @@ class Collector:
         background: Background,
     ) -> None:
         self.appender = appender
-        self.on_change: Callable[[], None] = _nobody
+        self.on_change: Callable[[], None] = _do_nothing
         """A run changed its state."""
         self._store = store
         self._engine = engine
@@ -90,18 +90,18 @@ class Collector:
             if self._watchers.are_there(one.model_id):
                 self._watchers.tell(one.model_id, one.records)
 
-    async def tell(self, run_id: str, tell: Callable[[Story], None]) -> None:
-        """Go on with the story of a run by what no journal says."""
+    async def update(self, run_id: str, fill: Callable[[RunUpdate], None]) -> None:
+        """Record something about a run that is not in its journal."""
 
         def job(connection: Connection) -> Taken:
-            return collecting.write(connection, self.appender, run_id, tell)
+            return collecting.write(connection, self.appender, run_id, fill)
 
         self.announce(await self._store.write(job))
 
     async def _collect_some(self, run: Run) -> Run | None:
         """The run as it is then; None when there was no more."""
         chunk = await self._read(run, READ_AT_ONCE)
-        await self._tell_trouble(run, chunk.trouble)
+        await self._report_trouble(run, chunk.trouble)
         if not chunk.records and not chunk.lost:
             return None
         try:
@@ -156,12 +156,12 @@ class Collector:
             self._threads, self._engine.read, run, run.journal, limit_bytes
         )
 
-    async def _tell_trouble(self, run: Run, trouble: str) -> None:
+    async def _report_trouble(self, run: Run, trouble: str) -> None:
         """Once, and again after a restart: what it writes meanwhile is not on the tape."""
         if not trouble:
             self._troubles.pop(run.id, None)
         elif self._troubles.get(run.id) != trouble:
-            await self.tell(run.id, lambda story: story.silenced(trouble, time.time()))
+            await self.update(run.id, lambda update: update.silenced(trouble, time.time()))
             self._troubles[run.id] = trouble
 
     async def _ending(self, run: Run, chunk: Chunk, tape: int) -> tuple[Stage, Ending | None]:

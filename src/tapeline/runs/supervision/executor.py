@@ -22,11 +22,11 @@ from tapeline.errors import (
 from tapeline.logs import Log
 from tapeline.runs import run as run_records
 from tapeline.runs.engines.engine import Engine, Job
-from tapeline.runs.journals.meaning import Story
+from tapeline.runs.journals.meaning import RunUpdate
 from tapeline.runs.run import Run
 from tapeline.runs.supervision import desired, launching, supervisor
 from tapeline.runs.supervision.collector import Collector
-from tapeline.runs.supervision.install_progress import Telling
+from tapeline.runs.supervision.install_progress import InstallProgress
 from tapeline.runs.supervision.supervisor import Action, Seen, View
 from tapeline.store.encryption import Cipher
 from tapeline.store.store import Store
@@ -54,7 +54,7 @@ class _Look(NamedTuple):
     """Those that could not be looked at: nothing is decided about them."""
 
 
-class Keeper:
+class Executor:
     def __init__(
         self,
         store: Store,
@@ -128,7 +128,7 @@ class Keeper:
         if self._is_closing:
             return
         if time.monotonic() - self._forgot_at > FORGET_EVERY:
-            await self._forget_strangers()
+            await self._clear_unknown()
             self._forgot_at = time.monotonic()
         # Who is being started now may be seen without a lock below, and be done before we decide:
         # that is not a run that was lost.
@@ -215,7 +215,7 @@ class Keeper:
     def _is_ours(self, run: Run) -> bool:
         return run.is_launched and run.host == self._engine.host
 
-    async def _forget_strangers(self) -> None:
+    async def _clear_unknown(self) -> None:
         """What is here of runs that have ended, or whose model was deleted, goes."""
         known = await self._in_thread(self._engine.known, pool=self._looking)
         known -= self._busy | self._preparing
@@ -256,7 +256,7 @@ class Keeper:
                 await self._start(run)
             case supervisor.Stop():
                 self._stopping[run.id] = time.time()
-                await self._tell(run, lambda story: story.changes.update(state="stopping"))
+                await self._update(run, lambda update: update.changes.update(state="stopping"))
                 await self._in_thread(self._engine.stop, run)
             case supervisor.Cancel():
                 self._stopping[run.id] = time.time()
@@ -266,7 +266,7 @@ class Keeper:
             case supervisor.Replace(successor=successor):
                 await self._store.write(desired.replace, run, successor)
             case supervisor.Relaunch():
-                await self._tell(run, lambda story: story.relaunching(time.time()))
+                await self._update(run, lambda update: update.relaunching(time.time()))
             case supervisor.End(state=state, reason=reason):
                 await self._end(run, state, reason)
 
@@ -275,21 +275,21 @@ class Keeper:
         if not claimed:
             return
         if run.launches == 0 and run.state == "pending":
-            await self._tell(run, lambda story: story.lifecycle("Deploying", time.time()))
+            await self._update(run, lambda update: update.lifecycle("Deploying", time.time()))
         job = await self._store.read(launching.job_of, run.id)
         if job is None:
             return
-        telling = Telling(self._store, self._collector, run.id)
+        progress = InstallProgress(self._store, self._collector, run.id)
         try:
             prepared = await self._in_thread(
-                self._engine.prepare, job, telling, pool=self._installing
+                self._engine.prepare, job, progress, pool=self._installing
             )
         except CannotInstall as error:
-            await self._in_thread(telling.because, error.message)
+            await self._in_thread(progress.because, error.message)
             self._problems[run.id] = error.message
             return
         except CannotPrepareNow as error:
-            await self._tell_wait(run, error)
+            await self._log_wait(run, error)
             raise
         if job.version.lock != prepared.lock:
             await self._store.write(launching.remember_lock, job.version, prepared.lock)
@@ -308,7 +308,7 @@ class Keeper:
         except CannotLaunchNow as error:
             # The host's fault: it is tried again for as long as it takes, and counts nowhere.
             await self._store.write(launching.withdraw, launched)
-            await self._tell_wait(run, error)
+            await self._log_wait(run, error)
             raise
         except CannotLaunch as error:
             log.error("run_not_launched", run=run.id, reason=error.message)
@@ -319,21 +319,21 @@ class Keeper:
         else:
             self._launches[run.id].append(now)
 
-    async def _tell_wait(self, run: Run, error: Problem) -> None:
+    async def _log_wait(self, run: Run, error: Problem) -> None:
         """Once for each reason."""
         if self._troubles.get(run.id) != error.message:
             self._troubles[run.id] = error.message
             line = f"The server cannot start it now and will try again: {error.message}"
-            await self._tell(run, lambda story: story.line(line, "system", time.time()))
+            await self._update(run, lambda update: update.line(line, "system", time.time()))
 
     async def _end(self, run: Run, state: run_records.State, reason: str) -> None:
-        def tell(story: Story) -> None:
+        def fill(update: RunUpdate) -> None:
             if state == "failed":
-                story.failed(reason, time.time())
+                update.failed(reason, time.time())
             else:
-                story.gave_up(state, reason, time.time())
+                update.gave_up(state, reason, time.time())
 
-        await self._tell(run, tell)
+        await self._update(run, fill)
         self._forget(run.id)
 
     def _forget(self, run_id: str) -> None:
@@ -344,8 +344,8 @@ class Keeper:
         for memory in memories:
             memory.pop(run_id, None)
 
-    async def _tell(self, run: Run, tell: Callable[[Story], None]) -> None:
-        await self._collector.tell(run.id, tell)
+    async def _update(self, run: Run, fill: Callable[[RunUpdate], None]) -> None:
+        await self._collector.update(run.id, fill)
 
     async def _each(self, runs: list[Run], act: Callable[[Run], Awaitable[None]]) -> None:
         """For all of them, whatever happens with one."""

@@ -5,14 +5,14 @@ from collections.abc import Callable
 
 from sqlalchemy import Connection
 
-from tapeline.runs.journals.meaning import Story
+from tapeline.runs.journals.meaning import RunUpdate
 from tapeline.runs.journals.records import Record
 from tapeline.runs.supervision import collecting
 from tapeline.runs.supervision.collector import Collector
 from tapeline.store.store import Store
 
 
-class Telling:
+class InstallProgress:
     def __init__(self, store: Store, collector: Collector, run_id: str) -> None:
         self._store = store
         self._collector = collector
@@ -20,25 +20,25 @@ class Telling:
         self._last = ""
 
     def installing(self) -> None:
-        self._tell(lambda story: story.lifecycle("Installing Dependencies", time.time()))
+        self._update(lambda update: update.lifecycle("Installing Dependencies", time.time()))
 
     def because(self, reason: str) -> None:
         """Why it failed, unless the installer's last line says so."""
         if reason != self._last:
-            self._tell(lambda story: story.line(reason, "system", time.time()))
+            self._update(lambda update: update.line(reason, "system", time.time()))
 
     def lines(self, records: list[Record]) -> None:
         self._last = next((one.text for one in reversed(records) if one.text.strip()), self._last)
 
-        def tell(story: Story) -> None:
+        def fill(update: RunUpdate) -> None:
             for one in records:
                 if one.kind != "state":
-                    story.line(one.text, one.kind, one.time)
+                    update.line(one.text, one.kind, one.time)
 
-        self._tell(tell)
+        self._update(fill)
 
-    def _tell(self, tell: Callable[[Story], None]) -> None:
+    def _update(self, fill: Callable[[RunUpdate], None]) -> None:
         def job(connection: Connection) -> collecting.Taken:
-            return collecting.write(connection, self._collector.appender, self._run_id, tell)
+            return collecting.write(connection, self._collector.appender, self._run_id, fill)
 
         self._collector.announce(self._store.write_now(job))

@@ -6,7 +6,7 @@ from sqlalchemy import Connection, Exists, or_, select, update
 from tapeline.accounts import keys
 from tapeline.models import secrets, versions
 from tapeline.models.versions import Version
-from tapeline.runs.engines.engine import Given, Job
+from tapeline.runs.engines.engine import Job, LaunchSecrets
 from tapeline.runs.run import DEPLOYED, Run, find
 from tapeline.store.encryption import Cipher
 from tapeline.store.rows import record
@@ -51,7 +51,7 @@ def remember_lock(connection: Connection, version: Version, lock: str) -> None:
 
 def raise_fence(
     connection: Connection, cipher: Cipher, job: Job, host: str, confinement: str
-) -> tuple[Run, Given] | None:
+) -> tuple[Run, LaunchSecrets] | None:
     """None when somebody changed their mind, or another instance is not known to be gone.
 
     Committed before the process exists: whatever happens in between, a later launch has a higher
@@ -76,7 +76,7 @@ def raise_fence(
         return None
     key_id, key_pass = keys.generate_for_run(connection, job.project_id, run.id, fence)
     found = secrets.of_model(connection, cipher, run.model_id)
-    return record(Run, row), Given(key_id, key_pass, found)
+    return record(Run, row), LaunchSecrets(key_id, key_pass, found)
 
 
 def _next_fence(connection: Connection, run: Run) -> int:

@@ -21,7 +21,7 @@ UNBOUNDED = 1 << 62
 Pids = Callable[[], list[int]]
 
 
-class Room:
+class DiskUse:
     def __init__(self, folders: list[str], most: int) -> None:
         self._folders, self._most = folders, most
         self._free, self._grown, self._used = _free_bytes(folders) or 0, 0, 0
