@@ -109,14 +109,14 @@ FORBIDDEN = """
 import asyncio, sys
 from pathlib import Path
 from tapeline import background, compose
-from tapeline.models import sweeping
-from tapeline.runs import remains
+from tapeline.models import cleanup
+from tapeline.runs.engines import model_files
 from tapeline.settings import Settings
 from tapeline.store.blobs import Blobs
 
 data, work = Path(sys.argv[1]), background.Background()
-remains.EVERY = sweeping.SWEPT_EVERY = background.SHORTEST_LAST_PAUSE = 0.05
-sweeping.FIRST_AFTER = 0.0
+model_files.EVERY = cleanup.SWEPT_EVERY = background.SHORTEST_LAST_PAUSE = 0.05
+cleanup.FIRST_AFTER = 0.0
 
 def count(what):
     return {one.name: getattr(one, what) for one in work.states()}
@@ -142,8 +142,8 @@ with compose.open_store(Settings(data=data)) as store:
     folders = [data / "runs", data / "blobs"]
     for one in folders:
         one.mkdir(exist_ok=True)
-    remains.keep_removing(work, store, data)
-    sweeping.keep_sweeping(work, store, Blobs(data / "blobs"))
+    model_files.keep_removing(work, store, data)
+    cleanup.keep_sweeping(work, store, Blobs(data / "blobs"))
     asyncio.run(live(folders))
 """
 

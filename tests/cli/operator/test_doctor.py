@@ -16,7 +16,7 @@ from tests.acceptance.conftest import SLOW_MACHINE, Home
 from tests.acceptance.traders import pythons
 
 NOBODY = 65534
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 SYSTEM_PYTHON = "/usr/bin/python3"
 pytestmark = pytest.mark.heavy
 

@@ -13,7 +13,7 @@ from tests.cli.conftest import Person
 
 pytestmark = pytest.mark.heavy
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 def test_a_server_that_is_not_there(person: Person) -> None:

@@ -26,7 +26,7 @@ from tapeline.http.core.services import Services
 from tapeline.store.tables import core
 from tests.conftest import PASSWORD, Person, Service, run
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 OUTSIDE = ("/auth/signin", "/auth/signup", "/auth/invitation/nope", "/deploy?host=evil.example")
 INSIDE = ("/", "/settings", "/deploy", "/auth/invitation/nope")
 

@@ -9,7 +9,7 @@ import pytest
 
 from tapeline.runs.engines import runtime_files
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 NAMES = {"bootstrap.py", "blankly_external.py", "tapeline_client"}
 
 

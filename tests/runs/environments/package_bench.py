@@ -8,7 +8,7 @@ from tapeline.runs.environments.install_boxes import Installer
 from tapeline.runs.environments.interpreters import Interpreter
 from tests.runs.sandbox.boxes import Done, install, run_inside
 
-RUNTIME = Path(__file__).parents[2] / "runtime"
+RUNTIME = Path(__file__).parents[3] / "runtime"
 
 
 class Bench:

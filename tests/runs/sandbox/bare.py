@@ -12,7 +12,7 @@ import numpy
 
 from tapeline.runs.engines.host_check import Host
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 SYSTEM_PYTHON = "/usr/bin/python3"
 NOBODY = 65534
 # As after the installation of a small Debian, before udev's rules open it to everybody.
@@ -24,9 +24,9 @@ NO_SLIRP = f"mount --bind /dev/null {shutil.which('slirp4netns')}"
 NO_USER_NAMESPACES = "echo 0 > /proc/sys/user/max_user_namespaces"
 EXAMINE = """
 import pathlib, sys, msgspec
-from tapeline.runs import host
+from tapeline.runs.engines import host_check
 from tapeline.settings import Settings
-found = host.examine(Settings(data=pathlib.Path(sys.argv[1]) / "data"))
+found = host_check.examine(Settings(data=pathlib.Path(sys.argv[1]) / "data"))
 sys.stdout.write(msgspec.json.encode(found).decode())
 """
 

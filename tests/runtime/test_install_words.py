@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-# Not installed: it runs beside uv, on the model's Python.
+# Not installed: it runs next to uv, on the model's Python.
 sys.path.insert(0, str(Path(__file__).parents[2] / "runtime"))
 import install
 from install_words import what_failed
