@@ -357,6 +357,7 @@ def test_every_route_that_is_not_public_has_an_access_test() -> None:
     assert set(MATRIX) == set(GUARDED)
 
 
+@pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
 def test_each_role_may_do_exactly_what_the_matrix_says(
     scene: Scene, cast: Cast, anybody: httpx.Client
 ) -> None:

@@ -34,6 +34,12 @@ RUN = b"run r1\n"
 OTHERS = ["/", "/metrics", "/docs", "/api/openapi.json", "/static/mark.svg", "/app/assets/x.js"]
 
 
+@pytest.fixture
+def settings(sqlite_settings: Settings) -> Settings:
+    """Nothing here depends on the database."""
+    return sqlite_settings
+
+
 @contextmanager
 def port(service: Service, first: bytes = RUN, name: str = "events") -> Iterator[socket.socket]:
     """A connection as a shim makes it."""

@@ -20,6 +20,12 @@ from tests.http.deployment.uploading import deployed, kept, send
 from tests.test_error_shape import check_shape
 
 
+@pytest.fixture
+def settings(sqlite_settings: Settings) -> Settings:
+    """Nothing here depends on the database."""
+    return sqlite_settings
+
+
 def connect(service: Service) -> socket.socket:
     address = urlsplit(service.address)
     assert address.hostname

@@ -35,9 +35,10 @@ def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def settings(settings: Settings) -> Settings:
-    """Behind a proxy, so that tests can come from many addresses."""
-    return replace(settings, trusted_proxies="127.0.0.1", signin_limit_account=FREE)
+def settings(sqlite_settings: Settings) -> Settings:
+    """Behind a proxy, so that tests can come from many addresses. The counting itself is tested on
+    both databases: tests/accounts/test_limits.py."""
+    return replace(sqlite_settings, trusted_proxies="127.0.0.1", signin_limit_account=FREE)
 
 
 @pytest.fixture

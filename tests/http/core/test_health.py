@@ -12,9 +12,16 @@ import pytest
 from sqlalchemy import Connection, select
 
 from tapeline.http.core.services import Services
+from tapeline.settings import Settings
 from tapeline.store.tables.core import facts
 from tapeline.tape.append import probe
 from tests.conftest import Service
+
+
+@pytest.fixture
+def settings(sqlite_settings: Settings) -> Settings:
+    """Outages of both databases are tests of their own."""
+    return sqlite_settings
 
 
 def everything(connection: Connection) -> dict[str, str]:

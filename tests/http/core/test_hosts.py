@@ -18,6 +18,12 @@ OPEN_POSTS = [row.path for row in ROUTES if row.access in OPEN and row.method !=
 
 
 @pytest.fixture
+def settings(sqlite_settings: Settings) -> Settings:
+    """Nothing here depends on the database."""
+    return sqlite_settings
+
+
+@pytest.fixture
 def near(sqlite_settings: Settings) -> Iterator[Service]:
     """A server without accounts, for its own computer alone."""
     with running(sqlite_settings) as started:

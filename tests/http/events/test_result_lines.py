@@ -95,7 +95,11 @@ def _is_compact(content: bytes) -> bool:
 WAYS = (send_json, send_multipart, send_batch, send_lines, send_file)
 
 
-@pytest.mark.parametrize("size", [3, 12_000], ids=["small", "large"])
+@pytest.mark.parametrize(
+    ("settings", "size"),
+    [("sqlite", 3), ("sqlite", 12_000), ("postgresql", 3)],
+    indirect=["settings"],
+)
 def test_a_result_with_whitespace_verifies_whichever_way_it_came(model: Model, size: int) -> None:
     for place, (send, spread) in enumerate(
         (way, spread) for way in WAYS for spread in (indented, windows, old_mac)
