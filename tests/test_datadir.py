@@ -46,7 +46,7 @@ def test_an_empty_one_or_one_of_ours_is_made_private(tmp_path: Path) -> None:
 def test_a_public_one_with_other_things_in_it_is_left_as_it_is(tmp_path: Path) -> None:
     tmp_path.chmod(0o1777)
     (tmp_path / "somebody's").touch()
-    with pytest.raises(CannotStart, match="holds other things"):
+    with pytest.raises(CannotStart, match="contains other files"):
         datadir.prepare(tmp_path)
     assert mode(tmp_path) == 0o1777
 

@@ -82,9 +82,9 @@ def test_a_wrong_value_is_named_with_its_source_and_what_is_allowed(
 @pytest.mark.parametrize(
     ("file", "says"),
     [
-        ("prot = 1", "sets prot, which is no setting. Did you mean port?"),
-        ("xyzzy = 1", "sets xyzzy, which is no setting."),
-        ("[server]\nport = 1", "sets server, which is no setting."),
+        ("prot = 1", "sets prot, which is not a setting. Did you mean port?"),
+        ("xyzzy = 1", "sets xyzzy, which is not a setting."),
+        ("[server]\nport = 1", "sets server, which is not a setting."),
         ("port = ", "cannot be read: "),
         ("port = 'eighty'", "is 'eighty'; it must be a whole number from 0 to 65535."),
     ],

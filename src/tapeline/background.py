@@ -1,7 +1,7 @@
-"""One owner for all work that goes on beside the requests, so that none of it dies in silence.
+"""The owner of all background work, so that none of it fails silently.
 
-Each work has a name. What it raises is logged, counted and kept to be shown; a loop goes on after a
-pause that grows with every failure in a row. A turn that hangs is noticed by its deadline.
+Each work has a name. Its exceptions are logged, counted and shown; a loop continues after a pause
+that grows with every failure in a row. A deadline reveals a turn that hangs.
 """
 
 import asyncio
@@ -22,15 +22,15 @@ T = TypeVar("T")
 
 FIRST_PAUSE = 0.5  # seconds after a failure; doubled by each further one
 SHORTEST_LAST_PAUSE, LONGEST_PAUSE = 5.0, 60.0
-QUIET = 60.0  # seconds for which one and the same failure is counted without another line
+QUIET = 60.0  # seconds for which a repeated failure is counted but not logged again
 LOOKED_EVERY = 1.0
 REMEMBERED = 1_000
-"""Failures that a work remembers having told."""
+"""Logged failures that a work remembers."""
 
 
 @dataclass(frozen=True)
 class State:
-    """How a work is doing at this moment."""
+    """The current state of a work."""
 
     name: str
     essential: bool
@@ -40,11 +40,10 @@ class State:
     in_a_row: int
     """Failures since the last turn that was finished."""
     silent: float
-    """Seconds since its last sign of life; for single errands, the age of the oldest under way."""
+    """Seconds since its last progress; for single tasks, the age of the oldest one running."""
     overdue: bool
     last_error: str
-    """What was raised last, for anybody to see: without names of files or rows, which are in the
-    log."""
+    """The last exception, safe to show to anyone: names of files and rows are only in the log."""
 
     @property
     def sentence(self) -> str:
@@ -53,7 +52,7 @@ class State:
 
 
 class Work:
-    """What is known of one loop or one kind of errand. From any thread."""
+    """The record of one loop or one kind of task. Thread-safe."""
 
     def __init__(self, name: str, *, patience: float, essential: bool = False) -> None:
         self.name = name
@@ -65,7 +64,7 @@ class Work:
         self._told: dict[str, tuple[str, float]] = {}
 
     def beat(self) -> None:
-        """A long turn is still going on."""
+        """Report that a long turn is still making progress."""
         self._alive_at = monotonic()
 
     def finished(self) -> None:
@@ -81,7 +80,7 @@ class Work:
         self.note(error, about)
 
     def note(self, error: BaseException, about: str = "") -> None:
-        """Count a failure about one thing, such as a run; the turn goes on with the others."""
+        """Count a failure about one thing, such as a run; the turn continues with the others."""
         self.failures += 1
         self.last_error = cause_of(error)
         if self._is_new(_words(error), about):
@@ -112,7 +111,7 @@ class Work:
 
 
 class Loop(Work):
-    """Turns of a coroutine, one after the other, with a rest between them."""
+    """Runs turns of a coroutine one after another, with a pause between them."""
 
     def __init__(
         self, name: str, turn: Callable[[], Awaitable[None]], *, every: float, first_after: float,
@@ -125,11 +124,11 @@ class Loop(Work):
         self._woken = asyncio.Event()
 
     def wake(self) -> None:
-        """There is something to do: take the next turn now."""
+        """Start the next turn now."""
         self._woken.set()
 
     async def keep(self) -> None:
-        """Until cancelled."""
+        """Run until cancelled."""
         self._put_off(self._first_after)
         await asyncio.sleep(self._first_after)
         while True:
@@ -140,15 +139,15 @@ class Loop(Work):
                 task = asyncio.current_task()
                 if task is None or task.cancelling():
                     raise
-                self.failed(error)  # something that it waited for was cancelled, not we
-            except Exception as error:  # noqa: BLE001 - the owner outlives whatever is raised
+                self.failed(error)  # the turn awaited a cancelled task; this loop was not cancelled
+            except Exception as error:  # noqa: BLE001 - the owner survives any failure
                 self.failed(error)
             else:
                 self.finished()
             await self._rest()
 
     async def _rest(self) -> None:
-        if self.in_a_row:  # a bell must not shorten this: it may ring a thousand times a second
+        if self.in_a_row:  # not shortened by `wake`, which may come a thousand times a second
             await asyncio.sleep(pause_after(self.in_a_row, self._every))
             return
         with suppress(TimeoutError):
@@ -157,7 +156,7 @@ class Loop(Work):
 
 
 class Thread(Work):
-    """The same in a thread of its own, for what has to wait without an event loop."""
+    """The same in a separate thread, for work that blocks outside the event loop."""
 
     def __init__(
         self,
@@ -180,7 +179,7 @@ class Thread(Work):
         self._thread.start()
 
     def close(self) -> None:
-        """Return when the turn has, which `interrupt` makes it do."""
+        """Interrupt the turn and wait until it has returned."""
         self._closing.set()
         self._interrupt()
         self._thread.join()
@@ -189,7 +188,7 @@ class Thread(Work):
         while not self._closing.is_set():
             try:
                 self._turn()
-            except Exception as error:  # noqa: BLE001 - the owner outlives whatever is raised
+            except Exception as error:  # noqa: BLE001 - the owner survives any failure
                 self.failed(error)
             else:
                 self.finished()
@@ -197,7 +196,7 @@ class Thread(Work):
 
 
 class Background:
-    """All of it, for one service."""
+    """All background work of one service."""
 
     def __init__(self) -> None:
         self._loops: list[Loop] = []
@@ -215,7 +214,7 @@ class Background:
         first_after: float = 0.0,
         essential: bool = False,
     ) -> Loop:
-        """Take a turn `every` so many seconds while the service runs; each is done `within`."""
+        """Take a turn `every` so many seconds while the service runs; each may take `within`."""
         made = Loop(
             name, turn, every=every, first_after=first_after, within=within, essential=essential
         )
@@ -239,8 +238,8 @@ class Background:
         return made
 
     def begin(self, name: str, act: Coroutine[Any, Any, T], about: str = "") -> "asyncio.Task[T]":
-        """Something that is done once, about one thing. Its failure is noted; whoever waits for
-        the task gets it too."""
+        """Start a single task about one thing. Its failure is noted, and raised for those who await
+        the task."""
         task = asyncio.create_task(act, name=f"{name} {about}".strip())
         self._under_way[task] = (name, monotonic())
         task.add_done_callback(partial(self._ended, self.kind(name), about))
@@ -253,7 +252,7 @@ class Background:
         def carry_out() -> None:
             try:
                 act()
-            except Exception as error:  # noqa: BLE001 - nobody else would ever hear of it
+            except Exception as error:  # noqa: BLE001 - nothing else would report it
                 kind.note(error, about)
             else:
                 kind.finished()
@@ -261,12 +260,12 @@ class Background:
         threading.Thread(target=carry_out, name=f"{name} {about}".strip(), daemon=True).start()
 
     def kind(self, name: str) -> Work:
-        """Errands of one kind, to note a failure about one of them."""
+        """The record of all tasks of one kind, to note a failure of one of them."""
         return self._works.setdefault(name, Work(name, patience=float("inf")))
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """As long as the service does."""
+        """Run all work while the service runs."""
         tasks = [asyncio.create_task(one.keep(), name=one.name) for one in self._loops]
         tasks.append(asyncio.create_task(self._notice(), name="background"))
         for thread in self._threads:
@@ -283,7 +282,7 @@ class Background:
         return [self._state(one) for one in list(self._works.values())]
 
     def trouble(self, *names: str) -> str | None:
-        """Why the service is not ready, or these works do not get on; None while all is well."""
+        """Why the service is not ready, or why these works are stuck; None if all is well."""
         said = [
             one.sentence
             for one in self.states()
@@ -312,7 +311,7 @@ class Background:
             kind.note(error, about)
 
     async def _notice(self) -> None:
-        """Say once that a work is overdue, and once that it is not any more."""
+        """Log once when a work becomes overdue, and once when it recovers."""
         overdue: set[str] = set()
         while True:
             await asyncio.sleep(LOOKED_EVERY)
@@ -325,7 +324,7 @@ class Background:
 
 
 def pause_after(failures: int, every: float) -> float:
-    """Seconds until the next turn: as usual after a success, longer after each failure in a row."""
+    """Seconds until the next turn: the usual pause, or a longer one after failures in a row."""
     if not failures:
         return every
     longest = min(LONGEST_PAUSE, max(SHORTEST_LAST_PAUSE, every))
@@ -339,7 +338,7 @@ async def _cancel(tasks: list["asyncio.Task[Any]"]) -> None:
 
 
 def cause_of(error: BaseException) -> str:
-    """For anybody to see: what happened, without names of files or rows."""
+    """What happened, safe to show to anyone: without names of files or rows."""
     if isinstance(error, Problem):
         return error.message
     return (isinstance(error, OSError) and error.strerror) or type(error).__name__

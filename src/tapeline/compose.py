@@ -1,4 +1,4 @@
-"""The composition root: settings in, running parts out. It knows everyone; nobody knows it."""
+"""The composition root: it turns settings into running parts. Only `cli` imports it."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def open_store(settings: Settings) -> Iterator[Store]:
-    """The store with today's tables, for the service and for the operator's commands."""
+    """The store, migrated to the current tables, for the service and the operator's commands."""
     prepare(settings.data)
     store = Store(settings)
     try:
@@ -111,7 +111,7 @@ def open_services(settings: Settings) -> Iterator[Services]:
 def _listen(
     store: Store, appender: Appender, watchers: Watchers, background: Background
 ) -> "Listener | None":
-    """Streams of this server hear of what others write to the same database."""
+    """Tell the streams of this server what other servers write to the same database."""
 
     def on_words(words: str) -> None:
         sender, model_ids = announcing.heard(words)
@@ -120,7 +120,7 @@ def _listen(
 
     def on_change(hears: bool) -> None:
         claims = store.database.claims
-        if hears and claims is not None:  # the database was away, or we were
+        if hears and claims is not None:  # the connection to the database was lost
             claims.renew()
         watchers.hear_others(hears)
 
@@ -133,7 +133,7 @@ def application(services: Services) -> ASGIApp:
 
 
 def _migrate(store: Store) -> None:
-    """The first use of the database: what is wrong with it shows here, and is said in one line."""
+    """The first use of the database: report any problem with it in one line."""
     try:
         migrate(store.database)
     except failures.Failure as error:

@@ -1,4 +1,4 @@
-"""The data directory: ours alone, and one server's at a time."""
+"""The data directory: private, and used by one server at a time."""
 
 import fcntl
 import os
@@ -15,7 +15,7 @@ OURS = (LOCK, "tapeline.db", "keys")
 
 
 def prepare(data: Path) -> None:
-    """Make the directory if need be; nobody else may look inside, nor at what we make in it."""
+    """Create the directory if needed. Only this user may read it and the files we create."""
     os.umask(0o077)
     try:
         data.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -30,20 +30,20 @@ def prepare(data: Path) -> None:
 
 
 def require(data: Path) -> None:
-    """For commands about a server that is there: a misspelt directory must not become a new one."""
-    # Not Path.exists, which raises where it may not look.
+    """For commands about an existing server: a misspelt directory must not become a new one."""
+    # Not Path.exists, which raises if it may not read the parent directory.
     if not any(os.path.exists(data / name) for name in OURS):  # noqa: PTH110
         raise CannotStart(f"There is no Tapeline in {data}. Name its directory with --data.")
 
 
 def refuse_second(data: Path) -> None:
-    """Say so if a server holds the directory. Makes nothing: the directory may be a mistake."""
+    """Raise if a server holds the directory. Creates nothing: the path may be a mistake."""
     with suppress(OSError), (data / LOCK).open("r") as lock:
         _take(lock, data)
 
 
 def server_of(data: Path) -> str:
-    """What the server that holds the directory says of itself; empty when there is none."""
+    """The note of the server that holds the directory; empty if there is none."""
     with suppress(OSError), (data / LOCK).open("r") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -53,7 +53,7 @@ def server_of(data: Path) -> str:
 
 
 def fresh_folder(path: Path) -> Path:
-    """An empty folder for what need not outlive this process; a crash may have left some."""
+    """An empty folder for temporary files; clears those that a crash left behind."""
     shutil.rmtree(path, ignore_errors=True)
     path.mkdir(mode=0o700, exist_ok=True)
     return path
@@ -61,7 +61,7 @@ def fresh_folder(path: Path) -> Path:
 
 @contextmanager
 def only_server(data: Path, note: str) -> Iterator[None]:
-    """Hold the directory. The kernel lets go of the lock when the process ends, however it ends."""
+    """Hold the directory. The kernel releases the lock when the process ends, however it ends."""
     prepare(data)
     path = data / LOCK
     try:
@@ -87,10 +87,10 @@ def _take(lock: IO[str], data: Path) -> None:
 
 
 def _refuse_if_anybodys(data: Path) -> None:
-    """`--data /tmp` must not shut everybody else out of it."""
+    """`--data /tmp` must not lock everyone else out of /tmp."""
     inside = {entry.name for entry in data.iterdir()}
     if inside and not inside & set(OURS):
         raise CannotStart(
-            f"The data directory {data} is open to others and holds other things. Choose an empty"
-            f" one with --data, or make it private first: chmod 700 {data}"
+            f"The data directory {data} is readable by other users and contains other files. Choose"
+            f" an empty one with --data, or make it private first: chmod 700 {data}"
         )

@@ -1,18 +1,18 @@
-"""How many files and connections this process may have open, and how many are not for strangers.
+"""How many file descriptors this process may have, and how many are reserved.
 
-Without a reserve a flood of connections takes the last descriptor, and what keeps the models can
-open neither a lock nor a journal.
+Without a reserve, a flood of connections takes the last descriptor, and the supervisor can open
+neither a lock nor a journal.
 """
 
 import resource
 
-MOST = 1_048_576  # some programs walk through all that they may have, and inherit this
+MOST = 1_048_576  # child processes inherit it, and some loop over all possible descriptors
 RESERVE = 256
-"""For the database, journals, locks, launches and uploads that are under way."""
+"""For the database, journals, locks, launches and uploads in progress."""
 
 
 def raise_limit() -> int:
-    """As far as it goes without being root; the limit from now on."""
+    """Raise the soft limit as far as possible without root, and return it."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = MOST if hard == resource.RLIM_INFINITY else min(hard, MOST)
     if soft != resource.RLIM_INFINITY and soft < wanted:
@@ -26,5 +26,5 @@ def limit() -> int:
 
 
 def for_connections() -> int:
-    """How many may be taken by connections; the rest is kept back."""
+    """How many descriptors connections may use; the rest is reserved."""
     return limit() - min(RESERVE, limit() // 2)

@@ -1,44 +1,37 @@
-"""The error tree: what can go wrong, in words a person can act on.
+"""The error tree: everything that can go wrong, with a message a person can act on.
 
-A class's docstring is its message, its name in snake_case its stable `code`. Its branch
-(`problems.py`) says what kind of failure it is.
+A class's docstring is its message, and its name in snake_case its stable `code`. Its base class
+(`problems.py`) decides the status code.
 """
 
-# By these names they are handed on to everybody.
 from tapeline.problems import (
-    Conflict as Conflict,  # noqa: PLC0414
+    Conflict,
+    Forbidden,
+    Invalid,
+    Limited,
+    Missing,
+    Problem,
+    Unavailable,
+    Unidentified,
 )
-from tapeline.problems import (
-    Forbidden as Forbidden,  # noqa: PLC0414
-)
-from tapeline.problems import (
-    Invalid as Invalid,  # noqa: PLC0414
-)
-from tapeline.problems import (
-    Limited as Limited,  # noqa: PLC0414
-)
-from tapeline.problems import (
-    Missing as Missing,  # noqa: PLC0414
-)
-from tapeline.problems import (
-    Problem as Problem,  # noqa: PLC0414
-)
-from tapeline.problems import (
-    Unavailable as Unavailable,  # noqa: PLC0414
-)
-from tapeline.problems import (
-    Unidentified as Unidentified,  # noqa: PLC0414
-)
+
+# The branches are imported from here too.
+__all__ = [
+    "Conflict", "Forbidden", "Invalid", "Limited", "Missing", "Problem", "Unavailable",
+    "Unidentified",
+]  # fmt: skip
 
 
 class NotBuilt(Unavailable):
-    """The pages of this server are not built. Whoever runs it can do it: scripts/setup."""
+    """The web pages of this server are not built. Its operator can build them with
+    scripts/setup."""
 
     retry_after = 60
 
 
 class DocsNotBuilt(NotBuilt):
-    """The documentation of this server is not built. In its checkout, run scripts/setup."""
+    """The documentation of this server is not built. Its operator can build it with
+    scripts/setup."""
 
 
 # Requests
@@ -49,7 +42,7 @@ class MalformedBody(Invalid):
 
 
 class MissingField(Invalid):
-    """Something required is missing."""
+    """A required field is missing."""
 
 
 class TooLarge(Problem):
@@ -61,7 +54,7 @@ class TooSlow(Problem):
 
 
 class HeadTooLarge(Problem):
-    """The headers of this request are too large. Send fewer or shorter ones."""
+    """The headers of this request are too large. Send fewer or shorter headers."""
 
 
 class MalformedRequest(Invalid):
@@ -69,13 +62,13 @@ class MalformedRequest(Invalid):
 
 
 class TooManyConnections(Limited):
-    """Too many connections from this address. Close some, or use them for several requests."""
+    """Too many connections from this address. Close some, or reuse them for several requests."""
 
     retry_after = 5
 
 
 class TooManyUploads(Limited):
-    """Too many large bodies of this key or account are under way. Wait until some are done."""
+    """Too many large uploads with this key or account are in progress. Wait until some finish."""
 
     retry_after = 5
 
@@ -90,7 +83,7 @@ class NoSuchPage(Missing):
 
 
 class MethodNotAllowed(Problem):
-    """This address does not take this method."""
+    """This method is not allowed at this address."""
 
 
 class InvalidCursor(Invalid):
@@ -100,14 +93,14 @@ class InvalidCursor(Invalid):
 
 
 class ChangedMeanwhile(Conflict):
-    """Something this depends on was changed at the same moment. Look again, and try again."""
+    """This conflicts with a change that was made at the same moment. Reload and try again."""
 
 
 class IdempotencyKeyReused(Conflict):
-    """This Idempotency-Key came before with another body. Use a new key for a new request."""
+    """This Idempotency-Key was already used with another body. Use a new key for a new request."""
 
 
-# Who is there
+# Authentication
 
 
 class WrongCredentials(Unidentified):
@@ -115,7 +108,7 @@ class WrongCredentials(Unidentified):
 
 
 class InvalidToken(Unidentified):
-    """The token is not valid any more, or never was. Sign in again."""
+    """The token is invalid or has expired. Sign in again."""
 
 
 class WrongKey(Unidentified):
@@ -123,15 +116,16 @@ class WrongKey(Unidentified):
 
 
 class WrongMetricsToken(Unidentified):
-    """Send the setting `metrics_token` of this server as `Authorization: Bearer`."""
+    """The metrics token is missing or wrong. Send this server's setting `metrics_token` as
+    `Authorization: Bearer`."""
 
 
 class CrossSiteRequest(Forbidden):
-    """This request came from a page of another site, so it was refused."""
+    """This request was refused because it came from a page of another site."""
 
 
 class ForeignHost(Forbidden):
-    """This server answers under the names of its own computer only, such as localhost. If people
+    """This server only answers to the names of its own computer, for example localhost. If people
     reach it under another name, set `public_url` to the address they use."""
 
 
@@ -144,7 +138,7 @@ class TooManyAttempts(Limited):
 
 
 class QuotaExceeded(Limited):
-    """A quota is used up. Nothing of this request was stored; send it again later."""
+    """A quota is used up. Nothing was stored; send the request again later."""
 
 
 # Accounts
@@ -166,7 +160,7 @@ class InvitationNeeded(Forbidden):
 
 
 class EmailTaken(Conflict):
-    """There is an account with this email address already. Sign in instead."""
+    """An account with this email address already exists. Sign in instead."""
 
     field = "email"
 
@@ -182,14 +176,14 @@ class NoSuchUser(Missing):
 
 
 class NoSuchSignIn(Missing):
-    """There is no such sign-in, or it has ended already."""
+    """This sign-in does not exist or has already ended."""
 
 
 # Projects
 
 
 class NoSuchProject(Missing):
-    """There is no such project, or it is not yours to see."""
+    """Project not found, or you do not have access to it."""
 
     field = "projectId"
 
@@ -203,7 +197,7 @@ class NoSuchMember(Missing):
 
 
 class LastOwner(Conflict):
-    """A project needs an owner. Make somebody else an owner first."""
+    """A project needs at least one owner. Make someone else an owner first."""
 
 
 class NoSuchInvitation(Missing):
@@ -211,41 +205,41 @@ class NoSuchInvitation(Missing):
 
 
 class AlreadyMember(Conflict):
-    """You are a member of this project already."""
+    """You are already a member of this project."""
 
 
 class NoSuchToken(Missing):
-    """There is no such key in this project."""
+    """Key not found in this project."""
 
     field = "tokenId"
 
 
 class NoSuchModel(Missing):
-    """There is no such model, or it is not yours to see."""
+    """Model not found, or you do not have access to it."""
 
     field = "modelId"
 
 
 class NoSuchBacktest(Missing):
-    """There is no such backtest, or it is not yours to see."""
+    """Backtest not found, or you do not have access to it."""
 
 
 class NoSuchVersion(Missing):
-    """There is no such version of this model."""
+    """This model has no such version."""
 
     field = "versionId"
 
 
 class NoSuchStarter(Missing):
-    """There is no such starter model."""
+    """Starter model not found."""
 
 
 class StarterNameTaken(Conflict):
-    """Another starter model has this name. Choose another."""
+    """Another starter model already has this name. Choose a different one."""
 
 
 class NoSuchSecret(Missing):
-    """This model has no secret of this name."""
+    """This model has no secret with this name."""
 
 
 # Shared links
@@ -260,15 +254,16 @@ class NotShared(Missing):
 
 
 class NothingToShowYet(Missing):
-    """This link shows things with a delay, and nothing is old enough yet. Come back later."""
+    """This link has a delay, and nothing is old enough to show yet. Come back later."""
 
 
 class SharePasswordNeeded(Unidentified):
-    """This link has a password. Exchange it for a pass; send that as the header `share-pass`."""
+    """This link needs a password. Exchange it for a pass and send that in the header `share-
+    pass`."""
 
 
 class WrongSharePassword(Unidentified):
-    """This is not the password of this link."""
+    """The password for this link is wrong."""
 
     field = "password"
 
@@ -277,7 +272,7 @@ class WrongSharePassword(Unidentified):
 
 
 class InvalidArchive(Invalid):
-    """The archive is not a zip file that holds a model."""
+    """The archive is not a zip file that contains a model."""
 
     field = "model"
 
@@ -295,7 +290,7 @@ class UnknownPlan(Invalid):
 
 
 class UnknownPython(Invalid):
-    """This version of Python cannot be had here."""
+    """This version of Python is not available here."""
 
     field = "pythonVersion"
 
@@ -312,52 +307,52 @@ class CannotRunModels(Conflict):
 
 
 class NotSupervised(Unavailable):
-    """Models are not supervised here at the moment, so this cannot be done now."""
+    """Models are not being supervised at the moment, so this cannot be done now."""
 
     retry_after = 5
 
 
 class NoSuchRun(Missing):
-    """There is no such run of this model."""
+    """This model has no such run."""
 
 
 class RunHasEnded(Conflict):
-    """This run has ended already."""
+    """This run has already ended."""
 
 
 class Superseded(Conflict):
-    """A newer instance of this model has taken over. What this one sends is not stored any more."""
+    """A newer instance of this model has taken over. Events from this one are no longer stored."""
 
 
 class UnreadableJournal(Problem):
-    """What this run has written cannot be read."""
+    """The journal of this run cannot be read."""
 
 
 class BacktestKey(Conflict):
-    """This key was made for a backtest and writes that backtest only."""
+    """This key belongs to a backtest and can only write to that backtest."""
 
 
 class CannotInstall(Problem):
-    """The environment of this model could not be made. Its log says why; start it again."""
+    """The environment of this model could not be created. Read its log, then start it again."""
 
 
-# The store and the machine
+# The server and its host
 
 
 class StoreUnavailable(Unavailable):
-    """The store cannot take this now. Nothing was stored; try again in a few seconds."""
+    """The database is unavailable. Nothing was stored; try again in a few seconds."""
 
 
 class StoreBusy(Unavailable):
-    """Too many writes are waiting. Nothing was stored; try again in a few seconds."""
+    """Too many writes are queued. Nothing was stored; try again in a few seconds."""
 
 
 class NotReady(Unavailable):
-    """The server is not ready to take events. Its log says why."""
+    """The server is not ready to accept events. Its log says why."""
 
 
 class Overloaded(Unavailable):
-    """Too many requests are under way. Nothing was stored; try again in a few seconds."""
+    """Too many requests are in progress. Nothing was stored; try again in a few seconds."""
 
 
 class CannotCompute(Conflict):
@@ -385,12 +380,12 @@ class CannotLaunch(Problem):
 
 
 class CannotLaunchNow(CannotLaunch):
-    """The process could not be started now, because of the host and not of the model."""
+    """The process could not be started now because of the host, not the model."""
 
 
 class CannotPrepareNow(Problem):
-    """The environment could not be made now, because of the host and not of the model."""
+    """The environment could not be created now because of the host, not the model."""
 
 
 class AlreadyRunning(CannotLaunch):
-    """It is already running, or what is left of it is still being ended."""
+    """The model is already running, or its last processes are still being stopped."""

@@ -1,4 +1,4 @@
-"""Names and secrets we make: ids are short, URL-safe, lower-case and unguessable."""
+"""Generated ids and secrets: ids are short, URL-safe, lower-case and unguessable."""
 
 import hashlib
 import secrets

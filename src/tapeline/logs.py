@@ -17,7 +17,7 @@ def start(level: Level, form: Form) -> None:
     handler.setFormatter(JsonLines() if form == "json" else TextLines())
     root = logging.getLogger()
     root.handlers[:] = [handler]
-    # Libraries speak up when something is wrong; what happens is ours to say.
+    # Of libraries, only warnings and errors.
     root.setLevel(logging.WARNING)
     logging.getLogger("tapeline").setLevel(level.upper())
 

@@ -1,14 +1,14 @@
-"""The branches of the error tree: what kind of failure something is.
+"""The base classes of the error tree, one per kind of failure.
 
-A class's docstring is its message, its name in snake_case its stable `code`. The leaves are in
-`errors`, from where everybody takes both; only `http/wire/errors.py` knows which status they mean.
+A class's docstring is its message, and its name in snake_case its stable `code`. Import them from
+`errors`, which defines the rest of the tree. Only `http/wire/errors.py` maps them to status codes.
 """
 
 import re
 
 
 class Problem(Exception):
-    """Something went wrong here. It has been logged; please try again."""
+    """Something went wrong on the server. The error was logged; please try again."""
 
     field: str | None = None
     retry_after: int | None = None
@@ -37,7 +37,8 @@ class Invalid(Problem):
 
 
 class Unidentified(Problem):
-    """Who are you? Send an idToken in the header `token` or as `Authorization: Bearer`."""
+    """Authentication is required. Send an idToken in the header `token` or as `Authorization:
+    Bearer`."""
 
 
 class Forbidden(Problem):
@@ -45,11 +46,11 @@ class Forbidden(Problem):
 
 
 class Missing(Problem):
-    """There is no such thing, or it is not yours to see."""
+    """Not found, or you do not have access to it."""
 
 
 class Conflict(Problem):
-    """This conflicts with the present state."""
+    """This conflicts with the current state."""
 
 
 class Limited(Problem):
@@ -57,6 +58,6 @@ class Limited(Problem):
 
 
 class Unavailable(Problem):
-    """The store cannot take this now. Nothing was stored; try again in a few seconds."""
+    """The database is unavailable. Nothing was stored; try again in a few seconds."""
 
     retry_after = 2

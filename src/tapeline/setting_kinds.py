@@ -1,4 +1,4 @@
-"""What settings may be: each kind reads a text or a TOML value, or refuses it in one sentence."""
+"""The kinds of settings: each reads text or a TOML value, and describes what it allows."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-# Memory of 16 MB and a hundredth of a core are the least that anything starts with.
+# Nothing starts with less than 16 MB of memory and a hundredth of a core.
 PLAN = re.compile(r"[a-z][a-z0-9-]{0,31}\s*=\s*(?:1[6-9]|[2-9]\d|[1-9]\d{2,6})/[1-9]\d{1,6}")
 
 
 @dataclass(frozen=True)
 class Allowed:
-    """What a setting takes: `read` turns text or a TOML value into it or raises ValueError."""
+    """What a setting allows: `read` converts text or a TOML value, or raises ValueError."""
 
     sentence: str
     read: Callable[[Any], Any]
@@ -65,7 +65,7 @@ def _read_database(value: Any) -> str:
     text = _read_any_text(value)
     if text and not text.startswith(("postgresql://", "postgres://")):
         raise ValueError(value)
-    _ = urlsplit(text).port  # raises ValueError when it is no number
+    _ = urlsplit(text).port  # raises ValueError if it is not a number
     return text
 
 
@@ -77,7 +77,7 @@ def _read_blobs(value: Any) -> str:
 
 
 def _read_plans(value: Any) -> str:
-    """One text, also of a table such as `nano = "256/250"` or `nano = {ram = 256, cpu = 250}`."""
+    """Also reads a table: `nano = "256/250"` or `nano = {ram = 256, cpu = 250}`."""
     if isinstance(value, dict):
         sizes = {
             name: f"{one['ram']}/{one['cpu']}" if isinstance(one, dict) else one
@@ -102,8 +102,8 @@ def _read_origin(value: Any) -> str:
     return text
 
 
-TEXT = Allowed("a text that is not empty", _read_text)
-ANY_TEXT = Allowed("a text", _read_any_text)
+TEXT = Allowed("text that is not empty", _read_text)
+ANY_TEXT = Allowed("text", _read_any_text)
 PATH = Allowed("a path", _read_path)
 SWITCH = Allowed("true or false", _read_switch)
 DATABASE = Allowed("a postgresql:// URL, or empty for SQLite in the data directory", _read_database)

@@ -1,7 +1,7 @@
 """The only reader of environment variables and tapeline.toml.
 
-Each row is a setting: its name, default, what is allowed and a sentence for the docs. Later sources
-win: defaults, tapeline.toml, TAPELINE_* variables, command-line options.
+Each row is a setting: its name, its default, the allowed values and a sentence for the docs. Later
+sources win: defaults, tapeline.toml, TAPELINE_* variables, command-line options.
 """
 
 import dataclasses
@@ -33,7 +33,7 @@ from tapeline.setting_kinds import (
 
 PREFIX = "TAPELINE_"
 FILE_NAME = "tapeline.toml"
-# Variables with our prefix that are not settings of the server: what clients and models read.
+# Variables with our prefix that clients and models read; they are not settings of the server.
 NOT_SETTINGS = {
     "CONFIG", "URL", "MODEL_ID", "API_KEY", "API_PASS", "RUN_ID", "PROJECT_ID", "VERSION_ID",
     "BACKTEST_ID", "BACKTEST_ARGS", "STATE_DIR", "TOKEN",
@@ -54,25 +54,27 @@ class Settings:
         Path("~/.tapeline"), PATH, "Directory that holds all state: database, keys, models."
     )
     database: str = _row(
-        "", DATABASE, "PostgreSQL to use instead of the SQLite file in the data directory."
+        "", DATABASE, "PostgreSQL URL to use instead of the SQLite file in the data directory."
     )
     blobs: str = _row(
         "", BLOBS, "Object storage for archives; empty: the folder `blobs` in the data directory."
     )
     engine: str = _row("local", one_of(["local"]), "Where models run.")
-    demo: bool = _row(False, SWITCH, "Start with a ready account, and models that run, to look at.")
+    demo: bool = _row(False, SWITCH, "Start with a demo account and running models to explore.")
     public_url: str = _row(
-        "", ORIGIN, "Address under which people reach this server, for links; empty: as asked."
+        "",
+        ORIGIN,
+        "Address where people reach this server, for links; empty: the one in each request.",
     )
     trusted_proxies: str = _row(
         "",
         ANY_TEXT,
-        "Comma-separated addresses of proxies whose X-Forwarded-For and -Proto are believed.",
+        "Comma-separated addresses of proxies whose X-Forwarded-For and -Proto are trusted.",
     )
     metrics_token: str = _row(
         "",
         ANY_TEXT,
-        "Secret that Prometheus sends to read /metrics; empty: there is no such page.",
+        "Secret that Prometheus sends to read /metrics; empty: /metrics is not served.",
     )
     signup: SignUp = _row(
         "invite", one_of(get_args(SignUp)), "Who may sign up once the first account exists."
@@ -80,12 +82,12 @@ class Settings:
     signin_limit_account: int = _row(
         10,
         whole(1, 1_000_000),
-        "Wrong passwords in a row, from one address or device, before each next one has to wait.",
+        "Wrong passwords in a row from one address or device before the next attempts are delayed.",
     )
     signin_limit_address: int = _row(
         60,
         whole(1, 1_000_000),
-        "Attempts to sign in or up per address in 15 minutes before each next one has to wait.",
+        "Attempts to sign in or up per address in 15 minutes before the next ones are delayed.",
     )
     invitation_days: int = _row(7, whole(1, 365), "Days until an invitation link expires.")
     session_days: int = _row(30, whole(1, 365), "Days until an unused browser session expires.")
@@ -93,141 +95,147 @@ class Settings:
     max_large_body: int = _row(
         100_000_000,
         whole(1_000, 10_000_000_000),
-        "Largest body in bytes of a backtest's result or a batch of events.",
+        "Largest body in bytes of a backtest result or a batch of events.",
     )
     max_archive: int = _row(
-        100_000_000, whole(1_000, 10_000_000_000), "Largest archive of a model in bytes, packed."
+        100_000_000, whole(1_000, 10_000_000_000), "Largest model archive in bytes, compressed."
     )
-    upload_seconds: int = _row(900, whole(1, 86_400), "How long an archive may take to arrive.")
+    upload_seconds: int = _row(900, whole(1, 86_400), "Seconds that an archive may take to arrive.")
     plans: str = _row(
         "nano=256/250, micro=512/500, small=1024/1000, medium=2048/2000, large=4096/4000",
         PLANS,
-        "Plans to run models with: memory in MB and thousandths of a core.",
+        "Plans for running models: memory in MB and thousandths of a core.",
     )
-    backtest_plans: str = _row("slow=512/250", MORE_PLANS, "Further plans, for backtests alone.")
-    body_seconds: int = _row(60, whole(1, 3600), "How long a body may take to arrive.")
+    backtest_plans: str = _row("slow=512/250", MORE_PLANS, "Additional plans, for backtests only.")
+    body_seconds: int = _row(60, whole(1, 3600), "Seconds that a body may take to arrive.")
     head_seconds: int = _row(
-        20, whole(1, 3600), "How long the request line and the headers may take to arrive."
+        20, whole(1, 3600), "Seconds that the request line and the headers may take to arrive."
     )
     idle_seconds: int = _row(
-        60, whole(1, 3600), "How long a connection may stay open between two requests."
+        60, whole(1, 3600), "Seconds that a connection may stay open between two requests."
     )
-    stalled_seconds: int = _row(60, whole(1, 3600), "How long a client may leave an answer unread.")
+    stalled_seconds: int = _row(
+        60, whole(1, 3600), "Seconds that a client may leave an answer unread."
+    )
     max_connections: int = _row(
         4096,
         whole(1, 1_000_000),
-        "Open connections; fewer where the limit on open files leaves less room.",
+        "Open connections; fewer if the limit on open files is too low.",
     )
     max_connections_address: int = _row(
-        512, whole(1, 1_000_000), "Open connections per address, or per /64 network of IPv6."
+        512, whole(1, 1_000_000), "Open connections per address, or per /64 network with IPv6."
     )
     uncounted_addresses: str = _row(
         "127.0.0.0/8, ::1",
         ANY_TEXT,
-        "Comma-separated addresses and networks without a limit of their own, as trusted proxies.",
+        "Comma-separated addresses and networks exempt from that limit, as trusted proxies are.",
     )
     max_held: int = _row(
         32_000_000,
         whole(1_000_000, 1_000_000_000_000),
-        "Bytes of requests under way that may be in memory in all; more get 503.",
+        "Bytes of requests in progress that may be in memory in total; more get 503.",
     )
     max_spool: int = _row(
         4_000_000_000,
         whole(1_000_000, 1_000_000_000_000_000),
-        "Bytes of large bodies under way that may be on disk in all; more get 503.",
+        "Bytes of large bodies in progress that may be on disk in total; more get 503.",
     )
     max_spool_owner: int = _row(
         400_000_000,
         whole(1_000_000, 1_000_000_000_000_000),
-        "The same for one key or account; more get 429.",
+        "The same per key or account; more get 429.",
     )
     max_line: int = _row(
-        64 * 1024, whole(100, 1_000_000), "Longest log line in bytes; a longer one is cut."
+        64 * 1024, whole(100, 1_000_000), "Longest log line in bytes; longer lines are cut."
     )
-    max_depth: int = _row(32, whole(1, 200), "How deep JSON may be nested.")
-    max_parts: int = _row(1_000, whole(1, 1_000_000), "Most fields or parts of a form.")
+    max_depth: int = _row(32, whole(1, 200), "Levels that JSON may be nested.")
+    max_parts: int = _row(1_000, whole(1, 1_000_000), "Most fields or parts in a form.")
     write_queue: int = _row(
         10_000,
         whole(1, 10_000_000),
-        "Writes, and events, that may wait for the store; more get 503.",
+        "Writes and events that may be queued for the database; more get 503.",
     )
     busy_seconds: int = _row(
-        5, whole(1, 600), "How long a write waits for another process that holds the database."
+        5,
+        whole(1, 600),
+        "Seconds that a write waits for another process that has locked the database.",
     )
     readers: int = _row(4, whole(1, 64), "Connections and threads that read from the database.")
     pythons: str = _row(
-        "", ANY_TEXT, "Comma-separated folders or programs to look for Pythons in, before others."
+        "",
+        ANY_TEXT,
+        "Comma-separated folders or programs where Python versions are searched first.",
     )
     package_index: str = _row(
-        "", ORIGIN, "Package index models are installed from; empty: the public one."
+        "", ORIGIN, "Package index that models install from; empty: the public one."
     )
     package_index_extra: str = _row(
-        "", ANY_TEXT, "Comma-separated package indexes to look in before that one."
+        "", ANY_TEXT, "Comma-separated package indexes to search before that one."
     )
     package_substitutes: bool = _row(
-        True, SWITCH, "Install what takes the place of packages that are known not to build here."
+        True, SWITCH, "Install substitutes for packages that are known not to build here."
     )
-    package_proxy: str = _row("", ORIGIN, "Proxy through which packages are fetched.")
+    package_proxy: str = _row("", ORIGIN, "Proxy for downloading packages.")
     resolution_hours: int = _row(
         24,
         whole(0, 24 * 365),
-        "Hours for which requirements mean the versions they meant when last resolved.",
+        "Hours for which requirements keep the versions they were last resolved to.",
     )
     environment_cache: int = _row(
-        10, whole(1, 100_000), "Gigabytes that environments and their downloads may take."
+        10, whole(1, 100_000), "Gigabytes that environments and their downloads may use."
     )
     install_minutes: int = _row(
-        30, whole(1, 1440), "Minutes that the installation of a model's packages may take."
+        30, whole(1, 1440), "Minutes that installing a model's packages may take."
     )
     stop_seconds: int = _row(
-        10, whole(0, 3600), "Seconds that a model has to clean up when it is asked to stop."
+        10, whole(0, 3600), "Seconds that a model has to clean up after it is asked to stop."
     )
     backtest_minutes: int = _row(
-        720, whole(1, 1_000_000), "Minutes after which a backtest is ended."
+        720, whole(1, 1_000_000), "Minutes after which a backtest is stopped."
     )
     backtest_slots: int = _row(
-        0, whole(0, 10_000), "Backtests that may run at once; 0: as many as there are cores."
+        0, whole(0, 10_000), "Backtests that may run at the same time; 0: one per core."
     )
     run_disk: int = _row(
-        2048, whole(16, 10_000_000), "Megabytes that the folders of a run may take on disk."
+        2048, whole(16, 10_000_000), "Megabytes of disk that a run's folders may use."
     )
     quota_pushed: int = _row(
-        256, whole(1, 1_000_000), "Megabytes that a model may push in a minute; more gets 429."
+        256, whole(1, 1_000_000), "Megabytes that a model may push per minute; more gets 429."
     )
     quota_key: int = _row(
-        512, whole(1, 1_000_000), "Megabytes that may be pushed with one key in a minute."
+        512, whole(1, 1_000_000), "Megabytes that may be pushed with one key per minute."
     )
     quota_captured: int = _row(
-        32, whole(1, 1_000_000), "Megabytes of output a minute that are kept of a model's runs."
+        32, whole(1, 1_000_000), "Megabytes of output per minute that are kept from a model's runs."
     )
     quota_total: int = _row(
-        20, whole(1, 1_000_000), "Gigabytes that the tape of a model may hold in all."
+        20, whole(1, 1_000_000), "Gigabytes that a model's tape may hold in total."
     )
     run_processes: int = _row(
-        256, whole(8, 100_000), "Processes and threads that a run may have at once."
+        256, whole(8, 100_000), "Processes and threads that a run may have at the same time."
     )
     sample_days: int = _row(
-        3, whole(1, 365), "Days for which memory and processor use of runs are kept."
+        3, whole(1, 365), "Days for which memory and processor usage of runs is kept."
     )
     unsafe_no_sandbox: bool = _row(
-        False, SWITCH, "Run models with no sandbox at all: they can read and change everything."
+        False, SWITCH, "Run models without any sandbox: they can read and change everything."
     )
     install_memory: int = _row(
-        2048, whole(256, 1_000_000), "Megabytes of memory for the installation of a model."
+        2048, whole(256, 1_000_000), "Megabytes of memory for installing a model's packages."
     )
     helpers: int = _row(
-        2, whole(1, 64), "Processes at a time that take large results and batches apart."
+        2, whole(1, 64), "Processes that may parse large results and batches at the same time."
     )
     late_seconds: int = _row(
         300,
         whole(0, 1_000_000_000),
-        "Seconds after its own time from which on an order that arrives is marked as late.",
+        "Seconds after its own time when an arriving order is marked as late.",
     )
     log_level: logs.Level = _row(
-        "info", one_of(get_args(logs.Level)), "Least important log lines to print."
+        "info", one_of(get_args(logs.Level)), "Lowest level of log lines to print."
     )
     log_format: logs.Form = _row(
-        "text", one_of(get_args(logs.Form)), "Log lines for people or as JSON."
+        "text", one_of(get_args(logs.Form)), "Log lines as text for people, or as JSON."
     )
 
     def address(self, port: int) -> str:
@@ -245,7 +253,7 @@ def load(
     environ: Mapping[str, str] | None = None,
     directory: Path | None = None,
 ) -> Settings:
-    """Read all sources; a wrong value or an unknown name is refused with what is allowed."""
+    """Read all sources; an error for a wrong value or name says what is allowed."""
     environ = os.environ if environ is None else environ
     found = {"data": ("the default of --data", str(ROWS["data"].default))}
     found |= _sources(options or {}, environ, directory or Path.cwd())
@@ -255,7 +263,7 @@ def load(
 
 
 def search_path(environ: Mapping[str, str] | None = None) -> list[Path]:
-    """The folders of PATH; what is relative there depends on where one stands, and is left out."""
+    """The absolute folders of PATH; relative ones depend on the working directory."""
     environ = os.environ if environ is None else environ
     folders = [Path(one) for one in environ.get("PATH", os.defpath).split(os.pathsep) if one]
     return [one for one in folders if one.is_absolute()]
@@ -263,10 +271,10 @@ def search_path(environ: Mapping[str, str] | None = None) -> list[Path]:
 
 @dataclass(frozen=True)
 class ClientVariables:
-    """What the commands that talk to a server read; each may be empty."""
+    """Variables for commands that talk to a server; each may be empty."""
 
     folder: Path
-    """Where the command line keeps whom it is signed in as."""
+    """Where the command line keeps its sign-ins."""
     url: str
     token: str
     project: str
@@ -282,12 +290,12 @@ def client_variables(environ: Mapping[str, str] | None = None) -> ClientVariable
 
 
 def variables_with(more: Mapping[str, str]) -> dict[str, str]:
-    """Our own environment and these, for a command that a person starts through us."""
+    """Our environment plus these, for a command that a person starts through us."""
     return {**os.environ, **more}
 
 
 def strange_variables(environ: Mapping[str, str] | None = None) -> list[str]:
-    """TAPELINE_* variables that mean nothing here, most likely misspelt."""
+    """TAPELINE_* variables that are not settings, most likely misspelt."""
     environ = os.environ if environ is None else environ
     known = {PREFIX + name.upper() for name in ROWS} | {PREFIX + name for name in NOT_SETTINGS}
     return sorted(name for name in environ if name.startswith(PREFIX) and name not in known)
@@ -318,7 +326,7 @@ def _read(file: Path) -> dict[str, Any]:
         if name not in ROWS:
             near = difflib.get_close_matches(name, ROWS, n=1)
             hint = f" Did you mean {near[0]}?" if near else ""
-            raise InvalidSetting(f"{file} sets {name}, which is no setting.{hint}")
+            raise InvalidSetting(f"{file} sets {name}, which is not a setting.{hint}")
     return values
 
 

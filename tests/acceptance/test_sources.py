@@ -13,7 +13,7 @@ pytestmark = pytest.mark.heavy
         (["--port", "http"], {}, "", "--port is 'http'; it must be a whole number from 0 to 65535"),
         ([], {"TAPELINE_PORT": "70000"}, "", "TAPELINE_PORT is '70000'; it must be a whole number"),
         ([], {}, 'port = "eighty"\n', "port in {file} is 'eighty'; it must be a whole number"),
-        ([], {}, "prot = 1\n", "{file} sets prot, which is no setting. Did you mean port?"),
+        ([], {}, "prot = 1\n", "{file} sets prot, which is not a setting. Did you mean port?"),
     ],
 )  # fmt: skip
 def test_a_wrong_value_is_refused_with_what_is_allowed(

@@ -293,7 +293,7 @@ def test_a_live_record_is_shared_followed_and_revoked(
         stranger.goto(address)
         stranger.get_by_label("Password").fill("wrong")
         stranger.get_by_role("button", name="Open").click()
-        expect(stranger.get_by_text("not the password of this link")).to_be_visible()
+        expect(stranger.get_by_text("The password for this link is wrong")).to_be_visible()
         stranger.get_by_label("Password").fill("open sesame")
         stranger.get_by_role("button", name="Open").click()
         expect(stranger.get_by_role("heading", level=1)).to_have_text("Watched")

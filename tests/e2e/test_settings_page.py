@@ -66,7 +66,7 @@ def test_ending_what_has_ended_is_told_on_the_page(site: Site, ada: User) -> Non
     )
     site.service.store.write_now(sign_ins.end, actor, one.id)
     assert site.press("End curl, used just now") == 404
-    expect(site.page.get_by_role("alert")).to_contain_text("it has ended already")
+    expect(site.page.get_by_role("alert")).to_contain_text("has already ended")
     assert site.heading == "Settings"
 
 

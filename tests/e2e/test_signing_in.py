@@ -178,7 +178,7 @@ def test_the_demo_leaves_the_first_account_to_the_newcomer(site: Site, password_
 @pytest.mark.parametrize(
     ("field", "value", "sentence"),
     [
-        ("Email address", "ada@example.com", "There is an account with this email address already"),
+        ("Email address", "ada@example.com", "An account with this email address already exists"),
         ("Email address", "a@b@c", "The email address must be an email address"),
         ("Password", "short", "The password must have 8 to 1024 characters."),
     ],

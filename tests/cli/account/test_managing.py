@@ -78,7 +78,7 @@ def test_keys_are_made_listed_and_deleted(ada: Person) -> None:
     assert (key["name"], key["read"], key["write"]) == ("laptop", True, False)
     assert "laptop" in ada.does("keys", "list")
     assert f"{key['id']} is deleted." in ada.does("keys", "rm", key["id"])
-    assert "no such key" in ada.fails(4, "keys", "rm", key["id"])
+    assert "Key not found" in ada.fails(4, "keys", "rm", key["id"])
 
 
 def test_secrets_come_from_standard_input_or_are_asked_for(ada: Person, model: str) -> None:
@@ -94,6 +94,6 @@ def test_secrets_come_from_standard_input_or_are_asked_for(ada: Person, model: s
     assert "OTHER" in listed
     assert "hidden" not in listed
     assert "OTHER is deleted" in ada.does("secrets", "rm", "OTHER", "-m", "quiet")
-    assert "no secret of this name" in ada.fails(4, "secrets", "rm", "OTHER", "-m", "quiet")
+    assert "no secret with this name" in ada.fails(4, "secrets", "rm", "OTHER", "-m", "quiet")
     assert "empty" in ada.fails(2, "secrets", "set", "EMPTY", "-m", "quiet")
     assert "TAPELINE" in ada.fails(1, "secrets", "set", "TAPELINE_URL", "-m", "quiet", stdin="x")

@@ -59,7 +59,7 @@ def test_following_ends_with_the_model_and_with_the_sign_in(
     assert client.post("/model/delete", json=body).is_success
     _, said = of_deleted.communicate(timeout=SLOW_MACHINE)
     assert of_deleted.returncode == 4
-    assert said == "tapeline: There is no such model, or it is not yours to see.\n"
+    assert said == "tapeline: Model not found, or you do not have access to it.\n"
     assert of_signed_out.poll() is None
     signed_out = client.post("/auth/signout", json={"refreshToken": client.headers["refresh"]})
     assert signed_out.is_success

@@ -39,7 +39,7 @@ class NotSignedIn(Failure):
 
 
 class NotFound(Failure):
-    """There is no such thing, or it is not yours to see."""
+    """Not found, or you do not have access to it."""
 
     exit_code = NOT_FOUND
 

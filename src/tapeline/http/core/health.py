@@ -25,7 +25,7 @@ async def healthz(_call: Call) -> Health:
 
 
 async def readyz(call: Call) -> Health:
-    """Whether events are stored, models supervised and books kept: 503 says what is not."""
+    """Whether the server stores events, supervises models and keeps books; 503 says what fails."""
     if trouble := await call.services.probe.trouble():
         raise NotReady(f"Not ready: {trouble}")
     if trouble := call.services.background.trouble():

@@ -63,7 +63,7 @@ async def verify_new(call: BodyCall[NewAccount]) -> str:
 
 
 def sign_up(connection: Connection, call: BodyCall[NewAccount]) -> SignedIn:
-    """Make an account and sign in."""
+    """Create an account and sign in."""
     new = call.body
     secret, actor = signing.sign_up(
         connection,
@@ -95,7 +95,7 @@ def sign_in(connection: Connection, call: BodyCall[Credentials]) -> SignedIn:
 
 
 def exchange_token(connection: Connection, call: BodyCall[RefreshToken]) -> IdToken:
-    """Exchange a refresh token for an idToken that lives one hour."""
+    """Exchange a refresh token for an idToken that is valid for one hour."""
     actor = sign_ins.by_secret(connection, call.body.refresh_token, "token", call.origin.address)
     sign_ins.touch(connection, actor)
     user_id, sign_in_id = actor.signed_in()

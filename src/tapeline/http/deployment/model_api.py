@@ -147,7 +147,7 @@ def list_versions(connection: Connection, call: QueryCall[VersionPage]) -> Liste
 
 
 def list_secrets(connection: Connection, call: Call) -> Listed[Secret]:
-    """The names of a model's secrets; their values are told to runs alone."""
+    """The names of a model's secrets; only runs receive their values."""
     return Listed(secrets.names(connection, _own(connection, call).id))
 
 
@@ -157,7 +157,7 @@ def show_secret(connection: Connection, call: Call) -> Secret:
 
 
 def put_secret(connection: Connection, call: BodyCall[SecretValue]) -> Secret:
-    """Set a secret, an environment variable of the model's next runs."""
+    """Set a secret: an environment variable of the model's next runs."""
     model, cipher = _own(connection, call), call.services.cipher
     return secrets.put(connection, call.actor, cipher, model, call.path("secret"), call.body.value)
 

@@ -127,7 +127,7 @@ def list_projects(connection: Connection, call: Call) -> list[ListedProject]:
 
 
 def list_teams(connection: Connection, call: Call) -> list[Team]:
-    """List the projects you are a member of besides your personal one."""
+    """List the projects you are a member of, except your personal one."""
     user_id = call.actor.user_id()
     own = projects.of_user(connection, user_id)
     return [Team(one.id, one.name, one.role) for one in own if one.id != user_id]
@@ -168,7 +168,7 @@ def delete_key(connection: Connection, call: BodyCall[KeyRef]) -> Done:
 
 
 def create_model(connection: Connection, call: BodyCall[NewModel]) -> ModelCreated:
-    """Create a model, so that versions and events have an owner."""
+    """Create a model, which versions and events then belong to."""
     new = call.body
     made = models.create(
         connection,
@@ -188,7 +188,7 @@ def list_models(connection: Connection, call: BodyCall[ProjectRef]) -> list[List
 
 
 def model_details(connection: Connection, call: BodyCall[ModelRef]) -> ListedModel:
-    """Describe one model."""
+    """Show one model."""
     return listed_model(
         models.get(connection, call.actor, call.body.project_id, call.body.model_id)
     )

@@ -117,7 +117,7 @@ prepare_backtest = partial(prepare, "backtesting")
 
 
 def deploy(connection: Connection, call: BodyCall[NewVersion]) -> Deployed:
-    """Upload a version of a model and run it live, in the place of the one that is."""
+    """Upload a version of a model and run it live, replacing the current run."""
     call.services.runner.require()
     model, version, resolved = _store(connection, call, "live")
     run = desired.go_live(
@@ -150,13 +150,13 @@ def backtest(connection: Connection, call: BodyCall[NewBacktest]) -> Backtested:
 
 
 def upload(connection: Connection, call: BodyCall[NewVersion]) -> Uploaded:
-    """Upload a version of a model and run nothing."""
+    """Upload a version of a model without running it."""
     model, version, _ = _store(connection, call, "backtesting")
     return Uploaded(**_said(model, version, version.created_at))
 
 
 def run_model(connection: Connection, call: BodyCall[StoredVersion]) -> Deployed:
-    """Run a stored version live: how to start again, and how to go back to an older one."""
+    """Run a stored version live: to start again, or to roll back to an older version."""
     call.services.runner.require()
     model, version = _stored(connection, call)
     plan, python = _choice(call, version, "live")
@@ -188,12 +188,12 @@ def backtest_uploaded(connection: Connection, call: BodyCall[StoredBacktest]) ->
 
 
 def backtest_uploaded_model(connection: Connection, call: BodyCall[StoredBacktest]) -> Backtested:
-    """Run the backtest of a stored version: the other spelling of the same route."""
+    """Run the backtest of a stored version (another spelling of the same route)."""
     return backtest_uploaded(connection, call)
 
 
 def kill_model(connection: Connection, call: BodyCall[ModelInProject]) -> Done:
-    """Stop a model's live run; nothing happens when there is none."""
+    """Stop a model's live run, if there is one."""
     model = models.find(
         connection, call.actor, call.body.model_id, call.body.project_id or None, "change_models"
     )

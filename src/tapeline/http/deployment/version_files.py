@@ -57,7 +57,7 @@ async def download_version(call: Call) -> Zip:
 
 
 async def list_starters(call: Call) -> list[StarterModel]:
-    """List small models to start from; to those who are signed in also those of others here."""
+    """List starter models; signed-in callers also see those published on this server."""
     own = [(one.name, one.path, one.type) for one in starters.listed()]
     if await _is_known(call):
         found = await call.services.store.read(published.everyone)
@@ -69,7 +69,7 @@ async def list_starters(call: Call) -> list[StarterModel]:
 
 
 async def download_starter(call: Call) -> Zip:
-    """Download a starter model as an archive that can be deployed as it is."""
+    """Download a starter model as an archive that can be deployed unchanged."""
     name = call.path("starter")
     if any(one.name == name for one in starters.listed()):
         return Response(starters.packed(name), media_type=ZIP)
@@ -80,7 +80,7 @@ async def download_starter(call: Call) -> Zip:
 
 
 def publish_starter(connection: Connection, call: BodyCall[NewStarter]) -> ShownStarter:
-    """Make a version of this model a starter model, for every account of this installation."""
+    """Publish a version of this model as a starter model for every account of this server."""
     model = models.find(connection, call.actor, call.path("model"), right="change_models")
     if call.body.version_id:
         version = versions.get(connection, model.id, call.body.version_id)
@@ -93,7 +93,7 @@ def publish_starter(connection: Connection, call: BodyCall[NewStarter]) -> Shown
 
 
 def withdraw_starter(connection: Connection, call: Call) -> Done:
-    """Take a starter model out of the list again."""
+    """Withdraw a starter model from the list."""
     model = models.find(connection, call.actor, call.path("model"), right="change_models")
     published.withdraw(connection, call.actor, model, call.path("starter"))
     return Done()

@@ -92,7 +92,7 @@ async def hash_password(call: BodyCall[NewShare | ShareChange]) -> str | None:
 
 
 def create_share(connection: Connection, call: BodyCall[NewShare]) -> CreatedShare:
-    """Make a link that shows the model's live record, or one backtest, as chosen."""
+    """Create a link that shows the model's live record or one backtest."""
     new = call.body
     share, token = links.create(
         connection,
@@ -113,7 +113,7 @@ def create_share(connection: Connection, call: BodyCall[NewShare]) -> CreatedSha
 
 
 def list_shares(connection: Connection, call: Call) -> Listed[ShownShare]:
-    """The links of a model, newest first, with how often they were looked at."""
+    """The links of a model, newest first, with their number of views."""
     found = links.of_model(connection, call.actor, call.path("model"))
     return Listed([ShownShare(**_fields(one)) for one in found])
 
@@ -135,13 +135,13 @@ def change_share(connection: Connection, call: BodyCall[ShareChange]) -> ShownSh
 
 
 def revoke_share(connection: Connection, call: Call) -> Done:
-    """Revoke a link: from now on it opens nothing."""
+    """Revoke a link; it stops working at once."""
     links.revoke(connection, call.actor, call.path("model"), call.path("share"))
     return Done()
 
 
 async def preview_share(call: BodyCall[DraftedShare]) -> Annotated[Response, Gives(Exported)]:
-    """Exactly what a stranger would see under these choices; no link is made."""
+    """Exactly what a visitor would see with these choices; no link is created."""
     body, model = call.body, call.path("model")
 
     def draft(connection: Connection) -> Share:

@@ -170,7 +170,7 @@ def showing(show: Callable[[Exhibit, C], Any]) -> Callable[[C], Awaitable[Respon
 
 
 async def show_shared(call: Call) -> Annotated[Response, Gives(SharedHead)]:
-    """What a link shows: title, choices, figures, and what vouches for it."""
+    """What a link shows: title, choices, figures and proof."""
     find = found_by(call.request, call.services)
     response = await answered(call, find, lambda exhibit: exhibit.head)
     await note_view(call.services, call.request, await call.services.store.read(find))
@@ -178,7 +178,7 @@ async def show_shared(call: Call) -> Annotated[Response, Gives(SharedHead)]:
 
 
 async def exchange_password(call: BodyCall[SharePassword]) -> SharePass:
-    """Exchange a link's password for a pass that lives some hours."""
+    """Exchange a link's password for a pass that is valid for some hours."""
     _, content, ends = await check_password(
         call.services, call.request, call.path("token"), call.body.password
     )
@@ -193,7 +193,7 @@ def shared_curve(exhibit: Exhibit, call: QueryCall[CurveQuery]) -> SharedCurve:
 
 @showing
 def shared_drawdown(exhibit: Exhibit, call: QueryCall[CurveQuery]) -> SharedDrawdown:
-    """How far it was below its highest value, and the deepest falls."""
+    """How far the value was below its peak, and the deepest drawdowns."""
     return exhibit.drawdown(call.query.asked)
 
 
@@ -205,20 +205,20 @@ def shared_periods(exhibit: Exhibit, _call: Call) -> SharedPeriods:
 
 @showing
 def shared_metrics(exhibit: Exhibit, _call: Call) -> SharedMetrics:
-    """Metrics, of those units that are shown."""
+    """Metrics in the units that the link shows."""
     return exhibit.metrics
 
 
 @showing
 def shared_trades(exhibit: Exhibit, call: QueryCall[Page]) -> SharedTrades:
-    """Orders or trades, the last first."""
+    """Orders or trades, last first."""
     page = call.query
     return exhibit.trades(page.before(), page.limit)
 
 
 @showing
 def shared_round_trips(exhibit: Exhibit, call: QueryCall[Page]) -> SharedTrips:
-    """Round trips of a backtest, the last first."""
+    """Round trips of a backtest, last first."""
     page = call.query
     return exhibit.round_trips(page.before(), page.limit)
 
@@ -231,12 +231,12 @@ def shared_positions(exhibit: Exhibit, _call: Call) -> SharedPositions:
 
 @showing
 def shared_logs(exhibit: Exhibit, call: QueryCall[Page]) -> SharedLines:
-    """Log lines, newest first, where nothing at all is hidden."""
+    """Log lines, newest first, if the link hides nothing."""
     page = call.query
     return exhibit.logs(page.before(), page.limit)
 
 
 @showing
 def shared_export(exhibit: Exhibit, call: QueryCall[CurveQuery]) -> Exported:
-    """All that a link shows in one object, with the last thousand trades."""
+    """Everything a link shows in one object, with the last 1,000 trades."""
     return exhibit.everything(call.query.asked, 1000)

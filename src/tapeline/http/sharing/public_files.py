@@ -36,7 +36,7 @@ TRIPS = (
 
 
 async def shared_tear_sheet(call: Call) -> Html:
-    """The tear sheet of a backtest, with what the link leaves of it."""
+    """The tear sheet of a backtest, without what the link hides."""
 
     def facts(exhibit: Exhibit) -> dict[str, Any]:
         from tapeline.sharing.exhibits.backtest import BacktestExhibit
@@ -65,19 +65,19 @@ async def shared_curve_csv(call: Call) -> Csv:
 
 
 async def shared_trades_csv(call: Call) -> Csv:
-    """Orders or trades as CSV, the last first."""
+    """Orders or trades as CSV, last first."""
     return await _paged(call, "trades", TRADES, lambda exhibit, *page: exhibit.trades(*page))
 
 
 async def shared_round_trips_csv(call: Call) -> Csv:
-    """Round trips of a backtest as CSV, the last first."""
+    """Round trips of a backtest as CSV, last first."""
     return await _paged(
         call, "round-trips", TRIPS, lambda exhibit, *page: exhibit.round_trips(*page)
     )
 
 
 async def shared_record(call: Call) -> Ndjson:
-    """The record as NDJSON, what is hidden as commitments; `tapeline verify` checks it."""
+    """The record as NDJSON, hidden fields as commitments; `tapeline verify` checks it."""
     services, find = call.services, public_api.found_by(call.request, call.services)
     share = await services.store.read(find)
     found = await services.store.read(tapes.of_model, share.model_id)

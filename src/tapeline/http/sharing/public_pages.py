@@ -85,7 +85,7 @@ async def show_embedded(visit: Visit) -> Response:
 
 
 async def preview_page(call: QueryCall[DraftedShare]) -> Html:
-    """The page that a stranger would see under these choices, to look at before a link is made."""
+    """The page that a visitor would see with these choices, before a link is created."""
     draft = call.query
 
     def find(connection: Connection) -> links.Share:

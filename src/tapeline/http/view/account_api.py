@@ -119,13 +119,13 @@ def list_sign_ins(connection: Connection, call: Call) -> Listed[ShownSignIn]:
 
 
 def end_sign_in(connection: Connection, call: Call) -> Done:
-    """End a sign-in: its session or refresh token is refused from now on."""
+    """End a sign-in; its session or refresh token stops working at once."""
     sign_ins.end(connection, call.actor, call.path("sign_in"))
     return Done()
 
 
 def my_audit(connection: Connection, call: QueryCall[Page]) -> Listed[Entry]:
-    """What your account did, newest first."""
+    """Actions of your account, newest first."""
     page = call.query
     user_id = call.actor.user_id()
     return _page(
@@ -134,7 +134,7 @@ def my_audit(connection: Connection, call: QueryCall[Page]) -> Listed[Entry]:
 
 
 def show_project(connection: Connection, call: Call) -> ShownProject:
-    """One project, and how much the tapes of its models hold."""
+    """One project, with the size of its models' tapes."""
     found = projects.get(connection, call.actor, call.path("project"))
     held = tapes.bytes_of(connection, found.id)
     return ShownProject(**msgspec.structs.asdict(found), tape_bytes=held)
@@ -169,19 +169,19 @@ def list_members(connection: Connection, call: Call) -> Listed[Member]:
 
 
 def change_member(connection: Connection, call: BodyCall[RoleChange]) -> Member:
-    """Give a member another role."""
+    """Change a member's role."""
     role: Role = members.check_role(call.body.role)
     return members.set_role(connection, call.actor, call.path("project"), call.path("user"), role)
 
 
 def remove_member(connection: Connection, call: Call) -> Done:
-    """Take a member out of a project, or leave it yourself."""
+    """Remove a member from a project, or leave it yourself."""
     members.remove(connection, call.actor, call.path("project"), call.path("user"))
     return Done()
 
 
 def invite(connection: Connection, call: BodyCall[NewInvitation]) -> MadeInvitation:
-    """Make a link that lets one person join the project."""
+    """Create an invitation link that lets one person join the project."""
     role = members.check_role(call.body.role)
     days = call.services.settings.invitation_days
     secret, made = invitations.invite(connection, call.actor, call.path("project"), role, days)
@@ -191,18 +191,18 @@ def invite(connection: Connection, call: BodyCall[NewInvitation]) -> MadeInvitat
 
 
 def list_invitations(connection: Connection, call: Call) -> Listed[Invitation]:
-    """Invitations that are still open."""
+    """Invitations that can still be used."""
     return Listed(invitations.open_of(connection, call.actor, call.path("project")))
 
 
 def withdraw_invitation(connection: Connection, call: Call) -> Done:
-    """Withdraw an invitation: its link stops working."""
+    """Withdraw an invitation; its link stops working at once."""
     invitations.withdraw(connection, call.actor, call.path("project"), call.path("invitation"))
     return Done()
 
 
 def accept_invitation(connection: Connection, call: BodyCall[InvitationLink]) -> Offer:
-    """Join a project by an invitation."""
+    """Join a project with an invitation."""
     user = users.get(connection, call.actor.user_id())
     return invitations.accept(connection, call.actor, user, call.body.invitation)
 

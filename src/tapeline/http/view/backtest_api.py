@@ -87,7 +87,7 @@ async def read_when_ready(call: Call, job: Callable[[Connection], Any]) -> Any:
 
 
 def live_metrics(connection: Connection, call: Call) -> LiveMetrics:
-    """Metrics of the live model, computed and its own."""
+    """Metrics of the live model: computed ones, and those it reports."""
     from tapeline.results.metrics import all_metrics
     from tapeline.results.pnl import live_metrics
     from tapeline.tape.reading import channels
@@ -139,7 +139,7 @@ async def show_backtest(call: Call) -> Annotated[Response, Gives(ShownBacktest)]
 
 
 def change_backtest(connection: Connection, call: BodyCall[BacktestChange]) -> ShownBacktest:
-    """Change a backtest's label or description; null goes back to its own."""
+    """Change a backtest's label or description; null restores the original."""
     words = {
         name: value
         for name in ("label", "description")
@@ -158,7 +158,7 @@ def delete_backtest(connection: Connection, call: Call) -> Done:
 
 
 def backtest_trades(connection: Connection, call: QueryCall[Page]) -> Listed[BacktestTrade]:
-    """A backtest's trades, the last first; `index` is the place in the list that was sent."""
+    """A backtest's trades, last first; `index` is the position in the list that was sent."""
     row, page = backtest(connection, call), call.query
     if row.upload is None:
         return Listed([])
@@ -170,7 +170,7 @@ def backtest_trades(connection: Connection, call: QueryCall[Page]) -> Listed[Bac
 
 
 def backtest_round_trips(connection: Connection, call: QueryCall[Page]) -> RoundTrips:
-    """Trades matched into round trips, first in, first out; the last first."""
+    """Trades matched into round trips (first in, first out), last first."""
     row, page = backtest(connection, call), call.query
     if row.upload is None:
         nothing = Trips(

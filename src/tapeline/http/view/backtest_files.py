@@ -24,7 +24,7 @@ Piece = Callable[[Connection, str, int], bytes | None]
 
 
 async def tear_sheet(call: Call) -> Html:
-    """A tear sheet: one page of HTML that needs nothing else, for light, dark and paper."""
+    """A tear sheet: one self-contained page of HTML, for screen and print."""
 
     def made(connection: Connection) -> Anything | None:
         from tapeline.results.backtests import tear_sheet as sheet

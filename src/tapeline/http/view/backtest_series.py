@@ -89,7 +89,7 @@ def backtest_equity(connection: Connection, call: QueryCall[SeriesQuery]) -> Ser
 
 
 def backtest_drawdown(connection: Connection, call: QueryCall[SeriesQuery]) -> DrawdownSeries:
-    """How far the account was below its highest value, and the deepest falls."""
+    """How far the account was below its peak, and the deepest drawdowns."""
     row, page = backtest(connection, call), call.query
     if row.upload is None:
         return DrawdownSeries([], [], listing.NO_RESULT)

@@ -92,7 +92,7 @@ def list_orders(connection: Connection, call: QueryCall[OrderPage]) -> Listed[Sh
 
 
 def mark_orders(connection: Connection, call: QueryCall[MarkWindow]) -> OrderMarks:
-    """Orders for a chart: one by one where they are few, else counted per stretch and side."""
+    """Orders for a chart: each one if they are few, otherwise counts per interval and side."""
     page = call.query
     tape = tapes.reading(connection, call.actor, call.path("model")).tape
     return order_marks.marks(connection, tape, page.since, page.until, page.stretches)

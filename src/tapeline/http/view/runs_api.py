@@ -94,7 +94,7 @@ def list_runs(connection: Connection, call: QueryCall[RunPage]) -> Listed[ShownR
 
 
 def list_deployed(connection: Connection, call: Call) -> Listed[DeployedRun]:
-    """What is deployed of each model of a project, with what it last used."""
+    """The deployed run of each model in a project, with its latest resource usage."""
     project_id = call.path("project")
     members.require(connection, call.actor, project_id, "see")
     found = desired.current_of_project(connection, project_id)
@@ -110,20 +110,20 @@ def list_deployed(connection: Connection, call: Call) -> Listed[DeployedRun]:
 
 
 def show_run(connection: Connection, call: Call) -> CurrentRun:
-    """One run, with what it last used."""
+    """One run, with its latest resource usage."""
     model = models.find(connection, call.actor, call.path("model"))
     return with_usage(connection, desired.get(connection, model.id, call.path("run")))
 
 
 def show_usage(connection: Connection, call: Call) -> Usage:
-    """Memory and processor use of a run over time, kept for some days."""
+    """Memory and processor usage of a run over time, kept for some days."""
     model = models.find(connection, call.actor, call.path("model"))
     run = desired.get(connection, model.id, call.path("run"))
     return Usage([Sample(*one) for one in sampling.of_run(connection, run.id)])
 
 
 def stop_run(connection: Connection, call: Call) -> Done:
-    """Stop one run, such as a backtest that takes too long."""
+    """Stop one run, for example a backtest that takes too long."""
     model = models.find(connection, call.actor, call.path("model"), right="change_models")
     desired.stop_run(connection, call.actor, model, call.path("run"))
     return Done()
