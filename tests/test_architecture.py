@@ -150,9 +150,9 @@ def test_only_settings_reads_the_environment() -> None:
 # themselves, because somebody hears of theirs:
 OWNERS_OF_WORK = {
     "background.py": "the owner",
-    "http/events/door.py": "the requests that wait for the answer get its failure",
+    "http/events/authenticator.py": "the requests that wait for the answer get its failure",
     "http/events/api.py": "the request that it belongs to gets its failure",
-    "http/wire/tls_door.py": "the client that says hello gets its failure",
+    "http/wire/tls_listener.py": "the client that says hello gets its failure",
     "tape/append/probe.py": "everyone who asks whether the server is ready gets its answer",
     "store/writer.py": "every job is answered, whatever happens; commands have a writer too",
     "cli/account/redirect.py": "a command that signs in waits for it",

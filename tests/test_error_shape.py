@@ -144,7 +144,7 @@ def test_a_bug_answers_in_the_same_shape_and_keeps_its_traceback(
     service: Service, caplog: pytest.LogCaptureFixture
 ) -> None:
 
-    from tapeline.http.wire.edge import Edge
+    from tapeline.http.wire.middleware import Middleware
 
     async def broken(_scope: object, _receive: object, _send: object) -> None:
         raise RuntimeError("secret detail")
@@ -158,7 +158,7 @@ def test_a_bug_answers_in_the_same_shape_and_keeps_its_traceback(
         async def send(message: Any) -> None:
             sent.append(message)
 
-        edge = Edge(broken, service.services.metrics)
+        middleware = Middleware(broken, service.services.metrics)
         scope: dict[str, Any] = {
             "type": "http",
             "method": "GET",
@@ -166,7 +166,7 @@ def test_a_bug_answers_in_the_same_shape_and_keeps_its_traceback(
             "headers": [],
             "client": None,
         }
-        await edge(scope, receive, send)
+        await middleware(scope, receive, send)
 
     run(call())
     assert sent[0]["status"] == 500

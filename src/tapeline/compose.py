@@ -13,9 +13,9 @@ from tapeline.datadir import fresh_folder, prepare
 from tapeline.errors import CannotStart
 from tapeline.http import app
 from tapeline.http.core.services import Services
+from tapeline.http.wire.byte_budget import ByteBudget
 from tapeline.http.wire.connections import Connections
 from tapeline.http.wire.metrics import Metrics
-from tapeline.http.wire.turns import Turns
 from tapeline.models.cleanup import keep_sweeping
 from tapeline.results.backtests.reporter import Reporter
 from tapeline.results.pnl.bookkeeper import Bookkeeper
@@ -91,7 +91,7 @@ def open_services(settings: Settings) -> Iterator[Services]:
             Bookkeeper(store, background),
             background,
             connections,
-            Turns(settings.max_large_body),
+            ByteBudget(settings.max_large_body),
             quotas,
         )
         keep_clearing(background, store)

@@ -26,8 +26,8 @@ from tapeline.http.pages.page import handler as page_handler
 from tapeline.http.pages.web_app import BuiltFiles
 from tapeline.http.routes import ROUTES
 from tapeline.http.wire import errors
-from tapeline.http.wire.edge import Edge
 from tapeline.http.wire.metrics import CONTENT_TYPE, require_token
+from tapeline.http.wire.middleware import Middleware
 
 
 def build(services: Services) -> ASGIApp:
@@ -54,7 +54,7 @@ def build(services: Services) -> ASGIApp:
         },
     )
     app.router.redirect_slashes = False
-    return EventsApi(Edge(OurHosts(app, services.settings), services.metrics), services)
+    return EventsApi(Middleware(OurHosts(app, services.settings), services.metrics), services)
 
 
 def _beside(services: Services) -> Callable[[Starlette], AbstractAsyncContextManager[None]]:

@@ -21,8 +21,8 @@ from tapeline.http.events.api import EventsApi
 from tapeline.http.events.protocol import EventProtocol
 from tapeline.http.routes import ROUTES
 from tapeline.http.wire import errors
-from tapeline.http.wire.edge import Edge
-from tapeline.http.wire.tls_door import FIRST_LINE, LONGEST_LINE, TlsDoor
+from tapeline.http.wire.middleware import Middleware
+from tapeline.http.wire.tls_listener import FIRST_LINE, LONGEST_LINE, TlsListener
 from tapeline.runs.engines import events_port, older_hosts
 from tapeline.runs.shim.forward import TLS_SOCKET
 
@@ -42,10 +42,10 @@ async def serve(services: Services, state: ServerState) -> list[asyncio.Server]:
         return NamedRunProtocol(config=named, run=run, server_state=state, app_state={})
 
     authority = older_hosts.authority(keys)
-    door = TlsDoor(events_port.listen(runs, TLS_SOCKET), authority.context(), speaking)
+    listener = TlsListener(events_port.listen(runs, TLS_SOCKET), authority.context(), speaking)
     found = [
         await loop.create_unix_server(speaking, sock=events_port.listen(runs)),
-        cast("asyncio.Server", door),  # it can be closed and waited for, and more is not asked
+        cast("asyncio.Server", listener),  # it can be closed and waited for, and more is not asked
     ]
     older = events_port.listen_for_older(runs)
     if older is not None:
@@ -65,7 +65,7 @@ def application(services: Services) -> EventsApi:
         },
     )
     app.router.redirect_slashes = False
-    return EventsApi(Edge(app, services.metrics), services)
+    return EventsApi(Middleware(app, services.metrics), services)
 
 
 class RunProtocol(EventProtocol):

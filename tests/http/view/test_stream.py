@@ -104,7 +104,9 @@ def test_what_another_server_writes_arrives_too_and_in_order(
 ) -> None:
     monkeypatch.setattr("tapeline.http.view.following.LOOKED_EVERY", 0.2)
     if model.service.store.database.file is not None:
-        monkeypatch.setattr("tapeline.http.core.lasting.QUIET", 0.2)  # one server only, in earnest
+        monkeypatch.setattr(
+            "tapeline.http.core.long_answers.QUIET", 0.2
+        )  # one server only, in earnest
     with (
         running(model.service.services.settings) as second,
         second.client() as there,
@@ -124,7 +126,7 @@ def test_servers_on_one_postgresql_hear_of_each_other_at_once(
         pytest.skip("one server only")
     # Nobody looks by itself during this test: what arrives was announced.
     monkeypatch.setattr("tapeline.http.view.following.LOOKED_EVERY", 600.0)
-    monkeypatch.setattr("tapeline.http.core.lasting.QUIET", 600.0)
+    monkeypatch.setattr("tapeline.http.core.long_answers.QUIET", 600.0)
     with running(model.service.services.settings) as second, second.client() as there:
 
         def push(line: str) -> None:

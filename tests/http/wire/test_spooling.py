@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tapeline.http.wire.turns import Turns
+from tapeline.http.wire.byte_budget import ByteBudget
 from tests.conftest import Service, run, running
 from tests.http.wire.raw import connect, say, statuses
 from tests.http.wire.test_guarded_protocol import wait_for
@@ -116,10 +116,10 @@ def test_one_list_comes_once(model: Model) -> None:
 
 def test_turns_come_in_order_and_nobody_who_gave_up_is_waited_for() -> None:
     async def play() -> list[str]:
-        turns, seen = Turns(10_000_000), list[str]()
+        budget, seen = ByteBudget(10_000_000), list[str]()
 
         async def take(name: str, size: int, until: asyncio.Event) -> None:
-            async with turns.turn(size):
+            async with budget.reserve(size):
                 seen.append(name)
                 await until.wait()
 
@@ -138,7 +138,7 @@ def test_turns_come_in_order_and_nobody_who_gave_up_is_waited_for() -> None:
         first.set()
         second.set()
         await asyncio.gather(*tasks, return_exceptions=True)
-        async with turns.turn(10_000_000):
+        async with budget.reserve(10_000_000):
             seen.append("whole again")
         return seen
 

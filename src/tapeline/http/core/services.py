@@ -7,9 +7,9 @@ from typing import Protocol
 
 from tapeline.accounts.id_tokens import KeyRing
 from tapeline.background import Background
+from tapeline.http.wire.byte_budget import ByteBudget
 from tapeline.http.wire.connections import Connections
 from tapeline.http.wire.metrics import Metrics
-from tapeline.http.wire.turns import Turns
 from tapeline.results.backtests.reporter import Reporter
 from tapeline.results.pnl.bookkeeper import Bookkeeper
 from tapeline.runs.runner import Runner
@@ -66,7 +66,7 @@ class Services:
     bookkeeper: Bookkeeper
     background: Background
     connections: Connections
-    unfolding: Turns
+    parsing: ByteBudget
     """Large batches that are being taken apart."""
     quotas: Quotas
     passwords: ThreadPoolExecutor = field(default_factory=_two_threads)

@@ -30,8 +30,8 @@ from tapeline.errors import (
 )
 from tapeline.http.core.services import Services
 from tapeline.http.events import batches, bodies, results
+from tapeline.http.events.authenticator import Authenticator, Credentials
 from tapeline.http.events.bodies import JSON, Moment, encoding_of
-from tapeline.http.events.door import Credentials, Door
 from tapeline.http.wire import errors, spooling
 from tapeline.http.wire.body import in_time
 from tapeline.http.wire.spooling import Content
@@ -76,7 +76,7 @@ class EventsApi:
         self.connections = services.connections
         self._app = app
         self._services = services
-        self._door = Door(services)
+        self._keys = Authenticator(services)
         self._asking: set[asyncio.Task[Exception]] = set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -96,8 +96,8 @@ class EventsApi:
         False for any other, and for one that is wrong: the usual way finds out what it is."""
         started, headers = time.perf_counter(), dict(whole.headers)
         try:
-            credentials = self._door.credentials(headers)
-            access = self._door.known(credentials)
+            credentials = self._keys.credentials(headers)
+            access = self._keys.known(credentials)
             if access is None or b"idempotency-key" in headers or encoding_of(headers) != JSON:
                 return False
             if len(whole.content) > self._services.settings.max_body:
@@ -141,9 +141,9 @@ class EventsApi:
         if scope["method"] != "POST":
             raise MethodNotAllowed("This address takes only POST.")
         headers: dict[bytes, bytes] = dict(scope["headers"])
-        credentials = self._door.credentials(headers)
+        credentials = self._keys.credentials(headers)
         address = scope["client"][0] if scope["client"] else ""
-        access = self._door.known(credentials) or await self._door.access(credentials, address)
+        access = self._keys.known(credentials) or await self._keys.access(credentials, address)
         take = self._take_staged if scope["path"] in STAGED else self._take_one
         try:
             await take(scope, headers, receive, _moment(headers), access)
@@ -154,13 +154,13 @@ class EventsApi:
         self, refusal: Problem, credentials: Credentials, address: str
     ) -> Exception:
         """Remembered wrongly: the key, the model or the run is gone. Asking anew says which."""
-        self._door.forget(credentials)
+        self._keys.forget(credentials)
         if isinstance(refusal, Superseded):
             with suppress(Problem):  # a note that cannot be made changes nothing for the sender
                 await self._services.store.write(permissions.note_refused, credentials[0].decode())
             return refusal
         try:
-            await self._door.access(credentials, address)
+            await self._keys.access(credentials, address)
         except Exception as error:  # noqa: BLE001 - what it says is the answer
             return error
         return refusal
@@ -224,7 +224,7 @@ class EventsApi:
                 content = await spooling.gather(request, settings.max_large_body, room, name)
             is_counted = self._count_batch(access, content)  # before anybody takes it apart
             # Taken apart it needs memory again, several times its size.
-            async with self._services.unfolding.turn(len(content)):
+            async with self._services.parsing.reserve(len(content)):
                 events = await batches.read(content, headers, moment, stage, room)
                 if not is_counted:
                     is_vital = any(event.kind.is_vital for event in events)

@@ -7,7 +7,7 @@ from sqlalchemy import Connection
 from starlette.responses import Response
 
 from tapeline.errors import ChangedMeanwhile, NotShared
-from tapeline.http.core import lasting, rendering
+from tapeline.http.core import long_answers, rendering
 from tapeline.http.core.answers import Csv, Html, Ndjson
 from tapeline.http.core.endpoint import Call
 from tapeline.http.core.services import Services
@@ -98,7 +98,7 @@ async def export_record(call: Call) -> Ndjson:
     await sign(call.services, found)
     last = await call.services.store.read(record.end, found, Choices())
     lines = _lines(call.services, found, last, writing.ALL)
-    return _ndjson(call.services, lines, lasting.reading_model(call))
+    return _ndjson(call.services, lines, long_answers.reading_model(call))
 
 
 async def sign(services: Services, found: tapes.Reading) -> None:
@@ -178,13 +178,17 @@ async def _one(content: bytes) -> AsyncGenerator[bytes, None]:
     yield content
 
 
-def _table(call: Call, name: str, lines: lasting.Pieces) -> Response:
+def _table(call: Call, name: str, lines: long_answers.Pieces) -> Response:
     attached = {"Content-Disposition": f'attachment; filename="shared-{name}.csv"'}
     find = public_api.found_by(call.request, call.services)
-    return lasting.download(call.services, lines, find, "text/csv", public_api.HEADERS | attached)
+    return long_answers.download(
+        call.services, lines, find, "text/csv", public_api.HEADERS | attached
+    )
 
 
-def _ndjson(services: Services, lines: lasting.Pieces, may_read: lasting.MayRead) -> Response:
+def _ndjson(
+    services: Services, lines: long_answers.Pieces, may_read: long_answers.MayRead
+) -> Response:
     attached = {"Content-Disposition": 'attachment; filename="record.ndjson"'}
     headers = public_api.HEADERS | attached
-    return lasting.download(services, lines, may_read, "application/x-ndjson", headers)
+    return long_answers.download(services, lines, may_read, "application/x-ndjson", headers)

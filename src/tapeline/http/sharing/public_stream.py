@@ -7,7 +7,7 @@ import msgspec
 from sqlalchemy import Connection
 
 from tapeline.errors import NotShared
-from tapeline.http.core import lasting
+from tapeline.http.core import long_answers
 from tapeline.http.core.answers import EventStream
 from tapeline.http.core.endpoint import Call
 from tapeline.http.core.services import Services
@@ -33,7 +33,7 @@ async def shared_stream(call: Call) -> EventStream:
     end = await services.store.read(_end, find, services)
     after = end if resumed is None else min(resumed, end)
     changes = _changes(services, find, share.model_id, after)
-    return lasting.stream(services, changes, find, public_api.HEADERS)
+    return long_answers.stream(services, changes, find, public_api.HEADERS)
 
 
 def _changes(
@@ -67,7 +67,7 @@ def _changes(
 
 
 async def _rest(services: Services) -> bool:
-    left = lasting.QUIET
+    left = long_answers.QUIET
     while left > 0 and not services.watchers.closed:
         await asyncio.sleep(min(STEP, left))
         left -= STEP

@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 from starlette.responses import Response
 
 from tapeline.errors import ChangedMeanwhile
-from tapeline.http.core import lasting, rendering
+from tapeline.http.core import long_answers, rendering
 from tapeline.http.core.answers import Anything, Csv, Gives, Html
 from tapeline.http.core.endpoint import Call
 from tapeline.http.view import backtest_api
@@ -80,10 +80,10 @@ async def export_json(call: Call) -> Annotated[Response, Gives(Anything)]:
         return row.upload, backtest_api.shown(connection, call, may_wait=True)
 
     upload, fields = await backtest_api.read_when_ready(call, head)
-    return lasting.download(
+    return long_answers.download(
         call.services,
         _object(call, upload, fields),
-        lasting.reading_model(call),
+        long_answers.reading_model(call),
         "application/json",
         _attached(call, ".json"),
     )
@@ -110,10 +110,10 @@ async def _csv(call: Call, name: str, head: str, piece: Piece) -> Response:
         return upload
 
     upload = await backtest_api.read_when_ready(call, found)
-    return lasting.download(
+    return long_answers.download(
         call.services,
         _lines(call, upload, head, piece),
-        lasting.reading_model(call),
+        long_answers.reading_model(call),
         "text/csv",
         _attached(call, f"-{name}.csv"),
     )

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
 from contextlib import aclosing
 
-from tapeline.http.core import lasting
+from tapeline.http.core import long_answers
 from tapeline.tape.append.watchers import Watcher, Watchers
 
 TOGETHER = 0.01  # seconds: events that arrive within this time are sent in one piece
@@ -41,7 +41,7 @@ async def follow(
 
 async def woken(watchers: Watchers, watcher: Watcher) -> bool:
     """Wait for news; False if there are none for so long that it is time for a comment."""
-    seconds = lasting.QUIET if watchers.hears_others else LOOKED_EVERY
+    seconds = long_answers.QUIET if watchers.hears_others else LOOKED_EVERY
     try:
         async with asyncio.timeout(seconds):
             await watcher.woken.wait()

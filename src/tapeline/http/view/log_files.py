@@ -7,7 +7,7 @@ import msgspec
 from sqlalchemy import Connection
 from starlette.responses import Response
 
-from tapeline.http.core import lasting
+from tapeline.http.core import long_answers
 from tapeline.http.core.answers import Text
 from tapeline.http.core.endpoint import QueryCall
 from tapeline.http.view import backtest_api
@@ -43,8 +43,8 @@ def _attached(
         "Cache-Control": "no-store",
         "Content-Disposition": f'attachment; filename="{name}.log"',
     }
-    pieces, may_read = _pieces(call, tape, channel, until), lasting.reading_model(call)
-    return lasting.download(call.services, pieces, may_read, "text/plain", headers)
+    pieces, may_read = _pieces(call, tape, channel, until), long_answers.reading_model(call)
+    return long_answers.download(call.services, pieces, may_read, "text/plain", headers)
 
 
 async def _pieces(

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, and_, select
 
 from tapeline.accounts import members
 from tapeline.accounts.actor import Actor
-from tapeline.http.core import lasting
+from tapeline.http.core import long_answers
 from tapeline.http.core.answers import EventStream
 from tapeline.http.core.endpoint import Call
 from tapeline.http.view.following import follow, woken
@@ -37,7 +37,7 @@ async def stream_project(call: Call) -> EventStream:
         members.require(connection, call.identified(connection), call.path("project"), "see")
 
     headers = {"Cache-Control": "no-store"}
-    return lasting.stream(call.services, _notices(call, before), may_read, headers)
+    return long_answers.stream(call.services, _notices(call, before), may_read, headers)
 
 
 def _notices(call: Call, before: dict[str, Shown]) -> AsyncGenerator[bytes, None]:

@@ -8,7 +8,7 @@ from sqlalchemy import Connection
 from starlette.requests import Request
 
 from tapeline.errors import Invalid
-from tapeline.http.core import lasting
+from tapeline.http.core import long_answers
 from tapeline.http.core.answers import EventStream, Ndjson
 from tapeline.http.core.endpoint import Call
 from tapeline.http.view.following import follow, woken
@@ -28,8 +28,8 @@ async def export_tape(call: Call) -> Ndjson:
     """The model's whole record as NDJSON, oldest first."""
     found = await call.services.store.read(reading, call)
     headers = {"Cache-Control": "no-store", "Tape-Events": str(found.seq)}
-    lines, may_read = _lines(call, found), lasting.reading_model(call)
-    return lasting.download(call.services, lines, may_read, "application/x-ndjson", headers)
+    lines, may_read = _lines(call, found), long_answers.reading_model(call)
+    return long_answers.download(call.services, lines, may_read, "application/x-ndjson", headers)
 
 
 async def stream_model(call: Call) -> EventStream:
@@ -37,8 +37,8 @@ async def stream_model(call: Call) -> EventStream:
     found = await call.services.store.read(tapes.reading, call.actor, call.path("model"))
     resumed = resumed_after(call.request)
     after = found.seq if resumed is None else min(resumed, found.seq)
-    changes, may_read = _changes(call, found.model_id, after), lasting.reading_model(call)
-    return lasting.stream(call.services, changes, may_read, {"Cache-Control": "no-store"})
+    changes, may_read = _changes(call, found.model_id, after), long_answers.reading_model(call)
+    return long_answers.stream(call.services, changes, may_read, {"Cache-Control": "no-store"})
 
 
 def resumed_after(request: Request) -> int | None:

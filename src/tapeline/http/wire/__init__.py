@@ -1,1 +1,1 @@
-"""Bytes and limits: connections, bodies, errors. Nothing here knows what a request is about."""
+"""Connections, bodies, limits and errors. Nothing here knows what a request is about."""

@@ -1,4 +1,4 @@
-"""Three encodings, one dictionary: strict for JSON, lenient for forms, with limits on all."""
+"""Decodes bodies in three encodings to one dictionary, within limits. Forms are read leniently."""
 
 import asyncio
 import types
@@ -23,7 +23,7 @@ from tapeline.errors import (
     UnknownEncoding,
 )
 from tapeline.http.wire.multipart import gathered, read_parts, text_of
-from tapeline.http.wire.wording import explain
+from tapeline.http.wire.validation_errors import explain
 from tapeline.settings import Settings
 
 T = TypeVar("T", bound=msgspec.Struct)
@@ -35,10 +35,10 @@ _NESTED = (dict, list)
 class Body:
     values: dict[str, Any]
     lenient: bool
-    """Form values are texts, so numbers and booleans are read from texts."""
+    """Whether numbers and booleans are also read from text, because form values are text."""
 
     def canonical(self) -> bytes:
-        """The same for the same content, whatever a multipart boundary was."""
+        """Equal for equal content, whatever the multipart boundary was."""
         return msgspec.json.encode(self.values, order="deterministic")
 
 
@@ -48,7 +48,7 @@ async def read(request: Request, settings: Settings) -> Body:
 
 
 async def decode(headers: Headers, content: bytes, settings: Settings) -> Body:
-    """The same for a body that is here already."""
+    """The same for a body that has already arrived."""
 
     async def stream() -> AsyncGenerator[bytes, None]:
         yield content
@@ -149,7 +149,7 @@ def _checked(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def check_depth(values: dict[str, Any], max_depth: int) -> None:
-    """Depth, and texts that no database keeps. No recursion: the input chooses the depth."""
+    """Refuse deep nesting and NUL characters. No recursion: the input decides the depth."""
     level: list[Any] = [values]
     for _ in range(max_depth):
         below: list[Any] = []
@@ -179,7 +179,7 @@ def _without_empty(values: dict[str, Any], wanted: type[T]) -> dict[str, Any]:
 
 
 def _with_numbers(values: dict[str, Any], wanted: type[T]) -> dict[str, Any]:
-    """In JSON a numeric text for a number is accepted, and nothing else of the wrong type."""
+    """In JSON, numeric text is accepted as a number; no other wrong type is."""
     changed = {}
     for name in _number_fields(wanted) & values.keys():
         if isinstance(values[name], str):
@@ -191,7 +191,7 @@ def _with_numbers(values: dict[str, Any], wanted: type[T]) -> dict[str, Any]:
 
 
 def _plain(kind: Any) -> Any:
-    """The type without what its annotation adds to the documentation."""
+    """The type without its annotations."""
     return typing.get_args(kind)[0] if typing.get_origin(kind) is typing.Annotated else kind
 
 

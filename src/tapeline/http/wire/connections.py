@@ -22,13 +22,13 @@ from tapeline.settings import Settings
 log = Log(__name__)
 
 LOOKED_EVERY = 1.0  # seconds
-GIVEN = 2.0  # seconds that an unfinished request may hold memory that others need
-MOST_UNREAD = 64_000_000  # bytes of answers that nobody reads, in all
-TOLD_EVERY = 60.0  # seconds between two log lines about the same
+GIVEN = 2.0  # seconds that an unfinished request may hold memory while others need it
+MOST_UNREAD = 64_000_000  # bytes of answers in total that clients have not read
+TOLD_EVERY = 60.0  # seconds between two log lines about the same problem
 
 
 class Waits(IntEnum):
-    """For what a connection makes us wait; the first of them go first."""
+    """What a connection makes the server wait for; the first ones are ended first."""
 
     HEAD = 0
     BODY = 1
@@ -36,7 +36,7 @@ class Waits(IntEnum):
 
 
 class Stand(NamedTuple):
-    """How a connection makes us wait, and since when."""
+    """What a connection makes the server wait for, and since when."""
 
     waits: Waits
     since: float
@@ -46,15 +46,15 @@ class Guest(Protocol):
     """One connection."""
 
     held: int
-    """Bytes of memory that its unfinished requests take."""
+    """Bytes of memory that its unfinished requests use."""
     unread: int
-    """Bytes of answers that its client has not read; only once it has stopped reading."""
+    """Bytes of answers that its client has not read; counted once it has stopped reading."""
 
     def look(self, now: float) -> Stand | None:
-        """How it makes us wait, if it does. Whoever takes too long is ended."""
+        """What it makes the server wait for, if anything. Ends it if that takes too long."""
 
     def end(self, problem: Problem | None) -> None:
-        """Close it now, and free all that it holds."""
+        """Close it now and free its memory."""
 
 
 class Connections:
@@ -62,12 +62,12 @@ class Connections:
         self.settings = settings
         self.held = 0
         self.refused: Counter[str] = Counter()
-        """Connections that were refused or ended, by the code of the problem."""
+        """Refused or ended connections, by error code."""
         self._guests: dict[Guest, str | None] = {}
         self._by_address: Counter[str] = Counter()
         self._uncounted = (
             _TrustedHosts(settings.uncounted_addresses),
-            # As uvicorn itself reads it, so that the two cannot disagree.
+            # Parsed by uvicorn's own class, so that the two cannot disagree.
             _TrustedHosts(settings.trusted_proxies or []),
         )
         self._waiting: deque[tuple[Stand, Guest]] = deque()
@@ -98,7 +98,7 @@ class Connections:
                 del self._by_address[counted]
 
     def hold(self, size: int) -> None:
-        """Count bytes that a guest has just taken on."""
+        """Count bytes that a connection has just added."""
         self.held += size
         if self.held > self.settings.max_held:
             self._free_memory()
@@ -109,11 +109,11 @@ class Connections:
         self.held -= size
 
     def ended(self, problem: Problem) -> None:
-        """A guest was refused or given up; counted for whoever runs the server."""
+        """Count a refused or ended connection, for the metrics."""
         self.refused[problem.code()] += 1
 
     def _counted(self, address: str) -> str | None:
-        """The name under which an address is counted; None for those that stand for many."""
+        """The key an address is counted under; None if it stands for many clients."""
         if not address or any(address in some for some in self._uncounted):
             return None
         try:
@@ -124,19 +124,19 @@ class Connections:
             return address
         if parsed.ipv4_mapped:
             return self._counted(str(parsed.ipv4_mapped))
-        # Every customer gets a /64, and with it more addresses than anybody could count.
+        # Providers give each customer a whole /64 network.
         return str(ipaddress.ip_network((parsed, 64), strict=False))
 
     def _is_full(self, descriptor: int) -> bool:
-        """Descriptors are handed out from the lowest on, so a high one says that few are left."""
+        """The kernel hands out the lowest free descriptor, so a high one means few are left."""
         full = len(self._guests) >= self.settings.max_connections
         return full or descriptor >= descriptors.for_connections()
 
     def _look(self) -> None:
-        """The one clock of all connections: far cheaper than a timer for every request."""
+        """One timer for all connections: far cheaper than one per request."""
         loop = asyncio.get_running_loop()
         self._is_looking = bool(self._guests)
-        if self._is_looking:  # first of all: whatever fails below, we look again
+        if self._is_looking:  # first, so that a failure below does not stop the timer
             loop.call_later(LOOKED_EVERY, self._look)
         now = loop.time()
         stands = [(stand, guest) for guest in list(self._guests) if (stand := guest.look(now))]
@@ -168,7 +168,7 @@ class Connections:
                 self._end(guest, "memory")
 
     def _free_descriptors(self) -> None:
-        """Those kept back for supervision may have been taken by others meanwhile."""
+        """Other work may have used up the reserved descriptors in the meantime."""
         for _ in range(max(0, _lowest_free() - descriptors.for_connections())):
             if not self._end_oldest():
                 return

@@ -1,4 +1,4 @@
-"""The one place that knows which status an error is, and the one shape all of them have."""
+"""The one place that maps errors to status codes, and the one shape of all error answers."""
 
 import msgspec
 from starlette.exceptions import HTTPException
@@ -26,14 +26,14 @@ STATUS: dict[type[Problem], int] = {
 
 
 class ErrorShape(msgspec.Struct, omit_defaults=True, rename={"sentence": "error"}):
-    """Every error of every surface."""
+    """The body of every error answer."""
 
     sentence: str
     """What went wrong and what to do about it."""
     code: str
     """Stable, for programs."""
     field: str | None = None
-    """The key of the body that is wrong, when it is one."""
+    """The invalid key of the body, if there is one."""
 
 
 def status_of(problem: type[Problem]) -> int:
@@ -56,17 +56,17 @@ async def on_problem(_request: Request, problem: Exception) -> Response:
 
 
 async def on_bug(_request: Request, _error: Exception) -> Response:
-    """Raised on after this, to the edge, which logs it."""
+    """The exception is raised again after this; the middleware logs it."""
     return answer(Problem())
 
 
 async def on_broken_reference(_request: Request, _error: Exception) -> Response:
-    """What a change stands on went away while it was made: only possible with several servers."""
+    """A row this change refers to was deleted meanwhile: only possible with several servers."""
     return answer(errors.ChangedMeanwhile())
 
 
 async def on_http_exception(_request: Request, error: Exception) -> Response:
-    """What the router raises: nothing there, or not with this method."""
+    """Errors of the router: no such path, or a wrong method."""
     assert isinstance(error, HTTPException)
     if error.status_code == 405:
         allowed = (error.headers or {}).get("Allow", "")

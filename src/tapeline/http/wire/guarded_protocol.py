@@ -1,4 +1,4 @@
-"""HTTP with limits: what every connection is held to before any of our code sees its request.
+"""HTTP with limits, enforced on every connection before any other code sees a request.
 
 They are about the head of a request, the time it takes, the memory it holds, the requests that wait
 behind it, and an answer that nobody reads. For an honest request all of that is a few comparisons:
@@ -22,39 +22,39 @@ from tapeline.http.wire.connections import Connections, Stand, Waits
 
 MOST_HEAD = 64 * 1024  # bytes
 MOST_HEADERS = 128
-COST_OF_HEADER = 160  # bytes of memory beside its text
-MOST_PIPELINED = 64  # requests that wait behind one that is being carried out
-COST_OF_REQUEST = 4 * 1024  # bytes of memory for each of them
+COST_OF_HEADER = 160  # bytes of memory in addition to its text
+MOST_PIPELINED = 64  # requests queued behind the one being handled
+COST_OF_REQUEST = 4 * 1024  # bytes of memory for each queued request
 MOST_FRAMING = 8  # bytes on the wire for each byte of a body: a chunk of one byte takes six
 MOST_DROPPED = 1_000_000  # bytes that are read and dropped after a refusal
-LINGERED = 2.0  # seconds in which a client that was refused can read why
-NOTICED = 5.0  # seconds after which an answer that its client does not read counts as unread
-SLOWEST = 1_000  # bytes a second; to read less is not to read
+LINGERED = 2.0  # seconds for a refused client to read the error
+NOTICED = 5.0  # seconds after which an answer that the client is not reading counts as unread
+SLOWEST = 1_000  # bytes a second; a slower client counts as not reading
 RESUMED = 1_000_000_000  # bytes: a buffer that was emptied counts as any number
 BYTES_ACKED = slice(120, 128)  # of the kernel's `struct tcp_info`
 TCP = (socket.AF_INET, socket.AF_INET6)
 NOTSENT_LOWAT: int | None = getattr(socket, "TCP_NOTSENT_LOWAT", None)
 MOST_UNSENT = 128 * 1024
-"""Bytes of an answer that the kernel takes before the client has room for them. By itself it would
-take megabytes for every client that does not read, which no look at our own memory shows."""
+"""Bytes of an answer that the kernel may buffer. Its default is megabytes for every client that
+does not read, and this process would not see that memory."""
 
 CONNECTION = "tapeline.connection"
-"""Where a scope has the connection it came over."""
+"""The key of a scope for its connection."""
 
 _NOTHING_YET: dict[str, Any] = {"method": ""}
-# Strangers may send what they like: a line in our log for each would fill the disk.
+# Anyone can send malformed requests: a log line for each would fill the disk.
 _logger = logging.getLogger("uvicorn.error.wire")
 _logger.setLevel(logging.ERROR)
 
 
 def hold(scope: Scope, size: int) -> None:
-    """Part of a body stays in memory after all."""
+    """Part of a body stays in memory: count it again."""
     if CONNECTION in scope:
         scope[CONNECTION].hold(size)
 
 
 def release(scope: Scope, size: int) -> None:
-    """Part of a body is not in memory any more: it lies on disk, or was dropped."""
+    """Part of a body left memory: it was written to disk or dropped."""
     if CONNECTION in scope:
         scope[CONNECTION].release(size)
 
@@ -69,7 +69,7 @@ class GuardedProtocol(HttpToolsProtocol):
         self._settings = connections.settings
         self._problem: Problem | None = None
         self._is_deaf = False
-        """It was refused: whatever it sends now is dropped."""
+        """It was refused: everything it sends now is dropped."""
         self._long_head: Any = None
         """The scope of a request whose head came in several pieces."""
         self._head_size = self._headers_counted = 0
@@ -77,10 +77,10 @@ class GuardedProtocol(HttpToolsProtocol):
         self._seen: tuple[Waits | None, Any] = (None, None)
         self._seen_at = 0.0
         self._unread_since: tuple[float, int] | None = None
-        """When the client last showed that it reads, and how much it had read by then."""
+        """When the client last read something, and how much it had read by then."""
         self._resumed = self._dropped = 0
         self._active: Any = None
-        """The cycle that is being carried out; `cycle` is the newest, which may have to wait."""
+        """The cycle being handled; `cycle` is the newest, which may be queued."""
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
@@ -90,7 +90,7 @@ class GuardedProtocol(HttpToolsProtocol):
         self._join()
 
     def is_from(self, name: str) -> None:
-        """Whom it really comes from, and is counted as, when that shows only later."""
+        """Set the real client to count it under, when that is only known later."""
         self.client = (name, 0)
         self._guests.leave(self)
         self._join()
@@ -108,13 +108,17 @@ class GuardedProtocol(HttpToolsProtocol):
         self.release(self.held)
         self.pipeline.clear()
         self._disconnect(self._active)
-        self.scope.pop(CONNECTION, None)  # a circle, which the collector would have to find
+        self.scope.pop(
+            CONNECTION, None
+        )  # a reference cycle, left to the garbage collector otherwise
         super().connection_lost(exc)
 
-    # What comes
+    # Receiving
 
     def data_received(self, data: bytes) -> None:
-        if len(data) > MOST_HEAD:  # in pieces, so that no head of one piece can be too large
+        if (
+            len(data) > MOST_HEAD
+        ):  # in pieces, so that no single piece can hold a head that is too large
             for start in range(0, len(data), MOST_HEAD):
                 self.data_received(data[start : start + MOST_HEAD])
             return
@@ -128,7 +132,7 @@ class GuardedProtocol(HttpToolsProtocol):
             self._guarded(self._count_framing, len(data))
 
     def check_head(self) -> None:
-        """To be called when a head is complete."""
+        """Call it when a head is complete."""
         if len(self.headers) > MOST_HEADERS or self._long_head is self.scope:
             size = len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers)
             if size > MOST_HEAD or len(self.headers) > MOST_HEADERS:
@@ -139,7 +143,7 @@ class GuardedProtocol(HttpToolsProtocol):
         self._wire_size = self._body_size = 0
         self.scope[CONNECTION] = self
         super().on_headers_complete()
-        self.headers = []  # what follows the body is no header of the request
+        self.headers = []  # trailers are not headers of the request
         if self.pipeline:
             self.hold_or_stop(COST_OF_REQUEST)
             if len(self.pipeline) > MOST_PIPELINED:
@@ -184,13 +188,13 @@ class GuardedProtocol(HttpToolsProtocol):
         self._guests.release(size)
 
     def _drop(self, size: int) -> None:
-        """Some of it, so that what was said reaches a client that is not done; a flood waits."""
+        """Read and drop some of it, so a client still sending gets the error; pause a flood."""
         self._dropped += size
         if self._dropped > MOST_DROPPED:
             self.flow.pause_reading()
 
     def _count_head(self, size: int) -> None:
-        if self._long_head is not self.scope:  # where in this piece it begins is not known
+        if self._long_head is not self.scope:  # its offset in this piece is unknown
             self._long_head, self._head_size, self._headers_counted = self.scope, 0, 0
         else:
             self._head_size += size
@@ -201,7 +205,7 @@ class GuardedProtocol(HttpToolsProtocol):
             raise HeadTooLarge
 
     def _count_framing(self, size: int) -> None:
-        """Extensions of chunks, and what follows the last one, may go on without end."""
+        """Chunk extensions and trailers have no limit of their own."""
         self._wire_size += size
         framing = self._wire_size - self._body_size
         if framing > 2 * MOST_HEAD + MOST_FRAMING * self._body_size:
@@ -212,7 +216,7 @@ class GuardedProtocol(HttpToolsProtocol):
     # Refusing
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002
-        """Called where parsing failed; so it does, too, when we stop it."""
+        """Called when parsing fails, also when this class stopped it."""
         self._refuse(self._problem or MalformedRequest())
 
     def end(self, problem: Problem | None) -> None:
@@ -220,12 +224,12 @@ class GuardedProtocol(HttpToolsProtocol):
         if problem is not None:
             self._refuse(problem)
         if self.transport.get_write_buffer_size():
-            self.transport.abort()  # to close it would be to wait for a reader
+            self.transport.abort()  # close() would wait for the client to read
         else:
             self.transport.close()
 
     def _stop(self, problem: Problem) -> None:
-        self._problem = problem  # the parser does not hand exceptions on
+        self._problem = problem  # the parser swallows exceptions
         raise problem
 
     def _guarded(self, act: Callable[..., None], *args: Any) -> None:
@@ -235,7 +239,7 @@ class GuardedProtocol(HttpToolsProtocol):
             self._refuse(problem)
 
     def _refuse(self, problem: Problem) -> None:
-        """Say why, and hear no more. It is not closed at once: that could lose what was said."""
+        """Send the error and stop reading. Closing at once could lose the error."""
         if self._is_deaf or self.transport.is_closing():
             return
         self._is_deaf = True
@@ -245,12 +249,12 @@ class GuardedProtocol(HttpToolsProtocol):
             self.transport.write(self.written(errors.answer(problem), close=True))
             if self.transport.can_write_eof():
                 self.transport.write_eof()
-            else:  # TLS has no such thing
+            else:  # TLS cannot be half-closed
                 self.transport.close()
             self._seen_at = self.loop.time()
 
     def _may_speak(self) -> bool:
-        """A refusal must not come into another request's answer, nor look like it."""
+        """The error must not land inside another request's answer, nor look like it."""
         cycle = self.cycle
         if cycle is None or cycle.response_complete:
             return True
@@ -258,7 +262,7 @@ class GuardedProtocol(HttpToolsProtocol):
             self.transport.close()
             return False
         cycle.keep_alive = False
-        if cycle.more_body:  # it is this one that is refused
+        if cycle.more_body:  # this is the refused request
             self._disconnect(cycle)
         return cycle.more_body
 
@@ -278,7 +282,7 @@ class GuardedProtocol(HttpToolsProtocol):
     # Once a second
 
     def look(self, now: float) -> Stand | None:
-        """How it makes us wait, if it does. A client that takes too long is ended."""
+        """What it makes the server wait for, if anything. Ends a client that takes too long."""
         waits = self._waits()
         if waits is not self._seen[0] or self.scope is not self._seen[1]:
             self._seen, self._seen_at = (waits, self.scope), now
@@ -300,14 +304,14 @@ class GuardedProtocol(HttpToolsProtocol):
             return Waits.HEAD
         if not is_working:
             return Waits.NEXT
-        # While we do not read, it is not the client that makes anybody wait.
+        # While reading is paused, the client is not the one that delays.
         reads = cycle.more_body and not self.pipeline and not self.flow.read_paused
         return Waits.BODY if reads else None
 
     def _patience(self, waits: Waits) -> float:
         if waits is Waits.NEXT:
             return self._settings.idle_seconds
-        if waits is Waits.BODY:  # those who read bodies have their own, shorter limits
+        if waits is Waits.BODY:  # body readers have their own, shorter limits
             return max(self._settings.body_seconds, self._settings.upload_seconds)
         return LINGERED if self._is_deaf else self._settings.head_seconds
 
@@ -315,12 +319,12 @@ class GuardedProtocol(HttpToolsProtocol):
         if self._is_deaf:
             self.transport.abort()
         elif waits is Waits.NEXT or self.scope is _NOTHING_YET:
-            self.end(None)  # it has asked for nothing
+            self.end(None)  # no request is open
         else:
             self._refuse(TooSlow())
 
     def _look_at_reading(self, now: float) -> None:
-        """A client that does not read its answer holds it in our memory."""
+        """An answer that the client does not read stays in memory."""
         left = self.transport.get_write_buffer_size()
         if not left:
             self._unread_since, self.unread = None, 0
@@ -335,8 +339,8 @@ class GuardedProtocol(HttpToolsProtocol):
             self.transport.abort()
 
     def _read_so_far(self, left: int) -> int:
-        """Bytes that have reached the client. What leaves our buffer says little: the kernel's is
-        larger by far, and takes more from us only when a good part of it is free."""
+        """Bytes that have reached the client. Our own buffer says little: the kernel's is far
+        larger, and takes more only when a good part of it is free."""
         opened = self.transport.get_extra_info("socket")
         if sys.platform == "linux" and opened.family in TCP:
             info = opened.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, BYTES_ACKED.stop)

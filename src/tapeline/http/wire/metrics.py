@@ -1,4 +1,4 @@
-"""What Prometheus may ask: requests by route and status, how the writer and all other work do.
+"""Metrics for Prometheus: requests by route and status, the writer, and background work.
 
 How many orders come in is nobody's business but the operator's: without a token there is no page.
 """
@@ -50,7 +50,7 @@ class Metrics:
         self._seconds.labels(route).observe(seconds)
 
     def took_event(self, path: str, status: int, seconds: float) -> None:
-        """The hot path: plain sums, turned into metrics when somebody asks."""
+        """The hot path: plain sums, converted to metrics when they are read."""
         taken = self._events.setdefault((path, status), [0, 0.0])
         taken[0] += 1
         taken[1] += seconds
@@ -60,7 +60,7 @@ class Metrics:
 
 
 def require_token(token: str, authorization: str) -> None:
-    """Let those read who send the token of the settings; where there is none, nobody."""
+    """Require the token from the settings; without that setting, nobody may read."""
     if not token:
         raise NoSuchPage
     scheme, _, sent = authorization.partition(" ")
@@ -70,7 +70,7 @@ def require_token(token: str, authorization: str) -> None:
 
 
 class _OfWriter(Collector):
-    """Read at the moment of asking: the writer itself stays free of metrics."""
+    """Reads the numbers on demand, so that the writer itself contains no metrics."""
 
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
@@ -78,12 +78,16 @@ class _OfWriter(Collector):
     def collect(self) -> Iterator[Metric]:
         counts = self._writer.counts
         yield GaugeMetricFamily(
-            "tapeline_writes_waiting", "Writes waiting for the store.", self._writer.backlog()
+            "tapeline_writes_waiting", "Writes queued for the database.", self._writer.backlog()
         )
         for name, sentence, value in (
             ("tapeline_writes", "Writes committed.", counts.jobs),
             ("tapeline_write_groups", "Transactions committed.", counts.groups),
-            ("tapeline_writes_failed", "Writes that failed with the store.", counts.failures),
+            (
+                "tapeline_writes_failed",
+                "Writes that failed because of the database.",
+                counts.failures,
+            ),
             ("tapeline_commit_seconds", "Time spent in commits.", counts.commit_seconds),
         ):
             yield CounterMetricFamily(name, sentence, value)
@@ -97,14 +101,14 @@ class _OfBackground(Collector):
         turns, failures = (
             CounterMetricFamily(f"tapeline_work_{name}", sentence, labels=["work"])
             for name, sentence in (
-                ("turns", "Turns that work beside the requests has finished."),
-                ("failures", "Failures of work beside the requests."),
+                ("turns", "Turns that background work has finished."),
+                ("failures", "Failures of background work."),
             )
         )
         silent, overdue = (
             GaugeMetricFamily(f"tapeline_work_{name}", sentence, labels=["work"])
             for name, sentence in (
-                ("silent_seconds", "Time since its last sign of life."),
+                ("silent_seconds", "Time since its last progress."),
                 ("overdue", "1 when it has not finished a turn in time."),
             )
         )
@@ -123,7 +127,9 @@ class _OfConnections(Collector):
     def collect(self) -> Iterator[Metric]:
         yield GaugeMetricFamily("tapeline_connections", "Open connections.", len(self._connections))
         yield GaugeMetricFamily(
-            "tapeline_held_bytes", "Requests under way in memory.", self._connections.held
+            "tapeline_held_bytes",
+            "Bytes of requests in progress in memory.",
+            self._connections.held,
         )
         refused = CounterMetricFamily(
             "tapeline_connections_refused", "Connections refused or ended.", labels=["code"]

@@ -1,4 +1,4 @@
-"""Multipart bodies: texts and files by name, whole or not at all."""
+"""Multipart bodies: texts and files by name; a body that is cut off is refused."""
 
 from collections.abc import AsyncGenerator, Callable, Iterable
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from tapeline.settings import Settings
 
 @dataclass(frozen=True)
 class Attachment:
-    """A file that came with a request, on our disk until the request is over."""
+    """A file that came with a request, on disk until the request ends."""
 
     path: Path
     sha256: str
@@ -22,7 +22,7 @@ class Attachment:
 
 
 class WholeMultipart(MultiPartParser):
-    """Knows whether it saw the closing boundary; half a body must not pass for a whole one."""
+    """Notes whether it saw the closing boundary: half a body must not pass as complete."""
 
     ended = False
 
@@ -30,7 +30,7 @@ class WholeMultipart(MultiPartParser):
         self.ended = True
 
     def on_part_end(self) -> None:
-        """The framework would read a text that is not UTF-8 as Latin-1: stored, but garbled."""
+        """Refuses text that is not UTF-8; the framework would decode it as Latin-1, garbled."""
         if self._current_part.file is None:
             try:
                 self._current_part.data.decode(self._charset)
@@ -44,7 +44,7 @@ class Parts:
     form: FormData
 
     def texts(self) -> dict[str, Any]:
-        """The parts that are no files. A repeated name is a list, a single one a text."""
+        """The parts that are not files: text, or a list for a repeated name."""
         return gathered(
             (name, part) for name, part in self.form.multi_items() if isinstance(part, str)
         )

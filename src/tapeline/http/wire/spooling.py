@@ -27,7 +27,7 @@ Content = bytearray | mmap.mmap
 
 
 class SpooledFile(io.FileIO):
-    """A file that knows its hash when it is written, and that stops at a limit."""
+    """A file that computes its hash while it is written, and stops at a limit."""
 
     def __init__(self, room: Room, name: str, most: int) -> None:
         self.path = room.folder / name
@@ -55,7 +55,7 @@ class SpooledFile(io.FileIO):
         return len(content)
 
     def mapped(self) -> mmap.mmap:
-        """Its content, of which only what is looked at is in memory."""
+        """Its content, memory-mapped."""
         with self.path.open("rb") as file:
             return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
 
@@ -108,7 +108,7 @@ async def _released(request: Request, most: int) -> AsyncGenerator[bytes, None]:
 
 
 class _Spooling(WholeMultipart):
-    """Keeps files in our own folder instead of wherever the system has its temporary ones."""
+    """Keeps files in our own folder instead of the system's temporary one."""
 
     def __init__(
         self,
@@ -130,14 +130,14 @@ class _Spooling(WholeMultipart):
     def on_part_data(self, data: bytes, start: int, end: int) -> None:
         part, waiting = self._current_part, self._file_parts_to_write
         if part.file is not None:
-            # One write for what came at once, into however many pieces a body makes it fall.
+            # One write for data that arrived together, however many pieces the parser makes.
             if not waiting or waiting[-1][0] is not part:
                 waiting.append((part, bytearray()))  # type: ignore[arg-type]
             waiting[-1][1].extend(data[start:end])  # type: ignore[attr-defined]
             return
         self._texts += end - start
         hold(self._request.scope, end - start)
-        if self._texts > self.max_part_size:  # all of them together: they are in memory
+        if self._texts > self.max_part_size:  # in total: they are in memory
             raise TooLarge(f"The texts are larger than {self.max_part_size:,} bytes.")
         super().on_part_data(data, start, end)
 

@@ -1,4 +1,4 @@
-"""What msgspec found wrong, in words for the person who sent it."""
+"""Turns validation errors of msgspec into messages for the person who sent the request."""
 
 import re
 

@@ -1,5 +1,5 @@
-"""Lets in what shims bring that speaks TLS: a first line in the clear, which names the run, then
-the client's own handshake. Asyncio has no such server, because the line must be read before."""
+"""Accepts TLS connections from shims: a plain first line names the run, then the client's
+handshake follows. Asyncio's own server cannot read a line before the handshake."""
 
 import asyncio
 import re
@@ -14,12 +14,12 @@ log = Log(__name__)
 FIRST_LINE = re.compile(rb"run [0-9A-Za-z_-]{1,64}")
 LONGEST_LINE = 100
 HELLO_SECONDS = 10.0
-GOODBYE_SECONDS = 1.0  # a client that never says it must not hold up the end of the server
+GOODBYE_SECONDS = 1.0  # a client that never closes must not delay the server's shutdown
 PAUSE = 1.0  # when there are no descriptors left
 
 
-class TlsDoor:
-    """Of the loop that runs now, until it is closed."""
+class TlsListener:
+    """Accepts on the running loop until it is closed."""
 
     def __init__(
         self,
@@ -73,7 +73,7 @@ class TlsDoor:
                     ssl_shutdown_timeout=GOODBYE_SECONDS,
                 )
         except (OSError, ValueError, TimeoutError) as error:
-            # A client that trusts nobody of ours, or went away: it knows best.
+            # The client does not trust our certificate, or went away.
             log.debug("no_handshake", reason=str(error))
             connection.close()
         except Exception as error:
@@ -81,7 +81,7 @@ class TlsDoor:
             connection.close()
 
     async def _first_line(self, connection: socket.socket) -> str:
-        """Byte by byte: whatever comes after it belongs to the handshake."""
+        """Byte by byte: everything after it belongs to the handshake."""
         line = b""
         while len(line) <= LONGEST_LINE:
             byte = await self._loop.sock_recv(connection, 1)
@@ -89,5 +89,5 @@ class TlsDoor:
                 break
             line += byte
         if not FIRST_LINE.fullmatch(line):
-            raise ValueError("No run was named.")
+            raise ValueError("The first line does not name a run.")
         return line.decode()

@@ -1,4 +1,4 @@
-"""So many bytes at once: work whose memory grows with its input waits for its turn."""
+"""A budget of bytes: work whose memory grows with its input waits until its share is free."""
 
 import asyncio
 from collections import deque
@@ -8,14 +8,14 @@ from contextlib import asynccontextmanager
 SMALL = 1_000_000  # bytes; less never waits
 
 
-class Turns:
+class ByteBudget:
     def __init__(self, most: int) -> None:
         self._most = self._free = most
         self._waiting: deque[tuple[int, asyncio.Future[None]]] = deque()
 
     @asynccontextmanager
-    async def turn(self, size: int) -> AsyncIterator[None]:
-        """In order of asking. What is larger than all that there is takes all of it."""
+    async def reserve(self, size: int) -> AsyncIterator[None]:
+        """First come, first served. A request for more than the whole budget takes all of it."""
         size = 0 if size <= SMALL else min(size, self._most)
         await self._begin(size)
         try:
@@ -27,14 +27,14 @@ class Turns:
     async def _begin(self, size: int) -> None:
         if not size:
             return
-        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiting.append((size, turn))
+        granted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append((size, granted))
         self._admit()
         try:
-            await turn
+            await granted
         except asyncio.CancelledError:
-            if turn.cancelled():
-                self._admit()  # we may have stood before others for whom there is enough
+            if granted.cancelled():
+                self._admit()  # smaller requests behind this one may fit now
             else:
                 self._free += size
                 self._admit()
@@ -42,7 +42,7 @@ class Turns:
 
     def _admit(self) -> None:
         while self._waiting and (self._waiting[0][1].done() or self._waiting[0][0] <= self._free):
-            size, turn = self._waiting.popleft()
-            if not turn.done():
+            size, granted = self._waiting.popleft()
+            if not granted.done():
                 self._free -= size
-                turn.set_result(None)
+                granted.set_result(None)

@@ -1,7 +1,7 @@
-"""Answers that last, streams and downloads: their readers are authorised again every few seconds.
+"""Long answers, streams and downloads: their readers are authorised again every few seconds.
 
-A right that was taken away must not live on in an answer that has begun. A stream then ends with
-an event that says why; a download is cut off, so that nobody takes it for whole.
+A revoked right must not live on in an answer that has begun. A stream then ends with an event that
+says why; a download is cut off, so that nobody takes it for complete.
 """
 
 import time
@@ -20,8 +20,8 @@ from tapeline.http.wire.errors import ErrorShape
 from tapeline.logs import Log
 from tapeline.tape import tapes
 
-# Seconds. 5 are promised: a look can be due just after a piece has passed, and then comes with the
-# next, which in a quiet stream is a comment.
+# Seconds. We promise 5: a check can become due just after a piece was sent, and is then made with
+# the next piece, which in a quiet stream is a comment.
 AUTHORISED_EVERY = 2.0
 QUIET = 2.5
 
@@ -29,11 +29,11 @@ log = Log(__name__)
 
 Pieces = AsyncGenerator[bytes, None]
 MayRead = Callable[[Connection], object]
-"""Looks up the reader's right as it is now, and raises what the request itself would raise."""
+"""Checks the reader's current right, and raises what the request itself would raise."""
 
 
 def reading_model(call: Call) -> MayRead:
-    """The right to see the model that a call names."""
+    """The right to see the model of a call."""
     return lambda connection: tapes.reading(
         connection, call.identified(connection), call.path("model")
     )
@@ -53,15 +53,15 @@ def stream(
 def download(
     services: Services, pieces: Pieces, may_read: MayRead, media: str, headers: dict[str, str]
 ) -> Response:
-    """A file that is written while it is sent."""
+    """A file that is generated while it is sent."""
     allowed = while_allowed(services, pieces, may_read)
     return _Download(allowed, media_type=media, headers=headers)
 
 
 async def while_allowed(services: Services, pieces: Pieces, may_read: MayRead) -> Pieces:
-    """The pieces as they come, none of them long after a look at the right to it. A stream has one
-    in each QUIET seconds, if only a comment, so that silence does not outlive a right either."""
-    looked = time.monotonic()  # whoever asked was authorised a moment ago
+    """The pieces as they come, each soon after a check of the right to it. A stream sends one at
+    least every QUIET seconds, if only a comment, so a silent stream is checked too."""
+    looked = time.monotonic()  # the caller was authorised a moment ago
     async with aclosing(pieces):
         async for piece in pieces:
             if time.monotonic() >= looked + AUTHORISED_EVERY:
@@ -71,8 +71,8 @@ async def while_allowed(services: Services, pieces: Pieces, may_read: MayRead) -
 
 
 async def _with_end(pieces: Pieces) -> AsyncIterator[bytes]:
-    """`end` is final: the same request would be refused. A stream that breaks off without it, as
-    when the service ends or its store is away for a moment, may be opened again."""
+    """`end` is final: the same request would be refused. A stream that breaks off without it, for
+    example because the server stops, may be opened again."""
     async with aclosing(pieces):
         try:
             async for piece in pieces:
@@ -89,5 +89,5 @@ class _Download(StreamingResponse):
         try:
             await super().stream_response(send)
         except Problem as problem:
-            # Without its last chunk: the connection closes, and the client knows that it is cut.
+            # Without the last chunk the connection closes, and the client knows it is incomplete.
             log.warning("download_cut_off", code=problem.code())

@@ -1,4 +1,4 @@
-"""Around every request: strict headers, a log line, a count, and an answer even to our own bugs."""
+"""Around every request: security headers, a log line, metrics, and a 500 for our own bugs."""
 
 import time
 from typing import Any
@@ -24,7 +24,7 @@ ANY_FRAME, OUR_FRAME = "frame-ancestors *", "frame-ancestors 'self'"
 UNROUTED = "(none)"
 
 
-class Edge:
+class Middleware:
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
         self._app = app
         self._metrics = metrics
@@ -43,7 +43,7 @@ class Edge:
                 for name, value in HEADERS.items():
                     headers.setdefault(name, value)
                 if ANY_FRAME in headers["Content-Security-Policy"]:
-                    del headers["X-Frame-Options"]  # it knows no such thing as anybody
+                    del headers["X-Frame-Options"]  # it has no value that allows every site
                 elif OUR_FRAME in headers["Content-Security-Policy"]:
                     headers["X-Frame-Options"] = "SAMEORIGIN"
             await send(message)
@@ -58,7 +58,7 @@ class Edge:
             self._note(scope, status, time.perf_counter() - started)
 
     def _note(self, scope: Scope, status: int, seconds: float) -> None:
-        # The route, not the path: ids of paths would make a new series each.
+        # The route, not the path: each id in a path would make a new series.
         route = _route(scope)
         self._metrics.answered(scope["method"], route, status, seconds)
         # Never the query: it may carry a token.

@@ -1,7 +1,7 @@
-"""Who may push events: key, pass and model, remembered so that the hot path asks nobody.
+"""Authenticates senders of events by key, pass and model, cached so that the hot path asks nobody.
 
-What is remembered may be behind by one deletion. The transaction that stores an event looks once
-more and refuses it; then the memory is dropped and the question asked again.
+A cached entry may be out of date by one deletion. The transaction that stores an event checks again
+and refuses it; then the entry is dropped and looked up again.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ REMEMBERED = 100_000
 Credentials = tuple[bytes, bytes, bytes]
 
 
-class Door:
+class Authenticator:
     def __init__(self, services: Services) -> None:
         self._services = services
         self._known: dict[Credentials, WriteAccess] = {}
@@ -42,8 +42,8 @@ class Door:
         known = self._known.get(credentials)
         if known is not None:
             return known
-        # A model that starts sends much at once: one question for all of it. Shielded, because who
-        # asked first may go away while the others still wait.
+        # A starting model sends many requests at once: one look-up serves all. Shielded, because
+        # the first requester may disconnect while the others still wait.
         return await asyncio.shield(self._question(credentials, address))
 
     def _question(self, credentials: Credentials, address: str) -> "asyncio.Task[WriteAccess]":

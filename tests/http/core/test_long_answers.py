@@ -15,7 +15,7 @@ from sqlalchemy import Connection, update
 from tapeline.accounts import id_tokens, keys, members, sign_ins, users
 from tapeline.accounts.actor import OPERATOR
 from tapeline.accounts.sign_ins import Origin
-from tapeline.http.core import auth, lasting
+from tapeline.http.core import auth, long_answers
 from tapeline.http.routes import ROUTES
 from tapeline.models import models, projects
 from tapeline.store.tables.core import sign_ins as sign_ins_table
@@ -25,13 +25,13 @@ from tests.http.sharing.scene import shared
 from tests.pushing import Model, pushing
 
 LOG = "/v1/live/log"
-PROMISED = lasting.AUTHORISED_EVERY + lasting.QUIET
+PROMISED = long_answers.AUTHORISED_EVERY + long_answers.QUIET
 
 
 @pytest.fixture(autouse=True)
 def _looked_often(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lasting, "AUTHORISED_EVERY", 0.1)
-    monkeypatch.setattr(lasting, "QUIET", 0.1)
+    monkeypatch.setattr(long_answers, "AUTHORISED_EVERY", 0.1)
+    monkeypatch.setattr(long_answers, "QUIET", 0.1)
 
 
 @pytest.fixture
