@@ -1,1 +1,1 @@
-"""The edge: requests in, answers out. What is decided here is wire, never business."""
+"""HTTP: requests in, answers out. No business rule is decided here."""

@@ -58,7 +58,7 @@ def build(services: Services) -> ASGIApp:
 
 
 def _beside(services: Services) -> Callable[[Starlette], AbstractAsyncContextManager[None]]:
-    """What goes on beside the requests, as long as the service does."""
+    """Background work, while the service runs."""
 
     @asynccontextmanager
     async def running(_app: Starlette) -> AsyncIterator[None]:
@@ -69,7 +69,7 @@ def _beside(services: Services) -> Callable[[Starlette], AbstractAsyncContextMan
 
 
 def _route(path: str, handlers: dict[str, Handler]) -> BaseRoute:
-    """One route per address, so that a wrong method is told every right one."""
+    """One route per path, so that a 405 can list every allowed method."""
 
     async def by_method(request: Request) -> Response:
         method = "GET" if request.method == "HEAD" else request.method

@@ -170,7 +170,7 @@ ROUTES: tuple[Endpoint, ...] = (
         moves_runs=True,
         errors=(*in_project, NoSuchModel),
     ),
-    # What models did
+    # Reading tapes and results
     get(
         "/api/projects/{project}/models",
         prepares=results_api.catch_up_all,

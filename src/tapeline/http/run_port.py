@@ -1,6 +1,6 @@
-"""The port of models in sandboxes: the events API, `/time` and nothing else, on a socket that only
-shims reach. Whom a connection comes from is the run, whatever the headers say. Names of an older
-platform lead here too, by https, as its clients want it."""
+"""The port for models in sandboxes: the events API and `/time`, nothing else, on a socket that only
+shims reach. A connection's run is its address, whatever the headers say. The host names of an older
+platform lead here too, over https, as its clients expect."""
 
 import asyncio
 from functools import partial
@@ -31,7 +31,7 @@ OF_EARLIER_VERSION = "a run of an earlier version"
 
 
 async def serve(services: Services, state: ServerState) -> list[asyncio.Server]:
-    """Open it beside the server whose state this is, which closes it with its own."""
+    """Listen alongside the server whose state this is; that server closes these listeners too."""
     runs, keys = (services.settings.data / name for name in ("runs", "keys"))
     loop, app = asyncio.get_running_loop(), application(services)
     unnamed, named = _config(app, RunProtocol), _config(app, NamedRunProtocol)
@@ -45,7 +45,7 @@ async def serve(services: Services, state: ServerState) -> list[asyncio.Server]:
     listener = TlsListener(events_port.listen(runs, TLS_SOCKET), authority.context(), speaking)
     found = [
         await loop.create_unix_server(speaking, sock=events_port.listen(runs)),
-        cast("asyncio.Server", listener),  # it can be closed and waited for, and more is not asked
+        cast("asyncio.Server", listener),  # only close() and wait_closed() are used
     ]
     older = events_port.listen_for_older(runs)
     if older is not None:
@@ -69,7 +69,7 @@ def application(services: Services) -> EventsApi:
 
 
 class RunProtocol(EventProtocol):
-    """The first line names the run. The shim writes it; what a model sends comes after it."""
+    """The first line names the run. The shim writes it, before anything the model sends."""
 
     _line: bytes | None = b""
     """As much of it as has arrived; None once it is read."""
@@ -109,7 +109,7 @@ def _config(app: EventsApi, protocol: type[EventProtocol]) -> Config:
         log_config=None,
         access_log=False,
         server_header=False,
-        proxy_headers=False,  # nobody stands between a shim and us
+        proxy_headers=False,  # there is no proxy between a shim and us
     )
     config.load()
     return config

@@ -91,6 +91,6 @@ def test_one_backtest_is_shared(ada: Person, shown: str) -> None:
 
 def test_what_cannot_be_is_said(ada: Person, shown: str) -> None:
     assert "--expires soon is no time" in ada.fails(2, "share", "new", "shown", "--expires", "soon")
-    assert "a time to come" in ada.fails(1, "share", "new", "shown", "--expires", "2020-01-01")
+    assert "in the future" in ada.fails(1, "share", "new", "shown", "--expires", "2020-01-01")
     assert "Name one link, or say --all" in ada.fails(2, "share", "rm", "-m", "shown")
     assert "empty" in ada.fails(2, "share", "new", "shown", "--password-stdin")

@@ -1,10 +1,10 @@
-"""What a User-Agent is called by the people who use it. A guess for recognising, never a proof."""
+"""A readable name for a User-Agent, to help people recognise a sign-in. Never proof of anything."""
 
 import re
 
 from tapeline.accounts.sign_ins import Kind
 
-# The first that is found counts: most browsers claim to be several others as well.
+# The first match counts: most browsers also claim to be several others.
 BROWSERS = {
     r"\bEdg(e|A|iOS)?/": "Edge",
     r"\b(OPR|Opera)\b": "Opera",
@@ -29,7 +29,7 @@ def describe(kind: Kind, agent: str) -> str:
     browser = _browser(agent)
     if kind == "browser":
         return browser or _program(agent) or "Unknown browser"
-    if browser:  # only /deploy gives tokens to browsers, for a command line
+    if browser:  # browsers get tokens only at /deploy, for a command line
         return f"Command line, allowed in {browser}"
     return _program(agent) or "Unknown program"
 

@@ -20,7 +20,7 @@ FILE_NAMES = ("model", "file")
 async def received(
     request: Request, services: Services, owner: str
 ) -> AsyncIterator[tuple[Body, Attachment | None]]:
-    """The texts and the file of a request, whatever their order. The file goes with the request."""
+    """The texts and the file of a request, in any order. The file is deleted with the request."""
     settings = services.settings
     encoding = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if encoding != "multipart/form-data":
@@ -41,7 +41,7 @@ async def received(
 
 
 def _refuse_announced(request: Request, settings: Settings) -> None:
-    """Whoever says that too much is coming need not send it."""
+    """Refuse by Content-Length, before a body that is too large is sent."""
     length = request.headers.get("content-length", "")
     if length.isdecimal() and int(length[:20]) > settings.max_archive + settings.max_body:
         raise TooLarge(f"The archive is larger than {settings.max_archive:,} bytes.", field="model")

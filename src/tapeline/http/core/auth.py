@@ -19,8 +19,8 @@ Identify = Callable[[Connection], Actor]
 
 
 def identify(request: Request, services: Services, access: Access) -> Identify:
-    """What to look up in the store. The look-up is left to the transaction of the request itself,
-    so that nothing is done with a right that has just been taken away."""
+    """The look-up of the caller, run in the transaction of the request itself, so that a right that
+    was just revoked cannot be used."""
     address = address_of(request)
     if token := _id_token(request):
         sign_in_id = services.ring.sign_in_of(token)
@@ -36,17 +36,17 @@ def identify(request: Request, services: Services, access: Access) -> Identify:
 
 
 def came_by_session(request: Request) -> bool:
-    """Whether nothing but the browser's cookie says who is calling."""
+    """Whether the browser's cookie is the only credential."""
     headers = request.headers
     named = ("token", "authorization", "api_key", "api-key")
     return COOKIE in request.cookies and not any(name in headers for name in named)
 
 
 def is_same_origin(request: Request, services: Services) -> bool:
-    """Whether a page of ours sent this. Browsers say so, and no page can make them lie.
+    """Whether one of our own pages sent this. Browsers report it, and no page can forge it.
 
     Sec-Fetch-Site is sent to https and to localhost; elsewhere browsers still send Origin with
-    every POST. A client that sends neither is no browser and has no business with its cookie.
+    every POST. A client that sends neither is not a browser and must not use a cookie.
     """
     site = request.headers.get("sec-fetch-site")
     if site is not None:
@@ -60,7 +60,7 @@ def is_same_origin(request: Request, services: Services) -> bool:
 
 
 def is_foreign(request: Request, services: Services) -> bool:
-    """Whether a page of another site sent this. Programs say nothing about where they are from."""
+    """Whether a page of another site sent this. Programs send no origin at all."""
     says = {"sec-fetch-site", "origin"} & set(request.headers)
     return bool(says) and not is_same_origin(request, services)
 

@@ -1,4 +1,4 @@
-"""The way every endpoint takes: read the body, identify, act in one transaction, answer."""
+"""How every endpoint is handled: read the body, identify the caller, act in one transaction."""
 
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -51,25 +51,25 @@ def handler(endpoint: Endpoint, services: Services) -> Handler:
         query = _query(request, endpoint)
         sender = None
         if endpoint.attaches and identify:
-            # Before the body: a stranger's hundred megabytes must not even reach the disk.
+            # Before the body: an unknown sender's hundred megabytes must not reach the disk.
             sender = await services.store.read(identify)
         async with _said(request, endpoint, services, sender) as (content, attached):
             taken = body.convert(content, endpoint.takes)
             call = _call(endpoint, services, request, attached, taken, query)
             if endpoint.responds:
                 known = await services.store.read(identify) if identify else None
-                again = _identified_anew(request, services, endpoint.access)
+                again = _identified_again(request, services, endpoint.access)
                 call = replace(call, known=known, identify=again)
                 response: Response = await endpoint.responds(call)
                 return response
             key = _request_key(request, endpoint, _canonical(content, attached), services.cipher)
-            return _answer(await _Turn(endpoint, call, identify, key).take())
+            return _answer(await _Execution(endpoint, call, identify, key).run())
 
     return handle
 
 
-def _identified_anew(request: Request, services: Services, access: Access) -> auth.Identify:
-    """From its headers on: an idToken that was good at first may have expired since."""
+def _identified_again(request: Request, services: Services, access: Access) -> auth.Identify:
+    """Starts from the headers: an idToken that was valid at first may have expired since."""
 
     def identify(connection: Connection) -> Actor:
         return auth.identify(request, services, access)(connection)
@@ -78,15 +78,15 @@ def _identified_anew(request: Request, services: Services, access: Access) -> au
 
 
 @dataclass(frozen=True)
-class _Turn:
-    """One request, read and understood; what is left is to carry it out."""
+class _Execution:
+    """Carries out one request that was read and validated."""
 
     endpoint: Endpoint
     call: Call
     identify: auth.Identify | None
     key: RequestKey | None
 
-    async def take(self) -> bytes:
+    async def run(self) -> bytes:
         store = self.call.services.store
         if self.endpoint.reads:
             if self.endpoint.prepares:
@@ -103,7 +103,7 @@ class _Turn:
             try:
                 prepared = await self.endpoint.prepares(replace(self.call, known=known))
             except Problem:
-                # Perhaps only because the first has just been carried out: then its answer is ours.
+                # Perhaps because the first request has just finished: then repeat its answer.
                 _, first = await store.read(self._look_first)
                 if first is None:
                     raise
@@ -113,7 +113,7 @@ class _Turn:
         return answer
 
     async def _follow_up(self) -> None:
-        """After the commit: whoever has to know of it is told."""
+        """After the commit: notify the runner, open lists and the endpoint itself."""
         if self.endpoint.moves_runs:
             self.call.services.runner.wake()
         if self._concerns_lists:
@@ -131,7 +131,7 @@ class _Turn:
         return actor, answered(connection, key, time.time()) if key else None
 
     def _act(self, connection: Connection, prepared: Any) -> bytes:
-        # Identified again in the very transaction that acts: a right may be gone by now.
+        # Identified again in the transaction that acts: a right may have been revoked by now.
         actor = self.identify(connection) if self.identify else None
         call = replace(self.call, known=actor, prepared=prepared)
 
@@ -196,7 +196,7 @@ def _call(
 
 
 def _check_path(request: Request) -> None:
-    # No id of ours has one, and PostgreSQL refuses to compare with it.
+    # No id contains NUL, and PostgreSQL refuses to compare with it.
     if any("\0" in str(value) for value in request.path_params.values()):
         raise Missing
 
@@ -211,5 +211,5 @@ def _request_key(
 
 
 def _answer(content: bytes) -> Response:
-    # What an account sees is nobody else's to keep.
+    # Caches must not keep an account's data.
     return Response(content, media_type="application/json", headers={"Cache-Control": "no-store"})

@@ -32,7 +32,7 @@ class Access(Enum):
 
 
 OPEN = {Access.PUBLIC, Access.SHARED}
-"""Nobody has to be identified; a shared link is its own right."""
+"""No caller has to be identified; having a shared link is enough."""
 
 
 class Nothing(msgspec.Struct):
@@ -40,7 +40,7 @@ class Nothing(msgspec.Struct):
 
 
 class Page(msgspec.Struct):
-    """Where in a list to go on, and how far."""
+    """Where in a list to continue, and how many items to return."""
 
     limit: Annotated[int, msgspec.Meta(ge=1, le=1000)] = 100
     cursor: str | None = None
@@ -151,9 +151,9 @@ class Endpoint:
     these four is the act; its annotations say what the route takes and gives."""
     prepares: Flow | None = None
     """Slow work before a write, such as hashing a password: it must not hold up the one writer.
-    Before a read: brings up to date what is read."""
+    Before a read: brings the data up to date."""
     afterwards: Flow | None = None
-    """After a committed write: raises an error that the caller has to know nevertheless."""
+    """After a committed write: raises an error if the caller must know that more failed."""
     attaches: bool = False
     """Whether an archive comes with the body; then the caller is known before it is read."""
     access: Access = Access.ACCOUNT

@@ -1,6 +1,6 @@
-"""Fields that many bodies share, with what the OpenAPI document says of them.
+"""Fields that many bodies share, with their constraints for the OpenAPI document.
 
-Documented here, checked where the rule lives: so the error is the sentence of the rule's owner.
+The constraints are only documented here. The rule's own module checks them, with its own message.
 """
 
 from typing import Annotated, get_args

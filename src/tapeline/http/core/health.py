@@ -1,4 +1,4 @@
-"""Is it there, is it well, what time is it."""
+"""Liveness, readiness and the server's time."""
 
 import time
 

@@ -1,7 +1,7 @@
-"""The names that this server answers to, and whether somebody else may be between it and a browser.
+"""The host names this server answers to, and whether a proxy may stand in front of it.
 
-A page from anywhere can have its own name point at 127.0.0.1 and then talk to a server there as if
-it were its own. The Host that the browser sends is the one thing that gives it away.
+Any site can point its own name at 127.0.0.1 and then talk to a server there as if it were its own
+(DNS rebinding). Only the Host header reveals it.
 """
 
 import socket
@@ -21,7 +21,7 @@ FORWARDED_PREFIX = "x-forwarded-"
 
 
 class OurHosts:
-    """A listener on loopback that nobody gave a `public_url` is for this computer alone."""
+    """A loopback listener without a `public_url` serves this computer only."""
 
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
         self._app = app
@@ -30,7 +30,7 @@ class OurHosts:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and self._is_local:
             request = Request(scope)
-            # A request without one, as old or simple programs send it, comes from no browser.
+            # A request without a Host comes from an old or simple program, never from a browser.
             if not all(map(is_local_name, request.headers.getlist("host"))):
                 refused = ForeignHost()
                 is_person = "text/html" in request.headers.get("accept", "")
@@ -45,7 +45,7 @@ class OurHosts:
 
 
 def is_local_name(host: str) -> bool:
-    """Whether a Host names this computer, with any port: a tunnel may end at another."""
+    """Whether a Host names this computer, with any port: a tunnel may use another port."""
     name = host.strip().lower()
     if name.startswith("["):
         name, _, port = name[1:].partition("]")
@@ -76,14 +76,14 @@ def listens_locally(host: str) -> bool:
 
 
 def is_reached_from_afar(settings: Settings) -> bool:
-    """Whether people other than those at this computer can reach the server, as the settings say
-    it: then the first account needs the setup code."""
+    """Whether others than this computer can reach the server, by its settings: then the first
+    account needs the setup code."""
     behind_proxy = settings.public_url or settings.trusted_proxies
     return bool(behind_proxy) or not listens_locally(settings.host)
 
 
 def may_come_from_afar(request: Request, settings: Settings) -> bool:
-    """The same of one request: a proxy that nobody told us about shows in its headers."""
+    """The same for one request: a proxy missing from the settings shows in its headers."""
     return is_reached_from_afar(settings) or any(
         name in FORWARDED or name.startswith(FORWARDED_PREFIX) for name in request.headers
     )

@@ -1,4 +1,4 @@
-"""Where a browser may be sent: to a path of ours, or with a token to a client next to it."""
+"""Where browsers may be redirected: to a path of this server, or with a token to a local client."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,9 +14,9 @@ LONGEST_STATE = 1024
 
 
 def local_path(text: str) -> str:
-    """A path of this server. Anything that could lead elsewhere leads home."""
+    """A path of this server; the home page for anything that could lead elsewhere."""
     is_local = text.startswith("/") and not text.startswith("//")
-    # Browsers read a backslash as a slash and skip control characters, so neither may be there.
+    # Browsers read a backslash as a slash and skip control characters, so both are refused.
     return text if is_local and text.isprintable() and "\\" not in text else "/"
 
 
@@ -27,7 +27,7 @@ def here(request: Request) -> str:
 
 
 def sign_in_first(back: str) -> str:
-    """The sign-in page, which leads on to `back`."""
+    """The sign-in page, which redirects to `back`."""
     return "/auth/signin" if back == "/" else f"/auth/signin?{urlencode({'redirectUrl': back})}"
 
 

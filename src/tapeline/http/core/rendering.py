@@ -1,4 +1,4 @@
-"""Pages from templates, with headers that let a page do nothing but what it is for."""
+"""Pages from templates, with headers that allow each page only what it needs."""
 
 import re
 import shlex
@@ -36,7 +36,7 @@ from tapeline.http.wire.errors import status_of
 HERE = Path(__file__).parents[1]
 STATIC = HERE / "static"
 
-# What an account page and the app let people choose: the scheme, and the colour of a rise.
+# Choices of the account page and the app: the colour scheme, and the colour of a rise.
 LOOKS = {"theme": ("light", "dark"), "rising": ("red", "blue")}
 BARE = b'<!doctype html>\n<html lang="en">'
 
@@ -57,7 +57,7 @@ HEADLINES: dict[type[Problem], str] = {
     Unavailable: "Please try again",
     Problem: "That did not work",
 }
-# How a page calls the fields that errors name as programs know them.
+# Labels of the pages for field names in errors.
 LABELS = {
     "email": "The email address",
     "name": "The name",
@@ -94,7 +94,7 @@ def render(
 
 
 def render_alone(template: str, **facts: Any) -> Response:
-    """A page that needs nothing else: it can be saved, sent and printed. No script runs in it."""
+    """A self-contained page: it can be saved, sent and printed. No script runs in it."""
     text = _templates().get_template(template).render(version=__version__, **facts)
     policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
     headers = {"Content-Security-Policy": policy, "Cache-Control": "no-store"}
@@ -103,7 +103,7 @@ def render_alone(template: str, **facts: Any) -> Response:
 
 def dressed(page: Response, cookies: Mapping[str, str]) -> Response:
     """A page in the look that its reader chose, from the first paint on and without a script.
-    Known words only: a cookie is anybody's to write."""
+    Known words only: anyone can write a cookie."""
     worn = [
         f' data-{name}="{word}"'.encode()
         for name, words in LOOKS.items()

@@ -1,4 +1,4 @@
-"""What the composition root hands to every handler."""
+"""The parts that the composition root passes to every handler."""
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -38,7 +38,7 @@ class Interpreter(Protocol):
 
 
 def _threads_for_archives() -> ThreadPoolExecutor:
-    # Inflating takes a core each, so that one is left for everybody else on small machines.
+    # Each inflation uses a core; on small machines one core stays free for everything else.
     return ThreadPoolExecutor(2, thread_name_prefix="archives")
 
 
@@ -67,18 +67,18 @@ class Services:
     background: Background
     connections: Connections
     parsing: ByteBudget
-    """Large batches that are being taken apart."""
+    """Memory for large batches that are being parsed."""
     quotas: Quotas
     passwords: ThreadPoolExecutor = field(default_factory=_two_threads)
     archives: ThreadPoolExecutor = field(default_factory=_threads_for_archives)
-    """Where archives are checked and kept."""
+    """Threads that check and store archives."""
 
     replays: Replays = field(default_factory=Replays)
     """Live records as delayed links see them."""
     kept: Kept = field(default_factory=lambda: Kept(KEPT))
-    """What all who open a link see alike, such as its picture."""
+    """A cache of what every visitor of a link sees, for example its picture."""
 
     @property
     def pythons(self) -> Sequence[str]:
-        """The versions of Python that can be had, newest first."""
+        """The available versions of Python, newest first."""
         return [one.version for one in self.interpreters]

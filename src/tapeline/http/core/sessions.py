@@ -1,4 +1,4 @@
-"""A browser's session: its cookie, and how it lives on as long as it is used."""
+"""A browser's session: its cookie, renewed while it is used."""
 
 from contextlib import suppress
 from urllib.parse import urlsplit
@@ -27,15 +27,15 @@ def set_session(response: Response, request: Request, services: Services, secret
 
 
 async def live_on(request: Request, services: Services, actor: Actor, response: Response) -> None:
-    """A session that is used does not end: neither in the store nor in the browser."""
-    with suppress(Unavailable):  # what was asked can be answered all the same
+    """Renew a session that is used, in the store and in the browser."""
+    with suppress(Unavailable):  # the request can be answered anyway
         await services.store.write(sign_ins.touch, actor, days=services.settings.session_days)
     set_session(response, request, services, request.cookies[auth.COOKIE])
 
 
 async def live_on_by_call(request: Request, services: Services, response: Response) -> None:
-    """The same for a call of the API that came with the cookie: an app that stays open for weeks
-    asks for no page. Once a minute is enough, and then only does it cost a write."""
+    """The same for an API call with the cookie: an app that stays open for weeks requests no page.
+    At most once a minute, because it costs a write."""
     if not auth.came_by_session(request):
         return
     with suppress(InvalidToken, Unavailable):  # signed out by this very call
@@ -55,7 +55,7 @@ def device_of(request: Request, services: Services, user: User) -> str | None:
 def remember_device(
     response: Response, request: Request, services: Services, user_id: str, password_hash: str
 ) -> None:
-    """From now on, strangers who guess at this account keep nobody out who is at this device."""
+    """Remember this device, so that other people's wrong guesses do not lock its user out."""
     name = devices.cookie_of(user_id)
     before = devices.known(services.cipher, user_id, password_hash, request.cookies.get(name, ""))
     response.set_cookie(
@@ -70,7 +70,7 @@ def remember_device(
 
 
 def note_device(request: Request, user_id: str, password_hash: str) -> None:
-    """For those who have no response in their hands yet: the way out remembers the device."""
+    """Remember the device with the response, which does not exist yet."""
     request.state.signed_in = (user_id, password_hash)
 
 
@@ -80,7 +80,7 @@ def remember_noted_device(request: Request, services: Services, response: Respon
 
 
 def is_https(request: Request, services: Services) -> bool:
-    """Whether the browser came by https, as far as the connection or the settings tell."""
+    """Whether the browser uses https, according to the connection or the settings."""
     public = urlsplit(services.settings.public_url)
     by_setting = public.scheme == "https" and public.netloc == request.url.netloc
     return by_setting or request.url.scheme == "https"

@@ -1,7 +1,7 @@
-"""Signing in and up, for the API and the pages alike: count, compare, then open the sign-in.
+"""Signing in and up, for both the API and the pages: count, compare, then create the sign-in.
 
-Comparing a password is slow and must not keep the writer waiting. So the attempt is counted and
-committed first, the password is compared in a thread, and only then a job changes anything.
+Comparing a password is slow and must not delay the writer. So the attempt is counted and committed
+first, then the password is compared in a thread, and only then a job changes anything.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ from tapeline.settings import Settings
 
 @dataclass(frozen=True)
 class Verified:
-    """An account whose password was right, and what had been counted until then."""
+    """An account whose password was right, and the attempts counted so far."""
 
     user: User
     guess: Guess
@@ -35,7 +35,7 @@ class Verified:
 async def verify(
     services: Services, request: Request, origin: Origin, email: str, password: str
 ) -> Verified:
-    """The account, if the password is right. Wrong and unknown look and take the same."""
+    """The account, if the password is right. Unknown accounts look and take the same."""
     user, guess = await services.store.read(_look, services, request, origin, email)
     await services.store.write(limits.count, guess.counters)
     if not await _matches(services, user, password) or user is None:
@@ -61,7 +61,7 @@ async def verify_new(
     invitation: str,
     may_be_first: bool,
 ) -> str:
-    """The hash of a new account's password, for those who may sign up at all."""
+    """The hash of a new account's password, if this caller may sign up."""
     users.normal_email(email)
     passwords.check_rules(password, "password")
     counted = [guesses.of_address(services.settings, origin.address)]
@@ -126,7 +126,7 @@ async def verify_change(services: Services, actor: Actor, current: str, new: str
 
 
 def change_password(connection: Connection, actor: Actor, new: NewHash) -> int:
-    """Set the password and end every other sign-in; how many that were."""
+    """Set the password and end every other sign-in; returns how many ended."""
     user = _unchanged(connection, new.user)
     users.set_password(connection, actor, user, new.password_hash)
     limits.forget(connection, new.counted)
@@ -136,7 +136,7 @@ def change_password(connection: Connection, actor: Actor, new: NewHash) -> int:
 def _look(
     connection: Connection, services: Services, request: Request, origin: Origin, email: str
 ) -> tuple[User | None, Guess]:
-    """Who is meant and what counts for the attempt. What has to wait ends here, as a read."""
+    """The account and the counters of an attempt. A rate-limited attempt is refused here."""
     user = users.find(connection, email)
     device = sessions.device_of(request, services, user) if user else None
     guess = guesses.at_account(
@@ -152,7 +152,7 @@ def _look(
 
 def _unchanged(connection: Connection, verified: User) -> User:
     user = users.get(connection, verified.id)
-    if user.password_hash != verified.password_hash:  # somebody changed it while we compared
+    if user.password_hash != verified.password_hash:  # it was changed during the comparison
         raise WrongCredentials
     return user
 

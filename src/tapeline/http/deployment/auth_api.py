@@ -25,7 +25,7 @@ class NewAccount(msgspec.Struct):
     invitation: str = ""
     """The secret of an invitation link, where sign-up needs one."""
     setup_code: str = ""
-    """What `tapeline up` prints, for the first account where the server is reached from afar."""
+    """Printed by `tapeline up`; needed for the first account of a server that others can reach."""
 
 
 class SignedIn(msgspec.Struct, rename="camel"):

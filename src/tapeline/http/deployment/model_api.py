@@ -1,4 +1,4 @@
-"""What belongs to models beside their tapes: versions, secrets, states, and what they run on."""
+"""The parts of models that are not on their tapes: versions, secrets, status, plans, Pythons."""
 
 import msgspec
 from sqlalchemy import Connection
@@ -53,7 +53,7 @@ class ShownVersion(msgspec.Struct, kw_only=True):
     content: str | None
     """The digest of the files in it: two versions of the same files have the same one."""
     backtest_args: Anything | None
-    """What its manifest says a backtest is called with, when nobody says otherwise."""
+    """The default arguments of a backtest, from its manifest."""
 
 
 class ShownPython(msgspec.Struct):

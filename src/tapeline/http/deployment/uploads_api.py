@@ -1,4 +1,4 @@
-"""Deploying: an archive becomes a version, a version becomes a run that somebody desires."""
+"""Deploying: an archive becomes a version, and a version becomes a desired run."""
 
 import asyncio
 from functools import partial
@@ -28,7 +28,7 @@ Stringified = Annotated[
 
 
 class NewVersion(msgspec.Struct, rename="camel"):
-    """What can be said beside an archive. An empty text says nothing."""
+    """Fields that can be sent with an archive. Empty text counts as absent."""
 
     model_id: str | None = None
     project_id: str | None = None
@@ -48,7 +48,7 @@ class NewBacktest(NewVersion, rename="camel"):
 
 
 class StoredVersion(msgspec.Struct, rename="camel"):
-    """A version that is there already; without `versionId` the newest."""
+    """A stored version; without `versionId`, the newest."""
 
     model_id: Required
     project_id: str | None = None
@@ -87,7 +87,7 @@ class Backtested(Deployed, rename="camel", kw_only=True):
 
 
 async def prepare(use: Use, call: BodyCall[NewVersion]) -> Archive:
-    """Check all that can be wrong, then keep the archive: what is refused leaves nothing."""
+    """Validate everything, then keep the archive: a refused upload leaves nothing behind."""
     services, attached = call.services, call.attached
     if attached is None:
         raise MissingField(
@@ -202,7 +202,7 @@ def kill_model(connection: Connection, call: BodyCall[ModelInProject]) -> Done:
 
 
 async def admit_unsupervised(call: BodyCall[ModelInProject]) -> None:
-    """A stop that nobody can carry out now is no success."""
+    """A stop that cannot be carried out now must not look like a success."""
     await runs_api.refuse_if_unsupervised(call, call.body.model_id)
 
 
@@ -247,7 +247,7 @@ def _stored(connection: Connection, call: BodyCall[StoredVersion]) -> tuple[Mode
         return model, versions.get(connection, model.id, said.version_id)
     newest = versions.newest(connection, model.id)
     if newest is None:
-        raise NoSuchVersion("Nothing was uploaded for this model yet.")
+        raise NoSuchVersion("Nothing has been uploaded for this model yet.")
     return model, newest
 
 

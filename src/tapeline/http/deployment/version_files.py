@@ -1,4 +1,4 @@
-"""Archives to take away: a version's own, and those of starter models."""
+"""Downloads of archives, of versions and of starter models."""
 
 import asyncio
 import re
@@ -87,7 +87,7 @@ def publish_starter(connection: Connection, call: BodyCall[NewStarter]) -> Shown
     else:
         newest = versions.newest(connection, model.id)
         if newest is None:
-            raise NoSuchVersion("Nothing was uploaded for this model yet.")
+            raise NoSuchVersion("Nothing has been uploaded for this model yet.")
         version = newest
     return _shown(published.publish(connection, call.actor, model, version, call.body.name))
 
@@ -100,7 +100,7 @@ def withdraw_starter(connection: Connection, call: Call) -> Done:
 
 
 async def _is_known(call: Call) -> bool:
-    """Whether somebody is signed in; nobody has to be for what comes with Tapeline."""
+    """Whether the caller is signed in, which Tapeline's own starter models do not need."""
     with suppress(Unidentified):
         await call.services.store.read(auth.identify(call.request, call.services, Access.ACCOUNT))
         return True
@@ -108,7 +108,7 @@ async def _is_known(call: Call) -> bool:
 
 
 async def _archive(call: Call, blob: str, name: str) -> Response:
-    """A copy that goes when it was sent: it has a length, so a reader knows whether it is whole."""
+    """A temporary copy: its known length tells the client whether the download is complete."""
     folder = Path(tempfile.mkdtemp(dir=call.services.staging.spool))
     file = folder / "archive.zip"
     loop = asyncio.get_running_loop()
@@ -117,7 +117,7 @@ async def _archive(call: Call, blob: str, name: str) -> Response:
     except BaseException as error:
         _remove(file)
         if isinstance(error, FileNotFoundError):
-            raise NoSuchVersion("The archive of this version is gone.") from None
+            raise NoSuchVersion("The archive of this version no longer exists.") from None
         raise
     return FileResponse(
         file,

@@ -1,8 +1,8 @@
-"""The events API: a small ASGI application of its own in front of the framework.
+"""The events API: a small ASGI application in front of the framework.
 
-This is the hot path. One look-up for the address, one for the key, the body straight into its kind,
-then the tape; the answer is sent when the event is durable. An event that arrives whole does not
-even become an ASGI request: `event_protocol` hands it over as it comes from the wire.
+This is the hot path: one look-up for the path, one for the key, the body decoded by its kind, then
+the tape. The answer is sent when the event is durable. An event that arrives in one piece does not
+even become an ASGI request: `protocol` passes it on straight from the parser.
 """
 
 import asyncio
@@ -62,7 +62,7 @@ _REMEMBERED_WRONGLY = (WrongKey, NoSuchModel, Superseded)
 
 
 class Whole(NamedTuple):
-    """A request of one event that has arrived to its last byte."""
+    """A complete request with one event."""
 
     path: str
     headers: Iterable[tuple[bytes, bytes]]
@@ -86,14 +86,14 @@ class EventsApi:
         started, path, answer = time.perf_counter(), scope["path"], _SUCCEEDED
         try:
             await self._take(scope, receive)
-        except Exception as error:  # noqa: BLE001 - whatever it is, the sender gets an answer
+        except Exception as error:  # noqa: BLE001 - the sender always gets an answer
             answer = _failed(error, path)
         await answer(scope, receive, send)
         self._services.metrics.took_event(path, answer.status_code, time.perf_counter() - started)
 
     def take_whole(self, whole: Whole) -> bool:
-        """Take an event as nearly all come: JSON, by a key that is known, without a key of its own.
-        False for any other, and for one that is wrong: the usual way finds out what it is."""
+        """Take an event of the usual form: JSON, with a cached API key, without an Idempotency-Key.
+        False for any other, and for an invalid one: the ASGI way handles it and reports errors."""
         started, headers = time.perf_counter(), dict(whole.headers)
         try:
             credentials = self._keys.credentials(headers)
@@ -111,11 +111,11 @@ class EventsApi:
                 is_vital = submission.events[0].kind.is_vital
                 self._services.quotas.push(access, len(whole.content), is_vital=is_vital)
             except QuotaExceeded as refusal:
-                # Not the long way round: whoever is told to wait must cost less than others.
+                # Not by the ASGI way: a refused sender must cost less than an accepted one.
                 asyncio.get_running_loop().call_soon(settle, refusal)
                 return True
             self._services.inbox.put(submission, settle)
-        except Exception:  # noqa: BLE001 - a bug, too, is logged and answered by the usual way
+        except Exception:  # noqa: BLE001 - a bug is logged and answered by the ASGI way
             return False
         return True
 
@@ -153,15 +153,15 @@ class EventsApi:
     async def _asked_anew(
         self, refusal: Problem, credentials: Credentials, address: str
     ) -> Exception:
-        """Remembered wrongly: the key, the model or the run is gone. Asking anew says which."""
+        """The cache was out of date: key, model or run is gone. Asking again says which."""
         self._keys.forget(credentials)
         if isinstance(refusal, Superseded):
-            with suppress(Problem):  # a note that cannot be made changes nothing for the sender
+            with suppress(Problem):  # failing to note it changes nothing for the sender
                 await self._services.store.write(permissions.note_refused, credentials[0].decode())
             return refusal
         try:
             await self._keys.access(credentials, address)
-        except Exception as error:  # noqa: BLE001 - what it says is the answer
+        except Exception as error:  # noqa: BLE001 - the error is the answer
             return error
         return refusal
 
@@ -198,7 +198,7 @@ class EventsApi:
         moment: Moment,
         access: WriteAccess,
     ) -> None:
-        """A backtest's result, or a batch, which may hold some: their pieces are stored first."""
+        """A backtest result, or a batch that may contain some: their pieces are stored first."""
         stage = self._services.staging.begin(access.tape, owner=access.key_id)
         try:
             if scope["path"] == BATCH:
@@ -222,8 +222,8 @@ class EventsApi:
         with stage.staging.rooms.room(access.key_id) as room:
             async with in_time(settings.body_seconds):
                 content = await spooling.gather(request, settings.max_large_body, room, name)
-            is_counted = self._count_batch(access, content)  # before anybody takes it apart
-            # Taken apart it needs memory again, several times its size.
+            is_counted = self._count_batch(access, content)  # before it is parsed
+            # Parsing needs several times its size in memory.
             async with self._services.parsing.reserve(len(content)):
                 events = await batches.read(content, headers, moment, stage, room)
                 if not is_counted:
@@ -260,7 +260,7 @@ class EventsApi:
         stage: Stage,
         access: WriteAccess,
     ) -> dict[str, Any]:
-        """Counted before its first byte is read, if its length is known, and after its last."""
+        """Counted before its first byte if its length is known, otherwise after its last."""
         quotas, length = self._services.quotas, headers.get(b"content-length", b"")
         known = int(length) if length.isdigit() and len(length) < 15 else 0
         quotas.push(access, known)
@@ -271,7 +271,7 @@ class EventsApi:
         return header
 
     def _count_batch(self, access: WriteAccess, content: Content) -> bool:
-        """False for one that is over the quota, and may carry an order all the same."""
+        """False for a batch over the quota that may nevertheless contain an order."""
         try:
             self._services.quotas.push(access, len(content))
         except (QuotaExceeded, TooLarge):
@@ -296,12 +296,12 @@ class EventsApi:
     async def _store_once(
         self, request: RequestKey, access: WriteAccess, submission: Submission
     ) -> bool:
-        """By itself, in one transaction with the memory of the key; whether it was the first."""
+        """In its own transaction, with its Idempotency-Key; returns whether it was the first."""
         services, watched = self._services, list[Appended]()
 
         def job(connection: Connection) -> bool:
             watched.clear()
-            # Before the memory: whose key or model is gone has no business with old answers.
+            # Before the remembered answer: a deleted key or model must not get old answers.
             services.inbox.appender.check(connection, access.key_id, access.tape)
             was_first = False
 
@@ -324,7 +324,7 @@ class EventsApi:
 
 
 def _said_by(task: "asyncio.Task[Exception]") -> BaseException | None:
-    """What it found, or what it fell over: the sender waits for either."""
+    """The result or the exception: the sender waits for either."""
     if task.cancelled():
         return StoreUnavailable()
     return task.exception() or task.result()
@@ -340,7 +340,7 @@ def _moment(headers: Mapping[bytes, bytes]) -> Moment:
 
 def _failed(error: BaseException, path: str) -> Response:
     if isinstance(error, OSError):
-        # The machine's trouble: no room to spool in, no process or file to be had, one that hangs.
+        # A problem of the host: no disk space, process or descriptor left, or a process that hangs.
         log.error("cannot_take_event", exc_info=error, path=path)
         error = StoreUnavailable()
     elif not isinstance(error, Problem):

@@ -18,9 +18,9 @@ from tapeline.tape.events.kinds import BACKTEST_RESULT, BY_PATH, KINDS, LOG
 from tapeline.tape.spool import Room
 
 NDJSON = b"application/x-ndjson"
-# Bytes that are decoded in one go, and split in one go: everybody else waits some milliseconds.
+# Bytes that are decoded, and split, in one go: other requests wait some milliseconds.
 SMALL, LARGE = 1_000_000, 8_000_000
-BREATH = 250_000  # bytes between two chances for everybody else; an item counts as 500 more
+BREATH = 250_000  # bytes between two yields to other requests; an item counts as 500 more
 
 
 class _LineItem(msgspec.Struct, gc=False, forbid_unknown_fields=True):
@@ -34,20 +34,20 @@ _line_items = msgspec.json.Decoder(list[_LineItem])
 
 
 def file_name(headers: Mapping[bytes, bytes]) -> str:
-    """By its name those who split it know what it is."""
+    """The name tells the splitting process which format it is."""
     return "lines" if encoding_of(headers) == NDJSON else "body"
 
 
 def is_surely_not_vital(content: Content) -> bool:
-    """Whether no order, update, cash or lifecycle is in it: seen without taking it apart, so that a
-    flood that is over its quota costs little. An escape could hide the name of one."""
+    """Whether it contains no order, update, cash or lifecycle, found without parsing, so that a
+    flood over its quota costs little. An escape could hide such a name, so it counts as one."""
     return len(content) <= LARGE and not any(content.find(word) >= 0 for word in _VITAL)
 
 
 async def read(
     content: Content, headers: Mapping[bytes, bytes], moment: Moment, stage: Stage, room: Room
 ) -> list[Event]:
-    """`content` lies in the room as well, if it is large."""
+    """Large `content` is also a file in the room."""
     encoding = encoding_of(headers)
     if encoding == JSON and len(content) <= SMALL:
         lines = _only_lines(content, moment, stage)
@@ -64,14 +64,14 @@ async def read(
             found.append(await _event(item, view[item.start : item.stop], moment, stage))
         except Problem as problem:
             if not isinstance(problem, Invalid | TooLarge):
-                raise  # the store's trouble, not the item's
+                raise  # a problem of the store, not of the item
             raise Invalid(f"Item {index}: {problem.message}", field=problem.field) from None
     return found
 
 
 def _only_lines(content: Content, moment: Moment, stage: Stage) -> list[Event] | None:
-    """The events of a batch that ships logs and nothing else, as most do: many times quicker than
-    one by one. None for any other batch, and for one in which anything at all is odd."""
+    """The events of a batch of log lines only, as most are: many times faster than one by one. None
+    for any other batch, and if any line has not the exact shape."""
     tape, longest = stage.tape, stage.staging.settings.max_line
     try:
         items = _line_items.decode(content)

@@ -1,4 +1,4 @@
-"""Bodies of the events API: one event, in whatever encoding it comes."""
+"""Bodies of the events API: one event, in any encoding."""
 
 import types
 from collections.abc import Awaitable, Coroutine, Generator, Mapping
@@ -24,19 +24,19 @@ _encode_sorted = msgspec.json.Encoder(order="deterministic").encode
 
 JSON = b"application/json"
 UNLIKE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
-"""What decoding raises for a body that has not the exact shape."""
+"""Errors of decoding a body that does not have the exact shape."""
 _NOT_FOLDED: dict[str, Any] = {}
 
 
 class Moment(NamedTuple):
-    """When something happened, by its sender's word, and when we heard of it."""
+    """When something happened, according to its sender, and when it was received."""
 
     at: float
     received_at: float
 
 
 class Counted:
-    """A body on its way in, and how many bytes of it have come."""
+    """A body that is arriving, and how many bytes of it have arrived."""
 
     def __init__(self, receive: Receive) -> None:
         self._receive = receive
@@ -50,8 +50,8 @@ class Counted:
 
 async def read_content(receive: Receive, most: int, seconds: float) -> bytes:
     """The whole body, within its time."""
-    # Nearly every body is there already, in one piece. A clock for it would cost a tenth of the
-    # whole request, so the first step is taken by hand, and only who has to wait gets one.
+    # Nearly every body has already arrived in one piece. A timeout would cost a tenth of the whole
+    # request, so the first step is taken by hand, and only a body that is not there gets one.
     first = cast("Coroutine[Any, Any, Message]", receive())
     try:
         waiting_for = first.send(None)
@@ -91,11 +91,11 @@ async def _said(message: Message) -> Message:
 def _resumed(
     coroutine: Coroutine[Any, Any, Message], waiting_for: Any
 ) -> Generator[Any, Any, Message]:
-    """Go on with a coroutine whose first step was taken by hand."""
+    """Continue a coroutine whose first step was taken by hand."""
     try:
         yield waiting_for
     except BaseException:
-        coroutine.close()  # cancelled: it has to give up its place among those who wait
+        coroutine.close()  # cancelled: it must leave its queue
         raise
     message: Message = yield from coroutine
     return message
@@ -113,7 +113,7 @@ async def decoded(
 
 def encoding_of(headers: Mapping[bytes, bytes]) -> bytes:
     declared = headers.get(b"content-type", b"")
-    if declared == JSON:  # as nearly everybody spells it
+    if declared == JSON:  # the usual spelling
         return declared
     return declared.partition(b";")[0].strip().lower()
 

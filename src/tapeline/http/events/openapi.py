@@ -40,7 +40,7 @@ _ORDER = {
 }  # fmt: skip
 _LINE = {"line": TEXT, "type": TEXT}
 
-# What a body may hold, what it must hold, and what the event is for.
+# Each body's optional keys, required keys and purpose.
 KEYS: dict[Kind, tuple[dict[str, Any], tuple[str, ...], str]] = {
     kinds.LIFECYCLE: (
         {

@@ -1,4 +1,4 @@
-"""The short way in: an event that arrives in one piece goes from the parser straight to the inbox.
+"""The fast path: an event that arrives in one piece goes from the parser straight to the inbox.
 
 As an ASGI request it would cost a task, three dictionaries and two writes, more than all the rest
 of taking it. Here it costs one call and one write. Whatever is not whole at once, or in any way not
@@ -29,13 +29,13 @@ class EventProtocol(GuardedProtocol):
         self._fields: list[tuple[bytes, bytes]] = []
         """Its headers, without any that may follow the body."""
         self._held: bytes | None = None
-        """The body so far of a request that may yet be whole."""
+        """The body so far of a request that may still arrive in one piece."""
         self._last: tuple[Any, Any, bytes] = (None, None, b"")
-        """What was answered last: within a second it is the same answer with the same date."""
+        """The last answer: within a second it is repeated with the same date."""
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
-        if self._held is not None:  # the rest is still to come, and may take its time
+        if self._held is not None:  # the rest may arrive much later
             content, self._held = self._held, None
             self._guarded(self._begin_usual, content)
 
@@ -67,7 +67,7 @@ class EventProtocol(GuardedProtocol):
         super().on_body(content)
 
     def _is_plain(self) -> bool:
-        """Nothing before it is under way, and nothing is wanted but an answer."""
+        """No earlier request is in progress, and this one needs nothing but an answer."""
         return (
             (self.cycle is None or self.cycle.response_complete)
             and not self.flow.write_paused
@@ -108,7 +108,7 @@ class EventProtocol(GuardedProtocol):
 
 
 class _Express:
-    """What the rest of the protocol wants to know of a request under way."""
+    """The state of a request in progress that the rest of the protocol reads."""
 
     def __init__(self) -> None:
         self.response_complete = True

@@ -1,4 +1,4 @@
-"""Backtest results on their way in: small ones in memory, large ones by way of another process."""
+"""Receives backtest results: small ones in memory, large ones in another process."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -67,7 +67,7 @@ async def _spool(
 
 
 async def _spooled_parts(parts: Parts, room: Room, most: int) -> dict[str, Any]:
-    """The short parts; the long lists are files already, and an empty one is no list."""
+    """The short fields; the long lists are already files, and an empty file is not a list."""
     values = parts.texts()
     for name, part in parts.files().items():
         assert isinstance(part.file, spooling.SpooledFile)
@@ -83,7 +83,7 @@ async def _spooled_parts(parts: Parts, room: Room, most: int) -> dict[str, Any]:
 
 
 def _taken(values: dict[str, Any]) -> dict[str, Any]:
-    """The long lists that came among the short fields. Over forms an empty text is no list."""
+    """The long lists among the short fields. In a form, an empty text is not a list."""
     found = {key: values.pop(key) for key in IN_FILES if key in values}
     return {key: value for key, value in found.items() if value != ""}
 

@@ -1,6 +1,6 @@
-"""The documentation at /docs, for anybody: it says nothing about what this server holds.
+"""The documentation at /docs. It is public: it contains nothing about this server's data.
 
-It is built from docs/ into the folder `docs` beside this file; see scripts/docs.py.
+It is built from docs/ into the folder `docs` next to this package; see scripts/docs.py.
 """
 
 import re
@@ -16,7 +16,7 @@ from tapeline.http.pages.web_app import takes_gzip
 
 BUILT = Path(__file__).parents[1] / "docs"
 STAMP, SCRIPTS = "stamp", "scripts"
-"""Files of the build: what it was made from, and the hashes of its inline scripts."""
+"""Files of the build: its sources, and the hashes of its inline scripts."""
 
 KINDS = {
     ".html": "text/html; charset=utf-8",
@@ -77,7 +77,7 @@ def _answer(request: Request) -> Response:
 
 
 def _find(path: str) -> Path:
-    """Inside the build, whatever the address says."""
+    """A path inside the build, whatever the URL says."""
     if "\0" in path:
         raise NoSuchPage
     file = (BUILT / path).resolve()

@@ -1,6 +1,6 @@
-"""What every page has in common: who is there, what the form says, and which forms count.
+"""What all pages share: the signed-in user, the fields of a form, and the check of its origin.
 
-A page knows a person by the browser's session alone, and keeps that alive as long as it is used.
+A page identifies a person only by the browser's session, and renews that while it is used.
 """
 
 from collections.abc import Awaitable, Callable
@@ -34,7 +34,7 @@ from tapeline.http.wire import body
 
 @dataclass(frozen=True)
 class Visit:
-    """One request for a page. `actor` is None for somebody who is not signed in."""
+    """One request for a page. `actor` is None if nobody is signed in."""
 
     services: Services
     request: Request
@@ -55,7 +55,7 @@ class Visit:
         return Origin(address_of(self.request), self.request.headers.get("user-agent", ""))
 
     def account(self) -> Actor:
-        """Whoever is signed in; all others are sent to sign in first."""
+        """The signed-in user; anyone else is redirected to sign in first."""
         if self.actor is None:
             raise Unidentified
         return self.actor

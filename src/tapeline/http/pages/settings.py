@@ -13,7 +13,7 @@ from tapeline.http.core.rendering import render
 from tapeline.http.core.sessions import remember_device
 from tapeline.http.pages.page import Visit, see
 
-# What a redirect back to the page may say. Known words only: an address is anybody's to write.
+# Messages that a redirect back may show. Known words only: anyone can write a URL.
 DONE = {
     "ended": "That sign-in has ended.",
     "others-ended": "Every other sign-in has ended.",

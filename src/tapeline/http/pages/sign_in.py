@@ -138,7 +138,7 @@ async def deploy(visit: Visit) -> Response:
 
 
 async def back_to_sign_in(visit: Visit) -> Response:
-    """For whoever opens the address of a form: it is a page's address to a person."""
+    """For a person who opens the address of a form: show the page instead."""
     return see(sign_in_first(visit.next_path))
 
 
@@ -165,7 +165,7 @@ async def _sign_in_page(visit: Visit, problem: Problem | None = None) -> Respons
 async def _sign_up_page(visit: Visit, problem: Problem | None = None) -> Response:
     store, invitation = visit.services.store, visit.asked("invitation")
     offer: Offer | None = None
-    if invitation:  # a link that does not work is better told before the form than after it
+    if invitation:  # report an invalid link before the form, not after it
         offer = await store.read(invitations.offer, invitation)
     return render(
         "signup.html",
@@ -184,7 +184,9 @@ async def _sign_up_page(visit: Visit, problem: Problem | None = None) -> Respons
 
 
 async def _enter(visit: Visit, secret: str, user_id: str, password_hash: str) -> Response:
-    await _leave(visit)  # the cookie is about to be replaced: nobody could end that one by hand
+    await _leave(
+        visit
+    )  # the cookie is about to be replaced, and its session could not be ended any more
     response = see(visit.next_path)
     set_session(response, visit.request, visit.services, secret)
     remember_device(response, visit.request, visit.services, user_id, password_hash)

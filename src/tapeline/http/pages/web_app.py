@@ -27,7 +27,7 @@ POLICY = (
 
 
 class Id(Convertor[str]):
-    """An id of ours in an address, so that what is no id is still nothing at all."""
+    """An id in a path, so that a path with anything else is still not found."""
 
     regex = f"[{ALPHABET}]{{{ID_LENGTH}}}"
 
@@ -53,7 +53,7 @@ async def show_app(visit: Visit) -> Response:
 
 
 def script_of(source: str) -> str:
-    """The address of what was built from a source of its own; empty where nothing is built."""
+    """The URL of a script that is built from its own source; empty if nothing is built."""
     try:
         manifest = json.loads((BUILT / "manifest.json").read_text("utf-8"))
         return f"/app/{manifest[source]['file']}"

@@ -1,4 +1,4 @@
-"""The view API's part for owners of shared links: make, change, revoke, and look before that."""
+"""The view API for owners of shared links: create, change, preview and revoke them."""
 
 import asyncio
 import time
@@ -25,7 +25,7 @@ CHOSEN = Choices.__struct_fields__
 
 
 class DraftedShare(Choices, frozen=True, kw_only=True):
-    """What a link would show, and of what."""
+    """The choices and the subject of a link."""
 
     backtest_id: str | None = None
     """Null for the live record of the model."""
@@ -44,7 +44,7 @@ class NewShare(DraftedShare, frozen=True, kw_only=True):
 
 
 class ShareChange(msgspec.Struct, kw_only=True):
-    """What is not sent stays as it is."""
+    """Fields that are not sent stay unchanged."""
 
     title: Title | msgspec.UnsetType | None = msgspec.UNSET
     percent_only: bool | msgspec.UnsetType = msgspec.UNSET
@@ -54,7 +54,7 @@ class ShareChange(msgspec.Struct, kw_only=True):
     delay_hours: Hours | msgspec.UnsetType = msgspec.UNSET
     base: Base | msgspec.UnsetType | None = msgspec.UNSET
     password: Password | msgspec.UnsetType | None = msgspec.UNSET
-    """Null takes it away. Passes for the old one end."""
+    """Null removes it. Passes for the old password stop working."""
     expires_at: float | msgspec.UnsetType | None = msgspec.UNSET
 
 
@@ -80,7 +80,7 @@ class CreatedShare(ShownShare, frozen=True, kw_only=True):
 
 
 async def hash_password(call: BodyCall[NewShare | ShareChange]) -> str | None:
-    """Beside the writer, and only for those who may."""
+    """Outside the writer, and only for members who may manage links."""
     model = call.path("model")
     await call.services.store.read(links.require, call.actor, model, "manage")
     password = call.body.password
@@ -159,7 +159,7 @@ async def preview_share(call: BodyCall[DraftedShare]) -> Annotated[Response, Giv
 
 def _future(moment: float | None) -> float | None:
     if moment is not None and not time.time() < moment < 1e11:
-        raise Invalid("`expires_at` must be a time to come, in epoch seconds.", field="expires_at")
+        raise Invalid("`expires_at` must be in the future, in epoch seconds.", field="expires_at")
     return moment
 
 

@@ -1,6 +1,6 @@
-"""What a link opens, for whoever has it: every row here is a projection made for strangers.
+"""The API for visitors of a shared link: each route shows a projection made for the public.
 
-No other route knows a link's token, so what has no row here is not to be had with one.
+No other route accepts a link's token, so a link gives access to nothing but these routes.
 """
 
 import asyncio
@@ -108,7 +108,7 @@ def opened(connection: Connection, share: Share, services: Services) -> Exhibit:
 
 
 async def shown(call: Call, find: Find, show: Show) -> Any:
-    """What `show` makes of what a link opens, with everything that was acknowledged before."""
+    """The link's exhibit as `show` presents it, including everything acknowledged before."""
     services = call.services
     await catch_up(services, await services.store.read(find))
 
@@ -135,7 +135,7 @@ async def note_view(services: Services, request: Request, share: Share) -> None:
     agent = request.headers.get("user-agent", "")
     who = visits.visitor(services.cipher, share, address_of(request), agent)
     if not await services.store.read(visits.is_counted, share, who):
-        with suppress(Unavailable):  # it can be shown all the same
+        with suppress(Unavailable):  # the page can be shown anyway
             await services.store.write(visits.count, share, who)
 
 

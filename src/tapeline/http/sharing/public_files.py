@@ -1,4 +1,4 @@
-"""What a link gives to take away: a tear sheet, tables, and the record that can be checked."""
+"""Downloads of a shared link: a tear sheet, tables, and the verifiable record."""
 
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from typing import Any
@@ -115,7 +115,7 @@ async def _lines(
     yield writing.head(found.model_id, signer.public_key, signer.key_id, last)
     previous, pending = GENESIS, list[StoredEvent]()
     for seq, until in spans(0, last, PORTION):
-        await store.read(tapes.of_model, found.model_id)  # of one that was deleted not all is left
+        await store.read(tapes.of_model, found.model_id)  # raises if the model has been deleted
         records = await store.read(channels.between, found.tape, seq, until)
         signed = await store.read(record.daily_checkpoints, found.tape, seq, until, last)
         by_seq = {one.seq: one for one in signed}
@@ -143,7 +143,7 @@ async def _paged(
             call, find, lambda exhibit: (exhibit.edition, page(exhibit, before, PORTION))
         )
 
-    # What is wrong is told with its status, not in the middle of a file.
+    # Errors must come with their status code, not in the middle of a file.
     edition, first = await rows(None)
 
     async def lines() -> AsyncGenerator[bytes, None]:

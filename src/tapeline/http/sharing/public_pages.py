@@ -1,5 +1,5 @@
-"""Pages for whoever has a link. They need no account and no JavaScript, which only keeps them live
-and tells values under the pointer; one may stand in frames."""
+"""The pages of a shared link. They need no account, and JavaScript only for live updates and values
+under the pointer. One of them may be embedded in frames."""
 
 from typing import Any
 
@@ -67,8 +67,8 @@ async def open_with_password(visit: Visit) -> Response:
 
 
 async def show_embedded(visit: Visit) -> Response:
-    """In a frame of another site no cookie comes along, so what has a password is only named, and
-    a scheme that fits that site is asked for in the address."""
+    """In a frame of another site the browser sends no cookie, so a link with a password only shows
+    that it has one, and the colour scheme comes from the URL."""
     call = _call(visit)
     token, script = call.path("token"), script_of(SCRIPT)
     link = call.link(f"/s/{token}")
@@ -114,7 +114,7 @@ async def show_picture(visit: Visit) -> Response:
     def draw(exhibit: Exhibit) -> bytes:
         from tapeline.sharing.pages.picture import drawn
 
-        # All that it is made of is its key: a picture never shows what was hidden or renamed since.
+        # The key holds all inputs: a cached picture never shows what was hidden or renamed since.
         share = exhibit.share
         key = ("picture", share.id, exhibit.title, share.choices, exhibit.cut.seq)
         made = visit.services.kept.get(key, lambda: drawn(exhibit))

@@ -1,4 +1,4 @@
-"""Live changes for whoever has a link: projected, and no sooner than the link's delay allows."""
+"""Live changes for visitors of a shared link: redacted, and delayed as the link says."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -81,7 +81,7 @@ def _end(connection: Connection, find: Find, services: Services) -> int:
 def _portion(
     connection: Connection, find: Find, services: Services, after: int
 ) -> tuple[int, bytes]:
-    """How far it got, and what of that is shown."""
+    """How far it read, and the part of it that is shown."""
     from tapeline.sharing.exhibits.live import LiveExhibit
 
     exhibit = public_api.opened(connection, find(connection), services)

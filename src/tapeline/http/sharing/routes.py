@@ -1,4 +1,4 @@
-"""The routes of shared links: for those who make them, and for those who have them."""
+"""The routes of shared links: for their owners and for their visitors."""
 
 from functools import partial
 
@@ -69,7 +69,7 @@ SHARED: tuple[Endpoint, ...] = (
         access=Access.READER,
         errors=(NoSuchModel,),
     ),
-    # For whoever has the link
+    # For visitors of a link
     get(LINK, responds=api.show_shared),
     Endpoint(
         "POST",

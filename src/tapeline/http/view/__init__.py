@@ -1,1 +1,1 @@
-"""The view API: what pages, the command line and scripts read."""
+"""The view API, for pages, the command line and scripts."""

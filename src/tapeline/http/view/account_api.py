@@ -1,4 +1,4 @@
-"""The view API: what pages, the command line and scripts read, and the changes only they make."""
+"""The view API for accounts, projects, members and invitations."""
 
 import msgspec
 from sqlalchemy import Connection
@@ -24,9 +24,9 @@ class Me(msgspec.Struct):
     created_at: float
     projects: list[OwnProject]
     is_demo: bool
-    """Whether this is the account that `tapeline up --demo` made: what it shows is simulated."""
+    """Whether `tapeline up --demo` created this account: its models are simulated."""
     trouble: str | None
-    """What is wrong with this server, for its operator: whose account was the first."""
+    """What is wrong with this server; shown only to its operator, the first account."""
 
 
 class ShownSignIn(SignIn, frozen=True, kw_only=True):
@@ -51,7 +51,7 @@ class PasswordChanged(msgspec.Struct):
 
 class ShownProject(OwnProject, frozen=True, kw_only=True):
     tape_bytes: int
-    """What the tapes of its models hold together."""
+    """The total size of its models' tapes."""
 
 
 class ProjectChange(msgspec.Struct):

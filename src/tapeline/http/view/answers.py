@@ -32,7 +32,7 @@ class ShownOrder(msgspec.Struct, kw_only=True):
     received_at: float
     seq: int
     fill: FillShown | None
-    """Null where it does not count, such as for a canceled order."""
+    """Null if it does not count, for example for a canceled order."""
     late_by: float | None
     """Seconds between its own time and its arrival, if they are too many."""
 
@@ -99,7 +99,7 @@ class ShownBacktest(msgspec.Struct, kw_only=True):
     metrics: BacktestMetrics
     counts: BacktestCounts
     arguments: dict[str, Any] | None
-    """What it was called with; null where the result was pushed."""
+    """The arguments of the call; null if the result was pushed."""
     symbols: list[str] | UnsetType = UNSET
     """From here on only once a result has arrived."""
     quote_asset: str | UnsetType = UNSET
@@ -108,7 +108,7 @@ class ShownBacktest(msgspec.Struct, kw_only=True):
     exchange: str | UnsetType | None = UNSET
     indicators: dict[str, Any] | UnsetType = UNSET
     trials: Deflated | UnsetType = UNSET
-    """Of a backtest by itself, not in a list."""
+    """Only of a single backtest, not in a list."""
     basis: Basis | UnsetType | None = UNSET
 
 

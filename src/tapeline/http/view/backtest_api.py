@@ -1,7 +1,7 @@
-"""The view API's part about backtests: lists, metrics, series, round trips, comparisons.
+"""The view API for backtests: lists, metrics, trades and round trips.
 
-What it answers was computed when the result arrived. Who asks before that waits for it, without
-holding up anybody else. The arithmetic is imported at its first use: start-up stays light.
+The figures are computed when a result arrives. Earlier requests wait for them, without delaying
+others. The arithmetic is imported at its first use, so that start-up stays fast.
 """
 
 from collections.abc import Awaitable, Callable

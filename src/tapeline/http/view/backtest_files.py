@@ -1,4 +1,4 @@
-"""Backtests to take away: a tear sheet to print or send, and files of their lists."""
+"""Downloads of backtests: a tear sheet to print or send, and their lists as files."""
 
 import re
 from collections.abc import AsyncGenerator, AsyncIterator, Callable

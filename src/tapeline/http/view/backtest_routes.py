@@ -1,4 +1,4 @@
-"""The routes about backtests, metrics, marks of charts and logs to take away; for `routes`."""
+"""The routes for backtests, metrics, marks of charts and downloads of logs."""
 
 from functools import partial
 

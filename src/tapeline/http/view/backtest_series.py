@@ -1,6 +1,6 @@
-"""The view API's part about the curves of backtests: equity, drawdown, periods, comparisons.
+"""The view API for the curves of backtests: equity, drawdown, periods, comparisons.
 
-The arithmetic is imported at its first use: start-up stays light.
+The arithmetic is imported at its first use, so that start-up stays fast.
 """
 
 from typing import Annotated
@@ -41,7 +41,7 @@ class ComparedPage(SeriesQuery):
 class Series(msgspec.Struct):
     items: list[series.Point]
     total: int
-    """Points that there are in all."""
+    """Total number of points."""
 
 
 class DrawdownSeries(msgspec.Struct):

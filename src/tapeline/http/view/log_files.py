@@ -1,4 +1,4 @@
-"""Logs to take away: whole or filtered, as text, in bounded memory however long they are."""
+"""Downloads of logs as text, whole or filtered, in bounded memory."""
 
 from collections.abc import AsyncGenerator
 from datetime import UTC, datetime
@@ -50,11 +50,11 @@ def _attached(
 async def _pieces(
     call: QueryCall[LineFilter], tape: int, channel: int, until: int
 ) -> AsyncGenerator[bytes, None]:
-    """What was there when it was asked for: a model that never stops talking has no end."""
+    """Only lines that existed at the request: a busy model would never come to an end."""
     search = wanted_by(call.query)
 
     def portion(connection: Connection, after: int) -> tuple[bytes, int | None]:
-        reading(connection, call)  # of a model that was deleted meanwhile not all is left
+        reading(connection, call)  # raises if the model has been deleted: its log may be incomplete
         found = channels.after(connection, tape, channel, after=after, limit=PORTION, **search)
         lines = [_line(record) for record in found.records if record.seq <= until]
         return b"".join(lines), found.next

@@ -1,4 +1,4 @@
-"""The view API's part that shows what orders come to: fills, profit and loss, models listed."""
+"""The view API for the results of orders: fills, profit and loss, the list of models."""
 
 from contextlib import suppress
 from typing import Annotated
@@ -31,7 +31,7 @@ class OrderPage(Page):
     since: float | None = None
     until: float | None = None
     after: Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)] | None = None
-    """Only what came after this `seq`, oldest first."""
+    """Only orders that arrived after this `seq`, oldest first."""
 
 
 class MarkWindow(msgspec.Struct):
@@ -48,7 +48,7 @@ class PnlWindow(msgspec.Struct):
     """Only the part of the series from here on, in epoch seconds: for a closer look."""
     until: Moment | None = msgspec.field(name="to", default=None)
     currency: str | None = None
-    """Whose series; the model's quote currency unless told otherwise."""
+    """The currency of the series; by default the model's quote currency."""
 
 
 async def catch_up(call: Call) -> None:
@@ -77,7 +77,7 @@ def list_orders(connection: Connection, call: QueryCall[OrderPage]) -> Listed[Sh
     wanted = Filter(page.symbol, page.side and page.side.lower(), page.since, page.until)
     tape = tapes.reading(connection, call.actor, call.path("model")).tape
     if page.after is not None:
-        # Its pages go on with `cursor` too, from wherever the last one ended.
+        # Its pages continue with `cursor` too, from where the last one ended.
         after = max(page.after, page.before() or 0)
         items, following = order_list.following(
             connection, tape, wanted, after=after, limit=page.limit

@@ -1,4 +1,4 @@
-"""The view API's part about runs: what was desired, what became of it, what it used."""
+"""The view API for runs: their desired and actual state, and their resource usage."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ class ShownRun(msgspec.Struct, kw_only=True):
     python_version: str
     backtest_id: str | None
     arguments: dict[str, Any] | None
-    """What a backtest is called with."""
+    """The arguments of a backtest."""
     description: str
     schedule: str | None
     next_run_at: float | None
@@ -38,9 +38,9 @@ class ShownRun(msgspec.Struct, kw_only=True):
     restarts: int
     exit_code: int | None
     confinement: str
-    """How it was kept in its place; says so when it was not."""
+    """How the run was sandboxed, or that it was not."""
     refused: int
-    """Events that came from it after a newer instance had taken over."""
+    """Events it sent after a newer instance had taken over."""
     created_at: float
     created_by: str
     started_at: float | None
@@ -130,7 +130,7 @@ def stop_run(connection: Connection, call: Call) -> Done:
 
 
 async def admit_unsupervised(call: Call) -> None:
-    """A stop that nobody can carry out now is no success."""
+    """A stop that cannot be carried out now must not look like a success."""
     await refuse_if_unsupervised(call, call.path("model"), call.path("run"))
 
 
@@ -146,7 +146,7 @@ async def refuse_if_unsupervised(call: Call, model_id: str, run_id: str | None =
 
 
 def current(connection: Connection, model_id: str) -> CurrentRun | None:
-    """What is deployed of a model; None when there never was anything."""
+    """The deployed run of a model; None if it never had one."""
     run = desired.current(connection, model_id)
     return None if run is None else with_usage(connection, run)
 

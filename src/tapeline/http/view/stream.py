@@ -84,8 +84,8 @@ def _changes(call: Call, model_id: str, after: int) -> AsyncGenerator[bytes, Non
 
 
 def _written(watcher: Watcher, after: int) -> tuple[int, bytes]:
-    """What is new, and its last number. Numbers on a tape have no gaps; where one is missing,
-    another server wrote in between or we were too slow, and the tape has to be read."""
+    """The new events, and their last number. Numbers on a tape have no gaps: if one is missing,
+    another server wrote in between or we were too slow, and the tape must be read."""
     pieces: list[bytes] = []
     for news in watcher.take():
         first, last = news.records[0].seq, news.records[-1].seq
@@ -115,7 +115,7 @@ async def _missed(call: Call, after: int) -> AsyncIterator[list[StoredEvent]]:
 
 
 def _all(connection: Connection, call: Call, after: int, until: int) -> list[StoredEvent]:
-    """Of a model that was deleted meanwhile not all is left."""
+    """Raises if the model has been deleted: its tape may be incomplete."""
     return channels.between(connection, reading(connection, call).tape, after, until)
 
 

@@ -1,4 +1,4 @@
-"""The view API's part that reads a tape back: what models did, and what it folds to."""
+"""The view API for tapes: the events of models, and the state folded from them."""
 
 import base64
 from typing import Annotated, Any, TypedDict
@@ -53,13 +53,13 @@ class LinePage(Page):
     q: str | None = None
     """A text that the line or the event contains."""
     after: Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)] | None = None
-    """Tail: only what came after this `seq`, oldest first."""
+    """Tail: only lines that arrived after this `seq`, oldest first."""
     at: Annotated[float, msgspec.Meta(ge=-1e15, le=1e15)] | None = None
-    """A moment in epoch seconds: what arrived before it; with `after`, what arrived from it on."""
+    """Epoch seconds: only lines that arrived before this time; with `after`, only later ones."""
 
 
 class Search(TypedDict, total=False):
-    """What is asked of a channel; nothing asks for everything."""
+    """A search in a channel; an empty one finds everything."""
 
     wanted: channels.Wanted
     may_have: channels.MayHave
@@ -196,7 +196,7 @@ def lines(connection: Connection, call: QueryCall[LinePage], channel: int) -> Li
     search, before = wanted_by(page), page.before()
     reached = None if page.at is None else channels.reached(connection, tape, channel, page.at)
     if page.after is not None:
-        # A tail goes on with `cursor` too, from wherever its last page ended.
+        # A tail continues with `cursor` too, from where its last page ended.
         after = max(page.after, before or 0, (reached or 1) - 1)
         found = channels.after(connection, tape, channel, after=after, limit=page.limit, **search)
     else:
@@ -209,8 +209,8 @@ def lines(connection: Connection, call: QueryCall[LinePage], channel: int) -> Li
 
 
 def wanted_by(page: LinePage | LineFilter) -> Search:
-    """What to look for. Most of a log is not wanted, and that is seen without decoding it: bodies
-    lie there as our encoder wrote them, so a text is in one only if its bytes are."""
+    """The search for a page. Most lines do not match, which shows without decoding them: bodies are
+    stored as our encoder wrote them, so a text is in one only if its bytes are."""
     if page.type is None and page.q is None:
         return {}
     texts = [
