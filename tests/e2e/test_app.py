@@ -183,7 +183,7 @@ def watch_it_trade(page: Page) -> None:
     # Three pairs of a buy and a sell, each three dollars above it.
     expect(main.get_by_text("+68.89").first).to_be_visible(timeout=SLOW)
     page.get_by_role("button", name="Show as a table").click()
-    table = page.get_by_role("region", name="Profit and loss as a table")
+    table = page.get_by_role("region", name="Profit and loss over time as a table")
     expect(table.get_by_role("row")).to_have_count(7, timeout=SLOW)
     details.click()
     expect(page.get_by_role("dialog")).to_contain_text("crossed")

@@ -10,7 +10,7 @@ export function overview(queries: QueryClient, model: string): void {
   void queries.prefetchQuery(ask.pnl(model, ask.CHART_POINTS, null, null));
   void queries.prefetchQuery(ask.orderMarks(model, null));
   void queries.prefetchQuery(ask.newestOrders(model, ask.NEWEST));
-  void import("~/charts/pnl-chart");
+  void import("~/charts/pane-chart");
 }
 
 export function backtest(queries: QueryClient, model: string, id: string): void {

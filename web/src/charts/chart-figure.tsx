@@ -1,10 +1,10 @@
 /** A chart with what belongs to it: ranges, the keyboard, words for who does not see it, a table. */
 import { lazy, type ReactNode, Suspense, useState } from "react";
+import type { Mark } from "~/api/types";
 import { Time } from "~/ui/time";
 import { axisText } from "./axis";
 import type { Traded } from "./markers";
-import { drawn, type Pane, steered, type View } from "./panes";
-import { sampled } from "./series";
+import { drawn, type Pane, sampled, steered, type View } from "./panes";
 
 const PaneChart = lazy(() =>
   import("./pane-chart").then((module) => ({ default: module.PaneChart })),
@@ -12,12 +12,14 @@ const PaneChart = lazy(() =>
 
 const DAY = 86_400;
 const RANGES: [string, string, number][] = [
+  ["1H", "The last hour", DAY / 24],
   ["1D", "The last day", DAY],
   ["1W", "The last week", 7 * DAY],
   ["1M", "The last month", 30 * DAY],
   ["3M", "The last three months", 91 * DAY],
   ["1Y", "The last year", 365 * DAY],
 ];
+const ALL = "All";
 const MOST_ROWS = 250;
 const NO_TRADES: readonly Traded[] = [];
 
@@ -26,17 +28,20 @@ export function ChartFigure({
   words,
   panes,
   trades = NO_TRADES,
+  marks,
   axis = "time",
   all,
   onSeen,
   height,
   caption,
   aside,
+  legend = true,
 }: {
   label: string;
   words: string;
   panes: readonly Pane[];
   trades?: readonly Traded[];
+  marks?: readonly Mark[] | undefined;
   axis?: "time" | "start";
   /** From the first point of all to the last. */
   all: View | null;
@@ -44,7 +49,9 @@ export function ChartFigure({
   height: number;
   caption?: ReactNode;
   aside?: ReactNode;
+  legend?: boolean;
 }) {
+  const [chosen, setChosen] = useState<string | null>(ALL);
   const [view, setView] = useState<View | null>(null);
   const [seen, setSeen] = useState<View | null>(null);
   const [asTable, setAsTable] = useState(false);
@@ -52,11 +59,18 @@ export function ChartFigure({
   // Moments of one axis mean nothing on another; whether it is a table stays as it was chosen.
   if (axis !== drawnAxis) {
     setDrawnAxis(axis);
+    setChosen(ALL);
     setView(null);
     setSeen(null);
   }
   const span = all ? all.to - all.from : 0;
-  const ranges = axis === "time" ? RANGES.filter(([, , seconds]) => seconds < span) : [];
+  const shorter = axis === "time" ? RANGES.filter(([, , seconds]) => seconds < span) : [];
+  const ranges: typeof RANGES = [...shorter, [ALL, ALL, span]];
+
+  function choose(name: string, seconds: number) {
+    setChosen(name);
+    if (all) setView({ from: all.to - seconds, to: all.to });
+  }
 
   function look(now: View) {
     setSeen(now);
@@ -67,6 +81,8 @@ export function ChartFigure({
     const next = steered(seen, all, event.key);
     if (next === undefined) return;
     event.preventDefault();
+    setChosen(next ? null : ALL);
+    setSeen(next ?? all);
     // Always another object: the same view again must move a chart that was moved by hand.
     setView(next ? { ...next } : { ...all });
   }
@@ -80,19 +96,13 @@ export function ChartFigure({
               key={name}
               type="button"
               aria-label={long}
-              onClick={() => all && setView({ from: all.to - seconds, to: all.to })}
-              className="num min-h-7 min-w-9 rounded-sm px-2 text-sm text-soft hover:bg-surface hover:text-ink"
+              aria-pressed={chosen === name}
+              onClick={() => choose(name, seconds)}
+              className={`num min-h-7 min-w-9 rounded-sm px-2 text-sm ${chosen === name ? "bg-surface font-medium shadow-sm" : "text-soft hover:text-ink"}`}
             >
               {name}
             </button>
           ))}
-          <button
-            type="button"
-            onClick={() => all && setView({ ...all })}
-            className="min-h-7 min-w-9 rounded-sm px-2 text-sm text-soft hover:bg-surface hover:text-ink"
-          >
-            All
-          </button>
         </div>
         <div className="flex flex-wrap items-center gap-x-4 gap-y-1">
           {aside}
@@ -118,7 +128,15 @@ export function ChartFigure({
           style={{ height }}
         >
           <Suspense fallback={<div className="skeleton h-full" />}>
-            <PaneChart panes={panes} trades={trades} axis={axis} view={view} onView={look} />
+            <PaneChart
+              panes={panes}
+              trades={trades}
+              {...(marks ? { marks } : {})}
+              axis={axis}
+              view={view}
+              onView={look}
+              legend={legend}
+            />
           </Suspense>
         </div>
       )}
@@ -146,7 +164,7 @@ function PaneTable({
   height: number;
 }) {
   const curves = panes.flatMap((pane) =>
-    pane.curves.map((curve) => ({ ...curve, written: pane.written })),
+    pane.curves.map((curve) => ({ ...curve, written: pane.exact ?? pane.written })),
   );
   const longest = curves.reduce(
     (one, other) => (other.points.length > one.length ? other.points : one),

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { closer, drawn, steered, wanted } from "./panes";
+import { closer, drawn, placeOf, sampled, steered, wanted } from "./panes";
 
 const ALL = { from: 0, to: 1000 };
 const at = (...times: number[]) => times.map((time) => ({ time, value: time }));
@@ -42,4 +42,24 @@ it("is steered by the keyboard and stays within what there is", () => {
   expect(steered({ from: 250, to: 750 }, ALL, "0")).toBeNull();
   expect(steered(null, ALL, "ArrowLeft")).toBeNull();
   expect(steered(null, ALL, "a")).toBeUndefined();
+});
+
+it("knows where a moment lies between its points", () => {
+  const points = at(0, 10, 30);
+  expect([
+    placeOf(points, -5),
+    placeOf(points, 5),
+    placeOf(points, 20),
+    placeOf(points, 99),
+  ]).toEqual([0, 0.5, 1.5, 2]);
+  expect(placeOf([], 5)).toBe(0);
+});
+
+it("thins out with its end kept", () => {
+  const points = at(...Array.from({ length: 1_001 }, (_, place) => place));
+  const some = sampled(points, 100);
+  expect(some.length).toBe(100);
+  expect(some.at(-1)).toEqual({ time: 1_000, value: 1_000 });
+  expect(sampled([0, 1, 2, 3, 4, 5, 6, 7, 8], 3)).toEqual([0, 4, 8]);
+  expect(sampled([1, 2], 3)).toEqual([1, 2]);
 });

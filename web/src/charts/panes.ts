@@ -11,7 +11,8 @@ export interface Curve {
   points: readonly PanePoint[];
   /** The name of a colour of the stylesheet. */
   colour: string;
-  kind: "line" | "area" | "below";
+  /** "gain" has the colours of profit above zero and of loss below it. */
+  kind: "line" | "area" | "below" | "gain";
   dash?: number;
 }
 
@@ -21,6 +22,8 @@ export interface Pane {
   weight: number;
   curves: readonly Curve[];
   written: (value: number) => string;
+  /** With every digit and its unit, where a table has room for them. */
+  exact?: (value: number) => string;
 }
 
 export interface View {
@@ -95,4 +98,27 @@ export function steered(view: View | null, all: View, key: string): View | null 
     default:
       return undefined;
   }
+}
+
+/** Where a moment lies between the points, in steps from the first: the axis counts in points. */
+export function placeOf(points: readonly { time: number }[], time: number): number {
+  let [low, high] = [0, points.length - 1];
+  const first = points[0];
+  const last = points[high];
+  if (!first || !last || time <= first.time) return 0;
+  if (time >= last.time) return high;
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if ((points[middle]?.time ?? 0) <= time) low = middle;
+    else high = middle;
+  }
+  const [before, after] = [points[low]?.time ?? 0, points[high]?.time ?? 0];
+  return low + (after > before ? (time - before) / (after - before) : 0);
+}
+
+/** At most so many, evenly spread with both ends: a table that can be read. */
+export function sampled<T>(items: readonly T[], most: number): T[] {
+  if (items.length <= most) return [...items];
+  const step = (items.length - 1) / (most - 1);
+  return Array.from({ length: most }, (_, row) => items[Math.round(row * step)] as T);
 }

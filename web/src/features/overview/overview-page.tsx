@@ -39,7 +39,7 @@ export function OverviewPage() {
             aside={pnl && <Currencies pnl={pnl} chosen={currency} choose={setCurrency} />}
           >
             {pnl && <Sums pnl={pnl} />}
-            <PnlFigure model={id} wanted={currency} />
+            <PnlFigure model={id} chosen={currency} />
             {pnl && <Warnings pnl={pnl} />}
           </Panel>
         )}

@@ -1,0 +1,37 @@
+/** The curve of profit and loss: made of what the server sent, and told in a sentence. */
+import type { Point } from "~/api/types";
+import { closer, drawn } from "~/charts/panes";
+import { gain } from "~/format/numbers";
+import { stamp } from "~/format/times";
+
+export interface PnlPoint {
+  time: number;
+  value: number;
+}
+
+/** The whole curve with the part in view in full detail. Before there is a curve, orders lie on a line. */
+export function joined(
+  whole: readonly Point[],
+  detail: readonly Point[],
+  orders: readonly { time: number }[],
+): PnlPoint[] {
+  const isEmpty = whole.length === 0 && detail.length === 0;
+  const line = isEmpty ? orders.map(({ time }) => ({ time, value: 0 })) : [];
+  const points = isEmpty ? line.toSorted((a, b) => a.time - b.time) : closer(whole, detail);
+  return drawn(points).flatMap(({ time, value }) => (value === null ? [] : [{ time, value }]));
+}
+
+export function summary(points: readonly PnlPoint[], currency: string | null): string {
+  const first = points[0];
+  const last = points.at(-1);
+  if (!first || !last) return "There is nothing to draw yet.";
+  let [low, high] = [first, first];
+  for (const point of points) {
+    if (point.value < low.value) low = point;
+    if (point.value > high.value) high = point;
+  }
+  const told = (point: PnlPoint) => `${gain(point.value, currency)} at ${stamp(point.time)}`;
+  return `Profit and loss from ${stamp(first.time)} to ${stamp(last.time)}: it ends at ${gain(last.value, currency)}, was highest with ${told(high)} and lowest with ${told(low)}.`;
+}
+
+/** A selection for a table that can still be read: every so many, the last always. */
