@@ -116,7 +116,7 @@ def site(page: Page, service: Service) -> Site:
 
 @pytest.fixture
 def account(service: Service, password_hash: str) -> Callable[[str], User]:
-    """Make an account: `account("ada")` is ada@example.com with PASSWORD, not signed in."""
+    """Create an account: `account("ada")` is ada@example.com with PASSWORD, not signed in."""
 
     def make(name: str) -> User:
         return service.store.write_now(

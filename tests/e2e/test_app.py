@@ -148,7 +148,7 @@ def sign_up(page: Page, server: Server) -> None:
     page.get_by_label("Email address").fill("ada@example.com")
     page.get_by_label("Name").fill("Ada")
     page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Make account").click()
+    page.get_by_role("button", name="Create account").click()
     expect(page.get_by_role("heading", name="From your terminal")).to_be_visible(timeout=SLOW)
 
 
@@ -156,17 +156,17 @@ def deploy(page: Page) -> None:
     page.get_by_role("link", name="Upload a zip").click()
     content = zipped({"main.py": TRADING}, backtest_args={"days": 30, "fast": 5})
     wrong = {"name": "notes.txt", "mimeType": "text/plain", "buffer": b"hello"}
-    page.get_by_label("Archive of the model").set_input_files(wrong)  # type: ignore[arg-type]
+    page.get_by_label("Model archive").set_input_files(wrong)  # type: ignore[arg-type]
     expect(page.get_by_role("alert")).to_contain_text("not a zip file")
     bad = {"name": "bad.zip", "mimeType": "application/zip", "buffer": b"PK nothing"}
-    page.get_by_label("Archive of the model").set_input_files(bad)  # type: ignore[arg-type]
+    page.get_by_label("Model archive").set_input_files(bad)  # type: ignore[arg-type]
     page.get_by_role("button", name="Deploy", exact=True).click()
     expect(page.get_by_role("alert")).to_be_visible(timeout=SLOW)
     good = {"name": "Crossing.zip", "mimeType": "application/zip", "buffer": content}
-    page.get_by_label("Archive of the model").set_input_files(good)  # type: ignore[arg-type]
+    page.get_by_label("Model archive").set_input_files(good)  # type: ignore[arg-type]
     page.get_by_label("Plan").select_option("micro")
     page.get_by_role("button", name="Deploy", exact=True).click()
-    expect(page.get_by_text("It runs: done")).to_be_visible(timeout=SLOW)
+    expect(page.get_by_text("The model is running: done")).to_be_visible(timeout=SLOW)
     expect(page.get_by_role("log")).to_contain_text("tick 0", timeout=SLOW)
 
 
@@ -201,7 +201,7 @@ def compare_two_backtests(page: Page) -> None:
         dialog = page.get_by_role("dialog", name="Run a backtest")
         dialog.get_by_label("fast").fill(fast)
         dialog.get_by_label("Description").fill(name)
-        dialog.get_by_role("button", name="Run it").click()
+        dialog.get_by_role("button", name="Run", exact=True).click()
         expect(page.get_by_role("heading", name=name)).to_be_visible(timeout=SLOW)
         state = page.get_by_role("status").filter(has_text="Done")
         expect(state).to_be_visible(timeout=SLOW)
@@ -210,7 +210,7 @@ def compare_two_backtests(page: Page) -> None:
         page.get_by_role("checkbox", name=f"Compare {name}").check()
     page.get_by_role("link", name="Compare", exact=True).click()
     expect(page.get_by_role("heading", name="Compare 2 backtests")).to_be_visible(timeout=SLOW)
-    chart = page.get_by_role("figure", name="The account values, each from 100")
+    chart = page.get_by_role("figure", name="Account values, each starting at 100")
     expect(chart.locator("canvas").first).to_be_visible()
 
 
@@ -224,12 +224,10 @@ def share_without_sizes(page: Page) -> str:
     expect(trades).to_contain_text(TESTED_SIZE, timeout=SLOW)
     dialog.get_by_label("Percent only").check()
     # What others will see changes while one chooses.
-    expect(preview.get_by_text("chose not to show amounts of money, sizes")).to_be_visible(
-        timeout=SLOW
-    )
+    expect(preview.get_by_text("chose to hide amounts of money, sizes")).to_be_visible(timeout=SLOW)
     expect(trades).not_to_contain_text(TESTED_SIZE)
     dialog.get_by_label("Title").fill("Fast averages")
-    dialog.get_by_role("button", name="Make the link").click()
+    dialog.get_by_role("button", name="Create link").click()
     expect(dialog.get_by_text("it is shown this once")).to_be_visible(timeout=SLOW)
     address = dialog.get_by_label("link", exact=True).inner_text()
     assert "<iframe " in dialog.get_by_label("embed", exact=True).inner_text()
@@ -266,7 +264,7 @@ def stop(page: Page) -> None:
     main = page.get_by_role("main")
     page.get_by_role("link", name="Overview", exact=True).click()
     page.get_by_role("button", name="Stop", exact=True).click()
-    page.get_by_role("alertdialog").get_by_role("button", name="Stop it").click()
+    page.get_by_role("alertdialog").get_by_role("button", name="Stop").click()
     expect(main.get_by_text("Stopped", exact=True)).to_be_visible(timeout=SLOW)
     page.get_by_role("link", name="Models", exact=True).click()
     expect(main.get_by_role("link", name="Crossing")).to_be_visible()
@@ -284,7 +282,7 @@ def test_a_live_record_is_shared_followed_and_revoked(
     dialog.get_by_label("Percent only").check()
     dialog.get_by_label("Title").fill("Watched")
     dialog.get_by_label("Password").fill("open sesame")
-    dialog.get_by_role("button", name="Make the link").click()
+    dialog.get_by_role("button", name="Create link").click()
     address = dialog.get_by_label("link", exact=True).inner_text()
     with browser.new_context() as context:
         stranger = context.new_page()
@@ -307,9 +305,9 @@ def test_a_live_record_is_shared_followed_and_revoked(
         # Revoked, it is gone, also for who has it open.
         page.bring_to_front()
         dialog.get_by_role("button", name="Revoke Watched").click()
-        page.get_by_role("alertdialog").get_by_role("button", name="Revoke it").click()
+        page.get_by_role("alertdialog").get_by_role("button", name="Revoke").click()
         expect(dialog.get_by_text("Watched")).to_have_count(0)
-        expect(dialog.get_by_role("button", name="Make the link")).to_be_visible()
+        expect(dialog.get_by_role("button", name="Create link")).to_be_visible()
         stranger.reload()
         expect(stranger.get_by_role("heading", level=1)).to_have_text("This link does not work")
         assert told == []
@@ -412,11 +410,11 @@ def pages_of(stage: Stage) -> dict[str, dict[str, str]]:
             f"{own}/backtests": "Second try",
             f"{own}/first/backtest": "Skill or luck",
             f"{own}/backtests/compare?ids=first,second": "Compare 2 backtests",
-            f"{own}/nothing": "There is nothing here",
+            f"{own}/nothing": "Page not found",
         },
         "project": {
             f"/{project}": "One",
-            f"/{project}/deploy": "Drop the zip",
+            f"/{project}/deploy": "Drop a zip",
             f"/{project}/members": "No open invitations",
             f"/{project}/keys": "Keys in use",
             f"/{project}/audit": "model created",
@@ -424,13 +422,13 @@ def pages_of(stage: Stage) -> dict[str, dict[str, str]]:
             "/account": "this browser",
             "/new-project": "New project",
             "/settings": "Current password",
-            "/deploy": "Let the command line in?",
+            "/deploy": "Approve the command line?",
         },
         "shared": {
             f"/s/{links['live']}": "Check this record",
-            f"/s/{links['tested']}": "its results are hypothetical",
+            f"/s/{links['tested']}": "Its results are hypothetical",
             f"/s/{links['hidden']}": "symbols and prices",
-            f"/s/{links['locked']}": "This link has a password",
+            f"/s/{links['locked']}": "This link needs a password",
             "/s/nothing": "This link does not work",
             f"/embed/{links['live']}": "check it on Tapeline",
             f"/embed/{links['locked']}": "This record has a password",

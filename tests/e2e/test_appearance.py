@@ -86,7 +86,7 @@ def states(site: Site, stage: Stage) -> Iterator[str]:
     site.open(f"/auth/signup?invitation={stage.invitation}")
     page.get_by_label("Email address").fill(LONG_EMAIL)
     page.get_by_label("Password").fill("long enough")
-    site.press("Make account")
+    site.press("Create account")
     yield "email address taken"
     site.sign_in(LONG_EMAIL)
     for path in ("/settings", "/deploy?host=[::1]", "/deploy?host=evil.example",

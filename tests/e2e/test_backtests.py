@@ -105,11 +105,11 @@ def test_a_pushed_result_is_shown_with_all_its_figures(
     chart = page.get_by_role("figure", name="Account value and drawdown over time")
     expect(chart.locator("canvas").first).to_be_visible()
     expect(chart).to_contain_text("The account went from")
-    expect(chart).to_contain_text("The deepest fall was")
+    expect(chart).to_contain_text("The deepest drawdown was")
     expect(chart.get_by_text("Mood").first).to_be_visible()
     months = page.get_by_role("table", name="Returns by month and year")
     expect(months.get_by_role("row")).to_have_count(4)
-    expect(pages.panel("Skill or luck")).to_contain_text("Trial-adjusted")
+    expect(pages.panel("Skill or luck")).to_contain_text("Adjusted for trials")
     expect(pages.panel("Rolling").locator("canvas").first).to_be_visible()
     trips = page.get_by_role("table", name="Round trips")
     expect(trips).to_have_attribute("aria-rowcount", "65")
@@ -131,8 +131,8 @@ def test_a_metric_that_is_not_there_says_why(pages: Pages, candidate: Candidate)
     metrics = pages.panel("Metrics")
     expect(metrics).to_contain_text("The record is shorter than that.")
     expect(pages.panel("Rolling")).to_contain_text("It takes at least")
-    expect(pages.panel("Round trips")).to_contain_text("Nothing was bought and sold again.")
-    metrics.get_by_label("Explain them").check()
+    expect(pages.panel("Round trips")).to_contain_text("There are no round trips.")
+    metrics.get_by_label("Show explanations").check()
     expect(metrics).to_contain_text("What the account gained from its first value to its last.")
 
 
@@ -162,7 +162,7 @@ def test_the_list_is_live_and_labels_and_deletes_in_place(
     page.get_by_role("menuitem", name="Delete").click()
     expect(page.get_by_role("alertdialog")).to_contain_text("still counts as a trial")
     pages.is_fine()
-    page.get_by_role("button", name="Delete it").click()
+    page.get_by_role("alertdialog").get_by_role("button", name="Delete").click()
     expect(page.get_by_text("No backtest yet")).to_be_visible()
 
 
@@ -211,7 +211,7 @@ def test_up_to_eight_are_compared(pages: Pages, candidate: Candidate) -> None:
     expect(page.get_by_role("checkbox", name="Compare Try 8")).to_be_disabled()
     page.get_by_role("link", name="Compare", exact=True).click()
     expect(page.get_by_role("heading", name="Compare 8 backtests")).to_be_visible()
-    chart = page.get_by_role("figure", name="The account values, each from 100")
+    chart = page.get_by_role("figure", name="Account values, each starting at 100")
     expect(chart.locator("canvas").first).to_be_visible()
     expect(chart).to_contain_text("best first: Try")
     expect(
@@ -221,13 +221,13 @@ def test_up_to_eight_are_compared(pages: Pages, candidate: Candidate) -> None:
         page.get_by_role("region", name="Metrics").get_by_text(", the worst").first
     ).to_be_attached()
     pages.is_fine()
-    page.get_by_label("Lay their starts on one another").check()
+    page.get_by_label("Align at the start").check()
     # Another axis is another chart, and ranges that end today mean nothing on it.
     expect(chart.get_by_role("button", name="The last week")).to_have_count(0)
     expect(chart.locator("canvas").first).to_be_visible()
     chart.get_by_role("button", name="Show as a table").click()
     expect(chart).to_contain_text("day 46")
-    page.get_by_role("button", name="Leave out Try 7").click()
+    page.get_by_role("button", name="Remove Try 7").click()
     expect(page.get_by_role("heading", name="Compare 7 backtests")).to_be_visible()
 
 
@@ -242,7 +242,7 @@ def test_a_backtest_is_run_with_arguments_of_ones_own(pages: Pages, candidate: C
     pages.is_fine()
     days.fill("many")
     dialog.get_by_label("Description").fill("Forty")
-    dialog.get_by_role("button", name="Run it").click()
+    dialog.get_by_role("button", name="Run", exact=True).click()
     expect(dialog).to_contain_text("days must be a number.")
     days.fill("40")
     dialog.get_by_label("deep").select_option("true")
@@ -251,10 +251,10 @@ def test_a_backtest_is_run_with_arguments_of_ones_own(pages: Pages, candidate: C
     expect(written).to_have_value(
         re.compile(r'"days": 40,\s+"fast": 5,\s+"label": "a",\s+"deep": true')
     )
-    dialog.get_by_role("button", name="Run it").click()
+    dialog.get_by_role("button", name="Run", exact=True).click()
     # Nothing here is loaded again: all of it comes over the stream.
     expect(page.get_by_role("heading", name="Forty")).to_be_visible()
-    state = page.get_by_role("status").filter(has_text=re.compile("Pending|Installing|Running"))
+    state = page.get_by_role("status").filter(has_text=re.compile("Queued|Installing|Running"))
     expect(state).to_be_visible()
     expect(page.get_by_role("log")).to_contain_text("testing 40 5 a True")
     expect(page.get_by_role("status").filter(has_text="Running")).to_be_visible()
@@ -266,10 +266,10 @@ def test_a_backtest_is_run_with_arguments_of_ones_own(pages: Pages, candidate: C
     pages.is_fine()
 
     page.get_by_role("button", name="Run again").click()
-    dialog = page.get_by_role("dialog", name="Run it again")
+    dialog = page.get_by_role("dialog", name="Run the backtest again")
     dialog.get_by_label("days").fill("-1")
     dialog.get_by_label("Description").fill("Wrong")
-    dialog.get_by_role("button", name="Run it").click()
+    dialog.get_by_role("button", name="Run", exact=True).click()
     expect(page.get_by_role("heading", name="Wrong")).to_be_visible()
     trouble = page.get_by_role("alert").filter(has_text="ValueError: days must not be negative")
     expect(trouble.locator("pre")).to_contain_text("Traceback")
@@ -291,10 +291,10 @@ def test_a_backtest_that_takes_too_long_is_stopped(pages: Pages, candidate: Cand
             json={"modelId": candidate.id, "backtestDescription": f"Number {number}"},
         )
     last = pages.page.get_by_role("row").filter(has_text="Number 2")
-    expect(last).to_contain_text(re.compile("Pending|Installing|Running"))
+    expect(last).to_contain_text(re.compile("Queued|Installing|Running"))
     last.get_by_role("button", name="Actions for Number 2").click()
     pages.page.get_by_role("menuitem", name="Stop").click()
-    pages.page.get_by_role("button", name="Stop it").click()
+    pages.page.get_by_role("alertdialog").get_by_role("button", name="Stop").click()
     expect(last).to_contain_text("Stopped")
 
 
@@ -318,4 +318,4 @@ def test_what_is_not_there_is_said_to_be_not_there(page: Page, candidate: Candid
     pages = Pages(page, candidate)
     pages.sign_in()
     pages.open("nothing/backtest")
-    expect(page.get_by_role("heading", name="There is nothing here")).to_be_visible()
+    expect(page.get_by_role("heading", name="Page not found")).to_be_visible()

@@ -48,7 +48,7 @@ def tokens_of(service: Service, user: User) -> int:
 def test_an_old_client_gets_a_token_that_works(site: Site, ada: User, listen: Listen) -> None:
     client = listen("127.0.0.1", 9082)
     site.sign_in(path="/auth/signin?redirectUrl=/deploy")
-    assert (site.path, site.heading) == ("/deploy", "Let the command line in?")
+    assert (site.path, site.heading) == ("/deploy", "Approve the command line?")
     expect(site.page.get_by_role("main")).to_contain_text("http://localhost:9082")
     assert client.asked == []
     site.press("Allow")

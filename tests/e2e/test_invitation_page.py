@@ -49,7 +49,7 @@ def test_a_person_with_an_account_signs_in_and_joins(
     account("bob")
     assert site.open(invited.link) == 200
     assert site.heading == "Join Momentum"
-    expect(site.page.get_by_role("main")).to_contain_text("ada@example.com invites you")
+    expect(site.page.get_by_role("main")).to_contain_text("ada@example.com invited you")
     site.page.get_by_role("link", name="Sign in to join").click()
     site.fill_sign_in("bob@example.com", PASSWORD)
     site.press("Sign in")
@@ -64,11 +64,11 @@ def test_a_person_without_an_account_signs_up_through_the_link(
     site: Site, invited: Invited
 ) -> None:
     site.open(invited.link)
-    site.page.get_by_role("link", name="Make an account").click()
+    site.page.get_by_role("link", name="Create an account").click()
     expect(site.page.get_by_role("main")).to_contain_text("To join Momentum as member")
     site.page.get_by_label("Email address").fill("new@example.com")
     site.page.get_by_label("Password").fill(PASSWORD)
-    site.press("Make account")
+    site.press("Create account")
     assert site.path == "/"
     assert team(site.service, invited.project_id)["new@example.com"] == "member"
 
@@ -113,5 +113,5 @@ def test_where_sign_up_is_closed_the_link_asks_to_sign_in(
         )
         site = Site(page, service)
         site.open(invite(service, owner).link)
-        assert page.get_by_role("link", name="Make an account").count() == 0
+        assert page.get_by_role("link", name="Create an account").count() == 0
         expect(page.get_by_role("link", name="Sign in to join")).to_be_visible()

@@ -159,7 +159,7 @@ def test_a_long_log_is_searched_by_the_server(pages: Pages) -> None:
     page.get_by_label("Search the log").fill("the needle")
     expect(log).to_contain_text("the needle")
     page.get_by_label("Search the log").fill("no such line")
-    expect(log).to_contain_text("No line is like that.")
+    expect(log).to_contain_text("No matching lines.")
     page.get_by_label("Search the log").fill("")
     page.get_by_label("Type of line").select_option("stderr")
     expect(log).to_contain_text("the needle")
@@ -171,7 +171,7 @@ def test_a_long_log_is_searched_by_the_server(pages: Pages) -> None:
     expect(log).to_contain_text(f"tick {LINES - 1}")
     page.get_by_role("button", name="Pause the log").click()
     pages.candidate.push("/v1/live/log", {"line": "said meanwhile"})
-    expect(page.get_by_text("1 waiting")).to_be_visible()
+    expect(page.get_by_text("1 new")).to_be_visible()
     expect(log).not_to_contain_text("said meanwhile")
     page.get_by_role("button", name="Follow the log").click()
     expect(log).to_contain_text("said meanwhile")
@@ -230,7 +230,7 @@ def test_versions_say_what_changed(pages: Pages) -> None:
     changed = pages.panel("What changed")
     expect(changed.locator("ins").first).to_have_text("deep")
     changed.get_by_label("Earlier version").select_option("v2")
-    expect(changed).to_contain_text("Both are described in the same words.")
+    expect(changed).to_contain_text("Both have the same description.")
     pages.is_fine()
 
 

@@ -48,7 +48,7 @@ def test_ending_a_sign_in_ends_that_one_at_once(site: Site, ada: User) -> None:
     site.sign_in()
     site.open("/settings")
     site.press("End curl, used just now")
-    expect(site.page.get_by_role("status")).to_have_text("That sign-in has ended.")
+    expect(site.page.get_by_role("status")).to_have_text("The sign-in was ended.")
     expect(site.page.get_by_role("listitem")).to_have_count(2)
     assert not is_good(site.service, curl)
     assert is_good(site.service, script)
@@ -94,7 +94,7 @@ def test_a_new_password_ends_the_others_and_keeps_this_one(
         site.page.get_by_label("Current password").fill(PASSWORD)
         site.page.get_by_label("New password").fill("a better horse battery")
         assert site.press("Change password") == 200
-        expect(site.page.get_by_role("status")).to_contain_text("Your password is changed")
+        expect(site.page.get_by_role("status")).to_contain_text("Your password was changed")
         expect(site.page.get_by_role("listitem")).to_have_count(1)
         elsewhere.open("/settings")
         assert elsewhere.path == "/auth/signin?redirectUrl=%2Fsettings"

@@ -30,11 +30,11 @@ ELSEWHERE = (
 
 def test_a_new_server_leads_to_the_first_account_and_home(site: Site) -> None:
     site.open("/")
-    assert (site.path, site.heading) == ("/auth/signup", "Make the first account")
+    assert (site.path, site.heading) == ("/auth/signup", "Create the first account")
     site.page.get_by_label("Email address").fill("ada@example.com")
     site.page.get_by_label("Name").fill("Ada")
     site.page.get_by_label("Password").fill(PASSWORD)
-    assert site.press("Make account") == 200
+    assert site.press("Create account") == 200
     # The app itself is tested with JavaScript; without, it says what still works.
     assert (site.path, site.heading) == ("/", "These pages need JavaScript")
     site.page.get_by_role("link", name="change your password").click()
@@ -162,7 +162,7 @@ def test_sign_up_says_who_may(
         expect(page.get_by_role("main")).to_contain_text(words)
         assert page.get_by_role("button").count() == (policy == "open")
         site.open("/auth/signin")
-        assert page.get_by_role("link", name="Make an account").count() == (policy == "open")
+        assert page.get_by_role("link", name="Create an account").count() == (policy == "open")
 
 
 def test_the_demo_leaves_the_first_account_to_the_newcomer(site: Site, password_hash: str) -> None:
@@ -170,9 +170,9 @@ def test_the_demo_leaves_the_first_account_to_the_newcomer(site: Site, password_
         onboarding.add_demo, email="demo@tapeline.local", password_hash=password_hash
     )
     site.open("/auth/signin")
-    site.page.get_by_role("link", name="Make the first account").click()
-    assert site.heading == "Make the first account"
-    expect(site.page.get_by_role("button", name="Make account")).to_be_visible()
+    site.page.get_by_role("link", name="Create the first account").click()
+    assert site.heading == "Create the first account"
+    expect(site.page.get_by_role("button", name="Create account")).to_be_visible()
 
 
 @pytest.mark.parametrize(
@@ -195,7 +195,7 @@ def test_what_is_wrong_with_a_new_account_stands_at_its_field(
         page.get_by_label("Name").fill("New")
         page.get_by_label("Password").fill(PASSWORD)
         page.get_by_label(field).fill(value)
-        assert site.press("Make account") in {400, 409}
+        assert site.press("Create account") in {400, 409}
         control = page.get_by_label(field)
         expect(control).to_have_attribute("aria-invalid", "true")
         expect(control).to_be_focused()

@@ -48,7 +48,7 @@ class Browser:
 
     def allow(self, page: str) -> str:
         """Where the browser is sent when the person presses Allow."""
-        assert "Let the command line in?" in self.client.get(page).text
+        assert "Approve the command line?" in self.client.get(page).text
         asked = {key: values[0] for key, values in parse_qs(urlsplit(page).query).items()}
         answer = self.client.post("/deploy", data=asked, headers=self.headers)
         assert answer.status_code == 303, answer.text

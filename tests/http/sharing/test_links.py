@@ -168,7 +168,7 @@ def test_only_the_frame_may_stand_in_other_pages(busy: Model, service: Service) 
         assert "theme=" not in stranger.get(f"/embed/{link.token}?theme=x%22%3E").text
         assert f'content="{service.address}/s/{link.token}/picture.png"' in page.text
         assert "d late" in page.text
-        assert "What is proved" in page.text
+        assert "What this proves" in page.text
 
 
 def test_the_picture_is_a_png_of_the_right_size(busy: Model, service: Service) -> None:

@@ -105,7 +105,7 @@ CASES = dict(cases())
 
 
 def test_every_metric_is_judged_by_quantstats_or_named_as_ours() -> None:
-    trading = {row.name for row in all_metrics.GROUPS["How it was traded"]}
+    trading = {row.name for row in all_metrics.GROUPS["Trading"]}
     assert set(all_metrics.BY_NAME) == set(SAME) | OURS | trading
     assert not set(SAME) & OURS
 

@@ -1,8 +1,8 @@
-/** The one way to the server. Who is not signed in any more is sent to, and comes back here. */
+/** The only client of the API. A response that says the session is over leads to sign-in and back. */
 import createClient, { type Middleware } from "openapi-fetch";
 import { problemOf } from "./problem";
 import type { components, paths } from "./schema";
-import { isUnknown, session } from "./session";
+import { isSignedOut, session } from "./session";
 
 export type Schemas = components["schemas"];
 
@@ -20,7 +20,7 @@ const refuse: Middleware = {
     asked.delete(id);
     if (response.ok) return;
     const problem = await problemOf(response);
-    if (isUnknown(problem)) await session.refused(request.method, moment);
+    if (isSignedOut(problem)) await session.refused(request.method, moment);
     throw problem;
   },
 };
@@ -28,17 +28,17 @@ const refuse: Middleware = {
 export const api = createClient<paths>({ baseUrl: "" });
 api.use(refuse);
 
-/** The data of an answer; what is no success was thrown before. */
-export async function given<T>(answer: Promise<{ data?: T }>): Promise<T> {
+/** The data of a response; errors were thrown before. */
+export async function unwrap<T>(answer: Promise<{ data?: T }>): Promise<T> {
   const { data } = await answer;
-  if (data === undefined) throw new Error("The server answered nothing.");
+  if (data === undefined) throw new Error("The server sent an empty answer.");
   return data;
 }
 
-type Said<T> = { [K in keyof T]?: NonNullable<T[K]> };
+type Filled<T> = { [K in keyof T]?: NonNullable<T[K]> };
 
-/** A query without what was not said: an empty text asks for nothing. */
-export function said<T extends object>(query: T): Said<T> {
+/** A query without its empty parameters, which the server would take as a filter. */
+export function withoutEmpty<T extends object>(query: T): Filled<T> {
   const kept = Object.entries(query).filter(([, value]) => value != null && value !== "");
-  return Object.fromEntries(kept) as Said<T>;
+  return Object.fromEntries(kept) as Filled<T>;
 }

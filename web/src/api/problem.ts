@@ -1,4 +1,4 @@
-/** Every error of the server has one shape; this is it on our side, with what a person can do. */
+/** The one error shape of the server, as an exception. */
 export class Problem extends Error {
   constructor(
     readonly status: number,
@@ -22,21 +22,21 @@ export async function problemOf(response: Response): Promise<Problem> {
   if (isShape(shape)) {
     return new Problem(response.status, shape.code, plain(shape.error), shape.field ?? null);
   }
-  return new Problem(response.status, "unknown", "The server could not answer. Try again.");
+  return new Problem(response.status, "unknown", "The server sent no readable answer. Try again.");
 }
 
-/** What went wrong, in words, whatever was thrown. */
-export function words(error: unknown): string {
+/** A sentence for any thrown value. */
+export function messageOf(error: unknown): string {
   if (error instanceof Problem) return error.message;
-  if (error instanceof TypeError) return "The server cannot be reached. Check the connection.";
-  return error instanceof Error ? error.message : "That did not work.";
+  if (error instanceof TypeError) return "The server cannot be reached. Check your connection.";
+  return error instanceof Error ? error.message : "Something went wrong. Try again.";
 }
 
 export function isMissing(error: unknown): boolean {
   return error instanceof Problem && error.status === 404;
 }
 
-/** Errors name fields as programs know them, in backquotes. */
+/** Error messages put field names in backquotes, which a page does not need. */
 function plain(sentence: string): string {
   return sentence.replaceAll("`", "");
 }

@@ -1,6 +1,6 @@
-/** What pages ask for, by name. A key begins with whose it is, so that news of one refreshes all. */
+/** The queries of the pages. A key starts with its owner, so that one event refreshes all of them. */
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
-import { api, given, type Schemas, said } from "./client";
+import { api, type Schemas, unwrap, withoutEmpty } from "./client";
 
 export interface OrderFilter {
   symbol: string;
@@ -12,21 +12,22 @@ export interface Window {
   to: number;
 }
 
-/** How many points a chart gets at once; where there are more, a closer look has them. */
+/** How many points a chart loads at once; zooming in loads more detail. */
 export const CHART_POINTS = 2_000;
 /** How many orders a model's first page shows. */
 export const NEWEST = 8;
 
 export const me = queryOptions({
   queryKey: ["me"],
-  queryFn: () => given(api.GET("/api/me")),
+  queryFn: () => unwrap(api.GET("/api/me")),
   staleTime: 60_000,
 });
 
 export const project = (id: string) =>
   queryOptions({
     queryKey: ["project", id, "facts"],
-    queryFn: () => given(api.GET("/api/projects/{project}", { params: { path: { project: id } } })),
+    queryFn: () =>
+      unwrap(api.GET("/api/projects/{project}", { params: { path: { project: id } } })),
   });
 
 export const models = (project: string) =>
@@ -34,7 +35,7 @@ export const models = (project: string) =>
     queryKey: ["project", project, "models"],
     queryFn: async ({ signal }) =>
       (
-        await given(
+        await unwrap(
           api.GET("/api/projects/{project}/models", { params: { path: { project } }, signal }),
         )
       ).items,
@@ -44,7 +45,7 @@ export const deployed = (project: string) =>
   queryOptions({
     queryKey: ["project", project, "runs"],
     queryFn: async () =>
-      (await given(api.GET("/api/projects/{project}/runs", { params: { path: { project } } })))
+      (await unwrap(api.GET("/api/projects/{project}/runs", { params: { path: { project } } })))
         .items,
   });
 
@@ -52,7 +53,7 @@ export const members = (project: string) =>
   queryOptions({
     queryKey: ["project", project, "members"],
     queryFn: async () =>
-      (await given(api.GET("/api/projects/{project}/members", { params: { path: { project } } })))
+      (await unwrap(api.GET("/api/projects/{project}/members", { params: { path: { project } } })))
         .items,
   });
 
@@ -61,7 +62,7 @@ export const invitations = (project: string) =>
     queryKey: ["project", project, "invitations"],
     queryFn: async () =>
       (
-        await given(
+        await unwrap(
           api.GET("/api/projects/{project}/invitations", { params: { path: { project } } }),
         )
       ).items,
@@ -71,7 +72,7 @@ export const keys = (project: string) =>
   queryOptions({
     queryKey: ["project", project, "keys"],
     queryFn: async () =>
-      (await given(api.POST("/project/list-tokens", { body: { projectId: project } }))).keys,
+      (await unwrap(api.POST("/project/list-tokens", { body: { projectId: project } }))).keys,
   });
 
 export const projectAudit = (project: string) =>
@@ -79,7 +80,7 @@ export const projectAudit = (project: string) =>
     queryKey: ["project", project, "audit"],
     initialPageParam: null as string | null,
     queryFn: ({ pageParam }) =>
-      given(
+      unwrap(
         api.GET("/api/projects/{project}/audit", {
           params: {
             path: { project },
@@ -92,42 +93,42 @@ export const projectAudit = (project: string) =>
 
 export const signIns = queryOptions({
   queryKey: ["me", "sign-ins"],
-  queryFn: async () => (await given(api.GET("/api/me/sign-ins"))).items,
+  queryFn: async () => (await unwrap(api.GET("/api/me/sign-ins"))).items,
 });
 
 export const plans = queryOptions({
   queryKey: ["plans", "live"],
-  queryFn: () => given(api.POST("/project/plans", { body: { type: "live" } })),
+  queryFn: () => unwrap(api.POST("/project/plans", { body: { type: "live" } })),
   staleTime: Number.POSITIVE_INFINITY,
 });
 
 export const pythons = queryOptions({
   queryKey: ["pythons"],
-  queryFn: async () => (await given(api.GET("/api/pythons"))).items,
+  queryFn: async () => (await unwrap(api.GET("/api/pythons"))).items,
   staleTime: Number.POSITIVE_INFINITY,
 });
 
 export const starters = queryOptions({
   queryKey: ["starters"],
-  queryFn: () => given(api.GET("/model/starter-models")),
+  queryFn: () => unwrap(api.GET("/model/starter-models")),
   staleTime: Number.POSITIVE_INFINITY,
 });
 
 export const model = (id: string) =>
   queryOptions({
     queryKey: ["model", id, "facts"],
-    queryFn: () => given(api.GET("/api/models/{model}", { params: { path: { model: id } } })),
+    queryFn: () => unwrap(api.GET("/api/models/{model}", { params: { path: { model: id } } })),
   });
 
 export const pnl = (id: string, points: number, window: Window | null, currency: string | null) =>
   queryOptions({
     queryKey: ["model", id, "pnl", points, window, currency],
     queryFn: ({ signal }) =>
-      given(
+      unwrap(
         api.GET("/api/models/{model}/pnl", {
           params: {
             path: { model: id },
-            query: said({ points, from: window?.from, to: window?.to, currency }),
+            query: withoutEmpty({ points, from: window?.from, to: window?.to, currency }),
           },
           signal,
         }),
@@ -140,9 +141,9 @@ export function orders(
   asked: OrderFilter & { limit: number; cursor?: string | null; after?: number | null },
   signal?: AbortSignal,
 ) {
-  return given(
+  return unwrap(
     api.GET("/api/models/{model}/orders", {
-      params: { path: { model: id }, query: said(asked) },
+      params: { path: { model: id }, query: withoutEmpty(asked) },
       ...(signal ? { signal } : {}),
     }),
   );
@@ -160,24 +161,27 @@ export const orderMarks = (id: string, window: Window | null) =>
   queryOptions({
     queryKey: ["model", id, "orders", "marks", window],
     queryFn: ({ signal }) =>
-      given(
+      unwrap(
         api.GET("/api/models/{model}/orders/marks", {
-          params: { path: { model: id }, query: said({ from: window?.from, to: window?.to }) },
+          params: {
+            path: { model: id },
+            query: withoutEmpty({ from: window?.from, to: window?.to }),
+          },
           signal,
         }),
       ),
   });
 
-export const happenings = (id: string, type: string, q: string) =>
+export const events = (id: string, type: string, q: string) =>
   infiniteQueryOptions({
     queryKey: ["model", id, "events", type, q],
     initialPageParam: null as string | null,
     queryFn: ({ pageParam, signal }) =>
-      given(
+      unwrap(
         api.GET("/api/models/{model}/events", {
           params: {
             path: { model: id },
-            query: said({ limit: 100, cursor: pageParam, type, q }),
+            query: withoutEmpty({ limit: 100, cursor: pageParam, type, q }),
           },
           signal,
         }),
@@ -189,7 +193,7 @@ export const screener = (id: string) =>
   queryOptions({
     queryKey: ["model", id, "screener", "latest"],
     queryFn: ({ signal }) =>
-      given(api.GET("/api/models/{model}/screener", { params: { path: { model: id } }, signal })),
+      unwrap(api.GET("/api/models/{model}/screener", { params: { path: { model: id } }, signal })),
   });
 
 export const screenerHistory = (id: string) =>
@@ -197,9 +201,9 @@ export const screenerHistory = (id: string) =>
     queryKey: ["model", id, "screener", "history"],
     initialPageParam: null as string | null,
     queryFn: ({ pageParam, signal }) =>
-      given(
+      unwrap(
         api.GET("/api/models/{model}/screener/history", {
-          params: { path: { model: id }, query: said({ limit: 50, cursor: pageParam }) },
+          params: { path: { model: id }, query: withoutEmpty({ limit: 50, cursor: pageParam }) },
           signal,
         }),
       ),
@@ -210,7 +214,7 @@ export const metrics = (id: string) =>
   queryOptions({
     queryKey: ["model", id, "metrics"],
     queryFn: ({ signal }) =>
-      given(api.GET("/api/models/{model}/metrics", { params: { path: { model: id } }, signal })),
+      unwrap(api.GET("/api/models/{model}/metrics", { params: { path: { model: id } }, signal })),
   });
 
 export const versions = (id: string) =>
@@ -218,7 +222,7 @@ export const versions = (id: string) =>
     queryKey: ["model", id, "versions"],
     initialPageParam: null as string | null,
     queryFn: ({ pageParam }) =>
-      given(
+      unwrap(
         api.GET("/api/models/{model}/versions", {
           params: {
             path: { model: id },
@@ -234,7 +238,7 @@ export const runs = (id: string) =>
     queryKey: ["model", id, "runs"],
     initialPageParam: null as string | null,
     queryFn: ({ pageParam }) =>
-      given(
+      unwrap(
         api.GET("/api/models/{model}/runs", {
           params: {
             path: { model: id },
@@ -249,7 +253,7 @@ export const secrets = (id: string) =>
   queryOptions({
     queryKey: ["model", id, "secrets"],
     queryFn: async () =>
-      (await given(api.GET("/api/models/{model}/secrets", { params: { path: { model: id } } })))
+      (await unwrap(api.GET("/api/models/{model}/secrets", { params: { path: { model: id } } })))
         .items,
   });
 
@@ -258,7 +262,7 @@ export const shares = (id: string) =>
   queryOptions({
     queryKey: ["model", id, "shares"],
     queryFn: async () =>
-      (await given(api.GET("/api/models/{model}/shares", { params: { path: { model: id } } })))
+      (await unwrap(api.GET("/api/models/{model}/shares", { params: { path: { model: id } } })))
         .items,
   });
 
@@ -269,6 +273,6 @@ export type Run = Schemas["CurrentRun"];
 export type DeployedRun = Schemas["DeployedRun"];
 export type Version = Schemas["ShownVersion"];
 
-/** One run, whichever is current. */
+/** One run, whether or not it is the current one. */
 export const oneRun = (id: string, run: string) => () =>
-  given(api.GET("/api/models/{model}/runs/{run}", { params: { path: { model: id, run } } }));
+  unwrap(api.GET("/api/models/{model}/runs/{run}", { params: { path: { model: id, run } } }));

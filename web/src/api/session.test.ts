@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Problem } from "./problem";
-import { isUnknown, Session } from "./session";
+import { isSignedOut, Session } from "./session";
 
 function somewhere() {
   const went: string[] = [];
@@ -45,8 +45,8 @@ describe("a session that is over", () => {
     expect(went).toEqual(["/auth/signin?redirectUrl=%2Fp%2Fm%2Foverview%3Fx%3D1"]);
   });
   it("is told from a wrong password", () => {
-    expect(isUnknown(new Problem(401, "unidentified", ""))).toBe(true);
-    expect(isUnknown(new Problem(401, "wrong_credentials", ""))).toBe(false);
-    expect(isUnknown(new Problem(403, "unidentified", ""))).toBe(false);
+    expect(isSignedOut(new Problem(401, "unidentified", ""))).toBe(true);
+    expect(isSignedOut(new Problem(401, "wrong_credentials", ""))).toBe(false);
+    expect(isSignedOut(new Problem(403, "unidentified", ""))).toBe(false);
   });
 });

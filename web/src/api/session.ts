@@ -1,11 +1,11 @@
 /**
- * What to do when nobody is signed in any more. Who just went somewhere or did something is led to
- * sign-in and comes back to that place; who only looks keeps the page and is told. A page must not be
- * taken away under somebody's hands because it refreshed itself.
+ * What happens when the session is over. A user who just navigated or acted is sent to sign-in and
+ * comes back to the same place. A user who is only reading keeps the page and sees a note: a
+ * background refresh must not take the page away.
  */
 import type { Problem } from "./problem";
 
-/** Milliseconds within which a question belongs to the move before it. */
+/** Milliseconds within which a request counts as part of the navigation before it. */
 const SOON = 10_000;
 const CODES = new Set(["unidentified", "invalid_token"]);
 
@@ -40,16 +40,15 @@ export class Session {
     return () => this.#watchers.delete(watcher);
   };
 
-  /** Somebody goes somewhere. */
+  /** The user navigates. */
   move(to: string): void {
     this.#moved = this.place.now();
     if (this.#isLost) this.signIn(to);
   }
 
   /**
-   * The server does not know us; `asked` is when it was asked. Never ends: what was asked can only
-   * be answered after signing in, and until then the page stays as it is rather than showing an
-   * error in place of what it had.
+   * The server refused a request that was sent at `asked`. The returned promise never settles: the
+   * request can only be answered after sign-in, and until then the page keeps what it shows.
    */
   refused(method: string, asked = this.place.now()): Promise<never> {
     const isOurs = method !== "GET" || asked - this.#moved < SOON;
@@ -68,7 +67,7 @@ export class Session {
 
 export const session = new Session();
 
-/** Whether a problem says that nobody is signed in; a wrong password is another thing. */
-export function isUnknown(problem: Problem): boolean {
+/** Whether an error means that the session is over, and not, for example, a wrong password. */
+export function isSignedOut(problem: Problem): boolean {
   return problem.status === 401 && CODES.has(problem.code);
 }

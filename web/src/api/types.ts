@@ -1,10 +1,10 @@
-/** Names for what pages speak of. All of it is generated from the OpenAPI document. */
+/** Short names for types that are generated from the OpenAPI document. */
 import type { Schemas } from "./client";
 
 export type Backtest = Schemas["ShownBacktest"];
 export type Fill = Schemas["FillShown"];
 export type Glance = Schemas["Glance"];
-export type Happening = Schemas["ShownEvent"];
+export type ModelEvent = Schemas["ShownEvent"];
 export type LastOrder = Schemas["LastOrder"];
 export type Lifecycle = Schemas["Lifecycle"];
 export type Line = Schemas["ShownLine"];

@@ -1,17 +1,17 @@
-/** The beginning: one store of answers, one router, one page. */
+/** The entry point: one query cache, one router, one root element. */
 import { MutationCache, QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
-import { Problem, words } from "~/api/problem";
-import { say } from "~/ui/toasts";
+import { messageOf, Problem } from "~/api/problem";
+import { notify } from "~/ui/toasts";
 import { makeRouter } from "./router";
 import "./styles.css";
 
 const queries = new QueryClient({
   defaultOptions: {
     queries: {
-      // The stream says what is stale; nothing asks again by itself.
+      // The stream reports stale data, so nothing polls.
       staleTime: 30_000,
       refetchOnWindowFocus: false,
       retry: (count, error) => count < 2 && !(error instanceof Problem && error.status < 500),
@@ -19,16 +19,16 @@ const queries = new QueryClient({
   },
   mutationCache: new MutationCache({
     onError: (error, _variables, _context, mutation) => {
-      if (!mutation.meta?.shown) say({ tone: "bad", text: words(error) });
+      if (!mutation.meta?.shown) notify({ tone: "bad", text: messageOf(error) });
     },
   }),
 });
 
-// After an upgrade of the server the parts that are not loaded yet have other names.
+// After a server upgrade, parts that were not loaded yet have other names.
 addEventListener("vite:preloadError", () => location.reload());
 
 const place = document.getElementById("app");
-if (!place) throw new Error("The shell has no place for the app.");
+if (!place) throw new Error("The page has no element for the app.");
 createRoot(place).render(
   <StrictMode>
     <QueryClientProvider client={queries}>

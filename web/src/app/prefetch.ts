@@ -1,6 +1,6 @@
 /**
- * What a page will ask for, asked while its code is still on its way: otherwise each waits for the
- * one before it, and the chart for all of them. Nothing here is waited for.
+ * Starts a page's requests while its code is still loading, so that they do not wait for each other.
+ * Nothing here is awaited.
  */
 import type { QueryClient } from "@tanstack/react-query";
 import * as ask from "~/api/queries";

@@ -11,7 +11,7 @@ import * as ask from "~/api/queries";
 import { session } from "~/api/session";
 import { AppShell } from "~/app/shell/app-shell";
 import { lastProject } from "~/app/shell/last-project";
-import { NotThere, Trouble } from "~/ui/page-error";
+import { NotFound, PageError } from "~/ui/page-error";
 import { Skeleton } from "~/ui/panel";
 import * as prepare from "./prefetch";
 
@@ -21,7 +21,7 @@ interface Context {
 
 const root = createRootRouteWithContext<Context>()({
   component: AppShell,
-  notFoundComponent: NotThere,
+  notFoundComponent: NotFound,
 });
 
 const index = createRoute({
@@ -53,7 +53,7 @@ const project = createRoute({ getParentRoute: () => root, path: "/$project" });
 const home = createRoute({
   getParentRoute: () => project,
   path: "/",
-  component: lazyRouteComponent(() => import("~/features/models/models-page"), "HomePage"),
+  component: lazyRouteComponent(() => import("~/features/models/models-page"), "ModelsPage"),
 });
 
 const deploy = createRoute({
@@ -202,8 +202,8 @@ export function makeRouter(queries: QueryClient) {
     scrollRestoration: true,
     defaultPendingComponent: () => <Skeleton rows={6} />,
     defaultPendingMs: 300,
-    defaultNotFoundComponent: NotThere,
-    defaultErrorComponent: ({ error, reset }) => <Trouble error={error} reset={reset} />,
+    defaultNotFoundComponent: NotFound,
+    defaultErrorComponent: ({ error, reset }) => <PageError error={error} reset={reset} />,
   });
   router.subscribe("onBeforeNavigate", ({ toLocation }) => session.move(toLocation.href));
   return router;

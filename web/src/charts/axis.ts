@@ -13,7 +13,7 @@ export function axisLabel(seconds: number, kind: number): string {
   return kind === 4 ? `${minutes}:${two(date.getSeconds())}` : minutes;
 }
 
-/** A moment of the axis in words: a date, or how long after each one's own start. */
+/** A position on the axis as text: a date, or the time since each curve's start. */
 export function axisText(time: number, align: "time" | "start"): string {
   if (align === "time") return stamp(time);
   const days = time / 86_400;

@@ -1,4 +1,4 @@
-/** The chart library behind our panes: makes a chart, fills it, paints it, marks trades, moves its view. */
+/** The only file that calls the chart library: it creates, fills and colours a chart and moves its view. */
 import {
   AreaSeries,
   BaselineSeries,
@@ -80,7 +80,7 @@ function add(chart: IChartApi, pane: Pane, curve: Curve, index: number): ISeries
     lineWidth: 2,
     priceLineVisible: false,
     lastValueVisible: pane.curves.length === 1,
-    priceFormat: { type: "custom", formatter: pane.written, minMove: 1e-8 },
+    priceFormat: { type: "custom", formatter: pane.format, minMove: 1e-8 },
   } as const;
   const lineStyle = DASHES[(curve.dash ?? 0) % DASHES.length] ?? LineStyle.Solid;
   if (curve.kind === "area")

@@ -1,4 +1,4 @@
-/** A chart with what belongs to it: ranges, the keyboard, words for who does not see it, a table. */
+/** A chart with its ranges, keyboard control, a summary in words for screen readers, and a table. */
 import { lazy, type ReactNode, Suspense, useState } from "react";
 import type { Mark } from "~/api/types";
 import { Time } from "~/ui/time";
@@ -21,6 +21,8 @@ const RANGES: [string, string, number][] = [
 ];
 const ALL = "All";
 const MOST_ROWS = 250;
+/** A range much shorter than the whole has hardly a point to show. */
+const MOST_ZOOM = 2_000;
 const NO_TRADES: readonly Traded[] = [];
 
 export function ChartFigure({
@@ -43,7 +45,7 @@ export function ChartFigure({
   trades?: readonly Traded[];
   marks?: readonly Mark[] | undefined;
   axis?: "time" | "start";
-  /** From the first point of all to the last. */
+  /** From the first point to the last. */
   all: View | null;
   onSeen?: (view: View) => void;
   height: number;
@@ -56,7 +58,7 @@ export function ChartFigure({
   const [seen, setSeen] = useState<View | null>(null);
   const [asTable, setAsTable] = useState(false);
   const [drawnAxis, setDrawnAxis] = useState(axis);
-  // Moments of one axis mean nothing on another; whether it is a table stays as it was chosen.
+  // A view on one axis means nothing on the other.
   if (axis !== drawnAxis) {
     setDrawnAxis(axis);
     setChosen(ALL);
@@ -64,7 +66,10 @@ export function ChartFigure({
     setSeen(null);
   }
   const span = all ? all.to - all.from : 0;
-  const shorter = axis === "time" ? RANGES.filter(([, , seconds]) => seconds < span) : [];
+  const shorter =
+    axis === "time"
+      ? RANGES.filter(([, , seconds]) => seconds < span && seconds > span / MOST_ZOOM)
+      : [];
   const ranges: typeof RANGES = [...shorter, [ALL, ALL, span]];
 
   function choose(name: string, seconds: number) {
@@ -83,7 +88,7 @@ export function ChartFigure({
     event.preventDefault();
     setChosen(next ? null : ALL);
     setSeen(next ?? all);
-    // Always another object: the same view again must move a chart that was moved by hand.
+    // A new object, so that the same range again moves a chart that was dragged.
     setView(next ? { ...next } : { ...all });
   }
 
@@ -123,7 +128,7 @@ export function ChartFigure({
           tabIndex={0}
           role="group"
           aria-roledescription="chart"
-          aria-label={`${label}. Arrow keys move it, plus and minus zoom, zero shows all.`}
+          aria-label={`${label}. Use the arrow keys to move, plus and minus to zoom, zero to show everything.`}
           onKeyDown={steer}
           style={{ height }}
         >
@@ -164,7 +169,7 @@ function PaneTable({
   height: number;
 }) {
   const curves = panes.flatMap((pane) =>
-    pane.curves.map((curve) => ({ ...curve, written: pane.exact ?? pane.written })),
+    pane.curves.map((curve) => ({ ...curve, format: pane.exact ?? pane.format })),
   );
   const longest = curves.reduce(
     (one, other) => (other.points.length > one.length ? other.points : one),
@@ -184,7 +189,7 @@ function PaneTable({
         <thead className="sticky top-0 bg-surface text-xs text-soft">
           <tr>
             <th scope="col" className="py-1 pr-3 text-left font-medium">
-              {axis === "time" ? "Time" : "Since its start"}
+              {axis === "time" ? "Time" : "Since start"}
             </th>
             {curves.map((curve) => (
               <th key={curve.id} scope="col" className="py-1 pl-3 text-right font-medium">
@@ -203,7 +208,7 @@ function PaneTable({
                 const value = valueAt(known[place] ?? [], time);
                 return (
                   <td key={curve.id} className="num py-1 pl-3 text-right whitespace-nowrap">
-                    {value === null ? "–" : curve.written(value)}
+                    {value === null ? "–" : curve.format(value)}
                   </td>
                 );
               })}
@@ -215,7 +220,7 @@ function PaneTable({
   );
 }
 
-/** The last that was known at a time; nothing before the first and after the last. */
+/** The last value at or before a time; null outside the curve. */
 function valueAt(
   points: readonly { time: number; value: number | null }[],
   time: number,

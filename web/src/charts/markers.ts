@@ -1,14 +1,14 @@
 import { compact } from "~/format/numbers";
 
 /**
- * Orders as marks on a chart. Where there are more than fit, those of one side that fall on the same
- * few pixels become one mark with a count: every side stays visible, on a phone too.
+ * Orders as marks on a chart. Orders of one side that fall on the same few pixels become one mark
+ * with a count, so that both sides stay visible, even on a phone.
  */
 export interface Traded {
   id?: string | null;
   time: number;
   side: string;
-  /** Of several that the server counted together. */
+  /** How many orders the server counted together. */
   count?: number;
   /** Whether there are more than it counted. */
   more?: boolean;
@@ -57,7 +57,7 @@ export function bucketed(orders: readonly Traded[], view: View, pixels = MARK_PI
   return [...found.values()].sort((first, second) => first.time - second.time);
 }
 
-/** How many a mark stands for, where that is more than one. */
+/** The number of orders behind a mark, if there is more than one. */
 export function counted({ count, more }: Pick<Bucket, "count" | "more">): string {
   return count > 1 ? `${compact(count)}${more ? "+" : ""}` : "";
 }

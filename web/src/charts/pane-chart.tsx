@@ -18,7 +18,7 @@ export interface PaneChartProps {
   marks?: readonly Mark[];
   /** Seconds since the epoch, or since each curve's own start. */
   axis?: "time" | "start";
-  /** What is shown; null shows all. A new object moves the chart there. */
+  /** The range in view; null shows everything. A new object moves the chart there. */
   view: View | null;
   onView: (view: View) => void;
   legend?: boolean;
@@ -182,7 +182,7 @@ function legendsOf(
         id: curve.id,
         label: curve.label,
         colour: `var(--${curve.colour})`,
-        text: value === null ? "" : pane.written(value),
+        text: value === null ? "" : pane.format(value),
       };
     });
     return { top: at, rows };

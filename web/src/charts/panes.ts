@@ -1,4 +1,4 @@
-/** What a chart of several panes is made of, and which part of it to look at. No library in here. */
+/** The data of a chart with several panes, and arithmetic on views. Independent of the chart library. */
 
 export interface PanePoint {
   time: number;
@@ -21,7 +21,7 @@ export interface Pane {
   /** Its share of the height. */
   weight: number;
   curves: readonly Curve[];
-  written: (value: number) => string;
+  format: (value: number) => string;
   /** With every digit and its unit, where a table has room for them. */
   exact?: (value: number) => string;
 }
@@ -31,7 +31,7 @@ export interface View {
   to: number;
 }
 
-/** In order and one per moment: the last that was said of it. */
+/** In order of time, one point per time: the last one sent. */
 export function drawn(points: readonly PanePoint[]): PanePoint[] {
   const found: PanePoint[] = [];
   for (const point of points) {
@@ -42,7 +42,7 @@ export function drawn(points: readonly PanePoint[]): PanePoint[] {
   return found;
 }
 
-/** The whole curve, with the part that is looked at in all its detail. */
+/** The whole curve with the part in view in full detail. */
 export function closer(
   whole: readonly PanePoint[],
   detail: readonly PanePoint[],
@@ -57,8 +57,8 @@ export function closer(
 }
 
 /**
- * The stretch whose detail is worth asking for, given what is looked at and what was asked for
- * already: the same one while it still serves, none where the whole shows all there is.
+ * The range whose detail should be requested for a view: the range requested before, while it still
+ * covers the view; null when the whole curve is detailed enough.
  */
 export function wanted(seen: View, all: View, asked: View | null): View | null {
   const [span, whole] = [seen.to - seen.from, all.to - all.from];
@@ -71,7 +71,7 @@ export function wanted(seen: View, all: View, asked: View | null): View | null {
   return { from: Math.max(all.from, seen.from - margin), to: Math.min(all.to, seen.to + margin) };
 }
 
-/** Moves and scales a view within what there is; null is all of it. */
+/** Moves or zooms a view by a key, within the data; null means everything. */
 export function steered(view: View | null, all: View, key: string): View | null | undefined {
   const now = view ?? all;
   const span = now.to - now.from;
@@ -100,7 +100,7 @@ export function steered(view: View | null, all: View, key: string): View | null 
   }
 }
 
-/** Where a moment lies between the points, in steps from the first: the axis counts in points. */
+/** The position of a time between the points, as a fractional index: the axis counts points. */
 export function placeOf(points: readonly { time: number }[], time: number): number {
   let [low, high] = [0, points.length - 1];
   const first = points[0];
@@ -116,7 +116,7 @@ export function placeOf(points: readonly { time: number }[], time: number): numb
   return low + (after > before ? (time - before) / (after - before) : 0);
 }
 
-/** At most so many, evenly spread with both ends: a table that can be read. */
+/** At most `most` items, evenly spread, including both ends: short enough for a table. */
 export function sampled<T>(items: readonly T[], most: number): T[] {
   if (items.length <= most) return [...items];
   const step = (items.length - 1) / (most - 1);

@@ -1,4 +1,4 @@
-/** A curve of a few points in one line of text. The figure beside it says the same in words. */
+/** A tiny curve for one row of a list. It is decorative: the number next to it says the same. */
 import type { Point } from "~/api/types";
 
 export function sparkPath(all: readonly Point[], width: number, height: number): string {

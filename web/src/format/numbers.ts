@@ -1,9 +1,9 @@
-/** Numbers as traders read them: as many digits as matter, the sign always there where it counts. */
+/** Numbers as traders read them: as many digits as matter, signed where it counts. */
 
 const MINUS = "\u2212";
 const NOTHING = "\u2013";
 
-/** Currencies that are written with two digits; everything else is written as precisely as it is. */
+/** Currencies shown with two decimals; others are shown with more where it matters. */
 const TWO_DIGITS = new Set([
   "USD",
   "EUR",
@@ -23,7 +23,7 @@ export function integer(value: Figure): string {
   return isNumber(value) ? typographic(plain(0, 0).format(value)) : NOTHING;
 }
 
-/** A price or a size: up to eight digits after the point, at least as many as its size asks for. */
+/** A size: up to eight decimals, fewer for larger values. */
 export function quantity(value: Figure): string {
   if (!isNumber(value)) return NOTHING;
   const magnitude = Math.abs(value);
@@ -42,7 +42,7 @@ export function money(value: Figure, currency: string | null | undefined): strin
   return `${typographic(digits(value, currency).format(value))}${unit(currency)}`;
 }
 
-/** Money with its sign, for what was won or lost. */
+/** Money with its sign, for gains and losses. */
 export function gain(value: Figure, currency: string | null | undefined): string {
   if (!isNumber(value)) return NOTHING;
   const text = typographic(digits(value, currency).format(Math.abs(value)));
@@ -82,7 +82,7 @@ export function compact(value: number): string {
   );
 }
 
-/** The direction of a figure after rounding, so that "0.00" is neither won nor lost. */
+/** The direction of a value after rounding, so that "0.00" is neither a gain nor a loss. */
 export function direction(value: Figure, currency?: string | null): "up" | "down" | "flat" {
   const text = gain(value, currency);
   return text.startsWith("+") ? "up" : text.startsWith(MINUS) ? "down" : "flat";

@@ -1,4 +1,4 @@
-/** Commands to copy must be safe to paste: a dollar is a variable and a quote ends a text. */
+/** Quotes text for a shell, so that a copied command is safe to paste. */
 export function quoted(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'"'"'`)}'`;
 }

@@ -1,10 +1,10 @@
-/** Moments in the reader's zone; the exact time in UTC is told beside each. */
+/** Times in the reader's time zone, and in UTC where it must be exact. */
 
 export type Moment = number | null | undefined;
 
 const DAY = 86_400;
 
-/** Today as a time, this year without the year: what is near is short. */
+/** Only the time for today, without the year for this year. */
 export function when(seconds: Moment, now = Date.now() / 1000): string {
   if (seconds == null) return "\u2013";
   const date = new Date(seconds * 1000);
@@ -27,13 +27,13 @@ export function utc(seconds: number): string {
   return text ? `${text.slice(0, -14)} ${text.slice(-13, -1)} UTC` : `${seconds} s since 1970`;
 }
 
-/** For programs that read the page. A model may say any time, also one that no calendar has. */
+/** ISO 8601 for programs. Undefined for a time outside the calendar, which a model may send. */
 export function machine(seconds: number): string | undefined {
   const date = new Date(seconds * 1000);
   return Number.isNaN(date.getTime()) ? undefined : date.toISOString();
 }
 
-/** Of a log line: what was printed within one second must still be told apart, and days too. */
+/** The time of a log line, with milliseconds, and with the date unless it is today. */
 export function precise(seconds: number, now = Date.now() / 1000): string {
   const date = new Date(seconds * 1000);
   const isToday = date.toDateString() === new Date(now * 1000).toDateString();
@@ -66,7 +66,7 @@ export function lasting(seconds: number): string {
   );
 }
 
-/** What a `datetime-local` field holds, as a moment. */
+/** The value of a `datetime-local` field in seconds. */
 export function fromLocal(text: string): number | null {
   const parsed = new Date(text).getTime();
   return Number.isNaN(parsed) ? null : parsed / 1000;

@@ -1,4 +1,4 @@
-/** Whether what is shown is what is: said only when it is not. */
+/** A note that appears only while the page is not live. */
 import { lasting } from "~/format/times";
 import { useNow } from "~/ui/time";
 import type { Stream } from "./stream";
@@ -13,8 +13,8 @@ export function ConnectionNote({ stream, silent = false }: { stream: Stream; sil
   return (
     <span role="status" className="rounded-md bg-warn-ground px-2 py-0.5 text-sm text-warn">
       {isBehind
-        ? `Not live for ${lasting(behind)}. Connecting again…`
-        : `Not live any more. ${stream.reason}`}
+        ? `Not live for ${lasting(behind)}. Reconnecting…`
+        : `No longer live. ${stream.reason}`}
     </span>
   );
 }

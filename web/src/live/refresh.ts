@@ -1,4 +1,4 @@
-/** Which questions an event makes stale. Many events make one refresh: a busy model floods nobody. */
+/** Which queries an event makes stale. Many events cause one refresh, so a busy model causes no flood. */
 export type Topic =
   | "facts"
   | "pnl"
@@ -29,10 +29,10 @@ const BY_KIND: Record<string, readonly Topic[]> = {
   "backtest-result": ["backtests"],
 };
 
-/** All that a model's stream can bring. */
+/** Every kind of event on a model's stream. */
 export const KINDS: readonly string[] = [...Object.keys(BY_KIND), "log", "backtest-log"];
 
-/** What a list of models shows of these. */
+/** The topics that a list of models shows. */
 const IN_LISTS = new Set<Topic>(["facts", "orders", "pnl", "backtests"]);
 
 export function topicsOf(kind: string): readonly Topic[] {
@@ -45,7 +45,7 @@ export function concernsLists(kinds: readonly string[]): boolean {
   );
 }
 
-/** Collects what is stale and tells it at most once in `pause` milliseconds, the first time at once. */
+/** Collects stale topics and refreshes them at most once per `pause` milliseconds, the first at once. */
 export class Refresher {
   readonly #waiting = new Set<string>();
   #timer: ReturnType<typeof setTimeout> | null = null;

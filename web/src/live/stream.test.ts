@@ -41,7 +41,7 @@ function started() {
   const heard: unknown[] = [];
   let anew = 0;
   stream.listen(({ kind, data }) => heard.push([kind, data]));
-  stream.whenAnew(() => {
+  stream.whenMissed(() => {
     anew += 1;
   });
   stream.start();
@@ -72,7 +72,7 @@ describe("a tab that nobody sees", () => {
       sight,
     );
     let anew = 0;
-    stream.whenAnew(() => {
+    stream.whenMissed(() => {
       anew += 1;
     });
     stream.start();

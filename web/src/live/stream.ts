@@ -1,9 +1,9 @@
 /**
- * A live connection over server-sent events. The browser resumes it after the last event it saw; where
- * it gives up, we begin anew and say so, because then something may have been missed. A tab that nobody
- * sees lets go of it after a while: a browser has six connections for all tabs of a server.
+ * A live connection over server-sent events. The browser resumes it after the last event it saw. When
+ * the browser gives up, we open a new one and report that events may have been missed. A background
+ * tab closes its connection after a while: a browser has six connections per server for all tabs.
  *
- * An event `end` is the server's last word: the right to see this is gone, and so it stays ended.
+ * After an event `end` the stream stays ended: the server has withdrawn the right to read it.
  */
 export type Connection = "connecting" | "live" | "behind" | "ended";
 
@@ -40,7 +40,7 @@ const TAB: Sight = {
 const CLOSED = 2;
 const FIRST_PAUSE = 1_000;
 const LONGEST_PAUSE = 30_000;
-/** Milliseconds unseen before the connection is left to other tabs. */
+/** Milliseconds in the background before a tab closes its connection. */
 const UNSEEN = 20_000;
 
 export class Stream {
@@ -54,7 +54,7 @@ export class Stream {
   #unwatch: (() => void) | null = null;
   readonly #watchers = new Set<() => void>();
   readonly #listeners = new Set<(arrived: Arrived) => void>();
-  readonly #anew = new Set<() => void>();
+  readonly #missed = new Set<() => void>();
   readonly #lost = new Set<(isOver: boolean) => void>();
 
   constructor(
@@ -81,12 +81,12 @@ export class Stream {
     return this.#state;
   }
 
-  /** When the present state began. */
+  /** When the current state began. */
   get since(): number {
     return this.#since;
   }
 
-  /** Why it has ended, in the server's words. */
+  /** Why the stream ended, as the server put it. */
   get reason(): string {
     return this.#reason;
   }
@@ -102,13 +102,13 @@ export class Stream {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Called whenever something may have been missed, so that everything is to be asked for again. */
-  whenAnew(listener: () => void): () => void {
-    this.#anew.add(listener);
-    return () => this.#anew.delete(listener);
+  /** Called whenever events may have been missed, so that everything must be fetched again. */
+  whenMissed(listener: () => void): () => void {
+    this.#missed.add(listener);
+    return () => this.#missed.delete(listener);
   }
 
-  /** Called when the server refused or ended the stream: perhaps nobody is signed in any more. */
+  /** Called when the server refused or ended the stream: the session may be over. */
   whenLost(listener: (isOver: boolean) => void): () => void {
     this.#lost.add(listener);
     return () => this.#lost.delete(listener);
@@ -133,7 +133,7 @@ export class Stream {
     this.#source = null;
   }
 
-  #connect(isAnew: boolean): void {
+  #connect(isRetry: boolean): void {
     const source = this.open(this.address);
     this.#source = source;
     let wasOpen = false;
@@ -141,10 +141,10 @@ export class Stream {
     source.onopen = () => {
       this.#pause = FIRST_PAUSE;
       this.#become("live");
-      // Resumed by the browser after the last event it had: nothing is missing. Without such an
-      // event it begins with what comes now; and the very first time, pages may have been loaded
+      // After an event, the browser resumes where it was and nothing is missing. Without one, the
+      // stream starts with new events; and on the first connection, pages may have been loaded
       // before we listened.
-      if (!wasOpen || !canResume) for (const listener of this.#anew) listener();
+      if (!wasOpen || !canResume) for (const listener of this.#missed) listener();
       wasOpen = true;
     };
     source.onerror = () => {
@@ -162,11 +162,11 @@ export class Stream {
         for (const listener of this.#listeners) listener(arrived);
       });
     }
-    if (isAnew) this.#become("behind");
+    if (isRetry) this.#become("behind");
   }
 
   #end(data: string): void {
-    this.#letGo(); // or the browser would connect again, and again be refused
+    this.#letGo(); // or the browser would reconnect and be refused again
     this.#reason = String((JSON.parse(data) as { error?: unknown }).error ?? "");
     this.#become("ended");
     for (const listener of this.#lost) listener(true);

@@ -1,4 +1,4 @@
-/** Live models and projects in React: a stream as long as a page is open, and what it refreshes. */
+/** React hooks for the streams of models and projects, which refresh stale queries. */
 import { useQueryClient } from "@tanstack/react-query";
 import {
   createContext,
@@ -27,18 +27,18 @@ export function LiveModel({ model, children }: { model: string; children: ReactN
           whose === "model" && id === model && topics.has(String(topic)) && !isLong(state.data),
       });
     });
-    // Memory and processor use are on no tape: while a model talks, look at them now and then.
+    // Memory and CPU use are not on the tape: while events arrive, refresh them now and then.
     const facts = new Refresher(() => refresher.ask("facts"), FACTS_EVERY);
     const leave = [
       stream.listen(({ kind }) => {
         refresher.ask(...topicsOf(kind));
         facts.ask("facts");
       }),
-      stream.whenAnew(() => void queries.invalidateQueries({ queryKey: ["model", model] })),
-      // Asking who we are leads to sign-in when we are nobody any more.
+      stream.whenMissed(() => void queries.invalidateQueries({ queryKey: ["model", model] })),
+      // This request leads to sign-in when the session is over.
       stream.whenLost((isOver) => {
         void queries.refetchQueries({ queryKey: ["me"], exact: true });
-        // What is shown is not ours to see any more: the answers say so.
+        // The user may have lost access: fetching again shows the error.
         if (isOver) void queries.invalidateQueries({ queryKey: ["model", model] });
       }),
     ];
@@ -53,7 +53,7 @@ export function LiveModel({ model, children }: { model: string; children: ReactN
   return <ModelStream value={stream}>{children}</ModelStream>;
 }
 
-/** A list that somebody has scrolled far into is not fetched again from its beginning for each event. */
+/** A list that was scrolled through many pages is not fetched again from its start on each event. */
 function isLong(data: unknown): boolean {
   return (data as { pages?: unknown[] } | undefined)?.pages !== undefined
     ? (data as { pages: unknown[] }).pages.length > 3
@@ -62,7 +62,7 @@ function isLong(data: unknown): boolean {
 
 export function useModelStream(): Stream {
   const stream = useContext(ModelStream);
-  if (!stream) throw new Error("No model is live here.");
+  if (!stream) throw new Error("There is no model stream on this page.");
   return stream;
 }
 
@@ -90,7 +90,7 @@ export function useLiveProject(project: string): Stream {
         refresher.ask("models");
         void queries.invalidateQueries({ queryKey: ["model", model, "pnl", SPARK_POINTS] });
       }),
-      stream.whenAnew(() => refresher.ask("models")),
+      stream.whenMissed(() => refresher.ask("models")),
       stream.whenLost((isOver) => {
         void queries.refetchQueries({ queryKey: ["me"], exact: true });
         if (isOver) void queries.invalidateQueries({ queryKey: ["project", project] });

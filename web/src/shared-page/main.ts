@@ -1,27 +1,27 @@
 /**
- * Makes the page of a shared link better where there is JavaScript: times in the reader's zone, the
- * value under the pointer, and what is new as it comes. All of it is there without, too.
+ * Enhances the page of a shared link: times in the reader's time zone, the value under the pointer,
+ * and live updates. The page works without JavaScript too.
  */
 import { stamp, utc } from "~/format/times";
 import { Refresher } from "~/live/refresh";
 import { type Connection, Stream } from "~/live/stream";
-import { exchange, partsOf, written } from "./parts";
+import { exchange, partsOf, snapshot } from "./parts";
 import { type Frame, frameOf, numbersIn, readingAt, type Series } from "./reading";
 
 const KINDS = ["order", "update", "price", "lifecycle", "log"];
-/** Milliseconds between two looks, however much happens. */
+/** The least milliseconds between two refreshes. */
 const PAUSE = 2_000;
 const SVG = "http://www.w3.org/2000/svg";
 const WORDS: Record<Connection, string> = {
   connecting: "",
   live: "Live",
-  behind: "Connecting again…",
-  ended: "Not live any more",
+  behind: "Reconnecting…",
+  ended: "No longer live",
 };
 
 let state: Connection = "connecting";
 const { token, kind } = document.body.dataset;
-const before = written(document);
+const before = snapshot(document);
 for (const part of partsOf(document).values()) improve(part);
 if (token && kind === "live") follow(token);
 
@@ -30,8 +30,8 @@ function follow(link: string): void {
   const refresher = new Refresher(() => void look(), PAUSE);
   let isFirst = true;
   stream.listen(() => refresher.ask("page"));
-  stream.whenAnew(() => {
-    // The page was written a moment ago; later on, something may have been missed.
+  stream.whenMissed(() => {
+    // The page is fresh on the first connection; later, events may have been missed.
     if (!isFirst) refresher.ask("page");
     isFirst = false;
   });
@@ -43,7 +43,7 @@ function follow(link: string): void {
 async function look(): Promise<void> {
   const answer = await fetch(location.href).catch(() => null);
   if (!answer) return;
-  // Revoked, expired or with a password since: what the server says now is the page.
+  // The link was revoked, has expired or got a password: show the server's page.
   if (answer.status === 404 || answer.status === 401) {
     location.reload();
     return;

@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
 import { beforeEach, describe, expect, it } from "vitest";
-import { exchange, partsOf, written } from "./parts";
+import { exchange, partsOf, snapshot } from "./parts";
 
 function page(html: string): Document {
   return new DOMParser().parseFromString(`<main>${html}</main>`, "text/html");
@@ -15,7 +15,7 @@ describe("a page that is kept live", () => {
   });
 
   it("exchanges what changed and nothing else", () => {
-    const before = written(document);
+    const before = snapshot(document);
     const kept = partsOf(document).get("b");
     const changed = exchange(
       document,
@@ -28,7 +28,7 @@ describe("a page that is kept live", () => {
   });
 
   it("is not fooled by what a script changed meanwhile", () => {
-    const before = written(document);
+    const before = snapshot(document);
     const first = document.querySelector("[data-part=a]");
     if (first) first.textContent = "local time";
     expect(exchange(document, page(OLD), before)).toEqual([]);
@@ -36,7 +36,7 @@ describe("a page that is kept live", () => {
   });
 
   it("keeps open what was opened", () => {
-    const before = written(document);
+    const before = snapshot(document);
     const details = document.querySelector("details");
     if (details) details.open = true;
     exchange(document, page(OLD.replace("x<", "y<")), before);
@@ -45,7 +45,7 @@ describe("a page that is kept live", () => {
   });
 
   it("takes over parts that are new and leaves out those that are gone", () => {
-    const before = written(document);
+    const before = snapshot(document);
     exchange(document, page('<p data-part="a">1</p><p data-part="c">3</p>'), before);
     expect([...partsOf(document).keys()]).toEqual(["a", "c"]);
   });

@@ -1,19 +1,19 @@
-/** Parts of a page that the server wrote, exchanged for newer ones without losing the reader's place. */
+/** Replaces changed parts of a server-rendered page and keeps the reader's scroll positions. */
 
-/** What the server wrote, before we changed anything in it: only that says whether it changed. */
-export type Written = Map<string, string>;
+/** The HTML as the server sent it, before scripts changed it; only that shows real changes. */
+export type Snapshot = Map<string, string>;
 
 export function partsOf(page: ParentNode): Map<string, HTMLElement> {
   const found = page.querySelectorAll<HTMLElement>("[data-part]");
   return new Map([...found].map((part) => [part.dataset.part ?? "", part]));
 }
 
-export function written(page: ParentNode): Written {
+export function snapshot(page: ParentNode): Snapshot {
   return new Map([...partsOf(page)].map(([name, part]) => [name, part.outerHTML]));
 }
 
-/** Takes over what is new and gives back the parts that changed. */
-export function exchange(page: ParentNode, next: ParentNode, before: Written): HTMLElement[] {
+/** Replaces the parts that changed and returns them. */
+export function exchange(page: ParentNode, next: ParentNode, before: Snapshot): HTMLElement[] {
   const [here, there] = [partsOf(page), partsOf(next)];
   const changed: HTMLElement[] = [];
   let previous: HTMLElement | null = null;
@@ -50,7 +50,7 @@ function keepPlace(old: HTMLElement, part: HTMLElement): void {
   if (details && open) details.open = true;
 }
 
-/** Positions can only be set on what is on the page already. */
+/** Scroll positions can only be set on elements that are already in the page. */
 function restorePlace(old: HTMLElement, part: HTMLElement): void {
   const [from, to] = [old.querySelectorAll(SCROLLED), part.querySelectorAll(SCROLLED)];
   to.forEach((box, place) => {

@@ -1,7 +1,7 @@
-/** What the pointer is at on a curve that the server drew. No page in here, so it can be tested. */
+/** The value under the pointer on a curve that the server drew. Pure functions, without the page. */
 import { money } from "~/format/numbers";
 
-/** Where a curve lies in its drawing, and what its edges mean. */
+/** The position of a curve in its drawing, and the values at its edges. */
 export interface Frame {
   left: number;
   right: number;
@@ -39,7 +39,7 @@ export function numbersIn(said: string | undefined): number[] {
   return (said ?? "").split(" ").filter(Boolean).map(Number);
 }
 
-/** The point nearest to a place, in the measures of the drawing. */
+/** The point nearest to an x coordinate of the drawing. */
 export function readingAt(x: number, frame: Frame, series: Series): Reading | null {
   const share = (x - frame.left) / (frame.right - frame.left);
   const place = nearest(series.times, frame.start + share * (frame.end - frame.start));
@@ -54,11 +54,11 @@ export function readingAt(x: number, frame: Frame, series: Series): Reading | nu
     ),
     y: frame.top + up * (frame.foot - frame.top),
     time,
-    text: written(value, series),
+    text: formatValue(value, series),
   };
 }
 
-export function written(value: number, { unit, currency, isDrawdown }: Series): string {
+export function formatValue(value: number, { unit, currency, isDrawdown }: Series): string {
   if (unit === "money") return money(value, currency || null);
   if (unit === "percent") return `${money(isDrawdown ? value * 100 : value, null)} %`;
   return money(value, null);

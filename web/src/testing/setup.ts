@@ -1,4 +1,4 @@
-/** What every test of a component needs: the matchers, and a clean page after each. */
+/** Set-up for component tests: matchers, and a clean page after each test. */
 import "@testing-library/jest-dom/vitest";
 import { cleanup } from "@testing-library/react";
 import { afterEach } from "vitest";

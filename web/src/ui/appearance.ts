@@ -1,13 +1,13 @@
 /**
- * Light or dark, and which colour a rise has. Kept in cookies rather than in storage: so the server
- * writes them into the page and nothing flashes, on the pages without JavaScript either.
+ * The theme and the colours of gains and losses. They are kept in cookies, so that the server writes
+ * them into the page and nothing flashes, not even on pages without JavaScript.
  */
 import { useSyncExternalStore } from "react";
 
 export type Theme = "system" | "light" | "dark";
 export type Rising = "green" | "red" | "blue";
 
-export interface Look {
+export interface Appearance {
   theme: Theme;
   rising: Rising;
 }
@@ -15,9 +15,9 @@ export interface Look {
 const YEAR = 365 * 86_400;
 const watchers = new Set<() => void>();
 const colours = new Map<string, string>();
-let look: Look = read();
+let look: Appearance = read();
 
-export function useLook(): Look {
+export function useAppearance(): Appearance {
   return useSyncExternalStore(watch, () => look);
 }
 
@@ -33,13 +33,13 @@ export function chooseRising(rising: Rising): void {
   tell();
 }
 
-/** For what cannot read a stylesheet, such as a canvas: called whenever a colour may have changed. */
+/** For canvases, which cannot read a stylesheet: called whenever a colour may have changed. */
 export function watch(watcher: () => void): () => void {
   watchers.add(watcher);
   return () => watchers.delete(watcher);
 }
 
-/** A colour of the stylesheet as it is now. Looked up once: a chart asks with every frame. */
+/** The current value of a stylesheet colour. Cached, because a chart asks for it in every frame. */
 export function colour(token: string): string {
   const known = colours.get(token);
   if (known) return known;
@@ -52,7 +52,7 @@ export function colour(token: string): string {
   return found;
 }
 
-function read(): Look {
+function read(): Appearance {
   const { theme, rising } = document.documentElement.dataset;
   return {
     theme: theme === "light" || theme === "dark" ? theme : "system",

@@ -1,4 +1,4 @@
-/** Buttons and what looks like one. */
+/** Buttons, and links that look like buttons. */
 import { Link, type LinkComponentProps } from "@tanstack/react-router";
 import type { ButtonHTMLAttributes } from "react";
 import { Icon, type IconName } from "./icons";
@@ -34,7 +34,7 @@ export function Button({
   );
 }
 
-/** A button that shows only an icon; its name is for those who cannot see it. */
+/** A button that shows only an icon; the label is its accessible name. */
 export function IconButton({
   label,
   icon,

@@ -1,7 +1,7 @@
-/** Texts to take elsewhere: commands, keys, links. */
+/** Text to copy: commands, keys, links. */
 import { useState } from "react";
 import { IconButton } from "./button";
-import { say } from "./toasts";
+import { notify } from "./toasts";
 
 export function CopyButton({ text, label }: { text: string; label: string }) {
   const [done, setDone] = useState(false);
@@ -11,9 +11,9 @@ export function CopyButton({ text, label }: { text: string; label: string }) {
       setDone(true);
       setTimeout(() => setDone(false), 2_000);
     } catch {
-      say({
+      notify({
         tone: "bad",
-        text: "The browser did not let us copy. Select the text and copy it by hand.",
+        text: "The browser did not allow copying. Select the text and copy it yourself.",
       });
     }
   }

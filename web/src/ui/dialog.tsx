@@ -1,16 +1,16 @@
 /**
- * Dialogs. Radix keeps the focus inside and gives it back; the veil is our own, because Radix's writes
- * a style element, which our policy refuses.
+ * Dialogs. Radix keeps the focus inside and returns it afterwards. The veil is ours, because the one
+ * of Radix writes a style element, which our policy refuses.
  */
 import { AlertDialog, Dialog as Base } from "radix-ui";
 import { type ReactNode, useState } from "react";
-import { words } from "~/api/problem";
+import { messageOf } from "~/api/problem";
 import { Button, IconButton } from "./button";
 
 const BOX =
   "fixed left-1/2 top-[12vh] max-h-[80vh] w-[calc(100%-2rem)] max-w-lg -translate-x-1/2 overflow-y-auto rounded-lg border border-line bg-surface p-5 shadow-xl";
 
-/** A question may be asked from within a dialog, which then lies below its veil. */
+/** A confirmation may open on top of a dialog, so its veil lies above that dialog. */
 function Veil({ above = false }: { above?: boolean }) {
   return <div className={`fixed inset-0 bg-[rgb(0_0_0/0.45)] ${above ? "z-40" : "z-30"}`} />;
 }
@@ -28,7 +28,7 @@ export function Dialog({
   title: string;
   children: ReactNode;
   wide?: boolean;
-  /** For what needs most of a screen. */
+  /** For content that needs most of the screen. */
   huge?: boolean;
 }) {
   const size = huge
@@ -54,7 +54,7 @@ export function Dialog({
   );
 }
 
-/** Asks before something that others notice; stays open and says why when it did not work. */
+/** Asks for confirmation. If the action fails, it stays open and shows why. */
 export function Confirm({
   open,
   onOpenChange,
@@ -97,7 +97,7 @@ export function Confirm({
           </AlertDialog.Description>
           {error !== null && (
             <p role="alert" className="mt-3 rounded-md bg-bad-ground px-3 py-2 text-bad">
-              {words(error)}
+              {messageOf(error)}
             </p>
           )}
           <div className="mt-5 flex flex-wrap justify-end gap-2">
@@ -105,7 +105,7 @@ export function Confirm({
               <Button>Cancel</Button>
             </AlertDialog.Cancel>
             <Button weight={danger ? "danger" : "main"} disabled={busy} onClick={() => void go()}>
-              {busy ? "One moment…" : action}
+              {busy ? "Please wait…" : action}
             </Button>
           </div>
         </AlertDialog.Content>

@@ -1,4 +1,4 @@
-/** Labelled inputs; an error that names one stands below it and is read out with it. */
+/** Labelled inputs. An error about a field is shown below it and read out with it. */
 import { type InputHTMLAttributes, type ReactNode, type SelectHTMLAttributes, useId } from "react";
 import { Problem } from "~/api/problem";
 
@@ -41,7 +41,7 @@ export function SelectField({
   );
 }
 
-/** The sentence of an error, if it is about this field. */
+/** The message of an error, if it is about one of these fields. */
 export function about(error: unknown, ...fields: string[]): string | null {
   return error instanceof Problem && error.field !== null && fields.includes(error.field)
     ? error.message

@@ -1,4 +1,4 @@
-/** Figures that are won or lost: the sign says it, the colour only repeats it. */
+/** Gains and losses, buys and sells. Colour only repeats the sign or the symbol. */
 import { direction, type Figure, gain } from "~/format/numbers";
 
 const COLOURS = { up: "text-up", down: "text-down", flat: "text-ink" } as const;
@@ -20,7 +20,7 @@ export function Gain({
   );
 }
 
-/** `brief` leaves the word to screen readers where a phone has no room for it. */
+/** `brief` hides the word on phones, except from screen readers. */
 export function Side({ side, brief = false }: { side: string; brief?: boolean }) {
   const isBuy = side.toLowerCase() === "buy";
   return (

@@ -1,4 +1,4 @@
-/** Our own few icons, drawn on a grid of sixteen. They decorate: the name stands beside them. */
+/** Our icons, on a 16-pixel grid. They are decorative: a label always names the action. */
 const PATHS = {
   chart: "M2 13h12M3.5 10.5l3-3.5 2.5 2 3.5-5",
   box: "M8 1.8 2.5 4.6v6.8L8 14.2l5.5-2.8V4.6L8 1.8zM2.7 4.7 8 7.4l5.3-2.7M8 7.4v6.6",

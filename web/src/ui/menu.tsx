@@ -12,7 +12,7 @@ export function Menu({
   label?: string;
 }) {
   return (
-    // Not modal: a modal one writes a style element, which our policy refuses.
+    // Not modal: a modal menu writes a style element, which our policy refuses.
     <DropdownMenu.Root modal={false}>
       <DropdownMenu.Trigger asChild>{trigger}</DropdownMenu.Trigger>
       <DropdownMenu.Portal>

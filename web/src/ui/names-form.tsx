@@ -1,4 +1,4 @@
-/** The name and the description of something, in a form of their own. */
+/** A form for a name and a description. */
 import { type ReactNode, useState } from "react";
 import { Button } from "./button";
 import { about, TextField } from "./field";
@@ -24,7 +24,7 @@ export function NamesForm({
   known?: Names;
   saving: Saving;
   hint?: string;
-  /** What the button says. */
+  /** The text of the button. */
   children: ReactNode;
 }) {
   const [name, setName] = useState(known.name);

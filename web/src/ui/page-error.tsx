@@ -1,16 +1,16 @@
-/** What is shown where a page should be: nothing is there, or it broke. */
+/** Shown in place of a page that does not exist or failed to load. */
 import { isMissing } from "~/api/problem";
 import { ButtonLink } from "./button";
 import { Failed } from "./panel";
 import { useTitle } from "./title";
 
-export function NotThere() {
+export function NotFound() {
   useTitle("Not found");
   return (
     <div className="mx-auto max-w-lg py-16 text-center">
-      <h1 className="text-xl">There is nothing here</h1>
+      <h1 className="text-xl">Page not found</h1>
       <p className="mt-2 mb-6 text-soft">
-        The address is wrong, or what was here is gone or not yours to see.
+        The address is wrong, the page was removed, or you do not have access to it.
       </p>
       <ButtonLink to="/" weight="main">
         Go to your models
@@ -19,11 +19,11 @@ export function NotThere() {
   );
 }
 
-export function Trouble({ error, reset }: { error: unknown; reset?: () => void }) {
-  if (isMissing(error)) return <NotThere />;
+export function PageError({ error, reset }: { error: unknown; reset?: () => void }) {
+  if (isMissing(error)) return <NotFound />;
   return (
     <div className="mx-auto max-w-2xl py-10">
-      <h1 className="mb-4 text-xl">That did not work</h1>
+      <h1 className="mb-4 text-xl">Something went wrong</h1>
       <Failed error={error} retry={reset ?? (() => location.reload())} />
     </div>
   );

@@ -1,6 +1,6 @@
-/** Boxes that hold one thing each, and the states such a thing can be in. */
+/** Panels, and the states their content can be in: empty, failed, loading. */
 import type { ReactNode } from "react";
-import { words } from "~/api/problem";
+import { messageOf } from "~/api/problem";
 import { Button } from "./button";
 import { Icon } from "./icons";
 
@@ -46,7 +46,7 @@ export function Failed({ error, retry }: { error: unknown; retry?: (() => void) 
       className="flex flex-wrap items-center gap-3 rounded-md bg-bad-ground px-4 py-3 text-bad"
     >
       <Icon name="warn" />
-      <p className="min-w-0 flex-1">{words(error)}</p>
+      <p className="min-w-0 flex-1">{messageOf(error)}</p>
       {retry && <Button onClick={retry}>Try again</Button>}
     </div>
   );
@@ -73,7 +73,7 @@ export function Skeleton({ rows = 3 }: { rows?: number }) {
     <div role="status" className="grid gap-3 p-4">
       <span className="sr-only">Loading</span>
       {Array.from({ length: rows }, (_, row) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: they are all alike and never move
+        // biome-ignore lint/suspicious/noArrayIndexKey: the rows are identical and never move
         <div key={row} className="skeleton h-4" style={{ width: `${92 - ((row * 17) % 40)}%` }} />
       ))}
     </div>

@@ -1,17 +1,17 @@
-/** Lists that are read while they change: what is looked at must not move. */
+/** Keeps the rows in view in place while rows above them are added or removed. */
 import { type RefObject, useLayoutEffect, useRef } from "react";
 
 interface Numbered {
   seq: number;
 }
 
-/** By how many rows one has moved because others came or went before it. */
+/** By how many rows the row at `place` moved because rows above it were added or removed. */
 export function shifted(
   before: readonly Numbered[],
   after: readonly Numbered[],
   place: number,
 ): number {
-  // The one that is looked at may itself be gone; then the next that is still there.
+  // The row in view may be gone; then the next one that is still there counts.
   for (let at = Math.max(0, place); at < before.length; at += 1) {
     const seq = before[at]?.seq;
     const now = after.findIndex((row) => row.seq === seq);
@@ -22,8 +22,8 @@ export function shifted(
 }
 
 /**
- * A key for a row in sight that is taken over by another once it is out of sight: what is already in
- * the page gets other words, which is cheaper than to remove a row and make a new one.
+ * A React key for a visible row that another row reuses once this one is out of view: changing the
+ * text of an element is cheaper than replacing the element.
  */
 export function slotted(count: number): (index: number) => number {
   const slots = 2 ** Math.ceil(Math.log2(Math.max(64, count)));
@@ -31,8 +31,8 @@ export function slotted(count: number): (index: number) => number {
 }
 
 /**
- * Rows that come or go above push by exactly their height. `stay` says what to hold instead: the end
- * of a log that is followed, or the start of a list whose newest rows come on top.
+ * Rows that are added or removed above shift the scroll position by exactly their height. `stay`
+ * says what to keep in view instead: the end of a followed log, or the start of a list.
  */
 export function useSteadyScroll(
   box: RefObject<HTMLElement | null>,
@@ -50,7 +50,7 @@ export function useSteadyScroll(
     const held = stay();
     if (held === "end") element.scrollTop = element.scrollHeight;
     if (held !== "row") return;
-    // The browser may have moved it already, where there is less to scroll than before.
+    // The browser may have scrolled already, if there is less to scroll than before.
     const shift = shifted(old, rows, Math.floor(top.current / height));
     if (shift) element.scrollTop = top.current + shift * height;
   });

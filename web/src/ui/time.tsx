@@ -13,7 +13,7 @@ export function Time({ at, as = "when" }: { at: Moment; as?: Shape }) {
   );
 }
 
-/** The clock on the wall, which no server needs to be asked for. */
+/** The current time of the browser, updated regularly. */
 export function useNow(everySeconds: number): number {
   const [now, setNow] = useState(() => Date.now() / 1000);
   useEffect(() => {

@@ -1,6 +1,6 @@
 import { useEffect } from "react";
 
-/** What the browser's tab and the history call a page. */
+/** The page's title in the browser tab and the history. */
 export function useTitle(...parts: (string | undefined)[]): void {
   const title = [...parts.filter(Boolean), "Tapeline"].join(" · ");
   useEffect(() => {

@@ -1,4 +1,4 @@
-/** What happened while nobody looked there: short, with what to do, and gone by itself if it is good. */
+/** Short notifications. Good news disappears after a few seconds; errors stay until dismissed. */
 import { useSyncExternalStore } from "react";
 import { IconButton } from "./button";
 
@@ -16,11 +16,11 @@ let toasts: readonly Numbered[] = [];
 let count = 0;
 const watchers = new Set<() => void>();
 
-export function say(toast: Toast): void {
+export function notify(toast: Toast): void {
   count += 1;
   const id = count;
   show([...toasts.filter((one) => one.text !== toast.text), { ...toast, id }].slice(-4));
-  // An error stays until it is read.
+  // Errors stay until they are dismissed.
   if (toast.tone === "good") setTimeout(() => dismiss(id), SHOWN_MS);
 }
 

@@ -9,7 +9,7 @@ import { Confirm } from "./dialog";
 import { about, TextField } from "./field";
 import { Gain } from "./figures";
 import { Time } from "./time";
-import { say, Toasts } from "./toasts";
+import { notify, Toasts } from "./toasts";
 
 describe("a confirmation", () => {
   it("stays open and says why when it did not work", async () => {
@@ -75,8 +75,8 @@ describe("a small curve", () => {
 describe("notifications", () => {
   it("keep an error until it is dismissed, and say nothing twice", async () => {
     render(<Toasts />);
-    say({ tone: "bad", text: "No." });
-    say({ tone: "bad", text: "No." });
+    notify({ tone: "bad", text: "No." });
+    notify({ tone: "bad", text: "No." });
     expect(await screen.findAllByRole("alert")).toHaveLength(1);
     await userEvent.click(screen.getByRole("button", { name: "Dismiss" }));
     expect(screen.queryByRole("alert")).toBeNull();

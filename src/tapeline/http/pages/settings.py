@@ -15,9 +15,9 @@ from tapeline.http.pages.page import Visit, see
 
 # Messages that a redirect back may show. Known words only: anyone can write a URL.
 DONE = {
-    "ended": "That sign-in has ended.",
+    "ended": "The sign-in was ended.",
     "others-ended": "Every other sign-in has ended.",
-    "password": "Your password is changed, and every other sign-in has ended.",
+    "password": "Your password was changed and every other sign-in ended.",
 }
 
 

@@ -10,9 +10,9 @@ from tapeline.results.metrics.of_trades import TRADING
 from tapeline.results.metrics.report_fields import Measured, Shown
 
 GROUPS: dict[str, tuple[Metric, ...]] = {
-    "What was gained": RETURNS,
-    "What was risked": RISK,
-    "How it was traded": TRADING,
+    "Return": RETURNS,
+    "Risk": RISK,
+    "Trading": TRADING,
 }
 BY_NAME = {metric.name: metric for rows in GROUPS.values() for metric in rows}
 HIGHER_IS_WORSE = frozenset(

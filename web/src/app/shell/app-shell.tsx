@@ -1,4 +1,4 @@
-/** The frame around every page: a column of places on wide screens, behind a button on phones. */
+/** The frame around every page: a sidebar on wide screens, behind a menu button on phones. */
 import { useQuery } from "@tanstack/react-query";
 import { Outlet, useParams, useRouterState } from "@tanstack/react-router";
 import { Dialog } from "radix-ui";
@@ -9,21 +9,21 @@ import { ConnectionNote } from "~/live/connection-note";
 import { useLiveProject } from "~/live/use-live";
 import { Button, IconButton } from "~/ui/button";
 import { Toasts } from "~/ui/toasts";
-import { DemoMark } from "./demo-badge";
+import { DemoBadge } from "./demo-badge";
 import { lastProject, rememberProject } from "./last-project";
 import { Palette } from "./palette";
-import { ServerTrouble } from "./server-warning";
+import { ServerWarning } from "./server-warning";
 import { Sidebar } from "./sidebar";
-import { useChoices } from "./use-commands";
+import { useCommands } from "./use-commands";
 
 export function AppShell() {
   const params = useParams({ strict: false });
   const { data: me } = useQuery(ask.me);
-  // A page about no project, such as the account, keeps the way back to the last one.
+  // On pages without a project, for example the account, the sidebar keeps the last project.
   const project = params.project ?? (me ? lastProject(me) : undefined);
   const [searching, setSearching] = useState(false);
   const [menu, setMenu] = useState(false);
-  const choices = useChoices(project);
+  const choices = useCommands(project);
   const main = useRef<HTMLElement>(null);
   useFocusOnNewPage(main);
   useEffect(() => {
@@ -47,7 +47,7 @@ export function AppShell() {
           <span className="flex items-center gap-2 font-semibold">
             <img src="/static/mark.svg" alt="" width="20" height="20" />
             Tapeline
-            <DemoMark />
+            <DemoBadge />
           </span>
           <IconButton label="Search" icon="search" onClick={() => setSearching(true)} />
         </header>
@@ -58,7 +58,7 @@ export function AppShell() {
           className="mx-auto max-w-[110rem] px-4 py-5 outline-none lg:px-6"
         >
           <SignedOut />
-          <ServerTrouble />
+          <ServerWarning />
           {project && (
             <LiveProject key={project} project={project} silent={params.model !== undefined} />
           )}
@@ -90,7 +90,7 @@ export function AppShell() {
   );
 }
 
-/** The page stays as it was; only it is not live any more. */
+/** A signed-out user keeps the page until they act; it no longer updates. */
 function SignedOut() {
   const isLost = useSyncExternalStore(session.watch, () => session.isLost);
   if (!isLost) return null;
@@ -99,13 +99,13 @@ function SignedOut() {
       role="alert"
       className="mb-4 flex flex-wrap items-center gap-3 rounded-md bg-warn-ground px-4 py-2.5 text-warn"
     >
-      <p className="min-w-0 flex-1">You are signed out. What you see here is not live any more.</p>
+      <p className="min-w-0 flex-1">You are signed out, so this page no longer updates.</p>
       <Button onClick={() => session.signIn()}>Sign in again</Button>
     </div>
   );
 }
 
-/** A page about one model has a stream of its own and says so itself. */
+/** A page about one model has its own stream and shows its own connection note. */
 function LiveProject({ project, silent }: { project: string; silent: boolean }) {
   const stream = useLiveProject(project);
   return (
@@ -115,7 +115,7 @@ function LiveProject({ project, silent }: { project: string; silent: boolean }) 
   );
 }
 
-/** Screen readers hear of a new page by the focus; the mouse must not notice. */
+/** Moves the focus to a new page, so that screen readers announce it. */
 function useFocusOnNewPage(main: React.RefObject<HTMLElement | null>) {
   const path = useRouterState({ select: (state) => state.location.pathname });
   const before = useRef(path);

@@ -3,7 +3,7 @@ import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { render, screen } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
 import * as ask from "~/api/queries";
-import { DemoMark } from "./demo-badge";
+import { DemoBadge } from "./demo-badge";
 
 function show(isDemo: boolean): void {
   const client = new QueryClient();
@@ -11,7 +11,7 @@ function show(isDemo: boolean): void {
   client.setQueryData(ask.me.queryKey, { ...me, is_demo: isDemo, trouble: null });
   render(
     <QueryClientProvider client={client}>
-      <DemoMark />
+      <DemoBadge />
     </QueryClientProvider>,
   );
 }

@@ -1,4 +1,4 @@
-/** Which project to show to whoever comes without saying: the last one, else the first with models. */
+/** The project to open by default: the last one visited, or else the first one with models. */
 interface Mine {
   id: string;
   projects: { id: string; models: number }[];
@@ -10,7 +10,7 @@ export function rememberProject(id: string): void {
   try {
     localStorage.setItem(NAME, id);
   } catch {
-    // A browser that keeps nothing: the next visit begins at the first project.
+    // Without storage, the next visit starts at the first project.
   }
 }
 

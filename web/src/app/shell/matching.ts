@@ -1,4 +1,4 @@
-/** Which commands a few typed letters mean, the best first. */
+/** Finds the entries that match a few typed letters, best first. */
 export interface Named {
   label: string;
   words?: string;

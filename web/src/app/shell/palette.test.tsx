@@ -40,6 +40,6 @@ describe("the palette", () => {
   it("says when nothing is called that", async () => {
     render(<Finder choices={choices()} close={vi.fn()} />);
     await userEvent.type(screen.getByRole("combobox"), "zzz{Enter}");
-    expect(screen.getByText("Nothing is called that.")).toBeVisible();
+    expect(screen.getByText("No matches.")).toBeVisible();
   });
 });

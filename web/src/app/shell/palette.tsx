@@ -1,4 +1,4 @@
-/** Everything by a few letters: Ctrl-K, type, Enter. */
+/** The command palette: Ctrl-K, a few letters, Enter. */
 import { Dialog } from "radix-ui";
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
 import { Icon, type IconName } from "~/ui/icons";
@@ -40,7 +40,7 @@ export function Palette({
           aria-describedby={undefined}
           className="fixed left-1/2 top-[10vh] z-40 w-[calc(100%-2rem)] max-w-xl -translate-x-1/2 overflow-hidden rounded-lg border border-line bg-surface shadow-xl"
         >
-          <Dialog.Title className="sr-only">Go to or do</Dialog.Title>
+          <Dialog.Title className="sr-only">Search</Dialog.Title>
           <Finder choices={choices} close={() => onOpenChange(false)} />
         </Dialog.Content>
       </Dialog.Portal>
@@ -84,7 +84,7 @@ export function Finder({ choices, close }: { choices: readonly Choice[]; close: 
         <Icon name="search" className="text-soft" />
         <input
           className="h-12 min-w-0 flex-1 bg-transparent outline-none"
-          placeholder="Go to a model, a page, or do something"
+          placeholder="Find a model, a page or an action"
           role="combobox"
           aria-label="Search"
           aria-expanded="true"
@@ -106,7 +106,7 @@ export function Finder({ choices, close }: { choices: readonly Choice[]; close: 
         className="max-h-[50vh] overflow-y-auto p-1.5"
       >
         {found.map((choice, place) => (
-          // The input keeps the focus and moves through the list by arrows; this is for the mouse.
+          // The input keeps the focus and the arrow keys move through the list; this is for the mouse.
           // biome-ignore lint/a11y/useKeyWithClickEvents: see above
           <div
             key={choice.id}
@@ -125,7 +125,7 @@ export function Finder({ choices, close }: { choices: readonly Choice[]; close: 
           </div>
         ))}
       </div>
-      {found.length === 0 && <p className="px-4 pb-4 text-soft">Nothing is called that.</p>}
+      {found.length === 0 && <p className="px-4 pb-4 text-soft">No matches.</p>}
     </>
   );
 }

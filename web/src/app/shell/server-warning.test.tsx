@@ -3,7 +3,7 @@ import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { render, screen } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
 import * as ask from "~/api/queries";
-import { ServerTrouble } from "./server-warning";
+import { ServerWarning } from "./server-warning";
 
 function show(trouble: string | null): void {
   const client = new QueryClient();
@@ -11,7 +11,7 @@ function show(trouble: string | null): void {
   client.setQueryData(ask.me.queryKey, { ...me, is_demo: false, trouble });
   render(
     <QueryClientProvider client={client}>
-      <ServerTrouble />
+      <ServerWarning />
     </QueryClientProvider>,
   );
 }

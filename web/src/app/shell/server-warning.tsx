@@ -1,16 +1,16 @@
-/** Tells the operator on every page that work beside the requests does not get on. */
+/** Warns the operator on every page when background work is failing. */
 import { useQuery } from "@tanstack/react-query";
 import * as ask from "~/api/queries";
 
 const LOOKED_EVERY = 15_000; // milliseconds
 
-export function ServerTrouble() {
+export function ServerWarning() {
   const { data: me } = useQuery({ ...ask.me, refetchInterval: LOOKED_EVERY });
   if (!me?.trouble) return null;
   return (
     <div role="alert" className="mb-4 rounded-md bg-bad-ground px-4 py-2.5 text-bad">
       <p>
-        This server does not do all of its work: {me.trouble}. Its log says more, and so does{" "}
+        Part of this server is not working: {me.trouble}. For details, see its log or run{" "}
         <code>tapeline doctor</code>.
       </p>
     </div>

@@ -1,4 +1,4 @@
-/** Where one is and where one can go: the project, its pages, its models with their state. */
+/** The sidebar: the project, its pages, and its models with their status. */
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import * as ask from "~/api/queries";
@@ -6,7 +6,7 @@ import { statusOf, urgency } from "~/features/model/status";
 import { StatusDot } from "~/features/model/status-badge";
 import { Icon, type IconName } from "~/ui/icons";
 import { Menu, MenuItem, MenuLabel, MenuLine } from "~/ui/menu";
-import { DemoMark } from "./demo-badge";
+import { DemoBadge } from "./demo-badge";
 
 const ENTRY =
   "flex min-h-8 items-center gap-2.5 rounded-md px-2.5 text-soft transition-colors hover:bg-hover hover:text-ink";
@@ -30,7 +30,7 @@ export function Sidebar({
       >
         <img src="/static/mark.svg" alt="" width="24" height="24" />
         Tapeline
-        <DemoMark />
+        <DemoBadge />
       </Link>
       <ProjectSwitch project={project} />
       <button
@@ -43,7 +43,7 @@ export function Sidebar({
         <kbd className="font-sans text-xs">Ctrl K</kbd>
       </button>
       {project && (
-        // biome-ignore lint/a11y/useKeyWithClickEvents: it only closes after a link in it was followed
+        // biome-ignore lint/a11y/useKeyWithClickEvents: a click on a link inside closes the menu
         <nav aria-label="Project" className="grid gap-0.5" onClick={done}>
           <Entry to={`/${project}`} icon="grid" exact>
             Models
@@ -202,7 +202,7 @@ function Account() {
   );
 }
 
-/** A form, as on the pages without JavaScript: the server ends the session and shows the way back in. */
+/** Posts the same form as the pages without JavaScript: the server ends the session. */
 function signOut(): void {
   const form = document.createElement("form");
   form.method = "post";

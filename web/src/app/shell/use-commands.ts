@@ -1,4 +1,4 @@
-/** What the palette offers: every page, every model, and what can be done from anywhere. */
+/** The entries of the command palette: pages, models and actions. */
 
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useParams } from "@tanstack/react-router";
@@ -7,7 +7,7 @@ import { PAGES } from "~/features/model/pages";
 import { chooseRising, chooseTheme } from "~/ui/appearance";
 import type { Choice } from "./palette";
 
-export function useChoices(project: string | undefined): Choice[] {
+export function useCommands(project: string | undefined): Choice[] {
   const navigate = useNavigate();
   const { model } = useParams({ strict: false });
   const { data: me } = useQuery(ask.me);
@@ -116,28 +116,28 @@ export function useChoices(project: string | undefined): Choice[] {
     {
       id: "light",
       label: "Light theme",
-      group: "Look",
+      group: "Appearance",
       icon: "gear",
       run: () => chooseTheme("light"),
     },
     {
       id: "dark",
       label: "Dark theme",
-      group: "Look",
+      group: "Appearance",
       icon: "gear",
       run: () => chooseTheme("dark"),
     },
     {
       id: "system",
-      label: "Theme of the system",
-      group: "Look",
+      label: "System theme",
+      group: "Appearance",
       icon: "gear",
       run: () => chooseTheme("system"),
     },
     {
       id: "green-up",
       label: "Green is up",
-      group: "Look",
+      group: "Appearance",
       icon: "gear",
       words: "colour color",
       run: () => chooseRising("green"),
@@ -145,7 +145,7 @@ export function useChoices(project: string | undefined): Choice[] {
     {
       id: "red-up",
       label: "Red is up",
-      group: "Look",
+      group: "Appearance",
       icon: "gear",
       words: "colour color",
       run: () => chooseRising("red"),
@@ -153,7 +153,7 @@ export function useChoices(project: string | undefined): Choice[] {
     {
       id: "blue-up",
       label: "Blue is up",
-      group: "Look",
+      group: "Appearance",
       icon: "gear",
       words: "colour color blind",
       run: () => chooseRising("blue"),

@@ -1,15 +1,16 @@
-/** One's own account: how it looks, what one is called, the password, and where one is signed in. */
+/** Your account: appearance, name, password and sign-ins. */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { api, given } from "~/api/client";
+import { api, unwrap } from "~/api/client";
 import * as ask from "~/api/queries";
-import { chooseRising, chooseTheme, type Rising, type Theme, useLook } from "~/ui/appearance";
+import { plural } from "~/format/numbers";
+import { chooseRising, chooseTheme, type Rising, type Theme, useAppearance } from "~/ui/appearance";
 import { Button } from "~/ui/button";
 import { about, TextField } from "~/ui/field";
 import { Gain } from "~/ui/figures";
 import { Failed, PageHead, Panel, Skeleton } from "~/ui/panel";
 import { useTitle } from "~/ui/title";
-import { say } from "~/ui/toasts";
+import { notify } from "~/ui/toasts";
 import { SignIns } from "./sign-ins";
 
 export function AccountPage() {
@@ -28,7 +29,7 @@ export function AccountPage() {
 }
 
 const THEMES: [Theme, string][] = [
-  ["system", "As the system"],
+  ["system", "Same as the system"],
   ["light", "Light"],
   ["dark", "Dark"],
 ];
@@ -39,9 +40,9 @@ const RISINGS: [Rising, string][] = [
 ];
 
 function Appearance() {
-  const { theme, rising } = useLook();
+  const { theme, rising } = useAppearance();
   return (
-    <Panel title="Look">
+    <Panel title="Appearance">
       <div className="grid gap-4 sm:grid-cols-2">
         <Choice legend="Theme" name="theme" options={THEMES} chosen={theme} choose={chooseTheme} />
         <div>
@@ -99,9 +100,9 @@ function Name({ me }: { me: ask.Me }) {
   const queries = useQueryClient();
   const save = useMutation({
     meta: { shown: true },
-    mutationFn: () => given(api.PATCH("/api/me", { body: { name } })),
+    mutationFn: () => unwrap(api.PATCH("/api/me", { body: { name } })),
     onSuccess: async () => {
-      say({ tone: "good", text: "Saved." });
+      notify({ tone: "good", text: "Saved." });
       await queries.invalidateQueries({ queryKey: ["me"] });
     },
   });
@@ -139,13 +140,13 @@ function Password({ email }: { email: string }) {
   const change = useMutation({
     meta: { shown: true },
     mutationFn: () =>
-      given(
+      unwrap(
         api.POST("/api/me/password", { body: { current_password: current, new_password: next } }),
       ),
     onSuccess: async ({ ended_sign_ins }) => {
-      say({
+      notify({
         tone: "good",
-        text: `Your password is changed; ${ended_sign_ins} other sign-ins have ended.`,
+        text: `Your password was changed and ${plural(ended_sign_ins, "other sign-in")} ended.`,
       });
       setCurrent("");
       setNext("");
@@ -155,7 +156,7 @@ function Password({ email }: { email: string }) {
   return (
     <Panel title="Password">
       <p className="mb-3 text-soft">
-        A new password ends every other sign-in, command lines and scripts included.
+        Changing your password ends every other sign-in, including command lines and scripts.
       </p>
       <form
         className="grid gap-3 sm:grid-cols-2"

@@ -1,4 +1,4 @@
-/** What people call the program behind a sign-in. */
+/** A readable name for the program behind a sign-in. */
 const BROWSERS: [RegExp, string][] = [
   [/Edg\//, "Edge"],
   [/OPR\//, "Opera"],
@@ -19,6 +19,6 @@ export function program(kind: string, agent: string): string {
   const system = SYSTEMS.find(([pattern]) => pattern.test(agent))?.[1];
   const seen = browser ? (system ? `${browser} on ${system}` : browser) : "";
   if (kind === "browser") return seen || "Unknown browser";
-  if (seen) return `Command line, allowed in ${seen}`;
+  if (seen) return `Command line, approved in ${seen}`;
   return agent.split("/")[0]?.slice(0, 40) || "Unknown program";
 }

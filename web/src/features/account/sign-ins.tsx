@@ -1,11 +1,11 @@
 /** Every browser and program that is signed in to the account, and how to end each sign-in. */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { api, given, type Schemas } from "~/api/client";
+import { api, type Schemas, unwrap } from "~/api/client";
 import * as ask from "~/api/queries";
 import { Button } from "~/ui/button";
 import { Failed, Panel, Skeleton } from "~/ui/panel";
 import { Time } from "~/ui/time";
-import { say } from "~/ui/toasts";
+import { notify } from "~/ui/toasts";
 import { program } from "./program";
 
 export function SignIns() {
@@ -13,9 +13,9 @@ export function SignIns() {
   const queries = useQueryClient();
   const end = useMutation({
     mutationFn: (one: Schemas["ShownSignIn"]) =>
-      given(api.DELETE("/api/me/sign-ins/{sign_in}", { params: { path: { sign_in: one.id } } })),
+      unwrap(api.DELETE("/api/me/sign-ins/{sign_in}", { params: { path: { sign_in: one.id } } })),
     onSuccess: async () => {
-      say({ tone: "good", text: "That sign-in has ended." });
+      notify({ tone: "good", text: "The sign-in was ended." });
       await queries.invalidateQueries({ queryKey: ["me", "sign-ins"] });
     },
   });

@@ -1,7 +1,7 @@
-/** A backtest's label, changed where it stands. Enter keeps it, Escape does not. */
+/** A backtest's label, edited in place. Enter saves, Escape cancels. */
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useRef, useState } from "react";
-import { words } from "~/api/problem";
+import { messageOf } from "~/api/problem";
 import { change } from "./queries";
 import { refresh } from "./use-updates";
 
@@ -17,7 +17,7 @@ export function Label({
   model: string;
   id: string;
   label: string | null;
-  /** What the backtest is called, for the button's own name. */
+  /** The backtest's name, for the accessible name of the button. */
   name: string;
   mayChange: boolean;
 }) {
@@ -45,7 +45,7 @@ export function Label({
   if (typed !== null) {
     return (
       <input
-        // biome-ignore lint/a11y/noAutofocus: who pressed the button wants to type
+        // biome-ignore lint/a11y/noAutofocus: the user pressed the button in order to type
         autoFocus
         aria-label={`Label of ${name}`}
         className="field !min-h-7 max-w-52 !py-0 text-sm"
@@ -77,7 +77,7 @@ export function Label({
       </button>
       {error && (
         <span role="alert" className="text-sm text-bad">
-          {words(error)}
+          {messageOf(error)}
         </span>
       )}
     </span>

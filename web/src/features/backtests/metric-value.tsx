@@ -1,5 +1,5 @@
 /** One metric by its type, coloured where its sign means a gain or a loss. */
-import { isSigned, written } from "./metrics";
+import { formatMetric, isSigned } from "./metrics";
 import type { Measure } from "./types";
 
 const WAYS = { up: "text-up", down: "text-down" } as const;
@@ -22,7 +22,7 @@ export function MetricValue({
   }
   const { value, type } = measure;
   const signed = isSigned(name);
-  const text = written(value, type, { currency, signed });
+  const text = formatMetric(value, type, { currency, signed });
   const way =
     signed && typeof value === "number"
       ? text.startsWith("+")

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import {
   days,
+  formatMetric,
   grouped,
   headlines,
   ratio,
   signedPercent,
   verdict,
   worstOf,
-  written,
 } from "./metrics";
 import type { Measure } from "./types";
 
@@ -19,20 +19,20 @@ const measure = (value: number | null, type = "number"): Measure => ({
 
 describe("written", () => {
   it("writes each type as people read it", () => {
-    expect(written(0.0512, "percent")).toBe("5.12 %");
-    expect(written(0.0512, "percent", { signed: true })).toBe("+5.12 %");
-    expect(written(-0.0512, "percent", { signed: true })).toBe("−5.12 %");
-    expect(written(1234.5, "money", { currency: "USD" })).toBe("1,234.50\u00a0USD");
-    expect(written(-3, "money", { currency: "USD", signed: true })).toBe("−3.00\u00a0USD");
-    expect(written(1234, "count")).toBe("1,234");
-    expect(written(1.23456, "number")).toBe("1.23");
-    expect(written(1_700_049_600, "time")).toBe("2023-11-15");
+    expect(formatMetric(0.0512, "percent")).toBe("5.12 %");
+    expect(formatMetric(0.0512, "percent", { signed: true })).toBe("+5.12 %");
+    expect(formatMetric(-0.0512, "percent", { signed: true })).toBe("−5.12 %");
+    expect(formatMetric(1234.5, "money", { currency: "USD" })).toBe("1,234.50\u00a0USD");
+    expect(formatMetric(-3, "money", { currency: "USD", signed: true })).toBe("−3.00\u00a0USD");
+    expect(formatMetric(1234, "count")).toBe("1,234");
+    expect(formatMetric(1.23456, "number")).toBe("1.23");
+    expect(formatMetric(1_700_049_600, "time")).toBe("2023-11-15");
   });
 
   it("tells texts as they are and nothing as a dash", () => {
-    expect(written("n/a", "percent")).toBe("n/a");
-    expect(written(null, "number")).toBe("–");
-    expect(written(Number.NaN, "number")).toBe("–");
+    expect(formatMetric("n/a", "percent")).toBe("n/a");
+    expect(formatMetric(null, "number")).toBe("–");
+    expect(formatMetric(Number.NaN, "number")).toBe("–");
   });
 
   it("shows small ratios instead of a zero", () => {
@@ -63,9 +63,9 @@ describe("groups", () => {
     expect(
       grouped(computed).map(({ title, measures }) => [title, measures.map(({ name }) => name)]),
     ).toEqual([
-      ["What was gained", ["total_return", "cagr"]],
-      ["What was risked", ["sharpe"]],
-      ["How it was traded", ["trades", "fees"]],
+      ["Return", ["total_return", "cagr"]],
+      ["Risk", ["sharpe"]],
+      ["Trading", ["trades", "fees"]],
     ]);
     expect(headlines(computed).map(({ name }) => name)).toEqual(["total_return", "cagr", "sharpe"]);
   });
@@ -86,7 +86,7 @@ describe("worstOf", () => {
 });
 
 it("says what luck leaves", () => {
-  expect(verdict(40, 0.2)).toContain("40 tried");
+  expect(verdict(40, 0.2)).toContain("40 backtests");
   expect(verdict(40, 0.2)).toContain("Luck alone");
   expect(verdict(1, 0.99)).toContain("only backtest");
   expect(verdict(3, null)).toBe("");

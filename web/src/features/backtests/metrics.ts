@@ -1,11 +1,11 @@
-/** Metrics in words: each by its type, in groups, with what is better and what is worse. */
+/** How metrics are formatted, grouped and ranked. */
 import { gain, integer, money, percent } from "~/format/numbers";
 import { stamp } from "~/format/times";
 import type { Measure } from "./types";
 
 const NOTHING = "–";
 
-/** Those a person looks at first. */
+/** The most important metrics. */
 export const HEADLINES = [
   "total_return",
   "cagr",
@@ -19,12 +19,12 @@ export const HEADLINES = [
 
 /** The server lists metrics in the order people read them; each group begins with one of these. */
 const GROUPS: Record<string, string> = {
-  total_return: "What was gained",
-  sharpe: "What was risked",
-  trades: "How it was traded",
+  total_return: "Return",
+  sharpe: "Risk",
+  trades: "Trading",
 };
 
-/** Whose sign says whether something was won or lost. */
+/** Metrics whose sign means a gain or a loss. */
 const SIGNED = new Set([
   "total_return",
   "cagr",
@@ -63,8 +63,8 @@ export function isSigned(name: string): boolean {
   return SIGNED.has(name);
 }
 
-/** A value as its type asks for. A value that is no number is told as it is. */
-export function written(
+/** A value formatted by its type. A value that is not a number is shown unchanged. */
+export function formatMetric(
   value: number | string | null | undefined,
   type: string,
   { currency = null, signed = false }: { currency?: string | null; signed?: boolean } = {},
@@ -88,14 +88,14 @@ export function written(
   }
 }
 
-/** A share as percent with its sign; what rounds to nothing has none. */
+/** A fraction as a signed percentage; a value that rounds to zero has no sign. */
 export function signedPercent(share: number): string {
   const text = percent(Math.abs(share));
   if (!/[1-9]/.test(text)) return text;
   return `${share > 0 ? "+" : "\u2212"}${text}`;
 }
 
-/** A ratio: two digits, more where two would hide it. */
+/** A ratio with two decimals, or more if two would round it to zero. */
 export function ratio(value: number): string {
   const size = Math.abs(value);
   const digits = size === 0 || size >= 0.1 ? 2 : size >= 0.001 ? 4 : 6;
@@ -104,7 +104,7 @@ export function ratio(value: number): string {
     .replace("-", "\u2212");
 }
 
-/** Days, or the unit that fits: a backtest may last an hour or ten years. */
+/** A duration in a unit that fits: a backtest may cover an hour or ten years. */
 export function days(count: number): string {
   if (count >= 100) return `${integer(Math.round(count))} days`;
   if (count >= 2) return `${trimmed(count)} days`;
@@ -131,7 +131,7 @@ export function headlines(computed: Record<string, Measure>): Named[] {
   });
 }
 
-/** Places of the worst beside the best that the server told; none where all are alike. */
+/** The positions of the worst values, next to the best ones from the server; none if all are equal. */
 export function worstOf(values: readonly (number | null)[], best: readonly number[]): number[] {
   const top = best[0] === undefined ? null : (values[best[0]] ?? null);
   if (top === null) return [];
@@ -141,12 +141,12 @@ export function worstOf(values: readonly (number | null)[], best: readonly numbe
   return values.flatMap((value, place) => (value === worst ? [place] : []));
 }
 
-/** What luck leaves of a Sharpe ratio, in a sentence. */
+/** The deflated Sharpe ratio in a sentence. */
 export function verdict(count: number, deflated: number | null): string {
   if (deflated === null) return "";
-  const tried = count === 1 ? "the only backtest tried" : `the best of ${integer(count)} tried`;
+  const tried = count === 1 ? "the only backtest" : `the best of ${integer(count)} backtests`;
   if (deflated >= 0.95) return `Unlikely to be luck, even as ${tried}.`;
-  if (deflated >= 0.5) return `It may well be luck, as ${tried}.`;
+  if (deflated >= 0.5) return `It may be luck, as ${tried}.`;
   return `Luck alone explains it, as ${tried}.`;
 }
 

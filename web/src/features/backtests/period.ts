@@ -1,4 +1,4 @@
-/** How long a backtest took to compute, and which stretch of the market it covers. */
+/** How long a backtest took to run, and the market period it covers. */
 import { lasting, stamp } from "~/format/times";
 
 export function elapsed(seconds: number): string {

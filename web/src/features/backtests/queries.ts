@@ -1,10 +1,10 @@
-/** What the pages of backtests ask for. Keys begin like all others of a model; see live/refresh. */
+/** The queries of the backtest pages. Keys start like all others of a model; see live/refresh. */
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
-import { api, given, type Schemas, said } from "~/api/client";
+import { api, type Schemas, unwrap, withoutEmpty } from "~/api/client";
 import type { View } from "~/charts/panes";
 
 const POINTS = 2_000;
-/** Trades are marked on the chart, the last ones of so many pages. */
+/** The chart marks the trades of at most this many pages, the latest ones. */
 const TRADE_PAGES = 5;
 const WHOLE_PAGE = 1_000;
 
@@ -13,7 +13,7 @@ export type RoundTrip = Schemas["IndexedTrip"];
 export type TripSummary = Schemas["Trips"];
 
 const of = (model: string, backtest: string) => ({ path: { model, backtest } });
-/** Not under `backtests`: news of another backtest must not load this one's curves again. */
+/** Not under `backtests`: an event of another backtest must not reload this one's curves. */
 export const keyOf = (model: string, id: string) => ["model", model, "backtest", id] as const;
 
 export const list = (model: string) =>
@@ -21,22 +21,22 @@ export const list = (model: string) =>
     queryKey: ["model", model, "backtests", "list"],
     initialPageParam: null as string | null,
     queryFn: ({ pageParam, signal }) =>
-      given(
+      unwrap(
         api.GET("/api/models/{model}/backtests", {
-          params: { path: { model }, query: said({ limit: 100, cursor: pageParam }) },
+          params: { path: { model }, query: withoutEmpty({ limit: 100, cursor: pageParam }) },
           signal,
         }),
       ),
     getNextPageParam: (page) => page.next,
   });
 
-/** The runs that made them: their states, and what they were called with. */
+/** The runs of backtests, with their states and arguments. */
 export const runs = (model: string) =>
   queryOptions({
     queryKey: ["model", model, "runs", "of backtests"],
     queryFn: async ({ signal }) =>
       (
-        await given(
+        await unwrap(
           api.GET("/api/models/{model}/runs", {
             params: { path: { model }, query: { kind: "backtest", limit: WHOLE_PAGE } },
             signal,
@@ -49,7 +49,7 @@ export const run = (model: string, id: string) =>
   queryOptions({
     queryKey: [...keyOf(model, id), "run"],
     queryFn: async ({ signal }) => {
-      const found = await given(
+      const found = await unwrap(
         api.GET("/api/models/{model}/runs", {
           params: { path: { model }, query: { backtest: id, limit: 1 } },
           signal,
@@ -63,14 +63,16 @@ export const facts = (model: string, id: string) =>
   queryOptions({
     queryKey: [...keyOf(model, id), "facts"],
     queryFn: ({ signal }) =>
-      given(api.GET("/api/models/{model}/backtests/{backtest}", { params: of(model, id), signal })),
+      unwrap(
+        api.GET("/api/models/{model}/backtests/{backtest}", { params: of(model, id), signal }),
+      ),
   });
 
 export const equity = (model: string, id: string, view: View | null) =>
   queryOptions({
     queryKey: [...keyOf(model, id), "equity", view],
     queryFn: ({ signal }) =>
-      given(
+      unwrap(
         api.GET("/api/models/{model}/backtests/{backtest}/equity", {
           params: { ...of(model, id), query: stretch(view) },
           signal,
@@ -83,7 +85,7 @@ export const drawdown = (model: string, id: string, view: View | null) =>
   queryOptions({
     queryKey: [...keyOf(model, id), "drawdown", view],
     queryFn: ({ signal }) =>
-      given(
+      unwrap(
         api.GET("/api/models/{model}/backtests/{backtest}/drawdown", {
           params: { ...of(model, id), query: stretch(view) },
           signal,
@@ -96,7 +98,7 @@ export const indicators = (model: string, id: string, view: View | null) =>
   queryOptions({
     queryKey: [...keyOf(model, id), "indicators", view],
     queryFn: ({ signal }) =>
-      given(
+      unwrap(
         api.GET("/api/models/{model}/backtests/{backtest}/indicators", {
           params: { ...of(model, id), query: stretch(view) },
           signal,
@@ -109,7 +111,7 @@ export const rolling = (model: string, id: string) =>
   queryOptions({
     queryKey: [...keyOf(model, id), "rolling"],
     queryFn: ({ signal }) =>
-      given(
+      unwrap(
         api.GET("/api/models/{model}/backtests/{backtest}/rolling", {
           params: { ...of(model, id), query: stretch(null) },
           signal,
@@ -117,12 +119,12 @@ export const rolling = (model: string, id: string) =>
       ),
   });
 
-/** It answers once the figures are there, however long that takes. */
+/** The server answers when the metrics are computed, however long that takes. */
 export const periods = (model: string, id: string) =>
   queryOptions({
     queryKey: [...keyOf(model, id), "periods"],
     queryFn: ({ signal }) =>
-      given(
+      unwrap(
         api.GET("/api/models/{model}/backtests/{backtest}/periods", {
           params: of(model, id),
           signal,
@@ -137,9 +139,9 @@ export const trades = (model: string, id: string) =>
       const found: Schemas["BacktestTrade"][] = [];
       let cursor: string | null = null;
       for (let page = 0; page < TRADE_PAGES; page += 1) {
-        const answer: Schemas["Listed_BacktestTrade_"] = await given(
+        const answer: Schemas["Listed_BacktestTrade_"] = await unwrap(
           api.GET("/api/models/{model}/backtests/{backtest}/trades", {
-            params: { ...of(model, id), query: said({ limit: WHOLE_PAGE, cursor }) },
+            params: { ...of(model, id), query: withoutEmpty({ limit: WHOLE_PAGE, cursor }) },
             signal,
           }),
         );
@@ -156,16 +158,16 @@ export const roundTrips = (model: string, id: string) =>
     queryKey: [...keyOf(model, id), "round-trips"],
     initialPageParam: null as string | null,
     queryFn: ({ pageParam, signal }) =>
-      given(
+      unwrap(
         api.GET("/api/models/{model}/backtests/{backtest}/round-trips", {
-          params: { ...of(model, id), query: said({ limit: 200, cursor: pageParam }) },
+          params: { ...of(model, id), query: withoutEmpty({ limit: 200, cursor: pageParam }) },
           signal,
         }),
       ),
     getNextPageParam: (page) => page.next,
   });
 
-/** In detail, each still counts from its own start, so that it fits the whole. */
+/** Detail still counts from each backtest's start, so that it fits the whole curve. */
 export const comparison = (
   model: string,
   ids: readonly string[],
@@ -175,11 +177,11 @@ export const comparison = (
   queryOptions({
     queryKey: ["model", model, "backtests", "compared", ids, align, view],
     queryFn: ({ signal }) =>
-      given(
+      unwrap(
         api.GET("/api/models/{model}/backtests-compare", {
           params: {
             path: { model },
-            query: said({
+            query: withoutEmpty({
               ids: ids.join(","),
               align,
               base: "start",
@@ -199,7 +201,7 @@ export const versions = (model: string) =>
     queryKey: ["model", model, "versions", "to test"],
     queryFn: async ({ signal }) =>
       (
-        await given(
+        await unwrap(
           api.GET("/api/models/{model}/versions", {
             params: { path: { model }, query: { limit: 100 } },
             signal,
@@ -210,7 +212,7 @@ export const versions = (model: string) =>
 
 export const plans = queryOptions({
   queryKey: ["plans", "backtesting"],
-  queryFn: () => given(api.POST("/project/plans", { body: { type: "backtesting" } })),
+  queryFn: () => unwrap(api.POST("/project/plans", { body: { type: "backtesting" } })),
   staleTime: Number.POSITIVE_INFINITY,
 });
 
@@ -220,17 +222,17 @@ export function change(
   words: { label?: string | null; description?: string | null },
 ) {
   const params = { path: { model, backtest: id } };
-  return given(api.PATCH("/api/models/{model}/backtests/{backtest}", { params, body: words }));
+  return unwrap(api.PATCH("/api/models/{model}/backtests/{backtest}", { params, body: words }));
 }
 
 export function remove(model: string, id: string) {
   const params = { path: { model, backtest: id } };
-  return given(api.DELETE("/api/models/{model}/backtests/{backtest}", { params }));
+  return unwrap(api.DELETE("/api/models/{model}/backtests/{backtest}", { params }));
 }
 
 export function stop(model: string, runId: string) {
   const params = { path: { model, run: runId } };
-  return given(api.POST("/api/models/{model}/runs/{run}/stop", { params }));
+  return unwrap(api.POST("/api/models/{model}/runs/{run}/stop", { params }));
 }
 
 export function start(said: {
@@ -241,7 +243,7 @@ export function start(said: {
   backtestArgs: string;
   backtestDescription: string;
 }) {
-  return given(
+  return unwrap(
     api.POST("/model/backtest-uploaded-model", { body: { ...said, type: null, schedule: null } }),
   );
 }
@@ -252,5 +254,5 @@ export function fileOf(model: string, id: string, name: string): string {
 }
 
 function stretch(view: View | null) {
-  return said({ points: POINTS, from: view?.from, to: view?.to });
+  return withoutEmpty({ points: POINTS, from: view?.from, to: view?.to });
 }

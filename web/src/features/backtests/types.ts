@@ -1,4 +1,4 @@
-/** Names for what the pages of backtests speak of. All of it comes from the OpenAPI document. */
+/** Short names for the types of backtests, which come from the OpenAPI document. */
 import type { Schemas } from "~/api/client";
 
 export type Measure = Schemas["OwnMetric"] &
@@ -12,5 +12,5 @@ export type Arguments = Record<string, unknown>;
 export type Run = Schemas["ShownRun"];
 export type Version = Schemas["ShownVersion"];
 
-/** Up to so many are compared at once. */
+/** How many backtests can be compared at once. */
 export const MOST_COMPARED = 8;

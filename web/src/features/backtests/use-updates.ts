@@ -1,4 +1,4 @@
-/** What the stream says about backtests, and what is to be asked for again because of it. */
+/** Refreshes backtests when the stream reports news about them. */
 import { type QueryClient, useQueries, useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
 import { Refresher } from "~/live/refresh";
@@ -11,7 +11,7 @@ interface Said {
   type?: string;
 }
 
-/** Which backtest an event is about, when it changes more than a log. */
+/** The backtest that an event is about, unless it is only a log line. */
 export function concerned({ kind, data }: Arrived): string | null {
   if (!kind.startsWith("backtest-")) return null;
   const { backtest_id: id = null, type } = data as Said;
@@ -19,8 +19,8 @@ export function concerned({ kind, data }: Arrived): string | null {
   return kind === "backtest-log" && type !== "system" ? null : id;
 }
 
-/** Keeps all of a model's backtests fresh that are shown. */
-export function useBacktestNews(model: string): void {
+/** Keeps the displayed backtests of a model fresh. */
+export function useBacktestUpdates(model: string): void {
   const queries = useQueryClient();
   const stream = useModelStream();
   useEffect(() => {
@@ -40,7 +40,7 @@ export function useBacktestNews(model: string): void {
   }, [model, queries, stream]);
 }
 
-/** Asks for those whose figures are being computed once these are there. */
+/** Refreshes backtests whose metrics were still being computed, as soon as they are ready. */
 export function useWhenComputed(model: string, ids: readonly string[]): void {
   const queries = useQueryClient();
   const waiting = useQueries({ queries: ids.map((id) => periods(model, id)) });

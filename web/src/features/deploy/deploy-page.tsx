@@ -1,4 +1,4 @@
-/** Deploying from the browser: drop a zip, choose, and see what becomes of it. */
+/** Deploying from the browser: drop a zip, choose the options, and watch it start. */
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useParams, useSearch } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
@@ -22,7 +22,7 @@ export function DeployPage() {
     <div className="mx-auto max-w-3xl">
       <PageHead
         title="Deploy a model"
-        lead="A zip with one folder model/ and in it platform.json, which names the script to run."
+        lead="Upload a zip with one folder, model/, that contains platform.json. That file names the script to run."
       />
       {done ? (
         <Progress deployed={done} again={() => setDone(null)} />
@@ -90,7 +90,7 @@ function DeployForm({
               value={model}
               onChange={(event) => setModel(event.target.value)}
             >
-              <option value="">A new model</option>
+              <option value="">New model</option>
               {models?.map((one) => (
                 <option key={one.id} value={one.id}>
                   {one.name}
@@ -99,7 +99,7 @@ function DeployForm({
             </SelectField>
             {model ? (
               <TextField
-                label="What is new in this version"
+                label="What changed in this version"
                 hint="optional"
                 value={description}
                 onChange={(event) => setDescription(event.target.value)}
@@ -120,7 +120,7 @@ function DeployForm({
               onChange={(event) => setPlan(event.target.value)}
               error={about(error, "plan")}
             >
-              <option value="">As the archive says</option>
+              <option value="">From the archive</option>
               {Object.entries(plans ?? {}).map(([one, size]) => (
                 <option key={one} value={one}>
                   {one}: {memory(size.ram)}, {size.cpu / 1000} cores
@@ -133,7 +133,7 @@ function DeployForm({
               onChange={(event) => setPython(event.target.value)}
               error={about(error, "pythonVersion")}
             >
-              <option value="">As the archive says</option>
+              <option value="">From the archive</option>
               {pythons?.map((one) => (
                 <option key={one.version} value={one.version}>
                   {one.version} ({one.release})
@@ -151,12 +151,12 @@ function DeployForm({
           </div>
           <div className="flex flex-wrap items-center gap-3">
             <Button type="submit" weight="main" icon="upload" disabled={!archive || sent !== null}>
-              {sent === null ? "Deploy" : sent < 1 ? `Sending ${percent(sent)}` : "Checking…"}
+              {sent === null ? "Deploy" : sent < 1 ? `Uploading ${percent(sent)}` : "Checking…"}
             </Button>
             {archive && <span className="num text-soft">{bytes(archive.size)}</span>}
             {model && (
               <span className="text-soft">
-                The version that runs now ends before the new one begins.
+                The running version stops before the new one starts.
               </span>
             )}
           </div>

@@ -1,7 +1,7 @@
-/** Where an archive is dropped, or chosen by hand: the same field for mouse and keyboard. */
+/** Drop an archive or choose a file: one field for mouse and keyboard. */
 import { type DragEvent, useState } from "react";
 import { Icon } from "~/ui/icons";
-import { objection } from "./upload";
+import { problemWith } from "./upload";
 
 export function DropZone({
   archive,
@@ -14,7 +14,7 @@ export function DropZone({
   const [wrong, setWrong] = useState<string | null>(null);
   function take(file: File | undefined) {
     if (!file) return;
-    const against = objection(file);
+    const against = problemWith(file);
     setWrong(against);
     choose(against ? null : file);
   }
@@ -25,7 +25,7 @@ export function DropZone({
   }
   return (
     <div>
-      {/* biome-ignore lint/a11y/noStaticElementInteractions: dropping is an extra for the mouse; the field in it is for everybody */}
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: dropping is an extra for the mouse; the input inside works for everyone */}
       <div
         onDragOver={(event) => {
           event.preventDefault();
@@ -37,15 +37,15 @@ export function DropZone({
       >
         <Icon name={archive ? "check" : "upload"} size={22} className="text-soft" />
         <p className="font-medium [overflow-wrap:anywhere]">
-          {archive ? archive.name : "Drop the zip here, or choose it"}
+          {archive ? archive.name : "Drop a zip here, or choose a file"}
         </p>
         <p className="text-sm text-soft">
-          {archive ? "Drop another to replace it." : "At most 100 MB."}
+          {archive ? "Drop another file to replace it." : "At most 100 MB."}
         </p>
         <input
           type="file"
           accept=".zip,application/zip"
-          aria-label="Archive of the model"
+          aria-label="Model archive"
           className="absolute inset-0 cursor-pointer opacity-0"
           onChange={(event) => take(event.target.files?.[0])}
         />

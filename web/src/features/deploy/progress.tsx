@@ -1,4 +1,4 @@
-/** What becomes of an upload, as it happens: installed, started, and what it says meanwhile. */
+/** The steps of a deployment as they happen, with the live log. */
 import { useQuery } from "@tanstack/react-query";
 import type { Schemas } from "~/api/client";
 import * as ask from "~/api/queries";
@@ -27,7 +27,7 @@ const SILENT = { message: null, start_at: null, end_at: null, running: null };
 
 type Step = "done" | "now" | "later" | "failed";
 
-/** Where a run is on its way, for the three steps a person can wait for. */
+/** The state of a run as three steps: checked, installed, running. */
 export function stepsOf(state: string | undefined): [Step, Step, Step] {
   if (state === undefined || state === "pending" || state === "installing")
     return ["done", "now", "later"];
@@ -59,15 +59,15 @@ function Steps({ deployed, again }: { deployed: Schemas["Deployed"]; again: () =
           <StepLine step={checked}>Version {deployed.version} was checked and stored</StepLine>
           <StepLine step={installed}>
             {installed === "failed"
-              ? "Its packages could not be installed"
+              ? "The packages could not be installed"
               : "Packages are installed"}
           </StepLine>
           <StepLine step={running}>
             {running === "failed"
-              ? "It crashed"
+              ? "The model crashed"
               : isScheduled
-                ? "It waits for its schedule"
-                : "It runs"}
+                ? "The model is scheduled"
+                : "The model is running"}
           </StepLine>
         </ol>
         {status.tone === "bad" && status.detail && (
@@ -97,8 +97,8 @@ const LOOKS: Record<Step, string> = {
 };
 const WORDS: Record<Step, string> = {
   done: "done",
-  now: "under way",
-  later: "to come",
+  now: "in progress",
+  later: "not started",
   failed: "failed",
 };
 

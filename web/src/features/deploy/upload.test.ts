@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { stepsOf } from "./progress";
-import { formOf, nameFrom, objection, type Upload } from "./upload";
+import { formOf, nameFrom, problemWith, type Upload } from "./upload";
 
 const archive = new File(["zip"], "Moving average.zip");
 const upload: Upload = {
@@ -29,10 +29,10 @@ describe("an upload", () => {
     expect(formOf({ ...upload, plan: "small", python: "3.12" }).get("pythonVersion")).toBe("3.12");
   });
   it("is refused before it is sent when it cannot be right", () => {
-    expect(objection({ name: "model.tar", size: 5 })).toContain("not a zip");
-    expect(objection({ name: "model.zip", size: 0 })).toContain("empty");
-    expect(objection({ name: "model.zip", size: 200_000_000 })).toContain("larger");
-    expect(objection(archive)).toBeNull();
+    expect(problemWith({ name: "model.tar", size: 5 })).toContain("not a zip");
+    expect(problemWith({ name: "model.zip", size: 0 })).toContain("empty");
+    expect(problemWith({ name: "model.zip", size: 200_000_000 })).toContain("larger");
+    expect(problemWith(archive)).toBeNull();
     expect(nameFrom(archive)).toBe("Moving average");
   });
   it("goes through three steps", () => {

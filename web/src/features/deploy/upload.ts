@@ -1,4 +1,4 @@
-/** Sending an archive, with how much of it has arrived: which `fetch` cannot tell. */
+/** Uploads an archive and reports progress, which `fetch` cannot. */
 import type { Schemas } from "~/api/client";
 import { Problem, problemOf } from "~/api/problem";
 import { session } from "~/api/session";
@@ -23,7 +23,7 @@ export function formOf(upload: Upload): FormData {
     form.set("createNew", "true");
     form.set("name", upload.model.name);
   }
-  // What is not chosen is left to the archive and to the model's last choice.
+  // The archive, or the model's last deployment, decides about options that were not chosen.
   const optional = {
     plan: upload.plan,
     pythonVersion: upload.python,
@@ -49,7 +49,7 @@ export function send(
         new Problem(
           0,
           "unreachable",
-          "The server cannot be reached. Check the connection, and send it again.",
+          "The server cannot be reached. Check your connection and try again.",
         ),
       );
     request.onload = () => {
@@ -64,13 +64,13 @@ export function send(
   });
 }
 
-/** What can be said against a file before it is sent. */
-export function objection(file: Pick<File, "name" | "size">): string | null {
+/** Why a file cannot be an archive, if it can be seen before the upload. */
+export function problemWith(file: Pick<File, "name" | "size">): string | null {
   if (!/\.zip$/i.test(file.name))
-    return `${file.name} is not a zip file. Pack the folder model/ with its platform.json.`;
+    return `${file.name} is not a zip file. Zip the folder model/ with its platform.json.`;
   if (file.size === 0) return `${file.name} is empty.`;
   return file.size > 100_000_000
-    ? `${file.name} is larger than 100 MB. Leave data and environments out of it.`
+    ? `${file.name} is larger than 100 MB. Leave data and virtual environments out.`
     : null;
 }
 

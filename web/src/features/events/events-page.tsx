@@ -1,9 +1,9 @@
-/** Generic events of a model: what it called, and what it was answered. */
+/** The generic events of a model, usually its calls and their responses. */
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import { useDeferredValue, useState } from "react";
 import * as ask from "~/api/queries";
-import type { Happening } from "~/api/types";
+import type { ModelEvent } from "~/api/types";
 import { Button } from "~/ui/button";
 import { Empty, Failed, Panel, Skeleton } from "~/ui/panel";
 import { Time } from "~/ui/time";
@@ -15,7 +15,7 @@ export function EventsPage() {
   const [type, setType] = useState("");
   const [typed, setTyped] = useState("");
   const q = useDeferredValue(typed);
-  const found = useInfiniteQuery(ask.happenings(model, type.trim(), q));
+  const found = useInfiniteQuery(ask.events(model, type.trim(), q));
   const items = found.data?.pages.flatMap((page) => page.items) ?? [];
   return (
     <Panel
@@ -47,8 +47,8 @@ export function EventsPage() {
         <Skeleton rows={6} />
       ) : items.length === 0 ? (
         <Empty title="No events">
-          A model sends them to <code className="font-mono">/v1/live/event</code> for whatever it
-          wants to remember.
+          A model can send any event to <code className="font-mono">/v1/live/event</code> to record
+          it.
         </Empty>
       ) : (
         <ul>
@@ -77,7 +77,7 @@ export function EventsPage() {
   );
 }
 
-function body(one: Happening): string {
+function body(one: ModelEvent): string {
   return JSON.stringify(
     Object.fromEntries(Object.entries(one).filter(([name]) => !OURS.has(name))),
   );

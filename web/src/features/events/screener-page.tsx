@@ -1,4 +1,4 @@
-/** What a screener found, now and before. */
+/** The latest and earlier results of a screener. */
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import * as ask from "~/api/queries";
@@ -54,7 +54,7 @@ export function ScreenerPage() {
   );
 }
 
-/** Which symbols came and which went since the result before. */
+/** The symbols that are new or gone since the result before. */
 function Moves({ result, before }: { result: ScreenerRows; before: ScreenerRows | undefined }) {
   if (!before) return null;
   const came = Object.keys(result).filter((symbol) => !(symbol in before));

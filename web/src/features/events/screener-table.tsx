@@ -11,7 +11,7 @@ export function ScreenerTable({ model }: { model: string }) {
   if (error) return <Failed error={error} retry={() => void refetch()} />;
   if (!data) return <Skeleton rows={5} />;
   if (!data.result)
-    return <Empty title="No result yet">It appears here as soon as the screener has run.</Empty>;
+    return <Empty title="No result yet">Results appear here after the screener has run.</Empty>;
   return (
     <>
       <p className="px-4 pt-3 text-sm text-soft">

@@ -1,6 +1,6 @@
 /**
- * A model's log as one reader sees it: a window of lines that follows the end, stands still while
- * paused, or looks at another time. Lines come in pages and from the stream; both may bring the same.
+ * A model's log as one reader sees it: a window of lines that follows the end, stays put while
+ * paused, or shows another time. Lines come in pages and from the stream, and the two may overlap.
  */
 import type { Line, Page } from "~/api/types";
 
@@ -13,7 +13,7 @@ export interface Asked {
   limit: number;
   cursor?: string | null;
   after?: number | null;
-  /** A moment in seconds: what arrived before it, or with `after` from it on. */
+  /** A time in seconds: lines before it, or with `after` from it on. */
   at?: number | null;
 }
 
@@ -28,15 +28,15 @@ export interface Shown {
   readonly waiting: number;
   readonly loading: boolean;
   readonly hasOlder: boolean;
-  /** The line that was jumped to, and how often that was done. */
+  /** The line that was jumped to; `count` tells two jumps to the same line apart. */
   readonly target: { seq: number; turn: number } | null;
   readonly failed: unknown;
 }
 
 const PAGE = 500;
-/** Lines shown before the one that is jumped to. */
+/** Lines shown above the line that was jumped to. */
 const AROUND = 100;
-/** Lines kept in the window; far more than anybody scrolls through, far less than a browser minds. */
+/** The most lines kept: more than anyone scrolls through, fewer than slow a browser down. */
 export const MOST = 20_000;
 
 export class LogStore {
@@ -70,7 +70,7 @@ export class LogStore {
     return () => this.#watchers.delete(watcher);
   };
 
-  /** The newest lines, from where the log is followed. */
+  /** Shows the newest lines and follows the log. */
   async showNewest(query: LogQuery = this.#query): Promise<void> {
     this.#query = query;
     this.#held = [];
@@ -87,7 +87,7 @@ export class LogStore {
     });
   }
 
-  /** The stream began anew, so lines may be missing. Who reads elsewhere is left in peace. */
+  /** The stream was reopened, so lines may be missing. A reader who scrolled away is not disturbed. */
   anew(): void {
     if (this.#shown.paused) this.#missed = true;
     else if (this.#shown.follows) void this.showNewest();
@@ -102,7 +102,7 @@ export class LogStore {
       if (!page) return;
       this.#older = page.next;
       const lines = [...page.items.toReversed(), ...this.#shown.lines];
-      // Who reads far back does not see the end; it is fetched again on the way down.
+      // A reader far back does not see the end; it is fetched again on the way down.
       const isLong = lines.length > MOST;
       this.#set({
         lines: isLong ? lines.slice(0, MOST) : lines,
@@ -127,7 +127,7 @@ export class LogStore {
     });
   }
 
-  /** The lines around a moment; the server knows where that is. */
+  /** The lines around a time, which the server finds. */
   async showTime(seconds: number): Promise<void> {
     const turn = this.#begin();
     await this.#attempt(turn, async () => {
@@ -176,7 +176,7 @@ export class LogStore {
 
   #flush(): void {
     this.#timer = null;
-    // While the first page is on its way they wait for it, so that nothing is shown twice.
+    // Lines from the stream wait for the first page, so that none is shown twice.
     if (this.#shown.loading && this.#shown.lines.length === 0) return;
     const fresh = this.#fresh;
     this.#fresh = [];
@@ -189,7 +189,7 @@ export class LogStore {
     }
   }
 
-  /** A page with something on it: a search may find nothing in a long stretch, and goes on. */
+  /** Skips empty pages: a search may find nothing in a long stretch of the log. */
   async #sought(turn: number, asked: Asked): Promise<Page<Line> | null> {
     const query = this.#query;
     let page = await this.fetch(query, asked);
@@ -228,7 +228,7 @@ export function wanted(line: Line, { type, q }: LogQuery): boolean {
   return (!type || line.type === type) && (!q || line.line.includes(q));
 }
 
-/** Two runs of lines, each in order, of which the second may repeat the end of the first. */
+/** Joins two sorted lists of lines; the second may repeat the end of the first. */
 export function merged(first: readonly Line[], second: readonly Line[]): Line[] {
   let last = first.at(-1)?.seq ?? -1;
   const added = second.filter((line) => {

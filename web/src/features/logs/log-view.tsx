@@ -1,4 +1,4 @@
-/** A log that follows itself: virtual rows, so a million lines cost as much as a screenful. */
+/** A log that follows its end. Virtual rows: a million lines cost as much as a screenful. */
 import { useVirtualizer } from "@tanstack/react-virtual";
 import {
   memo,
@@ -10,7 +10,7 @@ import {
   useState,
   useSyncExternalStore,
 } from "react";
-import { api, given, said } from "~/api/client";
+import { api, unwrap, withoutEmpty } from "~/api/client";
 import type { Line } from "~/api/types";
 import { integer } from "~/format/numbers";
 import { fromLocal, machine, precise, stamp, utc } from "~/format/times";
@@ -22,7 +22,7 @@ import { slotted, useSteadyScroll } from "~/ui/steady-scroll";
 import { type Asked, type LogQuery, LogStore } from "./log-store";
 
 const ROW = 20;
-/** Rows before an end of what is there at which more is asked for. */
+/** Loading the next page starts this many rows before the end. */
 const AHEAD = 60;
 const TONES: Record<string, string> = {
   stderr: "text-bad",
@@ -37,7 +37,7 @@ export function LogView({
   brief = false,
 }: {
   model: string;
-  /** Its lines instead of the live ones. */
+  /** Shows this backtest's lines instead of the live ones. */
   backtest?: string;
   brief?: boolean;
 }) {
@@ -57,7 +57,7 @@ export function LogView({
         if (backtest ? kind === "backtest-log" && line.backtest_id === backtest : kind === "log")
           store.push(line);
       }),
-      stream.whenAnew(() => store.anew()),
+      stream.whenMissed(() => store.anew()),
     ];
     return () => {
       for (const one of leave) one();
@@ -107,8 +107,8 @@ export function LogView({
 }
 
 function linesOf(model: string, backtest: string | undefined, query: LogQuery, asked: Asked) {
-  const wanted = said({ ...query, ...asked });
-  return given(
+  const wanted = withoutEmpty({ ...query, ...asked });
+  return unwrap(
     backtest
       ? api.GET("/api/models/{model}/backtests/{backtest}/logs", {
           params: { path: { model, backtest }, query: wanted },
@@ -117,10 +117,10 @@ function linesOf(model: string, backtest: string | undefined, query: LogQuery, a
   );
 }
 
-/** The server writes it: a browser had better not hold a million lines. */
+/** The server writes the file, because a log may have millions of lines. */
 function fileOf(model: string, backtest: string | undefined, query: LogQuery): string {
   const of = backtest ? `/backtests/${encodeURIComponent(backtest)}` : "";
-  const search = new URLSearchParams(said(query) as Record<string, string>).toString();
+  const search = new URLSearchParams(withoutEmpty(query) as Record<string, string>).toString();
   return `/api/models/${model}${of}/logs.txt${search ? `?${search}` : ""}`;
 }
 
@@ -134,7 +134,7 @@ function State({ store, searching }: { store: LogStore; searching: boolean }) {
       ? "Searching…"
       : paused
         ? waiting
-          ? `${integer(waiting)} waiting`
+          ? `${integer(waiting)} new`
           : "Paused"
         : "";
   if (!follows) {
@@ -169,7 +169,7 @@ function Lines({ store, brief, filtered }: { store: LogStore; brief: boolean; fi
   const { lines, follows, paused, loading, hasOlder, target, failed } = shown;
   const place = useRef<HTMLDivElement>(null);
   const atEnd = useRef(true);
-  // The same function as long as the lines are the same: another one makes it measure all of them.
+  // A stable function: a new one would make the list measure every line again.
   const keyOf = useCallback((at: number) => lines[at]?.seq ?? at, [lines]);
   const rows = useVirtualizer({
     count: lines.length,
@@ -189,7 +189,7 @@ function Lines({ store, brief, filtered }: { store: LogStore; brief: boolean; fi
     const at = store.shown.lines.findIndex(({ seq }) => seq === target.seq);
     place.current.scrollTop = (at - 3) * ROW;
   }, [store, target]);
-  // What does not fill the window cannot be scrolled, and might have more above.
+  // Content that does not fill the box cannot be scrolled, but there may be older lines.
   useEffect(() => {
     const room = place.current?.clientHeight ?? 0;
     if (hasOlder && !loading && !failed && lines.length * ROW < room) void store.showOlder();
@@ -219,8 +219,8 @@ function Lines({ store, brief, filtered }: { store: LogStore; brief: boolean; fi
       {lines.length === 0 && !loading && (
         <p className="p-4 font-sans text-base text-soft">
           {filtered
-            ? "No line is like that."
-            : "Nothing was printed yet. Lines appear here the moment they are."}
+            ? "No matching lines."
+            : "No output yet. Lines appear here as soon as the model prints them."}
         </p>
       )}
       <div style={{ height: rows.getTotalSize() }} className="relative w-max min-w-full">
@@ -237,7 +237,7 @@ function Lines({ store, brief, filtered }: { store: LogStore; brief: boolean; fi
   );
 }
 
-/** Drawn again only when it changed or moved: scrolling must not draw those that stay. */
+/** Rendered again only when it changed or moved, so that scrolling stays fast. */
 const Row = memo(function Row({ line, top, marked }: { line: Line; top: number; marked: boolean }) {
   const tone = TONES[line.type];
   return (

@@ -1,9 +1,9 @@
-/** Starting and stopping a model: asked for once, here, wherever the button stands. */
+/** Starting and stopping a model, with confirmation, for every button that does so. */
 import { useQueryClient } from "@tanstack/react-query";
 import { useCallback, useState } from "react";
-import { api, given } from "~/api/client";
+import { api, unwrap } from "~/api/client";
 import { Confirm } from "~/ui/dialog";
-import { say } from "~/ui/toasts";
+import { notify } from "~/ui/toasts";
 
 export interface Subject {
   id: string;
@@ -15,7 +15,7 @@ export type Wish =
   | { act: "stop"; model: Subject }
   | { act: "start"; model: Subject; versionId?: string; version?: number };
 
-/** A dialog for one wish at a time, and how to wish. */
+/** A confirmation dialog, and the function that opens it for an action. */
 export function useModelActions() {
   const [wish, setWish] = useState<Wish | null>(null);
   const [open, setOpen] = useState(false);
@@ -26,14 +26,14 @@ export function useModelActions() {
     const { model } = wish;
     const body = { projectId: model.project_id, modelId: model.id };
     if (wish.act === "stop") {
-      await given(api.POST("/model/kill", { body }));
-      say({ tone: "good", text: `${model.name} is being stopped.` });
+      await unwrap(api.POST("/model/kill", { body }));
+      notify({ tone: "good", text: `Stopping ${model.name}…` });
     } else {
-      // What is not said here is as it was when this version ran last.
+      // Null keeps the options of the last run of this version.
       const asBefore = { plan: null, type: null, schedule: null };
       const versionId = wish.versionId ?? null;
-      await given(api.POST("/model/run", { body: { ...body, ...asBefore, versionId } }));
-      say({ tone: "good", text: `${model.name} is being started.` });
+      await unwrap(api.POST("/model/run", { body: { ...body, ...asBefore, versionId } }));
+      notify({ tone: "good", text: `Starting ${model.name}…` });
     }
     await Promise.all([
       queries.invalidateQueries({ queryKey: ["model", model.id] }),
@@ -46,13 +46,13 @@ export function useModelActions() {
       open={open}
       onOpenChange={setOpen}
       title={title(wish)}
-      action={wish.act === "stop" ? "Stop it" : "Start it"}
+      action={wish.act === "stop" ? "Stop" : "Start"}
       danger={wish.act === "stop"}
       act={carryOut}
     >
       {wish.act === "stop"
-        ? "It is asked to end and gets some seconds to clean up. What it holds at an exchange stays there: stopping sells nothing."
-        : "It takes the place of what runs now: the old one ends before the new one begins, so there is never a second one trading."}
+        ? "The model is asked to stop and has a few seconds to clean up. Stopping closes no positions: anything held at an exchange stays there."
+        : "If the model is already running, the old instance stops before the new one starts, so two never trade at the same time."}
     </Confirm>
   );
   const ask = useCallback((next: Wish) => {

@@ -1,12 +1,12 @@
-/** What somebody wrote, with its addresses as links. */
+/** User-written text with its URLs as links. */
 const ADDRESS = /(https?:\/\/[^\s<>"]*[^\s<>".,;:!?)])/;
 
 export function Linked({ text }: { text: string }) {
-  // Every other part is an address, because of the brackets around the expression.
+  // Every second part is a URL, because the expression has a capturing group.
   return text.split(ADDRESS).map((part, at) =>
     at % 2 ? (
       <a
-        // biome-ignore lint/suspicious/noArrayIndexKey: parts of a text have no other name
+        // biome-ignore lint/suspicious/noArrayIndexKey: parts of a text have only their position
         key={at}
         href={part}
         target="_blank"

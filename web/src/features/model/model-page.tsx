@@ -1,4 +1,4 @@
-/** The frame of one model: what it is, how it is doing, what can be done, and its pages. */
+/** The frame of a model's pages: name, status, actions and tabs. */
 import { useQuery } from "@tanstack/react-query";
 import { Link, Outlet, useParams, useRouterState } from "@tanstack/react-router";
 import { useEffect, useRef } from "react";
@@ -7,7 +7,7 @@ import { ShareButton } from "~/features/sharing/share-button";
 import { ConnectionNote } from "~/live/connection-note";
 import { LiveModel, useModelStream } from "~/live/use-live";
 import { Button, ButtonLink } from "~/ui/button";
-import { Trouble } from "~/ui/page-error";
+import { PageError } from "~/ui/page-error";
 import { Skeleton } from "~/ui/panel";
 import { useTitle } from "~/ui/title";
 import { useModelActions } from "./actions";
@@ -20,25 +20,25 @@ export function ModelPage() {
   const { model = "" } = useParams({ strict: false });
   return (
     <LiveModel key={model} model={model}>
-      <Framed id={model} />
+      <ModelFrame id={model} />
     </LiveModel>
   );
 }
 
-function Framed({ id }: { id: string }) {
+function ModelFrame({ id }: { id: string }) {
   const { data: model, error, refetch } = useQuery(ask.model(id));
   const { project = "" } = useParams({ strict: false });
   const here = pageOf(useRouterState({ select: (state) => state.location.pathname }));
   const tabs = useRef<HTMLElement>(null);
   const isThere = model !== undefined;
-  // A phone has no room for all of them: the one that is open must be seen.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: it moves when another page is open
+  // A phone has no room for all tabs: scroll the open one into view.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the tabs scroll when another page opens
   useEffect(() => {
     const open = tabs.current?.querySelector<HTMLElement>("[aria-current=page]");
     if (tabs.current && open) tabs.current.scrollLeft = open.offsetLeft - 24;
   }, [here, isThere]);
   useTitle(model?.name);
-  if (error) return <Trouble error={error} reset={() => void refetch()} />;
+  if (error) return <PageError error={error} reset={() => void refetch()} />;
   if (!model) return <Skeleton rows={8} />;
   const shown = PAGES.filter(
     ([page]) => page !== "screener" || model.type === "screener" || model.counts["screener-result"],

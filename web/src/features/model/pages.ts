@@ -10,7 +10,7 @@ export const PAGES = [
   ["settings", "Settings"],
 ] as const;
 
-/** One backtest has an address of its own, which existing clients open, and belongs to the list. */
+/** The page of one backtest has its own address, which existing clients open; its tab is the list. */
 export function pageOf(path: string): string {
   const [, , page = "", rest] = path.split("/").filter(Boolean);
   return rest === "backtest" ? "backtests" : page;

@@ -1,8 +1,8 @@
-/** What belongs to a model beside its record: its name, its secrets, its ids, its end. */
+/** A model's settings: name, secrets, id, download of its record, deletion. */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useParams } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
-import { api, given } from "~/api/client";
+import { api, unwrap } from "~/api/client";
 import * as ask from "~/api/queries";
 import { Button, IconButton } from "~/ui/button";
 import { Command } from "~/ui/copy";
@@ -11,7 +11,7 @@ import { TextField } from "~/ui/field";
 import { type Names, NamesForm } from "~/ui/names-form";
 import { Empty, Failed, Panel } from "~/ui/panel";
 import { Time } from "~/ui/time";
-import { say } from "~/ui/toasts";
+import { notify } from "~/ui/toasts";
 
 export function SettingsPage() {
   const { model: id = "" } = useParams({ strict: false });
@@ -21,9 +21,9 @@ export function SettingsPage() {
     <div className="grid max-w-4xl gap-4">
       <Naming key={model.name} model={model as ask.Model} />
       <Secrets model={id} />
-      <Panel title="Ids">
+      <Panel title="Id">
         <p className="mb-2 text-soft">
-          Programs that report for this model send its id with a key of the project.
+          A program that reports for this model sends this id with one of the project's keys.
         </p>
         <Command label="model id" text={model.id} />
       </Panel>
@@ -38,14 +38,14 @@ function Naming({ model }: { model: ask.Model }) {
   const save = useMutation({
     meta: { shown: true },
     mutationFn: ({ name, description }: Names) =>
-      given(
+      unwrap(
         api.PATCH("/api/models/{model}", {
           params: { path: { model: model.id } },
           body: { name, general_description: description },
         }),
       ),
     onSuccess: async () => {
-      say({ tone: "good", text: "Saved." });
+      notify({ tone: "good", text: "Saved." });
       await queries.invalidateQueries({ queryKey: ["model", model.id] });
       await queries.invalidateQueries({ queryKey: ["project", model.project_id, "models"] });
     },
@@ -69,14 +69,14 @@ function Secrets({ model }: { model: string }) {
   const put = useMutation({
     meta: { shown: true },
     mutationFn: () =>
-      given(
+      unwrap(
         api.PUT("/api/models/{model}/secrets/{secret}", {
           params: { path: { model, secret: name.trim() } },
           body: { value },
         }),
       ),
     onSuccess: async () => {
-      say({ tone: "good", text: `${name} is set. The next run has it.` });
+      notify({ tone: "good", text: `${name} was saved. The next run will get it.` });
       setName("");
       setValue("");
       await refresh();
@@ -89,8 +89,8 @@ function Secrets({ model }: { model: string }) {
   return (
     <Panel title="Secrets">
       <p className="mb-3 text-soft">
-        Environment variables of the next runs, such as the keys of an exchange. Nobody can read
-        them back, not even here.
+        Environment variables for future runs, for example exchange keys. Values are write-only:
+        nobody can read them back.
       </p>
       {error ? (
         <Failed error={error} />
@@ -152,10 +152,10 @@ function Secrets({ model }: { model: string }) {
         open={ending !== null}
         onOpenChange={(open) => !open && setEnding(null)}
         title={`Delete ${ending}?`}
-        action="Delete it"
+        action="Delete"
         danger
         act={async () => {
-          await given(
+          await unwrap(
             api.DELETE("/api/models/{model}/secrets/{secret}", {
               params: { path: { model, secret: ending ?? "" } },
             }),
@@ -163,7 +163,7 @@ function Secrets({ model }: { model: string }) {
           await refresh();
         }}
       >
-        A run that has it keeps it until it ends; later runs do not get it.
+        A current run keeps this secret until it ends. Later runs do not get it.
       </Confirm>
     </Panel>
   );
@@ -171,10 +171,10 @@ function Secrets({ model }: { model: string }) {
 
 function Record({ model }: { model: string }) {
   return (
-    <Panel title="The record">
+    <Panel title="Record">
       <p className="mb-3 text-soft">
-        Everything this model ever did, line by line, with the chain that shows that nothing was
-        changed afterwards.
+        Everything this model did, event by event, with the hash chain that proves nothing was
+        changed later.
       </p>
       <a className="link" href={`/api/models/${model}/tape`} download={`${model}.ndjson`}>
         Download the whole tape (NDJSON)
@@ -190,7 +190,7 @@ function End({ model }: { model: ask.Model }) {
   return (
     <Panel title="Delete">
       <p className="mb-3 text-soft">
-        Stops the model and removes its versions, its record and its backtests for ever.
+        Stops the model and permanently deletes its versions, record and backtests.
       </p>
       <Button weight="danger" onClick={() => setOpen(true)}>
         Delete this model
@@ -199,18 +199,18 @@ function End({ model }: { model: ask.Model }) {
         open={open}
         onOpenChange={setOpen}
         title={`Delete ${model.name}?`}
-        action="Delete for ever"
+        action="Delete permanently"
         danger
         act={async () => {
-          await given(
+          await unwrap(
             api.POST("/model/delete", { body: { projectId: model.project_id, modelId: model.id } }),
           );
           await queries.invalidateQueries({ queryKey: ["project", model.project_id] });
           await navigate({ to: "/$project", params: { project: model.project_id } });
         }}
       >
-        Its whole record goes with it, and it cannot be brought back. Download the tape first if you
-        may need it.
+        This also deletes its whole record and cannot be undone. If you may need the tape, download
+        it first.
       </Confirm>
     </Panel>
   );

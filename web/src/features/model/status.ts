@@ -1,4 +1,4 @@
-/** What a model is doing, in one word and one tone, from its run and what it says of itself. */
+/** A model's status, from its run and from the lifecycle it reports. */
 
 import type { Schemas } from "~/api/client";
 import type { Lifecycle } from "~/api/types";
@@ -8,16 +8,16 @@ export type Tone = "good" | "busy" | "bad" | "idle";
 export interface Status {
   tone: Tone;
   label: string;
-  /** Why, where there is a reason to tell. */
+  /** The reason, if there is one. */
   detail: string;
-  /** Whether there is something to stop. */
+  /** Whether there is a run to stop. */
   isUp: boolean;
 }
 
 type RunFacts = Pick<Schemas["ShownRun"], "state" | "reason" | "restarts" | "kind" | "schedule">;
 
 const STATES: Record<string, [Tone, string, boolean]> = {
-  pending: ["busy", "Waiting", true],
+  pending: ["busy", "Queued", true],
   installing: ["busy", "Installing", true],
   running: ["good", "Running", true],
   restarting: ["busy", "Restarting", true],
@@ -27,7 +27,7 @@ const STATES: Record<string, [Tone, string, boolean]> = {
   crashed: ["bad", "Crashed", false],
   failed: ["bad", "Failed", false],
 };
-/** What the platform itself writes; any other message is the model's own. */
+/** Messages that the platform writes; any other message comes from the model. */
 const OURS = new Set([
   "Deploying",
   "Installing Dependencies",
@@ -44,7 +44,12 @@ export function statusOf(run: RunFacts | null | undefined, lifecycle: Lifecycle)
   const said = lifecycle.message ?? "";
   if (!run) {
     if (lifecycle.running)
-      return { tone: "good", label: said || "Running", detail: "It runs elsewhere.", isUp: false };
+      return {
+        tone: "good",
+        label: said || "Running",
+        detail: "Runs outside this server.",
+        isUp: false,
+      };
     return { tone: "idle", label: said || "Not deployed", detail: "", isUp: false };
   }
   const [tone, label, isUp] = STATES[run.state] ?? ["idle", run.state, false];
@@ -63,7 +68,7 @@ export function statusOf(run: RunFacts | null | undefined, lifecycle: Lifecycle)
   return { tone, label: own || label, detail: run.reason, isUp };
 }
 
-/** Models that ask for attention first, then those at work. */
+/** Sort order: models that need attention first, then running ones. */
 export function urgency(status: Status): number {
   return { bad: 0, busy: 1, good: 2, idle: 3 }[status.tone];
 }

@@ -28,7 +28,7 @@ export function NameLink({ row }: { row: Row }) {
   );
 }
 
-/** Asks for its curve only once it is in sight: a list may be long. */
+/** Loads its curve only when it scrolls into view, because a list may be long. */
 export function Curve({ model, width }: { model: string; width?: number }) {
   const place = useRef<HTMLDivElement>(null);
   const [seen, setSeen] = useState(false);
@@ -87,7 +87,7 @@ export function Actions({ row, ask: wish }: { row: Row; ask: (wish: Wish) => voi
           />
         )
       )}
-      <Menu trigger={<IconButton label={`More about ${model.name}`} icon="more" />}>
+      <Menu trigger={<IconButton label={`More actions for ${model.name}`} icon="more" />}>
         <MenuItem onSelect={() => void navigate({ to: "/$project/$model/logs", params })}>
           Log
         </MenuItem>
@@ -120,7 +120,7 @@ export function LastError({ row }: { row: Row }) {
     <p className="mt-0.5 flex items-start gap-1.5 text-sm text-bad">
       <Icon name="warn" size={14} className="mt-0.5" />
       <span className="line-clamp-2 [overflow-wrap:anywhere]">
-        {row.status.detail || "It ended with an error; see its log."}
+        {row.status.detail || "The model ended with an error. See its log."}
       </span>
     </p>
   );

@@ -1,4 +1,4 @@
-/** The commands that the first steps offer. Everything that came from somewhere is quoted. */
+/** The commands of the first steps. All values in them are quoted for a shell. */
 import { quoted } from "~/format/shell";
 
 export function signInCommand(address: string, email: string): string {

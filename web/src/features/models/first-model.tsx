@@ -1,8 +1,8 @@
-/** A project without models: three ways to get the first one in, ready to copy and to paste. */
+/** A project without models: three ways to add the first one, with commands to copy. */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { api, given, type Schemas } from "~/api/client";
+import { api, type Schemas, unwrap } from "~/api/client";
 import { problemOf } from "~/api/problem";
 import * as ask from "~/api/queries";
 import { Button, ButtonLink } from "~/ui/button";
@@ -14,8 +14,8 @@ export function FirstModel({ project }: { project: string }) {
   return (
     <div className="grid max-w-4xl gap-3">
       <p className="max-w-prose text-soft">
-        There is no model here yet. A model is a folder with a Python script that trades, or any
-        program that reports what it does. Choose how to begin:
+        This project has no models yet. A model is a folder with a Python script that trades, or any
+        program that reports its orders. Choose how to start:
       </p>
       <Starter project={project} />
       <FromTerminal project={project} />
@@ -74,8 +74,8 @@ function Starter({ project }: { project: string }) {
   return (
     <Way number={1} title="Deploy one now">
       <p className="text-soft">
-        Upload a zip of your own, or start with a small model that trades on a simulated market. It
-        runs in its own sandbox here.
+        Upload your own zip, or start with a small model that trades on a simulated market. Each
+        model runs in its own sandbox.
       </p>
       <div className="flex flex-wrap gap-2">
         <ButtonLink to="/$project/deploy" params={{ project }} weight="main" icon="upload">
@@ -116,12 +116,12 @@ function FromElsewhere({ project }: { project: string }) {
   const [made, setMade] = useState<{ model: string; key: string; pass: string } | null>(null);
   const prepare = useMutation({
     mutationFn: async () => {
-      const { modelId } = await given(
+      const { modelId } = await unwrap(
         api.POST("/model/create-model", {
           body: { projectId: project, name: "My model", type: "strategy", description: "" },
         }),
       );
-      const key = await given(
+      const key = await unwrap(
         api.POST("/project/generate-project-token", {
           body: {
             projectId: project,
@@ -137,7 +137,7 @@ function FromElsewhere({ project }: { project: string }) {
     onSuccess: setMade,
   });
   return (
-    <Way number={3} title="It already runs somewhere">
+    <Way number={3} title="Report from a model that runs elsewhere">
       <p className="text-soft">
         Let it report here: any language that can send a request will do. We make a model and a key,
         and fill them in.
@@ -145,7 +145,7 @@ function FromElsewhere({ project }: { project: string }) {
       {made ? (
         <>
           <Notice tone="warn">
-            The pass is shown this once. Copy it before you leave this page.
+            The pass is shown only once. Copy it before you leave this page.
           </Notice>
           <Command label="report an order" text={pushCommand(location.origin, made)} />
           <ButtonLink
@@ -163,7 +163,7 @@ function FromElsewhere({ project }: { project: string }) {
           disabled={prepare.isPending}
           onClick={() => prepare.mutate()}
         >
-          Make a model and a key
+          Create a model and a key
         </Button>
       )}
     </Way>

@@ -1,4 +1,4 @@
-/** All models of a project together: what each row shows, and what they come to. */
+/** The rows of the list of models, and their totals. */
 
 import type { DeployedRun } from "~/api/queries";
 import type { Glance } from "~/api/types";
@@ -14,7 +14,7 @@ export interface Totals {
   up: number;
   troubled: number;
   all: number;
-  /** Never added over currencies: there is no rate to do it with. */
+  /** One sum per currency: there is no exchange rate to add them with. */
   gains: { currency: string; value: number }[];
 }
 
@@ -54,7 +54,7 @@ export function filtered(rows: readonly Row[], filter: Filter, typed: string): R
   );
 }
 
-/** What needs a look comes first. */
+/** Models that need attention come first. */
 export function byUrgency(first: Row, second: Row): number {
   return (
     urgency(first.status) - urgency(second.status) ||

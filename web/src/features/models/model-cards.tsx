@@ -1,14 +1,14 @@
-/** Models as cards: more of each at a glance, and what fits a phone. */
+/** Models as cards, which fit a phone and show more of each model. */
 import type { Wish } from "~/features/model/actions";
 import { StatusBadge } from "~/features/model/status-badge";
 import { Gain } from "~/ui/figures";
 import { Time } from "~/ui/time";
 import { Actions, Curve, LastError, NameLink, Ordered } from "./cells";
+import { useDeferredRows } from "./deferred-rows";
 import { byUrgency, type Row } from "./fleet";
-import { useGradually } from "./gradually";
 
 export function ModelCards({ rows, ask }: { rows: Row[]; ask: (wish: Wish) => void }) {
-  const shown = useGradually(rows.toSorted(byUrgency));
+  const shown = useDeferredRows(rows.toSorted(byUrgency));
   return (
     <ul className="grid grid-cols-[repeat(auto-fill,minmax(min(100%,19rem),1fr))] gap-3 p-3">
       {shown.map((row) => (

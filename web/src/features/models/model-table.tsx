@@ -13,13 +13,13 @@ import { StatusBadge } from "~/features/model/status-badge";
 import { integer } from "~/format/numbers";
 import { Gain } from "~/ui/figures";
 import { Actions, Curve, LastError, NameLink, Ordered } from "./cells";
+import { useDeferredRows } from "./deferred-rows";
 import type { Row } from "./fleet";
-import { useGradually } from "./gradually";
 
 const features = tableFeatures({ rowSortingFeature, sortedRowModel: createSortedRowModel() });
 const helper = createColumnHelper<typeof features, Row>();
 const RIGHT = new Set(["pnl", "restarts"]);
-/** What a narrow window leaves out first. */
+/** Columns that narrow windows hide. */
 const WIDE_ONLY: Record<string, string> = {
   version: "hidden md:table-cell",
   order: "hidden xl:table-cell",
@@ -38,7 +38,7 @@ export function ModelTable({ rows, ask }: { rows: Row[]; ask: (wish: Wish) => vo
     initialState: { sorting: [{ id: "status", desc: false }] },
     enableSortingRemoval: false,
   });
-  const shown = useGradually(table.getRowModel().rows);
+  const shown = useDeferredRows(table.getRowModel().rows);
   return (
     <div className="overflow-x-auto">
       <table className="w-full">

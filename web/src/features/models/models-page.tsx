@@ -1,4 +1,4 @@
-/** Home: every model of a project, what it does and what it makes. */
+/** Home: every model of a project with its status and its profit and loss. */
 import { useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
@@ -8,7 +8,7 @@ import { useModelActions } from "~/features/model/actions";
 import { integer, plural } from "~/format/numbers";
 import { ButtonLink, IconButton } from "~/ui/button";
 import { Gain } from "~/ui/figures";
-import { NotThere } from "~/ui/page-error";
+import { NotFound } from "~/ui/page-error";
 import { Empty, Failed, PageHead, Skeleton } from "~/ui/panel";
 import { useTitle } from "~/ui/title";
 import { FirstModel } from "./first-model";
@@ -19,11 +19,11 @@ import { ModelTable } from "./model-table";
 const FILTERS: [Filter, string][] = [
   ["all", "All"],
   ["up", "Running"],
-  ["troubled", "In trouble"],
+  ["troubled", "Failed"],
   ["idle", "Not running"],
 ];
 
-export function HomePage() {
+export function ModelsPage() {
   const { project = "" } = useParams({ strict: false });
   const { data: me } = useQuery(ask.me);
   const models = useQuery(ask.models(project));
@@ -31,7 +31,7 @@ export function HomePage() {
   const name = me?.projects.find((one) => one.id === project)?.name;
   useTitle(name);
   const rows = useMemo(() => rowsOf(models.data ?? [], runs.data ?? []), [models.data, runs.data]);
-  if (isMissing(models.error)) return <NotThere />;
+  if (isMissing(models.error)) return <NotFound />;
   return (
     <>
       <PageHead
@@ -90,14 +90,14 @@ function Fleet({ rows }: { rows: Row[] }) {
           />
           <div className="flex">
             <IconButton
-              label="As a table"
+              label="View as a table"
               icon="list"
               aria-pressed={!asCards}
               className={asCards ? "" : "bg-hover text-ink"}
               onClick={() => keep(false, setAsCards)}
             />
             <IconButton
-              label="As cards"
+              label="View as cards"
               icon="grid"
               aria-pressed={asCards}
               className={asCards ? "bg-hover text-ink" : ""}
@@ -106,9 +106,7 @@ function Fleet({ rows }: { rows: Row[] }) {
           </div>
         </div>
         {shown.length === 0 ? (
-          <Empty title="No model is like that">
-            Choose another filter, or search for something else.
-          </Empty>
+          <Empty title="No matching models">Choose another filter or change your search.</Empty>
         ) : asCards ? (
           <ModelCards rows={shown} ask={wish} />
         ) : (
@@ -129,7 +127,7 @@ function FleetTotals({ totals }: { totals: Totals }) {
           <span className="text-base font-normal text-soft">of {plural(totals.all, "model")}</span>
         </span>
       </Total>
-      <Total name="In trouble">
+      <Total name="Failed">
         <span className={`num ${totals.troubled ? "text-bad" : ""}`}>
           {integer(totals.troubled)}
         </span>
@@ -160,7 +158,7 @@ function prefersCards(): boolean {
     const kept = localStorage.getItem("tapeline.cards");
     if (kept !== null) return kept === "yes";
   } catch {
-    // A browser that keeps nothing shows what fits it.
+    // Without storage, the width of the screen decides.
   }
   return innerWidth < 640;
 }
@@ -170,6 +168,6 @@ function keep(asCards: boolean, set: (value: boolean) => void): void {
   try {
     localStorage.setItem("tapeline.cards", asCards ? "yes" : "no");
   } catch {
-    // It holds until the page is closed.
+    // Without storage, the choice lasts until the page is closed.
   }
 }

@@ -1,4 +1,4 @@
-/** One order with everything that was ever said about it. */
+/** The details of one order, with every update. */
 import type { Order } from "~/api/types";
 import { money, price, quantity } from "~/format/numbers";
 import { lasting } from "~/format/times";
@@ -40,13 +40,14 @@ export function OrderDetail({ order, close }: { order: Order | null; close: () =
         ) : null}
         {fill?.unpriced && (
           <Notice tone="warn">
-            No price is known for it, so it counts nowhere. Send its executionPrice with
+            This order has no known price, so it is not counted. Send its executionPrice with
             update-trade.
           </Notice>
         )}
         {fill?.oversold ? (
           <Notice tone="warn">
-            {quantity(fill.oversold)} of it was sold without being held, and is not counted.
+            {quantity(fill.oversold)} of this order was sold without being held, so it is not
+            counted.
           </Notice>
         ) : null}
         {order.annotation && (
@@ -63,8 +64,8 @@ export function OrderDetail({ order, close }: { order: Order | null; close: () =
           <Fact name="Type">{order.type}</Fact>
           <Fact name="Size">{quantity(order.size)}</Fact>
           {order.funds !== null && <Fact name="Funds">{money(order.funds, null)}</Fact>}
-          <Fact name="Price asked">{price(order.price)}</Fact>
-          {order.active !== null && <Fact name="Active at">{price(order.active)}</Fact>}
+          <Fact name="Limit price">{price(order.price)}</Fact>
+          {order.active !== null && <Fact name="Stop price">{price(order.active)}</Fact>}
           <Fact name="Status">{order.status ?? "–"}</Fact>
           <Fact name="Time">
             <Time at={order.time} as="stamp" />

@@ -1,4 +1,4 @@
-/** Orders as a table with virtual rows: it grows by pages of the server, not by all there is. */
+/** Orders as a table with virtual rows, loaded page by page. */
 import { useQuery } from "@tanstack/react-query";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import {
@@ -24,9 +24,9 @@ import { OrderDetail } from "./order-detail";
 import { OrderStore } from "./order-store";
 
 const ROW = 36;
-/** Rows before an end of what is there at which more is asked for: a page of the server takes time. */
+/** Loading the next page starts this many rows before the end, because it takes time. */
 const AHEAD = 60;
-/** A phone shows when, what, how much and at what price; the rest is one tap away. */
+/** A phone shows time, symbol, size and price; a tap shows the rest. */
 const COLUMNS =
   "grid-cols-[7.75rem_1rem_minmax(0,1fr)_auto] md:grid-cols-[10rem_3.75rem_minmax(4.5rem,1fr)_minmax(6.25rem,1fr)_minmax(5.5rem,1fr)_minmax(5rem,1fr)_5.25rem_minmax(4.75rem,2fr)]";
 const WIDE = "hidden md:block";
@@ -41,7 +41,7 @@ const HEADS: [string, string][] = [
   ["Annotation", WIDE],
 ];
 
-/** The newest few. */
+/** The newest orders. */
 export function NewestOrders({ model, most }: { model: string; most: number }) {
   const { data, error, refetch } = useQuery(ask.newestOrders(model, most));
   if (error) return <Failed error={error} retry={() => void refetch()} />;
@@ -49,7 +49,7 @@ export function NewestOrders({ model, most }: { model: string; most: number }) {
   return <Opened orders={data} filtered={false} short />;
 }
 
-/** All of them, however many. */
+/** All orders, however many. */
 export function OrderList({ model, filter }: { model: string; filter: ask.OrderFilter }) {
   const stream = useModelStream();
   const store = useMemo(
@@ -66,7 +66,7 @@ export function OrderList({ model, filter }: { model: string; filter: ask.OrderF
       stream.listen(({ kind }) => {
         if (topicsOf(kind).includes("orders")) refresher.ask("orders");
       }),
-      stream.whenAnew(() => refresher.ask("orders")),
+      stream.whenMissed(() => refresher.ask("orders")),
     ];
     return () => {
       for (const one of leave) one();
@@ -85,7 +85,7 @@ export function OrderList({ model, filter }: { model: string; filter: ask.OrderF
       {failed}
       {!shown.atNewest && (
         <div className="flex items-center justify-between gap-3 border-b border-line bg-sunken px-4 py-1.5 text-sm text-soft">
-          Newer orders are further up.
+          There are newer orders.
           <Button onClick={() => void store.showNewest()}>Back to the newest</Button>
         </div>
       )}
@@ -116,7 +116,9 @@ function Opened({
   if (orders.length === 0) {
     return (
       <Empty title="No orders">
-        {filtered ? "None is like that." : "They appear here the moment the model reports them."}
+        {filtered
+          ? "No orders match the filter."
+          : "Orders appear here as soon as the model reports them."}
       </Empty>
     );
   }
@@ -145,7 +147,7 @@ function Rows({
   onSeen?: (from: number, to: number) => void;
 }) {
   const place = useRef<HTMLDivElement>(null);
-  // The same function as long as the orders are the same: another one makes it measure all of them.
+  // A stable function: a new one would make the table measure every row again.
   const keyOf = useCallback((at: number) => orders[at]?.id ?? at, [orders]);
   const rows = useVirtualizer({
     count: orders.length,
@@ -210,7 +212,7 @@ function Rows({
   );
 }
 
-/** Drawn again only when it changed or moved: scrolling must not draw those that stay. */
+/** Rendered again only when it changed or moved, so that scrolling stays fast. */
 const Row = memo(function Row({
   order,
   at,
@@ -223,7 +225,7 @@ const Row = memo(function Row({
   open: (order: Order) => void;
 }) {
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: the button in it does the same for the keyboard
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the button inside does the same for the keyboard
     <div
       role="row"
       aria-rowindex={at + 2}
@@ -282,6 +284,6 @@ const Row = memo(function Row({
 
 function priceNote({ fill }: Order): string | undefined {
   if (fill?.estimated) return "Estimated: the last known price of the symbol";
-  if (fill?.assumed) return "Assumed: nobody said yet that it was filled";
-  return fill?.unpriced ? "No price is known: it counts nowhere" : undefined;
+  if (fill?.assumed) return "Assumed: the fill is not confirmed yet";
+  return fill?.unpriced ? "Not counted: no price is known" : undefined;
 }

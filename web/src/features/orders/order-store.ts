@@ -1,6 +1,6 @@
 /**
- * A model's orders as one reader scrolls through them: a window of rows, the newest first, that grows
- * at the end it is scrolled to and is cut at the other. A million of them cost as much as a few.
+ * A model's orders as one reader scrolls through them: a window of rows, newest first, that grows at
+ * one end and is cut at the other. A million orders cost as much as a few.
  */
 import type { OrderFilter } from "~/api/queries";
 import type { Order, Page } from "~/api/types";
@@ -23,7 +23,7 @@ export interface Shown {
 }
 
 const PAGE = 200;
-/** Rows that are kept, and to how many they are cut when there are more: not for every page. */
+/** The most rows kept, and how many are left after a cut, so that not every page causes one. */
 export const MOST = 6_000;
 const CUT = 4_000;
 
@@ -91,7 +91,7 @@ export class OrderStore {
     });
   }
 
-  /** Something happened to orders: those in sight are asked for again, and what is new. */
+  /** After an order event: fetches the orders in view again, and new ones. */
   async refresh(from: number, to: number): Promise<void> {
     const { orders, loading, atNewest } = this.#shown;
     if (loading) return;
@@ -122,7 +122,7 @@ export class OrderStore {
     }
   }
 
-  /** What failed, once more. */
+  /** Repeats the request that failed. */
   retry(): Promise<void> {
     return this.#load(this.#last);
   }
@@ -131,7 +131,7 @@ export class OrderStore {
     this.#turn += 1;
   }
 
-  /** A page with something on it: a filter may find nothing for a long stretch and go on. */
+  /** Skips empty pages: a filter may match nothing in a long stretch of orders. */
   async #sought(turn: number, asked: Asked): Promise<Page<Order> | null> {
     let page = await this.fetch(this.#filter, asked);
     while (turn === this.#turn && page.items.length === 0 && page.next !== null) {
@@ -160,7 +160,7 @@ export class OrderStore {
   }
 }
 
-/** Rows as they were last said to be; those that are newer than all of them come on top. */
+/** Rows with their latest updates; newer rows are added on top. */
 export function merged(orders: readonly Order[], said: readonly Order[]): readonly Order[] {
   if (said.length === 0) return orders;
   const latest = new Map(said.map((order) => [order.id, order]));

@@ -1,13 +1,13 @@
-/** Figures of merit, the platform's and the model's own, each with what it means. */
+/** A live model's metrics, computed and reported, each with its explanation. */
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import * as ask from "~/api/queries";
 import type { Metric } from "~/api/types";
-import { isSigned, written } from "~/features/backtests/metrics";
+import { formatMetric, isSigned } from "~/features/backtests/metrics";
 import { Button } from "~/ui/button";
 import { Panel } from "~/ui/panel";
 
-/** As many as are read at a glance; the first are those that count most. */
+/** How many are shown at first; the most important come first. */
 const AT_FIRST = 12;
 
 export function MetricCards({ model, currency }: { model: string; currency: string | null }) {
@@ -29,7 +29,7 @@ export function MetricCards({ model, currency }: { model: string; currency: stri
       </dl>
       {found.length > AT_FIRST && (
         <Button className="mt-3" aria-expanded={all} onClick={() => setAll(!all)}>
-          {all ? "Show the first ones" : `Show all ${found.length}`}
+          {all ? "Show fewer" : `Show all ${found.length}`}
         </Button>
       )}
     </Panel>
@@ -38,10 +38,10 @@ export function MetricCards({ model, currency }: { model: string; currency: stri
 
 function shown(name: string, { value, type }: Metric, currency: string | null): string {
   const kind = type === "percentage" ? "percent" : type;
-  return written(value, kind, { currency, signed: isSigned(name) });
+  return formatMetric(value, kind, { currency, signed: isSigned(name) });
 }
 
-/** Only ours are explained; what a model's own mean, it says in their names. */
+/** Only computed metrics have an explanation. */
 function explained(metric: Metric): string | undefined {
   return "explanation" in metric ? metric.explanation : undefined;
 }

@@ -1,4 +1,4 @@
-/** A model live: what it makes, what it holds, how it runs, what it last did and said. */
+/** A live model at a glance: profit and loss, positions, its run, newest orders and log lines. */
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { useState } from "react";
@@ -135,7 +135,7 @@ function Currencies({
   if (names.length < 2)
     return (
       <span className="text-sm text-soft">
-        {pnl.source === "model" ? "as the model reports it" : ""}
+        {pnl.source === "model" ? "as reported by the model" : ""}
       </span>
     );
   return (
@@ -178,7 +178,7 @@ function Positions({ pnl }: { pnl: Pnl | undefined }) {
   return (
     <Panel title="Positions" flush>
       {held.length === 0 ? (
-        <Empty title="Nothing is held" />
+        <Empty title="No open positions" />
       ) : (
         <ul>
           {held.map((one) => (

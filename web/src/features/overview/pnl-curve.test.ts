@@ -10,9 +10,9 @@ describe("a curve", () => {
   });
   it("is told in words", () => {
     const words = summary(at([0, 1], [60, -5], [120, 3]), "USD");
-    expect(words).toContain("ends at +3.00\u00a0USD");
-    expect(words).toContain("lowest with \u22125.00");
-    expect(summary([], null)).toContain("nothing to draw");
+    expect(words).toContain("ended at +3.00\u00a0USD");
+    expect(words).toContain("lowest at \u22125.00");
+    expect(summary([], null)).toContain("no data");
   });
   it("shows a part in full within the whole", () => {
     const whole = at([0, 0], [10, 1], [20, 2], [30, 3]);

@@ -1,4 +1,4 @@
-/** The curve of profit and loss: made of what the server sent, and told in a sentence. */
+/** The curve of profit and loss, and a sentence that describes it. */
 import type { Point } from "~/api/types";
 import { closer, drawn } from "~/charts/panes";
 import { gain } from "~/format/numbers";
@@ -9,7 +9,7 @@ export interface PnlPoint {
   value: number;
 }
 
-/** The whole curve with the part in view in full detail. Before there is a curve, orders lie on a line. */
+/** The whole curve with the part in view in full detail. Without a curve, orders lie on a zero line. */
 export function joined(
   whole: readonly Point[],
   detail: readonly Point[],
@@ -24,14 +24,14 @@ export function joined(
 export function summary(points: readonly PnlPoint[], currency: string | null): string {
   const first = points[0];
   const last = points.at(-1);
-  if (!first || !last) return "There is nothing to draw yet.";
+  if (!first || !last) return "There is no data yet.";
   let [low, high] = [first, first];
   for (const point of points) {
     if (point.value < low.value) low = point;
     if (point.value > high.value) high = point;
   }
   const told = (point: PnlPoint) => `${gain(point.value, currency)} at ${stamp(point.time)}`;
-  return `Profit and loss from ${stamp(first.time)} to ${stamp(last.time)}: it ends at ${gain(last.value, currency)}, was highest with ${told(high)} and lowest with ${told(low)}.`;
+  return `Profit and loss from ${stamp(first.time)} to ${stamp(last.time)}: it ended at ${gain(last.value, currency)}, peaked at ${told(high)} and was lowest at ${told(low)}.`;
 }
 
 /** A selection for a table that can still be read: every so many, the last always. */

@@ -47,7 +47,7 @@ export function PnlFigure({ model, chosen }: { model: string; chosen: string | n
       {
         id: "pnl",
         weight: 1,
-        written: (value) => (Math.abs(value) >= 1e5 ? compact(value) : gain(value, null)),
+        format: (value) => (Math.abs(value) >= 1e5 ? compact(value) : gain(value, null)),
         exact: (value) => gain(value, currency),
         curves: [{ id: "pnl", label: "Profit and loss", colour: "up", kind: "gain", points }],
       },
@@ -61,7 +61,7 @@ export function PnlFigure({ model, chosen }: { model: string; chosen: string | n
       <div className="skeleton" style={{ height: HEIGHT }} />
     ) : (
       <p className="py-8 text-center text-soft">
-        The curve begins with the first order that has a price.
+        The curve starts with the first order that has a price.
       </p>
     );
   }
@@ -69,7 +69,7 @@ export function PnlFigure({ model, chosen }: { model: string; chosen: string | n
     <ChartFigure
       label="Profit and loss over time"
       words={summary(points, currency)}
-      caption="Arrows are orders; a number counts orders that are too close to draw apart."
+      caption="Arrows are orders; a number counts orders that are drawn as one."
       panes={panes}
       trades={orders}
       marks={whole.data?.marks}

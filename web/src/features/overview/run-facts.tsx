@@ -1,4 +1,4 @@
-/** How a model runs: since when, on what, using how much, and kept how. */
+/** A model's run: state, uptime, memory and CPU use, plan and isolation. */
 import { useQuery } from "@tanstack/react-query";
 import * as ask from "~/api/queries";
 import { statusOf } from "~/features/model/status";
@@ -13,10 +13,10 @@ export function RunFacts({ model }: { model: ask.Model }) {
   if (!run) {
     return (
       <Panel title="Run">
-        <Empty title="Nothing was deployed yet">
+        <Empty title="Not deployed yet">
           {model.lifecycle.running
-            ? "It reports from elsewhere."
-            : "Deploy a zip, or let a program report with this model's id."}
+            ? "This model runs elsewhere and reports here."
+            : "Deploy a zip, or report from your own program with this model's id."}
         </Empty>
       </Panel>
     );
@@ -45,7 +45,7 @@ export function RunFacts({ model }: { model: ask.Model }) {
             text={bytes(run.memory)}
           />
         </Fact>
-        <Fact name="Processor" hint={plan ? `of ${plan.cpu / 1000} cores in plan ${run.plan}` : ""}>
+        <Fact name="CPU" hint={plan ? `of ${plan.cpu / 1000} cores in plan ${run.plan}` : ""}>
           <Meter
             used={run.cpu ?? null}
             most={plan ? plan.cpu / 1000 : null}
@@ -57,10 +57,10 @@ export function RunFacts({ model }: { model: ask.Model }) {
         </Fact>
         <Fact
           name="Fence"
-          hint="Rises with each start. What an older instance still sends is refused."
+          hint="A number that rises with each start. Events from an older instance are rejected."
         >
           {integer(run.fence)}
-          {run.refused > 0 && <span className="text-warn"> · {integer(run.refused)} refused</span>}
+          {run.refused > 0 && <span className="text-warn"> · {integer(run.refused)} rejected</span>}
         </Fact>
         <Fact name="Plan">{run.plan}</Fact>
         <Fact name="Python">{run.python_version}</Fact>
@@ -76,7 +76,7 @@ export function RunFacts({ model }: { model: ask.Model }) {
         )}
         {run.exit_code != null && <Fact name="Exit code">{run.exit_code}</Fact>}
         <div className="col-span-2">
-          <dt className="text-xs text-soft">Confinement</dt>
+          <dt className="text-xs text-soft">Isolation</dt>
           <dd className="text-sm [overflow-wrap:anywhere]">{run.confinement || "–"}</dd>
         </div>
       </dl>
@@ -84,16 +84,16 @@ export function RunFacts({ model }: { model: ask.Model }) {
   );
 }
 
-/** What it takes of what it may: shown beside the run, and for models that report from elsewhere. */
+/** Usage against quotas, also for models that run elsewhere. */
 export function UsageFacts({ model }: { model: ask.Model }) {
   const { tape, pushed, captured } = model.usage;
   return (
     <Panel title="Usage">
       <dl className="grid grid-cols-2 gap-x-4 gap-y-2.5">
-        <Fact name="Tape" hint={`of ${bytes(tape.quota)}; events and results of backtests`}>
+        <Fact name="Tape" hint={`of ${bytes(tape.quota)} for events and backtest results`}>
           <Meter used={tape.used} most={tape.quota} text={bytes(tape.used)} />
         </Fact>
-        <Fact name="Pushed this minute" hint={`of ${bytes(pushed.quota)} a minute`}>
+        <Fact name="Events this minute" hint={`of ${bytes(pushed.quota)} a minute`}>
           <Meter used={pushed.used} most={pushed.quota} text={bytes(pushed.used)} />
         </Fact>
         <Fact name="Output this minute" hint={`of ${bytes(captured.quota)} a minute`}>

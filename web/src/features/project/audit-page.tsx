@@ -1,4 +1,4 @@
-/** Who did what in a project. */
+/** The audit log of a project. */
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import * as ask from "~/api/queries";
@@ -21,7 +21,7 @@ export function AuditPage() {
         ) : found.isPending ? (
           <Skeleton rows={8} />
         ) : items.length === 0 ? (
-          <Empty title="Nothing happened yet" />
+          <Empty title="No changes yet" />
         ) : (
           <ul>
             {items.map((one) => (

@@ -1,8 +1,8 @@
-/** Who belongs to a project, and who is invited to. */
+/** The members of a project, and open invitations. */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useParams } from "@tanstack/react-router";
 import { useState } from "react";
-import { api, given, type Schemas } from "~/api/client";
+import { api, type Schemas, unwrap } from "~/api/client";
 import * as ask from "~/api/queries";
 import { Button, IconButton } from "~/ui/button";
 import { Command } from "~/ui/copy";
@@ -11,15 +11,15 @@ import { SelectField } from "~/ui/field";
 import { Empty, Failed, Notice, PageHead, Panel, Skeleton } from "~/ui/panel";
 import { Time } from "~/ui/time";
 import { useTitle } from "~/ui/title";
-import { say } from "~/ui/toasts";
+import { notify } from "~/ui/toasts";
 
 type Role = Schemas["Member"]["role"];
 
 const ROLES: Record<Role, string> = {
-  owner: "does everything, deletes the project",
-  admin: "manages members, keys and models",
-  member: "deploys and stops models, makes keys",
-  viewer: "only looks",
+  owner: "can do everything, including deleting the project",
+  admin: "can manage members, keys and models",
+  member: "can deploy and stop models and create keys",
+  viewer: "can only view",
 };
 const NAMES = Object.keys(ROLES) as Role[];
 
@@ -47,7 +47,7 @@ function Members({ project, me, manages }: { project: string; me: string; manage
   const navigate = useNavigate();
   const change = useMutation({
     mutationFn: ({ user, role }: { user: string; role: Role }) =>
-      given(
+      unwrap(
         api.PATCH("/api/projects/{project}/members/{user}", {
           params: { path: { project, user } },
           body: { role },
@@ -92,7 +92,7 @@ function Members({ project, me, manages }: { project: string; me: string; manage
             )}
             {(manages || one.user_id === me) && (
               <IconButton
-                label={one.user_id === me ? "Leave the project" : `Take ${one.name} out`}
+                label={one.user_id === me ? "Leave the project" : `Remove ${one.name}`}
                 icon="close"
                 onClick={() => setLeaving(one)}
               />
@@ -111,12 +111,12 @@ function Members({ project, me, manages }: { project: string; me: string; manage
       <Confirm
         open={leaving !== null}
         onOpenChange={(open) => !open && setLeaving(null)}
-        title={leaving?.user_id === me ? "Leave this project?" : `Take ${leaving?.name} out?`}
-        action={leaving?.user_id === me ? "Leave" : "Take out"}
+        title={leaving?.user_id === me ? "Leave this project?" : `Remove ${leaving?.name}?`}
+        action={leaving?.user_id === me ? "Leave" : "Remove"}
         danger
         act={async () => {
           const user = leaving?.user_id ?? "";
-          await given(
+          await unwrap(
             api.DELETE("/api/projects/{project}/members/{user}", {
               params: { path: { project, user } },
             }),
@@ -128,7 +128,7 @@ function Members({ project, me, manages }: { project: string; me: string; manage
           }
         }}
       >
-        They see the project no more, at once. Keys they made go on working.
+        Access to the project ends at once. Keys that this member created keep working.
       </Confirm>
     </Panel>
   );
@@ -142,7 +142,7 @@ function Invitations({ project }: { project: string }) {
     queries.invalidateQueries({ queryKey: ["project", project, "invitations"] });
   const invite = useMutation({
     mutationFn: () =>
-      given(
+      unwrap(
         api.POST("/api/projects/{project}/invitations", {
           params: { path: { project } },
           body: { role },
@@ -152,13 +152,13 @@ function Invitations({ project }: { project: string }) {
   });
   const withdraw = useMutation({
     mutationFn: (invitation: string) =>
-      given(
+      unwrap(
         api.DELETE("/api/projects/{project}/invitations/{invitation}", {
           params: { path: { project, invitation } },
         }),
       ),
     onSuccess: async () => {
-      say({ tone: "good", text: "The invitation is withdrawn; its link works no more." });
+      notify({ tone: "good", text: "The invitation was withdrawn. Its link no longer works." });
       await refresh();
     },
   });
@@ -181,13 +181,13 @@ function Invitations({ project }: { project: string }) {
           disabled={invite.isPending}
           onClick={() => invite.mutate()}
         >
-          Make a link
+          Create link
         </Button>
       </div>
       {invite.data && (
         <div className="mt-3 grid gap-2">
           <Notice tone="info">
-            Send this link to one person. It works once, and is shown this once.
+            Send this link to one person. It works once and is shown only once.
           </Notice>
           <Command label="invitation link" text={invite.data.url} />
         </div>
@@ -204,7 +204,7 @@ function Invitations({ project }: { project: string }) {
                 {one.role}, invited by {one.invited_by}
               </span>
               <span className="text-sm text-soft">
-                until <Time at={one.expires_at} />
+                expires <Time at={one.expires_at} />
               </span>
               <Button onClick={() => withdraw.mutate(one.id)}>Withdraw</Button>
             </li>

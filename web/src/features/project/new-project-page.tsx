@@ -1,7 +1,7 @@
-/** A new project: models that a group of people shares. */
+/** Creates a project. */
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { api, given } from "~/api/client";
+import { api, unwrap } from "~/api/client";
 import { type Names, NamesForm } from "~/ui/names-form";
 import { PageHead, Panel } from "~/ui/panel";
 import { useTitle } from "~/ui/title";
@@ -11,7 +11,7 @@ export function NewProjectPage() {
   const queries = useQueryClient();
   const create = useMutation({
     meta: { shown: true },
-    mutationFn: (names: Names) => given(api.POST("/project/create", { body: names })),
+    mutationFn: (names: Names) => unwrap(api.POST("/project/create", { body: names })),
     onSuccess: async ({ projectId }) => {
       await queries.invalidateQueries({ queryKey: ["me"] });
       await navigate({ to: "/$project", params: { project: projectId } });

@@ -1,8 +1,8 @@
-/** The project itself: its name, its id, its end. */
+/** A project's settings: name, id, usage, deletion. */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useParams } from "@tanstack/react-router";
 import { useState } from "react";
-import { api, given } from "~/api/client";
+import { api, unwrap } from "~/api/client";
 import * as ask from "~/api/queries";
 import { bytes } from "~/format/numbers";
 import { Button } from "~/ui/button";
@@ -11,7 +11,7 @@ import { Confirm } from "~/ui/dialog";
 import { type Names, NamesForm } from "~/ui/names-form";
 import { Fact, PageHead, Panel, Skeleton } from "~/ui/panel";
 import { useTitle } from "~/ui/title";
-import { say } from "~/ui/toasts";
+import { notify } from "~/ui/toasts";
 
 export function ProjectPage() {
   const { project: id = "" } = useParams({ strict: false });
@@ -37,7 +37,7 @@ function Usage({ project }: { project: string }) {
   return (
     <Panel title="Usage">
       <dl>
-        <Fact name="Tapes" hint="Events and results of backtests of all its models together">
+        <Fact name="Tapes" hint="Events and backtest results of all models together">
           {bytes(data?.tape_bytes)}
         </Fact>
       </dl>
@@ -50,14 +50,14 @@ function Naming({ project }: { project: ask.Project }) {
   const save = useMutation({
     meta: { shown: true },
     mutationFn: (names: Names) =>
-      given(
+      unwrap(
         api.PATCH("/api/projects/{project}", {
           params: { path: { project: project.id } },
           body: names,
         }),
       ),
     onSuccess: async () => {
-      say({ tone: "good", text: "Saved." });
+      notify({ tone: "good", text: "Saved." });
       await queries.invalidateQueries({ queryKey: ["me"] });
     },
   });
@@ -77,7 +77,7 @@ function End({ project }: { project: ask.Project }) {
   return (
     <Panel title="Delete">
       <p className="mb-3 text-soft">
-        Stops all of its models and removes them, their records and the keys for ever.
+        Stops all models and permanently deletes them, their records and the keys.
       </p>
       <Button weight="danger" onClick={() => setOpen(true)}>
         Delete this project
@@ -86,15 +86,15 @@ function End({ project }: { project: ask.Project }) {
         open={open}
         onOpenChange={setOpen}
         title={`Delete ${project.name}?`}
-        action="Delete for ever"
+        action="Delete permanently"
         danger
         act={async () => {
-          await given(api.POST("/project/delete", { body: { projectId: project.id } }));
+          await unwrap(api.POST("/project/delete", { body: { projectId: project.id } }));
           await queries.invalidateQueries({ queryKey: ["me"] });
           await navigate({ to: "/" });
         }}
       >
-        Everything in it goes with it, and cannot be brought back.
+        This deletes everything in the project and cannot be undone.
       </Confirm>
     </Panel>
   );

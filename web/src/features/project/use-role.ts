@@ -1,4 +1,4 @@
-/** What whoever looks is in a project. */
+/** The role of the current user in a project. */
 import { useQuery } from "@tanstack/react-query";
 import * as ask from "~/api/queries";
 

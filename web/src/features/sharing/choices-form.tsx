@@ -1,16 +1,16 @@
-/** What a link shows and for how long, as a form. */
+/** The form for a link: what it shows, and for how long. */
 import { type FormEvent, useId, useState } from "react";
 import { Button } from "~/ui/button";
 import { about, SelectField, TextField } from "~/ui/field";
 import { Failed } from "~/ui/panel";
-import { type Draft, type Expiry, type Share, TOGGLES, wrongIn } from "./choices";
+import { type Draft, type Expiry, errorsIn, type Share, TOGGLES } from "./choices";
 
 const EXPIRIES: [Expiry, string][] = [
   ["never", "Never"],
   ["day", "In a day"],
   ["week", "In a week"],
   ["month", "In 30 days"],
-  ["until", "At a time…"],
+  ["until", "At a set time…"],
 ];
 
 export function ChoicesForm({
@@ -25,7 +25,7 @@ export function ChoicesForm({
 }: {
   draft: Draft;
   onChange: (draft: Draft) => void;
-  /** Only a live record has no account value, so only there a capital is asked for. */
+  /** Only a live record has no account value, so only there the form asks for a capital. */
   isLive: boolean;
   changing: Share | null;
   problem: unknown;
@@ -35,7 +35,7 @@ export function ChoicesForm({
 }) {
   const id = useId();
   const [tried, setTried] = useState(false);
-  const wrong = tried ? wrongIn(draft) : {};
+  const wrong = tried ? errorsIn(draft) : {};
   const set = (some: Partial<Draft>) => onChange({ ...draft, ...some });
   function send(event: FormEvent) {
     event.preventDefault();
@@ -43,13 +43,13 @@ export function ChoicesForm({
     submit();
   }
   const expiries: [Expiry, string][] = changing
-    ? [["kept", changing.expires_at === null ? "Never, as now" : "As now"], ...EXPIRIES]
+    ? [["kept", changing.expires_at === null ? "Never (unchanged)" : "Unchanged"], ...EXPIRIES]
     : EXPIRIES;
   const fields = ["title", "password", "base", "delay_hours", "expires_at"];
   return (
     <form aria-labelledby={id} className="grid gap-4" onSubmit={send} noValidate>
       <h3 id={id} className="text-base">
-        {changing ? `Change ${changing.title ?? "a link"}` : "A new link"}
+        {changing ? `Change ${changing.title ?? "a link"}` : "New link"}
       </h3>
       <fieldset className="grid gap-2">
         <legend className="sr-only">What is hidden</legend>
@@ -76,7 +76,7 @@ export function ChoicesForm({
       </fieldset>
       <TextField
         label="Title"
-        hint={draft.hide_symbols ? "shown as it is" : "else the model's name"}
+        hint={draft.hide_symbols ? "shown unchanged" : "default: the model's name"}
         value={draft.title}
         maxLength={120}
         error={about(problem, "title")}
@@ -103,7 +103,7 @@ export function ChoicesForm({
           />
         )}
         <SelectField
-          label="Ends"
+          label="Expires"
           value={draft.expiry}
           error={about(problem, "expires_at")}
           onChange={(event) => set({ expiry: event.target.value as Expiry })}
@@ -116,7 +116,7 @@ export function ChoicesForm({
         </SelectField>
         {draft.expiry === "until" && (
           <TextField
-            label="Until"
+            label="Expires at"
             type="datetime-local"
             value={draft.until}
             error={wrong.until}
@@ -125,7 +125,7 @@ export function ChoicesForm({
         )}
         <TextField
           label="Password"
-          hint={changing?.has_password ? "leave empty to keep" : "if you like"}
+          hint={changing?.has_password ? "leave empty to keep it" : "optional"}
           type="password"
           autoComplete="new-password"
           value={draft.password}
@@ -136,7 +136,7 @@ export function ChoicesForm({
       {problem !== null && !about(problem, ...fields) && <Failed error={problem} />}
       <div className="flex flex-wrap gap-2">
         <Button type="submit" weight="main" icon="link" disabled={busy}>
-          {changing ? "Save" : "Make the link"}
+          {changing ? "Save" : "Create link"}
         </Button>
         {changing && <Button onClick={cancel}>Cancel</Button>}
       </div>

@@ -4,12 +4,12 @@ import {
   draftOf,
   EMPTY,
   embedOf,
+  errorsIn,
   expiryOf,
   type Made,
   previewOf,
+  restrictionsOf,
   type Share,
-  told,
-  wrongIn,
 } from "./choices";
 
 const SHARE: Share = {
@@ -60,15 +60,15 @@ describe("a draft", () => {
     );
   });
   it("says what is wrong with it", () => {
-    expect(wrongIn(EMPTY)).toEqual({});
-    expect(wrongIn({ ...EMPTY, delay: "1.5" })).toHaveProperty("delay");
-    expect(wrongIn({ ...EMPTY, delay: "-1" })).toHaveProperty("delay");
-    expect(wrongIn({ ...EMPTY, base: "a lot" })).toHaveProperty("base");
-    expect(wrongIn({ ...EMPTY, base: "0" })).toHaveProperty("base");
-    expect(wrongIn({ ...EMPTY, expiry: "until", until: "2001-01-01T00:00" })).toHaveProperty(
+    expect(errorsIn(EMPTY)).toEqual({});
+    expect(errorsIn({ ...EMPTY, delay: "1.5" })).toHaveProperty("delay");
+    expect(errorsIn({ ...EMPTY, delay: "-1" })).toHaveProperty("delay");
+    expect(errorsIn({ ...EMPTY, base: "a lot" })).toHaveProperty("base");
+    expect(errorsIn({ ...EMPTY, base: "0" })).toHaveProperty("base");
+    expect(errorsIn({ ...EMPTY, expiry: "until", until: "2001-01-01T00:00" })).toHaveProperty(
       "until",
     );
-    expect(wrongIn({ ...EMPTY, expiry: "until", until: "2101-01-01T00:00" })).toEqual({});
+    expect(errorsIn({ ...EMPTY, expiry: "until", until: "2101-01-01T00:00" })).toEqual({});
   });
   it("of a link that is there leaves its end alone", () => {
     const draft = draftOf(SHARE);
@@ -81,10 +81,10 @@ describe("a draft", () => {
 
 describe("a link", () => {
   it("is told in a few words", () => {
-    expect(told(SHARE)).toBe("percent only, 24 hours late, with a password");
-    expect(told({ ...SHARE, hide_sizes: false, delay_hours: 0, has_password: false })).toBe(
-      "shows everything",
-    );
+    expect(restrictionsOf(SHARE)).toBe("percent only, 24 hours late, with a password");
+    expect(
+      restrictionsOf({ ...SHARE, hide_sizes: false, delay_hours: 0, has_password: false }),
+    ).toBe("shows everything");
   });
   it("in a frame keeps its title in one attribute", () => {
     const made: Made = {

@@ -1,4 +1,4 @@
-/** What a link shows, as a form holds it and as the server takes it. */
+/** The choices of a link, as form fields and as a request. */
 import type { Schemas } from "~/api/client";
 import { plural } from "~/format/numbers";
 import { fromLocal } from "~/format/times";
@@ -7,7 +7,7 @@ export type Share = Schemas["ShownShare"];
 export type Made = Schemas["CreatedShare"];
 type NewShare = Schemas["NewShare"];
 
-/** Texts as they are typed: what is no number yet must not be lost. */
+/** Fields hold text as typed, so that a half-typed number is not lost. */
 export interface Draft {
   title: string;
   percent_only: boolean;
@@ -37,40 +37,39 @@ export const EMPTY: Draft = {
 export type Toggle = "percent_only" | "hide_symbols" | "hide_logs";
 
 export const TOGGLES: readonly [Toggle, string, string][] = [
-  [
-    "percent_only",
-    "Percent only",
-    "No amounts of money and no sizes anywhere; curves start at 100.",
-  ],
+  ["percent_only", "Percent only", "Hides money amounts and order sizes. Curves start at 100."],
   [
     "hide_symbols",
     "Hide symbols",
-    "They become S1, S2, …; prices and sizes, which would tell, are left out.",
+    "Symbols are shown as S1, S2, …. Prices and sizes are hidden too, because they could reveal the symbols.",
   ],
-  ["hide_logs", "Hide logs and annotations", "The other two hide them too: free text may say it."],
+  [
+    "hide_logs",
+    "Hide logs and annotations",
+    "The two options above also hide them, because free text could reveal what they hide.",
+  ],
 ];
 
 const DAY = 86_400;
 const SPANS: Partial<Record<Expiry, number>> = { day: DAY, week: 7 * DAY, month: 30 * DAY };
 const MOST_HOURS = 24 * 365;
 
-/** What is wrong with what was typed, by field. */
-export function wrongIn(draft: Draft): { delay?: string; base?: string; until?: string } {
+/** Errors in the form, by field. */
+export function errorsIn(draft: Draft): { delay?: string; base?: string; until?: string } {
   const found: { delay?: string; base?: string; until?: string } = {};
   const hours = Number(draft.delay || "0");
   if (!Number.isInteger(hours) || hours < 0 || hours > MOST_HOURS)
-    found.delay = `Whole hours, at most ${MOST_HOURS}.`;
-  if (draft.base.trim() && !(capital(draft) !== null))
-    found.base = "An amount of money above zero.";
+    found.delay = `Enter whole hours, at most ${MOST_HOURS}.`;
+  if (draft.base.trim() && !(capital(draft) !== null)) found.base = "Enter an amount above zero.";
   if (draft.expiry === "until") {
     const until = fromLocal(draft.until);
-    if (until === null || until * 1000 <= Date.now()) found.until = "A time to come.";
+    if (until === null || until * 1000 <= Date.now()) found.until = "Enter a time in the future.";
   }
   return found;
 }
 
-/** The choices alone, for a preview and for a link. The server's `hide_sizes` is its `percent_only`
- * by another name, and one of the two is enough for a form. */
+/** Only the choices, for a preview and for a link. The server's `hide_sizes` means the same as
+ * `percent_only`, so the form has only one of the two. */
 export function chosen(draft: Draft, backtest: string | null) {
   return {
     percent_only: draft.percent_only,
@@ -92,7 +91,7 @@ export function bodyOf(draft: Draft, backtest: string | null, now = Date.now() /
   };
 }
 
-/** Undefined leaves it as it is. */
+/** Undefined leaves it unchanged. */
 export function expiryOf(draft: Draft, now: number): number | null | undefined {
   if (draft.expiry === "kept") return undefined;
   if (draft.expiry === "until") return fromLocal(draft.until);
@@ -100,7 +99,7 @@ export function expiryOf(draft: Draft, now: number): number | null | undefined {
   return span === undefined ? null : now + span;
 }
 
-/** Where the page that others would see can be looked at before there is a link. */
+/** The address of a preview, before the link exists. */
 export function previewOf(model: string, draft: Draft, backtest: string | null): string {
   const said = Object.entries({ ...chosen(draft, backtest), backtest_id: backtest });
   const query = new URLSearchParams(
@@ -124,8 +123,8 @@ export function draftOf(share: Share): Draft {
   };
 }
 
-/** What a link leaves out, in a few words. */
-export function told(share: Share): string {
+/** What a link hides, in a few words. */
+export function restrictionsOf(share: Share): string {
   const said = [
     share.percent_only || share.hide_sizes ? "percent only" : "",
     share.hide_symbols ? "no symbols" : "",
@@ -136,7 +135,7 @@ export function told(share: Share): string {
   return said.length ? said.join(", ") : "shows everything";
 }
 
-/** For other sites. A title is anybody's text and stands in an attribute. */
+/** The HTML snippet for other sites. The title is user text inside an attribute, so it is escaped. */
 export function embedOf(made: Made): string {
   const title = (made.title ?? "A record kept by Tapeline")
     .replaceAll("&", "&amp;")

@@ -61,8 +61,8 @@ describe("the form of a link", () => {
     await userEvent.clear(screen.getByLabelText("Delay"));
     await userEvent.type(screen.getByLabelText("Delay"), "24");
     await userEvent.type(screen.getByLabelText("Capital"), "25,000");
-    await userEvent.selectOptions(screen.getByLabelText("Ends"), "In a week");
-    await userEvent.click(screen.getByRole("button", { name: "Make the link" }));
+    await userEvent.selectOptions(screen.getByLabelText("Expires"), "In a week");
+    await userEvent.click(screen.getByRole("button", { name: "Create link" }));
     const [draft] = told.mock.calls[0] ?? [];
     if (!draft) throw new Error("nothing was told");
     expect(bodyOf(draft, null, 0)).toMatchObject({
@@ -78,9 +78,9 @@ describe("the form of a link", () => {
     render(<Form told={() => undefined} />);
     await userEvent.clear(screen.getByLabelText("Delay"));
     await userEvent.type(screen.getByLabelText("Delay"), "soon");
-    await userEvent.click(screen.getByRole("button", { name: "Make the link" }));
+    await userEvent.click(screen.getByRole("button", { name: "Create link" }));
     expect(screen.getByLabelText("Delay")).toBeInvalid();
-    expect(screen.getByLabelText("Delay")).toHaveAccessibleDescription(/Whole hours/);
+    expect(screen.getByLabelText("Delay")).toHaveAccessibleDescription(/whole hours/);
   });
 
   it("shows an error of the server beside its field", () => {
@@ -98,11 +98,11 @@ describe("the form of a link", () => {
   it("changes a link that is there without touching its end", () => {
     render(<Form told={() => undefined} changing={SHARE} />);
     expect(screen.getByRole("heading", { name: "Change For Bob" })).toBeInTheDocument();
-    expect(screen.getByRole("option", { name: "Never, as now" })).toBeInTheDocument();
+    expect(screen.getByRole("option", { name: "Never (unchanged)" })).toBeInTheDocument();
   });
 });
 
-describe("the links there are", () => {
+describe("existing links", () => {
   it("say what they show and how often they were looked at", () => {
     render(
       <LinkList
@@ -126,7 +126,7 @@ describe("the links there are", () => {
       />,
     );
     await userEvent.click(screen.getByRole("button", { name: "Revoke For Bob" }));
-    expect(screen.getByRole("alertdialog")).toHaveTextContent("cannot be brought back");
+    expect(screen.getByRole("alertdialog")).toHaveTextContent("cannot be undone");
   });
 
   it("that are none say so", () => {

@@ -1,11 +1,11 @@
-/** The links of one record: how often they were looked at, and the end of them. */
+/** The links to one record, with their views; each can be changed and revoked. */
 import { useState } from "react";
-import { api, given } from "~/api/client";
+import { api, unwrap } from "~/api/client";
 import { plural } from "~/format/numbers";
 import { IconButton } from "~/ui/button";
 import { Confirm } from "~/ui/dialog";
 import { Time } from "~/ui/time";
-import { type Share, told } from "./choices";
+import { restrictionsOf, type Share } from "./choices";
 
 export function LinkList({
   model,
@@ -20,7 +20,7 @@ export function LinkList({
 }) {
   const [ending, setEnding] = useState<Share | null>(null);
   if (links.length === 0)
-    return <p className="text-soft">None yet. Nobody outside the project can see this.</p>;
+    return <p className="text-soft">No links yet. Nobody outside the project can see this.</p>;
   return (
     <>
       <ul className="rounded-md border border-line">
@@ -31,7 +31,7 @@ export function LinkList({
           >
             <div className="min-w-0 flex-1">
               <p className="font-medium [overflow-wrap:anywhere]">{nameOf(one)}</p>
-              <p className="text-sm text-soft">{told(one)}</p>
+              <p className="text-sm text-soft">{restrictionsOf(one)}</p>
               <p className="text-sm text-soft">
                 {plural(one.views, "view")}
                 {one.last_viewed_at !== null && (
@@ -66,17 +66,17 @@ export function LinkList({
         open={ending !== null}
         onOpenChange={(open) => !open && setEnding(null)}
         title={`Revoke ${ending ? nameOf(ending) : ""}?`}
-        action="Revoke it"
+        action="Revoke"
         danger
         act={async () => {
           const id = ending?.id ?? "";
           const params = { path: { model, share: id } };
-          await given(api.DELETE("/api/models/{model}/shares/{share}", { params }));
+          await unwrap(api.DELETE("/api/models/{model}/shares/{share}", { params }));
           await revoked(id);
         }}
       >
-        Whoever has it sees nothing from now on, and pages that embed it say that it is gone. It
-        cannot be brought back.
+        The link stops working at once, and pages that embed it show that it is gone. This cannot be
+        undone.
       </Confirm>
     </>
   );

@@ -1,8 +1,8 @@
-/** The very page that others will see, written by the server with the choices as they stand. */
+/** A preview of the shared page, rendered by the server with the current choices. */
 import { useEffect, useState } from "react";
-import { type Draft, previewOf, wrongIn } from "./choices";
+import { type Draft, errorsIn, previewOf } from "./choices";
 
-/** Milliseconds without a key before the server is asked. */
+/** Milliseconds without typing before the preview is requested. */
 const PAUSE = 350;
 
 export function Preview({
@@ -16,7 +16,7 @@ export function Preview({
   draft: Draft;
   isMade: boolean;
 }) {
-  const wrong = wrongIn({ ...draft, expiry: "never" });
+  const wrong = errorsIn({ ...draft, expiry: "never" });
   const isWrong = Object.keys(wrong).length > 0;
   const address = useSettled(isWrong ? null : previewOf(model, draft, backtest));
   const [loaded, setLoaded] = useState<string | null>(null);
@@ -24,11 +24,11 @@ export function Preview({
     <section aria-labelledby="preview" className="flex min-w-0 flex-col">
       <div className="mb-2 flex flex-wrap items-baseline justify-between gap-x-4">
         <h3 id="preview" className="text-base">
-          {isMade ? "What others see" : "What others will see"}
+          {isMade ? "What visitors see" : "What visitors will see"}
         </h3>
         {address && (
           <a className="link text-sm" href={address} target="_blank" rel="noreferrer">
-            Look at it in full size
+            Open in full size
           </a>
         )}
       </div>
@@ -37,7 +37,7 @@ export function Preview({
           <iframe
             title="Preview of the shared page"
             src={address}
-            // No scripts, no way out: it is only to be looked at.
+            // No scripts and no navigation: the preview is only for viewing.
             sandbox="allow-same-origin"
             onLoad={() => setLoaded(address)}
             className={`absolute inset-0 size-full transition-opacity ${loaded === address ? "" : "opacity-60"}`}
@@ -51,7 +51,7 @@ export function Preview({
   );
 }
 
-/** The last address that stood still for a moment; null is none to show yet and keeps the last. */
+/** The last address that did not change for a moment; null keeps the one before. */
 function useSettled(address: string | null): string | null {
   const [settled, setSettled] = useState(address);
   useEffect(() => {

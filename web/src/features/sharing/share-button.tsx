@@ -1,4 +1,4 @@
-/** A button for those who may share; the dialog is loaded when it is first wanted. */
+/** Shown to owners and admins only. The dialog's code is loaded on the first click. */
 import { lazy, Suspense, useState } from "react";
 import { useRole } from "~/features/project/use-role";
 import { Button } from "~/ui/button";

@@ -1,13 +1,13 @@
-/** Sharing a record: the links there are, a new one with its choices, and what others will see. */
+/** Sharing a record: existing links, a form for a new one, and a preview of the shared page. */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { api, given } from "~/api/client";
+import { api, unwrap } from "~/api/client";
 import * as ask from "~/api/queries";
 import { Button } from "~/ui/button";
 import { Command } from "~/ui/copy";
 import { Dialog } from "~/ui/dialog";
 import { Failed, Notice, Skeleton } from "~/ui/panel";
-import { say } from "~/ui/toasts";
+import { notify } from "~/ui/toasts";
 import {
   bodyOf,
   chosen,
@@ -15,10 +15,10 @@ import {
   draftOf,
   EMPTY,
   embedOf,
+  errorsIn,
   expiryOf,
   type Made,
   type Share,
-  wrongIn,
 } from "./choices";
 import { ChoicesForm } from "./choices-form";
 import { LinkList } from "./link-list";
@@ -58,10 +58,10 @@ function Sharing({ model, backtest }: Shared) {
     mutationFn: async (): Promise<Made | null> => {
       if (!changing) {
         const params = { path: { model } };
-        return given(api.POST("/api/models/{model}/shares", { params, body: bodyOf(draft, of) }));
+        return unwrap(api.POST("/api/models/{model}/shares", { params, body: bodyOf(draft, of) }));
       }
       const expires = expiryOf(draft, Date.now() / 1000);
-      await given(
+      await unwrap(
         api.PATCH("/api/models/{model}/shares/{share}", {
           params: { path: { model, share: changing.id } },
           body: {
@@ -75,7 +75,7 @@ function Sharing({ model, backtest }: Shared) {
     },
     onSuccess: async (answer) => {
       setMade(answer);
-      if (!answer) say({ tone: "good", text: "The link shows that from now on." });
+      if (!answer) notify({ tone: "good", text: "The link was updated." });
       stopChanging();
       await refresh();
     },
@@ -110,13 +110,13 @@ function Sharing({ model, backtest }: Shared) {
             changing={changing}
             problem={save.error}
             busy={save.isPending}
-            submit={() => Object.keys(wrongIn(draft)).length === 0 && save.mutate()}
+            submit={() => Object.keys(errorsIn(draft)).length === 0 && save.mutate()}
             cancel={stopChanging}
           />
         )}
         <section aria-labelledby="links-there-are">
           <h3 id="links-there-are" className="mb-2 text-base">
-            Links there are
+            Existing links
           </h3>
           {error ? (
             <Failed error={error} retry={() => void refetch()} />
@@ -163,10 +163,10 @@ function NewLink({ made, another }: { made: Made; another: () => void }) {
           rel="noreferrer"
           className="inline-flex min-h-8 items-center rounded-md bg-accent px-3 font-medium text-on-accent hover:bg-accent-over"
         >
-          Open it
+          Open{" "}
         </a>
         <Button icon="plus" onClick={another}>
-          Make another
+          Create another
         </Button>
       </div>
     </section>

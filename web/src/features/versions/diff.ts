@@ -1,4 +1,4 @@
-/** What changed between two texts, word by word. */
+/** The difference between two texts, word by word. */
 export interface Piece {
   text: string;
   change: "same" | "added" | "removed";
@@ -26,7 +26,7 @@ export function changes(before: string, after: string): Piece[] {
   return pieces;
 }
 
-/** By the longest run of words, not necessarily together, that both have. */
+/** By the longest common subsequence of words. */
 function between(old: readonly string[], now: readonly string[]): Piece[] {
   const width = now.length + 1;
   const longest = new Uint32Array((old.length + 1) * width);
@@ -60,7 +60,7 @@ function between(old: readonly string[], now: readonly string[]): Piece[] {
   return pieces;
 }
 
-/** Words with the space after them. */
+/** Words with the white space after them. */
 function words(text: string): string[] {
   return text.match(/\S+\s*|^\s+/g) ?? [];
 }

@@ -1,4 +1,4 @@
-/** What one version changed of another: in words, and in how it runs. */
+/** The differences between two versions: description, Python, plan, size and arguments. */
 import { useState } from "react";
 import type { Version } from "~/api/queries";
 import { bytes } from "~/format/numbers";
@@ -78,7 +78,7 @@ function Description({ before, now }: { before: string; now: string }) {
   if (before === now)
     return (
       <p className="text-soft">
-        {now ? "Both are described in the same words." : "Neither has a description."}
+        {now ? "Both have the same description." : "Neither has a description."}
       </p>
     );
   return (
@@ -86,7 +86,7 @@ function Description({ before, now }: { before: string; now: string }) {
       {changes(before, now).map(({ text, change }, place) => {
         const Mark = change === "added" ? "ins" : change === "removed" ? "del" : "span";
         return (
-          // biome-ignore lint/suspicious/noArrayIndexKey: pieces of a text have nothing but their place
+          // biome-ignore lint/suspicious/noArrayIndexKey: pieces of a text have only their position
           <Mark key={place} className={LOOKS[change]}>
             {text}
           </Mark>

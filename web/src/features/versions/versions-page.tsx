@@ -1,4 +1,4 @@
-/** Versions and runs: what was uploaded, what ran when and how it ended; and the way back. */
+/** The versions and runs of a model, and how to switch back to an older version. */
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import type { Schemas } from "~/api/client";
@@ -43,9 +43,7 @@ export function VersionsPage() {
         ) : versions.isPending ? (
           <Skeleton />
         ) : items.length === 0 ? (
-          <Empty title="Nothing was uploaded yet">
-            Models that report from elsewhere have no versions.
-          </Empty>
+          <Empty title="No versions yet">Models that run elsewhere have no versions.</Empty>
         ) : (
           <ol>
             {items.map((one) => (
@@ -87,7 +85,7 @@ export function VersionsPage() {
                       wish({ act: "start", model, versionId: one.version_id, version: one.version })
                     }
                   >
-                    {live ? "Go back to it" : "Run it"}
+                    {live ? "Switch to it" : "Run"}
                   </Button>
                 )}
               </li>
@@ -101,7 +99,7 @@ export function VersionsPage() {
         {runs.error ? (
           <Failed error={runs.error} retry={() => void runs.refetch()} />
         ) : ran.length === 0 ? (
-          <Empty title="Nothing ran yet" />
+          <Empty title="No runs yet" />
         ) : (
           <RunTable runs={ran} />
         )}
@@ -122,7 +120,7 @@ function Older({ next }: { next: { isFetchingNextPage: boolean; fetchNextPage: (
   );
 }
 
-const HEADS = ["State", "Version", "Kind", "Began", "Lasted", "Restarts", "Why it ended"];
+const HEADS = ["State", "Version", "Kind", "Started", "Duration", "Restarts", "Reason"];
 
 function RunTable({ runs }: { runs: Schemas["ShownRun"][] }) {
   return (

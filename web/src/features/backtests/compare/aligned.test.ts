@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { inDetail, linesOf, told } from "./aligned";
+import { inDetail, linesInWords, linesOf } from "./aligned";
 
 const item = (id: string, values: (number | null)[]) => ({
   backtest_id: id,
@@ -25,10 +25,10 @@ it("tells the lines in words, best first", () => {
     times: [1],
     items: [item("a", [90]), item("b", [120]), item("c", [null])],
   });
-  expect(told(lines, (id) => id.toUpperCase())).toBe(
-    "From 100 each, best first: B +20.00 %, A −10.00 %.",
+  expect(linesInWords(lines, (id) => id.toUpperCase())).toBe(
+    "Each starting at 100, best first: B +20.00 %, A −10.00 %.",
   );
-  expect(told([], String)).toContain("None");
+  expect(linesInWords([], String)).toContain("None");
 });
 
 it("puts the detail of each line into its own", () => {

@@ -1,4 +1,4 @@
-/** Several backtests on one axis, ready to draw and to tell in words. */
+/** Several backtests on one axis, ready to draw and to describe. */
 import { closer } from "~/charts/panes";
 import { signedPercent } from "~/features/backtests/metrics";
 import type { Comparison, Point } from "~/features/backtests/types";
@@ -6,12 +6,12 @@ import type { Comparison, Point } from "~/features/backtests/types";
 export interface AlignedLine {
   id: string;
   points: Point[];
-  /** What it made of 100. */
+  /** The last value of a curve that started at 100. */
   last: number | null;
   reason: string | null;
 }
 
-/** Without the nulls at both ends: a line begins and ends where its backtest does. */
+/** Drops the nulls at both ends: a line starts and ends with its backtest. */
 export function linesOf({ times, items }: Pick<Comparison, "times" | "items">): AlignedLine[] {
   return items.map((item) => {
     const points: Point[] = [];
@@ -28,7 +28,7 @@ export function linesOf({ times, items }: Pick<Comparison, "times" | "items">): 
   });
 }
 
-/** The lines with the part that is looked at in all its detail. */
+/** The lines with the part in view in full detail. */
 export function inDetail(
   lines: readonly AlignedLine[],
   detail: readonly AlignedLine[],
@@ -40,19 +40,19 @@ export function inDetail(
   }));
 }
 
-/** One sentence for those who cannot see the lines. */
-export function told(
+/** The chart in one sentence, for screen readers. */
+export function linesInWords(
   lines: readonly AlignedLine[],
   name: (id: string) => string,
   returns: readonly (number | null)[] = [],
 ): string {
-  // The axis may end just before a curve does: what the whole returned is known better.
+  // The axis may end just before a curve does, so the reported return is more exact.
   const known = lines.flatMap(({ id, last }, place) => {
     const whole = returns[place] ?? (last === null ? null : last / 100 - 1);
     return last === null || whole === null ? [] : [{ id, whole }];
   });
-  if (known.length === 0) return "None of them has an account value to draw.";
+  if (known.length === 0) return "None of these backtests has account values to draw.";
   const sorted = known.toSorted((one, other) => other.whole - one.whole);
   const texts = sorted.map(({ id, whole }) => `${name(id)} ${signedPercent(whole)}`);
-  return `From 100 each, best first: ${texts.join(", ")}.`;
+  return `Each starting at 100, best first: ${texts.join(", ")}.`;
 }

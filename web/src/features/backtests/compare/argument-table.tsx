@@ -30,15 +30,15 @@ export function ArgumentTable({
             checked={all}
             onChange={(event) => setAll(event.target.checked)}
           />
-          Also those that are alike
+          Show identical arguments
         </label>
       }
     >
       {shown.length === 0 ? (
         <p className="p-4 text-soft">
           {known < args.length
-            ? "Only those that were run here have arguments, and these are alike."
-            : "They were all called with the same arguments."}
+            ? "Only backtests that ran here have arguments, and these are identical."
+            : "All of them used the same arguments."}
         </p>
       ) : (
         <ComparisonTable label="Arguments" columns={columns}>

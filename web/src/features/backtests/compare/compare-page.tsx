@@ -3,10 +3,10 @@ import { useQueries, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useCallback, useMemo, useState } from "react";
 import { type View, wanted } from "~/charts/panes";
+import { nameOf } from "~/features/backtests/progress";
 import * as ask from "~/features/backtests/queries";
-import { nameOf } from "~/features/backtests/status";
 import { MOST_COMPARED } from "~/features/backtests/types";
-import { useBacktestNews } from "~/features/backtests/use-updates";
+import { useBacktestUpdates } from "~/features/backtests/use-updates";
 import { IconButton } from "~/ui/button";
 import { Empty, Failed, Panel, Skeleton } from "~/ui/panel";
 import { useTitle } from "~/ui/title";
@@ -27,7 +27,7 @@ export function ComparePage() {
   const [align, setAlign] = useState<"time" | "start">("time");
   const navigate = useNavigate();
   useTitle("Compare backtests");
-  useBacktestNews(model);
+  useBacktestUpdates(model);
   const { data, error, refetch } = useQuery({
     ...ask.comparison(model, named, align, null),
     enabled: named.length > 0,
@@ -82,8 +82,8 @@ export function ComparePage() {
       </div>
       {named.length === 0 ? (
         <Panel>
-          <Empty title="Nothing is chosen">
-            Tick two or more in the list of backtests, then compare them.
+          <Empty title="No backtests selected">
+            Select two or more in the list of backtests, then compare them.
           </Empty>
         </Panel>
       ) : error ? (
@@ -134,7 +134,7 @@ function Names({
   leaveOut: (id: string) => void;
 }) {
   return (
-    <ul className="flex flex-wrap gap-2" aria-label="Compared">
+    <ul className="flex flex-wrap gap-2" aria-label="Compared backtests">
       {columns.map(({ id, name, colour }) => (
         <li
           key={id}
@@ -148,7 +148,7 @@ function Names({
           >
             {name}
           </Link>
-          <IconButton label={`Leave out ${name}`} icon="close" onClick={() => leaveOut(id)} />
+          <IconButton label={`Remove ${name}`} icon="close" onClick={() => leaveOut(id)} />
         </li>
       ))}
     </ul>

@@ -4,7 +4,7 @@ import { ChartFigure } from "~/charts/chart-figure";
 import type { Pane, View } from "~/charts/panes";
 import { ratio } from "~/features/backtests/metrics";
 import { Notice, Panel } from "~/ui/panel";
-import { type AlignedLine, told } from "./aligned";
+import { type AlignedLine, linesInWords } from "./aligned";
 import type { Column } from "./column";
 
 export function ComparisonChart({
@@ -20,7 +20,7 @@ export function ComparisonChart({
   returns: readonly (number | null)[];
   columns: Column[];
   lines: readonly AlignedLine[];
-  /** How the lines that are here lie; what was chosen may still be on its way. */
+  /** How the loaded lines are aligned; a newly chosen alignment may still be loading. */
   drawn: "time" | "start";
   align: "time" | "start";
   setAlign: (align: "time" | "start") => void;
@@ -29,13 +29,13 @@ export function ComparisonChart({
 }) {
   const name = (id: string) => columns.find((one) => one.id === id)?.name ?? id;
   const shape = columns.map((one) => `${one.id} ${one.name}`).join();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the columns are new each time, their words are not
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the columns are new objects each time, their content is not
   const panes = useMemo<Pane[]>(
     () => [
       {
         id: "compared",
         weight: 1,
-        written: ratio,
+        format: ratio,
         curves: lines.map(({ id, points }, place) => ({
           id,
           label: name(id),
@@ -49,7 +49,7 @@ export function ComparisonChart({
     [lines, shape],
   );
   return (
-    <Panel title="From 100 each">
+    <Panel title="Account values, starting at 100">
       {lines
         .filter(({ reason }) => reason)
         .map(({ id, reason }) => (
@@ -61,8 +61,8 @@ export function ComparisonChart({
         ))}
       {all ? (
         <ChartFigure
-          label="The account values, each from 100"
-          words={told(lines, name, returns)}
+          label="Account values, each starting at 100"
+          words={linesInWords(lines, name, returns)}
           panes={panes}
           axis={drawn}
           all={all}
@@ -76,12 +76,12 @@ export function ComparisonChart({
                 checked={align === "start"}
                 onChange={(event) => setAlign(event.target.checked ? "start" : "time")}
               />
-              Lay their starts on one another
+              Align at the start
             </label>
           }
         />
       ) : (
-        <p className="text-soft">None of them has an account value to draw.</p>
+        <p className="text-soft">None of these backtests has account values to draw.</p>
       )}
     </Panel>
   );

@@ -1,4 +1,4 @@
-/** A table with one column per compared backtest, which scrolls sideways by itself. */
+/** A table with one column per compared backtest. It scrolls sideways on its own. */
 import { type Column, Swatch } from "./column";
 
 export function ComparisonTable({

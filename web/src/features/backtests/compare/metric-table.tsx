@@ -1,6 +1,6 @@
 /** The metrics of the compared backtests, with the best and the worst of each row marked. */
 import { useState } from "react";
-import { grouped, isSigned, worstOf, written } from "~/features/backtests/metrics";
+import { formatMetric, grouped, isSigned, worstOf } from "~/features/backtests/metrics";
 import type { ComparedMeasure } from "~/features/backtests/types";
 import { Panel } from "~/ui/panel";
 import type { Column } from "./column";
@@ -54,7 +54,7 @@ export function MetricTable({
             checked={all}
             onChange={(event) => setAll(event.target.checked)}
           />
-          All of them
+          Show all metrics{" "}
         </label>
       }
     >
@@ -83,7 +83,7 @@ export function MetricTable({
                 {one.values.map((value, place) => (
                   <td key={columns[place]?.id} className="px-3 py-1.5 text-right">
                     <Marked
-                      text={written(value, one.type, {
+                      text={formatMetric(value, one.type, {
                         currency: currencies[place] ?? null,
                         signed: isSigned(one.name),
                       })}
@@ -103,8 +103,8 @@ export function MetricTable({
         ])}
       </ComparisonTable>
       <p className="border-t border-line px-4 py-2 text-sm text-soft">
-        <span aria-hidden="true">★</span> marks the best of a row, <span aria-hidden="true">▾</span>{" "}
-        the worst, where more is better or worse at all.
+        <span aria-hidden="true">★</span> marks the best value in a row,{" "}
+        <span aria-hidden="true">▾</span> the worst.
       </p>
     </Panel>
   );

@@ -1,10 +1,10 @@
-/** Backtests with what counts: a table where there is room, cards on a phone. */
+/** The list of backtests: a table on wide screens, cards on phones. */
 import { Link } from "@tanstack/react-router";
 import { Label } from "~/features/backtests/label";
 import { MetricValue } from "~/features/backtests/metric-value";
 import { elapsed, period } from "~/features/backtests/period";
+import { nameOf, type Row } from "~/features/backtests/progress";
 import { fileOf } from "~/features/backtests/queries";
-import { nameOf, type Row } from "~/features/backtests/status";
 import { MOST_COMPARED } from "~/features/backtests/types";
 import { StatusBadge } from "~/features/model/status-badge";
 import { lasting } from "~/format/times";
@@ -166,7 +166,7 @@ function Choice({ row: { backtest, run }, chosen, choose }: Rest) {
     <input
       type="checkbox"
       aria-label={`Compare ${nameOf(backtest, run)}`}
-      title={isFull ? `At most ${MOST_COMPARED} are compared` : undefined}
+      title={isFull ? `You can compare at most ${MOST_COMPARED}` : undefined}
       className="size-4 accent-accent"
       checked={isChosen}
       disabled={isFull}
@@ -206,11 +206,11 @@ function Words({ row: { backtest, run }, project, model, mayChange }: Rest) {
   );
 }
 
-function Progress({ row: { run, standing, backtest } }: { row: Row }) {
+function Progress({ row: { run, progress, backtest } }: { row: Row }) {
   return (
     <div className="flex items-baseline gap-x-3 md:grid md:gap-0.5">
-      <StatusBadge status={standing} />
-      {standing.isUp ? (
+      <StatusBadge status={progress} />
+      {progress.isUp ? (
         run?.started_at ? (
           <Elapsed since={run.started_at} />
         ) : null
@@ -235,7 +235,7 @@ function KeyFigure({ row: { backtest }, name }: { row: Row; name: string }) {
 }
 
 function Actions({ row, model, mayChange, remove, stop }: Rest) {
-  const { backtest, run, standing } = row;
+  const { backtest, run, progress } = row;
   const name = nameOf(backtest, run);
   const isThere = backtest.symbols !== undefined;
   if (!mayChange && !isThere) return null;
@@ -260,7 +260,7 @@ function Actions({ row, model, mayChange, remove, stop }: Rest) {
       {mayChange && (
         <>
           {isThere && <MenuLine />}
-          {standing.isUp && run && <MenuItem onSelect={() => stop(row)}>Stop</MenuItem>}
+          {progress.isUp && run && <MenuItem onSelect={() => stop(row)}>Stop</MenuItem>}
           <MenuItem danger onSelect={() => remove(row)}>
             Delete
           </MenuItem>

@@ -1,13 +1,13 @@
-/** All backtests of a model: how they ended, which to compare, and a new one. */
+/** The list of a model's backtests: compare some, or start a new one. */
 import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
+import { joined, nameOf, type Row } from "~/features/backtests/progress";
 import * as ask from "~/features/backtests/queries";
 import { NewBacktest } from "~/features/backtests/start/new-backtest";
-import { joined, nameOf, type Row } from "~/features/backtests/status";
 import { MOST_COMPARED } from "~/features/backtests/types";
 import { useMayChange } from "~/features/backtests/use-rights";
-import { refresh, useBacktestNews, useWhenComputed } from "~/features/backtests/use-updates";
+import { refresh, useBacktestUpdates, useWhenComputed } from "~/features/backtests/use-updates";
 import { Button, ButtonLink } from "~/ui/button";
 import { Confirm } from "~/ui/dialog";
 import { Empty, Failed, Panel, Skeleton } from "~/ui/panel";
@@ -33,7 +33,7 @@ export function BacktestsPage() {
   const [wish, setWish] = useState<Wish | null>(null);
   const [asks, setAsks] = useState(false);
   useTitle("Backtests");
-  useBacktestNews(model);
+  useBacktestUpdates(model);
   const rows = useMemo(
     () => joined(found.data?.pages.flatMap((page) => page.items) ?? [], runs.data ?? []),
     [found.data, runs.data],
@@ -98,7 +98,7 @@ export function BacktestsPage() {
         {found.hasNextPage && (
           <div className="border-t border-line p-3 text-center">
             <Button disabled={found.isFetchingNextPage} onClick={() => void found.fetchNextPage()}>
-              Show older ones
+              Show older
             </Button>
           </div>
         )}
@@ -110,13 +110,13 @@ export function BacktestsPage() {
           open={asks}
           onOpenChange={setAsks}
           title={`${wish.act === "delete" ? "Delete" : "Stop"} ${nameOf(wish.row.backtest, wish.row.run)}?`}
-          action={wish.act === "delete" ? "Delete it" : "Stop it"}
+          action={wish.act === "delete" ? "Delete" : "Stop"}
           danger
           act={carryOut}
         >
           {wish.act === "delete"
-            ? "Its result, trades and log are gone for everybody. It still counts as a trial, because it was tried."
-            : "It ends now, without a result. What it printed so far stays."}
+            ? "This deletes its result, trades and log for everyone. The backtest still counts as a trial."
+            : "The backtest ends now, without a result. Its log is kept."}
         </Confirm>
       )}
     </div>
@@ -128,17 +128,17 @@ function Nothing({ mayChange }: { mayChange: boolean }) {
     <Empty title="No backtest yet">
       <p>
         {mayChange
-          ? "Run one with the button above, or "
-          : "One appears here when somebody runs it, or when a model's own code would "}
-        push a result from anywhere with{" "}
-        <code className="font-mono text-sm">POST /v1/backtest/result</code>. It appears here the
-        moment it arrives.
+          ? "Run a backtest with the button above, or "
+          : "Backtests appear here when a member runs one. Programs can also "}
+        send a result from anywhere with{" "}
+        <code className="font-mono text-sm">POST /v1/backtest/result</code>. It appears here as soon
+        as it arrives.
       </p>
     </Empty>
   );
 }
 
-/** What was ticked, always in sight. */
+/** The selected backtests, always visible. */
 function Chosen({
   project,
   model,
@@ -154,8 +154,8 @@ function Chosen({
   return (
     <div className="sticky bottom-3 z-20 mx-auto flex max-w-full flex-wrap items-center gap-x-4 gap-y-2 rounded-lg border border-line bg-surface px-4 py-2 shadow-lg">
       <p role="status">
-        {ids.length === 1 ? "One chosen: choose another to compare" : `${ids.length} chosen`}
-        {ids.length === MOST_COMPARED && ", no more can be compared"}
+        {ids.length === 1 ? "1 selected. Select another to compare" : `${ids.length} selected`}
+        {ids.length === MOST_COMPARED && ", the maximum"}
       </p>
       <div className="flex gap-2">
         <Button weight="bare" onClick={clear}>

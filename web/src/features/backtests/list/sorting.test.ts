@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { joined } from "~/features/backtests/status";
+import { joined } from "~/features/backtests/progress";
 import type { Backtest } from "~/features/backtests/types";
 import { NEWEST, sorted, turned } from "./sorting";
 

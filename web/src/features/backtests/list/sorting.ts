@@ -1,5 +1,5 @@
-/** The list of backtests in the order somebody asked for; those without the figure come last. */
-import { nameOf, type Row } from "~/features/backtests/status";
+/** Sorts the list of backtests; rows without a value come last. */
+import { nameOf, type Row } from "~/features/backtests/progress";
 
 export type Column =
   | "name"
@@ -35,7 +35,7 @@ export function sorted(rows: readonly Row[], { column, desc }: Sorting): Row[] {
   });
 }
 
-/** The same column again turns it round; figures begin with the most. */
+/** Choosing the same column again reverses the order; numbers start with the largest. */
 export function turned({ column, desc }: Sorting, chosen: Column): Sorting {
   if (column === chosen) return { column, desc: !desc };
   return { column: chosen, desc: chosen !== "name" && chosen !== "status" };
@@ -43,6 +43,6 @@ export function turned({ column, desc }: Sorting, chosen: Column): Sorting {
 
 function ranked(row: Row, column: Column): number | string | null {
   if (column === "name") return nameOf(row.backtest, row.run);
-  if (column === "status") return row.standing.label;
+  if (column === "status") return row.progress.label;
   return column === "created_at" ? row.backtest.created_at : figureOf(row, column);
 }

@@ -1,16 +1,16 @@
-/** One backtest, from waiting for its turn to its last figure. Clients open this address. */
+/** One backtest, from queued to its full report. Existing clients open this address. */
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { useState } from "react";
 import { Label } from "~/features/backtests/label";
 import { elapsed, period } from "~/features/backtests/period";
+import { nameOf, type Progress, progressOf } from "~/features/backtests/progress";
 import * as ask from "~/features/backtests/queries";
 import { shown } from "~/features/backtests/start/arguments";
 import { NewBacktest } from "~/features/backtests/start/new-backtest";
-import { nameOf, type Standing, standingOf } from "~/features/backtests/status";
 import type { Backtest, Run } from "~/features/backtests/types";
 import { useMayChange } from "~/features/backtests/use-rights";
-import { refresh, useBacktestNews, useWhenComputed } from "~/features/backtests/use-updates";
+import { refresh, useBacktestUpdates, useWhenComputed } from "~/features/backtests/use-updates";
 import { LogView } from "~/features/logs/log-view";
 import { StatusBadge } from "~/features/model/status-badge";
 import { ShareButton } from "~/features/sharing/share-button";
@@ -18,11 +18,11 @@ import { integer } from "~/format/numbers";
 import { lasting } from "~/format/times";
 import { Button } from "~/ui/button";
 import { Confirm } from "~/ui/dialog";
-import { Trouble } from "~/ui/page-error";
+import { PageError } from "~/ui/page-error";
 import { Fact, Notice, Panel, Skeleton } from "~/ui/panel";
 import { Time, useNow } from "~/ui/time";
 import { useTitle } from "~/ui/title";
-import { Luck } from "./deflated-sharpe";
+import { DeflatedSharpe } from "./deflated-sharpe";
 import { EquityFigure } from "./equity-figure";
 import { Headlines, MetricCards } from "./metric-cards";
 import { MonthsTable } from "./months-table";
@@ -34,12 +34,12 @@ const NONE: readonly string[] = [];
 
 export function BacktestPage() {
   const { model = "", backtest: id = "" } = useParams({ strict: false });
-  useBacktestNews(model);
+  useBacktestUpdates(model);
   const facts = useQuery(ask.facts(model, id));
   const run = useQuery(ask.run(model, id));
   useWhenComputed(model, facts.data?.metrics.computing ? [id] : NONE);
   useTitle(facts.data && nameOf(facts.data, run.data));
-  if (facts.error) return <Trouble error={facts.error} reset={() => void facts.refetch()} />;
+  if (facts.error) return <PageError error={facts.error} reset={() => void facts.refetch()} />;
   if (!facts.data || run.isPending) return <Skeleton rows={8} />;
   return <Shown key={id} backtest={facts.data} run={run.data ?? null} />;
 }
@@ -47,23 +47,25 @@ export function BacktestPage() {
 function Shown({ backtest, run }: { backtest: Backtest; run: Run | null }) {
   const { model = "" } = useParams({ strict: false });
   const id = backtest.backtest_id;
-  const standing = standingOf(backtest, run);
+  const progress = progressOf(backtest, run);
   const hasResult = backtest.symbols !== undefined;
   return (
     <div className="grid grid-cols-[minmax(0,1fr)] gap-4">
-      <Head backtest={backtest} run={run} standing={standing} />
-      <Ending backtest={backtest} standing={standing} />
+      <Head backtest={backtest} run={run} progress={progress} />
+      <Ending backtest={backtest} progress={progress} />
       {hasResult && (
         <>
           {backtest.metrics.computing ? (
-            <Notice tone="info">Its figures are being computed. They appear by themselves.</Notice>
+            <Notice tone="info">
+              The metrics are being computed. They will appear here automatically.
+            </Notice>
           ) : (
             <Headlines backtest={backtest} />
           )}
           <EquityFigure model={model} backtest={backtest} />
           <div className="grid grid-cols-[minmax(0,1fr)] gap-4 xl:grid-cols-[minmax(0,2fr)_minmax(0,1fr)]">
             <MonthsTable model={model} id={id} />
-            {backtest.trials && <Luck trials={backtest.trials} />}
+            {backtest.trials && <DeflatedSharpe trials={backtest.trials} />}
           </div>
           <RollingFigure model={model} id={id} />
           <RoundTrips model={model} id={id} currency={backtest.quote_asset ?? null} />
@@ -81,11 +83,11 @@ function Shown({ backtest, run }: { backtest: Backtest; run: Run | null }) {
 function Head({
   backtest,
   run,
-  standing,
+  progress,
 }: {
   backtest: Backtest;
   run: Run | null;
-  standing: Standing;
+  progress: Progress;
 }) {
   const { project = "", model = "" } = useParams({ strict: false });
   const queries = useQueryClient();
@@ -118,7 +120,7 @@ function Head({
             <h2 className="min-w-0 text-lg [overflow-wrap:anywhere]">{name}</h2>
             <Label model={model} id={id} label={backtest.label} name={name} mayChange={mayChange} />
             <span role="status">
-              <StatusBadge status={standing} />
+              <StatusBadge status={progress} />
             </span>
           </div>
         </div>
@@ -133,7 +135,7 @@ function Head({
                 label="Share this backtest"
               />
             )}
-            {standing.isUp && run && (
+            {progress.isUp && run && (
               <Button icon="stop" onClick={() => setAsks("stop")}>
                 Stop
               </Button>
@@ -143,11 +145,11 @@ function Head({
                 Run again
               </Button>
             )}
-            {!standing.isUp && <Button onClick={() => setAsks("delete")}>Delete</Button>}
+            {!progress.isUp && <Button onClick={() => setAsks("delete")}>Delete</Button>}
           </div>
         )}
       </div>
-      <Facts backtest={backtest} run={run} standing={standing} />
+      <Facts backtest={backtest} run={run} progress={progress} />
       {run?.arguments && <ArgumentList values={run.arguments} />}
       {backtest.symbols !== undefined && <Files model={model} id={id} />}
       {run && (
@@ -168,13 +170,13 @@ function Head({
         open={asks !== null}
         onOpenChange={(open) => !open && setAsks(null)}
         title={asks === "delete" ? `Delete ${name}?` : `Stop ${name}?`}
-        action={asks === "delete" ? "Delete it" : "Stop it"}
+        action={asks === "delete" ? "Delete" : "Stop"}
         danger
         act={carryOut}
       >
         {asks === "delete"
-          ? "Its result, trades and log are gone for everybody. It still counts as a trial, because it was tried."
-          : "It ends now, without a result. What it printed so far stays."}
+          ? "This deletes its result, trades and log for everyone. The backtest still counts as a trial."
+          : "The backtest ends now, without a result. Its log is kept."}
       </Confirm>
     </Panel>
   );
@@ -183,11 +185,11 @@ function Head({
 function Facts({
   backtest,
   run,
-  standing,
+  progress,
 }: {
   backtest: Backtest;
   run: Run | null;
-  standing: Standing;
+  progress: Progress;
 }) {
   const took = backtest.status?.time_elapsed;
   return (
@@ -208,7 +210,7 @@ function Facts({
         <Time at={backtest.created_at} />
       </Fact>
       {took != null && <Fact name="Took">{elapsed(took)}</Fact>}
-      {standing.isUp && run?.started_at != null && (
+      {progress.isUp && run?.started_at != null && (
         <Fact name="Runs for">
           <Running since={run.started_at} />
         </Fact>
@@ -273,25 +275,26 @@ function Files({ model, id }: { model: string; id: string }) {
   );
 }
 
-/** How it ended, where that is not plain from its figures. */
-function Ending({ backtest, standing }: { backtest: Backtest; standing: Standing }) {
+/** The outcome of the backtest, if its metrics do not show it. */
+function Ending({ backtest, progress }: { backtest: Backtest; progress: Progress }) {
   const { status } = backtest;
   if (!status) {
     if (backtest.symbols !== undefined) return null;
     return (
       <Notice tone="info">
-        {standing.label === "Pending"
-          ? "It waits for its turn. What it prints appears below, its figures here."
-          : standing.isUp
-            ? "It is under way. What it prints appears below, its figures here once it has ended."
-            : standing.detail}
+        {progress.label === "Queued"
+          ? "This backtest is queued. Its log will appear below and its metrics here."
+          : progress.isUp
+            ? "This backtest is running. Its log appears below; its metrics appear here when it ends."
+            : progress.detail}
       </Notice>
     );
   }
   if (status.successful) {
     return backtest.symbols === undefined ? (
       <Notice tone="warn">
-        It succeeded and gave no result: return a dictionary from its function, or push one.
+        The backtest succeeded but returned no result. Return a dictionary from its function, or
+        send one.
       </Notice>
     ) : null;
   }
@@ -302,12 +305,12 @@ function Ending({ backtest, standing }: { backtest: Backtest; standing: Standing
   return (
     <div role="alert" className="min-w-0 rounded-md bg-bad-ground px-4 py-3 text-bad">
       <p className="font-medium [overflow-wrap:anywhere]">
-        {status.status_summary || "It failed."}
+        {status.status_summary || "The backtest failed."}
       </p>
       {details && (
         <pre
           tabIndex={0}
-          aria-label="What went wrong"
+          aria-label="Error details"
           className="mt-2 max-h-80 overflow-auto rounded-md bg-surface p-3 font-mono text-xs text-ink"
         >
           {details}
@@ -317,15 +320,15 @@ function Ending({ backtest, standing }: { backtest: Backtest; standing: Standing
   );
 }
 
-/** What the figures are computed from, and what was wrong with it. */
+/** The data that the metrics were computed from, and its defects. */
 function Basis({ backtest: { basis } }: { backtest: Backtest }) {
   if (!basis) return null;
   const { notes } = basis;
   const wrong = [
     notes.missing ? `${integer(notes.missing)} without a number` : "",
-    notes.duplicates ? `${integer(notes.duplicates)} with the time of a later one` : "",
+    notes.duplicates ? `${integer(notes.duplicates)} with a repeated time` : "",
     notes.impossible ? `${integer(notes.impossible)} with an impossible time` : "",
-    notes.unsorted ? "not in the order of their times" : "",
+    notes.unsorted ? "not in order of time" : "",
   ].filter(Boolean);
   return (
     <p className="text-sm text-soft">

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { outline, toldDrawdown, toldEquity } from "./curve-words";
+import { drawdownInWords, equityInWords, outline } from "./curve-words";
 
 it("outlines a curve, gaps left out", () => {
   const points = [
@@ -14,11 +14,11 @@ it("outlines a curve, gaps left out", () => {
     low: { time: 3 },
     high: { time: 4 },
   });
-  expect(toldEquity(points, String)).toContain("from 10 to 12 (+20.00 %)");
-  expect(toldEquity([], String)).toBe("There is no account value.");
-  expect(toldDrawdown([{ time: 0, value: 0 }])).toContain("never fell");
+  expect(equityInWords(points, String)).toContain("from 10 to 12 (+20.00 %)");
+  expect(equityInWords([], String)).toBe("There are no account values.");
+  expect(drawdownInWords([{ time: 0, value: 0 }])).toContain("never fell");
   expect(
-    toldDrawdown([
+    drawdownInWords([
       { time: 0, value: -0.5 },
       { time: 1, value: 0 },
     ]),

@@ -1,17 +1,17 @@
-/** The curves of a report in sentences, for screen readers and for everyone in a hurry. */
+/** The curves of a report in sentences, for screen readers and as captions. */
 import { signedPercent } from "~/features/backtests/metrics";
 import type { Point } from "~/features/backtests/types";
 import { percent } from "~/format/numbers";
 import { stamp } from "~/format/times";
 
-export interface Told {
+export interface Outline {
   first: number | null;
   last: number | null;
   low: Point | null;
   high: Point | null;
 }
 
-export function outline(points: readonly Point[]): Told {
+export function outline(points: readonly Point[]): Outline {
   let [low, high]: [Point | null, Point | null] = [null, null];
   let first: number | null = null;
   let last: number | null = null;
@@ -26,9 +26,9 @@ export function outline(points: readonly Point[]): Told {
 }
 
 /** The account's curve in a sentence. */
-export function toldEquity(points: readonly Point[], money: (value: number) => string): string {
+export function equityInWords(points: readonly Point[], money: (value: number) => string): string {
   const { first, last, low, high } = outline(points);
-  if (first === null || last === null || !low || !high) return "There is no account value.";
+  if (first === null || last === null || !low || !high) return "There are no account values.";
   const change = first > 0 ? ` (${signedPercent(last / first - 1)})` : "";
   return (
     `The account went from ${money(first)} to ${money(last)}${change}; its highest was ` +
@@ -37,11 +37,11 @@ export function toldEquity(points: readonly Point[], money: (value: number) => s
   );
 }
 
-export function toldDrawdown(points: readonly Point[]): string {
+export function drawdownInWords(points: readonly Point[]): string {
   const { low, last } = outline(points);
   if (!low || low.value === null || last === null) return "";
-  if (low.value === 0) return "It never fell below an earlier high.";
+  if (low.value === 0) return "The account never fell below an earlier high.";
   const now =
-    last < 0 ? `at the end it was ${percent(last)} below` : "at the end it was at its high";
-  return `The deepest fall was ${percent(low.value)} on ${stamp(low.time).slice(0, 10)}; ${now}.`;
+    last < 0 ? `at the end it was ${percent(last)} below` : "at the end it was back at its high";
+  return `The deepest drawdown was ${percent(low.value)} on ${stamp(low.time).slice(0, 10)}; ${now}.`;
 }

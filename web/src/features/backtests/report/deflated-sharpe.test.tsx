@@ -2,7 +2,7 @@
 import { render, screen } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
 import type { Trials } from "~/features/backtests/types";
-import { Luck } from "./deflated-sharpe";
+import { DeflatedSharpe } from "./deflated-sharpe";
 
 describe("luck", () => {
   const trials: Trials = {
@@ -15,7 +15,7 @@ describe("luck", () => {
   };
 
   it("stands beside the raw ratio", () => {
-    render(<Luck trials={trials} />);
+    render(<DeflatedSharpe trials={trials} />);
     expect(screen.getByText("2.00")).toBeInTheDocument();
     expect(screen.getByText(/best of 40 trials/)).toBeInTheDocument();
     expect(screen.getByText("70.00 %")).toBeInTheDocument();
@@ -23,7 +23,9 @@ describe("luck", () => {
 
   it("says why it cannot be judged", () => {
     render(
-      <Luck trials={{ ...trials, sharpe: null, deflated_sharpe: null, reason: "No ratio." }} />,
+      <DeflatedSharpe
+        trials={{ ...trials, sharpe: null, deflated_sharpe: null, reason: "No ratio." }}
+      />,
     );
     expect(screen.getByText("No ratio.")).toBeInTheDocument();
   });

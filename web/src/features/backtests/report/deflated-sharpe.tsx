@@ -1,11 +1,11 @@
-/** The Sharpe ratio beside what many trials leave of it: who tries a hundred will find a good one. */
+/** The Sharpe ratio, and how much of it remains when the number of trials is taken into account. */
 
 import { ratio, verdict } from "~/features/backtests/metrics";
 import type { Trials } from "~/features/backtests/types";
 import { integer, percent } from "~/format/numbers";
 import { Panel } from "~/ui/panel";
 
-export function Luck({ trials }: { trials: Trials }) {
+export function DeflatedSharpe({ trials }: { trials: Trials }) {
   const { count, sharpe, expected_best: luck, deflated_sharpe: deflated } = trials;
   const top = Math.max(Math.abs(sharpe ?? 0), Math.abs(luck ?? 0), 0.01);
   return (
@@ -16,7 +16,7 @@ export function Luck({ trials }: { trials: Trials }) {
         <>
           <dl className="grid gap-3">
             <Bar
-              name="Sharpe ratio, as it is"
+              name="Sharpe ratio, unadjusted"
               text={ratio(sharpe)}
               share={sharpe / top}
               tone="bg-accent"
@@ -24,15 +24,15 @@ export function Luck({ trials }: { trials: Trials }) {
             <Bar
               name={
                 count === 1
-                  ? "What luck would show, of one trial"
-                  : `What luck would show, the best of ${integer(count)} trials`
+                  ? "Expected from luck alone, with one trial"
+                  : `Expected from luck alone, best of ${integer(count)} trials`
               }
               text={luck === null ? "–" : ratio(luck)}
               share={(luck ?? 0) / top}
               tone="bg-edge"
             />
             <div className="flex items-baseline justify-between gap-4 border-t border-line pt-2">
-              <dt title={trials.explanation}>Trial-adjusted: probability of skill</dt>
+              <dt title={trials.explanation}>Adjusted for trials: probability of skill</dt>
               <dd className="num text-xl font-semibold whitespace-nowrap">{percent(deflated)}</dd>
             </div>
           </dl>

@@ -1,4 +1,4 @@
-/** What the account did: its value, how far it was below its high, trades and indicators. */
+/** The chart of a backtest: account value, drawdown, trades and indicators. */
 import { useQuery } from "@tanstack/react-query";
 import { useCallback, useMemo, useState } from "react";
 import { ChartFigure } from "~/charts/chart-figure";
@@ -8,7 +8,7 @@ import * as ask from "~/features/backtests/queries";
 import type { Backtest } from "~/features/backtests/types";
 import { compact, integer, money, percent } from "~/format/numbers";
 import { Failed, Panel, Skeleton } from "~/ui/panel";
-import { toldDrawdown, toldEquity } from "./curve-words";
+import { drawdownInWords, equityInWords } from "./curve-words";
 
 const SHOWN_AT_FIRST = 2;
 const NO_INDICATORS: readonly ask.Indicator[] = [];
@@ -50,7 +50,7 @@ export function EquityFigure({ model, backtest }: { model: string; backtest: Bac
     [hidden, names],
   );
 
-  // Only detail that was asked for: while the next is on its way, the one before it stays.
+  // While the next detail is loading, the one before it stays.
   const panes = useMemo<Pane[]>(() => {
     const near = (more: readonly PanePoint[] | undefined, most: readonly PanePoint[]) =>
       isCloser && more ? closer(most, more) : most;
@@ -58,7 +58,7 @@ export function EquityFigure({ model, backtest }: { model: string; backtest: Bac
       {
         id: "equity",
         weight: 3,
-        written: (value) => amount(value),
+        format: (value) => amount(value),
         curves: [
           {
             id: "equity",
@@ -72,7 +72,7 @@ export function EquityFigure({ model, backtest }: { model: string; backtest: Bac
       {
         id: "drawdown",
         weight: 1.2,
-        written: (value) => percent(Math.min(0, value) || 0),
+        format: (value) => percent(Math.min(0, value) || 0),
         curves: [
           {
             id: "drawdown",
@@ -90,7 +90,7 @@ export function EquityFigure({ model, backtest }: { model: string; backtest: Bac
       found.push({
         id: `indicator ${one.name}`,
         weight: 1,
-        written: ratio,
+        format: ratio,
         curves: [
           {
             id: `indicator ${one.name}`,
@@ -123,7 +123,7 @@ export function EquityFigure({ model, backtest }: { model: string; backtest: Bac
 
   const error = equity.error ?? drawdown.error;
   const shown = panes.length - 2;
-  const words = `${toldEquity(whole ?? [], (value) => money(value, currency))} ${toldDrawdown(drawdown.data?.items ?? [])}`;
+  const words = `${equityInWords(whole ?? [], (value) => money(value, currency))} ${drawdownInWords(drawdown.data?.items ?? [])}`;
   return (
     <Panel title="Account value and drawdown">
       {error ? (
@@ -134,7 +134,7 @@ export function EquityFigure({ model, backtest }: { model: string; backtest: Bac
       ) : !equity.data || !drawdown.data || (hasIndicators && indicators.isPending) ? (
         <Skeleton rows={8} />
       ) : !all ? (
-        <p className="text-soft">{drawdown.data.reason ?? "There is no account value."}</p>
+        <p className="text-soft">{drawdown.data.reason ?? "There are no account values."}</p>
       ) : (
         <FigureWithIndicators
           words={words}
@@ -143,7 +143,7 @@ export function EquityFigure({ model, backtest }: { model: string; backtest: Bac
           all={all}
           onSeen={onSeen}
           height={400 + shown * 110}
-          caption={tradesTold(backtest.counts.trades, marked.length, trades.data?.isAll ?? true)}
+          caption={tradesInWords(backtest.counts.trades, marked.length, trades.data?.isAll ?? true)}
           names={names}
           left={left}
           hide={setHidden}
@@ -191,11 +191,11 @@ function FigureWithIndicators({
   );
 }
 
-function tradesTold(count: number, marked: number, isAll: boolean): string {
+function tradesInWords(count: number, marked: number, isAll: boolean): string {
   if (count === 0) return "";
   if (!isAll)
-    return `Arrows are the last ${integer(marked)} of ${integer(count)} trades; a number counts those that share a place.`;
-  return "Arrows are trades; a number counts those that share a place.";
+    return `Arrows are the latest ${integer(marked)} of ${integer(count)} trades; a number counts trades that are drawn as one.`;
+  return "Arrows are trades; a number counts trades that are drawn as one.";
 }
 
 function amount(value: number): string {

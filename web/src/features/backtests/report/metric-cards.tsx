@@ -1,4 +1,4 @@
-/** Figures of merit: the few that count on top, all others below, each with what it means. */
+/** A backtest's metrics: the most important on top, all others below, each with its explanation. */
 import { useState } from "react";
 import { MetricValue } from "~/features/backtests/metric-value";
 import { grouped, headlines, type Named } from "~/features/backtests/metrics";
@@ -28,7 +28,7 @@ export function Headlines({ backtest }: { backtest: Backtest }) {
 
 export function MetricCards({ backtest }: { backtest: Backtest }) {
   const [explained, setExplained] = useState(false);
-  // A phone would scroll past a hundred rows to whatever comes after them.
+  // On a phone, a hundred open rows would push everything below out of reach.
   const [open, setOpen] = useState(() => matchMedia("(min-width: 48rem)").matches);
   const currency = backtest.quote_asset ?? null;
   const own: Named[] = Object.entries(backtest.metrics.custom).map(([name, one]) => ({
@@ -36,7 +36,7 @@ export function MetricCards({ backtest }: { backtest: Backtest }) {
     ...one,
   }));
   const groups = grouped(backtest.metrics.computed);
-  if (own.length) groups.unshift({ title: "What the model says", measures: own });
+  if (own.length) groups.unshift({ title: "Reported by the model", measures: own });
   if (!open) {
     const count = groups.reduce((sum, { measures }) => sum + measures.length, 0);
     return (
@@ -56,7 +56,7 @@ export function MetricCards({ backtest }: { backtest: Backtest }) {
             checked={explained}
             onChange={(event) => setExplained(event.target.checked)}
           />
-          Explain them
+          Show explanations
         </label>
       }
     >

@@ -44,7 +44,7 @@ export function MonthsTable({ model, id }: { model: string; id: string }) {
                     </th>
                   ))}
                   <th scope="col" className="w-24 py-2 pr-4 font-medium">
-                    Whole
+                    Year
                   </th>
                 </tr>
               </thead>
@@ -93,7 +93,7 @@ export function MonthsTable({ model, id }: { model: string; id: string }) {
   );
 }
 
-/** In percent without saying so in every cell. */
+/** A percentage without its sign, which the caption gives once. */
 function short(share: number): string {
   const text = (Math.abs(share) * 100).toFixed(1);
   if (!/[1-9]/.test(text)) return text;

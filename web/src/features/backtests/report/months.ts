@@ -1,4 +1,4 @@
-/** Returns by month as a table whose colours say how much, and whose numbers say it exactly. */
+/** Colours and extremes of the table of monthly returns. */
 import type { Schemas } from "~/api/client";
 
 export const MONTHS = [
@@ -18,7 +18,7 @@ export const MONTHS = [
 
 export type Year = Schemas["Year"];
 
-/** Colour never covers more than this share of the ground, or the number could not be read. */
+/** The strongest background colour, in percent, on which the number is still readable. */
 const FULLEST = 42;
 const FAINTEST = 6;
 
@@ -32,7 +32,7 @@ export function strongest(years: readonly Year[]): number {
   return sizes[Math.max(0, Math.ceil(sizes.length * 0.95) - 1)] ?? 0;
 }
 
-/** The ground of a cell as a CSS colour. */
+/** The background of a cell as a CSS colour. */
 export function ground(value: number | null | undefined, full: number): string {
   if (value == null || value === 0 || full <= 0) return "transparent";
   const share = Math.min(1, Math.abs(value) / full);

@@ -1,4 +1,4 @@
-/** Whether it was good all along: Sharpe ratio and volatility of the half year before each day. */
+/** Rolling Sharpe ratio and volatility over the half year before each day. */
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { ChartFigure } from "~/charts/chart-figure";
@@ -16,7 +16,7 @@ export function RollingFigure({ model, id }: { model: string; id: string }) {
       {
         id: "sharpe",
         weight: 1,
-        written: ratio,
+        format: ratio,
         curves: [
           {
             id: "sharpe",
@@ -30,7 +30,7 @@ export function RollingFigure({ model, id }: { model: string; id: string }) {
       {
         id: "volatility",
         weight: 1,
-        written: percent,
+        format: percent,
         curves: [
           {
             id: "volatility",

@@ -1,4 +1,4 @@
-/** What was bought and sold again, the last first: virtual rows over the server's pages. */
+/** The round trips of a backtest, latest first, as virtual rows loaded page by page. */
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useCallback, useEffect, useMemo, useRef } from "react";
@@ -17,13 +17,13 @@ const HEADS = [
   "Size",
   "Bought",
   "Sold",
-  "In",
-  "Out",
+  "Entry",
+  "Exit",
   "Held",
   "Profit",
   "Return",
 ] as const;
-const RIGHT = new Set<string>(["Size", "In", "Out", "Held", "Profit", "Return"]);
+const RIGHT = new Set<string>(["Size", "Entry", "Exit", "Held", "Profit", "Return"]);
 
 export function RoundTrips({
   model,
@@ -75,7 +75,7 @@ function Summary({ summary, currency }: { summary: ask.TripSummary; currency: st
         </Notice>
       ))}
       {summary.count === 0 && summary.open_count === 0 ? (
-        <p className="text-soft">Nothing was bought and sold again.</p>
+        <p className="text-soft">There are no round trips.</p>
       ) : (
         <p>
           {plural(summary.count, "round trip")}

@@ -41,7 +41,7 @@ describe("arguments", () => {
     await userEvent.clear(text);
     await userEvent.type(text, "[[1]");
     await userEvent.click(screen.getByRole("button", { name: "Form" }));
-    expect(screen.getByRole("alert")).toHaveTextContent("Arguments have names");
+    expect(screen.getByRole("alert")).toHaveTextContent("Arguments need names");
     expect(text).toBeInvalid();
   });
 });

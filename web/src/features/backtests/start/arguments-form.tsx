@@ -6,10 +6,10 @@ import {
   argumentsOf,
   type Field,
   fieldsOf,
-  NotRead,
+  formatJson,
+  InvalidArguments,
   readJson,
   refilled,
-  writtenJson,
 } from "./arguments";
 
 export interface ArgumentsState {
@@ -20,10 +20,10 @@ export interface ArgumentsState {
 
 export function stateOf(values: Arguments | null): ArgumentsState {
   const fields = fieldsOf(values);
-  return { fields, json: writtenJson(values ?? {}), isRaw: fields.length === 0 };
+  return { fields, json: formatJson(values ?? {}), isRaw: fields.length === 0 };
 }
 
-/** What was filled in; throws NotRead. */
+/** The arguments as filled in; throws InvalidArguments. */
 export function read({ fields, json, isRaw }: ArgumentsState): Arguments {
   return isRaw ? readJson(json) : argumentsOf(fields);
 }
@@ -35,19 +35,19 @@ export function ArgumentsForm({
 }: {
   state: ArgumentsState;
   onChange: (state: ArgumentsState) => void;
-  error: NotRead | null;
+  error: InvalidArguments | null;
 }) {
   const id = useId();
-  const [stuck, setStuck] = useState<NotRead | null>(null);
+  const [stuck, setStuck] = useState<InvalidArguments | null>(null);
   const problem = stuck ?? error;
 
   function turn(isRaw: boolean) {
     try {
       const values = read(state);
       setStuck(null);
-      onChange({ isRaw, json: writtenJson(values), fields: refilled(state.fields, values) });
+      onChange({ isRaw, json: formatJson(values), fields: refilled(state.fields, values) });
     } catch (why) {
-      if (why instanceof NotRead) setStuck(why);
+      if (why instanceof InvalidArguments) setStuck(why);
       else throw why;
     }
   }
@@ -64,7 +64,7 @@ export function ArgumentsForm({
       <legend className="px-1 font-medium">Arguments</legend>
       <div
         role="group"
-        aria-label="How to write them"
+        aria-label="Input format"
         className="mb-3 inline-flex gap-0.5 rounded-md bg-sunken p-0.5"
       >
         {[false, true].map((isRaw) => (
@@ -105,8 +105,8 @@ export function ArgumentsForm({
         </div>
       ) : state.fields.length === 0 ? (
         <p className="text-soft">
-          This version names no arguments: its platform.json has no backtest_args. Turn to JSON to
-          give some anyway.
+          This version declares no arguments: its platform.json has no backtest_args. To pass some
+          anyway, switch to JSON.
         </p>
       ) : (
         <div className="grid grid-cols-[repeat(auto-fill,minmax(min(100%,11rem),1fr))] gap-3">

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { argumentsOf, fieldsOf, readJson, refilled, valueIn, writtenJson } from "./arguments";
+import { argumentsOf, fieldsOf, formatJson, readJson, refilled, valueIn } from "./arguments";
 
 const GIVEN = {
   days: 365,
@@ -26,7 +26,7 @@ describe("fieldsOf", () => {
 
   it("gives back what it was given", () => {
     expect(argumentsOf(fieldsOf(GIVEN))).toEqual(GIVEN);
-    expect(readJson(writtenJson(GIVEN))).toEqual(GIVEN);
+    expect(readJson(formatJson(GIVEN))).toEqual(GIVEN);
     expect(fieldsOf(null)).toEqual([]);
   });
 });
@@ -51,8 +51,8 @@ describe("valueIn", () => {
 
 describe("readJson", () => {
   it("wants names", () => {
-    expect(() => readJson("[1]")).toThrow("Arguments have names");
-    expect(() => readJson("{")).toThrow("not JSON");
+    expect(() => readJson("[1]")).toThrow("Arguments need names");
+    expect(() => readJson("{")).toThrow("not valid JSON");
     expect(readJson("  ")).toEqual({});
   });
 

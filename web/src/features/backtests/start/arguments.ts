@@ -1,4 +1,4 @@
-/** Arguments of a backtest as fields to fill in: what a value is tells what may be put there. */
+/** Backtest arguments as form fields; the default value of each decides its type. */
 import type { Arguments } from "~/features/backtests/types";
 
 export type Kind = "boolean" | "integer" | "number" | "date" | "text" | "json";
@@ -9,13 +9,13 @@ export interface Field {
   text: string;
 }
 
-export class NotRead extends Error {
+export class InvalidArguments extends Error {
   constructor(
     readonly field: string | null,
     message: string,
   ) {
     super(message);
-    this.name = "NotRead";
+    this.name = "InvalidArguments";
   }
 }
 
@@ -36,7 +36,7 @@ export function kindOf(value: unknown): Kind {
   return "json";
 }
 
-/** The arguments that the fields say; the first that cannot be read is told by its name. */
+/** The arguments in the fields; throws for the first invalid one, by name. */
 export function argumentsOf(fields: readonly Field[]): Arguments {
   return Object.fromEntries(fields.map((field) => [field.name, valueIn(field)]));
 }
@@ -47,7 +47,7 @@ export function valueIn({ name, kind, text }: Field): unknown {
     case "boolean":
       return bare === "true";
     case "integer":
-      // A whole number in the manifest is an example, no promise: 0.5 may be meant.
+      // A whole number in the manifest is only an example: 0.5 may be valid too.
       return numberOf(name, bare);
     case "number":
       return numberOf(name, bare);
@@ -55,14 +55,14 @@ export function valueIn({ name, kind, text }: Field): unknown {
       try {
         return JSON.parse(bare === "" ? "null" : bare);
       } catch {
-        throw new NotRead(name, `${name} must be JSON, such as [1, 2] or null.`);
+        throw new InvalidArguments(name, `${name} must be JSON, for example [1, 2] or null.`);
       }
     default:
       return kind === "date" ? bare : text;
   }
 }
 
-/** Raw JSON as it was typed; only an object has names for a function's arguments. */
+/** Parses typed JSON; only an object can name the arguments of a function. */
 export function readJson(text: string): Arguments {
   if (text.trim() === "") return {};
   let value: unknown;
@@ -70,15 +70,18 @@ export function readJson(text: string): Arguments {
     value = JSON.parse(text);
   } catch (error) {
     const why = error instanceof Error ? ` (${error.message})` : "";
-    throw new NotRead(null, `This is not JSON${why}.`);
+    throw new InvalidArguments(null, `This is not valid JSON${why}.`);
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw new NotRead(null, 'Arguments have names: write an object, such as {"days": 365}.');
+    throw new InvalidArguments(
+      null,
+      'Arguments need names: write an object, for example {"days": 365}.',
+    );
   }
   return value as Arguments;
 }
 
-export function writtenJson(values: Arguments): string {
+export function formatJson(values: Arguments): string {
   return JSON.stringify(values, null, 2);
 }
 
@@ -103,6 +106,7 @@ function textOf(value: unknown): string {
 
 function numberOf(name: string, text: string): number {
   const value = Number(text);
-  if (text === "" || !Number.isFinite(value)) throw new NotRead(name, `${name} must be a number.`);
+  if (text === "" || !Number.isFinite(value))
+    throw new InvalidArguments(name, `${name} must be a number.`);
   return value;
 }

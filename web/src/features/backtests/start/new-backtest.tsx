@@ -1,8 +1,8 @@
-/** A dialog to run a backtest of a stored version: which one, with what, on how much machine. */
+/** The dialog that runs a backtest: version, arguments and plan. */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { words } from "~/api/problem";
+import { messageOf } from "~/api/problem";
 import * as ask from "~/features/backtests/queries";
 import type { Arguments, Version } from "~/features/backtests/types";
 import { refresh } from "~/features/backtests/use-updates";
@@ -11,8 +11,8 @@ import { Button, ButtonLink } from "~/ui/button";
 import { Dialog } from "~/ui/dialog";
 import { about, SelectField, TextField } from "~/ui/field";
 import { Empty, Failed, Skeleton } from "~/ui/panel";
-import { say } from "~/ui/toasts";
-import { NotRead } from "./arguments";
+import { notify } from "~/ui/toasts";
+import { InvalidArguments } from "./arguments";
 import { ArgumentsForm, type ArgumentsState, read, stateOf } from "./arguments-form";
 
 export interface Template {
@@ -39,7 +39,7 @@ export function NewBacktest({
     <Dialog
       open={open}
       onOpenChange={onOpenChange}
-      title={like ? "Run it again" : "Run a backtest"}
+      title={like ? "Run the backtest again" : "Run a backtest"}
       wide
     >
       {versions.error ? (
@@ -47,9 +47,9 @@ export function NewBacktest({
       ) : !versions.data ? (
         <Skeleton rows={5} />
       ) : versions.data.length === 0 ? (
-        <Empty title="There is no version to test yet">
+        <Empty title="No version to test yet">
           <p className="mb-4">
-            Upload one first; its backtest then runs here, as often as you like.
+            Upload a version first. Then you can run its backtest here as often as you like.
           </p>
           <ButtonLink
             weight="main"
@@ -62,7 +62,7 @@ export function NewBacktest({
           </ButtonLink>
         </Empty>
       ) : (
-        <Wishes
+        <StartForm
           project={project}
           model={model}
           versions={versions.data}
@@ -74,7 +74,7 @@ export function NewBacktest({
   );
 }
 
-function Wishes({
+function StartForm({
   project,
   model,
   versions,
@@ -92,14 +92,14 @@ function Wishes({
   const [args, setArgs] = useState<ArgumentsState>(() =>
     stateOf(like ? like.args : first.backtest_args),
   );
-  const [unread, setUnread] = useState<NotRead | null>(null);
+  const [unread, setUnread] = useState<InvalidArguments | null>(null);
   const { mutate, isPending, error } = useMutation({
     meta: { shown: true },
     mutationFn: ask.start,
     onSuccess: async (made) => {
       await refresh(queries, model);
       done();
-      say({ tone: "good", text: "The backtest is waiting for its turn." });
+      notify({ tone: "good", text: "The backtest is queued." });
       await navigate({
         to: "/$project/$model/$backtest/backtest",
         params: { project, model, backtest: made.backtestId },
@@ -128,7 +128,7 @@ function Wishes({
         backtestDescription: description,
       });
     } catch (why) {
-      if (why instanceof NotRead) setUnread(why);
+      if (why instanceof InvalidArguments) setUnread(why);
       else throw why;
     }
   }
@@ -172,13 +172,13 @@ function Wishes({
       />
       {error && !about(error, "plan") && (
         <p role="alert" className="rounded-md bg-bad-ground px-3 py-2 text-bad">
-          {words(error)}
+          {messageOf(error)}
         </p>
       )}
       <div className="flex flex-wrap justify-end gap-2">
         <Button onClick={done}>Cancel</Button>
         <Button type="submit" weight="main" icon="play" disabled={isPending}>
-          {isPending ? "One moment…" : "Run it"}
+          {isPending ? "Please wait…" : "Run"}
         </Button>
       </div>
     </form>

@@ -1,8 +1,8 @@
-/** How far a backtest has come, from its run and from what it said of itself. */
+/** The state of a backtest, from its run and from the status it sent. */
 import type { Tone } from "~/features/model/status";
 import type { Backtest, Run } from "./types";
 
-export interface Standing {
+export interface Progress {
   tone: Tone;
   label: string;
   detail: string;
@@ -11,17 +11,17 @@ export interface Standing {
 }
 
 const STATES: Record<string, [Tone, string]> = {
-  pending: ["busy", "Pending"],
+  pending: ["busy", "Queued"],
   installing: ["busy", "Installing"],
   running: ["good", "Running"],
   restarting: ["busy", "Restarting"],
   stopping: ["busy", "Stopping"],
 };
 
-export function standingOf(
+export function progressOf(
   backtest: Pick<Backtest, "status" | "counts" | "symbols">,
   run: Run | null | undefined,
-): Standing {
+): Progress {
   const { status } = backtest;
   if (status) {
     const detail = status.status_summary ?? "";
@@ -43,14 +43,14 @@ export function standingOf(
     return {
       tone: "idle",
       label: "Result",
-      detail: "It sent a result and no status.",
+      detail: "The backtest sent a result but no status.",
       isUp: false,
     };
   if (run) return { tone: "bad", label: "Ended", detail: run.reason, isUp: false };
   return {
     tone: "busy",
-    label: "Under way",
-    detail: "It runs elsewhere and has sent no result yet.",
+    label: "In progress",
+    detail: "The backtest runs elsewhere and has sent no result yet.",
     isUp: false,
   };
 }
@@ -58,7 +58,7 @@ export function standingOf(
 export interface Row {
   backtest: Backtest;
   run: Run | null;
-  standing: Standing;
+  progress: Progress;
 }
 
 /** Backtests with the runs that made them. */
@@ -66,11 +66,11 @@ export function joined(backtests: readonly Backtest[], runs: readonly Run[]): Ro
   const byBacktest = new Map(runs.map((run) => [run.backtest_id, run]));
   return backtests.map((backtest) => {
     const run = byBacktest.get(backtest.backtest_id) ?? null;
-    return { backtest, run, standing: standingOf(backtest, run) };
+    return { backtest, run, progress: progressOf(backtest, run) };
   });
 }
 
-/** What a person calls it: its label, else what it is about, else its id. */
+/** Its label, or else its description, or else its id. */
 export function nameOf(
   backtest: Pick<Backtest, "label" | "description" | "backtest_id">,
   run?: Run | null,

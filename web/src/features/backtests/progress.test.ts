@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { joined, nameOf, standingOf } from "./status";
+import { joined, nameOf, progressOf } from "./progress";
 import type { Backtest, Run } from "./types";
 
 const NOTHING: Pick<Backtest, "status" | "counts"> = {
@@ -14,34 +14,34 @@ const status = (successful: boolean) => ({
 });
 
 it("is what its run is doing until it has a status", () => {
-  expect(standingOf(NOTHING, run("pending"))).toMatchObject({
-    label: "Pending",
+  expect(progressOf(NOTHING, run("pending"))).toMatchObject({
+    label: "Queued",
     tone: "busy",
     isUp: true,
   });
-  expect(standingOf(NOTHING, run("running"))).toMatchObject({
+  expect(progressOf(NOTHING, run("running"))).toMatchObject({
     label: "Running",
     tone: "good",
     isUp: true,
   });
-  expect(standingOf(NOTHING, run("running", { desired: "stopped" }))).toMatchObject({
+  expect(progressOf(NOTHING, run("running", { desired: "stopped" }))).toMatchObject({
     label: "Stopping",
     isUp: false,
   });
 });
 
 it("is what its status says from then on", () => {
-  expect(standingOf(status(true), run("exited"))).toMatchObject({ label: "Done", isUp: false });
-  expect(standingOf(status(false), run("crashed"))).toMatchObject({
+  expect(progressOf(status(true), run("exited"))).toMatchObject({ label: "Done", isUp: false });
+  expect(progressOf(status(false), run("crashed"))).toMatchObject({
     label: "Failed",
     detail: "ValueError: no",
   });
-  expect(standingOf(status(false), run("stopped"))).toMatchObject({ label: "Stopped" });
+  expect(progressOf(status(false), run("stopped"))).toMatchObject({ label: "Stopped" });
 });
 
 it("may have been made elsewhere, where there is no run to ask", () => {
-  expect(standingOf({ ...NOTHING, symbols: [] }, null)).toMatchObject({ label: "Result" });
-  expect(standingOf(NOTHING, null)).toMatchObject({ label: "Under way" });
+  expect(progressOf({ ...NOTHING, symbols: [] }, null)).toMatchObject({ label: "Result" });
+  expect(progressOf(NOTHING, null)).toMatchObject({ label: "In progress" });
 });
 
 it("finds the run of each", () => {
@@ -50,7 +50,7 @@ it("finds the run of each", () => {
     [backtest],
     [run("running", { backtest_id: "b" }), run("exited", { backtest_id: null })],
   );
-  expect(row?.standing.label).toBe("Running");
+  expect(row?.progress.label).toBe("Running");
 });
 
 it("has a name, whatever is known", () => {
