@@ -39,7 +39,7 @@ def test_an_operator_names_other_plans(tmp_path: Path, text: str) -> None:
     offered = plans.offered(written(tmp_path, text), "live")
     assert offered == {"tiny": Plan("tiny", 64, 100), "wide": Plan("wide", 8192, 8000)}
     assert plans.default(offered).name == "tiny"
-    with pytest.raises(UnknownPlan, match=r"'nano'.*There are: tiny, wide"):
+    with pytest.raises(UnknownPlan, match=r"'nano'.*Available: tiny, wide"):
         plans.chosen(offered, "nano")
 
 

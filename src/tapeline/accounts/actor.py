@@ -1,4 +1,4 @@
-"""Whoever is acting: an account, a project's key, or the operator at the command line."""
+"""Who performs an action: an account, a project's key, or the operator at the command line."""
 
 from typing import Literal
 
@@ -12,21 +12,22 @@ class Actor(msgspec.Struct, frozen=True, kw_only=True):
     id: str | None
     """The account's or the key's id; the operator has none."""
     label: str
-    """How the audit calls the actor: it must still mean something after the account is gone."""
+    """The actor's name in the audit log, which must still make sense after the account is
+    deleted."""
     address: str = ""
     sign_in_id: str | None = None
-    """The sign-in an account came through, so that it can be kept when the others end."""
+    """The account's current sign-in, so that it can stay when the others end."""
     project_id: str | None = None
     """The one project that a key opens."""
 
     def user_id(self) -> str:
-        """The account's id. Keys and the operator are no accounts."""
+        """The account's id. Keys and the operator are not accounts."""
         if self.kind != "account" or self.id is None:
             raise Unidentified
         return self.id
 
     def signed_in(self) -> tuple[str, str]:
-        """The account and the sign-in it came through."""
+        """The account and its current sign-in."""
         if self.sign_in_id is None:
             raise Unidentified
         return self.user_id(), self.sign_in_id

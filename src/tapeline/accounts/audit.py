@@ -57,7 +57,7 @@ def of_project(
 def of_account(
     connection: Connection, user_id: str, *, before: int | None, limit: int
 ) -> list[Entry]:
-    """What an account did, wherever."""
+    """Everything an account did, in any project."""
     return _newest(connection, audit.c.actor_id == user_id, before, limit)
 
 

@@ -1,7 +1,7 @@
-"""Known devices: strangers who guess at an account keep nobody out who has signed in before.
+"""Known devices: people who have signed in before are not slowed down by strangers' guesses.
 
-A device carries a token that is signed, not stored: it names the account, and dies with the
-password it was given for. It opens nothing; its attempts are merely counted apart.
+A device carries a token that is signed, not stored. It names the account and expires with the
+password it was issued for. It gives no access; it only has its attempts counted separately.
 """
 
 import hmac
@@ -15,7 +15,7 @@ COOKIE = "tapeline_device_"
 
 
 def cookie_of(user_id: str) -> str:
-    """One cookie per account: several people may use one browser."""
+    """One cookie per account, because several people may use one browser."""
     return COOKIE + fingerprint(user_id)[:16]
 
 

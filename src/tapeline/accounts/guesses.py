@@ -1,8 +1,9 @@
-"""Whose attempts at a password are counted together.
+"""Which attempts at a password are counted together.
 
-One party's at one account or link, whose waits are theirs alone; everybody's at it, so that guesses
-from very many addresses end too; and all of one address. A stranger's attempts thus never delay
-people elsewhere, unless so many strangers try that all who are unknown have to wait.
+There are three counts: one party's attempts at one account or link, which delay only that party;
+all attempts at it, so that guessing from very many addresses ends too; and all attempts from one
+address. A stranger's attempts never delay known people; only a flood from many strangers delays
+everyone who is unknown.
 """
 
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from tapeline.accounts import limits
 from tapeline.accounts.limits import QUARTER, Counter
 from tapeline.settings import Settings
 
-MANY = 10  # parties that may use up what is free to them before all others wait
+MANY = 10  # parties that may use up their free attempts before all others wait
 MOST = 1_000_000
 ELSEWHERE = "Where you have signed in before, you need not wait."
 
@@ -32,7 +33,7 @@ class Guess:
 
 
 def was_right(connection: Connection, guess: Guess) -> None:
-    """Slips before success count no more, and what others tried still does."""
+    """The person's earlier mistakes no longer count; attempts by others still do."""
     limits.forget(connection, guess.own)
     if guess.everybodys is not None:
         limits.take_back(connection, guess.everybodys)
@@ -41,8 +42,8 @@ def was_right(connection: Connection, guess: Guess) -> None:
 def at_account(
     settings: Settings, address: str, email: str, *, device: str | None, is_known: bool
 ) -> Guess:
-    """On a known device nobody else's guesses count; at an address from which the account signed in
-    before, only that address's own."""
+    """On a known device, nobody else's guesses count; at an address that the account has signed in
+    from, only guesses from that address do."""
     free, who = settings.signin_limit_account, email.strip().lower()
     if device is not None:
         return Guess(Counter("device", f"{who} {device}", free))
@@ -61,13 +62,14 @@ def at_link(settings: Settings, address: str, share_id: str) -> Guess:
 
 
 def of_address(settings: Settings, address: str) -> Counter:
-    """Signing in and up from one address, right or wrong: each costs us some memory and time."""
+    """Sign-ins and sign-ups from one address, right or wrong: each costs the server memory and
+    time."""
     network = limits.network_of(address)
     return Counter("address", network, settings.signin_limit_address, QUARTER)
 
 
 def at_own_password(settings: Settings, user_id: str) -> Counter:
-    """Whoever finds an open browser must not be able to guess on without end."""
+    """Someone who finds an open browser must not be able to guess the password without limit."""
     return Counter("password", user_id, settings.signin_limit_account)
 
 

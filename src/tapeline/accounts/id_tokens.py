@@ -1,7 +1,7 @@
-"""idTokens: signed for an hour, with the id of the key that signed them, so that keys can rotate.
+"""idTokens: valid for an hour, with the id of the key that signed them, so that keys can rotate.
 
-A token names a sign-in. Whether that still stands is looked up at every use, so that what was
-revoked stops working at once and not an hour later.
+A token names a sign-in, which is looked up at every use, so that revoking it works at once and not
+an hour later.
 """
 
 import base64
@@ -50,7 +50,8 @@ class KeyRing:
         return str(claims["sid"])
 
     def _refresh(self) -> None:
-        """A key that another process added counts from now on; a look at one time stamp tells."""
+        """A key that another process added is used from now on; the file's time shows the
+        change."""
         mtime = self._folder.stat().st_mtime_ns
         if mtime != self._read_at_mtime:
             self._keys = {
@@ -69,10 +70,10 @@ def ensure_key(folder: Path) -> None:
 
 
 def rotate(folder: Path) -> str:
-    """Make a new signing key; forget those that no living token was signed with."""
+    """Make a new signing key, and delete keys that no valid token was signed with."""
     now = time.time()
     made = sorted(folder.glob("*" + SUFFIX))
-    # A key signs until the next one is made, so its last token dies an hour after that.
+    # A key signs until the next one is made, so its last token expires an hour after that.
     for file, successor in pairwise(made):
         if successor.stat().st_mtime < now - RETIRED_AFTER:
             file.unlink()

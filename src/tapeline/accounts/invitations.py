@@ -27,7 +27,7 @@ class Invitation(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Offer(msgspec.Struct, frozen=True, kw_only=True):
-    """What a person who holds the link may know before accepting."""
+    """What a person with the link may see before accepting."""
 
     id: str
     project_id: str
@@ -121,7 +121,7 @@ def offer(connection: Connection, secret: str) -> Offer:
 
 
 def accept(connection: Connection, actor: Actor, user: User, secret: str) -> Offer:
-    """Join by the link. The conditional update decides between two who come at once."""
+    """Join by the link. The conditional update decides if two people come at the same time."""
     offered = offer(connection, secret)
     members.join(connection, offered.project_id, user.id, offered.role)
     claimed = connection.execute(

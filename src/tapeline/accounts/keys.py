@@ -80,7 +80,8 @@ def generate_for_run(
 ) -> tuple[str, str]:
     """A key with which one launch of a run writes to its own model.
 
-    It is kept after the launch is gone: what comes with it then is told why it is refused.
+    It is kept after the launch has ended, so that later requests with it are refused with the
+    reason.
     """
     key_id, secret = new_id(), new_secret()
     connection.execute(
@@ -125,7 +126,7 @@ def remove(connection: Connection, actor: Actor, project_id: str, key_id: str) -
 def authenticate(
     connection: Connection, key_id: str, secret: str, right: KeyRight, address: str = ""
 ) -> Actor:
-    """The actor behind a key and its pass; unknown, deleted and wrong look the same."""
+    """The actor behind a key and its pass. Unknown, deleted and wrong keys give the same error."""
     row = connection.execute(
         select(keys.c.pass_hash, *_columns()).where(keys.c.id == key_id)
     ).first()

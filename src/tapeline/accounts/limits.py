@@ -1,7 +1,7 @@
-"""Counting attempts, in the store: the count holds over restarts and for all servers together.
+"""Counts attempts in the store, so that counts survive restarts and all servers share them.
 
-Nobody is shut out for good. Some attempts are free; from then on each has to wait longer than the
-one before, and the count drains with time. What strangers can make us remember is bounded.
+Nobody is locked out for good. Some attempts are free; after them, each has to wait longer than the
+one before, and the count decreases with time. The memory that strangers can fill is bounded.
 """
 
 import math
@@ -25,7 +25,7 @@ STEEPEST = 20  # doublings: far beyond the longest wait
 FINE = 1000  # counts are kept in thousandths, because they drain bit by bit
 KEPT = 100_000  # counts of one kind
 TRIMMED_ONCE_IN = 100  # attempts, on average
-PREFIX = 64  # bits of an IPv6 address that are one subscriber's, who may use all that follow
+PREFIX = 64  # bits of an IPv6 address that belong to one subscriber, who may use all that follow
 
 
 @dataclass(frozen=True)
@@ -39,15 +39,15 @@ class Counter:
     drains_in: float = DAY
     """Seconds in which as many are forgotten."""
     advice: str = ""
-    """What else a person can do who has to wait."""
+    """What else a person who has to wait can do."""
 
     @property
     def name(self) -> str:
-        # Hashed: what somebody mistyped, perhaps with the password in it, is nobody's to read.
+        # Hashed: a mistyped name may contain the password.
         return f"{self.what}:{fingerprint(self.who)}"
 
     def level(self, since: float, count: int, now: float) -> float:
-        """What is left now of a count that stood at `since`."""
+        """How much of a count from `since` is left now."""
         return max(0.0, count / FINE - max(0.0, now - since) * self.free / self.drains_in)
 
     def wait(self, since: float, count: int, now: float) -> float:
@@ -60,10 +60,10 @@ class Counter:
 
 
 def count(connection: Connection, counters: Sequence[Counter]) -> None:
-    """One more attempt for each of these, or a refusal that counts for none: hammering grows no
-    number.
+    """Count one more attempt for each of these, or refuse it without counting: repeated requests do
+    not make the wait longer.
 
-    Call it in a job of its own: what fails later in the same job would undo the count too.
+    Call it in its own job: a later failure in the same job would undo the count too.
     """
     now = time.time()
     for counter in counters:
@@ -81,8 +81,8 @@ def count(connection: Connection, counters: Sequence[Counter]) -> None:
 
 
 def refuse_if_over(connection: Connection, counters: Sequence[Counter]) -> None:
-    """The same question without counting, which strangers may ask as often as they like: reading
-    keeps nobody's write waiting."""
+    """The same check without counting. Strangers may repeat it at will, because a read delays no
+    write."""
     now = time.time()
     for counter in counters:
         row = connection.execute(_row(counter)).first()
@@ -92,12 +92,12 @@ def refuse_if_over(connection: Connection, counters: Sequence[Counter]) -> None:
 
 
 def forget(connection: Connection, counter: Counter) -> None:
-    """Success: earlier slips of the same person count no more."""
+    """Success: the person's earlier mistakes no longer count."""
     connection.execute(delete(attempts).where(attempts.c.name == counter.name))
 
 
 def take_back(connection: Connection, counter: Counter) -> None:
-    """Success where others are counted too: this one attempt counts no more."""
+    """Success where others are counted too: this one attempt no longer counts."""
     connection.execute(
         update(attempts)
         .where(attempts.c.name == counter.name, attempts.c.count >= FINE)
@@ -106,8 +106,8 @@ def take_back(connection: Connection, counter: Counter) -> None:
 
 
 def trim(connection: Connection, what: str, now: float) -> None:
-    """Forget what has drained, and of one kind all but the newest. Each kind by itself: whoever can
-    flood one must not be able to wash away what was counted of another."""
+    """Delete counts that have reached zero, and all but the newest of one kind. Each kind
+    separately: a flood of one kind must not push out counts of another."""
     kind = (attempts.c.name >= f"{what}:", attempts.c.name < f"{what};")
     connection.execute(delete(attempts).where(attempts.c.since < now - DAY))
     oldest = connection.scalar(
@@ -122,7 +122,7 @@ def trim(connection: Connection, what: str, now: float) -> None:
 
 
 def network_of(address: str) -> str:
-    """Whom an address stands for. A home or a server has a whole /64 of IPv6."""
+    """The network an address belongs to. A home or a server has a whole /64 of IPv6."""
     try:
         known = ip_address(address.partition("%")[0])
     except ValueError:

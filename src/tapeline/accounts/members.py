@@ -1,4 +1,4 @@
-"""Members of a project and what their roles allow. Outsiders learn not even that it exists."""
+"""Members of a project and what their roles allow. Outsiders do not even learn that it exists."""
 
 import time
 from typing import Literal, get_args
@@ -119,7 +119,7 @@ def set_role(
 
 
 def remove(connection: Connection, actor: Actor, project_id: str, user_id: str) -> None:
-    """Take a member out; anybody may take out themselves."""
+    """Remove a member; members may also remove themselves."""
     require(connection, actor, project_id, "see" if actor.id == user_id else "manage")
     present = _present(connection, actor, project_id, user_id)
     if present.role == "owner":
@@ -139,7 +139,7 @@ def remove(connection: Connection, actor: Actor, project_id: str, user_id: str) 
 
 
 def _present(connection: Connection, actor: Actor, project_id: str, user_id: str) -> Member:
-    """The member as they are; an owner only for another owner to change."""
+    """The member, if the actor may change them: only owners change owners."""
     present = next(
         (one for one in of_project(connection, project_id) if one.user_id == user_id), None
     )
@@ -152,7 +152,7 @@ def _present(connection: Connection, actor: Actor, project_id: str, user_id: str
 
 def _keep_an_owner(connection: Connection, project_id: str, leaving: str) -> None:
     if leaving == project_id:
-        raise PersonalProject("A personal project stays its account's own. Keep them its owner.")
+        raise PersonalProject("The owner of a personal project cannot be changed.")
     # Locked, or two owners could leave at once on two servers.
     owners = connection.execute(
         select(members.c.user_id)

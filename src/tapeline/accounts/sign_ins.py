@@ -1,6 +1,6 @@
 """Sign-ins: a browser's session or a refresh token. Each can be listed, and ended at once.
 
-The secret leaves us once, when it is made; we keep its fingerprint.
+The secret is given out once, when it is made; we store its fingerprint.
 """
 
 import time
@@ -45,7 +45,7 @@ class SignIn(msgspec.Struct, frozen=True, kw_only=True):
 def begin(
     connection: Connection, user: User, kind: Kind, origin: Origin, *, days: int | None = None
 ) -> tuple[str, Actor]:
-    """Open a sign-in and give its secret: a session's cookie, or a refresh token."""
+    """Begin a sign-in and return its secret: a session's cookie, or a refresh token."""
     if user.disabled_at is not None:
         raise AccountDisabled
     secret, sign_in_id, now = new_secret(), new_id(), time.time()
@@ -69,7 +69,7 @@ def begin(
 
 
 def by_secret(connection: Connection, secret: str, kind: Kind, address: str) -> Actor:
-    """Who holds this session cookie or refresh token."""
+    """The account and sign-in of a session cookie or refresh token."""
     return _actor(
         connection,
         (sign_ins.c.secret_hash == fingerprint(secret), sign_ins.c.kind == kind),
@@ -78,12 +78,12 @@ def by_secret(connection: Connection, secret: str, kind: Kind, address: str) -> 
 
 
 def by_id(connection: Connection, sign_in_id: str, address: str) -> Actor:
-    """Who an idToken was made for, if that sign-in still stands."""
+    """The account and sign-in of an idToken, if that sign-in is still valid."""
     return _actor(connection, (sign_ins.c.id == sign_in_id,), address)
 
 
 def touch(connection: Connection, actor: Actor, *, days: int | None = None) -> None:
-    """Note that the sign-in is in use; a browser's session lives on from here."""
+    """Note that the sign-in is in use; this extends a browser's session."""
     now = time.time()
     values: dict[str, Any] = {"last_used_at": now}
     if days:
@@ -96,7 +96,7 @@ def touch(connection: Connection, actor: Actor, *, days: int | None = None) -> N
 
 
 def worn(connection: Connection, secret: str, address: str) -> Actor | None:
-    """Who holds this session, when it is time to note again that it is in use."""
+    """The account and sign-in of a session, if it is time to note again that it is in use."""
     actor = by_secret(connection, secret, "browser", address)
     used = connection.scalar(
         select(sign_ins.c.last_used_at).where(sign_ins.c.id == actor.sign_in_id)

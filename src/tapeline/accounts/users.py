@@ -36,7 +36,7 @@ def normal_email(text: str) -> str:
 
 
 def add(connection: Connection, *, email: str, name: str, password_hash: str) -> User:
-    """Make the account alone; `models.onboarding` makes what belongs to it."""
+    """Make only the account; `models.onboarding` makes what belongs to it."""
     email = normal_email(email)
     name = name.strip() or email.partition("@")[0][:LONGEST_NAME]
     if len(name) > LONGEST_NAME:
@@ -49,7 +49,7 @@ def add(connection: Connection, *, email: str, name: str, password_hash: str) ->
         created_at=time.time(),
         disabled_at=None,
     )
-    # Two may ask for one address at once, on two servers: the row itself decides.
+    # Two requests for one address may come at once, on two servers: the row itself decides.
     if not upsert.claim(connection, users, **msgspec.structs.asdict(user)):
         raise EmailTaken
     return user

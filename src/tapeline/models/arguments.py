@@ -1,4 +1,4 @@
-"""Arguments of a backtest: a stringified dictionary, as JSON or as Python writes it."""
+"""Arguments of a backtest: a dictionary as text, in JSON or in Python's notation."""
 
 import ast
 import math
@@ -33,11 +33,11 @@ def checked(value: Any) -> dict[str, Any]:
 
 def _literal(text: str) -> Any:
     """Never evaluated: only the text of numbers, texts, lists and dictionaries is read."""
-    if len(text) > LONGEST_LITERAL:  # parsing holds up everybody, unlike decoding JSON
+    if len(text) > LONGEST_LITERAL:  # parsing blocks everybody, unlike decoding JSON
         raise _refused(f"must be JSON when it has more than {LONGEST_LITERAL:,} characters")
     try:
         value = ast.literal_eval(text.strip())
-        # Once through JSON: tuples become lists there, and what it cannot say is refused here.
+        # Once through JSON: tuples become lists there, and other types are refused here.
         encoded = msgspec.json.encode(_without_odd_numbers(value))
         return msgspec.json.decode(encoded)
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError, OverflowError):
@@ -48,7 +48,7 @@ def _literal(text: str) -> Any:
 
 
 def _without_odd_numbers(value: Any) -> Any:
-    """The encoder would make null of infinity and base64 of bytes, in silence."""
+    """The encoder would silently turn infinity into null and bytes into base64."""
     if isinstance(value, bytes | complex | set) or value is Ellipsis:
         raise ValueError(value)
     if isinstance(value, float) and not math.isfinite(value):

@@ -1,7 +1,7 @@
-"""Sweeping out archives that no version names: of deleted models, and of uploads that failed late.
+"""Deletes archives that no version refers to: of deleted models, and of uploads that failed late.
 
-Only old ones go. An upload keeps its archive before its version is recorded, and puts an old one
-anew, so a blob that is young may be somebody's in a moment.
+Only old ones are deleted. An upload stores its archive before its version is recorded, and renews
+the time of an old one, so a young blob may soon be in use.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ FIRST_AFTER, SWEPT_EVERY, WITHIN = 60.0, 3600.0, 900.0  # seconds
 
 
 def keep_sweeping(background: Background, store: Store, blobs: Blobs) -> None:
-    """Beside the service."""
+    """In the background."""
 
     async def turn() -> None:
         await sweep(store, blobs, time.time())
@@ -30,7 +30,7 @@ def keep_sweeping(background: Background, store: Store, blobs: Blobs) -> None:
 
 
 async def sweep(store: Store, blobs: Blobs, now: float) -> int:
-    """Delete what is old and nobody's; how many there were."""
+    """Delete archives that are old and unused; return how many there were."""
     swept = 0
     names = await asyncio.to_thread(blobs.old, now)
     for some in batches(names, PORTION):

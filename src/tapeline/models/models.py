@@ -1,4 +1,4 @@
-"""Models: the owners of a tape, of versions and of runs. Here their names and last choices."""
+"""Models: each owns a tape, versions and runs. This module keeps their names and last choices."""
 
 import time
 from typing import Literal, get_args
@@ -71,7 +71,7 @@ def of_project(connection: Connection, actor: Actor, project_id: str) -> list[Mo
 
 
 def of_user(connection: Connection, user_id: str) -> list[Model]:
-    """All models of all projects of a person, newest first."""
+    """All models in all projects of a person, newest first."""
     models, own = core.models, core.members
     query = (
         select(models)
@@ -146,8 +146,8 @@ def remove(connection: Connection, actor: Actor, project_id: str, model_id: str)
 
 
 def delete_rows(connection: Connection, which: ColumnElement[bool]) -> list[str]:
-    """Every deletion goes this way, of projects too: what else belongs to the models is cleared
-    later, by those who look for it."""
+    """Every deletion goes through here, of projects too. The rest of what belongs to the models is
+    cleaned up later, in the background."""
     models = core.models
     ids = list(connection.scalars(select(models.c.id).where(which)))
     now = time.time()

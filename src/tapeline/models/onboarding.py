@@ -16,15 +16,15 @@ DEMO_EMAIL = "demo@tapeline.local"
 
 
 def is_first_account_open(connection: Connection) -> bool:
-    """Whether the newcomer's right to sign up is still there. The demo does not use it up."""
+    """Whether the first account can still sign up. The demo's account does not count."""
     return not facts.is_claimed(connection, FIRST_ACCOUNT)
 
 
 def require_way_in(
     connection: Connection, *, invitation: str, may_be_first: bool, policy: SignUp
 ) -> None:
-    """Raise what keeps a person out, also before slow work is done for them. Whether an address is
-    taken is told only to those who may sign up at all."""
+    """Raise the reason why a person cannot sign up, also before slow work is done for them. Only
+    people who may sign up learn whether an address is taken."""
     if is_first_account_open(connection):
         if may_be_first:
             return
@@ -39,7 +39,8 @@ def require_way_in(
 
 
 def is_operator(connection: Connection, user: User) -> bool:
-    """Whoever set this installation up has its first account; no other is known to run it."""
+    """The owner of the first account set this installation up; nobody else is known to operate
+    it."""
     return facts.get(connection, FIRST_ACCOUNT) == user.email
 
 
@@ -54,8 +55,9 @@ def sign_up(
     policy: SignUp,
     origin: Origin,
 ) -> User:
-    """A person makes their own account. The first one of an installation may, whatever the policy;
-    where others could come before its owner, `may_be_first` says who that is."""
+    """A person makes their own account. The first account is always allowed, whatever the policy;
+    where strangers could be faster than the owner, `may_be_first` says whether this is the
+    owner."""
     first = may_be_first and facts.claim(connection, FIRST_ACCOUNT, users.normal_email(email))
     if not first:
         require_way_in(connection, invitation=invitation, may_be_first=False, policy=policy)
@@ -77,7 +79,8 @@ def add_by_operator(connection: Connection, *, email: str, name: str, password_h
 
 
 def add_demo(connection: Connection, *, email: str, password_hash: str) -> User:
-    """The demo's account. It is not the first account: that right stays the newcomer's."""
+    """The demo's account. It does not count as the first account: that right stays with the
+    newcomer."""
     user = _open(connection, email, "Demo", password_hash)
     audit.record(connection, OPERATOR, "demo_added", f"user:{user.id}", email=user.email)
     return user

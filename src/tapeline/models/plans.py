@@ -33,17 +33,17 @@ def checked_use(text: str) -> Use:
 
 def chosen(plans: dict[str, Plan], name: str) -> Plan:
     if name not in plans:
-        raise UnknownPlan(f"There is no plan {name!r} for this. There are: {', '.join(plans)}.")
+        raise UnknownPlan(f"There is no plan {name!r} for this. Available: {', '.join(plans)}.")
     return plans[name]
 
 
 def default(plans: dict[str, Plan]) -> Plan:
-    """`nano`, or the first of an operator who has another idea."""
+    """`nano`, or the first plan if the operator has no `nano`."""
     return plans.get(DEFAULT) or next(iter(plans.values()))
 
 
 def larger(plans: dict[str, Plan], memory_mb: int) -> Plan | None:
-    """The next one with more memory."""
+    """The next plan with more memory."""
     more = [one for one in plans.values() if one.memory_mb > memory_mb]
     return min(more, key=lambda one: one.memory_mb, default=None)
 

@@ -1,4 +1,4 @@
-"""Projects: what models, keys and members belong to. Everybody has a personal one."""
+"""Projects: each has models, keys and members. Everybody has a personal one."""
 
 import time
 
@@ -96,7 +96,7 @@ def change(
 
 
 def remove(connection: Connection, actor: Actor, project_id: str) -> None:
-    """Delete a project with all that belongs to it. The audit stays, for whoever did it."""
+    """Delete a project with all that belongs to it. The audit log stays."""
     members.require(connection, actor, project_id, "own")
     users, projects = core.users, core.projects
     if connection.scalar(select(users.c.id).where(users.c.id == project_id)) is not None:

@@ -1,7 +1,7 @@
-"""Starter models that people made of their own: a version under a name, for everyone who signs in.
+"""Starter models published by users: a version under a name, for everyone who signs in.
 
 Publishing shows the version's files to every account of the installation, so it takes the right to
-change the model, and the audit says who did it.
+change the model, and the audit log says who did it.
 """
 
 import re
@@ -36,7 +36,7 @@ class Published(msgspec.Struct, frozen=True, kw_only=True):
 def publish(
     connection: Connection, actor: Actor, model: Model, version: Version, name: str
 ) -> Published:
-    """The same name again, by the same model, is its newer version."""
+    """The same name again from the same model publishes a newer version."""
     if NAME.fullmatch(name) is None:
         raise Invalid(
             "`name` must have 1 to 40 lower-case letters, digits and hyphens.", field="name"

@@ -1,5 +1,5 @@
-"""A model's secrets: environment variables of its runs. Sealed in the store; values never come back
-but into a run."""
+"""A model's secrets: environment variables of its runs. They are encrypted in the store; only a run
+ever gets their values."""
 
 import re
 import time
@@ -19,7 +19,7 @@ from tapeline.store.tables.runs import secrets
 NAME = re.compile(r"[A-Z_][A-Z0-9_]{0,127}")
 LONGEST_VALUE = 32_768
 MOST = 100
-# What the platform says to a run, and what decides which code a run loads.
+# Variables that the platform sets for a run, and those that decide which code a run loads.
 RESERVED = re.compile(r"TAPELINE_.*|SLATE_.*|PYTHON.*|LD_.*")
 TAKEN = {
     "PATH", "HOME", "USER", "SHELL", "HOSTNAME", "PWD", "TMPDIR", "IFS", "ENV", "BASH_ENV",
@@ -36,7 +36,7 @@ class Secret(msgspec.Struct, frozen=True):
 def put(
     connection: Connection, actor: Actor, cipher: Cipher, model: Model, name: str, value: str
 ) -> Secret:
-    """Set a secret; the next run has it."""
+    """Set a secret; the next run gets it."""
     _check(name, value)
     here = (secrets.c.model_id == model.id, secrets.c.name != name)
     if (connection.scalar(select(func.count()).where(*here)) or 0) >= MOST:
@@ -76,13 +76,13 @@ def remove(connection: Connection, actor: Actor, model: Model, name: str) -> Non
 
 
 def of_model(connection: Connection, cipher: Cipher, model_id: str) -> dict[str, str]:
-    """Names and values, for the environment of a run and for nobody else."""
+    """Names and values, only for the environment of a run."""
     query = select(secrets.c.name, secrets.c.value).where(secrets.c.model_id == model_id)
     return {row.name: cipher.decrypt(row.value).decode() for row in connection.execute(query)}
 
 
 def encrypt_again(connection: Connection, cipher: Cipher) -> int:
-    """Hide every secret under the newest key; how many there are."""
+    """Encrypt every secret with the newest key; return how many there are."""
     rows = connection.execute(select(secrets).with_for_update()).all()
     for row in rows:
         connection.execute(
@@ -100,7 +100,7 @@ def _check(name: str, value: str) -> None:
             field="name",
         )
     if name in TAKEN or RESERVED.fullmatch(name):
-        raise Invalid(f"{name} is the platform's own. Choose another name.", field="name")
+        raise Invalid(f"{name} is reserved for the platform. Choose another name.", field="name")
     if len(value.encode()) > LONGEST_VALUE:
         raise Invalid(f"`value` must have at most {LONGEST_VALUE:,} bytes.", field="value")
 

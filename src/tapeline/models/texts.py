@@ -1,4 +1,4 @@
-"""Names and descriptions that people give to what they own: the same rules everywhere."""
+"""Rules for the names and descriptions of models, projects and versions."""
 
 from tapeline.errors import Invalid
 

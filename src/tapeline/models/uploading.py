@@ -1,4 +1,5 @@
-"""What an upload or a start means: which model, which plan, which Python, all by one set of rules.
+"""Decides what an upload or a start means: which model, which plan, which Python, by one set of
+rules.
 
 `resolve` only reads and refuses, so it can run before an archive is kept; `store` then records.
 """
@@ -19,7 +20,7 @@ from tapeline.models.versions import Version
 
 
 class Wish(msgspec.Struct, frozen=True, kw_only=True):
-    """What the request says; None where it says nothing."""
+    """The request's values; None where it has none."""
 
     model_id: str | None = None
     project_id: str | None = None
@@ -33,7 +34,7 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Offer(msgspec.Struct, frozen=True):
-    """What can be had here, for this use."""
+    """What this server offers for this use."""
 
     plans: dict[str, Plan]
     pythons: Sequence[str]
@@ -52,7 +53,7 @@ class Archive(msgspec.Struct, frozen=True):
 
 class Resolved(msgspec.Struct, frozen=True, kw_only=True):
     model: Model | None
-    """None: a new one is to be made."""
+    """None if a new model is to be made."""
     project_id: str
     type: str
     plan: Plan
@@ -60,7 +61,7 @@ class Resolved(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def check_rights(connection: Connection, actor: Actor, wish: Wish) -> None:
-    """Whether the actor may upload this at all, before anybody looks into the archive."""
+    """Check that the actor may upload this, before anybody reads the archive."""
     if _model(connection, actor, wish) is None:
         _new_models_project(connection, actor, wish)
 
@@ -101,7 +102,7 @@ def store(
     *,
     remembered_plan: bool = True,
 ) -> tuple[Model, Version]:
-    """Record a version, of a new model or of one that is there."""
+    """Record a version, of a new or an existing model."""
     model = resolved.model or models.create(
         connection,
         actor,
@@ -140,7 +141,7 @@ def checked_python(pythons: Sequence[str], wanted: str | None) -> str:
         return pythons[0]
     if wanted not in pythons:
         there = ", ".join(pythons)
-        raise UnknownPython(f"Python {wanted!r} cannot be had here. There are: {there}.")
+        raise UnknownPython(f"Python {wanted!r} is not available here. Available: {there}.")
     return wanted
 
 
@@ -149,7 +150,7 @@ def _model(connection: Connection, actor: Actor, wish: Wish) -> Model | None:
         return None
     if wish.model_id is None:
         raise MissingField(
-            "Say which model this is a version of with `modelId`, or make a new one with"
+            "Set `modelId` to upload a version of a model, or make a new model with"
             " `createNew=true` and `name`.",
             field="modelId",
         )

@@ -1,4 +1,4 @@
-"""Versions: what was uploaded as a model, numbered from 1 without gaps."""
+"""Versions: a model's uploads, numbered from 1 without gaps."""
 
 import time
 from collections.abc import Iterable, Sequence
@@ -25,13 +25,13 @@ class Version(msgspec.Struct, frozen=True, kw_only=True):
     archive: str
     """The name of its blob: the hash of the zip."""
     content: str | None = None
-    """The digest of what it holds; versions from before it was kept have none."""
+    """The digest of its content; versions from before digests were kept have none."""
     size: int
     manifest: Manifest
     plan: str
     python_version: str
     lock: str | None = None
-    """What its requirements meant when they were first installed."""
+    """The exact packages that its requirements were resolved to at the first installation."""
     created_at: float
     created_by: str
 
@@ -125,7 +125,7 @@ def set_lock(connection: Connection, version_id: str, lock: str) -> None:
 
 
 def unused(connection: Connection, archives: Sequence[str]) -> set[str]:
-    """Those of some blobs that no version names."""
+    """The blobs among these that no version refers to."""
     used = connection.scalars(select(versions.c.archive).where(versions.c.archive.in_(archives)))
     return set(archives) - set(used)
 

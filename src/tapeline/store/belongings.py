@@ -57,9 +57,9 @@ find the rest."""
 OF_OTHERS: tuple[Table, ...] = (
     facts, users, sign_ins, attempts, projects, members, invitations, models, deleted_models, audit
 )  # fmt: skip
-"""The record of what was done outlives what it was done to."""
+"""The audit log outlives the things it is about."""
 
 
 def scope_of(tape: int) -> str:
-    """Whose a remembered answer is: what came with a key for this tape."""
+    """The scope of remembered answers to requests with a key for this tape."""
     return f"tape:{tape}"

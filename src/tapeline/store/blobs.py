@@ -1,7 +1,7 @@
 """Blobs: large files under the hash of their content, in a folder or in object storage.
 
-The only file that knows the storage library. A blob never changes, so a second one of the same
-content is nothing to do; it is freshened instead, so that sweeping leaves it to its new owner.
+The only file that knows the storage library. A blob never changes, so storing the same content
+again only renews its time, which keeps the cleanup away from it.
 """
 
 import os
@@ -23,7 +23,7 @@ from tapeline.logs import Log
 log = Log(__name__)
 
 CHUNK = 1 << 20
-# Longer than any upload takes from its blob to its row: younger ones are nobody's for a moment.
+# Longer than any upload takes from its blob to its row: a younger blob may get its row soon.
 GRACE = 24 * 3600.0
 FRESH = GRACE / 2
 DRAFT = ".draft-"
@@ -58,7 +58,7 @@ class Blobs:
             _try(lambda: obstore.put(self._store, name, file))
 
     def fetch(self, name: str, file: Path) -> None:
-        """A copy of a blob, whole or not at all. FileNotFoundError when there is none."""
+        """Copy a blob, completely or not at all. FileNotFoundError if it does not exist."""
         draft = file.with_name(f"{DRAFT}{new_id()}")
         try:
             with draft.open("wb") as out:
@@ -78,12 +78,12 @@ class Blobs:
             return
 
     def old(self, now: float) -> list[str]:
-        """Names that have been there so long that whoever put them has used them, or never will."""
+        """Blobs so old that the upload that stored them has finished or failed."""
         portions = _try(lambda: list(obstore.list(self._store)))
         return [str(one["path"]) for some in portions for one in some if _is_old(one, now)]
 
     def delete_old(self, name: str, now: float) -> None:
-        """Unless somebody has put it again just now."""
+        """Unless it was stored again just now."""
         known = self._head(name)
         if known is not None and _is_old(known, now):
             self.delete(name)

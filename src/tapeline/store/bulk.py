@@ -1,7 +1,7 @@
-"""Statements straight to the driver: the hot path affords no query builder.
+"""Statements straight to the driver, because a query builder is too slow for the hot path.
 
-They are written with `?` for a value. On SQLite they go past SQLAlchemy altogether, which would
-cost several times what SQLite does; on PostgreSQL the way to the server costs more than either.
+They are written with `?` for a value. On SQLite they bypass SQLAlchemy, which would cost several
+times as much as SQLite itself; on PostgreSQL the network costs more than either.
 """
 
 import sqlite3
@@ -18,7 +18,7 @@ from tapeline.store.portions import batches
 # Rows in one statement on SQLite. One statement of many rows is not only quicker: its driver lets
 # other threads run at every statement, and getting the turn back is what the writer waits for most.
 PORTION = 128
-SHORT = 4_096  # bytes: what is longer is not copied to save a look-up
+SHORT = 4_096  # bytes: longer values are not copied to save a look-up
 
 Row = tuple[Any, ...]
 
@@ -50,7 +50,7 @@ def insert(
     *,
     replace: tuple[str, ...] = (),
 ) -> None:
-    """Insert rows; those whose primary key is there already get the columns in `replace` anew."""
+    """Insert rows; rows whose primary key exists get the columns in `replace` updated."""
     if not rows:
         return
     if connection.dialect.name != "sqlite":

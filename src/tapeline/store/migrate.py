@@ -1,6 +1,6 @@
-"""Brings the database to this version's tables, once, whoever starts first.
+"""Brings the database to this version's tables; the first server to start does it.
 
-Alembic is imported only when there is something to do: it would double the time to start.
+Alembic is imported only if there is something to do: it would double the start-up time.
 """
 
 import fcntl

@@ -1,6 +1,6 @@
-"""Copying everything from one database into another, and making sure that it is the same there.
+"""Copies everything from one database to another, and checks that it arrived unchanged.
 
-Rows are compared by a digest that does not depend on their order, because two databases sort texts
+Rows are compared by a digest that does not depend on their order, because databases sort texts
 differently. All of it happens in one transaction of the target: it gets everything, or nothing.
 """
 
@@ -47,7 +47,7 @@ def refuse_if_used(target: Connection) -> None:
 
 
 def copy(source: Connection, target: Connection, told: Told) -> dict[str, Tally]:
-    """Copy all tables; what each one held as it was read."""
+    """Copy all tables; return what each one held when it was read."""
     copied: dict[str, Tally] = {}
     for table in _tables(source):
         tally = Tally()
@@ -70,7 +70,7 @@ def compare(target: Connection, copied: dict[str, Tally]) -> None:
             tally = tally.plus(rows)
         if tally != copied[table.name]:
             raise CannotMove(
-                f"The table {table.name} did not arrive as it was; nothing was moved."
+                f"The table {table.name} changed while it was copied; nothing was moved."
                 " Stop whatever else writes to either database, and try again."
             )
 
@@ -82,11 +82,12 @@ def _text(row: Row) -> bytes:
 
 
 def _tables(connection: Connection) -> list[Table]:
-    """All tables, those that others refer to first. One that we do not know must not be lost."""
+    """All tables, referenced ones first. An unknown table is an error, because its rows would be
+    lost."""
     known = metadata.sorted_tables
     odd = set(inspect(connection).get_table_names()) ^ {table.name for table in known}
     if odd - {"alembic_version"}:
-        raise CannotMove(f"These tables are not ours, or are missing: {', '.join(sorted(odd))}.")
+        raise CannotMove(f"These tables are unknown or missing: {', '.join(sorted(odd))}.")
     return known
 
 
@@ -113,7 +114,7 @@ def _insert(target: Connection, table: Table, rows: list[Row]) -> None:
 
 
 def _carry_on_numbering(source: Connection, target: Connection, table: Table) -> None:
-    """A number that was given out once is not given out again, also if its row is gone."""
+    """A number that was used once is not used again, even if its row is gone."""
     numbered = [column.name for column in table.columns if column.autoincrement is True]
     for column in numbered:
         last = _last_number(source, table.name, column)

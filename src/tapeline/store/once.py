@@ -1,7 +1,7 @@
-"""Idempotency: one request key is carried out once, and a repeat gets the first answer.
+"""Idempotency: a request with a key is carried out once, and a repeat gets the first answer.
 
-The answer is stored in the transaction of the change itself, so the two cannot come apart in a
-crash, and the primary key makes a repeat that comes while the first is under way wait for it.
+The answer is stored in the same transaction as the change, so a crash cannot separate them. The
+primary key makes a repeat wait while the first request is still running.
 """
 
 from collections.abc import Callable
@@ -22,14 +22,14 @@ LONGEST_KEY = 255
 
 @dataclass(frozen=True)
 class RequestKey:
-    """What makes two requests the same one: `scope` is the account or model that asks."""
+    """What makes two requests the same: `scope` is the account or model that sends them."""
 
     scope: str
     path: str
     key: str
     body: bytes | bytearray | mmap
     cipher: Cipher
-    """Bodies and answers may hold passwords and links: neither is kept so that it can be read."""
+    """Bodies and answers may hold passwords and links, so both are stored encrypted or hashed."""
 
 
 def checked_key(key: str) -> str:
@@ -41,7 +41,7 @@ def checked_key(key: str) -> str:
 
 
 def answered(connection: Connection, request: RequestKey, now: float) -> bytes | None:
-    """The first answer, if there was one: a repeat need not even be prepared."""
+    """The first answer, if there was one: a repeat needs no preparation."""
     first = connection.execute(
         select(answers.c.body_hash, answers.c.answer).where(
             *_is(request), answers.c.at >= now - KEPT_SECONDS
@@ -57,7 +57,7 @@ def answered(connection: Connection, request: RequestKey, now: float) -> bytes |
 def once(
     connection: Connection, request: RequestKey, now: float, act: Callable[[], bytes]
 ) -> bytes:
-    """Carry out `act`, or answer as it did the first time."""
+    """Carry out `act`, or return its first answer."""
     connection.execute(delete(answers).where(answers.c.at < now - KEPT_SECONDS))
     while not _claim(connection, request, now):
         # None when a server whose clock is ahead has just deleted it as too old: claim it again.

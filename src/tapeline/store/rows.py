@@ -1,4 +1,4 @@
-"""Rows of the database as the frozen records everybody works with."""
+"""Turns rows of the database into frozen records."""
 
 from typing import Any, TypeVar
 

@@ -1,8 +1,8 @@
-"""The store as everybody else sees it: jobs that read, jobs that write, and whether it is well.
+"""The store's interface: jobs that read, jobs that write, and whether it works.
 
 A job is a plain function that takes a connection first. Writes go through the writer and are
 durable when the call returns; a read sees everything that was acknowledged before it. Nobody waits
-for ever: a store that hangs is a store that cannot take this now.
+forever: a store that hangs counts as unavailable.
 """
 
 import asyncio
@@ -65,7 +65,7 @@ class Store:
     def read_now(
         self, job: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
-        """A connection that proves dead is replaced once: reading twice harms nobody."""
+        """A dead connection is replaced once: reading twice is harmless."""
         for last in (False, True):
             try:
                 with self.database.reading.connect() as connection, connection.begin():
@@ -95,6 +95,6 @@ async def _patience(seconds: float, handed: "Future[Any] | None" = None) -> Asyn
     except TimeoutError:
         if not waiting.expired():
             raise
-        # A job that was not begun is never begun now; of one that is under way nobody can tell.
+        # A job that has not begun never begins now; the outcome of a running one is unknown.
         is_under_way = handed is not None and not handed.cancelled()
         raise StoreUnavailable(UNKNOWN if is_under_way else None) from None

@@ -15,10 +15,10 @@ def insert(connection: Connection, table: Table) -> Any:
 
 
 def claim(connection: Connection, table: Table, **values: Any) -> bool:
-    """Insert unless the key is taken, and whether it was we who did.
+    """Insert unless the key is taken; return whether this call inserted it.
 
     Another server's claim of the same key is waited for until it commits or fails. The row itself
-    is asked for, because SQLAlchemy does not keep an insert's row count on PostgreSQL: it is -1.
+    is returned, because SQLAlchemy reports -1 as the row count of an insert on PostgreSQL.
     """
     key = table.primary_key.columns.values()[0]
     row = insert(connection, table).values(**values).on_conflict_do_nothing().returning(key)

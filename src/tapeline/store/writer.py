@@ -1,10 +1,10 @@
-"""The one writer: takes all that is waiting, runs it in one transaction, commits, then answers.
+"""The one writer: runs all waiting jobs in one transaction, commits, then answers.
 
-A lone job waits for nobody; under load the cost of a durable commit is shared by all that gathered
-while the last one was under way. A job is a function of a connection. It must not wait for anything
-else, because everybody waits for it.
+A lone job waits for nobody; under load, jobs that gather during a commit share the cost of the next
+one. A job is a function of a connection. It must not wait for anything else, because everybody
+waits for it.
 
-Whoever hands over a job is answered, whatever fails: the job, the database, or the writer itself.
+Every job is answered, whatever fails: the job, the database, or the writer itself.
 """
 
 import threading
@@ -32,9 +32,9 @@ GROUP = 1_000  # jobs in one transaction: bounds how long the first of them wait
 TRIES = 3
 PAUSE = 0.02  # seconds before another try
 PATIENCE = 10.0  # seconds for a group whose jobs have to be tried one by one
-STUCK = 15.0  # seconds that a group takes at most; what comes after that is refused at once
+STUCK = 15.0  # seconds that a group takes at most; later jobs are refused at once
 UNKNOWN = (
-    "The store went away while this was being stored, and it is not known whether it was."
+    "The store went away during this write, which may or may not have been stored."
     " Look before you send it again, or send it again with the same Idempotency-Key."
 )
 
@@ -63,7 +63,7 @@ class Writer:
     def __init__(self, engine: Engine, capacity: int, *, witness: "Witness | None" = None) -> None:
         self.counts = Counts()
         self.is_failing = False
-        """Whether the store could not take the last that was written, as far as we know."""
+        """Whether the last write failed because of an outage, as far as we know."""
         self._engine = engine
         self._witness = witness
         self._capacity = capacity
@@ -100,7 +100,7 @@ class Writer:
             self._witness.forget()
 
     def _is_stuck(self) -> bool:
-        """A disk or a database that hangs answers nobody: who comes now need not wait for it."""
+        """While a disk or database hangs, new jobs are refused at once."""
         begun_at = self._begun_at
         return begun_at is not None and monotonic() - begun_at > STUCK
 
@@ -124,7 +124,7 @@ class Writer:
             _answer(waiting)
 
     def _refuse_the_rest(self) -> None:
-        """Nothing is left when the writer was closed. When its thread dies, nobody waits for it."""
+        """After closing, nothing is left to do. If the thread died, fail all waiting jobs."""
         with self._arrived:
             self._closing = True
             left, self._queue = list(self._queue), deque()
@@ -134,7 +134,7 @@ class Writer:
                 _answer(waiting)
 
     def _gather(self) -> list[Waiting]:
-        """All that is waiting, at least one; nothing once the writer is closed and empty."""
+        """All waiting jobs, at least one; nothing once the writer is closed and empty."""
         group: list[Waiting] = []
         while not group:
             with self._arrived:
@@ -153,11 +153,11 @@ class Writer:
             self._fail(group, failure)
 
     def _write_apart(self, group: list[Waiting]) -> None:
-        """One job met a failure that spoils the transaction of all. Alone, each gets what it
-        deserves: only the transaction that really fails reports a failure."""
+        """One job's failure broke the transaction of all. Alone, each gets its own result: only the
+        transaction that really fails reports a failure."""
         deadline = monotonic() + PATIENCE
         for place, waiting in enumerate(group):
-            # Each may wait for a lock in turn; those behind them must not wait for all of that.
+            # Each may wait for a lock; the jobs behind them must not wait for all of that.
             if monotonic() > deadline:
                 self._fail(group[place:], StoreBusy())
                 return
@@ -175,7 +175,7 @@ class Writer:
                 failure = error
                 if not failures.is_worth_another_try(_cause(error)):
                     return failure
-                # Whoever we were in the way of goes first, or both would meet again at once.
+                # The other side of a deadlock goes first, or both would meet again at once.
                 sleep(PAUSE)
             else:
                 return None
@@ -199,8 +199,8 @@ class Writer:
     def _carry_out(
         self, connection: Connection, group: list[Waiting]
     ) -> "tuple[Mark | None, DBAPIError | None, float]":
-        """The mark of the transaction, the error that leaves it open whether it was committed, and
-        how long the commit took."""
+        """The mark of the transaction, the error after which the outcome of the commit is unknown,
+        and how long the commit took."""
         transaction = connection.begin()
         if len(group) == 1:
             # The usual case under load, when events gather in the inbox: its transaction is its
@@ -221,7 +221,7 @@ class Writer:
         return mark, unanswered, monotonic() - started
 
     def _settle(self, mark: "Mark | None", error: DBAPIError) -> None:
-        """The connection was lost during the commit: raise unless it took place."""
+        """The connection was lost during the commit: raise unless it succeeded."""
         if self._witness is None or mark is None:
             raise error
         committed = self._witness.was_committed(mark)
@@ -248,15 +248,15 @@ class Writer:
 
 
 class _Spoilt(Exception):
-    """A job met a failure of the database, which is the end of the whole transaction."""
+    """A job hit a failure of the database, which ends the whole transaction."""
 
     def __init__(self, cause: Exception) -> None:
         self.cause = cause
 
 
 def _run(connection: Connection, waiting: Waiting, own: Transaction | None) -> None:
-    """One job in a savepoint or transaction of its own: what it raises undoes its own changes and
-    no others."""
+    """Run one job in its own savepoint or transaction: an error undoes its own changes and no
+    others."""
     waiting.outcome = waiting.failure = None
     try:
         undo = own or connection.begin_nested()
@@ -285,7 +285,7 @@ def _answer(waiting: Waiting) -> None:
 
 
 def _let_go(act: Callable[[], None]) -> None:
-    """What was committed stays committed, whatever a connection says when it is let go."""
+    """A commit stays valid, whatever error closing its connection raises."""
     try:
         act()
     except BaseException as error:  # noqa: BLE001 - see above
@@ -293,12 +293,12 @@ def _let_go(act: Callable[[], None]) -> None:
 
 
 def _carried(error: BaseException) -> BaseException:
-    # asyncio refuses to carry this one, and whoever waits for it would wait for ever.
+    # asyncio refuses to carry this one, and its receiver would wait forever.
     return RuntimeError("a job raised StopIteration") if type(error) is StopIteration else error
 
 
 def _end(transaction: Transaction) -> DBAPIError | None:
-    """The error that leaves open whether it was committed; any other is raised."""
+    """The error after which the outcome is unknown; any other is raised."""
     try:
         transaction.commit()
     except DBAPIError as error:

@@ -1,7 +1,7 @@
-"""A batch taken apart: the path and time of every item, and where in the batch its body stands.
+"""Splits a batch: the path and time of every item, and where in the batch its body is.
 
-Splitting 100 MB takes long, and no thread can do it beside the event loop: a large batch is split
-by `python -m tapeline.tape.batches FOLDER`, which finds it in `FOLDER/body`.
+Splitting 100 MB takes long, and a thread would block the event loop: a large batch is split by
+`python -m tapeline.tape.batches FOLDER`, which reads it from `FOLDER/body`.
 """
 
 from pathlib import Path
@@ -26,7 +26,7 @@ class Item(msgspec.Struct, array_like=True):
     start: int = 0
     stop: int = 0
     error: str = ""
-    """What is wrong with it. Said only when all items before it have proved good."""
+    """What is wrong with it. Reported only if all items before it are good."""
     field: str | None = None
 
 
@@ -64,7 +64,7 @@ def split(content: bytes | bytearray, *, by_lines: bool) -> list[Item]:
 
 
 async def split_apart(helpers: Helpers, folder: Path) -> list[Item]:
-    """What lies in `FOLDER/body`, or in `FOLDER/lines`."""
+    """The batch in `FOLDER/body` or `FOLDER/lines`."""
     return msgspec.json.decode(await helpers.run(__name__, folder), type=list[Item])
 
 

@@ -1,7 +1,8 @@
-"""Clearing what deleted models and crashes left: in small portions between others' writes.
+"""Cleans up after deleted models and crashes, in small portions between other writes.
 
-Deleting a model removes its row, and nobody finds its tape any more. What is on the tape may be
-millions of events, so they go a few thousand at a time; `store/belongings.py` lists what all goes.
+Deleting a model removes its row, and nobody finds its tape any more. The tape may have millions of
+events, so they are deleted a few thousand at a time; `store/belongings.py` lists everything that is
+deleted.
 """
 
 import time
@@ -27,7 +28,7 @@ LOOKED_EVERY, WITHIN = 5.0, 60.0  # seconds
 
 
 def keep_clearing(background: Background, store: Store) -> None:
-    """Beside the service. Any server may delete a model, so each looks for itself."""
+    """In the background. Any server may delete a model, so each server looks."""
 
     async def turn() -> None:
         await clear(store, work)
@@ -37,7 +38,7 @@ def keep_clearing(background: Background, store: Store) -> None:
 
 
 async def clear(store: Store, work: Work | None = None) -> int:
-    """Clear every tape whose model is gone; how many there were."""
+    """Delete every tape whose model is gone; return how many there were."""
     cleared = 0
     async for tape in each_after(lambda after: store.read(next_orphan, after), 0):
         cleared += await _clear_one(store, work, f"tape {tape}", clear_some, tape)
@@ -45,7 +46,7 @@ async def clear(store: Store, work: Work | None = None) -> int:
 
 
 async def clear_discards(store: Store, now: float, work: Work | None = None) -> int:
-    """Clear every upload that no backtest shows and nobody stages any more."""
+    """Delete every upload that no backtest shows and nobody is staging."""
     cleared = 0
     async for upload in each_after(lambda after: store.read(next_discard, after, now), ""):
         cleared += await _clear_one(store, work, f"upload {upload}", clear_discard, upload, now)
@@ -64,7 +65,7 @@ async def _clear_one(
     except Exception as error:
         if not work:
             raise
-        work.note(error, about)  # the others are cleared all the same
+        work.note(error, about)  # the others are cleaned up anyway
         return False
     log.info("cleared", what=about)
     return True
@@ -88,8 +89,8 @@ def next_discard(connection: Connection, after: str, now: float) -> str | None:
 
 
 def clear_some(connection: Connection, tape: int) -> bool:
-    """Clear a portion of what is left of a tape without a model; whether there may be more."""
-    # Locked: whoever is writing about it ends first, and whoever comes later finds it gone.
+    """Delete a portion of a tape without a model; return whether there may be more."""
+    # Locked: current writers finish first, and later ones find it gone.
     mine = select(tapes.c.no).where(tapes.c.no == tape).with_for_update()
     if connection.execute(mine).first() is None:
         return False
@@ -105,7 +106,7 @@ def clear_some(connection: Connection, tape: int) -> bool:
 
 
 def clear_discard(connection: Connection, upload: str, now: float) -> bool:
-    """The same for an upload that is still nobody's."""
+    """The same for an upload that is still discarded."""
     mine = select(discards.c.upload).where(discards.c.upload == upload, discards.c.after <= now)
     if connection.execute(mine.with_for_update()).first() is None:
         return False
@@ -123,13 +124,13 @@ def _clear_upload(connection: Connection, upload: str) -> bool:
     for table in belongings.OF_UPLOADS:
         if _clear_portion(connection, table, table.c.upload == upload):
             return True
-    # Whose tape is cleared shows nothing any more; a backtest that stands has another upload.
+    # Backtests of a deleted tape show nothing any more; a current one has another upload.
     connection.execute(backtests.update().where(backtests.c.upload == upload).values(upload=None))
     return False
 
 
 def _clear_portion(connection: Connection, table: Table, here: ColumnElement[bool]) -> bool:
-    """Delete some rows, the first by their keys; whether there were any."""
+    """Delete some rows, the first by their keys; return whether there were any."""
     keys = list(table.primary_key)
     size = func.length(table.c.content) if "content" in table.c else literal(0)
     rows = connection.execute(select(*keys, size).where(here).order_by(*keys).limit(PORTION)).all()

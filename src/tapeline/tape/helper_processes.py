@@ -1,7 +1,8 @@
-"""Helper processes for what is too large for the event loop: so many at a time, in order of asking.
+"""Helper processes for work that is too large for the event loop: a few at a time, first come,
+first served.
 
-`Helpers.run` starts `python -m MODULE FOLDER` and waits; the module ends with `serve`, which prints
-as JSON what was found, or the problem, which is raised here as it was raised there.
+`Helpers.run` starts `python -m MODULE FOLDER` and waits. The module ends with `serve`, which prints
+its result as JSON, or a problem, which is raised here again.
 """
 
 import asyncio
@@ -20,7 +21,7 @@ from tapeline.logs import Log
 
 log = Log(__name__)
 
-HELPED_WITHIN = 300.0  # seconds: one that hangs must not keep its place for ever
+HELPED_WITHIN = 300.0  # seconds: one that hangs must not keep its place forever
 
 
 class _Word(msgspec.Struct):
@@ -60,7 +61,7 @@ class Helpers:
 
 def serve(act: Callable[[Path], Any]) -> None:
     """The child's side."""
-    os.nice(5)  # nobody waits for a large request as urgently as others wait for the service
+    os.nice(5)  # other requests are more urgent than a large one
     try:
         word = _Word(msgspec.Raw(msgspec.json.encode(act(Path(sys.argv[1])))))
     except Problem as problem:

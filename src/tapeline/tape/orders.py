@@ -1,6 +1,7 @@
-"""One order from its posts, updates and annotations, the same in whatever order they arrive.
+"""Merges an order from its posts, updates and annotations, with the same result in any order of
+arrival.
 
-The earliest post is the base. Every other part, a later post with other content included, is an
+The earliest post is the base. Every other part, including a later post with other content, is an
 update: per key the newest event time wins, ties go to the later arrival. No store here.
 """
 
@@ -34,7 +35,7 @@ class Base(msgspec.Struct):
 
 
 class OrderState(msgspec.Struct, omit_defaults=True):
-    """All that is needed to take in one more part."""
+    """The state of an order, to which one more part can be added."""
 
     base: Base | None = None
     first_seq: int | None = None
@@ -78,7 +79,7 @@ def take_update(state: OrderState, body: dict[str, Any], time: float, seq: int) 
 
 
 def merged(state: OrderState) -> dict[str, Any] | None:
-    """The order as it stands; None until a post has arrived."""
+    """The merged order; None until a post has arrived."""
     if state.base is None:
         return None
     changes = {key: stamped.value for key, stamped in state.changes.items()}

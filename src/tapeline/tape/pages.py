@@ -1,7 +1,7 @@
-"""How events lie in the store: those of one channel that were stored together share a page.
+"""How events are stored: events of one channel that were stored together share a page.
 
-A row per event would cost more than all the rest of taking one in, in a batch most of all. A page
-is read and written whole; nothing in it ever changes.
+A row per event would cost more than everything else that happens to an event, above all in a batch.
+A page is read and written as a whole; it never changes.
 """
 
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ import msgspec
 
 from tapeline.tape.events.stored_event import StoredEvent
 
-PAGE = 128 * 1024  # bytes of bodies, about: what a reader has to unpack for one event of it
+PAGE = 128 * 1024  # bytes of bodies, about, which a reader has to unpack for one event
 
 pack = msgspec.msgpack.Encoder().encode
 unpack = msgspec.msgpack.Decoder(list[StoredEvent]).decode

@@ -1,6 +1,7 @@
-"""Large bodies wait on disk until they are whole, each in a folder that goes with its request.
+"""Large bodies are written to disk until they are complete, each in a folder that is deleted with
+its request.
 
-What they take there is limited in all and for each key or account: a disk fills as memory does.
+Their size is limited in total and per key or account: a disk fills up as memory does.
 """
 
 import tempfile
@@ -69,7 +70,7 @@ class Room:
             self._made.cleanup()
 
     def grow(self, size: int) -> None:
-        """To be called before so many bytes are written."""
+        """Call it before writing so many bytes."""
         self._spool.take(self._owner, size)
         self.size += size
 

@@ -1,4 +1,4 @@
-"""Finding a model's tape: by the key that wants to write, or by the person who wants to read."""
+"""Finds a model's tape: for a key that wants to write, or for a person who wants to read."""
 
 from typing import NamedTuple
 
@@ -19,16 +19,16 @@ HEAD = (tapes.c.no, tapes.c.seq, tapes.c.link, tapes.c.counts, tapes.c.bytes)
 
 
 class WriteAccess(NamedTuple):
-    """A key's way to a tape."""
+    """A key's access to a tape."""
 
     key_id: str
     tape: int
     backtest_id: str | None = None
-    """Of the backtest that the key's run is: it writes nothing else."""
+    """Set if the key belongs to a backtest's run: it may write only that backtest."""
 
 
 class Reading(NamedTuple):
-    """A model's tape as somebody who may read it finds it."""
+    """The current end of a model's tape, for someone who may read it."""
 
     model_id: str
     project_id: str
@@ -37,7 +37,7 @@ class Reading(NamedTuple):
     link: bytes
     counts: dict[int, int]
     bytes: int = 0
-    """Of its events, and of the results of its backtests."""
+    """Size of its events and of its backtests' results."""
 
 
 def access_of_key(
@@ -57,13 +57,14 @@ def access_of_key(
 
 
 def hold(connection: Connection, tape: int, *, alone: bool = False) -> bool:
-    """Whether the tape is there, and its model; then nobody clears it before this transaction is
-    over. Whoever writes rows about a tape without appending to it holds it, or they could come
-    after everything else of the model is gone. `alone` is for those who take something away."""
+    """Whether the tape and its model exist; if so, no cleanup deletes the tape before this
+    transaction ends. Hold a tape before writing rows about it without appending, or they could be
+    written after everything else of the model is gone. `alone` is for callers that remove
+    something."""
     row = connection.execute(
         select(tapes.c.model_id).where(tapes.c.no == tape).with_for_update(read=not alone)
     ).first()
-    # A look of its own: the one that waited for the lock saw the models as they were before.
+    # A second query: the one that waited for the lock saw the models as they were before.
     return row is not None and connection.scalar(_there(row.model_id)) is not None
 
 
@@ -83,19 +84,19 @@ def open_tape(connection: Connection, model_id: str) -> int:
 
 
 def number_and_bytes(connection: Connection, model_id: str) -> tuple[int, int]:
-    """Zero where there is no tape yet, or none any more."""
+    """Zeros if there is no tape."""
     query = select(tapes.c.no, tapes.c.bytes).where(tapes.c.model_id == model_id)
     row = connection.execute(query).first()
     return (0, 0) if row is None else (row.no, row.bytes)
 
 
 def give_room(connection: Connection, tape: int, size: int) -> None:
-    """So much of it is to be cleared."""
+    """So many bytes of it will be deleted."""
     connection.execute(update(tapes).where(tapes.c.no == tape).values(bytes=tapes.c.bytes - size))
 
 
 def bytes_of(connection: Connection, project_id: str) -> int:
-    """What all tapes of a project hold."""
+    """The bytes of all tapes of a project."""
     own = select(models.c.id).where(models.c.project_id == project_id)
     held = select(func.sum(tapes.c.bytes)).where(tapes.c.model_id.in_(own))
     return int(connection.scalar(held) or 0)
@@ -112,7 +113,7 @@ def reading(connection: Connection, actor: Actor, model_id: str) -> Reading:
 
 
 def of_model(connection: Connection, model_id: str) -> Reading:
-    """For whoever has the right to it by other means, such as a shared link."""
+    """For readers with another right to it, such as a shared link."""
     row = connection.execute(
         select(models.c.project_id, *HEAD)
         .outerjoin(tapes, tapes.c.model_id == models.c.id)

@@ -1,7 +1,7 @@
-"""The archive of a model: what is refused, and unpacking what is not. Every refusal names an entry.
+"""Checks a model's archive and unpacks it. Every refusal names an entry.
 
-Nothing here trusts a header: sizes are limits while inflating, and names are only ever compared
-and joined after they were taken apart.
+Nothing here trusts a header: sizes are limits while inflating, and names are only ever compared and
+joined after they were split into parts.
 """
 
 import hashlib
@@ -21,7 +21,7 @@ from tapeline.models.archives.manifest import Manifest
 from tapeline.models.archives.zips import BadZip, Member
 
 ROOT = "model"
-IGNORED_ROOT = "__MACOSX"  # what the Finder puts beside the folder it packs
+IGNORED_ROOT = "__MACOSX"  # the Finder adds it next to the folder it packs
 MOST_ENTRIES = 10_000
 MOST_UNPACKED = 500_000_000
 HIGHEST_RATIO = 200
@@ -49,8 +49,8 @@ class Contents(msgspec.Struct, frozen=True):
 
 
 def check(file: Path) -> Contents:
-    """What is in an archive, if every byte of it is as it should be. Takes seconds for large ones:
-    call it in a thread, where inflating stops nobody."""
+    """The content of an archive, after checking every byte of it. This takes seconds for large
+    ones: call it in a thread, where inflating blocks nobody."""
     packed = file.stat().st_size
     with file.open("rb") as opened, _Refusing():
         found = _entries(opened, packed)
@@ -67,7 +67,7 @@ def check(file: Path) -> Contents:
 
 
 def unpack(file: Path, folder: Path) -> None:
-    """The content of `model/` into an empty folder. Only plain files and folders come to be."""
+    """Unpack `model/` into an empty folder. Only plain files and folders are made."""
     with file.open("rb") as opened, _Refusing():
         found = _entries(opened, file.stat().st_size)
         for path in ["", *sorted(_folders(found))]:  # a folder sorts before what is in it
@@ -79,7 +79,7 @@ def unpack(file: Path, folder: Path) -> None:
 
 
 def _hashed(file: BinaryIO, path: str, member: Member) -> contents.File:
-    """Inflating it checks it, too."""
+    """Inflating it also checks it."""
     is_executable = bool(member.mode & 0o111)
     if contents.is_manifest(path):
         content = b"".join(zips.chunks(file, member))
@@ -91,7 +91,7 @@ def _hashed(file: BinaryIO, path: str, member: Member) -> contents.File:
 
 
 class _Refusing:
-    """Turns what the format's reader found wrong into the sentence a person reads."""
+    """Turns an error of the zip reader into the sentence a person reads."""
 
     def __enter__(self) -> None:
         return None
@@ -159,7 +159,7 @@ def _refuse_kind(member: Member) -> None:
         _refuse(member.name, "is neither a file nor a folder")
     if _is_folder(member):
         if member.size:
-            _refuse(member.name, "is a folder with content of its own")
+            _refuse(member.name, "is a folder, but has content like a file")
     elif kind == stat.S_IFDIR:
         _refuse(member.name, "is a folder but named like a file")
 
@@ -220,7 +220,7 @@ def _manifest(file: BinaryIO, found: dict[str, Member]) -> Manifest:
 
 
 def _folders(found: dict[str, Member]) -> set[str]:
-    """All folders that entries are, or are in. Counted too: one name can stand for hundreds."""
+    """All folders that entries are, or are in. They count too: one name can stand for hundreds."""
     folders: set[str] = set()
     for path, member in found.items():
         folder = path if _is_folder(member) else path.rpartition("/")[0]

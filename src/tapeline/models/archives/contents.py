@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from tapeline.models.archives.manifest import NAMES
 
-# What a folder remembers of the model it became; it says nothing about the model itself.
+# Ids that deploying writes into the manifest; they say nothing about the model itself.
 MEMORIES = ("model_id", "project_id")
 
 
@@ -33,7 +33,8 @@ def digest(files: Mapping[str, File], empty_folders: Iterable[str] = ()) -> str:
 
 
 def hash_of_manifest(content: bytes) -> str:
-    """Of what it says rather than of how it is written, and without its memories."""
+    """Of the manifest's meaning, not its formatting, and without the ids that deploying writes into
+    it."""
     try:
         said = json.loads(content.decode("utf-8-sig"))
     except ValueError:

@@ -125,7 +125,7 @@ class _Reader:
     def _text(
         self, key: str, values: dict[str, Any] | None = None, shown: str | None = None
     ) -> str | None:
-        """An empty text says as little as none."""
+        """An empty text counts as missing."""
         value = (self._values if values is None else values).get(key)
         if value is None or value == "":
             return None
@@ -138,7 +138,7 @@ class _Reader:
         return value
 
     def _path(self, key: str, text: str, working: str) -> str:
-        """A path as it was given, tidied; refused when it leaves the model's folder."""
+        """A path in normal form; refused when it leaves the model's folder."""
         path = posixpath.normpath(text)
         inside = posixpath.normpath(posixpath.join(working, path))
         if "\\" in text or path.startswith(("/", "-")) or inside.split("/")[0] == "..":
@@ -211,7 +211,8 @@ class _Reader:
 
 
 def is_plain(value: dict[str, Any]) -> bool:
-    """Whether any database keeps it: bounded depth and no NUL. No recursion: others chose it."""
+    """Whether every database can store it: bounded depth and no NUL. No recursion, because the
+    input chooses the depth."""
     level: list[Any] = [value]
     for _ in range(DEEPEST):
         below: list[Any] = []

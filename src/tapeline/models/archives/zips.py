@@ -1,4 +1,5 @@
-"""The zip format, read with distrust: bounded before it is believed, and only one way to read it.
+"""A strict reader of the zip format: it checks bounds before it trusts a number, and reads an
+archive in one way only.
 
 The standard library reads more than we want to allow (a directory of millions of entries, data
 around the archive, headers that disagree), so the few structures we need are read here.
@@ -45,7 +46,7 @@ class Member(msgspec.Struct, frozen=True, kw_only=True):
     packed: int
     size: int
     mode: int
-    """What Unix would make of it: kind and permissions, 0 when the packer did not say."""
+    """The Unix mode: kind and permissions, 0 when the packer did not say."""
     offset: int
 
 
@@ -79,7 +80,7 @@ def directory(file: BinaryIO, most: int) -> list[Member]:
 
 
 def chunks(file: BinaryIO, member: Member) -> Iterator[bytes]:
-    """The content of an entry, never more than its header says, checked as it comes."""
+    """The content of an entry, never more than its header says, checked while it is read."""
     file.seek(_data_start(file, member))
     read, crc = 0, 0
     for chunk in _stored(file, member) if member.method == STORED else _inflated(file, member):
@@ -216,7 +217,7 @@ def _large(extra: bytes, sizes: list[int], name: str) -> list[int]:
 
 
 def _data_start(file: BinaryIO, member: Member) -> int:
-    """Where the content begins. Whoever reads only local headers must see the same entry."""
+    """Where the content begins. A reader of local headers alone must see the same entry."""
     file.seek(member.offset)
     header = file.read(LOCAL.size)
     if len(header) < LOCAL.size or header[:4] != b"PK\x03\x04":
@@ -234,7 +235,7 @@ def _data_start(file: BinaryIO, member: Member) -> int:
 
 
 def _refuse_overlaps(file: BinaryIO, members: list[Member], directory_at: int) -> None:
-    """One stretch of data under many names is how small archives become enormous."""
+    """The same data under many names is how small archives become enormous."""
     free_from = 0
     for member in sorted(members, key=lambda one: one.offset):
         if member.offset < free_from:

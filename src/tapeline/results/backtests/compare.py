@@ -21,7 +21,7 @@ from tapeline.results.metrics.report_fields import (
 
 MOST = 8
 BASE = 100.0
-ROUNDING = 1e-6  # seconds that an axis of even steps may be off
+ROUNDING = 1e-6  # seconds by which an axis of even steps may be off
 
 
 def compare(
@@ -35,7 +35,7 @@ def compare(
     end: float | None,
     base: Base = "window",
 ) -> Comparison:
-    """`rows` are backtests as the store has them."""
+    """`rows` are the stored rows of the backtests."""
     found = [None if row.upload is None else reports.load(connection, row.upload) for row in rows]
     axis = _axis(found, align, points, start, end)
     items = [

@@ -26,12 +26,12 @@ TRIP_KEYS = (
     "profit_percent", "entry_index", "exit_index",
 )  # fmt: skip
 TRIPS = "index,entry_date,exit_date," + ",".join(TRIP_KEYS) + "\n"
-# How a text would have to begin for a spreadsheet to take it for a formula.
+# A text that begins like this would be a formula in a spreadsheet.
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def equity(connection: Connection, upload: str, number: int) -> bytes | None:
-    """A piece of the account values as lines of CSV; None behind the last."""
+    """A piece of the account values as lines of CSV; None after the last."""
     times, values = pyramid.piece(connection, upload, "equity", number)
     if not len(times):
         return None
@@ -46,7 +46,7 @@ def equity(connection: Connection, upload: str, number: int) -> bytes | None:
 
 
 class Trades:
-    """Trades in the order they were sent, some at a time; of a piece nothing is read twice.
+    """Trades in the order they were sent, some at a time; no piece is read twice.
 
     Keys that have no column are in `more`, as JSON.
     """
@@ -88,7 +88,7 @@ def round_trips(connection: Connection, upload: str, number: int) -> bytes | Non
 
 
 def items(connection: Connection, upload: str, number: int, *, name: str) -> bytes | None:
-    """A piece of a list as it was sent, as JSON without its brackets; None behind the last."""
+    """A piece of a list as it was sent, as JSON without its brackets; None after the last."""
     if name not in PACKED:
         trips = reports.trip_piece(connection, upload, number)
         return msgspec.json.encode(trips)[1:-1] if trips else None

@@ -1,4 +1,4 @@
-"""Backtests as people keep them: listed with what counts, renamed, deleted."""
+"""Lists a model's backtests with their key metrics; renames and deletes them."""
 
 from typing import Any
 
@@ -33,7 +33,7 @@ class Listing(msgspec.Struct):
 def listed(
     connection: Connection, tape: int, *, before: int | None, limit: int
 ) -> tuple[list[Listing], int | None]:
-    """The newest first, by arrival, and the number to go on from: one query for all of them."""
+    """The newest first, by arrival, and the number to go on from: one query for all."""
     report = and_(reports.c.upload == backtests.c.upload, reports.c.version >= VERSION)
     query = (
         select(backtests, reports.c.brief)
@@ -47,7 +47,7 @@ def listed(
 
 
 def trials_of(connection: Connection, tape: int, trial: Trial | None) -> Deflated:
-    """How many backtests were tried on the model, and what that leaves of this one's ratio."""
+    """How many backtests were tried on the model, and this one's Sharpe ratio adjusted for that."""
     rows = connection.execute(
         select(trials.c.sharpe, trials.c.periods_per_year).where(trials.c.tape == tape)
     ).all()
@@ -58,7 +58,7 @@ def trials_of(connection: Connection, tape: int, trial: Trial | None) -> Deflate
 def describe(
     connection: Connection, actor: Actor, found: Reading, backtest_id: str, words: dict[str, Any]
 ) -> Row[*tuple[Any, ...]]:
-    """Set label or description; null goes back to what the backtest itself said."""
+    """Set label or description; null restores the value from the backtest itself."""
     members.require(connection, actor, found.project_id, "change_models")
     row = tape_backtests.find(connection, found.tape, backtest_id)
     if words:
@@ -68,12 +68,13 @@ def describe(
 
 
 def remove(connection: Connection, actor: Actor, found: Reading, backtest_id: str) -> None:
-    """Gone for everybody at once; its lists are cleared in the background.
+    """Delete a backtest for everybody at once; its lists are deleted in the background.
 
-    What it put on the tape stays there, for the chain runs through it, and it stays a trial.
+    Its events stay on the tape, because the chain runs through them, and it still counts as a
+    trial.
     """
     members.require(connection, actor, found.project_id, "change_models")
-    tapes.hold(connection, found.tape, alone=True)  # against whoever makes a report of it just now
+    tapes.hold(connection, found.tape, alone=True)  # a report of it may be in the making
     row = tape_backtests.find(connection, found.tape, backtest_id)
     if row.upload is not None:
         tapes.give_room(connection, found.tape, result_pieces.size(connection, row.upload))

@@ -1,6 +1,6 @@
-"""All that is known about a backtest once its result is in: computed once, stored, read often.
+"""The report about a backtest: computed once, stored, read often.
 
-Pure: pieces of the result in, a report and its rows out. `reporter` says when and where.
+Pure: pieces of the result in, a report and its rows out. `reporter` decides when and where.
 """
 
 import zlib
@@ -30,7 +30,7 @@ from tapeline.results.metrics.report_fields import (
 from tapeline.results.metrics.round_trips import Matched, RoundTrip, match
 from tapeline.results.metrics.trades import read
 
-LISTED = 1_000  # open positions and symbols; a report stays small
+LISTED = 1_000  # open positions and symbols, so that a report stays small
 
 T = TypeVar("T")
 
@@ -39,7 +39,7 @@ def make(
     contents: Callable[[str], Sequence[bytes]], header: Mapping[str, Any]
 ) -> tuple[Report, Iterator[Row]]:
     """`contents` gives the stored pieces of a list of the result, in order."""
-    with np.errstate(all="ignore"):  # what is not finite is answered with a reason
+    with np.errstate(all="ignore"):  # values that are not finite become a reason
         return _make(contents, header)
 
 

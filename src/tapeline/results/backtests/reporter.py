@@ -1,8 +1,7 @@
-"""Makes reports beside the service: small ones in a thread, large ones in a process of their own.
+"""Makes reports in the background: small ones in a thread, large ones in a separate process.
 
-`python -m tapeline.results.backtests.reporter FOLDER` is that process. It reads the result's
-pieces from `FOLDER/pieces`, writes the report's rows to `FOLDER/rows` and prints the report as
-JSON.
+`python -m tapeline.results.backtests.reporter FOLDER` is that process. It reads the result's pieces
+from `FOLDER/pieces`, writes the report's rows to `FOLDER/rows` and prints the report as JSON.
 """
 
 import asyncio
@@ -28,8 +27,8 @@ from tapeline.store.store import Store
 from tapeline.store.tables.tape import pieces as piece_rows
 from tapeline.tape.backtest_results.preparing import FRAME, Piece, read_pieces
 
-SMALL = 20_000  # account values, trades and indicators' values that a thread is quick with
-LOOKED_EVERY = 5.0  # seconds: other servers and the runner bring results too
+SMALL = 20_000  # account values, trades and indicators' values that a thread handles quickly
+LOOKED_EVERY = 5.0  # seconds: other servers and the runner add results too
 WITHIN = 600.0
 TRIED_AGAIN = (30.0, 3600.0)  # seconds after the first failure, and at most
 PUT_AT_ONCE = 1_000_000  # bytes in one write: others must not wait for a whole report
@@ -59,11 +58,11 @@ class Reporter:
         self._work.wake()
 
     async def ready(self, upload: str) -> None:
-        """Wait until the report is there; make it now if nobody is at it."""
+        """Wait until the report exists; make it now unless somebody already does."""
         await asyncio.shield(self._task(upload))
 
     def has_failed(self, upload: str) -> bool:
-        """Whether it could not be made when it was last tried; it is tried again in a while."""
+        """Whether the last try to make it failed; it will be tried again."""
         failed = self._failed.get(upload)
         return failed is not None and monotonic() < failed.again_at
 
@@ -153,7 +152,7 @@ class Reporter:
 
 
 def _put_off(times: int) -> float:
-    """Seconds until another try: it may have been a full disk as well as the result itself."""
+    """Seconds until another try: the cause may have been a full disk and not the result."""
     return min(TRIED_AGAIN[1], TRIED_AGAIN[0] * 2.0 ** min(times - 1, 20))
 
 
@@ -186,7 +185,7 @@ def _has_results(connection: Connection) -> bool:
 
 
 def _keys(connection: Connection, upload: str) -> list[tuple[str, int]]:
-    """Of the lists that a report needs; the account values are there as doubles too."""
+    """Of the lists that a report needs; account values are also stored as doubles."""
     query = select(piece_rows.c.list, piece_rows.c.piece).where(
         piece_rows.c.upload == upload, piece_rows.c.list != "account_values"
     )
@@ -221,7 +220,7 @@ def _write(out: BinaryIO, piece: Piece) -> None:
 
 
 def _read_rows(file: BinaryIO) -> Iterator[Row]:
-    """In a frame the level stands where a piece has the index of its first item."""
+    """A frame of a row has the level in the place of a piece's first index."""
     for piece in read_pieces(file):
         yield Row(piece.list, piece.first + INDEX, piece.piece, piece.content)
 
@@ -242,5 +241,5 @@ def _main(folder: Path) -> bytes:
 
 
 if __name__ == "__main__":
-    os.nice(5)  # nobody waits for a report as urgently as others wait for the service
+    os.nice(5)  # requests are more urgent than a report
     sys.stdout.buffer.write(_main(Path(sys.argv[1])))

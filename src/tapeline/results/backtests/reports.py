@@ -1,4 +1,4 @@
-"""Reports in the store: which are missing, putting, reading, clearing what is stale."""
+"""Reports in the store: finds missing ones, writes and reads them."""
 
 import time
 import zlib
@@ -35,7 +35,7 @@ class NotReady(Exception):
 
 
 class Source(msgspec.Struct, frozen=True):
-    """A result to make a report of."""
+    """A result that needs a report."""
 
     tape: int
     backtest: int
@@ -43,14 +43,14 @@ class Source(msgspec.Struct, frozen=True):
 
 
 def pending(connection: Connection, limit: int) -> list[str]:
-    """Uploads that stand and have no report, or one of earlier formulas."""
+    """Current uploads without a report, or with one of earlier formulas."""
     current = exists().where(reports.c.upload == backtests.c.upload, reports.c.version >= VERSION)
     query = select(backtests.c.upload).where(backtests.c.upload.is_not(None), ~current)
     return list(connection.scalars(query.order_by(backtests.c.upload).limit(limit)))
 
 
 def source(connection: Connection, upload: str) -> Source | None:
-    """None once the result was replaced or deleted."""
+    """None if the result was replaced or deleted."""
     row = connection.execute(
         select(backtests.c.tape, backtests.c.no, backtests.c.result).where(
             backtests.c.upload == upload
@@ -72,7 +72,7 @@ class Gone(Exception):
 
 
 def begin(connection: Connection, upload: str) -> None:
-    """Say that there will be pieces; `finish` says that they are all there."""
+    """Announce pieces; `finish` confirms that they are complete."""
     _held(connection, upload)
     row = upsert.insert(connection, reports).values(
         upload=upload, version=0, made_at=time.time(), brief=b"", content=b""
@@ -81,7 +81,7 @@ def begin(connection: Connection, upload: str) -> None:
 
 
 def put(connection: Connection, upload: str, rows: Sequence[Row]) -> None:
-    """Nobody reads them before `finish`. What another server put there is the same."""
+    """Nobody reads them before `finish`. Another server would write the same."""
     _held(connection, upload)
     values = [(upload, row.name, row.level, row.piece, row.content) for row in rows]
     columns = ("upload", "name", "level", "piece", "content")
@@ -110,8 +110,8 @@ def finish(connection: Connection, upload: str, report: Report) -> None:
 
 
 def _held(connection: Connection, upload: str) -> Source:
-    """Nobody deletes a result, or its model, before this transaction is over: what a report writes
-    is always found by whoever clears after its result."""
+    """Hold the result, so that neither it nor its model is deleted before this transaction ends:
+    the cleanup then finds everything that a report wrote."""
     found = source(connection, upload)
     if found is not None and tapes.hold(connection, found.tape):
         found = source(connection, upload)  # as it is now that we hold it
@@ -139,7 +139,7 @@ def require(connection: Connection, upload: str) -> None:
 def round_trips(
     connection: Connection, upload: str, *, before: int | None, limit: int
 ) -> list[tuple[int, RoundTrip]]:
-    """With their indexes, the last first; reads only the pieces it needs."""
+    """Round trips with their indexes, the last first; reads only the pieces it needs."""
     found: list[tuple[int, RoundTrip]] = []
     last = None if before is None else (max(before, 1) - 1) // TRIPS_IN_PIECE
     query = select(report_pieces.c.piece, report_pieces.c.content).where(
@@ -159,7 +159,7 @@ def round_trips(
 
 
 def trip_piece(connection: Connection, upload: str, number: int) -> list[RoundTrip]:
-    """A piece of the round trips, oldest first; empty behind the last."""
+    """A piece of the round trips, oldest first; empty after the last."""
     content = connection.scalar(
         select(report_pieces.c.content).where(
             report_pieces.c.upload == upload,

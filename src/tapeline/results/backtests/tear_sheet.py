@@ -1,4 +1,4 @@
-"""What a tear sheet says about a backtest: its charts, its tables and its small print."""
+"""The content of a tear sheet: charts, tables and notes about a backtest."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -34,8 +34,8 @@ def facts(
     report: Report | None = None,
     equity: tuple[Any, Any] | None = None,
 ) -> dict[str, Any]:
-    """Everything that the template shows, written out; `backtest` as the API shows it. Whoever
-    shows less brings a report and account values of their own."""
+    """Everything that the template shows, formatted; `backtest` as the API shows it. A caller that
+    shows less passes its own report and account values."""
     report = report or reports.load(connection, upload)
     shown, unit = all_metrics.shown(report.computed), str(backtest.get("quote_asset") or "")
     return {
@@ -94,7 +94,7 @@ def written(value: float | None, kind: Type | str, unit: str) -> str:
 
 
 def _days(count: float) -> str:
-    """In the unit that fits: a record may be minutes old."""
+    """In a fitting unit: a record may be minutes old."""
     if abs(count) >= 1 or count == 0:
         return f"{count:,.1f} days"
     hours = count * 24
@@ -102,7 +102,7 @@ def _days(count: float) -> str:
 
 
 def _custom(one: Mapping[str, Any], unit: str) -> str:
-    """As the model meant it: its percents are its own, and may be whole ones."""
+    """As the model sent it: its percents may be fractions or whole numbers."""
     value = one.get("value")
     if isinstance(value, int | float) and not isinstance(value, bool):
         number = written(float(value), "number", unit)
@@ -122,7 +122,7 @@ def _figure(name: str, shown: Shown, unit: str) -> dict[str, Any]:
 
 
 def _is_gain_or_loss(name: str, kind: Type) -> bool:
-    """A share of days is no gain, however large."""
+    """A share of days is not a gain, however large."""
     return kind in {"percent", "money"} and not name.startswith(("win_rate", "exposure", *NEUTRAL))
 
 
@@ -193,7 +193,7 @@ def _charts(
 
 
 def _years(report: Report) -> list[dict[str, Any]]:
-    """Rows of the table of months; each cell with its shade, by the largest of all."""
+    """Rows of the table of months; each cell shaded relative to the largest value."""
     months = {one.period: one.value for one in report.months}
     largest = max((abs(value) for value in months.values()), default=0.0) or 1.0
     rows = []
@@ -210,7 +210,7 @@ def _years(report: Report) -> list[dict[str, Any]]:
                         if value is None
                         else f"{100 * value:.1f}".replace("-0.0", "0.0"),
                         "sign": _sign(value),
-                        # Roots, so that one wild month does not leave all others pale.
+                        # Square roots, so that one extreme month does not leave all others pale.
                         "shade": round(8 + 62 * (abs(value or 0.0) / largest) ** 0.5),
                     }
                     for value in cells

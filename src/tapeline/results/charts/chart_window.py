@@ -1,6 +1,6 @@
-"""A curve as a chart wants it: a stretch of time, at most so many points, extremes kept.
+"""A curve for a chart: a time range, at most so many points, extremes kept.
 
-numpy is imported when the first curve is asked for: start-up stays light.
+numpy is imported at the first use, to keep start-up fast.
 """
 
 from collections.abc import Sequence
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     Numbers = NDArray[np.float64]
 
-# Entries per wanted point, and segments, that are read one by one; of more, the sketches have
-# points enough.
+# Up to so many entries per wanted point are read individually; for more, the sketches have
+# enough points.
 CLOSELY = 16
 EVERY = 2**60
 
@@ -40,7 +40,7 @@ def drawn(
 def whole(
     connection: Connection, tape: int, currencies: Sequence[str]
 ) -> "tuple[Numbers, Numbers]":
-    """The sum of some curves, with every point of theirs: for arithmetic, not for the eye."""
+    """The sum of some curves, with every point: for arithmetic, not for charts."""
     import numpy as np  # noqa: PLC0415
 
     lines = [_line(connection, tape, one, Window(), EVERY) for one in currencies]
@@ -103,7 +103,7 @@ def _line(
 def _closely(
     connection: Connection, tape: int, currency: str, rows: Sequence[Any]
 ) -> "tuple[Numbers, Numbers]":
-    """Every entry of some segments: its time and what it gained."""
+    """Every entry of some segments: its time and its gain."""
     import numpy as np  # noqa: PLC0415
 
     start = tuple_(curves.c.time, curves.c.tie)
@@ -118,7 +118,7 @@ def _closely(
 
 
 def _sum(lines: "list[tuple[Numbers, Numbers]]") -> "tuple[Numbers, Numbers] | None":
-    """One line: at every moment of any of them, what all of them stood at."""
+    """One line: at every moment of any of them, the sum of all."""
     import numpy as np  # noqa: PLC0415
 
     if len(lines) < 2:

@@ -1,7 +1,7 @@
-"""Profit and loss over time, one curve per currency: what every entry gained, in its place.
+"""Profit and loss over time, one curve per currency, made of the gain of every entry.
 
-A curve is kept in segments of about a thousand entries. Whoever changes one entry rewrites one
-segment; whoever looks at a million reads a sketch of each segment instead of all of its points.
+A curve is kept in segments of about a thousand entries. Changing an entry rewrites one segment; a
+chart of a million entries reads a sketch of each segment instead of all its points.
 """
 
 import math
@@ -16,16 +16,16 @@ from sqlalchemy import Connection, select, tuple_
 
 from tapeline.store.tables.ledger import curves
 
-SEGMENT = 1_024  # entries; twice as many are parted
+SEGMENT = 1_024  # entries; twice as many are split
 DETAIL = 64  # entries of which a sketch keeps the lowest and the highest
 BEGINNING = (-1e308, 0)  # where the first segment starts, whatever comes before its first entry
-MOST = 1e300  # what is more than this could not be added up
+MOST = 1e300  # larger values could not be added up
 
 Key = tuple[float, int]
 
 
 class Change(NamedTuple):
-    """What an entry gained; None when it is gone."""
+    """The gain of an entry; None if it was removed."""
 
     key: Key
     book: int
@@ -73,7 +73,7 @@ class Segment(msgspec.Struct):
         return True
 
     def parts(self) -> list["Segment"]:
-        """Itself, or several when it has grown too long."""
+        """The segment itself, or several if it has grown too long."""
         if len(self.keys) < 2 * SEGMENT:
             return [self]
         cuts = range(0, len(self.keys) - SEGMENT + 1, SEGMENT)
@@ -90,7 +90,7 @@ class Segment(msgspec.Struct):
 
 
 class Rewriting(NamedTuple):
-    """What a curve's change means for its table."""
+    """The rows to write and delete for a change of a curve."""
 
     rows: list[tuple[Any, ...]]
     sketches: list[tuple[Any, ...]]
@@ -143,7 +143,7 @@ def _holding(
         return Segment(BEGINNING, [], [], []), end
     found = _segment((row.time, row.tie), row.content)
     if end is None and len(found.keys) >= SEGMENT and key > found.keys[-1]:
-        return Segment(key, [], [], []), None  # in order: a full segment is left alone for ever
+        return Segment(key, [], [], []), None  # in order: a full segment never changes again
     return found, end
 
 
@@ -174,5 +174,5 @@ def _sketch(segment: Segment) -> bytes:
 
 
 def _at_their_times(values: Iterable[tuple[Key, float]]) -> list[tuple[float, float]]:
-    """The last value of each moment: what happens at once shows as one point."""
+    """The last value of each moment: simultaneous entries make one point."""
     return [(time, list(some)[-1][1]) for time, some in groupby(values, key=lambda one: one[0][0])]

@@ -1,7 +1,7 @@
 """A long series in levels, each an eighth of the one below with its extremes kept.
 
-Whoever asks for a stretch reads the finest level that is not more than a chart can use, so an
-answer costs the same from ten thousand values as from a million, zoomed in or not.
+A request reads the finest level that is not more than a chart can use, so ten thousand values cost
+as much as a million, zoomed in or not.
 """
 
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from tapeline.store.tables.results import report_pieces
 
 PIECE = 8_192  # points in one row of the store
 BUCKET = 16  # points that become two: the lowest and the highest of them
-ENOUGH = 4 * PIECE  # points that are quick to thin out, however few are asked for
+ENOUGH = 4 * PIECE  # points that are thinned out quickly, however few are wanted
 
 
 class Level(msgspec.Struct):
@@ -55,7 +55,7 @@ def within(
     start: float | None = None,
     end: float | None = None,
 ) -> tuple[Floats, Floats]:
-    """Times and values within a stretch, in as much detail as so many points can show."""
+    """Times and values within a time range, in as much detail as so many points can show."""
     levels = index(connection, upload, name)
     if not levels or not levels[0].count:
         return np.empty(0), np.empty(0)
@@ -76,7 +76,7 @@ def index(connection: Connection, upload: str, name: str) -> list[Level]:
 
 
 def piece(connection: Connection, upload: str, name: str, number: int) -> tuple[Floats, Floats]:
-    """One piece of a series in full; empty behind the last."""
+    """One piece of a series in full; empty after the last."""
     return from_pieces(_contents(connection, upload, name, 0, number, number))
 
 

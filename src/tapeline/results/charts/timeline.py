@@ -29,8 +29,8 @@ class Mark(msgspec.Struct, kw_only=True):
 def marks(
     connection: Connection, model_id: str, window: Window, as_of: float = math.inf
 ) -> list[Mark]:
-    """Oldest first. One record per model: these say what changed underneath it, as far as it was
-    known at a moment: a later start or end is not even looked at, so no window can tell it."""
+    """Oldest first, as known at a moment: a run that started or ended later does not count, so that
+    a delayed link cannot reveal it."""
     query = (
         select(
             runs.c.id,

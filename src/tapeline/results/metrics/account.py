@@ -1,4 +1,4 @@
-"""An account's values made fit for arithmetic: in order, one per moment, faults noted."""
+"""Prepares an account's values for arithmetic: in order, one per moment, faults noted."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -72,7 +72,7 @@ def from_pieces(contents: Sequence[bytes]) -> tuple[Floats, Floats]:
 
 
 class Account:
-    """A series as the metrics see it. Each property is computed once, or says what it lacks."""
+    """A series as the metrics see it. Each property is computed once, or raises what is missing."""
 
     def __init__(self, series: Ordered, *, is_money: bool = False) -> None:
         """`is_money`: profit and loss, not the value of an account."""
@@ -121,7 +121,7 @@ class Account:
 
     @cached_property
     def marks(self) -> tuple[Integers, Floats]:
-        """Days and closes, led by the very first value when its day closes with another one."""
+        """Days and closes, preceded by the very first value if its day closes with another one."""
         values, days, closes = self.values, self.days, self.closes
         first_day = int((np.floor_divide(self.times, DAY) == days[0]).sum())
         if first_day > 1:
@@ -138,7 +138,7 @@ class Account:
 
     @cached_property
     def returns(self) -> Floats:
-        """Each day's return: its close beside the close before."""
+        """Each day's return: its close relative to the close before."""
         self.require_account()
         _, changes = self.changes
         before = self.marks[1][:-1]

@@ -1,4 +1,4 @@
-"""Every metric there is, in the order people read them, and the computing of all of them."""
+"""All metrics, in reading order, and their computation."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -44,7 +44,7 @@ NEITHER = frozenset(
         "kurtosis",
     }
 )
-"""More of them is neither better nor worse."""
+"""Metrics for which more is neither better nor worse."""
 
 
 def compute(subject: Subject) -> dict[str, Measured]:
@@ -52,7 +52,7 @@ def compute(subject: Subject) -> dict[str, Measured]:
 
 
 def shown(found: Mapping[str, Measured]) -> dict[str, Shown]:
-    """With their words. A metric that a stored report does not know yet is left out."""
+    """With name and explanation. A metric that a stored report does not have yet is left out."""
     return {
         name: Shown(
             value=found[name].value,
@@ -72,7 +72,7 @@ def nothing(reason: str) -> dict[str, Shown]:
 
 
 def custom(sent: Any) -> dict[str, Any]:
-    """The model's own metrics in the same shape; what it left out is filled in."""
+    """The model's own metrics in the same shape, with defaults for what it left out."""
     if not isinstance(sent, dict):
         return {}
     return {

@@ -7,7 +7,7 @@ import numpy as np
 
 from tapeline.results.metrics.account import DAY, Account, Floats, Integers, Lacking
 
-PORTION = 10_000  # windows looked at together: each needs memory for all of its days
+PORTION = 10_000  # windows computed together: each needs memory for all of its days
 
 
 class Groups(NamedTuple):

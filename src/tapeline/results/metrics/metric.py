@@ -1,6 +1,6 @@
-"""What a metric is: a row with its name, its words, its formula, and the function that computes it.
+"""A metric is a row of a table: name, explanation, formula, and the function that computes it.
 
-The tables of rows are in `metrics_of_returns`, `metrics_of_money` and `metrics_of_trades`.
+The tables are in `of_returns`, `of_risk` and `of_trades`.
 """
 
 import math
@@ -24,7 +24,7 @@ NO_TRIPS = "No trade was closed."
 
 
 class Subject:
-    """What metrics are computed of. Each part is there, or says what it lacks."""
+    """The input of metrics. Each part exists, or raises what is missing."""
 
     def __init__(self, account: Account, matched: Matched | None = None) -> None:
         self.account = account
@@ -36,7 +36,7 @@ class Subject:
 
     @cached_property
     def deepest(self) -> Drawdown:
-        _ = self.account.values  # at least two: one value says nothing about losses
+        _ = self.account.values  # at least two: one value cannot show a loss
         found = deepest(self.account, self.drawdowns, 1)
         if not found:
             raise Lacking(NO_DRAWDOWN)
@@ -117,7 +117,7 @@ def measure(metric: Metric, subject: Subject) -> Measured:
 
 
 def deviation(returns: Floats) -> float:
-    """The standard deviation of a sample; what floating point makes of equal returns is none."""
+    """The standard deviation of a sample; rounding noise of equal returns counts as zero."""
     found = float(returns.std(ddof=1))
     if found <= 1e-10 * float(np.abs(returns).max()) or found < 1e-15:
         raise Lacking(FLAT)

@@ -1,4 +1,4 @@
-"""What a report holds, and how readers get it. Without numpy, so that start-up stays light."""
+"""The fields of a report, and their form for readers. Without numpy, to keep start-up fast."""
 
 from typing import Any, Literal, NamedTuple
 
@@ -8,7 +8,7 @@ from tapeline.results.metrics.deflated import Trial
 from tapeline.results.metrics.round_trips import Open
 
 VERSION = 1
-"""Of the formulas. A report of an earlier one is made anew."""
+"""Of the formulas. Reports of earlier versions are made again."""
 ROUND_TRIPS = "round_trips"
 TRIPS_IN_PIECE = 1_000
 INDEX = -1  # the level under which a series says what its levels are

@@ -1,4 +1,4 @@
-"""A backtest's trades as the arithmetic needs them, whatever keys a framework wrote them with."""
+"""Reads a backtest's trades, whatever keys a framework wrote them with."""
 
 import math
 import zlib
@@ -45,7 +45,7 @@ _sent = msgspec.json.Decoder(list[_Sent])
 
 
 def read(contents: Iterable[bytes]) -> Iterator[Trade]:
-    """The trades of packed pieces, in the order they were sent, without those that never were."""
+    """The trades of packed pieces, in the order they were sent, without canceled ones."""
     index = 0
     for content in contents:
         for one in _sent.decode(zlib.decompress(content)):

@@ -1,7 +1,7 @@
-"""Keeps the books of every tape current: beside the requests, and at once for whoever wants to see.
+"""Keeps the books of every tape up to date: in the background, and at once for a reader.
 
-It follows the tape and takes no part in appending. On several servers each may do it; a ledger's
-version decides who was first, and the other finds nothing left to do.
+It follows the tape and takes no part in appending. Several servers may do the same work; the
+ledger's version decides which is first, and the other finds nothing left to do.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ from tapeline.store.tables.tape import tapes
 LOOKED_EVERY, WITHIN = 2.0, 60.0  # seconds
 LONGEST_REST = 20.0
 TOGETHER = 500  # tapes in one look
-SHARE = 0.1  # of the time, at most: a flood of orders must get in, their sums can wait
+SHARE = 0.1  # of the time, at most: storing orders comes first, their sums can wait
 
 
 class Bookkeeper:
@@ -35,12 +35,12 @@ class Bookkeeper:
         self._turns: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
 
     async def catch_up(self, tape: int, until: int) -> None:
-        """Return when the books have all that was on the tape up to a place."""
+        """Return when the books have everything on the tape up to a place."""
         while await self._portion(tape, until):
             pass
 
     async def go_round(self) -> None:
-        """Look at every tape that has moved since the last time."""
+        """Bring the books of every tape with new events up to date."""
         started = monotonic()
         heads = await self._store.read(_heads)
         await self._rest(started)
@@ -62,7 +62,7 @@ class Bookkeeper:
         except Unavailable:
             raise
         except NoSuchModel:
-            return  # deleted meanwhile
+            return  # deleted in the meantime
         except Exception as error:  # noqa: BLE001 - one model's trouble is not that of the others
             self._work.note(error, f"tape {tape}")
 
@@ -72,8 +72,8 @@ class Bookkeeper:
         self._work.beat()
 
     async def _portion(self, tape: int, until: int) -> bool:
-        """Do a portion; whether there was one to do."""
-        # Many may look at one model at once: one of them does the work, the others find it done.
+        """Do a portion; return whether there was one."""
+        # Many readers may ask for one model at once: one does the work, the others find it done.
         turn = self._turns.setdefault(tape, asyncio.Lock())
         async with turn:
             plan = await self._store.read(planning.plan, tape, until)

@@ -1,7 +1,7 @@
-"""The books of a tape: a ledger that says how far they are, a book per symbol, entries in order.
+"""The books of a tape: a ledger with their progress, a book per symbol, entries in order.
 
 A portion of work is planned in a reading transaction and carried out in a writing one that only
-writes, so events never wait for arithmetic. Whoever carries out first wins; the other plans again.
+writes, so events never wait for arithmetic. The first to carry out wins; the other plans again.
 """
 
 from collections.abc import Sequence
@@ -52,7 +52,7 @@ class Book(msgspec.Struct):
 
 class Ledger(msgspec.Struct):
     version: int = 0
-    """Zero: there is none yet."""
+    """Zero before the first."""
     cursor: int = 0
     is_cut: bool = False
     """Whether what is read together was not read to its end."""
@@ -60,7 +60,7 @@ class Ledger(msgspec.Struct):
     totals: dict[str, Totals] = {}
     """By currency; the empty one is the model's own."""
     pending: dict[int, Key] = {}
-    """Books whose entries from here on have to be gone through again."""
+    """Books whose entries have to be computed again from here on."""
 
 
 class Plan(msgspec.Struct):
@@ -68,13 +68,13 @@ class Plan(msgspec.Struct):
 
     tape: int
     ledger: Ledger
-    """As it will be; it was one version less."""
+    """The new version; it was one less before."""
     books: dict[int, Book] = {}
     entries: list[tuple[Any, ...]] = []
     gone: list[tuple[int, int, float, int]] = []
     places: list[tuple[int, str, int, float, int]] = []
     left: list[tuple[int, str]] = []
-    """Orders that are entered nowhere any more."""
+    """Orders that are no longer entered anywhere."""
     curves: list[tuple[Any, ...]] = []
     sketches: list[tuple[Any, ...]] = []
     gone_curves: list[tuple[int, str, float, int]] = []
@@ -111,7 +111,7 @@ def books_of(connection: Connection, tape: int, *wanted: Any) -> list[Book]:
 
 
 def entries_of_orders(connection: Connection, tape: int, ids: list[str]) -> list[Row[Any]]:
-    """The entries of some orders; those that count nowhere have none."""
+    """The entries of some orders; orders that do not count have none."""
     found: list[Row[Any]] = []
     for some in batches(ids, TOGETHER):
         query = (
@@ -133,7 +133,7 @@ def entries_of_orders(connection: Connection, tape: int, ids: list[str]) -> list
 
 
 def carry_out(connection: Connection, plan: Plan) -> bool:
-    """False if somebody else was first: then nothing is changed."""
+    """False if another server was first; then nothing is changed."""
     if not _turn_page(connection, plan):
         return False
     tape = plan.tape

@@ -1,4 +1,4 @@
-"""What an order says of its fill, whatever words its client has for it. No store here."""
+"""Reads the fill of an order, in any client's spelling. No store here."""
 
 import math
 from collections.abc import Iterable
@@ -30,7 +30,8 @@ class Fill(NamedTuple):
 
 
 def currency_of(symbol: str) -> str:
-    """What a symbol is quoted in; empty for a bare ticker, which its model knows."""
+    """The currency that a symbol is quoted in; empty for a bare ticker, whose currency its model
+    decides."""
     _, separator, quote = symbol.replace("/", "-").rpartition("-")
     quote = quote.partition(":")[0].strip().upper()
     return quote if separator and len(quote) >= SHORTEST_CURRENCY else ""
@@ -63,7 +64,7 @@ def fill_of(state: OrderState) -> Fill | None:
 
 
 class _Said:
-    """An order's words. What cannot be read counts as not said."""
+    """An order's fields. A value that cannot be read counts as missing."""
 
     def __init__(self, state: OrderState) -> None:
         assert state.base is not None
@@ -71,7 +72,7 @@ class _Said:
         self._base = state.base.body
 
     def first(self, names: Iterable[str], read: Any) -> Any:
-        """By whatever name it was said last; else as the order itself said it."""
+        """The newest value under any of these names; else the order's own."""
         changed = [self._changes[name] for name in names if name in self._changes]
         if len(changed) > 1:
             changed.sort(key=lambda one: (one.time, one.seq), reverse=True)
@@ -113,7 +114,7 @@ def _moment(value: Any) -> float | None:
         found = read_time(str(value))
     except (Invalid, ValueError):  # Python writes no integer of thousands of digits
         return None
-    return found if found > 0 else None  # zero is how some say that it has not happened
+    return found if found > 0 else None  # some clients send zero for "not yet"
 
 
 def _text(value: Any) -> str | None:

@@ -1,4 +1,4 @@
-"""Metrics of a live model: of the series that it, or its bookkeeping, says it earned."""
+"""Metrics of a live model, from its own series or from its books."""
 
 import hashlib
 from collections.abc import Callable
@@ -16,9 +16,9 @@ from tapeline.results.pnl.position import Outcome, Spec, number
 from tapeline.store.tables.ledger import entries
 from tapeline.store.tables.tape import states
 
-REMEMBERED = 500  # models whose metrics are kept at hand
+REMEMBERED = 500  # models whose metrics are kept in memory
 NO_SERIES = "There is no profit and loss yet."
-# Matching goes through all of them one by one, for every look after a new order.
+# Matching takes them one by one, again after every new order.
 MOST_MATCHED = 50_000
 
 Key = tuple[int, bytes]
@@ -32,11 +32,11 @@ class LiveSeries(msgspec.Struct, frozen=True):
     times: Any
     values: Any
     matched: Matched | None = None
-    """The round trips; None where nobody knows the trades, or where they are too many."""
+    """The round trips; None if the trades are unknown or too many."""
 
 
 class _Source(NamedTuple):
-    """What tells one state of a model's series from the next, and how to read it."""
+    """What identifies a state of a model's series, and how to read it."""
 
     state: bytes
     read: Callable[[], LiveSeries]
@@ -57,7 +57,7 @@ class LiveMetrics:
 
 
 def _own(connection: Connection, tape: int) -> _Source | None:
-    """The series that the model set by `set-pnl`; an empty one gives way to ours."""
+    """The series that the model set by `set-pnl`; if it is empty, ours is used."""
     stored = connection.scalar(
         select(states.c.value).where(states.c.tape == tape, states.c.name == "pnl")
     )
@@ -78,7 +78,7 @@ def _own(connection: Connection, tape: int) -> _Source | None:
 
 
 def _computed_by_us(connection: Connection, tape: int) -> _Source | None:
-    """What the books say, in the model's main currency."""
+    """The series of the books, in the model's main currency."""
     if not summary.own_of(connection, tape).enabled:
         return None
     ledger, own = books.ledger_of(connection, tape), summary.own_currency(connection, tape)
@@ -91,7 +91,7 @@ def _computed_by_us(connection: Connection, tape: int) -> _Source | None:
         from tapeline.results.charts import chart_window  # noqa: PLC0415 - numpy: start-up stays light
 
         times, values = chart_window.whole(connection, tape, names)
-        # Asked of the books first: to sort a million entries only to find that they are too many
+        # The books know the count: sorting a million entries just to find that they are too many
         # would take longer than all the rest.
         fills = sum(totals.fills for totals in ledger.totals.values())
         matched = None if fills > MOST_MATCHED else _matched(connection, tape, names)

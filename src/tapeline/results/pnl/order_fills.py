@@ -1,4 +1,4 @@
-"""What came of each order, beside the order itself; and which orders were told of long after."""
+"""Shows the fill of each order, and which orders were reported late."""
 
 from typing import Any
 

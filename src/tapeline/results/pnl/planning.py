@@ -1,7 +1,7 @@
-"""Planning one portion: what is new goes to its place in its book, and the book goes on from there.
+"""Plans one portion: new entries go to their place in their book, and the book goes on from there.
 
-What comes in order goes on from where the book ended, whatever its length. What comes late, or
-takes something back, goes on from the last copy of the position before it.
+Entries in order continue from the end of the book, whatever its length. Late entries and
+corrections continue from the last copy of the position before them.
 """
 
 from collections import defaultdict
@@ -28,7 +28,7 @@ from tapeline.results.pnl.position import Spec, State, exact, take
 from tapeline.store.tables.ledger import books, entries
 
 PORTION = 1_000  # events in one portion
-AGAIN = 5_000  # entries that one portion goes through again; the next one goes on
+AGAIN = 5_000  # entries that one portion computes again; the next portion goes on
 COPIED_EVERY = 64  # entries
 
 _encode = msgspec.json.encode
@@ -54,7 +54,7 @@ class Place(NamedTuple):
 
 
 class Start(NamedTuple):
-    """From where to go through a book."""
+    """Where to start computing a book."""
 
     state: State
     key: Key | None
@@ -62,7 +62,7 @@ class Start(NamedTuple):
     stream: list[Entry]
     """What is stored after it."""
     end: Key | None
-    """Where that ends if there is more; it goes on in another portion."""
+    """Where this portion ends if there is more; another one goes on."""
 
 
 class Edit(msgspec.Struct):
@@ -95,7 +95,7 @@ class _Reckoning:
         self._changes: dict[str, list[Change]] = defaultdict(list)
 
     def plan(self, news: unbooked.News | None) -> Plan:
-        # One unfinished book gets on in every portion, however much else is new.
+        # One unfinished book makes progress in every portion, however much else is new.
         some, known = self._edits(news, set(sorted(self._ledger.pending)[:1]))
         for number, edit in some.items():
             self._go_through(known[number], edit)
@@ -122,7 +122,7 @@ class _Reckoning:
             old = places.get(order_id)
             new = None if fill is None else _place(by_symbol[fill.symbol].book, fill)
             if old == new:
-                continue  # an annotation, or a word that means nothing here
+                continue  # an annotation, or a field that does not matter here
             if old is not None:
                 found[old.book].removed.add(old.key)
             if new is None:
@@ -146,7 +146,7 @@ class _Reckoning:
     def _known_books(
         self, symbols: set[str], numbers: set[int]
     ) -> tuple[dict[str, Book], dict[int, Book]]:
-        """By symbol and by number; a symbol that was never heard of gets a book."""
+        """By symbol and by number; a new symbol gets a book."""
         by_symbol = {
             one.symbol: one
             for column, wanted in ((books.c.symbol, symbols), (books.c.book, numbers))
@@ -199,7 +199,7 @@ class _Reckoning:
         if copy is not None:
             start = Start(state_from(copy.state), (copy.time, copy.tie), [], None)
             here = here.where(key > start.key)
-        limit = max(self._budget, 2 * COPIED_EVERY)  # enough to get on in any case
+        limit = max(self._budget, 2 * COPIED_EVERY)  # enough to make progress in any case
         rows = self._connection.execute(
             here.order_by(entries.c.time, entries.c.tie).limit(limit)
         ).all()
@@ -209,7 +209,7 @@ class _Reckoning:
         return start._replace(end=start.stream[-1].key if len(rows) == limit else None)
 
     def _fold(self, book: Book, state: State, stream: list[Entry], *, copied: bool) -> None:
-        """Go through entries in order. `copied`: the last one keeps a copy, to go on from."""
+        """Compute entries in order. `copied`: the last one keeps a copy, to continue from."""
         changes = self._changes[book.currency]
         value = state.realized + state.unrealized
         for place, one in enumerate(stream, 1):

@@ -1,8 +1,8 @@
-"""One position and what a fill or a mark does to it: average cost, no shorting. Pure arithmetic.
+"""One position and the effect of a fill or a mark: average cost, no shorting. Pure arithmetic.
 
 Decimals, because prices and sizes are written in decimals: a sum of money comes out as it would on
 paper. Sixty digits hold every product and sum of such numbers exactly; only a division can be
-rounded, so far behind that no double that is shown can tell.
+rounded, and never in a digit that is shown.
 """
 
 from collections.abc import Iterator
@@ -13,8 +13,8 @@ from typing import Literal
 import msgspec
 
 ZERO = Decimal(0)
-DUST = Decimal("1e-30")  # money: what is left of a rounding where there should be nothing
-# A model that adds up its size in doubles sells a little more than it holds, and means all of it.
+DUST = Decimal("1e-30")  # money: what rounding leaves where there should be nothing
+# A model that adds up sizes in doubles may sell slightly more than it holds, and means all of it.
 SLACK = Decimal("1e-9")
 
 _CONTEXT = Context(prec=60, Emax=MAX_EMAX, Emin=MIN_EMIN)
@@ -23,7 +23,7 @@ OVERSOLD, UNPRICED = 1, 2
 
 
 class Spec(msgspec.Struct, array_like=True, frozen=True):
-    """What an order or a mark says, before anything else is known."""
+    """The input of an order or a mark."""
 
     side: Literal["buy", "sell", "mark"]
     price: Decimal | None = None
@@ -35,7 +35,7 @@ class Spec(msgspec.Struct, array_like=True, frozen=True):
 
 
 class Outcome(msgspec.Struct, array_like=True, frozen=True):
-    """What came of it."""
+    """The effect of an order or a mark."""
 
     price: Decimal | None = None
     size: Decimal | None = None
@@ -69,7 +69,7 @@ class State(msgspec.Struct, array_like=True):
     oversold: int = 0
     unpriced: int = 0
     since: int = 0
-    """Entries since the last one that keeps a copy of this."""
+    """Entries since the last one that keeps a copy of the state."""
 
     @property
     def unrealized(self) -> Decimal:
@@ -78,13 +78,13 @@ class State(msgspec.Struct, array_like=True):
 
 @contextmanager
 def exact() -> Iterator[None]:
-    """Arithmetic on money happens inside of this."""
+    """The context for all arithmetic on money."""
     with localcontext(_CONTEXT):
         yield
 
 
 def number(value: Decimal) -> float:
-    """As it is shown: the nearest double."""
+    """The nearest double, which is what is shown."""
     return 0.0 if abs(value) < DUST else float(value)
 
 

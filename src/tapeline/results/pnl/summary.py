@@ -1,4 +1,4 @@
-"""A model's profit and loss as people see it: the books in numbers, the curve, the warnings."""
+"""A model's profit and loss for readers: the books in numbers, the curve, the warnings."""
 
 from typing import Any, Literal
 
@@ -93,7 +93,7 @@ class Pnl(msgspec.Struct, kw_only=True):
 
 
 class Own(msgspec.Struct):
-    """What a model said of its profit and loss itself."""
+    """The profit and loss that a model set itself."""
 
     enabled: bool
     values: list[Point]
@@ -161,7 +161,7 @@ def own_points(values: list[dict[str, float]]) -> list[Point]:
 
 
 def own_currency(connection: Connection, tape: int) -> str:
-    """What a bare ticker of this model is quoted in: as its newest backtest says."""
+    """The currency of bare tickers of this model, from its newest backtest."""
     result = connection.scalar(
         select(backtests.c.result)
         .where(backtests.c.tape == tape, backtests.c.result.is_not(None))
@@ -178,7 +178,7 @@ def currency_in(result: bytes | None) -> str:
 
 
 def in_currencies(totals: dict[str, Totals], own: str) -> dict[str, Totals]:
-    """By name, the model's own and the same one by its name together."""
+    """By name; the model's own currency is added to the one of the same name."""
     found: dict[str, Totals] = {}
     for currency, one in totals.items():
         named = found.setdefault(currency or own, Totals())
@@ -233,7 +233,7 @@ def _add_computed(
         names = [name for name in sums if (name or own) == wanted]
         found.series = chart_window.drawn(connection, tape, names, window, points)
         if found.series and window.until is None and wanted in totals:
-            # Doubles were added up for the chart; where it ends we know better.
+            # The chart adds up doubles; its last value is known exactly.
             exactly = totals[wanted].realized + totals[wanted].unrealized
             found.series[-1].value = number(exactly)
 

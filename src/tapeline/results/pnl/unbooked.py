@@ -1,4 +1,5 @@
-"""What is new on a tape for the bookkeeper: the one place where it looks at events and orders."""
+"""Finds what is new on a tape for the bookkeeper: the one place where it reads events and
+orders."""
 
 from decimal import Decimal
 from typing import Any, NamedTuple
@@ -23,7 +24,7 @@ _state = msgspec.json.Decoder(OrderState)
 
 
 class _About(msgspec.Struct):
-    """All that matters here of an event about an order: the order has the rest."""
+    """The part of an order event that matters here; the order has the rest."""
 
     id: str
 
@@ -38,19 +39,20 @@ _about, _price = msgspec.json.Decoder(_About), msgspec.json.Decoder(_Price)
 
 class News(NamedTuple):
     fills: dict[str, Fill | None]
-    """By order, for every order that something was said about."""
+    """By order, for every order with new events."""
     marks: list[Fill]
     cursor: int
-    """How far on the tape this goes."""
+    """The last number on the tape that this covers."""
     is_cut: bool
     """Whether there is more after it in a page that it has begun with."""
 
 
 def news(connection: Connection, tape: int, after: int, limit: int) -> News | None:
-    """What was said after a place on the tape, about at most so many things; None if nothing."""
+    """New events after a place on the tape, about at most so many things; None if there are
+    none."""
     said = channels.after(connection, tape, kinds.SPOT_MARKET.channel, after=after, limit=limit)
     marked = channels.after(connection, tape, kinds.MARK_PRICE.channel, after=after, limit=limit)
-    # Where one of the two goes on, what the other has from there on comes with the next portion.
+    # If one of the two channels is cut, the rest of the other comes with the next portion too.
     end = min((one.next for one in (said, marked) if one.next is not None), default=None)
     about, prices = _until(said.records, end), _until(marked.records, end)
     if not about and not prices:
@@ -65,7 +67,7 @@ def news(connection: Connection, tape: int, after: int, limit: int) -> News | No
 
 
 def behind(connection: Connection, *wanted: Any) -> dict[int, int]:
-    """Tapes of which not everything is in the books, and how far each of them goes; one query."""
+    """Tapes whose books are behind, and how far each tape goes; one query."""
     cursor = func.coalesce(ledgers.c.cursor, 0)
     more = [
         exists().where(
@@ -87,7 +89,7 @@ def _until(records: list[StoredEvent], end: int | None) -> list[StoredEvent]:
 
 
 def _fills(connection: Connection, tape: int, ids: list[str]) -> dict[str, Fill | None]:
-    """As the orders stand now, which may be later than the event that made us look."""
+    """From the orders' current state, which may be newer than the event."""
     found: dict[str, Fill | None] = {}
     for some in batches(ids, TOGETHER):
         here = (orders.c.tape == tape, orders.c.id.in_(some))

@@ -1,4 +1,4 @@
-"""A backtest under a link: from its report, rebased and projected."""
+"""A backtest as a link shows it: from its report, rebased, without hidden fields."""
 
 from functools import cached_property
 from typing import Any
@@ -59,7 +59,7 @@ class BacktestExhibit(Exhibit):
 
     @cached_property
     def symbols(self) -> list[str]:
-        """Those it names, then those it traded, in the order they appear."""
+        """Symbols that the result names, then those it traded, in the order they appear."""
 
         def find() -> list[str]:
             said = [one for one in self.header.get("symbols") or [] if isinstance(one, str)]
@@ -77,7 +77,7 @@ class BacktestExhibit(Exhibit):
 
     @property
     def currency(self) -> str:
-        """Empty where its name is not to be told."""
+        """Empty if its name is hidden."""
         choices = self.choices
         shown = choices.shows_money and choices.shows_symbols
         return str(self.header.get("quote_asset") or "") if shown else ""
@@ -165,7 +165,7 @@ class BacktestExhibit(Exhibit):
         return SharedTrips(items, str(found[-1][0]) if len(found) == limit else None)
 
     def tear_sheet(self) -> dict[str, Any]:
-        """What the template of tear sheets shows, of what this link leaves."""
+        """The content of the tear sheet, without what this link hides."""
         times, values = self._series("equity", ChartRange(points=tear_sheet.DETAIL))
         first = self.report.basis.first_value
         line = curves.backtest_line(times, values, first, self.choices)
@@ -198,7 +198,7 @@ class BacktestExhibit(Exhibit):
             )
             for one in trips.symbols
         ]
-        if not money:  # they come by their profit
+        if not money:  # they are sorted by profit
             symbols.sort(key=lambda one: (-one.round_trips, one.symbol))
         return Report(
             basis=Basis(

@@ -1,4 +1,4 @@
-"""Curves and figures of a share: rebased where amounts are hidden, so that none can be told."""
+"""Curves and figures of a link: rebased where amounts are hidden, so that none can be derived."""
 
 from typing import NamedTuple
 
@@ -39,7 +39,7 @@ def live_account(line: tuple[Floats, Floats] | None, base: float | None) -> Acco
 
 
 def live_line(profit: Account, choices: Choices) -> Line:
-    """Of profit and loss alone; what is shown of it is chosen here."""
+    """The curve of profit and loss; this decides its unit."""
     series, base = profit.series, choices.base
     if choices.shows_money:
         return Line("money", series.times, series.values)
@@ -49,7 +49,7 @@ def live_line(profit: Account, choices: Choices) -> Line:
 
 
 def live_drawdown(account: Account, choices: Choices) -> tuple[Line, list[Drawdown], str | None]:
-    """The line, the deepest falls, and why there is none."""
+    """The line, the deepest drawdowns, and the reason if there is none."""
     try:
         found = drawdowns.deepest(account, drawdowns.find(account))
         if not account.is_money:
@@ -96,7 +96,7 @@ def live_metrics(account: Account) -> dict[str, Measured]:
 
 
 def chosen_metrics(found: dict[str, Measured], choices: Choices) -> dict[str, Shown]:
-    """Without those whose unit tells what is hidden."""
+    """Without metrics whose unit would reveal hidden amounts."""
     return {
         name: one
         for name, one in all_metrics.shown(found).items()
@@ -105,10 +105,10 @@ def chosen_metrics(found: dict[str, Measured], choices: Choices) -> dict[str, Sh
 
 
 def figures(shown: dict[str, Shown], currency: str) -> list[SharedFigure]:
-    """The first that there are, of those that people look at first."""
+    """The first available figures of the most important ones."""
     there = [name for name in FIGURES if name in shown and shown[name].value is not None]
     if "max_drawdown" in there and "max_drawdown_money" in there:
-        there.remove("max_drawdown_money")  # the same fall, said twice
+        there.remove("max_drawdown_money")  # the same drawdown twice
     return [
         SharedFigure(
             name=name,

@@ -1,4 +1,4 @@
-"""What a link opens, whichever of the two it is: a live record or a backtest."""
+"""What a link shows: a live record or a backtest."""
 
 import time
 from abc import ABC, abstractmethod
@@ -49,7 +49,7 @@ class ChartRange(NamedTuple):
 
 
 class ExhibitContext(NamedTuple):
-    """What exhibits need of the service."""
+    """The services that exhibits need."""
 
     cipher: Cipher
     key_id: str
@@ -70,7 +70,8 @@ class Exhibit(ABC):
 
     @property
     def edition(self) -> object:
-        """What is read page by page must be the same from its first page to its last."""
+        """Identifies the content, which must not change between the first page of a list and its
+        last."""
         return self.choices
 
     @property
@@ -138,7 +139,8 @@ class Exhibit(ABC):
 
     @property
     def title(self) -> str:
-        """A name may have a symbol in it; then it takes a title that was chosen for the link."""
+        """A name may contain a symbol; if symbols are hidden, only a title that was chosen for the
+        link is shown."""
         if self.share.title is not None:
             return self.share.title
         if self.choices.shows_symbols:

@@ -1,4 +1,4 @@
-"""A live record under a link: from the books as they are, or replayed up to the delay."""
+"""A live record as a link shows it: from the books, or replayed up to the delay."""
 
 import math
 from functools import cached_property
@@ -37,7 +37,7 @@ from tapeline.tape.reading.order_list import Filter
 
 
 class Facts(NamedTuple):
-    """All that is read of a live model, before anything is hidden."""
+    """Everything read about a live model, before anything is hidden."""
 
     lifecycle: dict[str, Any]
     source: Source
@@ -166,7 +166,7 @@ class LiveExhibit(Exhibit):
         )
 
     def _by_name(self, one: Position) -> tuple[int, str]:
-        # By the shown name: the order of the real ones would tell something about them.
+        # By the shown name: the order of the real ones would reveal something about them.
         name = self.names.symbol(one.symbol) or ""
         return len(name), name
 

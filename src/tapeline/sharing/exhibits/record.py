@@ -1,4 +1,4 @@
-"""The record of a link: the tape up to its cut, with what the link hides behind commitments."""
+"""The record of a link: the tape up to the delay, with commitments in place of hidden parts."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ _WORDS = {"side": redaction.SIDES, "status": redaction.STATUSES}
 
 
 def shows(share: Share) -> Shows:
-    """By name and by kind of value: what a model adds of its own stays a commitment."""
+    """Known names and kinds of values only: a model's additional fields stay commitments."""
     choices = share.choices
     numbers = {
         *fills.TIMES,
@@ -52,12 +52,12 @@ def shows(share: Share) -> Shows:
     return Shows(
         lambda record: _is_shown(record, shown, share.backtest_id),
         field,
-        orders=share.backtest_id is None,  # a backtest's link tells nothing of live trading
+        orders=share.backtest_id is None,  # a backtest's link shows nothing of live trading
     )
 
 
 def end(connection: Connection, found: tapes.Reading, choices: Choices) -> int:
-    """The last event of the record, always one that is signed: with a delay, before that began."""
+    """The last event of the record, always a signed one; with a delay, the last before it."""
     moment = delay.cut(connection, found, choices).moment
     return delay.checkpoint_before(connection, found.tape, moment)
 

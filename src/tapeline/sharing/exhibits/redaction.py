@@ -1,5 +1,5 @@
-"""One thing of a model, as a link leaves it: new records of named fields, never old ones with
-something taken out. What a model adds of its own is therefore never in them."""
+"""Turns data of a model into what a link shows: new records of named fields, never old ones with
+something removed. Additional fields of a model are therefore never in them."""
 
 import math
 from typing import Any
@@ -143,7 +143,7 @@ def line(record: StoredEvent) -> SharedLine:
 
 
 def lifecycle(said: dict[str, Any]) -> SharedLifecycle:
-    """Without its message, which is free text."""
+    """Without the message, which is free text."""
     running = said.get("running")
     return SharedLifecycle(
         running=running if isinstance(running, bool) else None,
@@ -159,7 +159,7 @@ def mark(one: Mark) -> SharedMark:
 def change(
     record: StoredEvent, late_after: float, choices: Choices, names: Names
 ) -> tuple[str, msgspec.Struct] | None:
-    """An event for a stream, with the name of what it is; None for what a link never shows."""
+    """An event for a stream, with its name; None for events that a link never shows."""
     kind = kinds.BY_NUMBER[record.kind]
     if kind is kinds.LOG:
         return ("log", line(record)) if choices.shows_texts else None
@@ -218,7 +218,7 @@ def number(value: object) -> float | None:
 
 
 def _word(value: object, known: set[str]) -> str | None:
-    """A word that we know; anything else may be a sentence that tells too much."""
+    """A known word; anything else may be a sentence that reveals too much."""
     word = value.strip().lower() if isinstance(value, str) else ""
     return word if word in known else None
 

@@ -1,7 +1,7 @@
-"""A live model as it stood at an earlier place of its tape, told by the tape alone.
+"""A live model's state at an earlier place of its tape, computed from the tape alone.
 
-Links with a delay read here. What was replayed is kept and goes on from where it was, so a look
-costs what has happened since the last one.
+Links with a delay use it. A replay is kept and continued, so a request costs only what has happened
+since the last one.
 """
 
 import threading
@@ -31,12 +31,12 @@ FOLLOWED = (
 
 
 class Reckoned(NamedTuple):
-    """What the orders come to."""
+    """The books and gains of all orders."""
 
     books: list[Book]
     outcomes: dict[str, tuple[Fill, Outcome]]
     gains: dict[str, list[tuple[float, float]]]
-    """By currency: times, and what was gained at them."""
+    """By currency: times and gains."""
 
 
 class Replay:
@@ -143,7 +143,7 @@ class Replay:
 
 
 class Replays:
-    """Those that are kept, by tape and delay: a replay only goes forward."""
+    """The replays in memory, by tape and delay: a replay only goes forward."""
 
     def __init__(self) -> None:
         self._kept = RecentlyUsed[tuple[int, int], tuple[threading.Lock, Replay]](KEPT)
@@ -155,7 +155,7 @@ class Replays:
             lock, replay = _new()
             self._kept.put(key, (lock, replay))
         with lock:
-            if replay.seq > until:  # somebody who looked a moment later was first
+            if replay.seq > until:  # another request, for a later place, was faster
                 replay = Replay()
             replay.go_on(connection, tape, until)
             replay.reckoned()

@@ -1,7 +1,7 @@
-"""What the owner of a link chose to leave visible. Every question of redaction is asked here.
+"""What the owner of a link chose to show. Every decision about redaction is made here.
 
-Money is price times size: whoever knows two of them knows the third. So a link never shows two of
-the three while it hides the other one.
+Money is price times size: anyone who knows two of them knows the third. So a link never shows two
+of the three while it hides the other one.
 """
 
 from typing import Annotated
@@ -44,15 +44,15 @@ class Choices(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def shows_prices(self) -> bool:
-        """A price and its time tell the symbol to anyone who knows the market."""
+        """A price and its time reveal the symbol to anyone who knows the market."""
         return self.shows_symbols
 
     @property
     def shows_sizes(self) -> bool:
-        """Quantities: beside prices they tell amounts of money, beside amounts they tell prices."""
+        """Quantities: with prices they reveal amounts of money, with amounts they reveal prices."""
         return self.shows_money and self.shows_prices
 
     @property
     def shows_texts(self) -> bool:
-        """Nobody can take symbols or amounts out of free text, so what hides one hides it."""
+        """Symbols and amounts cannot be removed from free text, so hiding either hides the text."""
         return self.shows_sizes and not self.hide_logs

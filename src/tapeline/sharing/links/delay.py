@@ -1,4 +1,4 @@
-"""How far a link may look: the whole tape, or the tape as it stood when the delay began."""
+"""How much of a tape a link shows: all of it, or its state when the delay began."""
 
 import time
 from typing import NamedTuple
@@ -14,7 +14,7 @@ HOUR = 3600.0
 
 
 class Cut(NamedTuple):
-    """Events up to this number are seen."""
+    """Events up to this number are shown."""
 
     seq: int
     moment: float | None
@@ -38,7 +38,7 @@ def cut(connection: Connection, found: Reading, choices: Choices) -> Cut:
 
 
 def checkpoint_before(connection: Connection, tape: int, moment: float | None) -> int:
-    """The last event that was vouched for by then, or by now; zero if none was."""
+    """The last event that was signed by then, or by now; zero if there is none."""
     query = select(func.max(checkpoints.c.seq)).where(checkpoints.c.tape == tape)
     if moment is not None:
         query = query.where(checkpoints.c.at <= moment)

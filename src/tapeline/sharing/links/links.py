@@ -1,6 +1,6 @@
-"""Links to a model's live record or to one backtest: made, changed, revoked, opened.
+"""Links to a model's live record or to one backtest: created, changed, revoked, opened.
 
-The token is the whole right, so it is shown once and stored as a fingerprint.
+Anyone with the token has access, so it is shown once and stored as a fingerprint.
 """
 
 import time
@@ -88,7 +88,7 @@ def draft(
     title: str | None,
     choices: Choices,
 ) -> Share:
-    """A link that is not made, to see what it would show."""
+    """A draft of a link, to preview what it would show."""
     found = _required(connection, actor, model_id, "see")
     if backtest_id is not None:
         backtests.find(connection, found.tape, backtest_id)
@@ -111,7 +111,7 @@ def draft(
 
 
 def of_model(connection: Connection, actor: Actor, model_id: str) -> list[Share]:
-    """Newest first. Whoever sees the model sees what of it others can see."""
+    """Newest first. Everyone who can see the model can see its links."""
     _required(connection, actor, model_id, "see")
     query = _query().where(shares.c.model_id == model_id)
     rows = connection.execute(query.order_by(shares.c.created_at.desc(), shares.c.id))
@@ -129,7 +129,7 @@ def get(connection: Connection, model_id: str, share_id: str) -> Share:
 def change(
     connection: Connection, actor: Actor, model_id: str, share_id: str, changes: dict[str, Any]
 ) -> Share:
-    """The link stays the same; who has it sees what is chosen from now on."""
+    """The link stays the same; from now on it shows what is chosen here."""
     found = _required(connection, actor, model_id, "manage")
     get(connection, model_id, share_id)
     if "title" in changes:
@@ -149,7 +149,7 @@ def revoke(connection: Connection, actor: Actor, model_id: str, share_id: str) -
 
 
 def by_token(connection: Connection, token: str) -> Share:
-    """Unknown, revoked and expired look the same."""
+    """Unknown, revoked and expired links give the same error."""
     row = connection.execute(_query().where(shares.c.token_hash == fingerprint(token))).first()
     if row is None or (row.expires_at is not None and row.expires_at <= time.time()):
         raise NoSuchShare
@@ -157,7 +157,7 @@ def by_token(connection: Connection, token: str) -> Share:
 
 
 def require(connection: Connection, actor: Actor, model_id: str, right: Right) -> None:
-    """Before slow work: raise what the act itself would raise."""
+    """Check before slow work: raise the error that the action itself would raise."""
     _required(connection, actor, model_id, right)
 
 
@@ -199,6 +199,6 @@ def _record(
     share_id: str,
     choices: Choices,
 ) -> None:
-    # The base stays out: whoever may read the audit need not know it.
+    # Without the base: readers of the audit log need not know it.
     said = {name: getattr(choices, name) for name in _CHOSEN if name != "base"}
     audit.record(connection, actor, action, f"share:{share_id}", project_id=project_id, **said)

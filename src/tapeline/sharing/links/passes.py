@@ -1,6 +1,6 @@
-"""A link's password, exchanged for a pass that lives some hours, so that it is sent once.
+"""Exchanges a link's password for a pass that lasts some hours, so that the password is sent once.
 
-A pass is signed, not stored. It dies with the password it was given for.
+A pass is signed, not stored. It expires with the password it was issued for.
 """
 
 import hmac

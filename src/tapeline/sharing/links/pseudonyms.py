@@ -1,4 +1,4 @@
-"""Names that tell nothing in place of names that do: the same everywhere under one link."""
+"""Pseudonyms for hidden names: the same everywhere under one link."""
 
 from collections.abc import Iterable
 
@@ -24,7 +24,7 @@ class Names:
         return self._named("E", self._exchanges, name)
 
     def order(self, order_id: str) -> str:
-        """Ids come from the model and may say anything, so they are never shown as they are."""
+        """Ids come from the model and may contain anything, so they are never shown."""
         return "o" + self._mark("order", order_id)[:16]
 
     def _named(self, letter: str, known: dict[str, str], name: object) -> str | None:

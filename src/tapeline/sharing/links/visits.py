@@ -1,7 +1,7 @@
-"""Counting views: each visitor once a day, without knowing who they are.
+"""Counts views: each visitor once a day, without knowing who they are.
 
-A visitor is a hash of address and browser with a key that is not in the database, good for one link
-and one day; it is forgotten the day after.
+A visitor is a hash of address and browser with a key that is not in the database, valid for one
+link and one day; it is deleted the day after.
 """
 
 import time
@@ -42,7 +42,8 @@ def count(connection: Connection, share: Share, who: str) -> None:
 
 
 def _are_enough(connection: Connection, share: Share, today: int) -> bool:
-    """One program can pass for any number of browsers; what it makes us remember has an end."""
+    """One program can imitate any number of browsers, so the number of visitors that we store is
+    limited."""
     here = (share_visits.c.share_id == share.id, share_visits.c.day == today)
     some = select(literal(1)).where(*here).limit(MOST_A_DAY).subquery()
     return (connection.scalar(select(func.count()).select_from(some)) or 0) >= MOST_A_DAY

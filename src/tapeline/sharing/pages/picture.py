@@ -1,7 +1,6 @@
-"""The picture that stands for a link where it is mentioned: the curve and three figures, as PNG.
+"""The preview picture of a link: the curve and three figures, as PNG.
 
-Pillow draws it: smooth lines and letters of a font that it brings along. Nothing but pixels is in
-the file.
+Pillow draws it with a font that it includes. The file has nothing but pixels.
 """
 
 import io

@@ -1,4 +1,5 @@
-"""What the page of a link says: figures, charts and tables of what the link leaves, written out."""
+"""The content of a link's page: figures, charts and tables, formatted, without what the link
+hides."""
 
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
@@ -140,7 +141,7 @@ def _tables(found: Exported) -> dict[str, Any]:
 
 
 def _columns(rows: list[dict[str, Any]], names: tuple[str, ...]) -> list[str]:
-    """Those of which anything is there."""
+    """Only those with content."""
     return [name for name in names if any(one[name] for one in rows)]
 
 
@@ -159,7 +160,7 @@ def _figure(one: SharedFigure) -> dict[str, str]:
 
 
 def _state(head: SharedHead) -> tuple[str, str]:
-    """A tone and a word. What a model says of itself is free text and not shown."""
+    """A tone and a word. A model's own message is free text and not shown."""
     running = head.lifecycle.running if head.lifecycle else None
     if head.kind == "backtest":
         return "idle", "Backtest"
@@ -174,7 +175,7 @@ def _unit(found: Exported) -> str:
 
 
 def _summary(found: Exported, drawn: chart.Drawing | None) -> str:
-    """The curve in words, for who does not see it."""
+    """The curve in words, for readers who cannot see it."""
     known = [one for one in found.curve.items if one.value is not None]
     if drawn is None or not known:
         return ""
@@ -191,7 +192,7 @@ def _summary(found: Exported, drawn: chart.Drawing | None) -> str:
 
 def _years(years: list[SharedYear]) -> list[dict[str, Any]]:
     known = sorted(abs(one) for year in years for one in year.months if one is not None)
-    # One wild month must not bleach all others.
+    # One extreme month must not make all others pale.
     full = known[max(0, -(-len(known) * 95 // 100) - 1)] if known else 0.0
     return [
         {

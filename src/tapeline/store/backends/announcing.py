@@ -1,7 +1,7 @@
-"""Telling other servers on the same PostgreSQL what has just been committed.
+"""Announces commits to other servers on the same PostgreSQL.
 
-The word goes out with the commit itself, so nobody hears of what was undone. On SQLite there is one
-server and nobody to tell.
+The notice is sent with the commit itself, so nobody hears of something that was rolled back. On
+SQLite there is only one server, and nothing to send.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,13 +12,13 @@ from tapeline.store import bulk
 
 CHANNEL = "tapeline"
 MODELS = "models"
-"""Which models there are, what they are called or what shall run has changed somewhere."""
-LONGEST = 7_000  # bytes; PostgreSQL takes fewer than 8,000 in one word
+"""The list of models, a model's name or its desired run has changed somewhere."""
+LONGEST = 7_000  # bytes; PostgreSQL takes fewer than 8,000 in one notice
 
 
 def announce(connection: Connection, sender: str, names: Sequence[str]) -> None:
-    """Once per commit: whose tapes grew. `sender` lets a server know its own word again; empty, it
-    is a word for all."""
+    """Once per commit: the models whose tapes grew. A server recognises its own notices by
+    `sender`; a notice without sender is for all."""
     if connection.dialect.name == "sqlite" or not names:
         return
     for words in _words(sender, names):

@@ -1,4 +1,4 @@
-"""Which database the settings ask for, opened for writing and for reading."""
+"""Opens the database of the settings, for writing and for reading."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,11 +22,11 @@ class Database:
     writing: Engine
     reading: Engine
     name: str
-    """What to call it in a log: never with a password."""
+    """Its name in logs, never with a password."""
     file: Path | None = None
     """The SQLite file; None on PostgreSQL."""
     witness: "Witness | None" = None
-    """Only where a commit and its answer can come apart: on PostgreSQL."""
+    """Only on PostgreSQL, where the answer to a commit can be lost."""
     url: str = ""
     """Of PostgreSQL, with its password."""
     claims: "Claims | None" = None
@@ -39,7 +39,7 @@ class Database:
         on_words: Callable[[str], None],
         on_change: Callable[[bool], None],
     ) -> "Listener | None":
-        """Hear what other servers announce; None where there can be no other."""
+        """Listen to other servers' notices; None where there can be no other server."""
         if self.file is not None:
             return None
         from tapeline.store.backends.postgres import Listener  # noqa: PLC0415 - SQLite stays light
@@ -47,8 +47,8 @@ class Database:
         return Listener(background, self.url, channel, on_words, on_change)
 
     def others(self) -> int:
-        """How many connections of other servers there are; we must have none but this one. On
-        SQLite the data directory's lock knows."""
+        """How many connections other servers have; ours must all be closed but this one. On SQLite,
+        the lock on the data directory answers this."""
         if self.file is not None:
             return 0
         from tapeline.store.backends import postgres  # noqa: PLC0415 - SQLite stays light
@@ -57,11 +57,12 @@ class Database:
             return postgres.others(connection)
 
     def claim(self, name: str) -> bool:
-        """Hold a name that no other server has meanwhile; on SQLite there is no other."""
+        """Hold a name so that no other server can have it; on SQLite there is no other server."""
         return self.claims is None or self.claims.take(name)
 
     def trouble(self) -> str | None:
-        """Why nothing can be stored, as far as the disk tells; PostgreSQL's is its own."""
+        """Why nothing can be stored, judging by the disk; None for PostgreSQL, whose disk we cannot
+        see."""
         return None if self.file is None else sqlite.trouble(self.file)
 
     def dispose(self) -> None:

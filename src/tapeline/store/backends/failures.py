@@ -1,4 +1,4 @@
-"""What a failure of the database means to us: an outage, worth another try, or our own bug."""
+"""Classifies failures of the database: an outage, worth another try, or our own bug."""
 
 from time import monotonic
 
@@ -7,7 +7,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from tapeline.store.backends import sqlite
 
-# What a database may raise when it is full, locked, read-only, restarting or gone.
+# Raised when a database is full, locked, read-only, restarting or gone.
 Failure = (DBAPIError, PoolTimeout, OSError)
 
 LONGEST_REASON = 300
@@ -15,7 +15,7 @@ QUIET_SECONDS = 5.0  # between two log lines about the same outage
 
 
 class Quiet:
-    """Lets one log line through and then none for a while: an outage hits every request."""
+    """Lets one log line through and then none for a while, because an outage hits every request."""
 
     def __init__(self) -> None:
         self._spoken_at = float("-inf")

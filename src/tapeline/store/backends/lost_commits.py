@@ -1,8 +1,8 @@
-"""PostgreSQL: whether a commit took place whose answer was lost with the connection.
+"""PostgreSQL: finds out whether a commit took place if the connection was lost before its answer.
 
 A 503 says that nothing was stored, so it must be true. Each transaction leaves its number in a row
-of its server; the row is there afterwards if, and only if, all the rest is. The transaction's id
-alone would not do: after a crash PostgreSQL may give the same id to somebody else's transaction.
+of its server; the row exists afterwards if, and only if, the rest does too. The transaction's id
+would not be enough: after a crash PostgreSQL may reuse it.
 """
 
 from contextlib import suppress
@@ -17,7 +17,7 @@ from tapeline.store import upsert
 from tapeline.store.backends import postgres
 from tapeline.store.tables.core import facts
 
-PATIENCE = 10.0  # seconds: what a restart of the database takes, not what a repair takes
+PATIENCE = 10.0  # seconds: enough for a restart of the database, not for a repair
 PAUSE = 0.1
 
 STATUS = text("select pg_xact_status(cast(:transaction as xid8))")
@@ -54,7 +54,7 @@ class Witness:
         return Mark(number, str(transaction), postgres.process_of(connection))
 
     def was_committed(self, mark: Mark) -> bool | None:
-        """None when the database does not come back in time, so that nobody can say."""
+        """None when the database does not come back in time."""
         return poll(
             lambda: self._outcome(mark),
             within=PATIENCE,
@@ -63,7 +63,7 @@ class Witness:
         )
 
     def forget(self) -> None:
-        """A server that ends in peace leaves nothing behind."""
+        """A server that shuts down cleanly leaves no row behind."""
         if self._number:
             with suppress(DBAPIError), self._engine.begin() as connection:
                 connection.execute(delete(facts).where(facts.c.name == self._name))

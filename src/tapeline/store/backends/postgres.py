@@ -20,19 +20,19 @@ log = Log(__name__)
 
 MIGRATION_LOCK = 0x7461_7065  # "tape": any number that nobody else's advisory lock has
 CLAIM_LOCKS = 0x686F_7374  # "host": the first half of the locks that hold names
-# On the database's side: without it, it would believe in a server that lost its power for hours.
+# On the database's side: without it, the database needs hours to notice that a server lost power.
 SOON_NOTICED = (
     "-c tcp_keepalives_idle=5 -c tcp_keepalives_interval=2 -c tcp_keepalives_count=3"
     " -c tcp_user_timeout=10000"
 )
 APPLICATION = "tapeline"
 SECRETS = ("password", "sslpassword")
-TRIED_AGAIN = 1.0  # seconds after a connection was lost or not to be had
+TRIED_AGAIN = 1.0  # seconds after a connection was lost or refused
 HEARD_EVERY, WITHIN = 5.0, 30.0  # seconds between signs of life, and until one is missed
 
 
 def writing_engine(url: str, busy_seconds: int) -> Engine:
-    # Whatever the role or the database is set to: an answered event is on the disk.
+    # Overrides settings of the role and the database: an answered event is on the disk.
     return _engine(url, 1, f"-c lock_timeout={busy_seconds * 1000} -c synchronous_commit=on")
 
 
@@ -47,7 +47,7 @@ def reading_engine(url: str, busy_seconds: int, readers: int) -> Engine:
 
 
 def name_of(url: str) -> str:
-    """The address without its password, wherever in it that stands."""
+    """The address without its password, wherever the password is written."""
     shown = _parsed(url).set(drivername="postgresql").difference_update_query(SECRETS)
     return shown.render_as_string(hide_password=True)
 
@@ -84,7 +84,7 @@ def take_in(connection: Connection, table: Table, rows: Iterable[Sequence[object
 
 def lock_for_migration(connection: Connection) -> None:
     """Held until the connection closes; other servers that start now wait here."""
-    # However long the first one takes: a reader's own patience is far shorter.
+    # No timeout here: the first server may migrate for long.
     connection.execute(text("set statement_timeout = 0"))
     connection.execute(text("select pg_advisory_lock(:lock)"), {"lock": MIGRATION_LOCK})
 
@@ -93,7 +93,7 @@ def _parsed(url: str) -> URL:
     try:
         return make_url(url)
     except (ArgumentError, ValueError):
-        # Not shown: what cannot be read may have a password anywhere.
+        # Not shown: a URL that cannot be parsed may have a password anywhere.
         raise InvalidSetting(
             "database must be a URL such as postgresql://user:password@host:5432/name; characters"
             " like @, / and : in the password are written as %40, %2F and %3A.",
@@ -112,7 +112,7 @@ def _engine(url: str, connections: int, options: str) -> Engine:
             "options": f"{parsed.query.get('options', '')} {options}".strip(),
             "connect_timeout": 5,
             "application_name": APPLICATION,
-            # A server that vanished without a word is noticed within seconds, not hours.
+            # A server that vanished is noticed within seconds, not hours.
             "keepalives_idle": 5,
             "keepalives_interval": 2,
             "keepalives_count": 3,
@@ -129,8 +129,8 @@ def _engine(url: str, connections: int, options: str) -> Engine:
 
 
 class Claims:
-    """Names that this server holds for as long as one connection lives; the database itself gives
-    them free when the server is gone, also without a word."""
+    """Names that this server holds for as long as one connection lives. The database releases them
+    when the server is gone, also after a crash."""
 
     def __init__(self, url: str) -> None:
         self._engine = _engine(url, 1, SOON_NOTICED)
@@ -147,7 +147,7 @@ class Claims:
             return got
 
     def renew(self) -> None:
-        """The connection may have been lost, and the names with it."""
+        """Reconnect if the connection was lost, and with it the names."""
         with self._lock:
             if self._connection is not None and _is_there(self._connection):
                 return
@@ -184,10 +184,10 @@ def _is_there(connection: Connection) -> bool:
 
 
 class Listener:
-    """One connection that hears what other servers announce, in a thread of its own.
+    """One connection that listens to other servers' notices, in its own thread.
 
-    A connection that is lost is made anew; whoever listens is told of both, because what was said
-    meanwhile nobody heard.
+    A lost connection is opened again. Listeners hear of both, because notices sent in between are
+    lost.
     """
 
     def __init__(
@@ -209,7 +209,7 @@ class Listener:
         )
 
     def close(self) -> None:
-        """After its thread has ended with all other work."""
+        """Call it after the thread has ended with the other background work."""
         self._here.close()
         self._there.close()
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from sqlalchemy import URL, Connection, Engine, create_engine, event
 from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 
-ROOM = 64 * 1024  # bytes without which hardly anything can be committed
+ROOM = 64 * 1024  # bytes; with less, hardly anything can be committed
 
 # Failures that are the disk's, the file's or another process's, by SQLite's own numbers.
 OUTAGES = frozenset(
@@ -52,7 +52,7 @@ def tables_may_be_copied(connection: Connection) -> Iterator[None]:
 
 
 def copy_to(file: Path, copy: Path) -> None:
-    """A copy of the database as it is at one moment, also while others write to it."""
+    """A consistent copy of the database, even while others write to it."""
     with closing(sqlite3.connect(file, isolation_level=None)) as connection:
         connection.execute("VACUUM INTO ?", (str(copy),))
     with copy.open("rb") as written:  # SQLite leaves this to us
@@ -60,7 +60,8 @@ def copy_to(file: Path, copy: Path) -> None:
 
 
 def trouble(file: Path) -> str | None:
-    """What a write that is taken back cannot show: SQLite touches the disk when it commits."""
+    """The reason why a commit would fail, which a rolled-back write cannot show: SQLite touches the
+    disk when it commits."""
     disk = os.statvfs(file.parent)
     if disk.f_flag & os.ST_RDONLY:
         return "The disk of the database is read-only."
@@ -90,7 +91,7 @@ def _engine(
 
     @event.listens_for(engine, "connect")
     def _(dbapi_connection: sqlite3.Connection, _record: ConnectionPoolEntry) -> None:
-        # The driver must not open transactions by itself: it would begin them too late, and as
+        # The driver must not open transactions: it would begin them too late, and as
         # readers that fail when they turn into writers.
         dbapi_connection.isolation_level = None
         for pragma in (

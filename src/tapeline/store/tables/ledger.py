@@ -1,4 +1,4 @@
-"""The tables of profit and loss: what the bookkeeper makes of a tape, and could make anew."""
+"""The tables of profit and loss: everything in them is computed from the tape."""
 
 from sqlalchemy import (
     BigInteger,
@@ -26,7 +26,9 @@ ledgers = Table(
     "ledgers",
     metadata,
     _of_tape(),
-    Column("version", BigInteger, nullable=False),  # rises with every change: who is late, sees it
+    Column(
+        "version", BigInteger, nullable=False
+    ),  # rises with every change, so that a concurrent change is noticed
     Column("cursor", BigInteger, nullable=False),
     Column("cut", Boolean, nullable=False),  # whether the cursor stands inside a page
     Column("books", Integer, nullable=False),
@@ -87,7 +89,7 @@ places = Table(
     sqlite_with_rowid=False,
 )
 
-# Profit and loss over time per currency, in stretches.
+# Profit and loss over time per currency, in segments.
 curves = Table(
     "curves",
     metadata,
@@ -99,7 +101,7 @@ curves = Table(
     sqlite_with_rowid=False,
 )
 
-# What a stretch looks like from afar. By itself, so that a thousand of them lie close together.
+# A sketch of a segment. In its own table, so that a thousand of them lie close together.
 sketches = Table(
     "sketches",
     metadata,

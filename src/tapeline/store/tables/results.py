@@ -1,4 +1,4 @@
-"""The tables of what is computed from the tape: reports of backtests, and what was tried."""
+"""The tables of reports about backtests, computed from the tape, and of trials."""
 
 from sqlalchemy import (
     BigInteger,
@@ -13,12 +13,12 @@ from sqlalchemy import (
 
 from tapeline.store.tables.core import metadata
 
-# By the upload it was made from: a replaced result has another, and gets a report of its own.
+# By the upload it was made from: a new result has a new upload, and gets a new report.
 reports = Table(
     "reports",
     metadata,
     Column("upload", String, primary_key=True),
-    Column("version", Integer, nullable=False),  # of the formulas; an older one is made anew
+    Column("version", Integer, nullable=False),  # of the formulas; older reports are made again
     Column("made_at", Double, nullable=False),
     Column("brief", LargeBinary, nullable=False),  # what a list of backtests shows
     Column("content", LargeBinary, nullable=False),

@@ -28,7 +28,7 @@ versions = Table(
     Column("manifest", JSON, nullable=False),
     Column("plan", String, nullable=False),
     Column("python_version", String, nullable=False),
-    Column("lock", Text),  # what its requirements meant when they were first installed
+    Column("lock", Text),  # the packages that its requirements were first resolved to
     Column("created_at", Double, nullable=False),
     Column("created_by", String, nullable=False),
     Index("uq_versions_model_id_number", "model_id", "number", unique=True),
@@ -48,7 +48,7 @@ published_starters = Table(
     Index(None, "version_id"),
 )
 
-# What somebody desired to run, and what became of it.
+# Runs: what is desired, and what became of it.
 runs = Table(
     "runs",
     metadata,
@@ -73,7 +73,7 @@ runs = Table(
     Column("launches", Integer, nullable=False),  # shims started for it
     Column("restarts", Integer, nullable=False),
     Column("exit_code", Integer),
-    Column("confinement", String, nullable=False),  # how it was kept in its place
+    Column("confinement", String, nullable=False),  # how it was sandboxed
     Column("journal", BigInteger, nullable=False),  # how far its output is on the tape
     Column("refused", Integer, nullable=False),  # events that came after it was superseded
     Column("created_at", Double, nullable=False),
@@ -100,6 +100,6 @@ secrets = Table(
     metadata,
     owned_by("model", primary_key=True),
     Column("name", String, primary_key=True),
-    Column("value", Text, nullable=False),  # sealed
+    Column("value", Text, nullable=False),  # encrypted
     Column("changed_at", Double, nullable=False),
 )

@@ -1,4 +1,4 @@
-"""The tables of shared links and of who looked at them."""
+"""The tables of shared links and their visitors."""
 
 from sqlalchemy import BigInteger, Boolean, Column, Double, Integer, String, Table, Text
 
@@ -26,7 +26,7 @@ shares = Table(
     Column("last_viewed_at", Double),
 )
 
-# Who has been counted today. A keyed hash, no address; yesterday's are cleared.
+# Visitors counted today. A keyed hash, not an address; yesterday's are deleted.
 share_visits = Table(
     "share_visits",
     metadata,

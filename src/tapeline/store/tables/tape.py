@@ -1,4 +1,4 @@
-"""The tables of the tape: what models did, and what is folded from it."""
+"""The tables of the tape: events of models, and the state folded from them."""
 
 from sqlalchemy import (
     BigInteger,
@@ -78,7 +78,7 @@ orders = Table(
     Column("received_at", Double),
     Column("state", LargeBinary, nullable=False),
     Index(None, "tape", "seq"),
-    # For charts: which orders a stretch of time has, without reading any of them.
+    # For charts: which orders a time range has, without reading any of them.
     Index("ix_orders_tape_time", "tape", "time", "side", "seq"),
     sqlite_with_rowid=False,
 )
@@ -94,7 +94,7 @@ backtests = Table(
     Column("result_seq", BigInteger),
     Column("status", LargeBinary),
     Column("upload", String),
-    Column("label", Text),  # what people call it; over what its status says
+    Column("label", Text),  # set by people; shown instead of what its status says
     Column("description", Text),
     # How far the tape was when it was deleted; a result after that brings it back.
     Column("deleted_seq", BigInteger),

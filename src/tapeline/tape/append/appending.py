@@ -1,7 +1,8 @@
-"""Appending: all events that have gathered become rows, folded state and links in one transaction.
+"""Appends all waiting events in one transaction: rows, folded state and links of the chain.
 
 Costs are per group, not per event: one look at the tapes, one at the keys, one statement per table.
-A tape's row is locked while its group is under way, so its order is total on any number of servers.
+A tape's row is locked while its group is being written, so its order is total on any number of
+servers.
 """
 
 import os
@@ -56,7 +57,7 @@ class Head(NamedTuple):
 
 
 class Appended(msgspec.Struct, frozen=True):
-    """What one group added to one model's tape, for those who watch it."""
+    """What one group added to one model's tape, for its watchers."""
 
     model_id: str
     records: list[StoredEvent]
@@ -68,12 +69,13 @@ class Appender:
         self.total = total
         """Bytes that a tape may hold."""
         self.name = new_id()
-        """What other servers know our announcements by."""
+        """The name by which other servers recognise our notices."""
 
     def append(
         self, connection: Connection, submissions: Sequence[Submission]
     ) -> tuple[list[Problem | None], list[Appended]]:
-        """Store the events of every submission that may store them; why not, for those not."""
+        """Store the events of every submission that may be stored; return the reason for each that
+        may not."""
         shares = [_by_tape(one.events) for one in submissions]
         heads = _locked_tapes(connection, {no for share in shares for no in share})
         rights = permissions.of_keys(
@@ -95,7 +97,7 @@ class Appender:
         return refusals, appended
 
     def check(self, connection: Connection, key_id: str, tape: int) -> None:
-        """Raise what `append` would refuse this key on this tape with."""
+        """Raise the error with which `append` would refuse this key on this tape."""
         known = permissions.of_keys(connection, {key_id}).get(key_id)
         head = _locked_tapes(connection, {tape}).get(tape)
         problem = WrongKey() if known is None else _on_tape(head, known)
@@ -105,7 +107,7 @@ class Appender:
     def _over_quota(
         self, submission: Submission, tapes: Iterable[int], heads: dict[int, Head]
     ) -> Problem | None:
-        """What the platform itself says always gets in, and so does whatever is vital."""
+        """Events of the platform itself, and vital ones, are always stored."""
         if submission.key_id is None or all(heads[no].bytes < self.total for no in tapes):
             return None
         is_vital = any(event.kind.is_vital for event in submission.events)
@@ -152,7 +154,7 @@ class Appender:
         bulk.run(connection, _MOVE, moved)
 
     def sign_head(self, connection: Connection, no: int) -> None:
-        """Vouch for where a tape stands now, unless its last checkpoint says so already."""
+        """Sign the current end of a tape, unless its last checkpoint does so already."""
         head = _locked_tapes(connection, {no})[no]
         newest = select(func.max(checkpoints.c.seq)).where(checkpoints.c.tape == no)
         if head.seq > (connection.scalar(newest) or 0):
@@ -185,7 +187,7 @@ def _by_tape(events: list[Event]) -> dict[int, list[Event]]:
 
 
 def _note_run(submission: Submission, rights: dict[str, WriteRight]) -> None:
-    """What comes with a run's own key is that run's."""
+    """Events that come with a run's key belong to that run."""
     run_id = None if submission.key_id is None else rights[submission.key_id].run_id
     if run_id is not None:
         for event in submission.events:
@@ -212,17 +214,17 @@ def _on_tape(head: Head | None, known: WriteRight | None) -> Problem | None:
 
 
 class _Group(NamedTuple):
-    """What a tape's share of a commit becomes."""
+    """A tape's part of a commit."""
 
     records: list[StoredEvent]
     contents: list[bytes]
-    """What the chain commits to of each."""
+    """What the chain commits to, for each event."""
     by_channel: dict[int, list[StoredEvent]]
 
 
 def _plain_group(events: list[Event], seq: int, kinds: set[Kind]) -> _Group:
-    """Of events that nothing is folded from, as nearly all are. Without a call for each: in a
-    batch that is most of what they cost."""
+    """For events without folded state, as nearly all are. It makes no call per event, which would
+    be most of their cost in a batch."""
     records = [
         StoredEvent(number, one.kind.number, one.time, one.received_at, one.body, one.run_id)
         for number, one in enumerate(events, seq + 1)

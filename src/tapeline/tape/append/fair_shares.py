@@ -1,7 +1,7 @@
 """How much of a turn each key gets: all of it while it is alone, a share while others write too.
 
-Without shares, whoever sends most decides how long a commit takes, and everybody waits for two:
-for the one that is under way, and for their own.
+Without shares, the busiest sender decides how long a commit takes, and everybody waits for two
+commits: the running one and their own.
 """
 
 import time
@@ -13,7 +13,7 @@ from tapeline.tape.events.event import Submission
 
 SHARE = 16 * 1024  # bytes of one key in one turn, but at least one submission
 LASTING = 1.0  # seconds for which keys that met count as writing together
-COST_OF_EVENT = 200  # bytes beside its body
+COST_OF_EVENT = 200  # bytes on top of its body
 
 Waiting = tuple[Submission, Any]
 
@@ -24,8 +24,8 @@ class Shares:
         self._together_until = 0.0
 
     def portion(self, waiting: deque[Waiting], most: int) -> list[Waiting]:
-        """What goes into the next turn; the rest keeps its order. At most so many events, and the
-        submission that reaches that number."""
+        """The submissions of the next turn; the rest keeps its order. It stops at the submission
+        that reaches so many events."""
         together = self._clock() < self._together_until
         taken, later, events = list[Waiting](), list[Waiting](), 0
         sizes: dict[str | None, int] = {}

@@ -1,7 +1,7 @@
-"""What people see of a tape, kept current in the transaction that appends to it.
+"""Keeps the state that people see of a tape up to date, in the transaction that appends to it.
 
-One `Fold` is one tape in one group of events: it reads what the group touches once, takes the
-events in their order, and writes what changed once.
+One `Fold` is one tape in one group of events: it reads the touched state once, takes the events in
+their order, and writes the changes once.
 """
 
 from typing import Any
@@ -25,7 +25,7 @@ from tapeline.tape.orders import (
     take_update,
 )
 
-# Kinds whose newest body is all there is to know, and the name it is kept under.
+# Kinds of which only the newest body counts, and the name it is kept under.
 LATEST = {
     kinds.SCREENER_RESULT: "screener",
     kinds.SET_PNL: "pnl",
@@ -104,7 +104,7 @@ class Fold:
             self._take_backtest(event, seq)
 
     def _take_order(self, event: Event, seq: int) -> bool:
-        """False for an order that came before, word for word."""
+        """False for an exact repeat of an earlier order."""
         kind, fields, order_id = event.kind, event.fields, event.fields["id"]
         state = self._orders.get(order_id)
         if state is None:
@@ -200,7 +200,8 @@ class Fold:
 
 
 def _filtered(state: OrderState, key: str) -> str | None:
-    """What an order is found by. An update may say anything; only a text can be asked for."""
+    """The value that an order can be filtered by. An update may hold anything; only texts can be
+    filtered by."""
     if state.base is None:
         return None
     change = state.changes.get(key)

@@ -1,7 +1,7 @@
-"""Where events wait for the writer: whatever gathers while it commits goes into its next turn.
+"""Events wait here for the writer: those that gather during a commit go into its next turn.
 
 A lone event waits for nobody. An answered event is durable; a refused one left nothing behind. Each
-is answered once, whatever becomes of its turn: refused, never begun, broken off, or hanging.
+is answered once, whatever happens to its turn: refused, never begun, interrupted, or hanging.
 """
 
 import asyncio
@@ -28,22 +28,22 @@ log = Log(__name__)
 TURN = 5_000  # events in one turn, so that the first of them does not wait for too many others
 
 Settle = Callable[[BaseException | None], None]
-"""Told once, on the event loop: None when the events are durable, else why none of them is."""
+"""Called once, on the event loop: None when the events are durable, else why none of them is."""
 
 Waiting = tuple[Submission, Settle]
 Outcome = tuple[Submission, Settle, BaseException | None]
 
 
 class _Turn:
-    """One job of the writer. It takes what is waiting when it begins, and the same again when it
-    is tried again."""
+    """One job of the writer. It takes the waiting events when it begins, and the same ones if it is
+    tried again."""
 
     def __init__(self, inbox: "Inbox", loop: asyncio.AbstractEventLoop) -> None:
         self.loop = loop
         self.taken: list[Waiting] | None = None
         """None until the writer has begun it."""
         self.is_over = False
-        """Whether everybody it concerns is answered."""
+        """Whether all its events are answered."""
         self.overdue: asyncio.TimerHandle | None = None
         self._inbox = inbox
 
@@ -57,7 +57,7 @@ class _Turn:
 
 
 class _Undone(Exception):
-    """A turn without events: it could write, and what it wrote is taken back."""
+    """A turn without events: it could write, and its write is rolled back."""
 
 
 class Inbox:
@@ -84,11 +84,11 @@ class Inbox:
         await answer
 
     def put(self, submission: Submission, settle: Settle) -> None:
-        """The same for who cannot wait here: `settle` is told."""
+        """The same for callers that cannot await: `settle` gets the result."""
         if self._size and self._size + len(submission.events) > self._capacity:
             raise StoreBusy
         if self._asked is None or self._asked.is_closed():
-            # Not before the others that have arrived in this same moment stand in line too.
+            # Later in this turn of the loop, so that events that arrived together go together.
             loop = asyncio.get_running_loop()
             loop.call_soon(self._ask, loop)
             self._asked = loop
@@ -96,19 +96,19 @@ class Inbox:
         self._size += len(submission.events)
 
     def take(self, turn: _Turn) -> list[Waiting]:
-        """Called by the writer when it begins a turn. Whatever comes later asks for another."""
+        """Called by the writer when it begins a turn. Later events ask for another turn."""
         with self._taking:
-            if turn.is_over:  # they were told that nothing was stored
+            if turn.is_over:  # they were answered already: nothing was stored
                 return []
             if turn.taken is None:
-                # Before taking, never after: an event that comes in between would wait in vain.
+                # Before taking, never after: an event that comes in between would wait forever.
                 self._asked = None
                 turn.taken = self._shares.portion(self._waiting, TURN)
             return turn.taken
 
     def prove_writable(self, connection: Connection) -> None:
-        """What asks only whether events could be stored leaves nothing behind. After an outage the
-        writer's own commit is the proof: before it, nobody knows whether the disk has room."""
+        """A probe leaves nothing behind. After an outage the writer's own commit is the proof:
+        before it, nobody knows whether the disk has room."""
         if not self._writer.is_failing:
             facts.prove_writable(connection)
             raise _Undone
@@ -124,7 +124,7 @@ class Inbox:
         done.add_done_callback(partial(self._done, turn))
 
     def _done(self, turn: _Turn, future: "Future[tuple[list[Outcome], list[Appended]]]") -> None:
-        """In the writer's thread, after the commit: those who wait come before those who watch."""
+        """In the writer's thread, after the commit: senders are answered before watchers."""
         failure = StoreUnavailable() if future.cancelled() else future.exception()
         if failure is not None:
             _on_its_loop(turn, partial(self._fail, turn, failure))
@@ -136,12 +136,13 @@ class Inbox:
                 self._watchers.tell(one.model_id, one.records)
 
     def _give_up(self, turn: _Turn, future: "Future[object]") -> None:
-        """The store hangs, and nobody waits any longer for it."""
-        if not future.cancel():  # else `_done` has been told
+        """The store hangs: stop waiting for it."""
+        if not future.cancel():  # else `_done` was called
             self._fail(turn, StoreUnavailable(UNKNOWN))
 
     def _fail(self, turn: _Turn, failure: BaseException) -> None:
-        """Tell those whom it took; or all who wait, if it never began, for then nor did they."""
+        """Answer the events that it took; or all waiting ones if it never began, because then nor
+        did they."""
         with self._taking:
             if turn.is_over:
                 return
@@ -154,7 +155,7 @@ class Inbox:
         self._answer(turn, [(*one, why) for one in concerned])
 
     def _settle(self, turn: _Turn, outcomes: list[Outcome]) -> None:
-        if not turn.is_over:  # else they have been told already that nobody knows
+        if not turn.is_over:  # else they were answered already: the outcome is unknown
             turn.is_over = True
             self._answer(turn, outcomes)
 
@@ -173,20 +174,22 @@ class Inbox:
 def _on_its_loop(turn: _Turn, finish: Callable[[], None]) -> None:
     try:
         turn.loop.call_soon_threadsafe(finish)
-    except RuntimeError:  # it has ended, and those who waited with it: only the books are kept
+    except (
+        RuntimeError
+    ):  # the loop has ended, and those who waited with it: only the counts are kept
         finish()
 
 
 def _tell(settle: Settle, failure: BaseException | None) -> None:
     try:
         settle(failure)
-    except Exception as error:  # whoever is told may fall over; others wait too
+    except Exception as error:  # a receiver may fail; others wait too
         log.error("bug", exc_info=error)
 
 
 def _resolve(answer: "asyncio.Future[None]", failure: BaseException | None) -> None:
     if answer.done():
-        return  # the client went away; what it sent is stored all the same
+        return  # the client went away; its events are stored anyway
     if failure is None:
         answer.set_result(None)
     else:

@@ -29,7 +29,7 @@ class WriteRight(NamedTuple):
     model_fence: int | None = None
 
     def refusal(self, model_id: str, project_id: str) -> Problem | None:
-        """Why nothing with this key goes onto this model's tape."""
+        """Why this key may not write to this model's tape."""
         if project_id != self.project_id:
             return NoSuchModel()
         if self.run_id is None:
@@ -44,7 +44,7 @@ class WriteRight(NamedTuple):
 
 
 def of_keys(connection: Connection, wanted: set[str]) -> dict[str, WriteRight]:
-    """Of every key that may write at all."""
+    """The rights of every key that may write at all."""
     if not wanted:
         return {}
     query = _KEYS.format(bulk.marks(len(wanted)))
@@ -52,7 +52,7 @@ def of_keys(connection: Connection, wanted: set[str]) -> dict[str, WriteRight]:
 
 
 def note_refused(connection: Connection, key_id: str) -> None:
-    """A superseded run still sends: its record says so."""
+    """Count that a superseded run still sends."""
     run = keys.select().with_only_columns(keys.c.run_id).where(keys.c.id == key_id)
     connection.execute(
         update(runs).where(runs.c.id == run.scalar_subquery()).values(refused=runs.c.refused + 1)

@@ -1,7 +1,7 @@
-"""Whether a plain event would be stored now, found out by sending none of its own.
+"""Finds out whether an event would be stored now, without storing one.
 
-A submission without events takes the way of all others, through the inbox and the writer. Anybody
-may ask, so it stores nothing, and however many ask, it is done once a second.
+A submission without events goes through the inbox and the writer like any other. It stores nothing,
+and it runs at most once a second, however many ask.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ from tapeline.tape.events.event import Submission
 log = Log(__name__)
 
 DEADLINE = 2.0  # seconds that an event may take
-KEPT = 1.0  # seconds that an answer serves everybody who asks
+KEPT = 1.0  # seconds for which an answer is reused
 
 REFUSES = "The store cannot take events now."
 HANGS = f"The store has not taken an event within {DEADLINE:g} seconds."

@@ -1,7 +1,7 @@
-"""Live streams: whoever watches a model gets what was committed, and never slows who commits it.
+"""Live streams: watchers of a model get its committed events, and never slow down the writer.
 
 The writer leaves each group of records here once. A watcher takes them at its own pace; one that
-falls too far behind is told so and reads the tape instead.
+falls too far behind reads the tape instead.
 """
 
 import asyncio
@@ -18,12 +18,13 @@ KEPT = 10_000  # records that a slow watcher may be behind before it has to read
 
 @dataclass(eq=False)
 class News:
-    """One group of records, the same for all who watch."""
+    """One group of records, the same for all watchers."""
 
     model_id: str
     records: list[StoredEvent]
     written: bytes | None = None
-    """How a stream writes them: the first that does spares all others the work."""
+    """The records as a stream writes them: the first stream to encode them saves the others the
+    work."""
 
 
 @dataclass(eq=False)
@@ -37,7 +38,7 @@ class Watcher:
     watched: set[str] = field(default_factory=set)
 
     def take(self) -> list[News]:
-        """All that is new; the event is cleared first, so that nothing slips in between."""
+        """All news; the event is cleared first, so that nothing slips in between."""
         self.woken.clear()
         taken = []
         while self.news:
@@ -54,7 +55,7 @@ class Watchers:
         self._lock = threading.RLock()
         self.closed = False
         self.hears_others = True
-        """Whether we are told of what other servers write; else streams have to look."""
+        """Whether notices of other servers arrive; if not, streams have to look."""
 
     def join(self, *model_ids: str) -> Watcher:
         watcher = Watcher(asyncio.get_running_loop())
@@ -76,7 +77,7 @@ class Watchers:
                     del self._by_model[model_id]
 
     def are_there(self, model_id: str) -> bool:
-        """Without the lock: whoever joins just now reads what it misses from the tape."""
+        """Without the lock: a watcher that joins just now reads from the tape what it misses."""
         return model_id in self._by_model
 
     def tell(self, model_id: str, records: list[StoredEvent]) -> None:
@@ -91,19 +92,19 @@ class Watchers:
             else:
                 watcher.news.append(news)
             by_loop[watcher.loop].append(watcher)
-        # One call wakes all: each call costs the writer more than what it has to say.
+        # One call wakes all: each call costs the writer more than its content.
         for loop, some in by_loop.items():
             with suppress(RuntimeError):  # the loop has ended, and they with it
                 loop.call_soon_threadsafe(_wake, some)
 
     def tell_of_others(self, model_ids: Iterable[str]) -> None:
-        """Another server wrote to these tapes: whoever watches them reads there."""
+        """Another server wrote to these tapes: their watchers read them."""
         with self._lock:
             some = [one for name in model_ids for one in self._by_model.get(name, ())]
         _look(some)
 
     def hear_others(self, hears: bool) -> None:
-        """What was written while nobody listened is found by looking."""
+        """Events written while nobody listened are found by looking."""
         self.hears_others = hears
         _look(self._everyone())
 

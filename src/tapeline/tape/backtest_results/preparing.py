@@ -1,7 +1,7 @@
-"""Large results are prepared in a process of their own: decoding them here would stop everybody.
+"""Large results are prepared in a separate process: decoding them here would block everybody.
 
 The parent spools the body to files and starts this module with the folder as its argument. The
-child checks it, packs it into `FOLDER/pieces` and gives the header back.
+child checks it, packs it into `FOLDER/pieces` and returns the header.
 """
 
 import struct
@@ -28,7 +28,7 @@ class Piece(msgspec.Struct, frozen=True):
 
 
 class Order(msgspec.Struct):
-    """What the parent wants done."""
+    """The parent's order to the child."""
 
     fields: dict[str, Any]
     lenient: bool

@@ -22,7 +22,7 @@ PIECE = 10_000  # items in one piece
 PACKED = ("account_values", "trades")  # JSON; the series beside them are plain doubles
 UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 KEPT_AS_THEY_ARE = ("exchange", "initial_account_value", "final_account_value")
-# A text, or one of the constants that JSON does not have but Python writes.
+# A text, or one of the constants that Python writes although JSON lacks them.
 _CONSTANT = re.compile(rb'"(?:[^"\\]|\\.)*"|-?\bInfinity\b|\bNaN\b')
 
 Emit = Callable[[str, int, int, bytes], None]
@@ -41,7 +41,8 @@ def split(content: bytes) -> dict[str, bytes]:
 
 
 def decoded(raw: bytes | msgspec.Raw, field: str, max_depth: int) -> Any:
-    """What was split off undecoded was not looked into: its texts and numbers may still be bad."""
+    """Values that were split off undecoded are not checked yet: their texts and numbers may still
+    be bad."""
     content = bytes(raw)
     try:
         value = msgspec.json.decode(content)
@@ -192,8 +193,8 @@ _plain_trades = msgspec.json.Decoder(list[_Trade])
 def _points(joined: bytes, first: int, name: str, max_depth: int) -> tuple[bytes, bytes]:
     """Items of `time` and `value` as they are kept, and as two rows of doubles.
 
-    A million of them come here. As good as all are plain numbers, which are checked and read at
-    once; anything else is gone through one by one, to be understood or named in the error.
+    There may be a million of them. Nearly all are plain numbers, which are checked and read at
+    once; anything else is examined one by one, to be understood or named in the error.
     """
     try:
         items = _plain_points.decode(joined)

@@ -23,7 +23,7 @@ STAGED_FOR = 3600.0
 
 
 def stage(connection: Connection, tape: int, upload: str, some: Sequence[Piece]) -> None:
-    """Put pieces where nobody sees them. They are to be discarded, unless their event comes."""
+    """Store pieces where nobody sees them. They are discarded unless their event comes."""
     if not tapes.hold(connection, tape):
         raise NoSuchModel
     put_off(connection, tape, upload, time.time() + STAGED_FOR)
@@ -32,7 +32,7 @@ def stage(connection: Connection, tape: int, upload: str, some: Sequence[Piece])
 
 
 def discard(connection: Connection, tape: int, upload: str) -> None:
-    """Unless it is shown: whoever gives an upload up may not know that its event was stored."""
+    """Unless it is shown: the caller may not know that its event was stored."""
     connection.execute(
         update(discards)
         .where(discards.c.upload == upload, discards.c.tape == tape)
@@ -41,14 +41,14 @@ def discard(connection: Connection, tape: int, upload: str) -> None:
 
 
 def put_off(connection: Connection, tape: int, upload: str, until: float) -> None:
-    """No backtest shows this upload; it goes at that time."""
+    """No backtest shows this upload; it is deleted at that time."""
     row = upsert.insert(connection, discards).values(upload=upload, tape=tape, after=until)
     later = {"after": row.excluded.after}
     connection.execute(row.on_conflict_do_update(index_elements=["upload"], set_=later))
 
 
 def show(connection: Connection, upload: str) -> None:
-    """Its event is stored with this very transaction."""
+    """Its event is stored in this transaction."""
     connection.execute(delete(discards).where(discards.c.upload == upload))
 
 
@@ -59,7 +59,8 @@ def size(connection: Connection, upload: str) -> int:
 
 
 def give_up_all(connection: Connection) -> None:
-    """What a crash left between staging and the event. Only when nobody is staging: at start."""
+    """Discard everything that a crash left between staging and the event. Only at start, when
+    nobody is staging."""
     connection.execute(update(discards).values(after=0.0))
 
 
@@ -110,7 +111,7 @@ def _packed(
 
 
 def current(connection: Connection, tape: int, seq: int, backtest_id: str | None) -> str | None:
-    """The upload of the result at `seq`, if it is the one that stands: older ones are replaced."""
+    """The upload of the result at `seq`, if it is the current one; older ones are replaced."""
     row = connection.execute(
         select(backtests.c.upload, backtests.c.result_seq).where(
             backtests.c.tape == tape, backtests.c.id == backtest_id
@@ -128,15 +129,15 @@ def names(connection: Connection, upload: str) -> list[str]:
 
 
 def require(connection: Connection, upload: str) -> None:
-    """That it still is a backtest's. A reader who goes from piece to piece asks this at the end:
-    what was replaced meanwhile is cleared, and has no next piece either."""
+    """Check that a backtest still shows it. A reader asks this after the last piece: a replaced
+    result is deleted piece by piece, so its end may come early."""
     used = select(backtests.c.no).where(backtests.c.upload == upload)
     if connection.scalar(used) is None:
         raise ChangedMeanwhile
 
 
 def piece(connection: Connection, upload: str, name: str, number: int) -> tuple[int, bytes] | None:
-    """The index of a piece's first item, and its items as JSON; None behind the last."""
+    """The index of a piece's first item, and its items as JSON; None after the last."""
     row = connection.execute(
         select(pieces.c.first, pieces.c.content).where(
             pieces.c.upload == upload, pieces.c.list == name, pieces.c.piece == number
@@ -149,7 +150,7 @@ def piece(connection: Connection, upload: str, name: str, number: int) -> tuple[
 
 
 def digests(connection: Connection, upload: str) -> dict[str, str]:
-    """What the pieces of every list come to now; a header on the tape says what they were."""
+    """The digests of the stored lists; a header on the tape has those of the lists as sent."""
     query = select(pieces).where(pieces.c.upload == upload)
     found: dict[str, PiecesDigest] = {}
     for row in connection.execute(query.order_by(pieces.c.list, pieces.c.piece)):

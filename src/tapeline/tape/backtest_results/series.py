@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-FEWEST = 3  # points the downsampler can make; asked for less, it does not even raise but panics
+FEWEST = 3  # the fewest points the downsampler can make; with less it panics
 
 
 class Point(msgspec.Struct):

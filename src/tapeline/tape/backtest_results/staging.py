@@ -20,7 +20,7 @@ from tapeline.tape.helper_processes import Helpers
 from tapeline.tape.spool import Spool
 
 SMALL = 256 * 1024
-STAGED_AT_ONCE = 1_000_000  # bytes in one write: others' events must not wait for a whole result
+STAGED_AT_ONCE = 1_000_000  # bytes in one write: other events must not wait for a whole result
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Staging:
     rooms: Spool
     """Where bodies too large for memory wait."""
     on_kept: Callable[[], None]
-    """Told when a result has become visible."""
+    """Called when a result has become visible."""
 
     @property
     def spool(self) -> Path:
@@ -44,7 +44,7 @@ class Staging:
 
 
 class Stage:
-    """The results of one request or run: all of them become visible with their events, or none."""
+    """The results of one request or run: they become visible with their events, all or none."""
 
     def __init__(self, staging: Staging, tape: int, owner: str) -> None:
         self.staging = staging
@@ -75,14 +75,14 @@ class Stage:
         *,
         lenient: bool,
     ) -> dict[str, Any]:
-        """The same for a small one, whose long lists may have come by themselves."""
+        """The same for a small one, whose long lists may have come as separate parts."""
         depth = self.staging.settings.max_depth
         header, pieces = prepare_here(content, fields, files, lenient=lenient, max_depth=depth)
         await self._put(pieces)
         return header
 
     async def take_file(self, file: Path, more: dict[str, Any]) -> dict[str, Any]:
-        """The same for a file, to which `more` adds fields or takes their place."""
+        """The same for a file; `more` adds or replaces fields."""
         content = await anyio.to_thread.run_sync(_read_small, file)
         if content is not None:
             return await self.take_parts(content, more, {}, lenient=False)
@@ -112,9 +112,9 @@ class Stage:
         self._uploads.clear()
 
     async def discard(self) -> None:
-        """What was staged for events that are not stored, or were stored already."""
+        """Discard what was staged for events that were refused, or that were stored before."""
         for upload in self._uploads:
-            with suppress(Problem):  # a store that is down has told the client already
+            with suppress(Problem):  # the client knows already that the store is down
                 await self.staging.store.write(result_pieces.discard, self.tape, upload)
         self._uploads.clear()
 

@@ -1,7 +1,8 @@
-"""What comes with the key of a backtest's run: it writes that backtest, and never the live record.
+"""Events with the key of a backtest's run: they belong to that backtest, and never to the live
+record.
 
-Models log and report by habit, wherever they run. What only tells is kept as a line of the
-backtest's log; what would count as trading is refused, for it did not happen.
+Models log and report by habit, wherever they run. Events that only inform become lines of the
+backtest's log; events that would count as trading are refused, because no trade happened.
 """
 
 import msgspec

@@ -1,6 +1,7 @@
-"""What each kind of event may carry: the body as it came in, the body as it is kept out.
+"""What the body of each kind of event may hold.
 
-A reader takes the decoded body and whether it came over a form, and answers what goes on the tape.
+A reader takes the decoded body and whether it came as a form, and returns the body that goes on the
+tape.
 """
 
 from contextlib import suppress
@@ -172,7 +173,7 @@ def backtest_status(values: Values, lenient: bool) -> dict[str, Any]:
 
 
 def backtest_result_header(values: Values, _lenient: bool) -> dict[str, Any]:
-    """What `preparing` has made of a result: it was checked there, piece by piece."""
+    """The header that `preparing` made of a result; it was checked there, piece by piece."""
     return dict(values)
 
 
@@ -217,7 +218,7 @@ def _required_number(values: Values, key: str) -> float:
 
 
 def _with_numbers(values: Values) -> dict[str, Any]:
-    """Known keys as numbers where their texts are some; what else a client means by them stays."""
+    """Known keys as numbers where their texts are numbers; other values stay as they are."""
     kept = dict(values)
     for key in NUMBERS_OF_UPDATES & kept.keys():
         if isinstance(kept[key], str):

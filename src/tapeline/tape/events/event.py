@@ -11,15 +11,15 @@ class Event(msgspec.Struct, gc=False):  # nothing in it refers to it
     tape: int
     kind: Kind
     fields: dict[str, Any]
-    """The body as its reader left it: what the fold needs."""
+    """The body as its reader returned it, for the fold."""
     body: bytes
-    """The same as JSON: what the tape keeps and the chain commits to."""
+    """The same as JSON, which the tape keeps and the chain commits to."""
     time: float
     received_at: float
     run_id: str | None = None
     backtest_id: str | None = None
     upload: str | None = None
-    """Where the long lists of a backtest's result wait to be made visible."""
+    """The upload that holds the long lists of a backtest's result until they become visible."""
 
 
 class Submission(msgspec.Struct, frozen=True):
@@ -27,4 +27,4 @@ class Submission(msgspec.Struct, frozen=True):
 
     events: list[Event]
     key_id: str | None
-    """The key they came with; None for what the platform itself writes."""
+    """The key they came with; None for events of the platform itself."""

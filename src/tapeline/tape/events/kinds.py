@@ -1,4 +1,5 @@
-"""Every kind of event in one table: its number on the tape, its addresses, who reads its body."""
+"""Every kind of event in one table: its number on the tape, its addresses, the reader of its
+body."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -8,7 +9,7 @@ from typing import Any
 from tapeline.tape.events import bodies, exact_bodies
 
 CHANNELS_OF_BACKTESTS = 1_000
-"""Lines of a backtest are read by themselves: its number from here on is their channel."""
+"""The lines of each backtest have their own channel: this number plus the backtest's."""
 
 Reader = Callable[[Mapping[str, Any], bool], dict[str, Any]]
 
@@ -16,14 +17,14 @@ Reader = Callable[[Mapping[str, Any], bool], dict[str, Any]]
 @dataclass(frozen=True, eq=False)  # one of each: compared by identity, on the hot path
 class Kind:
     number: int
-    """How the tape stores it. Never reused, never renumbered."""
+    """Its number on the tape. Never reused, never changed."""
     name: str
-    """How people and exports read it."""
+    """Its name for people and in exports."""
     read: Reader
     free: bool = False
-    """Whether the body may hold anything, so that its depth must be checked."""
+    """Whether the body may hold any keys, so that its depth must be checked."""
     is_vital: bool = False
-    """What was traded, and whether the model lives: never refused for a quota."""
+    """Trades and lifecycle: never refused because of a quota."""
     exact: exact_bodies.Decode | None = None
     """Decodes a body that has the usual shape, and fails for any other."""
 

@@ -1,4 +1,4 @@
-"""An event as it stands on the tape."""
+"""An event as it is stored on the tape."""
 
 import msgspec
 

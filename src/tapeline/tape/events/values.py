@@ -73,12 +73,12 @@ def flag(value: Any, key: str, *, lenient: bool) -> bool:
 
 
 def is_reset(value: Any, *, lenient: bool) -> bool:
-    """Null, or what forms say for it."""
+    """Null, or the texts that forms send for it."""
     return value is None or (lenient and isinstance(value, str) and value in ABSENT_TEXTS)
 
 
 def names(value: Any) -> dict[str, None]:
-    """What is left of a dictionary that came over a form: its keys."""
+    """A dictionary that came as a form arrives as its keys only."""
     listed = value if isinstance(value, list) else [value]
     return {str(name): None for name in listed}
 

@@ -1,4 +1,4 @@
-"""Signed checkpoints of a tape, for whoever wants to check it."""
+"""Signed checkpoints of a tape, for anyone who wants to check it."""
 
 import msgspec
 from sqlalchemy import Connection, select

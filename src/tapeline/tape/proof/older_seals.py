@@ -1,6 +1,7 @@
-"""The first rule of the hash chain: nothing is written by it now, but what it sealed stays sealed.
+"""The first version of the hash chain: it writes nothing now, but tapes sealed by it stay valid.
 
-Every event had a digest, and every field of an order two hashes, its salt derived from the order's.
+Every event had a digest, and every field of an order two hashes, with a salt derived from the
+order's.
 """
 
 import struct

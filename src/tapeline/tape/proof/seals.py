@@ -1,9 +1,9 @@
 """The hash chain over a model's tape: any later edit, removal or insertion of an event shows.
 
-Each commit group has a link over the digests of its events. Plain events that follow each other
-share a digest, blinded by the group's nonce; orders and their updates have their own and commit to
-every field by itself, salted, so that some can be shown and others hidden. Pure functions; `append`
-writes what they make, `verify` reads it back.
+Each commit group has a link over the digests of its events. Consecutive plain events share a
+digest, blinded by the group's nonce; orders and their updates have their own, which commits to
+every field separately, with a salt, so that some can be shown and others hidden. Pure functions:
+`append` writes their results, `verify` reads them back.
 """
 
 import struct
@@ -54,7 +54,7 @@ def link(
 
 
 def frame(record: StoredEvent, content: bytes) -> bytes:
-    """All that is committed to of one event, with its content."""
+    """Everything of one event that the chain commits to, with its content."""
     head = _frame(
         record.seq,
         record.kind,
@@ -69,8 +69,8 @@ def frame(record: StoredEvent, content: bytes) -> bytes:
 
 
 def frames(plain: Iterable[StoredEvent]) -> list[bytes]:
-    """The same of events without a salt, whose content is their body. In one go, because batches
-    are made of them."""
+    """The same for events without a salt, whose content is their body. In one go, because batches
+    consist of them."""
     return [
         _frame(one.seq, one.kind, one.time, one.received_at, False, len(one.body))
         + (
@@ -84,8 +84,8 @@ def frames(plain: Iterable[StoredEvent]) -> list[bytes]:
 
 
 def digest_of_run(frames: Iterable[bytes], nonce: bytes | None, number: int) -> bytes:
-    """Of plain events that follow each other. Without its blind, who knows the digest of a run that
-    is hidden could try symbols and prices until they fit."""
+    """The digest of consecutive plain events. Without the blind, anyone who knows the digest of a
+    hidden run could try symbols and prices until they match."""
     blinded = b"" if nonce is None else blind(nonce, number)
     return sha256(blinded + b"".join(frames)).digest()
 
@@ -111,7 +111,7 @@ def commitment(fields: Mapping[str, Any], salt: bytes) -> bytes:
 
 
 def content(record: StoredEvent) -> bytes:
-    """What the chain commits to of an event, besides its number, kind, times and ids."""
+    """What the chain commits to in addition to an event's number, kind, times and ids."""
     if record.salt is None:
         return record.body
     return commitment(msgspec.json.decode(record.body), record.salt)
@@ -123,7 +123,7 @@ def leaves(fields: Mapping[str, Any], salt: bytes) -> dict[str, bytes]:
 
 
 def leaf(name: str, value: Any, own_salt: bytes) -> bytes:
-    """What whoever is shown a field with its salt recomputes."""
+    """The leaf that a reader recomputes from a shown field and its salt."""
     return sha256(own_salt + _encode((name, value))).digest()
 
 
@@ -185,7 +185,7 @@ def _fits(previous: bytes, group: list[StoredEvent], expected: bytes) -> bool:
 
 
 def _is_normal(record: StoredEvent) -> bool:
-    """Leaves commit to values, so the body around them must be exactly what we would write."""
+    """Leaves commit to values, so the body must be exactly what we would write."""
     if record.nonce is not None and record.link is None:
         return False
     if record.salt is None:

@@ -1,4 +1,4 @@
-"""Signed checkpoints: an Ed25519 key, made at first start, vouches for where a tape stands."""
+"""Signs checkpoints: an Ed25519 key, made at first start, confirms the current end of a tape."""
 
 from pathlib import Path
 
@@ -25,7 +25,7 @@ class Signer:
 
 
 def statement(model_id: str, seq: int, link: bytes, at: float) -> bytes:
-    """What a signature says: this model's tape had this link at this number at this time."""
+    """The signed statement: this model's tape had this link at this number at this time."""
     return msgspec.json.encode(["tapeline", model_id, seq, link.hex(), repr(at)])
 
 

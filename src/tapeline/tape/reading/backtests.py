@@ -1,4 +1,5 @@
-"""Backtests as they stand: the header of the result, the status, and the lists behind them."""
+"""The current state of backtests: the header of the result, the status, and the lists behind
+them."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,7 +10,7 @@ from sqlalchemy import ColumnElement, Connection, Row, or_, select
 from tapeline.errors import NoSuchBacktest
 from tapeline.store.tables.tape import backtests
 
-# What the chain needs of a header and no reader does.
+# Parts of a header that only the chain needs.
 _UNSHOWN = {"digests"}
 _STATUS = ("successful", "status_summary", "status_details", "time_elapsed")
 
@@ -30,7 +31,7 @@ def find(connection: Connection, tape: int, backtest_id: str) -> Row[*tuple[Any,
 
 
 def newest(connection: Connection, tape: int, most: int) -> Sequence[Row[*tuple[Any, ...]]]:
-    """Those that have a result, the newest first."""
+    """Backtests with a result, the newest first."""
     query = select(backtests).where(
         backtests.c.tape == tape, backtests.c.upload.is_not(None), is_there()
     )

@@ -1,4 +1,4 @@
-"""Reading a tape: always a bounded stretch of one channel, never its whole history at once."""
+"""Reads a tape: always a bounded part of one channel, never its whole history at once."""
 
 import heapq
 from collections.abc import Callable, Iterator, Sequence
@@ -17,13 +17,13 @@ from tapeline.tape.pages import length, unpack
 PATIENCE = (
     50_000  # events a filter may look at in one request; the answer's cursor goes on from there
 )
-GLANCED = 20  # records of a page that is passed over cost as much as one that is looked at
+GLANCED = 20  # this many records of a skipped page cost as much as one that is examined
 AT_ONCE = 1_000_000  # bytes of pages read at once, about
-FIRST_LOOK, MOST = 4, 1_000  # pages: some hold one event, others a thousand; nobody knows before
+FIRST_LOOK, MOST = 4, 1_000  # pages: one may hold one event or a thousand
 
 
 class Portion(msgspec.Struct):
-    """Part of a list: what was found, and where to go on. `None` means there is no more."""
+    """Part of a list: the records found, and where to go on. `None` means there is no more."""
 
     records: list[StoredEvent]
     next: int | None
@@ -31,7 +31,7 @@ class Portion(msgspec.Struct):
 
 Wanted = Callable[[StoredEvent], bool]
 MayHave = Callable[[bytes], bool]
-"""Whether a page can have a wanted record, told from its bytes: most need not be unpacked then."""
+"""Whether a page can have a wanted record, judged by its bytes: most need not be unpacked then."""
 
 
 def newest(
@@ -60,17 +60,17 @@ def after(
     wanted: Wanted | None = None,
     may_have: MayHave | None = None,
 ) -> Portion:
-    """The records that follow a number, oldest first: for those who tail a log."""
+    """The records after a number, oldest first, for readers who tail a log."""
     most = limit if wanted is None else MOST
     walk = _after(connection, tape, channel, after, most, may_have)
     return _gathered(walk, after, limit, wanted)
 
 
 def reached(connection: Connection, tape: int, channel: int, moment: float) -> int:
-    """The number from which on a channel's records arrived at a moment or later.
+    """The number of the first record of a channel that arrived at a moment or later.
 
-    Numbers rise with arrival, so it is searched by halves: some pages are read, however many there
-    are. Clocks step back now and then; then it is one of several that would do.
+    Numbers rise with arrival, so a binary search finds it with a few pages. Where clocks stepped
+    back, several numbers would be right, and it returns one of them.
     """
     here = (pages.c.tape == tape, pages.c.channel == channel)
     ends = select(func.min(pages.c.first), func.max(pages.c.first)).where(*here)
@@ -104,8 +104,8 @@ def whole(
 
 
 def between(connection: Connection, tape: int, after: int, until: int) -> list[StoredEvent]:
-    """The records from one number to another, all of them: of a model that is being deleted some
-    are gone, and a reader must not take what is left for the whole."""
+    """All records from one number to another. A model that is being deleted has lost some, and a
+    reader must not take the rest for the whole."""
     found = list(whole(connection, tape, after=after, until=until))
     if len(found) != until - after:
         raise ChangedMeanwhile
@@ -151,14 +151,14 @@ def _records_after(
             yield from records
 
 
-# A page: where to go on from it, and its records, or how many there are of no interest.
+# A page: where to go on from it, and its records, or their count if none is wanted.
 Page = tuple[int, list[StoredEvent] | int]
 
 
 def _gathered(
     walk: Iterator[Page], place: int | None, limit: int, wanted: Wanted | None
 ) -> Portion:
-    """What is wanted of a walk in either direction, until there is enough or patience ends."""
+    """The wanted records of a walk in either direction, until there are enough or patience ends."""
     found: list[StoredEvent] = []
     looked = 0
     for here, records in walk:

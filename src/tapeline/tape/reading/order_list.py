@@ -10,7 +10,7 @@ from tapeline.store.tables.tape import orders
 from tapeline.tape.orders import OrderState, merged
 
 PATIENCE = 50_000  # orders a filter may look at in one request; the cursor goes on from there
-SOUGHT = 10_000  # orders of a stretch of time that are found by their time
+SOUGHT = 10_000  # orders of a time range that are found by their time
 
 _state = msgspec.json.Decoder(OrderState)
 
@@ -78,9 +78,9 @@ def _timed(time: Any, wanted: Filter) -> list[Any]:
 def _within(
     connection: Connection, tape: int, wanted: Filter, before: int | None
 ) -> list[int] | None:
-    """The numbers of the orders of a stretch of time, newest first; None where it has too many.
+    """The numbers of the orders in a time range, newest first; None if there are too many.
 
-    However long ago that was: an index knows them by their time.
+    An index finds them by time, however long ago that was.
     """
     if wanted.since is None and wanted.until is None:
         return None
@@ -96,7 +96,7 @@ def _within(
 def _numbered(
     connection: Connection, tape: int, wanted: Filter, numbers: list[int], limit: int
 ) -> tuple[list[dict[str, Any]], int | None]:
-    """A page of the orders with some numbers: those may be of other symbols."""
+    """A page of the orders with these numbers, some of which may be of other symbols."""
     found: list[Row[*tuple[Any, ...]]] = []
     for some in batches(numbers, limit):
         query = select(orders).where(

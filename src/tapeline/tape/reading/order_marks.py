@@ -1,6 +1,6 @@
-"""Orders as a chart marks them: one by one where they are few, else counted per stretch of time.
+"""Orders as a chart marks them: individually if there are few, else counted per slice of time.
 
-However many there are, a look costs about the same: of a crowded stretch only so many are counted,
+However many there are, a request costs about the same: in a crowded slice only so many are counted,
 and all of it comes from an index.
 """
 
@@ -13,9 +13,9 @@ from sqlalchemy import Connection, Row, bindparam, case, func, select
 
 from tapeline.store.tables.tape import orders
 
-FEW = 1_000  # orders that are told one by one
-MANY = 10_000  # orders that are read to be counted; of more, stretch by stretch
-MOST = 1_000  # orders of one stretch that are counted then
+FEW = 1_000  # orders that are listed individually
+MANY = 10_000  # orders that are read to be counted; more are counted slice by slice
+MOST = 1_000  # orders of one slice that are counted then
 
 
 class OrderMark(msgspec.Struct, kw_only=True):
@@ -39,7 +39,7 @@ class OrderMarks(msgspec.Struct):
 def marks(
     connection: Connection, tape: int, since: float | None, until: float | None, stretches: int
 ) -> OrderMarks:
-    """Those of a span of time in the order of their times."""
+    """The marks of a time range, by time."""
     here = [orders.c.tape == tape, orders.c.time.is_not(None)]
     if since is not None:
         here.append(orders.c.time >= since)
@@ -72,7 +72,7 @@ def _together(rows: Sequence[Row[*tuple[Any, ...]]], stretches: int) -> Iterator
 
 
 def _counting() -> Any:
-    """How many of a stretch were bought and sold. Without grouping, which would mean sorting."""
+    """How many orders of a slice bought and sold. Without grouping, which would mean sorting."""
     some = (
         select(orders.c.time, case((orders.c.side == "sell", 1), else_=0).label("sold"))
         .where(
@@ -92,7 +92,7 @@ def _counting() -> Any:
     )
 
 
-# Made once: making it for each stretch would take longer than to answer it.
+# Built once: building it for each slice would take longer than the query.
 _COUNTING = _counting()
 
 

@@ -1,7 +1,7 @@
-"""Checking a record offline: the chain, the signatures, the lists of results. No store here.
+"""Checks a record offline: the chain, the signatures, the lists of results. No store here.
 
-It proves that nothing was edited, removed or inserted since it was signed, and says so; it says
-too what it cannot prove.
+It proves that nothing was edited, removed or inserted since it was signed, and it also says what it
+cannot prove.
 """
 
 import base64
@@ -30,7 +30,7 @@ _POSTS = {kind.number for kind in kinds.ORDERS}
 
 
 class Broken(Exception):
-    """Where a record stops being what was signed."""
+    """Where a record differs from what was signed."""
 
     def __init__(self, seq: int, reason: str) -> None:
         super().__init__(reason)
@@ -44,23 +44,23 @@ class Late(msgspec.Struct, frozen=True):
 
 
 class Checked(msgspec.Struct, kw_only=True):
-    """What a record turned out to be."""
+    """The result of checking a record."""
 
     model_id: str = ""
     key_id: str = ""
     public_key: str = ""
     events: int = 0
     hidden: int = 0
-    """Events of which nothing is shown."""
+    """Events that are hidden completely."""
     partly: int = 0
-    """Orders of which some fields are not shown."""
+    """Orders with hidden fields."""
     lists: int = 0
-    """Long lists of results that fit."""
+    """Long lists of results whose digests match."""
     first: Checkpoint | None = None
     last: Checkpoint | None = None
     late: list[Late] = []
     broken_at: int | None = None
-    """The first event that is not what was signed."""
+    """The first event that differs from what was signed."""
     reason: str | None = None
 
     @property
@@ -102,8 +102,8 @@ _line = msgspec.json.Decoder(_Line)
 def check(
     lines: Iterable[bytes], late_after: float = LATE_AFTER, earlier: Checked | None = None
 ) -> Checked:
-    """Go through a record from its first line to its last. It must contain all that `earlier`, a
-    record of the same tape, was signed for."""
+    """Check a record from its first line to its last. It must contain everything that was signed in
+    `earlier`, a record of the same tape."""
     reader = _Reader(late_after, earlier)
     found = reader.found
     try:
@@ -160,13 +160,11 @@ class _Reader:
         if self._claimed is None:
             raise Broken(1, "The file is empty.")
         if self._group or self.next - 1 != self._claimed:
-            raise Broken(
-                self.next, f"It says that it goes to event {self._claimed}, and ends before."
-            )
+            raise Broken(self.next, f"It should go to event {self._claimed}, but ends before.")
         if self._awaited is not None:
             raise Broken(
                 self.next,
-                f"The record that was kept goes to event {self._awaited.seq}; this one does not.",
+                f"The earlier record goes to event {self._awaited.seq}; this one does not.",
             )
         for (seq, name), (digest, _) in self._lists.items():
             if self._results[seq].get(name) != digest.hex():
@@ -178,7 +176,7 @@ class _Reader:
             raise Broken(1, "This is not a record of Tapeline that this version can check.")
         self._claimed, self._key = line.seq, bytes.fromhex(line.public_key)
         if not line.model_id or len(self._key) != 32:
-            raise Broken(1, "The first line does not say of which model, and signed by which key.")
+            raise Broken(1, "The first line does not name the model and the key that signs.")
         found = self.found
         found.model_id, found.key_id = line.model_id, line.key_id
         found.public_key = line.public_key
@@ -210,7 +208,7 @@ class _Reader:
         self.next += 1
 
     def _close(self, line: _Line) -> None:
-        """The group ends: does its link follow from what is here?"""
+        """At the end of a group: check that its link follows from its events."""
         if not self._group or line.seq != self.next - 1:
             raise Broken(self.next, "A link stands where no group of events ends.")
         digests = _older_digests(self._group) if line.rule == 1 else _digests(self._group)
@@ -266,7 +264,7 @@ def _as_sealed(line: _Line) -> bytes:
 
 
 def words(found: Checked) -> str:
-    """What was found, for a person."""
+    """The result in words."""
     if not found.is_whole:
         return (
             f"BROKEN at event {found.broken_at}: {found.reason}\n"

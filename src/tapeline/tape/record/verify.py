@@ -1,4 +1,4 @@
-"""Checking a stored tape: its chain, and the long lists that its results commit to."""
+"""Checks a stored tape: its chain, and the long lists that its results commit to."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -15,7 +15,7 @@ from tapeline.tape.reading import channels
 
 
 def first_break(connection: Connection, tape: int) -> int | None:
-    """The number of the first event that is not what was sealed; None when all is well."""
+    """The number of the first event that differs from what was sealed; None if all is well."""
     head = connection.execute(select(tapes.c.seq, tapes.c.link).where(tapes.c.no == tape)).one()
     results: dict[str | None, StoredEvent] = {}
     broken = seals.first_break(
@@ -30,7 +30,7 @@ def first_break(connection: Connection, tape: int) -> int | None:
 def _noting(
     results: dict[str | None, StoredEvent], records: Iterator[StoredEvent]
 ) -> Iterator[StoredEvent]:
-    """The last result of each backtest is the one that stands."""
+    """The last result of each backtest is the current one."""
     for record in records:
         if record.kind == kinds.BACKTEST_RESULT.number:
             results[record.backtest_id] = record

@@ -1,7 +1,8 @@
-"""A tape as a file that can be checked by itself: events, links, signatures, one JSON a line.
+"""Writes a tape as a file that can be checked offline: events, links, signatures, one JSON object
+per line.
 
-Whoever writes it says what is shown. What is not shown is there as its commitment, so the file is
-as good a proof as the whole tape. `record_check` reads it back.
+The caller decides what is shown. Hidden parts are replaced by their commitments, so the file proves
+as much as the whole tape. `checking` reads it back.
 """
 
 import base64
@@ -26,10 +27,10 @@ _encode = msgspec.json.Encoder().encode
 
 
 class Shows(msgspec.Struct, frozen=True):
-    """What of a tape a reader gets."""
+    """Which parts of a tape a reader gets."""
 
     plain: Callable[[StoredEvent], bool]
-    """An event without fields of its own: all of it or nothing."""
+    """Whether a plain event is shown: as a whole or not at all."""
     field: Callable[[str, Any], bool]
     """One field of an order or update."""
     orders: bool = True
@@ -59,7 +60,7 @@ def head(model_id: str, public_key: bytes, key_id: str, seq: int) -> bytes:
 
 
 def groups(records: Iterator[StoredEvent]) -> Iterator[list[StoredEvent]]:
-    """What was stored together; a rest without a link is left out."""
+    """Events that were stored together; a last group without a link is left out."""
     group: list[StoredEvent] = []
     for record in records:
         group.append(record)
@@ -113,8 +114,8 @@ def list_line(seq: int, name: str, piece: int, first: int, items: bytes) -> byte
 
 
 def on_one_line(items: bytes) -> dict[str, Any]:
-    """Pieces were once kept with the whitespace that they came with, and sealed with it: then that
-    is there too, for whoever checks them."""
+    """Older pieces were kept and sealed with the whitespace they came with: then that is included
+    too, so that they can be checked."""
     compact = result_format.compacted(items)
     if compact == items:
         return {"items": msgspec.Raw(items)}
@@ -128,7 +129,7 @@ def _rule(previous: bytes, group: Sequence[StoredEvent]) -> int:
 
 
 def _runs(group: Sequence[StoredEvent], rule: int) -> list[list[StoredEvent]]:
-    """Plain events that share a digest together, all others by themselves."""
+    """Plain events that share a digest together, each other event alone."""
     runs: list[list[StoredEvent]] = []
     for record in group:
         if rule != 1 and record.salt is None and runs and runs[-1][0].salt is None:
@@ -172,7 +173,7 @@ def _order(record: StoredEvent, rule: int, shows: Shows) -> bytes:
         fields={
             name: [value, base64.b64encode(own[name]).decode()] for name, value in shown.items()
         },
-        # In an order that tells nothing about which they are.
+        # In an order that reveals nothing about them.
         hidden=sorted(one.hex() for one in hidden),
     )
 
