@@ -91,7 +91,7 @@ class Model:
 
     def pieces(self) -> int:
         """How many there are of results that are shown, and of any that would never be cleared."""
-        run(cleanup.clear_discards(self.service.store, time.time()))
+        run(cleanup.clean_up_discards(self.service.store, time.time()))
         return self.service.store.read_now(
             lambda connection: connection.scalar(select(func.count()).select_from(pieces)) or 0
         )

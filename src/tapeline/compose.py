@@ -16,7 +16,7 @@ from tapeline.http.core.services import Services
 from tapeline.http.wire.byte_budget import ByteBudget
 from tapeline.http.wire.connections import Connections
 from tapeline.http.wire.metrics import Metrics
-from tapeline.models.cleanup import keep_sweeping
+from tapeline.models import cleanup as archive_cleanup
 from tapeline.results.backtests.reporter import Reporter
 from tapeline.results.pnl.bookkeeper import Bookkeeper
 from tapeline.runs.environments import interpreters
@@ -27,6 +27,7 @@ from tapeline.store.blobs import Blobs
 from tapeline.store.encryption import Cipher
 from tapeline.store.migrate import migrate
 from tapeline.store.store import Store
+from tapeline.tape import cleanup as tape_cleanup
 from tapeline.tape.append.appending import Appender
 from tapeline.tape.append.inbox import Inbox
 from tapeline.tape.append.probe import Probe
@@ -34,7 +35,6 @@ from tapeline.tape.append.quotas import Quotas
 from tapeline.tape.append.watchers import Watchers
 from tapeline.tape.backtest_results import result_pieces
 from tapeline.tape.backtest_results.staging import Staging
-from tapeline.tape.cleanup import keep_clearing
 from tapeline.tape.helper_processes import Helpers
 from tapeline.tape.proof.signer import Signer
 from tapeline.tape.spool import Spool
@@ -94,8 +94,8 @@ def open_services(settings: Settings) -> Iterator[Services]:
             ByteBudget(settings.max_large_body),
             quotas,
         )
-        keep_clearing(background, store)
-        keep_sweeping(background, store, blobs)
+        tape_cleanup.start(background, store)
+        archive_cleanup.start(background, store, blobs)
         listener = _listen(store, appender, watchers, background)
         try:
             yield services

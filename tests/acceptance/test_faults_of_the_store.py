@@ -115,7 +115,7 @@ from tapeline.settings import Settings
 from tapeline.store.blobs import Blobs
 
 data, work = Path(sys.argv[1]), background.Background()
-model_files.EVERY = cleanup.SWEPT_EVERY = background.SHORTEST_LAST_PAUSE = 0.05
+model_files.EVERY = cleanup.EVERY = background.SHORTEST_LAST_PAUSE = 0.05
 cleanup.FIRST_AFTER = 0.0
 
 def count(what):
@@ -143,7 +143,7 @@ with compose.open_store(Settings(data=data)) as store:
     for one in folders:
         one.mkdir(exist_ok=True)
     model_files.keep_removing(work, store, data)
-    cleanup.keep_sweeping(work, store, Blobs(data / "blobs"))
+    cleanup.start(work, store, Blobs(data / "blobs"))
     asyncio.run(live(folders))
 """
 

@@ -121,11 +121,11 @@ def test_archives_nobody_names_are_swept_out_once_they_are_old(
     old = time.time() - GRACE - 60
     for name in ("used", "failed"):
         os.utime(tmp_path / "blobs" / name, (old, old))
-    assert run(cleanup.sweep(store, blobs, time.time())) == 1
+    assert run(cleanup.clean_up(store, blobs, time.time())) == 1
     assert sorted(one.name for one in (tmp_path / "blobs").iterdir()) == ["used", "young"]
     # Put again it is young again, and so outlives a sweep that comes before its new version.
     blobs.put("used", source)
     store.write_now(models.remove, ada, model.project_id, model.id)
-    assert run(cleanup.sweep(store, blobs, time.time())) == 0
-    assert run(cleanup.sweep(store, blobs, time.time() + GRACE + 60)) == 2
+    assert run(cleanup.clean_up(store, blobs, time.time())) == 0
+    assert run(cleanup.clean_up(store, blobs, time.time() + GRACE + 60)) == 2
     assert list((tmp_path / "blobs").iterdir()) == []

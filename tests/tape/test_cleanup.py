@@ -78,7 +78,7 @@ def fill(model: Model, lines: int) -> None:
 
 
 def clear(service: Service) -> None:
-    run(cleanup.clear(service.store))
+    run(cleanup.clean_up(service.store))
 
 
 @pytest.mark.heavy
@@ -143,7 +143,7 @@ def test_what_a_crash_left_staged_is_cleared_after_an_hour(
     store, began = service.store, time.time()
 
     def looked(seconds: float) -> int:
-        return run(cleanup.clear_discards(store, began + seconds))
+        return run(cleanup.clean_up_discards(store, began + seconds))
 
     with pushing(service, enter("ada")) as model:
         model.push("/v1/backtest/result", RESULT)
@@ -171,7 +171,7 @@ def test_a_start_gives_up_what_nobody_stages_any_more(sqlite_settings: Settings)
         tape = store.write_now(tapes.open_tape, model.id)
         store.write_now(result_pieces.stage, tape, "left", [Piece("trades", 0, 0, b"x")])
     with compose.open_services(sqlite_settings) as services:
-        assert run(cleanup.clear_discards(services.store, time.time())) == 1
+        assert run(cleanup.clean_up_discards(services.store, time.time())) == 1
 
 
 def test_a_result_that_is_replaced_leaves_only_the_newer_one(
@@ -183,7 +183,7 @@ def test_a_result_that_is_replaced_leaves_only_the_newer_one(
         model.get("/backtests/b1")
         model.push("/v1/backtest/result", RESULT | {"quote_asset": "EUR"})
         model.get("/backtests/b1")
-        run(cleanup.clear_discards(service.store, time.time()))
+        run(cleanup.clean_up_discards(service.store, time.time()))
         assert left(service)["pieces"] == once
         assert service.store.read_now(_uploads) == {"pieces": 1, "reports": 1, "report_pieces": 1}
 

@@ -17,26 +17,26 @@ from tapeline.store.store import Store
 log = Log(__name__)
 
 PORTION = 500
-FIRST_AFTER, SWEPT_EVERY, WITHIN = 60.0, 3600.0, 900.0  # seconds
+FIRST_AFTER, EVERY, WITHIN = 60.0, 3600.0, 900.0  # seconds
 
 
-def keep_sweeping(background: Background, store: Store, blobs: Blobs) -> None:
+def start(background: Background, store: Store, blobs: Blobs) -> None:
     """In the background."""
 
     async def turn() -> None:
-        await sweep(store, blobs, time.time())
+        await clean_up(store, blobs, time.time())
 
-    background.loop("sweeping", turn, every=SWEPT_EVERY, first_after=FIRST_AFTER, within=WITHIN)
+    background.loop("sweeping", turn, every=EVERY, first_after=FIRST_AFTER, within=WITHIN)
 
 
-async def sweep(store: Store, blobs: Blobs, now: float) -> int:
+async def clean_up(store: Store, blobs: Blobs, now: float) -> int:
     """Delete archives that are old and unused; return how many there were."""
-    swept = 0
+    deleted = 0
     names = await asyncio.to_thread(blobs.old, now)
     for some in batches(names, PORTION):
         for name in await store.read(versions.unused, some):
             await asyncio.to_thread(blobs.delete_old, name, now)
-            swept += 1
-    if swept:
-        log.info("archives_swept", count=swept)
-    return swept
+            deleted += 1
+    if deleted:
+        log.info("archives_swept", count=deleted)
+    return deleted

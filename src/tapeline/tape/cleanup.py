@@ -27,37 +27,39 @@ PORTION, PORTION_BYTES = 2_000, 2_000_000  # rows in one write, and bytes of eve
 LOOKED_EVERY, WITHIN = 5.0, 60.0  # seconds
 
 
-def keep_clearing(background: Background, store: Store) -> None:
+def start(background: Background, store: Store) -> None:
     """In the background. Any server may delete a model, so each server looks."""
 
     async def turn() -> None:
-        await clear(store, work)
-        await clear_discards(store, time.time(), work)
+        await clean_up(store, work)
+        await clean_up_discards(store, time.time(), work)
 
     work = background.loop("clearing", turn, every=LOOKED_EVERY, within=WITHIN)
 
 
-async def clear(store: Store, work: Work | None = None) -> int:
+async def clean_up(store: Store, work: Work | None = None) -> int:
     """Delete every tape whose model is gone; return how many there were."""
-    cleared = 0
+    deleted = 0
     async for tape in each_after(lambda after: store.read(next_orphan, after), 0):
-        cleared += await _clear_one(store, work, f"tape {tape}", clear_some, tape)
-    return cleared
+        deleted += await _delete_one(store, work, f"tape {tape}", delete_some, tape)
+    return deleted
 
 
-async def clear_discards(store: Store, now: float, work: Work | None = None) -> int:
+async def clean_up_discards(store: Store, now: float, work: Work | None = None) -> int:
     """Delete every upload that no backtest shows and nobody is staging."""
-    cleared = 0
+    deleted = 0
     async for upload in each_after(lambda after: store.read(next_discard, after, now), ""):
-        cleared += await _clear_one(store, work, f"upload {upload}", clear_discard, upload, now)
-    return cleared
+        deleted += await _delete_one(
+            store, work, f"upload {upload}", delete_some_discarded, upload, now
+        )
+    return deleted
 
 
-async def _clear_one(
-    store: Store, work: Work | None, about: str, clear_portion: Callable[..., bool], *args: Any
+async def _delete_one(
+    store: Store, work: Work | None, about: str, delete_portion: Callable[..., bool], *args: Any
 ) -> bool:
     try:
-        while await store.write(clear_portion, *args):
+        while await store.write(delete_portion, *args):
             if work:
                 work.beat()
     except Unavailable:
@@ -88,7 +90,7 @@ def next_discard(connection: Connection, after: str, now: float) -> str | None:
     return upload
 
 
-def clear_some(connection: Connection, tape: int) -> bool:
+def delete_some(connection: Connection, tape: int) -> bool:
     """Delete a portion of a tape without a model; return whether there may be more."""
     # Locked: current writers finish first, and later ones find it gone.
     mine = select(tapes.c.no).where(tapes.c.no == tape).with_for_update()
@@ -96,21 +98,21 @@ def clear_some(connection: Connection, tape: int) -> bool:
         return False
     upload = connection.scalar(_uploads_of(tape))
     if upload is not None:
-        return _clear_upload(connection, upload) or True
+        return _delete_upload(connection, upload) or True
     for table in belongings.ON_THE_TAPE:
-        if _clear_portion(connection, table, table.c.tape == tape):
+        if _delete_portion(connection, table, table.c.tape == tape):
             return True
     connection.execute(delete(answers).where(answers.c.scope == belongings.scope_of(tape)))
     connection.execute(delete(tapes).where(tapes.c.no == tape))
     return False
 
 
-def clear_discard(connection: Connection, upload: str, now: float) -> bool:
+def delete_some_discarded(connection: Connection, upload: str, now: float) -> bool:
     """The same for an upload that is still discarded."""
     mine = select(discards.c.upload).where(discards.c.upload == upload, discards.c.after <= now)
     if connection.execute(mine.with_for_update()).first() is None:
         return False
-    return _clear_upload(connection, upload)
+    return _delete_upload(connection, upload)
 
 
 def _uploads_of(tape: int) -> Any:
@@ -120,26 +122,26 @@ def _uploads_of(tape: int) -> Any:
     return shown.union_all(select(discards.c.upload).where(discards.c.tape == tape)).limit(1)
 
 
-def _clear_upload(connection: Connection, upload: str) -> bool:
+def _delete_upload(connection: Connection, upload: str) -> bool:
     for table in belongings.OF_UPLOADS:
-        if _clear_portion(connection, table, table.c.upload == upload):
+        if _delete_portion(connection, table, table.c.upload == upload):
             return True
     # Backtests of a deleted tape show nothing any more; a current one has another upload.
     connection.execute(backtests.update().where(backtests.c.upload == upload).values(upload=None))
     return False
 
 
-def _clear_portion(connection: Connection, table: Table, here: ColumnElement[bool]) -> bool:
+def _delete_portion(connection: Connection, table: Table, here: ColumnElement[bool]) -> bool:
     """Delete some rows, the first by their keys; return whether there were any."""
     keys = list(table.primary_key)
     size = func.length(table.c.content) if "content" in table.c else literal(0)
     rows = connection.execute(select(*keys, size).where(here).order_by(*keys).limit(PORTION)).all()
     if not rows:
         return False
-    last, cleared = rows[0], 0
+    last, deleted = rows[0], 0
     for row in rows:
-        cleared += row[-1]
-        if cleared > PORTION_BYTES:
+        deleted += row[-1]
+        if deleted > PORTION_BYTES:
             break
         last = row
     connection.execute(delete(table).where(here, tuple_(*keys) <= tuple_(*last[:-1])))

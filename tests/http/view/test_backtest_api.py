@@ -24,8 +24,8 @@ PATH = "/v1/backtest/result"
 
 
 def sweep(model: Model) -> None:
-    run(cleanup.clear(model.service.store))
-    run(cleanup.clear_discards(model.service.store, time.time()))
+    run(cleanup.clean_up(model.service.store))
+    run(cleanup.clean_up_discards(model.service.store, time.time()))
 
 
 def result(backtest_id: str = "b1", *, count: int = 400, seed: int = 1, **more: Any) -> Any:

@@ -187,8 +187,8 @@ def _account(store: Store, email: str) -> Actor:
 def clear(store: Store, data: Path) -> None:
     """What the service does beside the requests."""
     model_files.remove(store, data)
-    run(cleanup.clear(store))
-    run(cleanup.clear_discards(store, time.time()))
+    run(cleanup.clean_up(store))
+    run(cleanup.clean_up_discards(store, time.time()))
 
 
 def remove_model(store: Store, settings: Settings, made: Everything) -> None:

@@ -101,7 +101,7 @@ def _clear_here(store: Store, chosen: Settings, gone: Gone) -> None:
     for run in gone.runs:
         local.clear(chosen.data / "runs", run)
     model_files.remove(store, chosen.data)
-    asyncio.run(cleanup.clear(store))
+    asyncio.run(cleanup.clean_up(store))
     if chosen.database:
         return  # a server on another host may be about to use an archive; its sweep decides
     blobs = Blobs(chosen.data / "blobs", chosen.blobs)
