@@ -19,7 +19,7 @@ from tapeline.results.metrics.report_fields import (
 from tapeline.results.metrics.round_trips import RoundTrip
 from tapeline.store import bulk, upsert
 from tapeline.store.tables.results import report_pieces, reports, trials
-from tapeline.store.tables.tape import backtests, pieces
+from tapeline.store.tables.tape import backtests
 from tapeline.tape import tapes
 
 _report = msgspec.json.Decoder(Report)
@@ -59,12 +59,6 @@ def source(connection: Connection, upload: str) -> Source | None:
     if row is None or row.result is None:
         return None
     return Source(row.tape, row.no, msgspec.json.decode(row.result, type=dict[str, Any]))
-
-
-def contents(connection: Connection, upload: str, name: str) -> list[bytes]:
-    """The stored pieces of a list of the result."""
-    query = select(pieces.c.content).where(pieces.c.upload == upload, pieces.c.list == name)
-    return [bytes(row.content) for row in connection.execute(query.order_by(pieces.c.piece))]
 
 
 class Gone(Exception):
