@@ -65,7 +65,7 @@ def open_services(settings: Settings) -> Iterator[Services]:
         inbox = Inbox(store.writer, appender, watchers, settings.write_queue)
         spool = fresh_folder(settings.data / "spool")
         if store.database.file is not None:  # on PostgreSQL another server may be staging now
-            store.write_now(result_pieces.give_up_all)
+            store.write_now(result_pieces.discard_all)
         blobs, cipher = Blobs(settings.data / "blobs", settings.blobs), Cipher.of(keys)
         reporter, found = Reporter(store, spool, background), interpreters.of_host(settings)
         connections = Connections(settings)
@@ -116,7 +116,7 @@ def _listen(
     def on_words(words: str) -> None:
         sender, model_ids = announcing.heard(words)
         if sender != appender.name:
-            watchers.tell_of_others(model_ids)
+            watchers.wake_readers(model_ids)
 
     def on_change(hears: bool) -> None:
         claims = store.database.claims

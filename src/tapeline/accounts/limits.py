@@ -67,7 +67,7 @@ def count(connection: Connection, counters: Sequence[Counter]) -> None:
     """
     now = time.time()
     for counter in counters:
-        since, counted = _standing(connection, counter, now)
+        since, counted = _locked_count(connection, counter, now)
         _refuse(counter, counter.wait(since, counted, now))
         raised = round((counter.level(since, counted, now) + 1) * FINE)
         connection.execute(
@@ -134,7 +134,7 @@ def network_of(address: str) -> str:
     return f"{IPv6Address(int(known) >> (128 - PREFIX) << (128 - PREFIX))}/{PREFIX}"
 
 
-def _standing(connection: Connection, counter: Counter, now: float) -> tuple[float, int]:
+def _locked_count(connection: Connection, counter: Counter, now: float) -> tuple[float, int]:
     """The count, locked until the end of the job: servers that share a store count together."""
     new = upsert.insert(connection, attempts).values(name=counter.name, since=now, count=0)
     connection.execute(new.on_conflict_do_nothing(index_elements=["name"]))

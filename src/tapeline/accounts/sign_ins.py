@@ -95,7 +95,7 @@ def touch(connection: Connection, actor: Actor, *, days: int | None = None) -> N
     )
 
 
-def worn(connection: Connection, secret: str, address: str) -> Actor | None:
+def due_for_touch(connection: Connection, secret: str, address: str) -> Actor | None:
     """The account and sign-in of a session, if it is time to note again that it is in use."""
     actor = by_secret(connection, secret, "browser", address)
     used = connection.scalar(
@@ -104,7 +104,7 @@ def worn(connection: Connection, secret: str, address: str) -> Actor | None:
     return actor if used is not None and used < time.time() - FRESH_SECONDS else None
 
 
-def was_here(connection: Connection, user_id: str, address: str) -> bool:
+def has_signed_in_from(connection: Connection, user_id: str, address: str) -> bool:
     """Whether the account signed in from this address in recent months."""
     query = select(sign_ins.c.id).where(
         sign_ins.c.user_id == user_id,
@@ -117,7 +117,7 @@ def was_here(connection: Connection, user_id: str, address: str) -> bool:
 def of_user(connection: Connection, user_id: str) -> list[SignIn]:
     query = (
         select(sign_ins)
-        .where(sign_ins.c.user_id == user_id, *_standing())
+        .where(sign_ins.c.user_id == user_id, *_is_valid())
         .order_by(sign_ins.c.created_at.desc(), sign_ins.c.id)
     )
     return [record(SignIn, row) for row in connection.execute(query)]
@@ -126,7 +126,7 @@ def of_user(connection: Connection, user_id: str) -> list[SignIn]:
 def end(connection: Connection, actor: Actor, sign_in_id: str) -> None:
     ended = connection.execute(
         update(sign_ins)
-        .where(sign_ins.c.id == sign_in_id, sign_ins.c.user_id == actor.id, *_standing())
+        .where(sign_ins.c.id == sign_in_id, sign_ins.c.user_id == actor.id, *_is_valid())
         .values(ended_at=time.time())
     )
     if not ended.rowcount:
@@ -136,13 +136,13 @@ def end(connection: Connection, actor: Actor, sign_in_id: str) -> None:
 
 def end_all(connection: Connection, user_id: str, *, but: str | None = None) -> int:
     """End a person's sign-ins, in browsers and elsewhere; `but` names the one to keep."""
-    which = [sign_ins.c.user_id == user_id, *_standing()]
+    which = [sign_ins.c.user_id == user_id, *_is_valid()]
     if but is not None:
         which.append(sign_ins.c.id != but)
     return connection.execute(update(sign_ins).where(*which).values(ended_at=time.time())).rowcount
 
 
-def _standing() -> tuple[Any, ...]:
+def _is_valid() -> tuple[Any, ...]:
     unexpired = or_(sign_ins.c.expires_at.is_(None), sign_ins.c.expires_at > time.time())
     return sign_ins.c.ended_at.is_(None), unexpired
 
@@ -151,7 +151,7 @@ def _actor(connection: Connection, which: tuple[Any, ...], address: str) -> Acto
     row = connection.execute(
         select(sign_ins.c.id, sign_ins.c.user_id, users.c.email)
         .join(users, users.c.id == sign_ins.c.user_id)
-        .where(*which, *_standing(), users.c.disabled_at.is_(None))
+        .where(*which, *_is_valid(), users.c.disabled_at.is_(None))
     ).first()
     if row is None:
         raise InvalidToken

@@ -20,7 +20,7 @@ def is_first_account_open(connection: Connection) -> bool:
     return not facts.is_claimed(connection, FIRST_ACCOUNT)
 
 
-def require_way_in(
+def check_sign_up(
     connection: Connection, *, invitation: str, may_be_first: bool, policy: SignUp
 ) -> None:
     """Raise the reason why a person cannot sign up, also before slow work is done for them. Only
@@ -60,7 +60,7 @@ def sign_up(
     owner."""
     first = may_be_first and facts.claim(connection, FIRST_ACCOUNT, users.normal_email(email))
     if not first:
-        require_way_in(connection, invitation=invitation, may_be_first=False, policy=policy)
+        check_sign_up(connection, invitation=invitation, may_be_first=False, policy=policy)
     elif invitation:
         invitations.offer(connection, invitation)
     user = _open(connection, email, name, password_hash)

@@ -110,7 +110,7 @@ def _insert(target: Connection, table: Table, rows: list[Row]) -> None:
         return
     from tapeline.store.backends import postgres  # noqa: PLC0415 - SQLite stays light
 
-    postgres.take_in(target, table, rows)
+    postgres.copy_rows(target, table, rows)
 
 
 def _carry_on_numbering(source: Connection, target: Connection, table: Table) -> None:

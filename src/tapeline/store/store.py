@@ -36,7 +36,7 @@ class Store:
         self.writer = Writer(
             self.database.writing, settings.write_queue, witness=self.database.witness
         )
-        self._quiet = failures.Quiet()
+        self._quiet = failures.LogLimiter()
         self._readers = ThreadPoolExecutor(settings.readers, thread_name_prefix="reader")
 
     async def write(
@@ -74,7 +74,7 @@ class Store:
                 if not last and failures.is_worth_another_try(error):
                     continue
                 if failures.is_outage(error):
-                    if self._quiet.may_speak():
+                    if self._quiet.may_log():
                         log.error("store_cannot_read", reason=failures.reason(error))
                     raise StoreUnavailable from error
                 raise

@@ -72,7 +72,7 @@ class Writer:
         self._closing = False
         self._begun_at: float | None = None
         """Since when a group is under way."""
-        self._quiet = failures.Quiet()
+        self._quiet = failures.LogLimiter()
         self._thread = threading.Thread(target=self._work, name="writer", daemon=True)
         self._thread.start()
 
@@ -147,7 +147,7 @@ class Writer:
 
     def _write(self, group: list[Waiting]) -> None:
         failure = self._try(group)
-        if isinstance(failure, _Spoilt) and len(group) > 1:
+        if isinstance(failure, _BrokenTransaction) and len(group) > 1:
             self._write_apart(group)
         elif failure is not None:
             self._fail(group, failure)
@@ -240,14 +240,14 @@ class Writer:
             self.is_failing = True
             # The next transaction starts on a fresh connection, so recovery needs no restart.
             _let_go(self._engine.dispose)
-            if self._quiet.may_speak():
+            if self._quiet.may_log():
                 reason = failures.reason(error)
                 log.error("store_cannot_write", reason=reason, requests=len(group))
         for waiting in group:
             waiting.failure = StoreUnavailable() if outage else _carried(error)
 
 
-class _Spoilt(Exception):
+class _BrokenTransaction(Exception):
     """A job hit a failure of the database, which ends the whole transaction."""
 
     def __init__(self, cause: Exception) -> None:
@@ -271,7 +271,7 @@ def _run(connection: Connection, waiting: Waiting, own: Transaction | None) -> N
             if own is None:
                 undo.commit()
     except Exception as error:
-        raise _Spoilt(error) from error
+        raise _BrokenTransaction(error) from error
 
 
 def _answer(waiting: Waiting) -> None:
@@ -309,4 +309,4 @@ def _end(transaction: Transaction) -> DBAPIError | None:
 
 
 def _cause(error: BaseException) -> BaseException:
-    return error.cause if isinstance(error, _Spoilt) else error
+    return error.cause if isinstance(error, _BrokenTransaction) else error

@@ -24,7 +24,7 @@ log = Log(__name__)
 HELPED_WITHIN = 300.0  # seconds: one that hangs must not keep its place forever
 
 
-class _Word(msgspec.Struct):
+class _Reply(msgspec.Struct):
     found: msgspec.Raw = msgspec.Raw(b"null")
     problem: str = ""
     """The name of its class."""
@@ -52,7 +52,7 @@ class Helpers:
         if child.returncode != 0:
             log.error("helper_failed", helper=module, exit_code=child.returncode)
             raise Problem
-        word = msgspec.json.decode(printed, type=_Word)
+        word = msgspec.json.decode(printed, type=_Reply)
         if word.problem:
             kind: type[Problem] = getattr(errors, word.problem)
             raise kind(word.message, field=word.field)
@@ -63,7 +63,7 @@ def serve(act: Callable[[Path], Any]) -> None:
     """The child's side."""
     os.nice(5)  # other requests are more urgent than a large one
     try:
-        word = _Word(msgspec.Raw(msgspec.json.encode(act(Path(sys.argv[1])))))
+        word = _Reply(msgspec.Raw(msgspec.json.encode(act(Path(sys.argv[1])))))
     except Problem as problem:
-        word = _Word(problem=type(problem).__name__, message=problem.message, field=problem.field)
+        word = _Reply(problem=type(problem).__name__, message=problem.message, field=problem.field)
     sys.stdout.buffer.write(msgspec.json.encode(word))

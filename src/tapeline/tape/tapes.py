@@ -90,7 +90,7 @@ def number_and_bytes(connection: Connection, model_id: str) -> tuple[int, int]:
     return (0, 0) if row is None else (row.no, row.bytes)
 
 
-def give_room(connection: Connection, tape: int, size: int) -> None:
+def release_bytes(connection: Connection, tape: int, size: int) -> None:
     """So many bytes of it will be deleted."""
     connection.execute(update(tapes).where(tapes.c.no == tape).values(bytes=tapes.c.bytes - size))
 

@@ -215,7 +215,7 @@ def test_books_are_kept_without_anybody_looking(model: Model) -> None:
     model.push(MARKET, BUY)
     model.push("/v1/live/log", {"line": "nothing for the books"})
     model.push("/v1/live/mark-price", {"symbol": "BTC-USD", "price": 11})
-    run(Bookkeeper(store, Background()).go_round())
+    run(Bookkeeper(store, Background()).update_all())
     ledger = store.read_now(lambda c: ledger_of(c, model.tape(c)))
     assert (ledger.cursor, ledger.pending, ledger.totals["USD"].fills) == (3, {}, 1)
     assert store.read_now(unbooked.behind) == {}

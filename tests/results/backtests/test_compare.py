@@ -13,7 +13,7 @@ from tapeline.results.metrics.report_fields import Align, Comparison
 from tapeline.store.store import Store
 from tapeline.store.tables.tape import pieces
 from tests.results.metrics.series import DAY, MONDAY
-from tests.results.pnl.standing import stands
+from tests.results.stored_backtests import add_backtest
 
 
 class Told(NamedTuple):
@@ -31,7 +31,7 @@ def kept(store: Store, name: str, days: list[float], values: list[float]) -> Tol
     made, rows = report.make(lambda of: lists.get(of, []), {})
 
     def write(connection: Connection) -> None:
-        stands(connection, name)
+        add_backtest(connection, name)
         connection.execute(
             pieces.insert().values(upload=name, list="equity", piece=0, first=0, content=content)
         )

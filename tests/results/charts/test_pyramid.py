@@ -9,13 +9,13 @@ from tapeline.results.charts import pyramid
 from tapeline.results.metrics.account import Floats
 from tapeline.store.store import Store
 from tapeline.tape.backtest_results.series import thinned
-from tests.results.pnl.standing import stands
+from tests.results.stored_backtests import add_backtest
 
 UPLOAD = "u"
 
 
 def keep(store: Store, times: Floats, values: Floats) -> None:
-    store.write_now(stands, UPLOAD)
+    store.write_now(add_backtest, UPLOAD)
     store.write_now(reports.put, UPLOAD, list(pyramid.build("equity", times, values)))
 
 

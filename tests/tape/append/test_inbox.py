@@ -110,9 +110,9 @@ class FaultyWatchers(Watchers):
         super().__init__()
         self._faults = faults
 
-    def are_there(self, model_id: str) -> bool:
+    def has_any(self, model_id: str) -> bool:
         self._faults.strike("watch")
-        return super().are_there(model_id)
+        return super().has_any(model_id)
 
 
 class Loop:

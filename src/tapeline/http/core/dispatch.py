@@ -117,7 +117,7 @@ class _Execution:
         if self.endpoint.moves_runs:
             self.call.services.runner.wake()
         if self._concerns_lists:
-            self.call.services.watchers.tell_of_others([announcing.MODELS])
+            self.call.services.watchers.wake_readers([announcing.MODELS])
         if self.endpoint.afterwards:
             await self.endpoint.afterwards(self.call)
 

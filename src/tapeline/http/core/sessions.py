@@ -40,7 +40,7 @@ async def live_on_by_call(request: Request, services: Services, response: Respon
         return
     with suppress(InvalidToken, Unavailable):  # signed out by this very call
         worn = await services.store.read(
-            sign_ins.worn, request.cookies[auth.COOKIE], address_of(request)
+            sign_ins.due_for_touch, request.cookies[auth.COOKIE], address_of(request)
         )
         if worn is not None:
             await live_on(request, services, worn, response)

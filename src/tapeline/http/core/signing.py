@@ -68,7 +68,7 @@ async def verify_new(
     await services.store.read(limits.refuse_if_over, counted)
     await services.store.write(limits.count, counted)
     await services.store.read(
-        onboarding.require_way_in,
+        onboarding.check_sign_up,
         invitation=invitation,
         may_be_first=may_be_first,
         policy=services.settings.signup,
@@ -144,7 +144,8 @@ def _look(
         origin.address,
         email,
         device=device,
-        is_known=user is not None and sign_ins.was_here(connection, user.id, origin.address),
+        is_known=user is not None
+        and sign_ins.has_signed_in_from(connection, user.id, origin.address),
     )
     limits.refuse_if_over(connection, guess.counters)
     return user, guess

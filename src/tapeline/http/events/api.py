@@ -319,7 +319,7 @@ class EventsApi:
 
         was_first = await services.store.write(job)
         for one in watched:
-            services.watchers.tell(one.model_id, one.records)
+            services.watchers.publish(one.model_id, one.records)
         return was_first
 
 

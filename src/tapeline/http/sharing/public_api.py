@@ -72,7 +72,7 @@ Show = Callable[[Exhibit], Any]
 Find = Callable[[Connection], Share]
 
 
-def means(services: Services) -> ExhibitContext:
+def exhibit_context(services: Services) -> ExhibitContext:
     return ExhibitContext(
         services.cipher,
         services.inbox.appender.signer.key_id,
@@ -101,10 +101,10 @@ def opened(connection: Connection, share: Share, services: Services) -> Exhibit:
     if share.backtest_id is None:
         from tapeline.sharing.exhibits.live import LiveExhibit
 
-        return LiveExhibit(connection, share, means(services))
+        return LiveExhibit(connection, share, exhibit_context(services))
     from tapeline.sharing.exhibits.backtest import BacktestExhibit
 
-    return BacktestExhibit(connection, share, means(services))
+    return BacktestExhibit(connection, share, exhibit_context(services))
 
 
 async def shown(call: Call, find: Find, show: Show) -> Any:

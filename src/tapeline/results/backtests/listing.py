@@ -77,8 +77,8 @@ def remove(connection: Connection, actor: Actor, found: Reading, backtest_id: st
     tapes.hold(connection, found.tape, alone=True)  # a report of it may be in the making
     row = tape_backtests.find(connection, found.tape, backtest_id)
     if row.upload is not None:
-        tapes.give_room(connection, found.tape, result_pieces.size(connection, row.upload))
-        result_pieces.put_off(connection, found.tape, row.upload, 0.0)
+        tapes.release_bytes(connection, found.tape, result_pieces.size(connection, row.upload))
+        result_pieces.discard_later(connection, found.tape, row.upload, 0.0)
     connection.execute(
         update(backtests)
         .where(backtests.c.no == row.no)

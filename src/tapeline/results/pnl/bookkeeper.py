@@ -29,7 +29,7 @@ class Bookkeeper:
     def __init__(self, store: Store, background: Background) -> None:
         self._store = store
         self._work = background.loop(
-            "bookkeeper", self.go_round, every=LOOKED_EVERY, within=WITHIN, essential=True
+            "bookkeeper", self.update_all, every=LOOKED_EVERY, within=WITHIN, essential=True
         )
         self._seen: dict[int, int] = {}
         self._turns: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
@@ -39,7 +39,7 @@ class Bookkeeper:
         while await self._portion(tape, until):
             pass
 
-    async def go_round(self) -> None:
+    async def update_all(self) -> None:
         """Bring the books of every tape with new events up to date."""
         started = monotonic()
         heads = await self._store.read(_heads)
@@ -50,10 +50,10 @@ class Bookkeeper:
             behind = await self._store.read(unbooked.behind, tapes.c.no.in_(some))
             await self._rest(started)
             for tape, seq in behind.items():
-                await self._unhurried(tape, seq)
+                await self._update_slowly(tape, seq)
         self._seen = heads
 
-    async def _unhurried(self, tape: int, until: int) -> None:
+    async def _update_slowly(self, tape: int, until: int) -> None:
         started = monotonic()
         try:
             while await self._portion(tape, until):

@@ -42,7 +42,7 @@ def fill_of(state: OrderState) -> Fill | None:
     base = state.base
     if base is None or state.first_seq is None:
         return None
-    said = _Said(state)
+    said = _OrderFields(state)
     filled = said.first(("filled_size",), _amount)
     size = filled if filled is not None else said.first(("size",), _positive)
     status = said.first(("status",), _text)
@@ -63,7 +63,7 @@ def fill_of(state: OrderState) -> Fill | None:
     return Fill(symbol, base.time if moment is None else moment, state.first_seq, spec)
 
 
-class _Said:
+class _OrderFields:
     """An order's fields. A value that cannot be read counts as missing."""
 
     def __init__(self, state: OrderState) -> None:

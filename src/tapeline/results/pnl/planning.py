@@ -81,10 +81,10 @@ def plan(connection: Connection, tape: int, until: int) -> Plan | None:
     if news is None and not ledger.pending:
         return None
     with exact():
-        return _Reckoning(connection, tape, ledger).plan(news)
+        return _Portion(connection, tape, ledger).plan(news)
 
 
-class _Reckoning:
+class _Portion:
     def __init__(self, connection: Connection, tape: int, ledger: Ledger) -> None:
         self._connection = connection
         self._tape = tape

@@ -87,8 +87,8 @@ class Collector:
     def announce(self, taken: Taken) -> None:
         """From any thread, after the commit."""
         for one in taken.appended:
-            if self._watchers.are_there(one.model_id):
-                self._watchers.tell(one.model_id, one.records)
+            if self._watchers.has_any(one.model_id):
+                self._watchers.publish(one.model_id, one.records)
 
     async def update(self, run_id: str, fill: Callable[[RunUpdate], None]) -> None:
         """Record something about a run that is not in its journal."""

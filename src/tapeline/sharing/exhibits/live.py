@@ -199,17 +199,17 @@ class LiveExhibit(Exhibit):
         return [name for name in used if name not in symbols]
 
     def _then(self, replay: Replay) -> Facts:
-        reckoned = replay.reckoned()
+        sums = replay.sums()
         with exact():
-            in_currencies = summary.in_currencies(totals(reckoned.books), replay.quote)
+            in_currencies = summary.in_currencies(totals(sums.books), replay.quote)
             positions = [
                 summary.shown_position(book, replay.quote)
-                for book in reckoned.books
+                for book in sums.books
                 if book.state.fills
             ]
         currency = summary.main_currency(in_currencies)
         counts = Counts()
-        for book in reckoned.books if replay.enabled else ():
+        for book in sums.books if replay.enabled else ():
             for name in Counts.__struct_fields__:
                 setattr(counts, name, getattr(counts, name) + getattr(book.state, name))
         own = summary.own_points(replay.own)
@@ -232,7 +232,7 @@ class LiveExhibit(Exhibit):
 def _line(replay: Replay, currency: str | None) -> tuple[Any, Any] | None:
     gains = [
         one
-        for name, some in replay.reckoned().gains.items()
+        for name, some in replay.sums().gains.items()
         if (name or replay.quote) == currency and replay.enabled
         for one in some
     ]
@@ -256,7 +256,7 @@ def _item(replay: Replay, seq: int, order_id: str) -> dict[str, Any]:
 
 
 def _fill(replay: Replay, order_id: str) -> FillShown | None:
-    known = replay.reckoned().outcomes.get(order_id)
+    known = replay.sums().outcomes.get(order_id)
     if known is None:
         return None
     fill, outcome = known

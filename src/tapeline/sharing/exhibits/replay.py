@@ -30,7 +30,7 @@ FOLLOWED = (
 )  # fmt: skip
 
 
-class Reckoned(NamedTuple):
+class Sums(NamedTuple):
     """The books and gains of all orders."""
 
     books: list[Book]
@@ -53,12 +53,12 @@ class Replay:
         self.own: list[dict[str, float]] = []
         self.quote = summary.DEFAULT_CURRENCY
         self._marks: list[Fill] = []
-        self._reckoned: Reckoned | None = None
+        self._sums: Sums | None = None
 
-    def go_on(self, connection: Connection, tape: int, until: int) -> None:
+    def advance(self, connection: Connection, tape: int, until: int) -> None:
         if until == self.seq:
             return
-        self._reckoned = None
+        self._sums = None
         for kind in FOLLOWED:
             after: int | None = self.seq
             while after is not None:
@@ -70,11 +70,11 @@ class Replay:
                 after = some.next if last < until else None
         self.seq = until
 
-    def reckoned(self) -> Reckoned:
-        if self._reckoned is None:
+    def sums(self) -> Sums:
+        if self._sums is None:
             with exact():
-                self._reckoned = self._reckon()
-        return self._reckoned
+                self._sums = self._computed()
+        return self._sums
 
     @property
     def symbols(self) -> list[str]:
@@ -127,7 +127,7 @@ class Replay:
         take_post(state, Part(record.time, record.seq, kind.name, fields, post))
         state.received_at = state.received_at or record.received_at
 
-    def _reckon(self) -> Reckoned:
+    def _computed(self) -> Sums:
         entries: dict[str, list[tuple[float, int, str | None, Fill]]] = {}
         for order_id, state in self.orders.items():
             fill = fill_of(state)
@@ -135,7 +135,7 @@ class Replay:
                 entries.setdefault(fill.symbol, []).append((fill.time, fill.tie, order_id, fill))
         for mark in self._marks:
             entries.setdefault(mark.symbol, []).append((mark.time, mark.tie, None, mark))
-        found = Reckoned([], {}, {})
+        found = Sums([], {}, {})
         for number, (symbol, some) in enumerate(entries.items()):
             some.sort(key=lambda one: one[:2])
             found.books.append(_fold(found, number, symbol, some))
@@ -157,8 +157,8 @@ class Replays:
         with lock:
             if replay.seq > until:  # another request, for a later place, was faster
                 replay = Replay()
-            replay.go_on(connection, tape, until)
-            replay.reckoned()
+            replay.advance(connection, tape, until)
+            replay.sums()
             return replay
 
 
@@ -179,7 +179,7 @@ def totals(books: list[Book]) -> dict[str, Totals]:
 
 
 def _fold(
-    found: Reckoned,
+    found: Sums,
     number: int,
     symbol: str,
     some: list[tuple[float, int, str | None, Fill]],

@@ -14,13 +14,13 @@ LONGEST_REASON = 300
 QUIET_SECONDS = 5.0  # between two log lines about the same outage
 
 
-class Quiet:
+class LogLimiter:
     """Lets one log line through and then none for a while, because an outage hits every request."""
 
     def __init__(self) -> None:
         self._spoken_at = float("-inf")
 
-    def may_speak(self) -> bool:
+    def may_log(self) -> bool:
         now = monotonic()
         if now - self._spoken_at < QUIET_SECONDS:
             return False

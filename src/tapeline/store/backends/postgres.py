@@ -71,7 +71,7 @@ def others(connection: Connection) -> int:
     return count
 
 
-def take_in(connection: Connection, table: Table, rows: Iterable[Sequence[object]]) -> None:
+def copy_rows(connection: Connection, table: Table, rows: Iterable[Sequence[object]]) -> None:
     """Insert whole rows by COPY, several times as fast as statements."""
     driver = connection.connection.driver_connection
     assert isinstance(driver, psycopg.Connection)

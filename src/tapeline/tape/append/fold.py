@@ -154,7 +154,7 @@ class Fold:
             )
             if old is not None:
                 self.staged -= result_pieces.size(self._connection, old)
-                result_pieces.put_off(self._connection, self._tape, old, 0.0)
+                result_pieces.discard_later(self._connection, self._tape, old, 0.0)
             if event.upload is not None:
                 self.staged += result_pieces.size(self._connection, event.upload)
                 result_pieces.show(self._connection, event.upload)

@@ -132,8 +132,8 @@ class Inbox:
         outcomes, appended = future.result()
         _on_its_loop(turn, partial(self._settle, turn, outcomes))
         for one in appended:
-            if self._watchers.are_there(one.model_id):
-                self._watchers.tell(one.model_id, one.records)
+            if self._watchers.has_any(one.model_id):
+                self._watchers.publish(one.model_id, one.records)
 
     def _give_up(self, turn: _Turn, future: "Future[object]") -> None:
         """The store hangs: stop waiting for it."""
@@ -162,7 +162,7 @@ class Inbox:
     def _answer(self, turn: _Turn, outcomes: list[Outcome]) -> None:
         for submission, settle, failure in outcomes:
             self._size -= len(submission.events)
-            _tell(settle, failure)
+            _call(settle, failure)
         if turn.loop.is_closed():
             return
         if turn.overdue is not None:
@@ -180,7 +180,7 @@ def _on_its_loop(turn: _Turn, finish: Callable[[], None]) -> None:
         finish()
 
 
-def _tell(settle: Settle, failure: BaseException | None) -> None:
+def _call(settle: Settle, failure: BaseException | None) -> None:
     try:
         settle(failure)
     except Exception as error:  # a receiver may fail; others wait too

@@ -76,11 +76,11 @@ class Watchers:
                 if not self._by_model[model_id]:
                     del self._by_model[model_id]
 
-    def are_there(self, model_id: str) -> bool:
+    def has_any(self, model_id: str) -> bool:
         """Without the lock: a watcher that joins just now reads from the tape what it misses."""
         return model_id in self._by_model
 
-    def tell(self, model_id: str, records: list[StoredEvent]) -> None:
+    def publish(self, model_id: str, records: list[StoredEvent]) -> None:
         """Called by the writer's thread after the commit."""
         with self._lock:
             watchers = list(self._by_model.get(model_id, ()))
@@ -97,7 +97,7 @@ class Watchers:
             with suppress(RuntimeError):  # the loop has ended, and they with it
                 loop.call_soon_threadsafe(_wake, some)
 
-    def tell_of_others(self, model_ids: Iterable[str]) -> None:
+    def wake_readers(self, model_ids: Iterable[str]) -> None:
         """Another server wrote to these tapes: their watchers read them."""
         with self._lock:
             some = [one for name in model_ids for one in self._by_model.get(name, ())]

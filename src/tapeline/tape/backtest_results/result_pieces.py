@@ -26,7 +26,7 @@ def stage(connection: Connection, tape: int, upload: str, some: Sequence[Piece])
     """Store pieces where nobody sees them. They are discarded unless their event comes."""
     if not tapes.hold(connection, tape):
         raise NoSuchModel
-    put_off(connection, tape, upload, time.time() + STAGED_FOR)
+    discard_later(connection, tape, upload, time.time() + STAGED_FOR)
     rows = [(upload, one.list, one.piece, one.first, one.content) for one in some]
     bulk.insert(connection, pieces, ("upload", "list", "piece", "first", "content"), rows)
 
@@ -40,7 +40,7 @@ def discard(connection: Connection, tape: int, upload: str) -> None:
     )
 
 
-def put_off(connection: Connection, tape: int, upload: str, until: float) -> None:
+def discard_later(connection: Connection, tape: int, upload: str, until: float) -> None:
     """No backtest shows this upload; it is deleted at that time."""
     row = upsert.insert(connection, discards).values(upload=upload, tape=tape, after=until)
     later = {"after": row.excluded.after}
@@ -58,7 +58,7 @@ def size(connection: Connection, upload: str) -> int:
     return int(connection.scalar(lengths) or 0)
 
 
-def give_up_all(connection: Connection) -> None:
+def discard_all(connection: Connection) -> None:
     """Discard everything that a crash left between staging and the event. Only at start, when
     nobody is staging."""
     connection.execute(update(discards).values(after=0.0))

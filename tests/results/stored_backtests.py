@@ -1,4 +1,4 @@
-"""A backtest whose result stands, without the way that a result takes to get there."""
+"""A backtest whose result add_backtest, without the way that a result takes to get there."""
 
 from sqlalchemy import Connection, select
 
@@ -8,7 +8,7 @@ from tapeline.store.tables.tape import backtests
 from tapeline.tape.tapes import open_tape
 
 
-def stands(connection: Connection, upload: str) -> None:
+def add_backtest(connection: Connection, upload: str) -> None:
     """Of one model, by the name of its upload."""
     project = {"id": "p", "name": "P", "description": "", "created_at": 0.0}
     model = {**project, "id": "m", "project_id": "p", "type": "strategy"}
