@@ -164,7 +164,7 @@ def test_what_does_not_arrive_as_it_was_is_noticed(empty: Empty) -> None:
         with target.database.writing.begin() as writing:
             copied = moving.copy(connection, writing, lambda _table, _rows: None)
             writing.execute(core.users.update().values(name="Eve"))
-            with pytest.raises(CannotMove, match="users did not arrive"):
+            with pytest.raises(CannotMove, match="users changed while it was copied"):
                 moving.compare(writing, copied)
 
 

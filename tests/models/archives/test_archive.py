@@ -171,7 +171,7 @@ def test_only_files_and_folders_are_taken(tmp_path: Path, mode: int, reason: str
 
 def test_a_folder_with_content_is_refused(tmp_path: Path) -> None:
     content = with_entry("model/dirX", "hello").replace(b"model/dirX", b"model/dir/")
-    assert "content of its own" in refusal(tmp_path, content)
+    assert "has content like a file" in refusal(tmp_path, content)
 
 
 def test_an_encrypted_entry_is_refused(tmp_path: Path) -> None:
