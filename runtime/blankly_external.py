@@ -1,7 +1,7 @@
-"""Makes models written with the `blankly` package report by themselves, unchanged.
+"""Makes models written with the `blankly` package report to Tapeline, unchanged.
 
 The package looks for a module of this name and calls its `Reporter`. Nothing here may break the
-model: whatever goes wrong is told once on standard error.
+model: every problem is reported once on standard error.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ FEES = ("fill_fees", "fee")
 
 
 def _safe(method: F) -> F:
-    """A model trades on, whatever becomes of its report."""
+    """A model keeps trading even if reporting fails."""
 
     @functools.wraps(method)
     def safe(*args: Any, **keys: Any) -> Any:
@@ -54,8 +54,8 @@ def _warn_once(sentence: str) -> None:
 
 
 class TapelineReporter:
-    """What the package calls. In a backtest, and while a model backtests itself, nothing that
-    looks like trading is reported: it did not happen."""
+    """The object that the package calls. In a backtest, and while a model backtests itself, no
+    trading is reported: it did not happen."""
 
     def __init__(self) -> None:
         self.is_backtest = os.environ.get("BACKTESTING") == "1"
@@ -104,7 +104,7 @@ class TapelineReporter:
 
     @_safe
     def export_screener(self, screener: Any) -> None:
-        """Its result comes by itself."""
+        """Its result is reported separately."""
 
     @_safe
     def export_screener_result(self, screener: Any) -> None:
@@ -203,8 +203,8 @@ class TapelineReporter:
 
 
 class Prices:
-    """What the package learns of prices and fills, but does not report: a market order without
-    them would have no price, and a model no profit and loss."""
+    """Prices and fills that the package receives but does not report: without them a market order
+    would have no price, and a model no profit and loss."""
 
     def __init__(self) -> None:
         self._marked: dict[str, tuple[float, float]] = {}
@@ -267,7 +267,7 @@ def _tap(interface: Any, name: str, hear: Callable[..., None]) -> None:
 
 
 def _arguments(args: tuple[Any, ...], keys: dict[str, Any]) -> dict[str, Any]:
-    """What the script says, under what the platform was told."""
+    """The arguments of the script, overridden by those of the platform."""
     given = json.loads(os.environ.get("TAPELINE_BACKTEST_ARGS") or "{}")
     said = {**dict(zip(POSITIONS, args)), **keys}
     if PERIOD & set(given):  # one way to say when; two of them would contradict each other

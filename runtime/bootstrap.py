@@ -1,4 +1,4 @@
-"""Runs a backtest inside a model's sandbox and tells how it ended. Any Python from 3.7.
+"""Runs a backtest inside a model's sandbox and reports how it ended. Python 3.7 or newer.
 
 `python bootstrap.py [--out DIR] main_script.py ["file.py:function"]`
 
@@ -30,7 +30,7 @@ LONGEST_SUMMARY = 300
 
 
 class Backtest:
-    """How it goes: filled in as it happens, written down at the very end."""
+    """The outcome: filled in as it happens, written at the very end."""
 
     def __init__(self, out: str, mode: str) -> None:
         self.out = out
@@ -112,7 +112,7 @@ def defines(script: str, function: str) -> bool:
 
 
 def guard(run: Backtest, act: Callable[..., object], *args: Any) -> None:
-    """Call it, with every way it can end known."""
+    """Call it, and record every way in which it can end."""
     try:
         act(*args)
     except SystemExit as leaving:
@@ -125,7 +125,7 @@ def guard(run: Backtest, act: Callable[..., object], *args: Any) -> None:
 
 
 def _left(run: Backtest, code: Any) -> None:
-    """As Python reads what a script exits with."""
+    """The exit status as Python interprets it."""
     if code is None or code == 0:
         return
     if isinstance(code, int):
@@ -170,7 +170,7 @@ def _imported(file: str) -> types.ModuleType:
     name = os.path.splitext(os.path.basename(file))[0]
     spec = importlib.util.spec_from_file_location(name, os.path.abspath(file))
     if spec is None or spec.loader is None or not os.path.exists(file):
-        raise FileNotFoundError(f"{file} is not there, or not a Python file.")
+        raise FileNotFoundError(f"{file} does not exist, or is not a Python file.")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     spec.loader.exec_module(module)
@@ -221,7 +221,7 @@ def _watch_threads(run: Backtest) -> None:
 
 
 def _note(run: Backtest, error: BaseException, thread: threading.Thread | None) -> None:
-    """Only threads that Python itself would wait for: the others are a model's own business."""
+    """Only threads that Python itself would wait for: daemon threads are up to the model."""
     if thread is not None and not thread.daemon:
         details = "".join(_formatted(error))
         run.fail(f"{_sentence(error)} (in thread {thread.name})", details)
@@ -265,7 +265,7 @@ def _sentence(error: BaseException) -> str:
 
 
 def _formatted(error: BaseException) -> list[str]:
-    """The traceback as the model's author knows it: without us, and without the importer."""
+    """The traceback without frames of this file and of the importer."""
     trace = error.__traceback__
     while trace is not None and _is_ours(trace.tb_frame.f_code.co_filename):
         trace = trace.tb_next
@@ -277,7 +277,7 @@ def _is_ours(file: str) -> bool:
 
 
 def _write(path: str, text: str) -> None:
-    """All of it or nothing, whenever this process dies."""
+    """All of it or nothing, even if this process dies."""
     with open(path + ".new", "w", encoding="utf-8") as file:
         file.write(text)
         file.flush()

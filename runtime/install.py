@@ -3,7 +3,7 @@
 Started by the model's own interpreter (Python 3.7 or newer, standard library only) with the folder
 that holds plan.json. What it prints is for the person who deployed the model. Status 0: the folder
 has lock.txt and, unless an environment of that lock exists already, `environment`. Status 75: only
-wheels were allowed and something has none; the next step may build. Status 1: it cannot be done.
+wheels were allowed and something has none; the next step may build. Status 1: it failed.
 """
 
 from __future__ import annotations
@@ -165,7 +165,7 @@ def resolve(uv: Uv, plan: dict[str, Any], pins: str, instead: dict[str, str]) ->
             raise
         for line in failure.words.splitlines():
             say("  " + line)
-        say("The package index cannot be reached: installing what was resolved before.")
+        say("The package index cannot be reached: installing the packages of the last resolution.")
         plan["lock"] = plan["previous"]
         write(pins, plan["previous_pins"])
     else:
@@ -184,7 +184,7 @@ def with_hashes_of(entry: str, plan: dict[str, Any]) -> str:
     name = normal(found.group()) if found else ""
     if name not in plan["hashes"]:
         if plan["require_hashes"]:
-            raise Failed("The requirements say --require-hashes, but give none of " + name + ".")
+            raise Failed("The requirements use --require-hashes, but give none of " + name + ".")
         return entry
     hashes = [one for one in re.findall(r"--hash=(\S+)", entry) if one in plan["hashes"][name]]
     first = entry.partition(" \\\n")[0]
@@ -254,7 +254,7 @@ class Uv:
             raise self.failure("\n".join(words).strip(), doing, process.returncode)
 
     def failure(self, words: str, doing: str, status: int) -> Failed:
-        if UNREACHABLE.search(words.partition("[std")[0]):  # what a build says is no word of uv's
+        if UNREACHABLE.search(words.partition("[std")[0]):  # output of the build, not of uv
             causes = re.findall(r"cause: (.+)", words) or ["it gave no reason"]
             return Unreachable(
                 "The package index cannot be reached from here: {}.".format(shortened(causes[-1])),
@@ -271,7 +271,7 @@ class Uv:
                 TRY_NEXT,
             )
         if status < 0:
-            cause = "it was ended by signal {}, most likely for using too much memory".format(
+            cause = "it was killed by signal {}, most likely for using too much memory".format(
                 -status
             )
             return Failed("{} failed: {} (setting install_memory).".format(doing, cause), words)
@@ -283,7 +283,7 @@ class Uv:
 
 
 def copy_model(upload: str, model: str) -> None:
-    """Builds write beside their sources, which is why they get a copy."""
+    """Builds write next to their sources, so they get a copy."""
     for name in os.listdir(upload):
         source, target = os.path.join(upload, name), os.path.join(model, name)
         if os.path.isdir(source):
@@ -293,13 +293,13 @@ def copy_model(upload: str, model: str) -> None:
 
 
 def watch_disk(folder: str, keep_free_mb: int) -> None:
-    """A package that unpacks to more than the disk holds must not take the server down with it."""
+    """A package that unpacks to more than the disk holds must not take down the server."""
 
     def watch() -> NoReturn:
         while True:
             disk = os.statvfs(folder)
             if disk.f_bavail * disk.f_frsize < keep_free_mb * 1024 * 1024:
-                say("The disk of the server is nearly full: installation ended.")
+                say("The disk of the server is nearly full: the installation was stopped.")
                 os._exit(1)
             time.sleep(0.5)
 
@@ -345,7 +345,7 @@ def compile_all(missing: list[tuple[str, str, str]]) -> None:
 
 
 def compile_one(files: tuple[str, str, str]) -> None:
-    """A file that is no Python is left alone, as every installer does. The environment is never
+    """A file that is not valid Python is skipped, as every installer does. The environment is never
     changed, so its bytecode is valid without a look at the source."""
     source, target, kept = files
     try:

@@ -1,4 +1,4 @@
-"""What the installer says: which packages it installs, and in one sentence what failed."""
+"""The installer's messages: which packages it installs, and in one sentence what failed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PINNED = re.compile(r"^([A-Za-z0-9][A-Za-z0-9._-]*)==([^\s;\\]+)", re.MULTILINE)
 
 
 def what_failed(words: str, doing: str, version: str) -> str:
-    """One sentence that names the package and the cause: it is all that most people read."""
+    """One sentence that names the package and the cause, because most people read no more."""
     error = re.search(r"error: (.+)", words)
     causes = re.findall(r"^ +cause: (.+)", words, re.MULTILINE)
     if not error:
@@ -33,7 +33,7 @@ def what_failed(words: str, doing: str, version: str) -> str:
         )
     not_built = NOT_BUILT.search(words)
     if not_built:
-        cause = cause_of_build(words) or (causes or ["the build said nothing"])[-1]
+        cause = cause_of_build(words) or (causes or ["the build gave no reason"])[-1]
         package = "".join(not_built.groups())
         return "{} could not be built: {}.".format(package, shortened(cause))
     cause = ": " + causes[-1] if causes else ""
@@ -41,7 +41,7 @@ def what_failed(words: str, doing: str, version: str) -> str:
 
 
 def cause_of_build(words: str) -> str:
-    """The line of a compiler or of an exception that says why; what comes last rarely does."""
+    """The line of a compiler or of an exception that gives the cause; the last line rarely does."""
     said = words.partition("[stderr]")[2] or words.partition("[stdout]")[2]
     text = textwrap.dedent(said.partition("\nhint: ")[0].strip("\n"))
     missing = re.search(r"command '([^']+)' failed: No such file", text)

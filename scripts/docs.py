@@ -1,9 +1,9 @@
 """Builds docs/ into the package with MkDocs, strictly: a warning fails. It needs no network.
 
     scripts/docs.py build      into src/tapeline/http/docs, when a source changed since
-    scripts/docs.py serve      with every change at once, on a port of its own
+    scripts/docs.py serve      with live reload, on a separate port
 
-TAPELINE_SKIP_WEB=1 leaves everything as it is, for who works on the server alone.
+TAPELINE_SKIP_WEB=1 leaves everything as it is, for work on the server alone.
 """
 
 import base64
@@ -26,7 +26,7 @@ STAMP = BUILT / "stamp"
 PACKED = {".html", ".js", ".css", ".json", ".svg"}
 # An inline script runs only if the policy has its hash; one with another type is data.
 INLINE = re.compile(r"<script>(.*?)</script>", re.DOTALL)
-# What nobody asks for: other languages' words, maps for debugging, and pages that would need to
+# Files that nobody requests: other languages, maps for debugging, and pages that would need to
 # know at which address they are.
 LEFT_OUT = ("404.html", "sitemap.xml*", "**/*.map", "assets/javascripts/lunr")
 
@@ -53,7 +53,7 @@ def build() -> int:
     if is_built():
         return 0
     web.say("building the documentation")
-    # Beside its place, so that it can be moved there in one go.
+    # In the same folder, so that it can be moved into place at once.
     with tempfile.TemporaryDirectory(dir=BUILT.parent, prefix=".docs-") as folder:
         made = Path(folder) / "site"
         status = mkdocs(made)
@@ -74,7 +74,7 @@ def sources() -> list[Path]:
 
 
 def mkdocs(made: Path) -> int:
-    # Not --quiet: what it does not say, it does not count as a warning either.
+    # Not --quiet: warnings that it does not print do not count either.
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(made)]
     ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     if ended.returncode:
@@ -102,7 +102,7 @@ def inline_scripts(made: Path) -> str:
 
 
 def pack(made: Path) -> None:
-    """Beside each text its packed form: packed once, not at every request."""
+    """Add a packed copy of each text: packed once, not at every request."""
     for path in list(made.rglob("*")):
         if path.suffix in PACKED:
             path.with_name(path.name + ".gz").write_bytes(

@@ -5,7 +5,7 @@
     scripts/web.py types       web/src/api/schema.d.ts from the application's OpenAPI document
     scripts/web.py has-node    whether there is a Node to do this with
 
-TAPELINE_SKIP_WEB=1 leaves everything as it is, for who works on the server alone.
+TAPELINE_SKIP_WEB=1 leaves everything as it is, for work on the server alone.
 """
 
 import gzip
@@ -22,10 +22,9 @@ ROOT = Path(__file__).resolve().parent.parent
 WEB = ROOT / "web"
 BUILT = ROOT / "src" / "tapeline" / "http" / "app"
 STAMP = BUILT / "stamp"
-# What a Vite of this generation asks for.
+# The oldest Node that this version of Vite supports.
 NODES = ((20, 19), (22, 12))
 BUDGET = 250_000  # bytes of script, packed, that the first page may load
-NOT_SOURCES = {"node_modules", "dist", ".vite"}
 
 
 def main(arguments: list[str]) -> int:
@@ -66,14 +65,14 @@ def build() -> int:
         say(f"the first page loads {over:,} bytes of script more than its budget of {BUDGET:,}")
         return 1
     (made / STAMP.name).write_text(wanted)
-    # Whole or not at all: a server that runs meanwhile serves the old ones until the new are there.
+    # All or nothing: a running server serves the old pages until the new ones are complete.
     shutil.rmtree(BUILT, ignore_errors=True)
     made.rename(BUILT)
     return 0
 
 
 def sources() -> list[Path]:
-    """What the build depends on. Tests are none of it."""
+    """The files that the build depends on, without tests."""
     found = [WEB / name for name in ("index.html", "package-lock.json", "vite.config.ts")]
     found.append(BUILT.parent / "static" / "tokens.css")
     found += [path for path in (WEB / "src").rglob("*") if path.is_file()]
@@ -99,7 +98,7 @@ def install() -> None:
 
 
 def pack(made: Path) -> None:
-    """Beside each script and style its packed form: packed once, not at every request."""
+    """Add a packed copy of each script and style: packed once, not at every request."""
     for path in list((made / "assets").iterdir()):
         if path.suffix in {".js", ".css", ".svg"}:
             path.with_name(path.name + ".gz").write_bytes(
@@ -142,7 +141,7 @@ def types() -> int:
 
 
 def fingerprint(document: dict[str, object]) -> str:
-    """Of all that types are made from; a version's number is not."""
+    """A hash of everything that the types are made from, without the version number."""
     kept = {name: document[name] for name in ("paths", "components")}
     return "openapi " + hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()
 

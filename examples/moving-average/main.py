@@ -71,7 +71,7 @@ def save(state):
 
 
 def live(fast=5, slow=15, seed=4, pause=3.0):
-    """One simulated day every few seconds, until somebody stops it."""
+    """One simulated day every few seconds, until it is stopped."""
     stopping = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stopping.set())

@@ -179,7 +179,9 @@ def test_a_project_that_others_work_in_is_not_taken_from_them(home: Home) -> Non
         ada.headers["token"] = ada.post("/auth/signin", json=said).json()["idToken"]
         secret = {"invitation": invited.rpartition("/")[2]}
         ada.post("/api/invitations/accept", json=secret).raise_for_status()
-        assert "Others work in Demo" in home.refused("demo", "remove", exit_code=1)
+        assert "Demo, a project of the demo, has other members" in home.refused(
+            "demo", "remove", exit_code=1
+        )
         assert demo.sign_in().status_code == 200, "nothing was removed"
         me = ada.get("/api/me").json()["id"]
         demo.ask("PATCH", f"{path}/members/{me}", json={"role": "owner"})

@@ -185,7 +185,7 @@ def test_a_backup_does_not_overwrite_and_does_not_hide_a_broken_tape(
     trader.post("/v1/live/log", json={"line": "one"}, headers=headers)
     server.end()
     (home.path / "there").mkdir()
-    assert "is there already" in home.refused("backup", str(home.path / "there"), exit_code=1)
+    assert "already exists" in home.refused("backup", str(home.path / "there"), exit_code=1)
     done = home.run("backup", str(home.path / "good"), "--json")
     assert done.returncode == 0, done.stderr
     with closing(sqlite3.connect(home.data / "tapeline.db")) as database, database:

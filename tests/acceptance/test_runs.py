@@ -292,7 +292,7 @@ if __name__ == "__main__":
     run = trader.wait_for_end(tested)
     assert run["state"] == "exited", trader.backtest_lines(tested)
     assert "testing BTC-USD 5 {'extra': None}" in trader.backtest_lines(tested, "stdout")
-    assert "Running." in trader.backtest_lines(tested, "system"), "who watches is told"
+    assert "Running." in trader.backtest_lines(tested, "system"), "viewers see that it runs"
     found = trader.get(
         f"/api/models/{tested['modelId']}/runs", kind="backtest", backtest=tested["backtestId"]
     )["items"]
@@ -439,7 +439,7 @@ def test_where_no_sandbox_can_be_had_models_are_refused_and_the_reason_said(home
         "unshare", "--user", "--map-root-user", "sh", "-c",
         'echo 0 > /proc/sys/user/max_user_namespaces; exec "$@"', "sh",
     )  # fmt: skip
-    assert "NOT RUN HERE" in server.said
+    assert "cannot run on this machine" in server.said
     assert "max_user_namespaces" in server.said
     trader = Trader(server)
     files = {"model": ("m.zip", zipped())}

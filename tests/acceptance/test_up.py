@@ -60,9 +60,7 @@ def test_whoever_reaches_it_over_a_network_needs_the_setup_code_it_prints(home: 
 
 def test_at_its_own_computer_a_code_is_asked_for_only_behind_a_proxy(home: Home) -> None:
     server = home.up()
-    found = re.search(
-        r"setup code +(\S+) \(asked for only when you come through a proxy\)", server.said
-    )
+    found = re.search(r"setup code +(\S+) \(needed only through a proxy\)", server.said)
     assert found
     account = {"email": "ada@example.com", "password": PASSWORD}
     forwarded = {"X-Forwarded-For": "192.0.2.7"}

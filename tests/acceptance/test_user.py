@@ -185,7 +185,7 @@ def test_a_new_key_for_secrets_leaves_them_and_remembered_answers_readable(home:
         for _ in range(2):
             rotated = home.run("keys", "rotate-store")
             assert rotated.returncode == 0, rotated.stderr
-            assert "Secrets sealed anew: 1." in rotated.stdout
+            assert "Secrets re-encrypted: 1." in rotated.stdout
         assert client.get(secret).status_code == 200
         assert client.post("/model/create-model", **sent).content == made.content
         assert client.put(secret, json={"value": "changed"}).status_code == 200

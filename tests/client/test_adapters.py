@@ -212,7 +212,7 @@ def test_orders_of_every_type_find_their_kind(make: Make, model: Model) -> None:
     [
         ({"symbol": "BTC/USD"}, "has no id"),
         ({"id": "1"}, "without symbol, side or amount"),
-        ({"id": "1", "symbol": "BTC/USDT:USDT"}, "is no spot market"),
+        ({"id": "1", "symbol": "BTC/USDT:USDT"}, "is not a spot market"),
         ("A1", "pip install ccxt"),
     ],
 )

@@ -33,7 +33,7 @@ def test_a_file_may_be_in_the_persons_configuration_or_named(tmp_path: Path) -> 
     folder.mkdir(parents=True)
     (folder / "tapeline.json").write_text('{"model_id": "m", "api_key": "k", "api_pass": "p"}')
     assert resolve({}, {}) == Address("http://127.0.0.1:8700", "m", "k", "p")
-    with pytest.raises(ConfigurationError, match="which is not there"):
+    with pytest.raises(ConfigurationError, match="which does not exist"):
         resolve({}, {"TAPELINE_CONFIG": "nowhere.json"})
 
 
@@ -82,7 +82,7 @@ def test_a_model_without_configuration_runs_and_is_told_once(tmp_path: Path) -> 
     )
     assert (ended.returncode, ended.stdout) == (0, "ran\n")
     assert ended.stderr.count("\n") == 1
-    assert ended.stderr.startswith("Events go nowhere. Tapeline needs model_id")
+    assert ended.stderr.startswith("Events are not sent. Tapeline needs model_id")
 
 
 def test_what_was_set_apart_can_be_sent_by_hand(model: Model, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What runs beside a model is small, stands on the standard library alone, and knows no server."""
+"""The code mounted into sandboxes is small, uses the standard library alone, imports no server."""
 
 import ast
 import sys

@@ -6,7 +6,7 @@
 
 The functions here use one client that is made when it is first needed, from the environment or from
 `tapeline.json`; `Client` makes others. Where nothing is configured they warn once and do nothing,
-so that a model also runs by itself.
+so that a model also runs without a server.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ __all__ = [
 
 
 class _Default(Events):
-    """Stands for the client that is made when it is first needed."""
+    """The default client, created when it is first needed."""
 
     def __init__(self) -> None:
         self.client: Client | None = None
@@ -47,7 +47,7 @@ class _Default(Events):
                         self.client = Client()
                     except ConfigurationError as error:
                         self._missing = True
-                        logger.warning("Events go nowhere. %s", error)
+                        logger.warning("Events are not sent. %s", error)
         return self.client
 
     def replace(self, client: Client) -> None:
@@ -94,35 +94,35 @@ backtest_log = _default.backtest_log
 
 
 def configure(**options: Any) -> Client:
-    """Make the default client with these arguments of `Client`; closes the one before."""
+    """Make the default client with these arguments of `Client`; closes the previous one."""
     client = Client(**options)
     _default.replace(client)
     return client
 
 
 def default_client() -> Client:
-    """The client these functions use; raises ConfigurationError when there can be none."""
+    """The client that these functions use; raises ConfigurationError if nothing is configured."""
     return _default.find() or configure()
 
 
 def flush(timeout: float | None = 10.0) -> bool:
-    """Wait until the server has everything; whether it has."""
+    """Wait until the server has everything; return whether it has."""
     return _default.client is None or _default.client.flush(timeout)
 
 
 def close(timeout: float | None = 5.0) -> bool:
-    """End the default client; the next event makes another."""
+    """Close the default client; the next event creates another."""
     client, _default.client = _default.client, None
     return client is None or client.close(timeout)
 
 
 def capture_logging(*args: Any, **options: Any) -> _capture.LogHandler:
-    """Send what the `logging` module logs: `capture_logging(name=None, level=logging.INFO)`."""
+    """Send records of the `logging` module: `capture_logging(name=None, level=logging.INFO)`."""
     return _capture.capture_logging(_default, *args, **options)
 
 
 def capture_output(*, force: bool = False) -> _capture.Captured:
-    """Send what is printed, and print it."""
+    """Send printed lines, and still print them."""
     return _capture.capture_output(_default, force=force)
 
 

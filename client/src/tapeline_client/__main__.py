@@ -1,4 +1,4 @@
-"""`python -m tapeline_client`: what waits on this machine, and sending it by hand."""
+"""`python -m tapeline_client`: show the events queued on this machine, and send them by hand."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from tapeline_client.segments import numbers_in, path_of
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tapeline_client", description=__doc__)
     commands = parser.add_subparsers(dest="command")
-    commands.add_parser("status", help="what waits to be sent, and what was set apart")
-    send = commands.add_parser("send", help="send the events of a file that was set apart")
+    commands.add_parser("status", help="show queued events, and those set aside")
+    send = commands.add_parser("send", help="send the events of a file that was set aside")
     send.add_argument("file", help="rejected.ndjson, superseded.ndjson, or any file of events")
     options = parser.parse_args()
     return _send(options.file) if options.command == "send" else _status()

@@ -1,4 +1,4 @@
-"""Events without calling for each: what is logged, what is printed, what a function did."""
+"""Automatic events: log records, printed lines, calls of a function."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class LogHandler(logging.Handler):
         self._client = client
 
     def emit(self, record: logging.LogRecord) -> None:
-        # Our own troubles are not sent by the way that is in trouble.
+        # Our own problems are not sent over the connection that has them.
         if record.name.split(".")[0] == logger.name or is_reporting():
             return
         try:
@@ -50,7 +50,7 @@ def capture_logging(
 
 
 class Tee:
-    """A stream that writes as before and sends each complete line; else it is the stream."""
+    """A stream that writes as before and also sends each complete line."""
 
     def __init__(self, client: Events, stream: TextIO, kind: str) -> None:
         self._client = client
@@ -97,7 +97,7 @@ class Tee:
 
 
 class Captured:
-    """What `capture_output` gives: call `stop()`, or leave the `with` block, to end it."""
+    """The result of `capture_output`: call `stop()`, or leave the `with` block, to end it."""
 
     def __init__(self, client: Events, *, active: bool) -> None:
         self._tees: dict[str, tuple[Tee, TextIO]] = {}
@@ -124,7 +124,7 @@ class Captured:
 
 
 def capture_output(client: Events, *, force: bool = False) -> Captured:
-    """In a run of the platform every line is recorded already, so there this does nothing."""
+    """Does nothing in a run of the platform, where every line is recorded already."""
     return Captured(client, active=force or not os.environ.get("TAPELINE_RUN_ID"))
 
 

@@ -1,4 +1,4 @@
-"""The client: one model's line to its server, for any number of threads."""
+"""The client: one model's connection to its server, for any number of threads."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ C = TypeVar("C", bound="Client")
 
 
 class Client(Events):
-    """Reports what a model does. A call hands over and returns; a thread sends.
+    """Reports a model's events. A call queues an event and returns; a thread sends it.
 
     `url`, `model_id`, `api_key` and `api_pass` come from the environment or from `tapeline.json`
     when they are not given.
@@ -93,7 +93,7 @@ class Client(Events):
     def _backtest(self, given: str | None) -> str:
         found = self.backtest_id or given
         if not found:
-            raise InvalidEvent("`backtest_id` is required outside of a backtest of the platform.")
+            raise InvalidEvent("`backtest_id` is required outside a backtest of the platform.")
         return str(found)
 
     def _start(self) -> None:
@@ -122,7 +122,7 @@ class Client(Events):
     # Waiting and ending
 
     def flush(self, timeout: float | None = 10.0) -> bool:
-        """Wait until the server has everything that was handed over; whether it has."""
+        """Wait until the server has every queued event; return whether it has."""
         if self._closed:
             return self._closed_clean
         position = self._spool.position()
@@ -132,7 +132,7 @@ class Client(Events):
         return sender.wait_until(position, timeout)
 
     def close(self, timeout: float | None = 5.0) -> bool:
-        """Send what can be sent in time and end. What cannot stays on disk for the next process."""
+        """Send what can be sent in time, and close. The rest stays on disk for the next process."""
         with self._starting:
             if self._closed:
                 return self._closed_clean
@@ -153,7 +153,7 @@ class Client(Events):
         assert sender is not None
         done = sender.stop(deadline)
         if done is None:
-            # The thread hangs in the network: what it holds must stay open until the process ends.
+            # The thread hangs in the network: its files must stay open until the process ends.
             return False
         if not done:
             self._reporter.report(
@@ -164,7 +164,7 @@ class Client(Events):
         return done and not sender.superseded
 
     async def aflush(self, timeout: float | None = 10.0) -> bool:
-        """`flush` for a coroutine: the loop goes on meanwhile."""
+        """`flush` for a coroutine: it does not block the loop."""
         loop = asyncio.get_event_loop()
         return await loop.run_in_executor(None, self.flush, timeout)
 
@@ -173,7 +173,7 @@ class Client(Events):
         return await loop.run_in_executor(None, self.close, timeout)
 
     def stats(self) -> dict[str, Any]:
-        """How it goes: what was taken, sent, rejected and dropped, how many bytes wait."""
+        """Counts of queued, sent, rejected and dropped events, and the bytes in the queue."""
         sender, spool = self._sender, self._spool
         return {
             "taken": spool.taken,
@@ -189,11 +189,11 @@ class Client(Events):
     # Capturing
 
     def capture_logging(self, *args: Any, **options: Any) -> capture.LogHandler:
-        """Send what the `logging` module logs. See `tapeline_client.capture`."""
+        """Send records of the `logging` module. See `tapeline_client.capture`."""
         return capture.capture_logging(self, *args, **options)
 
     def capture_output(self, *, force: bool = False) -> capture.Captured:
-        """Send what is printed, and print it. See `tapeline_client.capture`."""
+        """Send printed lines, and still print them. See `tapeline_client.capture`."""
         return capture.capture_output(self, force=force)
 
     @overload
@@ -220,12 +220,12 @@ class Client(Events):
     # Odd circumstances
 
     def _soften(self) -> None:
-        """Tell of invalid events instead of raising: a trading loop may prefer to go on."""
+        """Report invalid events instead of raising: a trading loop may prefer to go on."""
         for name in EVENTS:
             setattr(self, name, _reported(getattr(self, name), self._reporter))
 
     def _after_fork(self) -> None:
-        """In the child: the queue and the thread are the parent's."""
+        """In the child: the queue and the thread belong to the parent."""
         self._starting = threading.RLock()
         self._spool.after_fork()
         self._sender = None
@@ -267,9 +267,9 @@ def _reported(method: Callable[..., None], reporter: Reporter) -> Callable[..., 
 
 
 def _name(model_id: str) -> str:
-    """A folder's name for a model, whatever its id is made of."""
+    """A folder name for a model, safe for any id."""
     kept = "".join(c if c.isalnum() or c in "-_" else "_" for c in model_id)[:100]
-    # Two models must never share a queue, and some disks do not tell upper from lower case.
+    # Two models must never share a queue, and some disks ignore case.
     return kept if kept == model_id.lower() else f"{kept}-{zlib.crc32(model_id.encode()):08x}"
 
 

@@ -13,7 +13,7 @@ from tapeline_client.errors import ConfigurationError
 DEFAULT_URL = "http://127.0.0.1:8700"
 FILE = "tapeline.json"
 # The bare names belong to the older platform. An API_KEY alone may be an exchange's, which must not
-# be sent to us, so they count only beside that platform's address.
+# be sent to us, so they count only together with that platform's address.
 _NAMES = {
     "url": ("TAPELINE_URL", "URL_MODEL_EVENTS_API"),
     "model_id": ("TAPELINE_MODEL_ID", "SLATE_MODEL_ID", "MODEL_ID"),
@@ -25,7 +25,7 @@ _OLDER_ADDRESS = "URL_MODEL_EVENTS_API"
 
 
 class Address(NamedTuple):
-    """Which server, which model, whose key."""
+    """The server, the model and the key."""
 
     url: str
     model_id: str
@@ -53,13 +53,13 @@ def resolve(
 
 
 def backtest_id(environment: Mapping[str, str] | None = None) -> str | None:
-    """Of the backtest this process is, if it is one."""
+    """The id of the backtest that this process runs, if it is one."""
     variables = os.environ if environment is None else environment
     return variables.get("TAPELINE_BACKTEST_ID") or variables.get("BACKTESTING_ID") or None
 
 
 def state_folder(environment: Mapping[str, str] | None = None) -> str:
-    """Where events wait: the model's own folder on the platform, the person's cache elsewhere."""
+    """Where events are queued: the model's folder on the platform, the user's cache elsewhere."""
     variables = os.environ if environment is None else environment
     state = variables.get("TAPELINE_STATE_DIR")
     if state:
@@ -92,7 +92,7 @@ def _from_file(variables: Mapping[str, str]) -> dict[str, Any]:
                 said = json.load(file)
         except FileNotFoundError:
             if named:
-                raise ConfigurationError(f"TAPELINE_CONFIG names {named}, which is not there.")  # noqa: B904
+                raise ConfigurationError(f"TAPELINE_CONFIG names {named}, which does not exist.")  # noqa: B904
             continue
         except (OSError, ValueError) as error:
             raise ConfigurationError(f"{place} could not be read: {error}.") from None

@@ -1,7 +1,7 @@
 """Python values as JSON: fast when they are plain, tolerant when they are not.
 
-A trading loop must not die because a number came as a numpy scalar or a price as NaN, so whatever
-has no form in JSON gets the nearest one, and in the end its `repr`.
+A trading loop must not die because a number came as a numpy scalar or a price as NaN, so a
+value without a form in JSON gets the nearest one, and in the end its `repr`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def line(path: str, at: str, body: Mapping[str, Any]) -> bytes:
         if "\\u0000" not in text:  # which the server refuses
             return f'{{"path":"{path}","time":{at},"body":{text}}}\n'.encode()
     except (ValueError, TypeError, RecursionError):
-        # NaN, a key that is no text, half a surrogate pair, a circle: the slow way takes them all.
+        # NaN, a key that is not text, half a surrogate pair, a cycle: the slow path takes all.
         pass
     return f'{{"path":"{path}","time":{at},"body":{_encode(plain(body))}}}\n'.encode()
 
@@ -45,7 +45,7 @@ def to_json(value: Any) -> str:
 
 
 def log_line(path: str, at: str, line: str, kind: str, backtest: str | None) -> bytes:
-    """The same for what comes most often."""
+    """The same for log lines, the most frequent events."""
     if "\0" in line:
         line = _text(line)
     body = f'"line":{_quote(line)},"type":{_quote(kind)}'
@@ -123,7 +123,7 @@ def _moment(value: Any) -> float | None:
 
 
 def _by_protocol(value: Any) -> Any:
-    """What numpy, pandas and their like offer, without importing them."""
+    """Conversions that numpy, pandas and the like offer, without importing them."""
     try:
         if is_dataclass(value) and not isinstance(value, type):
             return asdict(value)

@@ -1,4 +1,4 @@
-"""What can go wrong where a model calls, each in one sentence."""
+"""The errors that a call of a model may raise."""
 
 
 class TapelineError(Exception):

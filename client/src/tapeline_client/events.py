@@ -14,7 +14,7 @@ _UNSET: Any = object()
 Number = Any
 """An int, a float, a Decimal or a numpy scalar."""
 Id = Any
-"""A text, or what makes one: a number, a UUID."""
+"""A string, or a value with a string form: a number, a UUID."""
 Side = Any
 """`buy` or `sell`, in any case, or a member of an enumeration with these values."""
 Time = Any
@@ -22,7 +22,7 @@ Time = Any
 
 
 class Events(ABC):
-    """What a client can report. `time` is when it happened; by default, now."""
+    """The events that a client can report. `time` is when it happened; by default, now."""
 
     @abstractmethod
     def _push(self, path: str, body: Mapping[str, Any], at: Time = None) -> None: ...
@@ -136,8 +136,8 @@ class Events(ABC):
         self._push("/v1/live/spot-stop", body, time)
 
     def update_trade(self, id: Id, *, time: Time = None, **keys: Any) -> None:
-        """What became of an order: `executionPrice`, `executionTime`, `filled_size`, `fee`,
-        `status`, or anything else. Before its order or after it."""
+        """Update an order: `executionPrice`, `executionTime`, `filled_size`, `fee`, `status`,
+        or any other key. It may be sent before its order."""
         if not keys:
             raise InvalidEvent("`update_trade` needs at least one key besides `id`.")
         for key in ("executionTime", "executed_time", "canceled_time"):
@@ -166,7 +166,7 @@ class Events(ABC):
         self._push_line(str(line) or " ", str(type), time)
 
     def set_pnl(self, values: Iterable[Any], *, time: Time = None) -> None:
-        """The model's own profit and loss in place of the computed one: pairs of time and value,
+        """The model's own profit and loss, instead of the computed one: pairs of time and value,
         or dictionaries with both."""
         body = {"values": [_point(value, index) for index, value in enumerate(values)]}
         self._push("/v1/live/set-pnl", body, time)
@@ -180,7 +180,7 @@ class Events(ABC):
         *,
         time: Time = None,
     ) -> None:
-        """A figure of the model's own, shown beside the computed ones."""
+        """A custom metric of the model, shown next to the computed ones."""
         metric = {"value": value, "display_name": display_name or name, "type": type}
         body = {"metrics": {_text(name, "name"): metric}}
         self._push("/v1/live/set-custom-metric", body, time)
@@ -190,7 +190,7 @@ class Events(ABC):
         self._push("/v1/live/auto-pnl", {"enabled": bool(enabled)}, time)
 
     def mark_price(self, symbol: str, price: Number, *, time: Time = None) -> None:
-        """What a symbol is worth, for the profit and loss of what is held."""
+        """The price of a symbol, for the profit and loss of open positions."""
         body = {"symbol": _text(symbol, "symbol"), "price": _positive(price, "price")}
         self._push("/v1/live/mark-price", body, time)
 

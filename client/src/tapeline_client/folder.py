@@ -1,4 +1,4 @@
-"""A queue's folder: whose it is (a lock that dies with its process) and how far it was sent."""
+"""A queue's folder: its owner (a lock that ends with the process), and how much of it was sent."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SUPERSEDED = "superseded"
 
 
 class Held(Exception):
-    """Another process that is alive has it."""
+    """Another live process owns it."""
 
 
 class Folder:
@@ -37,7 +37,7 @@ class Folder:
 
     @classmethod
     def make(cls, parent: str) -> Folder:
-        """Born locked: it gets its name, by which others find it, only then."""
+        """Locked before it gets the name by which other processes find it."""
         os.makedirs(parent, 0o700, exist_ok=True)
         name = f"{time.time_ns():016x}-{os.getpid()}-{secrets.token_hex(6)}"
         unborn = os.path.join(parent, _UNBORN + name)
@@ -49,7 +49,7 @@ class Folder:
 
     @classmethod
     def take_over(cls, path: str) -> Folder:
-        """Of a process that is gone; raises Held when it is not."""
+        """Take over the queue of a process that is gone; raises Held if it is alive."""
         return cls(path, _locked(path))
 
     @property
@@ -80,19 +80,19 @@ class Folder:
             os.fsync(self._cursor)
 
     def close(self) -> None:
-        """Let go; whoever comes next may take it over."""
+        """Release it; the next process may take it over."""
         os.close(self._cursor)
         os.close(self._lock)
 
     def delete(self) -> None:
-        # Still locked while it goes, so that nobody takes over half of it.
+        # Still locked during deletion, so that no process takes over half of it.
         os.close(self._cursor)
         shutil.rmtree(self.path, ignore_errors=True)
         os.close(self._lock)
 
 
 def left_behind(parent: str) -> list[str]:
-    """Queues in a folder, oldest first. Some may be somebody's."""
+    """Queues in a folder, oldest first. Some may be in use."""
     try:
         names = sorted(os.listdir(parent))
     except OSError:

@@ -64,7 +64,7 @@ class Outbox:
             self.number, self.sent, self._until = source.folder.cursor()
 
     def batch(self) -> Batch | None:
-        """What to send next; the same again until `done` or `shorten`."""
+        """The next batch; the same one until `done` or `shorten`."""
         while True:
             found = self._source.first()
             if found is None:
@@ -79,7 +79,7 @@ class Outbox:
             self._source.forget(segment)
 
     def done(self, batch: Batch) -> None:
-        """Stored, or set apart: go on after it."""
+        """Stored, or set aside: continue after it."""
         self._move(batch.stop, 0)
 
     def shorten(self, batch: Batch, count: int) -> None:
@@ -90,7 +90,7 @@ class Outbox:
         self._move(batch.start, batch.start + stop)
 
     def rest(self) -> bytes:
-        """Everything that is not sent, to be set apart."""
+        """Everything that is not sent, to be set aside."""
         pieces: list[bytes] = []
         while True:
             batch = self.batch()

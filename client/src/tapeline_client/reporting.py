@@ -1,4 +1,4 @@
-"""Telling the person about trouble: in words, rarely, and never by way of what is in trouble."""
+"""Reports problems to the user: in plain words, rarely, and never over the failing connection."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import time
 from typing import Any, Callable, NamedTuple
 
 logger = logging.getLogger("tapeline_client")
-_SILENCE = 60.0  # seconds between two lines about the same
+_SILENCE = 60.0  # seconds between two log lines about the same problem
 _LEVELS = {"superseded": logging.CRITICAL, "dropped": logging.ERROR, "again": logging.INFO}
 _here = threading.local()
 
 
 class Problem(NamedTuple):
-    """What `on_problem` is told."""
+    """The argument of `on_problem`."""
 
     kind: str
     """`rejected`, `unreachable`, `again`, `refused`, `superseded`, `full`, `quota`, `dropped`,
@@ -25,7 +25,7 @@ class Problem(NamedTuple):
 
 
 class Reporter:
-    """Calls `on_problem` every time, and logs a kind of trouble at most once a minute."""
+    """Calls `on_problem` every time, and logs each kind of problem at most once a minute."""
 
     def __init__(self, on_problem: Callable[[Problem], object] | None) -> None:
         self._on_problem = on_problem
@@ -53,5 +53,5 @@ class Reporter:
 
 
 def is_reporting() -> bool:
-    """Whether this thread is telling of trouble: what it prints must not become an event."""
+    """Whether this thread is reporting a problem: its output must not become an event."""
     return getattr(_here, "is_reporting", False)

@@ -2,8 +2,8 @@
 
 A line copied into a mapped file is the kernel's from that moment on: it costs the caller less than
 a microsecond, needs no system call, and outlives a process that is killed. The file is filled with
-zeros first, so that a full disk is met here and not in the middle of a copy, and so that what a
-power failure tore can be told from what was written: JSON has no zero byte.
+zeros first, so that a full disk is noticed here and not in the middle of a copy, and so that bytes
+lost in a power failure differ from written ones: JSON has no zero byte.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Segment:
 
     @classmethod
     def in_memory(cls, number: int, size: int) -> Segment:
-        """For when the disk takes nothing."""
+        """For when nothing can be written to disk."""
         made = cls(number, None, size)
         made.map = mmap.mmap(-1, size)
         return made
@@ -87,7 +87,7 @@ class Segment:
             return file.read(stop - start)
 
     def seal(self) -> None:
-        """Give the memory back; the file keeps what was written. Memory alone stays as it is."""
+        """Free the memory; the file keeps its content. A segment in memory stays as it is."""
         if self.map is None or self.path is None:
             return
         self.map.close()
@@ -98,7 +98,7 @@ class Segment:
         self.fd, self.size = -1, self.end
 
     def rewrite(self, content: bytes) -> None:
-        """Other content in its place, all or nothing."""
+        """Replace the content, all or nothing."""
         if self.path is None:
             made = mmap.mmap(-1, max(len(content), 1))
             made[: len(content)] = content
@@ -110,7 +110,7 @@ class Segment:
         self.end = self.size = len(content)
 
     def forget(self) -> None:
-        """Let go without touching the file: it is another process's."""
+        """Release it without touching the file, which belongs to another process."""
         if self.map is not None:
             self.map.close()
             self.map = None

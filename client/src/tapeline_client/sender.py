@@ -17,10 +17,10 @@ from tapeline_client.spool import Spool
 from tapeline_client.transport import Answer, Transport, Unreachable
 
 FIRST_DELAY, LONGEST_DELAY = 0.25, 30.0
-REFUSED_DELAY = 5.0  # a key or model that is wrong is put right by a person
+REFUSED_DELAY = 5.0  # a person has to correct a wrong key or model
 LOOK_AROUND = 5.0  # seconds between two looks for queues whose process died
 SYNC_SECONDS = 1.0
-SET_ASIDE = ("idempotency_key_reused", "backtest_key")  # no repeat will be taken either
+SET_ASIDE = ("idempotency_key_reused", "backtest_key")  # a retry would be refused too
 MOST_SET_ASIDE = 64 * 1024 * 1024
 LONGEST_WAIT = 60.0  # seconds: a quota of a minute is worth waiting for, a full tape is not
 
@@ -90,8 +90,8 @@ class Sender:
         return True
 
     def stop(self, deadline: float) -> bool | None:
-        """End the thread, send what can still be sent; whether everything is. None when the
-        thread does not end."""
+        """End the thread and send what can still be sent; return whether everything was. None
+        if the thread does not end."""
         self._stopping = True
         self.wake()
         thread = self._thread
@@ -102,7 +102,7 @@ class Sender:
                 thread.join(1.0)
             if thread.is_alive():
                 return None
-        # A thread cannot be started any more when the interpreter ends, so the rest is sent here.
+        # No thread can be started while the interpreter ends, so the rest is sent here.
         while time.monotonic() < deadline and not self.superseded and self._delay == 0:
             if not self._step():
                 break
@@ -138,7 +138,7 @@ class Sender:
             self._wake.wait(SYNC_SECONDS if self._unsynced() else LOOK_AROUND)
         self.waits = False
         if not self._hurry and not self._stopping:
-            time.sleep(self._linger)  # a moment, so that what comes together goes together
+            time.sleep(self._linger)  # a moment, so that events of the same time go in one batch
 
     def _back_off(self) -> None:
         until = time.monotonic() + self._delay
@@ -174,7 +174,8 @@ class Sender:
             self._wait_longer(None)
             self.last_error = str(error)
             self._reporter.report(
-                "unreachable", f"Tapeline is not reachable ({error}); events wait in {self._where}."
+                "unreachable",
+                f"Tapeline is unreachable ({error}); events wait in {self._where}.",
             )
             return True
         self._act(outbox, batch, answer)
@@ -185,7 +186,7 @@ class Sender:
     def _act(self, outbox: Outbox, batch: Batch, answer: Answer) -> None:
         if answer.status == 200:
             if self._delay:
-                self._reporter.report("again", "Tapeline takes events again.")
+                self._reporter.report("again", "Tapeline accepts events again.")
             self._delay = 0.0
             self.sent += batch.events
             outbox.done(batch)
@@ -202,7 +203,7 @@ class Sender:
             self._wait_longer(answer.retry_after)
             self._reporter.report(
                 "unreachable",
-                f"Tapeline takes no events now ({answer.error}); they wait in {self._where}.",
+                f"Tapeline accepts no events now ({answer.error}); they wait in {self._where}.",
             )
         else:
             self._wait_longer(max(REFUSED_DELAY, self._delay, answer.retry_after or 0.0))
@@ -220,7 +221,7 @@ class Sender:
         if self._parent is not None:
             _append(os.path.join(self._parent, "over-quota.ndjson"), batch.body)
         outbox.done(batch)
-        self._reporter.report("quota", f"Tapeline keeps nothing but orders now: {answer.error}")
+        self._reporter.report("quota", f"Tapeline accepts only orders now: {answer.error}")
 
     def _wait_longer(self, demanded: float | None) -> None:
         doubled = min(LONGEST_DELAY, max(FIRST_DELAY, self._delay * 2))
@@ -234,12 +235,12 @@ class Sender:
             self._spool.folder.mark_superseded()
         self._reporter.report(
             "superseded",
-            f"This run was replaced by a newer one: nothing is sent any more. {answer.error} "
-            f"What is not sent is kept in {self._where}.",
+            f"This run was replaced by a newer one, so it sends no more events. {answer.error} "
+            f"Unsent events are kept in {self._where}.",
         )
 
     def _set_aside(self, outbox: Outbox, batch: Batch, answer: Answer) -> None:
-        """One bad event must not hold up the rest: narrow it down, then put it apart."""
+        """One bad event must not hold up the rest: find it, then set it aside."""
         if batch.events > 1 and answer.culprit != 0:
             known = answer.culprit is not None and answer.culprit < batch.events
             outbox.shorten(batch, (answer.culprit or 1) if known else batch.events // 2)
@@ -267,7 +268,7 @@ class Sender:
         now = time.monotonic()
         if self._parent is None or self._others or (self._looked and now < self._looked):
             return
-        if self._alone:  # a backtest's key would not be taken for what a live run left
+        if self._alone:  # the key of a backtest is not accepted for events of a live run
             return
         self._looked = now + LOOK_AROUND
         mine = self._spool.folder.path if self._spool.folder is not None else ""
@@ -290,7 +291,7 @@ class Sender:
         leftovers.folder.delete()
 
     def _delete_leftovers(self, outbox: Outbox, leftovers: Leftovers) -> None:
-        """A run that was replaced may not speak through its successor."""
+        """Events of a run that was replaced must not be sent by its successor."""
         assert self._parent is not None
         _append(os.path.join(self._parent, SUPERSEDED + ".ndjson"), outbox.rest())
         leftovers.folder.delete()
@@ -325,7 +326,7 @@ def _decoded(line: bytes) -> dict[str, Any]:
 
 
 def _append(path: str, content: bytes) -> None:
-    """To a file a person may look at, which is never let grow without end."""
+    """To a file for people to read, with a bounded size."""
     if not content:
         return
     if os.path.exists(path) and os.path.getsize(path) + len(content) > MOST_SET_ASIDE:

@@ -19,7 +19,7 @@ from tapeline_client.segments import SEGMENT_BYTES, Segment, sync_folder
 
 LOG_PATHS = (b'{"path":"/v1/live/log"', b'{"path":"/v1/backtest/log"')
 _FULL = 0.75
-"""From here on log lines go; the rest is kept for what must not be lost."""
+"""From this share on, log lines are dropped; the rest is reserved for other events."""
 
 Report = Callable[[str, str], None]
 
@@ -38,7 +38,7 @@ class Spool:
         self._report = report
         self._durable = durable
         self.on_pressure: Callable[[], object] = bool
-        """Called when room is short; the sender makes some."""
+        """Called when space is short; the sender frees some."""
         self._begin()
 
     def _begin(self) -> None:
@@ -53,7 +53,7 @@ class Spool:
         self.folder: Folder | None = None
         self.name = secrets.token_hex(16)
         self._pressed = False
-        """Whether what room is left is kept for what is not a log line."""
+        """Whether the remaining space is reserved for events other than log lines."""
         self.segments: Deque[Segment] = deque()
         self._current: Segment | None = None
         self.dropped_lines = 0
@@ -268,7 +268,7 @@ class Spool:
                 with self.lock:
                     one.rewrite(b"".join([note, *kept]))
                     self.dropped_lines += gone
-                self._report("full", "The queue of events is full: the oldest log lines go.")
+                self._report("full", "The queue of events is full: dropping the oldest log lines.")
             one.compacted = True
 
     def first(self) -> tuple[Segment, int, bool] | None:

@@ -1,4 +1,4 @@
-"""One keep-alive connection to the server, and what an answer means."""
+"""One keep-alive connection to the server, and the meaning of its answers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _INDEX = re.compile(r"^Item (\d+):")
 
 
 class Unreachable(Exception):
-    """No answer, for a reason that is its text."""
+    """No answer; the text is the reason."""
 
 
 class Answer(NamedTuple):
@@ -46,7 +46,7 @@ class Transport:
         self._path = parts.path.rstrip("/") + "/v1/batch"
         self._timeout = timeout
         self._connection: http.client.HTTPConnection | None = None
-        # With hyphens: some proxies drop names with underscores without a word.
+        # With hyphens: some proxies silently drop names with underscores.
         self._headers = {
             "content-type": "application/x-ndjson",
             "model-id": address.model_id,
@@ -76,7 +76,7 @@ class Transport:
             connection.close()
 
     def interrupt(self) -> None:
-        """From another thread: whoever waits for an answer stops waiting."""
+        """From another thread: stop waiting for an answer."""
         connection = self._connection
         opened = connection.sock if connection is not None else None
         if opened is not None:
@@ -115,7 +115,7 @@ def _said(content: bytes, answer: http.client.HTTPResponse) -> tuple[str, str]:
         where = answer.getheader("location")
         return (
             "",
-            f"It points to {where}." if where else f"It said {answer.status} {answer.reason}.",
+            f"It points to {where}." if where else f"It answered {answer.status} {answer.reason}.",
         )
 
 

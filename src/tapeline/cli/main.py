@@ -31,7 +31,7 @@ GROUPS = {
     "models": ("Models that run elsewhere, and starter models.", MANAGE),
     "secrets": ("Secrets of a model: environment variables of its runs.", MANAGE),
     "share": ("Links that show a record to people without an account.", RESULTS),
-    "keys": ("Keys of a project; for operators also those of a server.", MANAGE),
+    "keys": ("Keys of a project; for operators, also the server's own.", MANAGE),
     "projects": ("Your projects, and which one is in use.", MANAGE),
     "members": ("Members of a project and invitations.", MANAGE),
     "servers": ("Servers you are signed in to, and which one is in use.", START),
@@ -44,7 +44,7 @@ ROWS = (
     Row("logout", "account.login:logout", "Sign out: the token stops working.", START),
     Row("whoami", "account.login:whoami", "Show who you are, where, and in which project.", START),
     Row("servers list", "account.servers:list_servers", "List the servers you are signed in to."),
-    Row("servers use", "account.servers:use", "Choose the server that commands talk to."),
+    Row("servers use", "account.servers:use", "Choose the server that commands use."),
     Row("init", "model.init:init", "Make a folder with an example model to start from.", START),
     Row("deploy", "model.deploy:deploy", "Upload a folder as a new version and run it live.", RUN),
     Row("backtest", "model.backtest:backtest", "Upload a folder and run its backtest.", RUN),
@@ -52,7 +52,7 @@ ROWS = (
         "pull", "model.pull:pull", "Download a version as it was uploaded, into a new folder.", RUN
     ),
     Row("start", "model.control:start", "Run a model's newest version live.", RUN),
-    Row("stop", "model.control:stop", "Stop what runs live of a model, or one run.", RUN),
+    Row("stop", "model.control:stop", "Stop a model, or one of its runs.", RUN),
     Row("rollback", "model.control:rollback", "Run an older version live again.", RUN),
     Row(
         "delete", "model.control:delete", "Delete a model with everything that belongs to it.", RUN
@@ -63,8 +63,8 @@ ROWS = (
         "Run a client of an older platform against your server, unchanged.",
         RUN,
     ),
-    Row("ps", "model.ps:ps", "Show the models of a project and how they do.", LOOK),
-    Row("logs", "record.logs:logs", "Show what a model prints; -f goes on as it comes.", LOOK),
+    Row("ps", "model.ps:ps", "List a project's models with their state and results.", LOOK),
+    Row("logs", "record.logs:logs", "Show a model's log; -f follows it.", LOOK),
     Row("versions", "model.history:versions", "List a model's versions.", LOOK),
     Row("runs", "model.history:runs", "List a model's runs and how they ended.", LOOK),
     Row("open", "record.open:open_page", "Open a model's page in the browser.", LOOK),
@@ -82,20 +82,26 @@ ROWS = (
     Row(
         "share list",
         "record.share:list_shares",
-        "List a model's links, what they show and how often they were seen.",
+        "List a model's links, what they show and how often they were opened.",
     ),
     Row("share change", "record.share:change", "Change what a link shows; its address stays."),
-    Row("share rm", "record.share:remove", "Revoke a link: from now on it opens nothing."),
+    Row("share rm", "record.share:remove", "Revoke a link: it stops working at once."),
     Row(
-        "models new", "model.models:new", "Make a model that runs elsewhere and pushes its events."
+        "models new",
+        "model.models:new",
+        "Register a model that runs elsewhere and pushes its events.",
     ),
     Row(
         "models publish",
         "model.models:publish",
-        "Make a version of a model a starter model for everybody on this server.",
+        "Publish a version as a starter model for everyone on this server.",
     ),
-    Row("models unpublish", "model.models:unpublish", "Take a starter model out of the list."),
-    Row("secrets set", "model.secrets:put", "Set a secret, asked for or read from standard input."),
+    Row("models unpublish", "model.models:unpublish", "Remove a starter model from the list."),
+    Row(
+        "secrets set",
+        "model.secrets:put",
+        "Set a secret; its value is asked for or read from standard input.",
+    ),
     Row("secrets list", "model.secrets:list_secrets", "List the names of a model's secrets."),
     Row("secrets rm", "model.secrets:remove", "Delete a secret."),
     Row(
@@ -114,12 +120,12 @@ ROWS = (
     Row(
         "keys rotate-store",
         "operator.server_keys:rotate_store",
-        "Make a new key for secrets and seal all of them anew. A running server uses it at once.",
+        "Make a new key for secrets and re-encrypt all of them. A running server uses it at once.",
         OPERATE,
     ),
     Row("projects list", "account.projects:list_projects", "List your projects."),
-    Row("projects new", "account.projects:new", "Create a project and use it from now on."),
-    Row("projects use", "account.projects:use", "Choose the project that commands are about."),
+    Row("projects new", "account.projects:new", "Create a project and switch to it."),
+    Row("projects use", "account.projects:use", "Choose the project that commands use."),
     Row("projects rm", "account.projects:remove", "Delete a project with its models and keys."),
     Row("members list", "account.members:list_members", "List the members of a project."),
     Row("members invite", "account.members:invite", "Make a link that lets one person join."),
@@ -135,7 +141,7 @@ ROWS = (
     ),
     Row("members join", "account.members:join", "Join a project by an invitation link."),
     Row("members role", "account.members:role", "Give a member another role."),
-    Row("members rm", "account.members:remove", "Take a member out of a project, or leave it."),
+    Row("members rm", "account.members:remove", "Remove a member from a project, or leave it."),
     Row(
         "export",
         "record.export:export",
@@ -152,7 +158,7 @@ ROWS = (
     Row(
         "backup",
         "operator.backup:backup",
-        "Copy a server's data to a folder, also while it runs.",
+        "Copy a server's data to a folder, even while it runs.",
         OPERATE,
     ),
     Row(
@@ -173,7 +179,7 @@ ROWS = (
     Row(
         "doctor",
         "operator.doctor:doctor",
-        "Say what this host can and cannot do for models.",
+        "Check whether this host can run models, and how to fix what is missing.",
         OPERATE,
     ),
     Row(
@@ -184,9 +190,11 @@ ROWS = (
     Row("user list", "operator.user:list_users", "List the accounts."),
     Row("user passwd", "operator.user:passwd", "Set an account's password; all its sign-ins end."),
     Row(
-        "user disable", "operator.user:disable", "Shut an account out, at once. What it owns stays."
+        "user disable",
+        "operator.user:disable",
+        "Disable an account at once. Its models and data stay.",
     ),
-    Row("user enable", "operator.user:enable", "Let a disabled account in again."),
+    Row("user enable", "operator.user:enable", "Enable a disabled account again."),
     Row("version", "account.version:version", "Print the version.", OPERATE),
 )
 
@@ -208,7 +216,10 @@ def _print_version(asked: bool) -> None:
 @app.callback()
 def root(
     debug: bool = typer.Option(
-        False, "--debug", help="Show requests, and where it failed.", show_default=False
+        False,
+        "--debug",
+        help="Show each request, and where the command failed.",
+        show_default=False,
     ),
     version: bool = typer.Option(
         False,
@@ -233,7 +244,7 @@ def main() -> None:
 
 
 def _run() -> int:
-    """The exit status. One sentence on standard error for whatever goes wrong."""
+    """Return the exit status. Every failure is one sentence on standard error."""
     debug = "--debug" in sys.argv
     try:
         ended = command()(prog_name="tapeline", standalone_mode=False)
@@ -267,7 +278,7 @@ def _unexpected(error: Exception, debug: bool) -> int:
 
 
 def _sentence(said: str) -> str:
-    """With one end, and with its suggestions as people say them."""
+    """As one sentence with a full stop, and its suggestions in plain words."""
     meant = SUGGESTIONS.search(said)
     if meant:
         names = re.findall(r"'([^']+)'", meant[0]) or re.findall(r"--[\w-]+", meant[0])
@@ -284,5 +295,5 @@ def _fail(message: str, code: int, debug: bool) -> int:
 
 
 def _leave_quietly() -> None:
-    """Whoever read our output has gone; Python must not complain about it at exit."""
+    """The reader of our output is gone; Python must not complain about that at exit."""
     sys.stdout = open("/dev/null", "w")  # noqa: SIM115, PTH123

@@ -1,1 +1,1 @@
-"""What runs because somebody desired it: the supervisor, the engine, the sandbox, environments."""
+"""Runs that people asked for: the supervisor, the engine, the sandbox, environments."""

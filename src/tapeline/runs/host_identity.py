@@ -1,8 +1,8 @@
-"""Which host this is among all that share a database: the name its runs carry.
+"""The name of this host among all that share a database; its runs carry it.
 
-Only the host that started a run can know that it is gone, so no two may have one name. A data
-directory can be copied, name and all: its file says where it was written, and on PostgreSQL one
-server at a time holds a name.
+Only the host that started a run can know that it is gone, so no two hosts may share a name. A data
+directory can be copied with its name: the file says where it was written, and on PostgreSQL only
+one server at a time holds a name.
 """
 
 import os
@@ -16,7 +16,7 @@ from tapeline.polling import poll
 
 log = Log(__name__)
 
-PATIENCE = 20.0  # seconds: what the database takes to notice that a server lost its power
+PATIENCE = 20.0  # seconds until the database notices that a server lost power
 PAUSE = 0.5
 
 Take = Callable[[str], bool]
@@ -24,8 +24,8 @@ Take = Callable[[str], bool]
 
 
 def settle(file: Path, take: Take) -> str:
-    """This host's name. A copy has the name of its original only once that holds it no more, as
-    after a restore; beside it, it is a host of its own."""
+    """This host's name. A copy keeps the name of its original only if the original no longer holds
+    it, as after a restore; while both run, the copy is a separate host."""
     name, is_here = _read(file)
     if name and is_here:
         if not poll(lambda: take(name), within=PATIENCE, every=PAUSE):
@@ -53,7 +53,7 @@ def _read(file: Path) -> tuple[str, bool]:
 
 
 def _write(file: Path, name: str) -> None:
-    """Under another name first, as all that must not be half-written; a rename keeps its place."""
+    """Under another name first, so that it is never half-written; a rename keeps the inode."""
     draft = file.with_name(f".{file.name}.{os.getpid()}")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "w") as opened:

@@ -1,4 +1,4 @@
-"""A run: what somebody desired, and how far it has come."""
+"""A run: its desired state, and its actual one."""
 
 from collections.abc import Iterable
 from typing import Any, Literal
@@ -25,7 +25,7 @@ State = Literal[
 Desired = Literal["running", "stopped"]
 
 DEPLOYED: tuple[Kind, ...] = ("live", "screener")
-"""Of these a model has at most one instance at any moment."""
+"""A model has at most one instance of these at any moment."""
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,7 +47,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     due_at: float | None = None
     host: str | None = None
     fence: int | None = None
-    """Of its launch that may be alive; None before the first and after one that is gone."""
+    """The fence of the launch that may be alive; None if none is."""
     launches: int = 0
     restarts: int = 0
     exit_code: int | None = None
@@ -72,7 +72,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
 def unfinished(connection: Connection, waiting: int) -> list[tuple[Run, str]]:
     """Every run that has not ended, the oldest first, with its project.
 
-    Of the backtests that wait, only the first `waiting` of each project: there may be thousands.
+    Of the queued backtests, only the first `waiting` of each project: there may be thousands.
     """
     waits = (runs.c.kind == "backtest") & runs.c.host.is_(None) & (runs.c.desired == "running")
     place = func.row_number().over(
@@ -94,7 +94,7 @@ def find(connection: Connection, run_id: str) -> Run | None:
 
 
 def launched_on(connection: Connection, host: str) -> list[Run]:
-    """Those of which something may be alive there."""
+    """The runs of which something may be alive on that host."""
     query = select(runs).where(
         runs.c.ended_at.is_(None), runs.c.host == host, runs.c.fence.is_not(None)
     )
@@ -104,7 +104,7 @@ def launched_on(connection: Connection, host: str) -> list[Run]:
 def arguments_of(
     connection: Connection, model_id: str, backtest_ids: Iterable[str]
 ) -> dict[str, dict[str, Any]]:
-    """What backtests that ran here were called with; those that were pushed are not among them."""
+    """The arguments of backtests that ran here; pushed results have none."""
     query = select(runs.c.backtest_id, runs.c.arguments).where(
         runs.c.model_id == model_id, runs.c.backtest_id.in_(list(backtest_ids))
     )
@@ -132,6 +132,6 @@ def by_host(connection: Connection) -> list[HostUse]:
 
 
 def open_among(connection: Connection, run_ids: Iterable[str]) -> set[str]:
-    """Which of these have not ended. A model that was deleted took its runs with it."""
+    """Those of these that have not ended. The runs of a deleted model are gone."""
     query = select(runs.c.id).where(runs.c.id.in_(list(run_ids)), runs.c.ended_at.is_(None))
     return set(connection.scalars(query))

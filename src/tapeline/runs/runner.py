@@ -1,4 +1,4 @@
-"""Everything that makes desired runs happen, as one part that is opened, kept and closed."""
+"""Everything that carries out desired runs, as one part that is opened and closed."""
 
 import asyncio
 import os
@@ -102,20 +102,20 @@ class Runner:
         return self.host
 
     def require(self) -> None:
-        """Raise why models cannot be run here, before anybody desires it in vain."""
+        """Raise why models cannot run here, before a run is recorded that nobody can start."""
         if self.host is not None and not self._may_run(self.host):
             raise CannotRunModels(
-                "This server cannot run models, because it could not keep them in a sandbox: "
+                "This server cannot run models, because the sandbox is not available: "
                 + " ".join(self.host.problems)
             )
         if trouble := self.trouble():
             raise NotSupervised(
-                f"Models are not supervised here at the moment: {trouble}. Nothing was stored."
-                " Try again in a few seconds; the server's log says more."
+                f"Models are not supervised at the moment: {trouble}. Nothing was stored."
+                " Try again in a few seconds; see the server's log for details."
             )
 
     def trouble(self, *run_ids: str) -> str | None:
-        """Why wishes, or those about one of these runs, are not carried out here at the moment."""
+        """Why desired changes, or those of one of these runs, are not carried out at the moment."""
         if self._executor is None:
             return None
         about = [self._background.trouble(SUPERVISOR), *map(self._executor.trouble_with, run_ids)]
@@ -126,14 +126,14 @@ class Runner:
             self._executor.wake()
 
     def close(self) -> None:
-        """What runs goes on running, and is found again by the next start."""
+        """Models keep running, and the next start finds them again."""
         if self._executor is not None:
             self._executor.close()
             self._collector.close()
             self._bell.close()
 
     async def stop_models(self) -> None:
-        """End what runs on this host, and bring its last words onto the tape."""
+        """Stop the models on this host, and bring their last output onto the tape."""
         if self._executor is not None:
             with suppress(asyncio.CancelledError):
                 await self._executor.stop_all()

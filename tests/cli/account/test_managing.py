@@ -24,7 +24,7 @@ def test_projects_are_made_used_and_deleted(ada: Person) -> None:
     assert ada.gets("whoami")["project"]["id"] == made["projectId"]
     assert {one["name"] for one in ada.gets("projects", "list")} >= {"Research", "Personal"}
     assert "*  Research" in ada.does("projects", "list")
-    assert "about Personal" in ada.does("projects", "use", "personal"), "in any case"
+    assert "now use project Personal" in ada.does("projects", "use", "personal"), "in any case"
     assert ada.gets("whoami")["project"]["name"] == "Personal"
     told = ada.gets("whoami", TAPELINE_PROJECT_ID=made["projectId"])
     assert told["project"]["name"] == "Research"
@@ -62,7 +62,7 @@ def test_members_are_invited_changed_and_removed(
     }
     assert "grace@example.com" in ada.does("members", "list")
     ada.does("members", "rm", "grace@example.com", "--yes")
-    assert "is no member" in ada.fails(4, "members", "role", "grace@example.com", "viewer")
+    assert "is not a member" in ada.fails(4, "members", "role", "grace@example.com", "viewer")
     assert "You are viewer of Team now." in grace.does("members", "join", link)
     second = ada.gets("members", "invite")
     ada.does("members", "withdraw", second["id"])
@@ -73,7 +73,7 @@ def test_members_are_invited_changed_and_removed(
 def test_keys_are_made_listed_and_deleted(ada: Person) -> None:
     told = ada.run("keys", "new", "--name", "laptop", "--read-only")
     assert "api_pass  " in told.stdout
-    assert "shown this once" in told.stderr
+    assert "shown only once" in told.stderr
     key = ada.gets("keys", "list")[0]
     assert (key["name"], key["read"], key["write"]) == ("laptop", True, False)
     assert "laptop" in ada.does("keys", "list")

@@ -97,7 +97,7 @@ def test_an_unchanged_folder_is_not_uploaded_again(ada: Person) -> None:
     first = ada.gets("backtest", "same", "--new", "--detach")
     ended = ada.run("backtest", "same", "-a", "n=2")
     assert ended.returncode == 0, ended.stderr
-    assert "Nothing changed since version 1, so that one is used." in ended.stderr
+    assert "Nothing has changed since version 1, so that version is used." in ended.stderr
     assert "n is 2" in ended.stdout
     (folder / ".gitignore").write_text("notes.md\n")
     (folder / "notes.md").write_text("not part of the model")
@@ -111,7 +111,7 @@ def test_an_unchanged_folder_is_not_uploaded_again(ada: Person) -> None:
     assert [one["version"] for one in ada.gets("versions", "same")] == [5, 4, 3, 2, 1]
     said = ada.fails(1, "deploy", "same", "--new")
     assert f"this folder is same ({first['modelId']})" in said
-    assert "take model_id out of platform.json" in said
+    assert "remove model_id from platform.json" in said
     ada.does("delete", "same", "--yes")
     ada.does("deploy", "same", "--new", "--detach")  # the one it knew is gone
 
@@ -195,7 +195,7 @@ def test_logs_are_tailed_filtered_and_followed(ada: Person, live: dict[str, Any]
     }
     assert "tick" in ada.does("logs", "Live", "--since", "1m")
     assert ada.does("logs", "Live", "--since", "2030-01-01") == ""
-    assert "is no time" in ada.fails(2, "logs", "Live", "--since", "yesterday")
+    assert "is not a time" in ada.fails(2, "logs", "Live", "--since", "yesterday")
     following = ada.begins("logs", "Live", "-f", "-n", "2", "--json")
     assert following.stdout is not None
     seen = [json.loads(following.stdout.readline())["seq"] for _ in range(6)]
@@ -210,7 +210,7 @@ def test_stop_start_and_rollback(ada: Person, live: dict[str, Any]) -> None:
     assert [one["description"] for one in versions] == ["the second", "the first"]
     assert "the first" in ada.does("versions", "Live")
     assert "Live is stopped." in ada.does("stop", "Live")
-    assert "Live does not run." in ada.does("stop", "Live")
+    assert "Live is not running." in ada.does("stop", "Live")
     assert ada.gets("start", "Live")["version"] == 2
     back = ada.gets("rollback", "v1", "-m", "Live")
     assert (back["version"], back["run"]["state"]) == (1, "running")
@@ -389,6 +389,6 @@ def test_ctrl_c_on_a_backtest_says_that_it_goes_on(ada: Person) -> None:
     following.send_signal(signal.SIGINT)
     _, said = following.communicate(timeout=60)
     assert following.returncode == 130
-    assert "The backtest goes on." in said
+    assert "The backtest continues." in said
     stop = next(line for line in said.splitlines() if "Stop it with: tapeline " in line)
     ada.does(*stop.partition("tapeline ")[2].split())

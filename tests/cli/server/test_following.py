@@ -66,4 +66,4 @@ def test_following_ends_with_the_model_and_with_the_sign_in(
     _, said = of_signed_out.communicate(timeout=SLOW_MACHINE)
     assert of_signed_out.returncode == 3
     assert said.startswith("tapeline: The token for http://127.0.0.1:")
-    assert said.endswith("is not valid any more, or never was. Run: tapeline login\n")
+    assert said.endswith("is invalid or was revoked. Run: tapeline login\n")

@@ -66,6 +66,6 @@ def test_so_it_does_for_a_tunnel(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_proxy_that_refuses_is_not_taken_for_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
-    with gate(monkeypatch, "") as heard, pytest.raises(Unreachable, match="That was your proxy"):
+    with gate(monkeypatch, "") as heard, pytest.raises(Unreachable, match="Your proxy requires"):
         Wire("http://tapeline.test").get("/time")
     assert heard == [("GET", "http://tapeline.test/time", None)]

@@ -30,7 +30,7 @@ def test_an_address_that_is_no_tapeline(person: Person, server: Server) -> None:
     said = person.fails(4, "ps", "--server", elsewhere, TAPELINE_TOKEN="x.y.z")
     assert f"There is nothing at {elsewhere}/api/me" in said
     assert "Is it a Tapeline server" in said
-    assert "is no address" in person.fails(2, "ps", "--server", "http://")
+    assert "is not a server address" in person.fails(2, "ps", "--server", "http://")
 
 
 def test_who_is_not_signed_in_is_told_how(person: Person, server: Server) -> None:
@@ -71,7 +71,7 @@ def test_a_folder_that_is_no_model(ada: Person) -> None:
     assert "`main_script` in platform.json is 'gone.py'" in said
     (ada.at / "nothing/gone.py").write_text("print()")
     said = ada.fails(2, "deploy", "nothing")
-    assert "Say --new, or --model NAME" in said
+    assert "Use --new, or --model NAME" in said
     assert "huge" in ada.fails(1, "deploy", "nothing", "--new", "--plan", "huge")
     assert json.loads((ada.at / "nothing/platform.json").read_text()) == {"main_script": "gone.py"}
 
@@ -181,7 +181,7 @@ def test_a_misspelt_command_is_answered_with_what_was_meant(ada: Person) -> None
 
 
 def test_values_that_would_be_ignored_are_refused(ada: Person) -> None:
-    assert "--side is buy or sell, not long" in ada.fails(2, "orders", "x", "--side", "long")
+    assert "--side must be buy or sell, not long" in ada.fails(2, "orders", "x", "--side", "long")
     ada.does("init", "strategy")
     said = ada.fails(2, "deploy", "strategy", "--new", "--schedule", "* * * * *")
     assert "--schedule is for screeners" in said

@@ -1,4 +1,4 @@
-"""What runs beside a model is found in a checkout and in an installed wheel."""
+"""The files mounted into sandboxes are found in a checkout and in an installed wheel."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Where shims come from: it may die at any time, and none of them minds."""
+"""The process that forks shims may die at any time; the shims go on."""
 
 import os
 import signal

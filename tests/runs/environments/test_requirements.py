@@ -195,7 +195,7 @@ def test_paths_count_from_the_first_file_and_those_of_options_from_their_own(
     assert read.lines == ("./app/mine", "./shared")
     assert read.options == ("--find-links ./app/sub/wheels",)
     (tmp_path / "app/sub/more.txt").write_text("\n-e ../../x\n")
-    with pytest.raises(InvalidRequirements, match=r"^app/sub/more.txt, line 2: .*outside of"):
+    with pytest.raises(InvalidRequirements, match=r"^app/sub/more.txt, line 2: .*outside"):
         requirements.read(tmp_path / "app/requirements.txt", tmp_path)
 
 
@@ -211,7 +211,7 @@ def test_a_constraint_has_a_name(tmp_path: Path) -> None:
 )
 def test_a_file_outside_of_the_model_is_refused(tmp_path: Path, name: str) -> None:
     (tmp_path / "requirements.txt").write_text(f"-r {name}\n")
-    with pytest.raises(InvalidRequirements, match="outside of the model's folder"):
+    with pytest.raises(InvalidRequirements, match="outside the model's folder"):
         requirements.read(tmp_path / "requirements.txt", tmp_path)
 
 

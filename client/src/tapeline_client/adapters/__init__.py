@@ -1,7 +1,7 @@
-"""Results and orders of packages traders use already, in the form Tapeline takes.
+"""Converts results and orders of packages that traders use into Tapeline's form.
 
     from tapeline_client.adapters import backtesting, bt, ccxt, pandas
 
-Each is imported by itself and imports nothing but the standard library: it works on the objects of
-a package that is there because you made them with it.
+Import the one you need. Each uses only the standard library and works on objects that you made
+with the package.
 """

@@ -19,7 +19,7 @@ from tapeline_client.errors import InvalidEvent
 from tapeline_client.events import Events
 
 REMEMBERED = 10_000
-"""Orders of which it is known what was said last."""
+"""How many orders are remembered, to skip unchanged ones."""
 STATUSES = {"closed": "filled", "canceled": "canceled", "cancelled": "canceled"}
 OVER = ("canceled", "cancelled", "expired", "rejected", "closed")
 
@@ -37,10 +37,10 @@ class Orders:
         self._used: set[str] = set()
 
     def report(self, order: Mapping[str, Any] | Iterable[Any], **known: Any) -> int:
-        """Send an order, or each of a list, if there is news; how many had some.
+        """Send an order, or each of a list, if it changed; return how many did.
 
-        Exchanges answer some calls with little more than an id. What you know and they left out
-        goes into `known`: `report(exchange.cancel_order(id), status="canceled")`.
+        Exchanges answer some calls with little more than an id. Pass fields that they left out
+        in `known`: `report(exchange.cancel_order(id), status="canceled")`.
         """
         if not isinstance(order, Mapping):
             if isinstance(order, (str, bytes)) or not hasattr(order, "__iter__"):
@@ -48,9 +48,9 @@ class Orders:
             return sum(self.report(one, **known) for one in order)
         said = {**known, **{key: value for key, value in order.items() if value is not None}}
         if said.get("id") in (None, ""):
-            raise InvalidEvent("This order has no id: pass what ccxt returns for an order.")
+            raise InvalidEvent("This order has no id: pass an order as ccxt returns it.")
         if ":" in str(said.get("symbol") or ""):
-            raise InvalidEvent(f"{said['symbol']} is no spot market; orders here are spot orders.")
+            raise InvalidEvent(f"{said['symbol']} is not a spot market; send spot orders only.")
         return int(self._report(str(said["id"]), said))
 
     def _report(self, number: str, said: dict[str, Any]) -> bool:
@@ -75,7 +75,7 @@ class Orders:
         return True
 
     def _post(self, number: str, said: dict[str, Any]) -> None:
-        """What does not change about an order, so that the same again is a repeat of it."""
+        """The fields of an order that never change, so that sending them again is a repeat."""
         self._use(str(said["symbol"]))
         size = results.number(said.get("amount"))
         price = results.number(said.get("price"))
@@ -113,7 +113,7 @@ def _is_complete(said: Mapping[str, Any]) -> bool:
 
 
 def _update(said: Mapping[str, Any]) -> dict[str, Any]:
-    """What has become of it, in the words of profit and loss."""
+    """The state of an order, in the keys that profit and loss reads."""
     update: dict[str, Any] = {}
     filled = results.number(said.get("filled"))
     status = str(said.get("status") or "")
@@ -122,7 +122,7 @@ def _update(said: Mapping[str, Any]) -> dict[str, Any]:
         if status == "open" and filled:
             update["status"] = "partially_filled"
     if filled is not None and (filled or status):
-        # Zero is said too: a limit order of which nothing is filled must not count.
+        # Zero is sent too: a limit order without fills must not count.
         update["filled_size"] = filled
     price = results.number(said.get("average"))
     if price is None and filled:
@@ -138,8 +138,8 @@ def _update(said: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _fees(said: Mapping[str, Any], price: float | None) -> dict[str, Any]:
-    """In the quote currency where that can be known; what was paid in a third one is kept as it
-    is, and counts nowhere."""
+    """In the quote currency if that is known; fees in a third currency are kept as they are, and
+    do not count."""
     base, _, quote = str(said.get("symbol") or "").partition("/")
     paid: dict[str, float] = {}
     for one in said.get("fees") or [said.get("fee")]:

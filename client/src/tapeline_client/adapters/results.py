@@ -1,4 +1,4 @@
-"""What the adapters of backtests share: times, curves, metrics, and sending a result."""
+"""Shared by the adapters of backtests: times, curves, metrics, and sending a result."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ DAY = 86400.0
 
 
 def unexpected(what: str, wanted: str, package: str) -> InvalidEvent:
-    """What is said to somebody who passes another thing than the adapter is for."""
+    """The error for an object that the adapter does not support."""
     return InvalidEvent(
-        f"This is no {what}: pass {wanted}. The package comes with: pip install {package}"
+        f"This is not a {what}: pass {wanted}. Install the package with: pip install {package}"
     )
 
 
@@ -40,12 +40,12 @@ def moment(value: Any) -> float:
     except (TypeError, ValueError, OverflowError, AttributeError):
         found = math.nan
     if not math.isfinite(found):
-        raise InvalidEvent(f"{value!r:.60} is no time: the index must hold dates.")
+        raise InvalidEvent(f"{value!r:.60} is not a time: the index must hold dates.")
     return found
 
 
 def times_of(index: Iterable[Any]) -> list[float]:
-    """An index of dates as epoch seconds. Bar numbers are no dates."""
+    """An index of dates as epoch seconds. Bar numbers are not dates."""
     kind = str(getattr(index, "dtype", ""))
     if kind.startswith(("int", "uint", "float")):
         raise InvalidEvent("The index holds numbers, not dates: give the data an index of dates.")
@@ -57,7 +57,7 @@ def curve(times: Iterable[float], values: Iterable[Any]) -> list[dict[str, float
 
 
 def number(value: Any) -> float | None:
-    """None for what is no finite number."""
+    """None for anything but a finite number."""
     try:
         found = float(value)
     except (TypeError, ValueError):
@@ -82,7 +82,7 @@ def word(name: str) -> str:
 
 
 def plain_metrics(given: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Numbers as metrics; what is a metric already stays."""
+    """Numbers as metrics; existing metrics stay as they are."""
     return {
         key: value if isinstance(value, Mapping) else metric(key, number(value), "number")
         for key, value in (given or {}).items()
@@ -96,7 +96,7 @@ def send(
     seconds_taken: float | None,
     description: str | None,
 ) -> str:
-    """Push a result with its status; its id."""
+    """Push a result with its status; return its id."""
     events: Any = client or tapeline_client._default
     known = events._backtest(backtest_id or uuid.uuid4().hex)
     events.backtest_result(result, backtest_id=known)

@@ -1,4 +1,4 @@
-"""`tapeline keys`: what models elsewhere and scripts push and read with."""
+"""`tapeline keys`: keys with which scripts, and models that run elsewhere, push and read."""
 
 from typing import Annotated
 
@@ -15,10 +15,10 @@ def new(
     context: typer.Context,
     name: Annotated[str, typer.Option("--name", help="What it is for.")] = "",
     read_only: Annotated[
-        bool, typer.Option("--read-only", help="It may look, and push nothing.")
+        bool, typer.Option("--read-only", help="The key can read, but not push.")
     ] = False,
     write_only: Annotated[
-        bool, typer.Option("--write-only", help="It may push, and read nothing.")
+        bool, typer.Option("--write-only", help="The key can push, but not read.")
     ] = False,
 ) -> None:
     """Generate a key for models and scripts; its pass is shown once."""
@@ -40,7 +40,7 @@ def new(
         return
     session.screen.say(f"api_key   {made['apiKey']}")
     session.screen.say(f"api_pass  {made['apiPass']}")
-    session.screen.note("Keep the pass: it is shown this once.", "yellow")
+    session.screen.note("Save the pass now: it is shown only once.", "yellow")
 
 
 @command("tapeline keys list", "tapeline keys list --project Research --json")

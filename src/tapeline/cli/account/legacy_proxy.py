@@ -1,4 +1,4 @@
-"""`tapeline legacy-proxy`: clients that have the older platform's hosts written into them."""
+"""`tapeline legacy-proxy`: for clients with hard-coded hosts of the older platform."""
 
 import shlex
 import subprocess
@@ -16,7 +16,7 @@ from tapeline.cli.terminal.command import SERVER, command
 from tapeline.cli.terminal.failures import Failure
 from tapeline.runs.engines import older_hosts
 
-# Python opens pages with the program that BROWSER names; this one knows where they are now.
+# Python opens pages with the program that BROWSER names; this one opens them on our server.
 BROWSER = """#!{python}
 import os, sys
 os.environ.pop("BROWSER", None)
@@ -40,15 +40,15 @@ def legacy_proxy(
 ) -> None:
     """Run a client of an older platform against your server, unchanged.
 
-    It is given a proxy that answers for events, deploy and app.blankly.finance with your server,
-    and lets everything else through. Nothing on this computer is changed. Without a command it
-    prints the variables to set and runs until Ctrl-C.
+    The client gets a proxy that forwards requests for events, deploy and app.blankly.finance to
+    your server and passes everything else through. Nothing on this computer changes. Without a
+    command, prints the variables to set and runs until Ctrl-C.
     """
     session = Session(context.obj)
     if "https" in urllib.request.getproxies():
         raise Failure(
-            "HTTPS_PROXY is set, and this proxy cannot be reached through another one."
-            " Unset it for this command, or run it where there is none"
+            "HTTPS_PROXY is set, and this proxy does not work behind another one."
+            " Unset it for this command, or use a computer without a proxy"
         )
     folder = settings.client_variables().folder
     authority = older_hosts.authority(folder)
@@ -73,7 +73,7 @@ def _variables(relay: Relay, folder: Path, authority: older_hosts.Authority) -> 
 
 
 def _run(relay: Relay, command: list[str], variables: dict[str, str]) -> int:
-    """Its exit status. Ctrl-C is the command's own to handle: it gets it from the terminal too."""
+    """Return its exit status. The command handles Ctrl-C: the terminal sends it there too."""
     try:
         process = subprocess.Popen(command, env=settings.variables_with(variables))  # noqa: S603
     except OSError as error:

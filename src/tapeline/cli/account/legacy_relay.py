@@ -1,8 +1,8 @@
 """A proxy on this computer that answers for the older platform's hosts with a Tapeline server.
 
-Clients reach it as they reach any proxy, so neither names nor rights of the machine change. What
-they say to those hosts is decrypted here, with a certificate that only the started command trusts,
-and asked of the server; everything else passes through unread.
+Clients use it like any proxy, so host names and permissions of the machine stay as they are. Their
+requests to those hosts are decrypted here, with a certificate that only the started command trusts,
+and forwarded to the server; everything else passes through unread.
 """
 
 import base64
@@ -22,7 +22,7 @@ from tapeline.runs.engines.older_hosts import HOSTS
 PIECE = 65_536
 PATIENCE = 300.0  # seconds without a byte: a deployment may take its time
 TURN = 0.1
-# Each is about one connection and not about what is asked (RFC 9110, 7.6.1).
+# These headers belong to one connection, not to the request (RFC 9110, 7.6.1).
 OF_A_CONNECTION = {
     *("connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection"),
     *("te", "trailer", "transfer-encoding", "upgrade"),
@@ -69,7 +69,7 @@ class _Proxy(http.server.BaseHTTPRequestHandler):
             self._pass_through(host.strip("[]"), port)
 
     def log_message(self, format: str, *args: object) -> None:
-        """The command that was started has the terminal."""
+        """Silent: the terminal belongs to the command that we started."""
 
     def _is_ours(self) -> bool:
         expected = base64.b64encode(f"tapeline:{self.server.password}".encode()).decode()
@@ -84,7 +84,7 @@ class _Proxy(http.server.BaseHTTPRequestHandler):
         try:
             decrypted = self.server.context.wrap_socket(self.connection, server_side=True)
         except OSError:
-            return  # it does not trust us, and says so itself
+            return  # it does not trust our certificate, and reports that itself
         with decrypted:
             _Decrypted(decrypted, self.client_address, self.server)
 
@@ -101,8 +101,8 @@ class _Proxy(http.server.BaseHTTPRequestHandler):
 
 
 class _Decrypted(http.server.BaseHTTPRequestHandler):
-    """One connection to one of those hosts: each of its requests is asked of the server. Those
-    clients know two methods."""
+    """One connection to one of those hosts: each of its requests is forwarded to the server.
+    Those clients use two methods."""
 
     protocol_version = "HTTP/1.1"
     server: Relay
@@ -160,7 +160,7 @@ class _Decrypted(http.server.BaseHTTPRequestHandler):
 
 
 def _pieces(one: socket.socket, other: socket.socket) -> Iterator[tuple[bytes, socket.socket]]:
-    """What each says, for the other, until both have said all."""
+    """Copy bytes both ways until both sides have finished."""
     towards = {one: other, other: one}
     while towards:
         ready, _, _ = select.select(list(towards), [], [], PATIENCE)

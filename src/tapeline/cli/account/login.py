@@ -24,23 +24,23 @@ from tapeline.cli.terminal.failures import Misused, NotSignedIn
 def login(
     context: typer.Context,
     token: Annotated[
-        str | None, typer.Option(help="A refresh token you have already; - reads it from stdin.")
+        str | None, typer.Option(help="A refresh token; - reads it from standard input.")
     ] = None,
     email: Annotated[str | None, typer.Option(help="Your email address.")] = None,
     password_stdin: Annotated[
         bool, typer.Option("--password-stdin", help="Read the password from standard input.")
     ] = False,
     name: Annotated[
-        str | None, typer.Option(help="What to call this server here; its address otherwise.")
+        str | None, typer.Option(help="A name for this server, instead of its address.")
     ] = None,
     browser: Annotated[
-        bool, typer.Option(help="Open the browser; otherwise only print the address.")
+        bool, typer.Option(help="Open the browser, or only print the address.")
     ] = True,
 ) -> None:
     """Sign in to a server.
 
-    Opens your browser, where you sign in and press Allow. On a computer without one, give a
-    password or a token.
+    Opens your browser, where you sign in and press Allow. On a computer without a browser,
+    use a password or a token.
     """
     session = Session(context.obj)
     if token is not None and (email or password_stdin):
@@ -57,7 +57,7 @@ def login(
 @command("tapeline logout", "tapeline logout --all", options=SERVER)
 def logout(
     context: typer.Context,
-    everywhere: Annotated[bool, typer.Option("--all", help="From every server.")] = False,
+    everywhere: Annotated[bool, typer.Option("--all", help="Sign out of every server.")] = False,
 ) -> None:
     """Sign out: the token stops working."""
     session = Session(context.obj)
@@ -69,7 +69,9 @@ def logout(
         session.profiles.remove(name)
         left.append({"server": profile.url, "revoked": ended})
         if not ended:
-            session.screen.note(f"{profile.url} did not end the token; end it in its settings.")
+            session.screen.note(
+                f"{profile.url} did not revoke the token. Revoke it in the settings there."
+            )
     if not left:
         raise NotSignedIn("You are not signed in, so there is nothing to sign out of.")
     session.profiles.save()
@@ -93,12 +95,12 @@ def whoami(context: typer.Context) -> None:
 
 
 def _by_browser(session: Session, browser: bool) -> str:
-    session.wire.get("/time")  # better to learn here than in the browser that nobody answers
+    session.wire.get("/time")  # an unreachable server is better reported here than by the browser
     listener = redirect.Listener()
     address = listener.page(session.profile.url)
     opened = browser and redirect.open_browser(address)
     session.screen.note("Your browser opens. If it does not, open:" if opened else "Open:", None)
-    # In one piece whatever the width: it is copied.
+    # Never wrapped: people copy it.
     sys.stderr.write(f"  {address}\n")
     sys.stderr.flush()
     return listener.wait()
@@ -108,15 +110,15 @@ def _by_password(session: Session, email: str | None, *, from_stdin: bool) -> st
     asked = sys.stdin.isatty() and not from_stdin
     address = email or (typer.prompt("Email address", err=True) if sys.stdin.isatty() else None)
     if not address:
-        raise Misused("Say who you are: --email you@example.com")
+        raise Misused("Give your email address: --email you@example.com")
     if asked:
         password = typer.prompt("Password", hide_input=True, err=True)
     else:
         password = sys.stdin.readline().rstrip("\r\n")
     if not password:
-        raise Misused("Standard input was empty: send the password there.")
+        raise Misused("Standard input is empty. Send the password there.")
     body = json_of({"email": address, "password": password})
-    # Where we signed in before, the server lets us in whatever strangers try at the account.
+    # The server knows this device by its cookies: guesses by others do not slow us down.
     url, devices = session.profile.url, session.profiles.devices
     known = {"Cookie": devices[url]} if url in devices else {}
     refresh = str(session.wire.ask("POST", "/auth/signin", body, known)["refreshToken"])
@@ -155,7 +157,7 @@ def _keep(session: Session, refresh: str, name: str | None) -> None:
 
 
 def _revoke(session: Session, refresh: str) -> bool:
-    """Whether the server ended it, or it had ended before."""
+    """Whether the token is revoked now, by us or before."""
     try:
         session.wire.ask("POST", "/auth/signout", json_of({"refreshToken": refresh}))
     except NotSignedIn:

@@ -1,4 +1,4 @@
-"""`tapeline members`: who belongs to a project, and who may come."""
+"""`tapeline members`: the members of a project, and invitations."""
 
 from typing import Annotated, Any
 
@@ -37,7 +37,7 @@ def list_members(context: typer.Context) -> None:
 def invite(
     context: typer.Context,
     role: Annotated[
-        str, typer.Option("--role", help="What they will be: owner, admin, member, viewer.")
+        str, typer.Option("--role", help="Their role: owner, admin, member or viewer.")
     ] = "member",
 ) -> None:
     """Make a link that lets one person join."""
@@ -45,8 +45,8 @@ def invite(
     made = session.wire.ask("POST", f"{_path(session)}/invitations", json_of({"role": role}))
     session.screen.done(made["url"], made)
     session.screen.note(
-        f"Send it to one person: it makes them {role} of {session.project['name']}, works once,"
-        f" until {screen.moment(made['expires_at'])}."
+        f"Send it to one person. It makes them {role} of {session.project['name']}, works once"
+        f" and expires {screen.moment(made['expires_at'])}."
     )
 
 
@@ -78,7 +78,7 @@ def withdraw(
     """Withdraw an invitation: its link stops working."""
     session = Session.of(context)
     session.wire.ask("DELETE", f"{_path(session)}/invitations/{invitation}")
-    session.screen.done("Withdrawn; the link does not work any more.")
+    session.screen.done("Withdrawn. The link no longer works.")
 
 
 @command("tapeline members join http://127.0.0.1:8700/auth/invitation/Zk3…", options=SERVER)
@@ -113,13 +113,13 @@ def role(
 
 @command("tapeline members rm grace@example.com --yes")
 def remove(context: typer.Context, member: Who, yes: Yes = False) -> None:
-    """Take a member out of a project, or leave it."""
+    """Remove a member from a project, or leave it."""
     session = Session.of(context)
     found = _member(session, member)
     where = session.project["name"]
-    confirm(session, f"Take {found['email']} out of {where}?", yes=yes)
+    confirm(session, f"Remove {found['email']} from {where}?", yes=yes)
     session.wire.ask("DELETE", f"{_path(session)}/members/{found['user_id']}")
-    session.screen.done(f"{found['email']} is not a member of {where} any more.")
+    session.screen.done(f"{found['email']} is no longer a member of {where}.")
 
 
 def _path(session: Session) -> str:
@@ -136,5 +136,5 @@ def _member(session: Session, wanted: str) -> dict[str, Any]:
         if wanted == one["user_id"] or wanted.casefold() == one["email"].casefold():
             return one
     raise NotFound(
-        f"{wanted} is no member of {session.project['name']}. See who is: tapeline members list"
+        f"{wanted} is not a member of {session.project['name']}. List all: tapeline members list"
     )

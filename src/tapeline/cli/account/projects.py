@@ -1,4 +1,4 @@
-"""`tapeline projects`: whose models these are, and which project commands are about."""
+"""`tapeline projects`: your projects, and the one that commands use."""
 
 from typing import Annotated
 
@@ -53,22 +53,24 @@ def new(
     name: Annotated[str, typer.Argument(help="Its name.", show_default=False)],
     description: Annotated[str, typer.Option("--description", help="What it is about.")] = "",
 ) -> None:
-    """Create a project and use it from now on."""
+    """Create a project and switch to it."""
     session = Session.of(context)
     made = session.wire.post("/project/create", name=name, description=description)
     _use(session, made["projectId"])
-    session.screen.done(f"Project {made['name']} ({made['projectId']}) is made and in use.", made)
+    session.screen.done(
+        f"Created project {made['name']} ({made['projectId']}). It is now in use.", made
+    )
 
 
 @command('tapeline projects use "Mean reversion"', options=SERVER)
 def use(context: typer.Context, project: ProjectName) -> None:
-    """Choose the project that commands are about."""
+    """Choose the project that commands use."""
     session = Session.of(context)
     found = session.find_project(project)
     if not session.name:
-        raise Failure("Only who is signed in can choose a project. Run: tapeline login")
+        raise Failure("You must be signed in to choose a project. Run: tapeline login")
     _use(session, found["id"])
-    session.screen.done(f"Commands are about {found['name']} from now on.", found)
+    session.screen.done(f"Commands now use project {found['name']}.", found)
 
 
 @command('tapeline projects rm "Mean reversion" --yes', options=SERVER)
@@ -86,7 +88,7 @@ def remove(context: typer.Context, project: ProjectName, yes: Yes = False) -> No
 
 
 def _use(session: Session, project_id: str) -> None:
-    """Nothing is kept for who comes with a token of the environment."""
+    """Nothing is saved when the token comes from the environment."""
     if session.name:
         session.profile.project_id = project_id
         session.profiles.save()

@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 from tapeline.cli.terminal.failures import Failure, NotSignedIn
 
 HOST, USUAL_PORT = "127.0.0.1", 9082
-PATIENCE = 300.0  # seconds to find one's password
+PATIENCE = 300.0  # seconds: people look for their password
 PAGE = """<!doctype html><meta charset="utf-8"><title>Tapeline</title>
 <style>body{{font:1.1rem system-ui,sans-serif;margin:20vh auto;max-width:32rem;padding:0 1rem}}
 </style><h1>{title}</h1><p>{text}</p>
@@ -34,7 +34,7 @@ class Listener:
 
     def page(self, server: str) -> str:
         """Where to send the browser."""
-        # By number: what listens on the other `localhost`, [::1], may be somebody else.
+        # By number: another program may listen on [::1], the other `localhost`.
         asked: dict[str, str | int] = {"host": HOST, "state": self.state}
         if self.port != USUAL_PORT:
             asked["port"] = self.port
@@ -42,7 +42,7 @@ class Listener:
         return f"{server}/auth/signin?{urlencode({'redirectUrl': back})}"
 
     def take(self, query: str) -> bool:
-        """Whether a request brought the token: a stranger's does not know our state."""
+        """Whether a request brought the token; other requests do not know our state."""
         found = parse_qs(query)
         token, state = found.get("token", [""])[0], found.get("state", [""])[0]
         if not token or not secrets.compare_digest(state.encode(), self.state.encode()):
@@ -83,7 +83,7 @@ def _listen(listener: Listener) -> http.server.ThreadingHTTPServer:
                 self._answer(200, "You are signed in.", "Go back to the terminal.")
             else:
                 self._answer(
-                    400, "This is not what we waited for.", "Start again with: tapeline login"
+                    400, "This is not the expected sign-in.", "Start again with: tapeline login"
                 )
 
         def _answer(self, status: int, title: str, text: str) -> None:
@@ -103,4 +103,4 @@ def _listen(listener: Listener) -> http.server.ThreadingHTTPServer:
             return http.server.ThreadingHTTPServer((HOST, port), Handler)
         except OSError:
             continue
-    raise Failure("No port can be listened on here. Sign in with --token or --password-stdin.")
+    raise Failure("No local port is available. Sign in with --token or --password-stdin.")

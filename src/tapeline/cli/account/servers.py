@@ -1,4 +1,4 @@
-"""`tapeline servers`: where you are signed in, and which server commands talk to."""
+"""`tapeline servers`: where you are signed in, and the server that commands use."""
 
 from typing import Annotated
 
@@ -25,7 +25,7 @@ def list_servers(context: typer.Context) -> None:
     screen.table(
         ["", "name", "address", "~account"],
         [["*" if one["current"] else "", one["name"], one["url"], one["email"]] for one in items],
-        empty="You are signed in nowhere. Run: tapeline login",
+        empty="You are not signed in to any server. Run: tapeline login",
     )
 
 
@@ -34,14 +34,14 @@ def use(
     context: typer.Context,
     name: Annotated[str, typer.Argument(help="Its name or address.", show_default=False)],
 ) -> None:
-    """Choose the server that commands talk to."""
+    """Choose the server that commands use."""
     screen, known = _known(context)
     found = known.find(name)
     if found is None:
         raise NotFound(f"You are not signed in to {name}. Run: tapeline login --server {name}")
     known.current = found[0]
     known.save()
-    screen.done(f"Commands talk to {found[1].url} from now on.", {"current": found[0]})
+    screen.done(f"Commands now use {found[1].url}.", {"current": found[0]})
 
 
 def _known(context: typer.Context) -> tuple[Screen, profiles.Profiles]:

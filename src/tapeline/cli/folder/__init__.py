@@ -1,1 +1,1 @@
-"""A model's folder: its manifest, what belongs into an archive, packing and unpacking."""
+"""A model's folder: its manifest, what belongs in an archive, packing and unpacking."""

@@ -1,4 +1,4 @@
-"""A syntax error is found before the upload, not by the first crash."""
+"""Finds syntax errors before the upload, not at the first crash."""
 
 import ast
 import sys
@@ -12,7 +12,7 @@ from tapeline.cli.terminal.failures import Failure
 def check(files: Mapping[str, Path], python: str | None) -> None:
     """Raise for the first file that is not Python. `python` is what the model will run on."""
     if python is not None and _is_newer(python):
-        return  # its syntax is not ours to judge
+        return  # newer than this Python: its syntax cannot be checked here
     for path, file in files.items():
         if path.endswith(".py"):
             _check(path, file)

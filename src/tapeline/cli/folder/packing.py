@@ -18,7 +18,7 @@ from tapeline.cli.folder.manifest_file import ManifestFile
 from tapeline.cli.terminal.failures import Failure
 from tapeline.models.archives import contents
 
-# What belongs to the work on a model and not to the model. `.env` holds secrets as a rule.
+# Files of development, not of the model. `.env` usually holds secrets.
 IGNORED = (
     ".git", ".hg", ".svn", "__pycache__", "*.pyc", ".venv", "venv", "node_modules", ".idea",
     ".vscode", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".ipynb_checkpoints", ".tox",
@@ -31,15 +31,15 @@ IN_MEMORY = 20_000_000
 
 @dataclass(frozen=True)
 class Listing:
-    """The files of a model's folder that are uploaded, and what is not."""
+    """The files of a model's folder that are uploaded, and those that are left out."""
 
     files: dict[str, Path]
     """By their path inside the model, in order."""
     left_out: list[str]
-    """What was left out although `ignore_files` does not name it: worth a word."""
+    """Files left out although `ignore_files` does not name them, to report."""
 
     def content(self) -> str:
-        """The digest by which the server knows a version that was made of the same files."""
+        """The digest by which the server recognizes a version with the same files."""
         return contents.digest({path: _hashed(path, file) for path, file in self.files.items()})
 
     def largest(self, count: int) -> list[tuple[str, int]]:
@@ -104,7 +104,7 @@ def _add(archive: zipfile.ZipFile, path: str, file: Path) -> None:
     entry = zipfile.ZipInfo(f"{ROOT}/{path}", MOMENT)
     entry.external_attr = (0o100755 if _is_executable(file) else 0o100644) << 16
     entry.compress_type = zipfile.ZIP_DEFLATED
-    entry.create_system = 3  # Unix, on whatever it is packed
+    entry.create_system = 3  # Unix, whichever system packs it
     try:
         with file.open("rb") as source, archive.open(entry, "w") as target:
             while piece := source.read(1 << 16):

@@ -11,7 +11,7 @@ from tapeline.models.archives import archive
 
 
 def unpack(content: bytes, folder: Path) -> list[str]:
-    """The files of a model, in a new or an empty folder. It may come from a stranger."""
+    """The files of a model, in a new or an empty folder. The archive is not trusted."""
     _refuse_used(folder)
     folder = folder.resolve()
     try:
@@ -31,9 +31,9 @@ def unpack(content: bytes, folder: Path) -> list[str]:
 
 def _refuse_used(folder: Path) -> None:
     if folder.is_dir() and manifest_file.find(folder) is not None:
-        raise Failure(f"There is a model in {folder.resolve()} already. Choose another folder.")
+        raise Failure(f"There is already a model in {folder.resolve()}. Choose another folder.")
     if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
-        raise Failure(f"{folder} is there already and not empty. Choose another folder.")
+        raise Failure(f"{folder} exists and is not empty. Choose another folder.")
 
 
 def _move(draft: Path, folder: Path) -> None:

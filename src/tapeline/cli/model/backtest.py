@@ -1,4 +1,4 @@
-"""`tapeline backtest`: upload a folder, or take a stored version, and what it would have done."""
+"""`tapeline backtest`: run the backtest of a folder or of a stored version."""
 
 import ast
 import json
@@ -33,7 +33,7 @@ def backtest(
             "--arg",
             "-a",
             metavar="KEY=VALUE",
-            help="An argument, over those of platform.json: number, true, text or JSON.",
+            help="An argument that overrides platform.json: a number, true, text or JSON.",
             show_default=False,
         ),
     ] = None,
@@ -54,8 +54,8 @@ def backtest(
 ) -> None:
     """Upload a folder and run its backtest.
 
-    Shows what it prints, then its status, metrics and equity. An unchanged folder is not uploaded
-    again: the version that is there is tested. Ends with status 6 when the backtest failed.
+    Shows its output, then its status, metrics and equity. An unchanged folder is not uploaded
+    again: its stored version is tested. Exits with status 6 if the backtest fails.
     """
     session = Session.of(context)
     if version is None:
@@ -76,7 +76,7 @@ def backtest(
 
 
 def typed(text: str) -> Any:
-    """A value as it was most likely meant: JSON, a literal of Python, or else the text itself."""
+    """A value as it was most likely meant: JSON, a Python literal, or else plain text."""
     for read in (json.loads, ast.literal_eval):
         try:
             return read(text)
@@ -136,7 +136,7 @@ def _see_through(session: Session, tested: dict[str, Any], after: int, *, detach
         model_id = tested["modelId"]
         for line in (
             "",
-            "The backtest goes on."
+            "The backtest continues."
             f" See it with: tapeline backtests show {tested['backtestId']} --model {model_id}",
             f"Stop it with: tapeline stop {model_id} --run {tested['runId']}",
         ):

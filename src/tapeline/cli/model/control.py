@@ -1,4 +1,4 @@
-"""`tapeline start`, `stop`, `rollback` and `delete`: what runs of a model, and whether."""
+"""`tapeline start`, `stop`, `rollback` and `delete`: which version of a model runs, if any."""
 
 from typing import Annotated, Any
 
@@ -12,7 +12,7 @@ from tapeline.cli.terminal.failures import Failure, NotFound
 from tapeline.polling import poll
 
 LOOKED_EVERY = 0.2
-PATIENCE = 60.0  # seconds that a stop may take before we stop looking on
+PATIENCE = 60.0  # seconds to wait for a stop
 
 Detach = Annotated[bool, typer.Option("--detach", "-d", help="Do not wait for it.")]
 Plan = Annotated[str | None, typer.Option("--plan", help="Memory and processor, such as micro.")]
@@ -49,14 +49,14 @@ def stop(
     ] = None,
     detach: Detach = False,
 ) -> None:
-    """Stop what runs live of a model, or one run."""
+    """Stop a model, or one of its runs."""
     session = Session.of(context)
     found = session.model(model)
     name, model_id = found["name"], found["id"]
     if run is None:
         current = session.find_model(model_id)["run"]
         if current is None or current["state"] in ENDED:
-            session.screen.done(f"{name} does not run.", {"status": "success", "run": current})
+            session.screen.done(f"{name} is not running.", {"status": "success", "run": current})
             return
         session.wire.post("/model/kill", modelId=model_id, projectId=found["projectId"])
         run = str(current["run_id"])
@@ -80,7 +80,7 @@ def delete(
     """
     session = Session.of(context)
     found = session.model(model)
-    confirm(session, f"Delete {found['name']} ({found['id']}) with all it ever did?", yes=yes)
+    confirm(session, f"Delete {found['name']} ({found['id']}) with all of its data?", yes=yes)
     session.wire.post("/model/delete", modelId=found["id"], projectId=found["projectId"])
     session.screen.done(f"{found['name']} is deleted.")
 
@@ -91,9 +91,7 @@ def version_id(session: Session, model: dict[str, Any], wanted: str) -> str:
     for one in session.everything(f"/api/models/{model['id']}/versions", None):
         if wanted == one["version_id"] or number == str(one["version"]):
             return str(one["version_id"])
-    raise NotFound(
-        f"{model['name']} has no version {wanted}. See which there are with: tapeline versions"
-    )
+    raise NotFound(f"{model['name']} has no version {wanted}. List them with: tapeline versions")
 
 
 def _run(
@@ -127,4 +125,4 @@ def _wait_for_end(session: Session, model_id: str, run_id: str) -> dict[str, Any
     )
     if run["state"] in ENDED:
         return run
-    raise Failure("It was told to stop and still cleans up. Look again with: tapeline ps")
+    raise Failure("It is still cleaning up after the stop. Check again with: tapeline ps")

@@ -16,16 +16,14 @@ from tapeline.cli.terminal.failures import Misused
 Folder = Annotated[
     Path, typer.Argument(metavar="FOLDER", help="The model's folder.", show_default=False)
 ]
-New = Annotated[bool, typer.Option("--new", help="Make a new model of it.")]
-Name = Annotated[str | None, typer.Option("--name", help="What to call a new model.")]
+New = Annotated[bool, typer.Option("--new", help="Create a new model from it.")]
+Name = Annotated[str | None, typer.Option("--name", help="Name of the new model.")]
 Plan = Annotated[str | None, typer.Option("--plan", help="Memory and processor, such as micro.")]
-Python = Annotated[str | None, typer.Option("--python", help="Version of Python, such as 3.12.")]
+Python = Annotated[str | None, typer.Option("--python", help="Python version, such as 3.12.")]
 Upload = Annotated[
     bool, typer.Option("--upload", help="Make a new version even if nothing changed.")
 ]
-NoCheck = Annotated[
-    bool, typer.Option("--no-check", help="Do not look for syntax errors before the upload.")
-]
+NoCheck = Annotated[bool, typer.Option("--no-check", help="Skip the check for syntax errors.")]
 Detach = Annotated[bool, typer.Option("--detach", "-d", help="Do not wait for it to start.")]
 
 
@@ -44,21 +42,21 @@ def deploy(
     plan: Plan = None,
     python: Python = None,
     schedule: Annotated[
-        str | None, typer.Option("--schedule", help="When a screener runs, as cron writes it.")
+        str | None, typer.Option("--schedule", help="When a screener runs, as a cron expression.")
     ] = None,
     always: Upload = False,
     unchecked: NoCheck = False,
     detach: Detach = False,
     follow: Annotated[
-        bool, typer.Option("--follow", "-f", help="Go on showing its log until Ctrl-C.")
+        bool, typer.Option("--follow", "-f", help="Follow its log until Ctrl-C.")
     ] = False,
 ) -> None:
     """Upload a folder as a new version and run it live.
 
-    It takes the place of the version that runs. platform.json says which model it is; the first
-    time, use --new. An unchanged folder is not uploaded again: the version that is there runs.
-    Files that .gitignore, .tapelineignore or `ignore_files` name stay out, as do .git, .venv and
-    the like.
+    It replaces the version that is running. platform.json says which model the folder belongs to;
+    use --new the first time. An unchanged folder is not uploaded again: its stored version runs.
+    Files named by .gitignore, .tapelineignore or `ignore_files` are left out, as are .git, .venv
+    and the like.
     """
     session = Session.of(context)
     if schedule is not None:
@@ -80,7 +78,7 @@ def deploy(
 
 
 def _require_screener(session: Session, folder: Path, model: str | None) -> None:
-    """A schedule of anything else would be ignored without a word."""
+    """The server would silently ignore the schedule of any other model."""
     said = manifest_file.require(folder).values
     kind = said.get("type")
     if kind is None and (model or said.get("model_id")):

@@ -1,4 +1,4 @@
-"""`tapeline versions` and `tapeline runs`: what was uploaded of a model, and how it ran."""
+"""`tapeline versions` and `tapeline runs`: a model's uploads, and how its runs ended."""
 
 import typer
 
@@ -33,7 +33,7 @@ def versions(context: typer.Context, model: Model = None, number: Count = 20) ->
             ]
             for one in items
         ],
-        empty=f"Nothing was uploaded for {found['name']} yet. Do it with: tapeline deploy",
+        empty=f"{found['name']} has no versions yet. Upload one with: tapeline deploy",
     )
 
 
@@ -61,7 +61,7 @@ def runs(context: typer.Context, model: Model = None, number: Count = 20) -> Non
             ]
             for one in items
         ],
-        empty=f"{found['name']} never ran. Run it with: tapeline start",
+        empty=f"{found['name']} has never run. Run it with: tapeline start",
     )
 
 

@@ -1,4 +1,4 @@
-"""`tapeline init`: an example to start from, copied into a folder of one's own."""
+"""`tapeline init`: an example to start from, copied into a new folder."""
 
 from pathlib import Path
 from typing import Annotated
@@ -61,17 +61,17 @@ def _chosen(examples: "Examples", example: str | None, kind: str) -> str:
         own = [name for name, type_ in examples.own.items() if type_ == kind]
         if own:
             return own[0]
-        raise Misused(f"--type is strategy or screener, not {kind}")
+        raise Misused(f"--type must be strategy or screener, not {kind}")
     if example in examples.own:
         return example
     known = examples.own | examples.published()
     if example not in known:
-        raise Misused(f"There is no example {example}. There are: {', '.join(known)}")
+        raise Misused(f"There is no example {example}. Choose one of: {', '.join(known)}")
     return example
 
 
 class Examples:
-    """What comes with Tapeline, and what people on the server one is signed in to published."""
+    """The examples that come with Tapeline, and the starter models of the current server."""
 
     def __init__(self, choices: Choices) -> None:
         self.session = Session(choices)

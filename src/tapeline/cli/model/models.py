@@ -1,4 +1,4 @@
-"""`tapeline models`: make a model without uploading one, or a starter model of one."""
+"""`tapeline models`: register a model that runs elsewhere, and publish starter models."""
 
 from typing import Annotated
 
@@ -27,12 +27,12 @@ def new(
     type: Annotated[str, typer.Option("--type", help="strategy or screener.")] = "strategy",
     description: Annotated[str, typer.Option("--description", help="What it does.")] = "",
 ) -> None:
-    """Make a model that runs elsewhere and pushes its events.
+    """Register a model that runs elsewhere and pushes its events.
 
     It needs a key to push with: tapeline keys new
     """
     if type not in TYPES:
-        raise Misused(f"--type is strategy or screener, not {type}")
+        raise Misused(f"--type must be strategy or screener, not {type}")
     session = Session.of(context)
     made = session.wire.post(
         "/model/create-model",
@@ -41,7 +41,7 @@ def new(
         type=type,
         description=description,
     )
-    session.screen.done(f"Model {name} is made. Its id is {made['modelId']}", made)
+    session.screen.done(f"Created model {name}. Its id is {made['modelId']}", made)
     session.screen.note("Make a key to push events with: tapeline keys new", None)
 
 
@@ -51,26 +51,26 @@ def publish(
     name: StarterName,
     model: ModelOption = None,
     version: Annotated[
-        str | None, typer.Option("--version", help="Its number; the newest when left out.")
+        str | None, typer.Option("--version", help="Its number; the newest by default.")
     ] = None,
 ) -> None:
-    """Make a version of a model a starter model for everybody on this server.
+    """Publish a version as a starter model for everyone on this server.
 
-    Every account can read its files and begin a model of its own with: tapeline init --from STARTER
+    Every account can read its files and start from them with: tapeline init --from STARTER
     """
     session = Session.of(context)
     found = session.model(model)
     chosen = None if version is None else version_id(session, found, version)
     made = session.wire.post(f"/api/models/{found['id']}/starters", name=name, version_id=chosen)
     session.screen.done(
-        f"Everybody on this server can begin with it: tapeline init FOLDER --from {name}", made
+        f"Everyone on this server can start from it: tapeline init FOLDER --from {name}", made
     )
 
 
 @command("tapeline models unpublish trend-follower")
 def unpublish(context: typer.Context, name: StarterName, model: ModelOption = None) -> None:
-    """Take a starter model out of the list."""
+    """Remove a starter model from the list."""
     session = Session.of(context)
     found = session.model(model)
     session.wire.ask("DELETE", f"/api/models/{found['id']}/starters/{name}")
-    session.screen.done(f"{name} is not a starter model any more.")
+    session.screen.done(f"{name} is no longer a starter model.")

@@ -10,7 +10,7 @@ from tapeline.cli.terminal import screen
 from tapeline.cli.terminal.command import command
 from tapeline.cli.terminal.screen import signed, state, table_of
 
-EVERY = 2.0  # seconds between two looks
+EVERY = 2.0  # seconds between two refreshes
 NEARLY_FULL = 0.8  # of the quota of a tape
 GOING = {"pending", "installing", "running", "restarting", "stopping"}
 
@@ -19,13 +19,13 @@ GOING = {"pending", "installing", "running", "restarting", "stopping"}
 def ps(
     context: typer.Context,
     running: Annotated[
-        bool, typer.Option("--running", "-r", help="Only those that run, or are about to.")
+        bool, typer.Option("--running", "-r", help="Only models that are running or starting.")
     ] = False,
     watch: Annotated[
-        bool, typer.Option("--watch", "-w", help="Look again every two seconds, until Ctrl-C.")
+        bool, typer.Option("--watch", "-w", help="Refresh every two seconds until Ctrl-C.")
     ] = False,
 ) -> None:
-    """Show the models of a project and how they do."""
+    """List a project's models with their state and results."""
     session = Session.of(context)
     if watch:
         _watch(session, running)
@@ -77,7 +77,7 @@ def _columns(found: list[dict[str, Any]]) -> list[str]:
 
 
 def _tape(usage: dict[str, Any] | None) -> str:
-    """What it holds, and how full that is once it matters; an older server does not say."""
+    """The size of the tape, and how full it is once it matters; older servers do not report it."""
     if usage is None:
         return "-"
     used, quota = usage["tape"]["used"], usage["tape"]["quota"]

@@ -1,4 +1,4 @@
-"""`tapeline pull`: what a version was made of, back in a folder."""
+"""`tapeline pull`: download a version into a folder."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -30,7 +30,7 @@ def pull(
     model: ModelOption = None,
     file: Annotated[
         Path | None,
-        typer.Option("--zip", metavar="FILE", help="Keep the archive itself instead."),
+        typer.Option("--zip", metavar="FILE", help="Save the zip archive instead."),
     ] = None,
 ) -> None:
     """Download a version as it was uploaded, into a new folder."""
@@ -53,7 +53,7 @@ def pull(
 
 
 def download(session: Session, path: str) -> bytes:
-    """A whole file; the server says how long it is, and a shorter one is a failure."""
+    """Download a whole file: one that is shorter than the server announced is a failure."""
     try:
         with session.wire.stream(path, ZIP) as stream:
             return stream.read()
@@ -63,12 +63,12 @@ def download(session: Session, path: str) -> bytes:
 
 def _keep(file: Path, content: bytes) -> None:
     if file.exists():
-        raise Failure(f"{file} is there already. Choose another name.")
+        raise Failure(f"{file} already exists. Choose another name.")
     with saving.saved(file) as opened:
         opened.write(content)
 
 
 def _plain(name: str) -> str:
-    """A name as a folder: what comes from a server must not lead elsewhere."""
+    """A name as a folder name: a server must not choose a path elsewhere."""
     kept = "".join(one if one.isalnum() or one in "._-" else "-" for one in name)
     return kept.strip(".-") or "model"

@@ -1,4 +1,4 @@
-"""`tapeline secrets`: what a model must know and nobody else."""
+"""`tapeline secrets`: environment variables of a model that nobody can read back."""
 
 import os
 import sys
@@ -26,7 +26,7 @@ SecretName = Annotated[
     "tapeline secrets set EXCHANGE_KEY --model Trend < key.txt",
 )
 def put(context: typer.Context, name: SecretName, model: ModelOption = None) -> None:
-    """Set a secret, asked for or read from standard input.
+    """Set a secret; its value is asked for or read from standard input.
 
     The model's next runs have it as an environment variable. Values are never shown again.
     """
@@ -35,10 +35,10 @@ def put(context: typer.Context, name: SecretName, model: ModelOption = None) -> 
     if sys.stdin.isatty():
         value = typer.prompt(f"Value of {name}", hide_input=True, err=True)
     else:
-        # The line's end belongs to the file; line ends inside, as in a certificate, are kept.
+        # The last line end belongs to the file; those inside, as in a certificate, are kept.
         value = sys.stdin.read().removesuffix("\n").removesuffix("\r")
     if not value:
-        raise Misused("Standard input was empty: send the value there.")
+        raise Misused("Standard input is empty. Send the value there.")
     path = f"/api/models/{found['id']}/secrets/{quote(name, safe='')}"
     answer = session.wire.ask("PUT", path, json_of({"value": value}))
     session.screen.done(f"{name} is set for the next runs of {found['name']}.", answer)
@@ -81,4 +81,4 @@ def remove(context: typer.Context, name: SecretName, model: ModelOption = None) 
     session = Session.of(context)
     found = session.model(model)
     session.wire.ask("DELETE", f"/api/models/{found['id']}/secrets/{quote(name, safe='')}")
-    session.screen.done(f"{name} is deleted; a run that has it keeps it until it ends.")
+    session.screen.done(f"{name} is deleted. Runs that already have it keep it until they end.")

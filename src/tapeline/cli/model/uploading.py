@@ -20,9 +20,9 @@ from tapeline.cli.terminal.failures import Failure, Misused, NotFound
 from tapeline.ids import new_id
 
 TOO_LARGE = 413
-WORTH_A_LIST = 20_000_000  # bytes; before so much goes out, one sees what it is
+WORTH_A_LIST = 20_000_000  # bytes; from this size on, the largest files are listed first
 LISTED = 10
-WORTH_A_BAR = 200_000  # bytes; less is there before anybody could read a bar
+WORTH_A_BAR = 200_000  # bytes; smaller uploads end before anyone could read a progress bar
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Target:
 
 @dataclass(frozen=True)
 class Source:
-    """What a command was told about the folder to upload, and how."""
+    """The folder to upload, and the options for it."""
 
     folder: Path
     model: str | None
@@ -57,7 +57,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Routes:
-    """Where an archive is sent, and where the id of a version that is there already."""
+    """The route for a new archive, and the route for a version that is already stored."""
 
     upload: str
     stored: str
@@ -66,7 +66,7 @@ class Routes:
 def upload(
     session: Session, source: Source, routes: Routes, said: Mapping[str, Any]
 ) -> tuple[dict[str, Any], int]:
-    """The server's answer, and the number after which the model's tape tells of it."""
+    """The server's answer, and the `seq` after which the model's tape shows this run."""
     manifest = manifest_file.require(source.folder)
     target = _target(session, manifest, source)
     after = _newest_line(session, target)
@@ -85,8 +85,8 @@ def upload(
     remembered = {"model_id": answer["modelId"], "project_id": answer["projectId"]}
     if any(manifest.values.get(key) != value for key, value in remembered.items()):
         manifest.remember(**remembered)
-        session.screen.note(f"{manifest.file} remembers which model this is.")
-    session.screen.note(f"Version {answer['version']} is uploaded.", "green")
+        session.screen.note(f"Saved the model's id in {manifest.file}.")
+    session.screen.note(f"Uploaded version {answer['version']}.", "green")
     return answer, after
 
 
@@ -100,7 +100,7 @@ def _version_there(
     items = session.wire.get(path, content=listing.content(), limit=1)["items"]
     found: dict[str, Any] | None = next(iter(items), None)
     if found is None or found.get("content") is None:
-        return None  # an older server does not know the question, and lists all versions
+        return None  # an older server ignores the filter, and lists all versions
     is_same = source.python in {None, found["python_version"]}
     return found if is_same else None
 
@@ -114,8 +114,8 @@ def _reuse(
 ) -> dict[str, Any]:
     assert target.model is not None
     session.screen.note(
-        f"Nothing changed since version {version['version']}, so that one is used."
-        " --upload makes a new one."
+        f"Nothing has changed since version {version['version']}, so that version is used."
+        " Use --upload to make a new one."
     )
     answer: dict[str, Any] = session.wire.post(
         path,
@@ -131,7 +131,7 @@ def _target(session: Session, manifest: ManifestFile, source: Source) -> Target:
     known, wanted, new = manifest.values.get("model_id"), source.model, source.new
     called = source.name or manifest.values.get("model_name") or source.folder.resolve().name
     if wanted and new:
-        raise Misused("Say either --model or --new, not both.")
+        raise Misused("Use either --model or --new, not both.")
     if wanted:
         return Target(session.model(wanted), called, "")
     if known and new:
@@ -141,8 +141,8 @@ def _target(session: Session, manifest: ManifestFile, source: Source) -> Target:
             return Target(session.find_model(str(known)), called, "")
         except Missing:
             raise NotFound(
-                f"{manifest.file.name} names the model {known}, which is not on"
-                f" {session.profile.url} or not yours to see. Deploy it as a new one with --new"
+                f"{manifest.file.name} names the model {known}, which does not exist on"
+                f" {session.profile.url} or is not visible to you. Deploy a new model with --new"
             ) from None
     if not new:
         return _ask(session, called)
@@ -150,21 +150,21 @@ def _target(session: Session, manifest: ManifestFile, source: Source) -> Target:
 
 
 def _refuse_forgetting(session: Session, manifest: ManifestFile, known: str) -> None:
-    """--new would write another model_id over the one that is there."""
+    """--new would overwrite the model_id that is there."""
     try:
         found = session.find_model(known)
     except Missing:
         return  # it is gone, or belongs to another server: nothing is forgotten
     raise Failure(
-        f"{manifest.file.name} says that this folder is {found['name']} ({known}). To make a"
-        f" second model of it, take model_id out of {manifest.file.name} first."
+        f"{manifest.file.name} says that this folder is {found['name']} ({known}). To create a"
+        f" second model from it, remove model_id from {manifest.file.name} first."
     )
 
 
 def _ask(session: Session, called: str) -> Target:
     """A folder that was never deployed: a new model, or a version of one that is there."""
     if not (session.screen.is_lively and sys.stdin.isatty()):
-        raise Misused("This folder was not deployed before. Say --new, or --model NAME")
+        raise Misused("This folder has not been deployed before. Use --new, or --model NAME")
     same = [one for one in session.models() if one["name"] == called]
     if len(same) == 1:
         question = f"Make this a new version of {called} ({same[0]['id']})?"
@@ -176,7 +176,7 @@ def _ask(session: Session, called: str) -> Target:
 
 
 def _newest_line(session: Session, target: Target) -> int:
-    """Where to begin following; what is older belongs to runs before this one."""
+    """Where to start following: older lines belong to earlier runs."""
     if target.model is None:
         return 0
     found = session.wire.get(f"/api/models/{target.model['id']}/logs", limit=1)["items"]
@@ -197,7 +197,7 @@ def _report(session: Session, listing: Listing, packed: Packed) -> None:
 
 
 def _too_large(refused: Refused, listing: Listing) -> Failure:
-    """Name what to leave out: the server only knows that it is too much."""
+    """Name the largest files: the server only knows the total size."""
     largest = ", ".join(f"{path} ({screen.size(size)})" for path, size in listing.largest(3))
     return Failure(
         f"{refused.message} Its largest files: {largest}. Leave out what the model does not need"
@@ -234,7 +234,7 @@ def _send(
 
 
 class _Body(io.RawIOBase):
-    """The parts of a form one after the other; counts what is read of it."""
+    """The parts of a form in order; counts the bytes that were read."""
 
     def __init__(
         self, head: bytes, packed: Packed, tail: bytes, advanced: Callable[[int], None]

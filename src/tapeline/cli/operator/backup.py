@@ -1,6 +1,6 @@
-"""`tapeline backup`: a folder with all that cannot be made again, also beside a running server.
+"""`tapeline backup`: copy all that cannot be rebuilt to a folder, even while a server runs.
 
-The folder is a data directory: to restore it is to start a server on a copy of it.
+The folder is a data directory: to restore it, start a server on a copy of it.
 """
 
 import shutil
@@ -23,7 +23,7 @@ from tapeline.store.tables.core import models
 from tapeline.store.tables.tape import tapes
 from tapeline.tape.record import verify
 
-# Everything else in a data directory is made again when it is missing.
+# Everything else in a data directory is rebuilt when it is missing.
 KEPT = ("keys", "host", "state")
 FILE = "tapeline.db"
 
@@ -33,36 +33,38 @@ def backup(
     context: typer.Context,
     to: Annotated[
         Path,
-        typer.Argument(metavar="FOLDER", help="Where to; it must not exist.", show_default=False),
+        typer.Argument(
+            metavar="FOLDER", help="The new folder; it must not exist.", show_default=False
+        ),
     ],
     data: Data = None,
     database: Database = None,
     config: Config = None,
 ) -> None:
-    """Copy a server's data to a folder, also while it runs.
+    """Copy a server's data to a folder, even while it runs.
 
-    Database, keys, archives, and what models keep; every tape in the copy is checked. A database
-    on PostgreSQL is not part of it: use pg_dump.
+    Copies the database, keys, archives and the files that models keep, and checks every tape in
+    the copy. A PostgreSQL database is not included: use pg_dump.
     """
     screen = Screen(as_json=context.obj.as_json)
     chosen = settings.load({"data": data, "database": database, "config": config})
     logs.start("warning", chosen.log_format)
     datadir.require(chosen.data)
     if to.exists():
-        raise Failure(f"{to} is there already. Choose another folder.")
+        raise Failure(f"{to} already exists. Choose another folder.")
     with saving.saved_folder(to) as draft:
         datadir.prepare(draft)
         _copy(chosen, draft)
         checked = None if chosen.database else _checked(draft)
-    said = f"{to} holds the data of {chosen.data}, with {checked} tapes that fit their seals."
+    said = f"{to} holds the data of {chosen.data}, with {checked} tapes that match their seals."
     if checked is None:
         said = f"{to} holds the files of {chosen.data}. The database is not in it: use pg_dump."
     screen.done(said, {"folder": str(to), "tapes": checked})
 
 
 def _copy(chosen: Settings, draft: Path) -> None:
-    # Archives before the database, and again after it: one that the copied database names was
-    # there before, and may be gone by now, or came meanwhile.
+    # Archives before the database, and again after it: an archive that the copied database names
+    # may have been deleted since, or may have arrived during the copy.
     _copy_archives(chosen, draft)
     if not chosen.database:
         sqlite.copy_to(chosen.data / FILE, draft / FILE)
@@ -93,7 +95,7 @@ def _unless_there(source: str, copy: str) -> str:
 
 
 def _checked(draft: Path) -> int:
-    """How many tapes the copy has; a backup that is broken is none."""
+    """The number of tapes in the copy; a broken tape fails the backup."""
     with compose.open_store(Settings(data=draft)) as store:
         of_models = select(tapes.c.no).join(models, models.c.id == tapes.c.model_id)
         numbers = store.read_now(lambda connection: connection.scalars(of_models).all())
@@ -101,7 +103,7 @@ def _checked(draft: Path) -> int:
             broken = store.read_now(verify.first_break, number)
             if broken is not None:
                 raise Failure(
-                    f"A tape is broken at event {broken}, here and in any copy of it. Look for an"
-                    " earlier backup in which it is whole."
+                    f"A tape is broken at event {broken}, in the original too. Look for an"
+                    " earlier backup in which it is intact."
                 )
     return len(numbers)

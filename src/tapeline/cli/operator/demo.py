@@ -1,4 +1,4 @@
-"""The demo: an account and a project that are there without signing up, and their end."""
+"""The demo: an account and a project that need no sign-up, and their removal."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,8 +44,8 @@ def remove(
 ) -> None:
     """Remove the demo with everything that belongs to it.
 
-    Its account, projects, models, runs, results and links. A server may run meanwhile; the next
-    `tapeline up --demo` makes it anew.
+    Its account, projects, models, runs, results and links. A server may be running. The next
+    `tapeline up --demo` creates the demo again.
     """
     chosen = settings.load({"data": data, "database": database, "config": config})
     logs.start("warning", chosen.log_format)
@@ -67,7 +67,7 @@ def remove(
 def prepare(store: Store, data: Path) -> Demo:
     """Make the demo's account once; later starts show the same one.
 
-    The password is random: a demo that listens on a network must not be everybody's.
+    The password is random: a demo that listens on a network must not be open to everyone.
     """
     password = _password(data / PASSWORD)
     known = store.read_now(users.find, EMAIL)
@@ -76,7 +76,7 @@ def prepare(store: Store, data: Path) -> Demo:
     if not passwords.matches(known.password_hash, password):
         password = "(the one you set)"  # noqa: S105
     own = store.read_now(projects.of_user, known.id)
-    # The first of that name; the personal one, which nobody can delete, when it is gone.
+    # The first of that name; if it was deleted, the personal one, which cannot be.
     first = next((one for one in reversed(own) if one.name == PROJECT), own[-1])
     return Demo(password, first.id, first.name)
 

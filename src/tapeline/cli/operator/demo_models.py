@@ -1,4 +1,4 @@
-"""What is alive in the demo: a strategy on a simulated market, a screener, backtests, a link."""
+"""The contents of the demo: a strategy on a simulated market, a screener, backtests, a link."""
 
 import hashlib
 import tempfile
@@ -25,8 +25,8 @@ STRATEGY, SCREENER = "moving-average", "momentum-screener"
 STRATEGY_NAME, SCREENER_NAME = "Moving average (demo)", "Momentum screener (demo)"
 ABOUT = "Part of the demo: a simulated market."
 CAPITAL = 10_000.0  # what the strategy begins with
-EVERY_MINUTE = "* * * * *"  # somebody who tries it out does not wait for the quarter of an hour
-# Three tries to compare: quick, as it comes, slow.
+EVERY_MINUTE = "* * * * *"  # a person who tries the demo does not wait for a quarter of an hour
+# Three backtests to compare: fast, default, slow.
 BACKTESTS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("Quick averages", {"days": 730, "fast": 5, "slow": 15}),
     ("As it comes", {"days": 730, "fast": 10, "slow": 30}),
@@ -133,7 +133,7 @@ def _share(connection: Connection, email: str, project_id: str) -> str | None:
 
 
 def _describe_with_link(connection: Connection, email: str, token: str, address: str) -> bool:
-    """Whether the link still opens something; then its model says where it is."""
+    """Whether the link still works; then its address goes into the model's description."""
     try:
         link = links.by_token(connection, token)
     except NoSuchShare:

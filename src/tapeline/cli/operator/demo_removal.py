@@ -1,4 +1,4 @@
-"""Takes the demo out again: rows at once, then what they leave on tapes, disk and in processes."""
+"""Removes the demo: its rows at once, then its tapes, files and processes."""
 
 import asyncio
 from contextlib import ExitStack
@@ -23,7 +23,7 @@ from tapeline.store.tables.runs import versions as version_rows
 from tapeline.store.tables.tape import tapes
 from tapeline.tape import cleanup
 
-PATIENCE = 60.0  # seconds that a running server has to clear what the rows left
+PATIENCE = 60.0  # seconds for a running server to clean up
 LOOKED_EVERY = 0.1
 
 
@@ -48,7 +48,7 @@ def remove(store: Store, chosen: Settings, email: str) -> Gone | None:
 
 
 def _hold(held: ExitStack, chosen: Settings) -> bool:
-    """Whether no server runs on this directory, and none starts meanwhile."""
+    """Whether no server uses this directory; none can start until this ends."""
     try:
         held.enter_context(datadir.only_server(chosen.data, "tapeline demo remove"))
     except CannotStart:
@@ -76,7 +76,7 @@ def _remove_rows(connection: Connection, email: str) -> Gone | None:
 
 
 def _own_projects(connection: Connection, user_id: str) -> list[str]:
-    """Those that nobody else is in. Another's project stays, unless it would be left ownerless."""
+    """Projects without other members. One with others stays if it keeps an owner."""
     members, projects = core.members, core.projects
     mine = select(members.c.project_id).where(members.c.user_id == user_id)
     owners = func.count().filter((members.c.user_id != user_id) & (members.c.role == "owner"))
@@ -91,8 +91,8 @@ def _own_projects(connection: Connection, user_id: str) -> list[str]:
     for row in rows:
         if row.others and not row.owners:
             raise Failure(
-                f"Others work in {row.name}, a project of the demo. Make one of them its owner"
-                " first, or take them out."
+                f"{row.name}, a project of the demo, has other members. Make one of them its"
+                " owner first, or remove them."
             )
     return [row.id for row in rows if not row.others]
 
@@ -103,23 +103,21 @@ def _clear_here(store: Store, chosen: Settings, gone: Gone) -> None:
     model_files.remove(store, chosen.data)
     asyncio.run(cleanup.clean_up(store))
     if chosen.database:
-        return  # a server on another host may be about to use an archive; its sweep decides
+        return  # a server on another host may be about to use an archive, so its cleanup decides
     blobs = Blobs(chosen.data / "blobs", chosen.blobs)
     for name in store.read_now(versions.unused, gone.archives):
         blobs.delete(name)
 
 
 def _wait_for_server(store: Store, chosen: Settings, gone: Gone) -> None:
-    """It ends the processes and clears the tapes: it may still be writing to them."""
+    """The server ends the processes and clears the tapes, because it may still write to them."""
 
     def is_done() -> bool:
         on_disk = model_files.left(chosen.data, gone.models, gone.runs)
         return not on_disk and not store.read_now(_has_tapes, gone.models)
 
     if not poll(is_done, within=PATIENCE, every=LOOKED_EVERY):
-        raise Failure(
-            "The demo is removed, but the server has not cleared everything yet: it will."
-        )
+        raise Failure("The demo is removed. The server is still cleaning up after it.")
 
 
 def _has_tapes(connection: Connection, models: list[str]) -> bool:

@@ -1,4 +1,4 @@
-"""`tapeline doctor`: what this host can do for models, and the one fix for each thing it cannot."""
+"""`tapeline doctor`: check whether this host can run models, with one fix for each problem."""
 
 import json
 import os
@@ -40,7 +40,7 @@ NO_PYTHON = "Install one: uv python install 3.12, or apt-get install python3"
 class Finding:
     topic: str
     state: Literal["good", "note", "weak", "bad"]
-    """`bad`: models cannot be run until it is mended."""
+    """`bad`: models cannot run until it is fixed."""
     says: str
     fix: str = ""
 
@@ -49,10 +49,10 @@ class Finding:
 def doctor(
     context: typer.Context, data: Data = None, database: Database = None, config: Config = None
 ) -> None:
-    """Say what this host can and cannot do for models.
+    """Check whether this host can run models, and how to fix what is missing.
 
-    Starts a sandbox to see whether it can. Run it as the user who runs the server. Ends with
-    status 1 when models cannot be run here.
+    Starts a sandbox as a test. Run it as the user that runs the server. Exits with status 1 if
+    models cannot run here.
     """
     chosen = settings.load({"data": data, "database": database, "config": config})
     out = Screen(as_json=context.obj.as_json)
@@ -63,7 +63,7 @@ def doctor(
         _show(out, findings)
     bad = [one for one in findings if one.state == "bad"]
     if bad:
-        raise Failure(f"Models cannot be run here: {bad[0].says}")
+        raise Failure(f"Models cannot run here: {bad[0].says}")
 
 
 def examined(chosen: Settings) -> Iterator[Finding]:
@@ -84,19 +84,19 @@ def _data(data: Path) -> Finding:
         fix = f"Choose another with --data, or: chown -R $USER {data}"
         return Finding("data directory", "bad", trouble, fix)
     if not data.exists():
-        return Finding("data directory", "good", f"{data} will be made at the first start")
+        return Finding("data directory", "good", f"{data} will be created at the first start")
     if data.stat().st_mode & 0o077:
-        fix = f"Close it: chmod 700 {data}"
-        return Finding("data directory", "weak", f"{data} is open to others", fix)
+        fix = f"Restrict it: chmod 700 {data}"
+        return Finding("data directory", "weak", f"{data} is open to other users", fix)
     try:
         datadir.refuse_second(data)
     except Problem as problem:
         return Finding("data directory", "good", problem.message.partition(". Stop")[0])
-    return Finding("data directory", "good", f"{data}, for us alone")
+    return Finding("data directory", "good", f"{data}, private")
 
 
 def _server(note: str) -> Iterator[Finding]:
-    """How the one that runs here is doing, if there is one."""
+    """The health of the server that runs here, if there is one."""
     address = note.partition(",")[0]
     if not address.startswith("http"):
         return
@@ -107,7 +107,7 @@ def _server(note: str) -> Iterator[Finding]:
         with error:
             told = error.read(10_000)
         says = str(_json(told).get("error", "")) or f"it answers with {error.code}"
-        yield Finding("server", "bad", says, f"Its log says more; it is {note}")
+        yield Finding("server", "bad", says, f"See its log; it is {note}")
     except OSError as error:
         yield Finding("server", "bad", f"{note} does not answer: {error}", "Look at its log")
     else:
@@ -127,24 +127,24 @@ def _trouble_with(data: Path) -> str | None:
         if not data.exists():
             above = _nearest(data)
             good = os.access(above, os.W_OK | os.X_OK)
-            return None if good else f"{data} cannot be made: {above} belongs to somebody else"
+            return None if good else f"{data} cannot be created: {above} belongs to another user"
         if not data.is_dir():
             return f"{data} is a file"
     except OSError as error:
-        return f"{data} cannot be looked at: {error.strerror}"
+        return f"{data} cannot be read: {error.strerror}"
     good = os.access(data, os.R_OK | os.W_OK | os.X_OK)
-    return None if good else f"{data} belongs to somebody else"
+    return None if good else f"{data} belongs to another user"
 
 
 def _nearest(path: Path) -> Path:
-    # Not Path.exists, which raises where it may not look.
+    # Not Path.exists, which raises without permission to look.
     return next(one for one in (path, *path.parents) if os.path.exists(one))  # noqa: PTH110
 
 
 def _disk(data: Path) -> Finding:
     free = shutil.disk_usage(_nearest(data)).free
     says = f"{screen.size(free)} free"
-    fix = "Free some, or put the data elsewhere with --data"
+    fix = "Free some space, or put the data elsewhere with --data"
     if free < TOO_LITTLE_SPACE:
         return Finding("disk", "bad", says, fix)
     return (
@@ -155,7 +155,7 @@ def _disk(data: Path) -> Finding:
 def _database(chosen: Settings) -> Finding:
     file = chosen.data / "tapeline.db"
     if not chosen.database and not file.exists():
-        return Finding("database", "good", f"{file} will be made at the first start")
+        return Finding("database", "good", f"{file} will be created at the first start")
     try:
         opened = databases.open_database(chosen)
         try:
@@ -176,14 +176,14 @@ def _database(chosen: Settings) -> Finding:
 
 @contextmanager
 def _somewhere(chosen: Settings, *, usable: bool) -> Iterator[Settings]:
-    """Looking must not make a data directory: without one the trial is made in a folder that goes
-    again, beside where it would be if that can be written."""
+    """A check must not create the data directory: without one, the test runs in a temporary
+    folder, in the same place if that is writable."""
     if usable and chosen.data.is_dir():
         yield chosen
         return
     above = _nearest(chosen.data.parent)
-    beside = above if os.access(above, os.W_OK) else None
-    with tempfile.TemporaryDirectory(prefix=".tapeline-doctor-", dir=beside) as made:
+    parent = above if os.access(above, os.W_OK) else None
+    with tempfile.TemporaryDirectory(prefix=".tapeline-doctor-", dir=parent) as made:
         yield replace(chosen, data=Path(made))
 
 
@@ -191,22 +191,22 @@ def _tried(chosen: Settings) -> Iterator[Finding]:
     try:
         found = host_check.examine(chosen)
     except OSError as error:
-        yield Finding("sandbox", "bad", f"none could be tried: {error}", "Mend that first")
+        yield Finding("sandbox", "bad", f"could not be tested: {error}", "Fix that first")
     else:
         yield from _confinement(found, unsafe=chosen.unsafe_no_sandbox)
 
 
 def _confinement(found: Host, *, unsafe: bool) -> Iterator[Finding]:
-    """The host's problems each belong to one topic, and end with their cure."""
+    """Each problem of the host belongs to one topic, and ends with its fix."""
     network = _about(found, "no network")
     limits = _about(found, "No control group")
     sandbox = [one for one in found.problems if one not in network + limits]
     if found.sandboxed:
-        yield Finding("sandbox", "good", "bubblewrap and seccomp; one was started just now")
+        yield Finding("sandbox", "good", "bubblewrap and seccomp; a test sandbox started")
     elif unsafe:
         yield Finding("sandbox", "weak", "switched off: models can read and change everything")
     else:
-        yield _problem("sandbox", "bad", (sandbox or ["it cannot be started."])[0])
+        yield _problem("sandbox", "bad", (sandbox or ["it does not start."])[0])
     if network:
         yield _problem("network", "weak", network[0])
     else:
@@ -231,7 +231,7 @@ def _pythons(found: Found) -> Iterator[Finding]:
         known = ", ".join(f"{one.release} ({one.source})" for one in found.interpreters)
         yield Finding("python", "good", known)
     else:
-        yield Finding("python", "bad", "no Python that models could run on", NO_PYTHON)
+        yield Finding("python", "bad", "no Python that models can use", NO_PYTHON)
     for one in found.interpreters:
         if one.lacks:
             yield Finding(
@@ -249,7 +249,7 @@ def _pythons(found: Found) -> Iterator[Finding]:
         )
         yield Finding("python", "note", f"not here: {', '.join(absent)}", fix)
     for problem in found.problems:
-        writable = "changed by everybody" in problem.reason
+        writable = "writable by everyone" in problem.reason
         fix = f"chmod o-w {problem.path}" if writable else ""
         yield Finding("python", "note", f"left out: {problem.path} {problem.reason}", fix)
 

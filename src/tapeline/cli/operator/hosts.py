@@ -38,7 +38,7 @@ def hosts(
             ["*" if one.host == here else "", one.host, one.running, screen.ago(one.started_at)]
             for one in found
         ],
-        empty="No model ever ran on this installation.",
+        empty="No model has run on this installation yet.",
     )
 
 

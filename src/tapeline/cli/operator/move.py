@@ -1,4 +1,4 @@
-"""`tapeline move`: everything from one database into another, while no server runs on either."""
+"""`tapeline move`: copy everything from one database into another while no server uses either."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -36,13 +36,15 @@ def move(
         str,
         typer.Argument(
             metavar="DATABASE",
-            help="Where to: postgresql://…, or sqlite for the file in the data directory.",
+            help="The new database: postgresql://…, or sqlite for the file in the data directory.",
             show_default=False,
         ),
     ],
     keep_broken: Annotated[
         bool,
-        typer.Option("--keep-broken", help="Move also if a tape does not fit its seals, as it is."),
+        typer.Option(
+            "--keep-broken", help="Also move tapes that do not match their seals, as they are."
+        ),
     ] = False,
     data: Data = None,
     database: Database = None,
@@ -50,9 +52,9 @@ def move(
 ) -> None:
     """Copy everything from one database into an empty one.
 
-    From the one in use; stop the server first. Every row is compared afterwards and every tape is
-    checked against its seals; if anything differs, the new database stays empty. The old one is not
-    changed.
+    Copies the database in use; stop the server first. Afterwards every row is compared, and every
+    tape is checked against its seals. If anything differs, the new database stays empty. The old
+    one does not change.
     """
     screen = Screen(as_json=context.obj.as_json)
     here = settings.load({"data": data, "database": database, "config": config})
@@ -89,8 +91,8 @@ def _move(screen: Screen, here: Settings, there: Settings, *, keep_broken: bool)
             whole, broken = _check_seals(writing)
             if broken and not keep_broken:
                 raise CannotMove(
-                    f"{' '.join(broken)} Nothing was moved. Restore a backup in which it is whole,"
-                    " or say --keep-broken to move it as it is."
+                    f"{' '.join(broken)} Nothing was moved. Restore a backup in which it is intact,"
+                    " or use --keep-broken to move it as it is."
                 )
         rows = sum(one.rows for one in copied.values())
         return {"database": target.name, "rows": rows, "tapes": whole, "broken": broken}
@@ -98,7 +100,7 @@ def _move(screen: Screen, here: Settings, there: Settings, *, keep_broken: bool)
 
 @contextmanager
 def _alone(chosen: Settings) -> Iterator[databases.Database]:
-    """A database with today's tables that nobody else uses."""
+    """A database with current tables and no other connections."""
     with compose.open_store(chosen) as store:
         store.database.dispose()  # what is connected now is not ours
         others = poll(
@@ -112,8 +114,8 @@ def _alone(chosen: Settings) -> Iterator[databases.Database]:
 
 
 def _check_seals(connection: Connection) -> tuple[int, list[str]]:
-    """How many tapes are whole, and a sentence for each that is not. Those of deleted models are
-    being cleared and not looked at."""
+    """The number of intact tapes, and a sentence for each broken one. Tapes of deleted models are
+    being cleared and are not checked."""
     of_models = select(tapes.c.no, tapes.c.model_id).join(models, models.c.id == tapes.c.model_id)
     whole, sentences = 0, []
     for no, model_id in connection.execute(of_models).all():

@@ -1,4 +1,4 @@
-"""`tapeline keys rotate` and `rotate-store`: the keys a server signs and seals with."""
+"""`tapeline keys rotate` and `rotate-store`: the keys with which a server signs and encrypts."""
 
 import typer
 
@@ -28,18 +28,18 @@ def rotate(context: typer.Context, data: Data = None, config: Config = None) -> 
 def rotate_store(
     context: typer.Context, data: Data = None, database: Database = None, config: Config = None
 ) -> None:
-    """Make a new key for secrets and seal all of them anew. A running server uses it at once."""
+    """Make a new key for secrets and re-encrypt all of them. A running server uses it at once."""
     chosen = settings.load({"data": data, "database": database, "config": config})
     datadir.require(chosen.data)
     logs.start("warning", chosen.log_format)
     folder = chosen.data / "keys"
     with compose.open_store(chosen) as store:
-        # The new key first, so that what is sealed meanwhile is sealed with it; the old one stays
-        # readable until nothing can be left under it.
+        # The new key first, so that secrets stored from now on use it; the old key stays
+        # readable until no secret can depend on it.
         folder.mkdir(mode=0o700, exist_ok=True)
         encryption.rotate(folder)
         count = store.write_now(secrets.encrypt_again, Cipher.of(folder))
         encryption.forget_retired(folder)
     Screen(as_json=context.obj.as_json).done(
-        f"New key. Secrets sealed anew: {count}.", {"status": "success", "secrets": count}
+        f"New key. Secrets re-encrypted: {count}.", {"status": "success", "secrets": count}
     )

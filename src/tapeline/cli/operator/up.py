@@ -43,12 +43,15 @@ def up(
         bool | None,
         typer.Option(
             "--unsafe-no-sandbox",
-            help="Run models with no sandbox at all: they can read and change everything.",
+            help="Run models without a sandbox: they can read and change everything.",
         ),
     ] = None,
     config: Config = None,
     demo: Annotated[
-        bool | None, typer.Option("--demo/--no-demo", help="Start with something to look at.")
+        bool | None,
+        typer.Option(
+            "--demo/--no-demo", help="Start with a demo: sample models on a simulated market."
+        ),
     ] = None,
 ) -> None:
     """Run the whole service in the foreground until Ctrl-C."""
@@ -80,16 +83,16 @@ def _serve(chosen: Settings) -> None:
         datadir.only_server(chosen.data, note),
         compose.open_services(chosen) as services,
     ):
-        # Not before: what keeps it from starting is said in one line, with no other above it.
+        # Not earlier: a failure to start is one line, with no other output above it.
         log.info("descriptors", limit=limit)
         services.runner.open(listener.getsockname()[1])
         app = compose.application(services)
         server = _Server(server_config(app, chosen.trusted_proxies), services, listener)
-        # Ours from now on: one that comes before uvicorn listens must count, and uvicorn raises
+        # Our handlers from now on: a signal before uvicorn listens must count, and uvicorn raises
         # each again once it has shut down, while the parts above still have to close.
         for one in (signal.SIGINT, signal.SIGTERM):
             signal.signal(one, server.handle_exit)
-        # What is here now stays: without this, the collector walks all of it every few seconds
+        # Objects made so far stay: without this, the collector walks all of them every few seconds
         # under load, and every request waits some 60 ms for it.
         gc.freeze()
         server.run(sockets=[listener])
@@ -97,14 +100,14 @@ def _serve(chosen: Settings) -> None:
 
 
 def _listen(chosen: Settings) -> socket.socket:
-    """Bound before anything else happens, so that a taken port costs nothing and says so."""
+    """Bound first, so that a port in use is reported before any other work."""
     try:
         family, _, _, _, address = socket.getaddrinfo(
             chosen.host, chosen.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
         return socket.create_server(address, family=family, backlog=2048)
     except OSError as error:
-        datadir.refuse_second(chosen.data)  # most likely it is our own first one that listens
+        datadir.refuse_second(chosen.data)  # most likely our own first socket listens there
         raise CannotStart(
             f"Cannot listen on {chosen.host}:{chosen.port}: {error.strerror}."
             " Choose another with --port, or --host."
@@ -132,7 +135,7 @@ def server_config(app: ASGIApp, proxies: str) -> uvicorn.Config:
 
 
 class _Server(uvicorn.Server):
-    """Says that it is ready when it is, and not before."""
+    """Prints the banner only once it is ready."""
 
     def __init__(self, config: uvicorn.Config, services: Services, listener: socket.socket) -> None:
         super().__init__(config)
@@ -148,8 +151,8 @@ class _Server(uvicorn.Server):
             typer.echo(_greeting(self._services, self._where))
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Ctrl-C ends the models first, while we are still there for their last events; a second
-        one does not wait for them. SIGTERM leaves them running for the next start."""
+        """Ctrl-C stops the models first, while the server still takes their last events; a second
+        Ctrl-C does not wait for them. SIGTERM leaves them running for the next start."""
         if self.should_exit or self._is_stopping or sig != signal.SIGINT or not self.started:
             self._exit(sig, frame)
             return
@@ -195,7 +198,7 @@ def _greeting(services: Services, where: str) -> str:
 
 
 def _about_setup(services: Services) -> list[str]:
-    """What tells the owner from all others who can reach a server without accounts."""
+    """The setup code tells the owner from everyone else who can reach a server without accounts."""
     if not services.store.read_now(onboarding.is_first_account_open):
         return []
     code = setup_code.shown(services.cipher)
@@ -203,23 +206,23 @@ def _about_setup(services: Services) -> list[str]:
         return [f"  setup code      {code} (the first account needs it)"]
     if services.settings.demo:
         return []
-    return [f"  setup code      {code} (asked for only when you come through a proxy)"]
+    return [f"  setup code      {code} (needed only through a proxy)"]
 
 
 def _about_models(services: Services) -> list[str]:
-    """How models are kept in their place, and what is missing for it."""
+    """How models are confined, or why they cannot run."""
     host, unsafe = services.runner.host, services.settings.unsafe_no_sandbox
     if host is None:
         return []
     if host.sandboxed or unsafe:
         lines = [f"  models     {host.confinement(unsafe=unsafe)}"]
     else:
-        lines = ["  models     NOT RUN HERE, because they could not be kept in a sandbox:"]
+        lines = ["  models     cannot run on this machine: the sandbox is not available"]
     return lines + [f"             {problem}" for problem in host.problems]
 
 
 def _same_place(chosen: Settings) -> str:
-    """What another command needs to find this server's accounts."""
+    """The options with which another command finds this server's accounts."""
     usual = Path(str(settings.ROWS["data"].default)).expanduser()
     data = "" if chosen.data == usual else f" --data {shlex.quote(str(chosen.data))}"
     return data + (" --database (the same)" if chosen.database else "")

@@ -92,7 +92,7 @@ def disable(
     database: Database = None,
     config: Config = None,
 ) -> None:
-    """Shut an account out, at once. What it owns stays."""
+    """Disable an account at once. Its models and data stay."""
     _set_disabled(context, _settings(data, database, config), email, disabled=True)
 
 
@@ -104,7 +104,7 @@ def enable(
     database: Database = None,
     config: Config = None,
 ) -> None:
-    """Let a disabled account in again."""
+    """Enable a disabled account again."""
     _set_disabled(context, _settings(data, database, config), email, disabled=False)
 
 

@@ -1,1 +1,1 @@
-"""Commands that show what a model did, and prove it."""
+"""Commands that show a model's record, and prove it."""

@@ -1,4 +1,4 @@
-"""`tapeline backtests`: what models would have done, one by one and side by side."""
+"""`tapeline backtests`: list, show and compare backtests."""
 
 import json
 from typing import Annotated, Any
@@ -71,7 +71,7 @@ def compare(
         list[str] | None,
         typer.Argument(
             metavar="BACKTEST...",
-            help="Two to eight ids; the two newest when they are left out.",
+            help="Two to eight ids; the two newest by default.",
             show_default=False,
         ),
     ] = None,
@@ -80,7 +80,7 @@ def compare(
 ) -> None:
     """Compare backtests, metric by metric.
 
-    The best of each row is green, where more or less is better at all.
+    The best value of each row is green, where one is better than the others.
     """
     session = Session.of(context)
     found = session.model(model)
@@ -149,7 +149,7 @@ def show_backtest(
 
 
 def metrics_of(one: dict[str, Any], *, everything: bool) -> list[list[Any]]:
-    """Computed ones first, then those the model sent itself; without a value they say nothing."""
+    """Computed metrics first, then those sent by the model; those without a value are left out."""
     rows = []
     for kind in ("computed", "custom"):
         for name, found in (one["metrics"].get(kind) or {}).items():
@@ -172,7 +172,7 @@ def called_with(one: dict[str, Any]) -> str:
 
 
 def arguments_compared(items: list[dict[str, Any]]) -> list[list[Any]]:
-    """A row for each argument in which they differ: what one changed."""
+    """A row for each argument that differs."""
     given = [one.get("arguments") or {} for one in items]
     names = dict.fromkeys(name for one in given for name in one)
     rows = []

@@ -24,7 +24,7 @@ def export(
     model: Model = None,
     output: Annotated[
         str | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Where to; - is standard output."),
+        typer.Option("--output", "-o", metavar="FILE", help="The new file; - is standard output."),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite a file.")] = False,
 ) -> None:
@@ -40,7 +40,7 @@ def export(
     file = Path(output or f"{found['id']}.record.ndjson")
     _refuse_in_model(file)
     if file.exists() and not force:
-        raise Failure(f"{file} is there already. Choose another with --output, or say --force")
+        raise Failure(f"{file} already exists. Choose another with --output, or use --force")
     with saving.saved(file) as opened:
         events = _write(session, found, opened)
     session.screen.done(
@@ -50,7 +50,7 @@ def export(
 
 
 def _refuse_in_model(file: Path) -> None:
-    """What lies in a model's folder is uploaded with its next version, for others to read."""
+    """A file in a model's folder is uploaded with its next version, for others to read."""
     if manifest_file.find(file.parent) is not None and not packing.is_left_out(file.name):
         raise Failure(
             f"{file} would be uploaded with the next version, because {file.parent.resolve()} is a"
@@ -59,8 +59,8 @@ def _refuse_in_model(file: Path) -> None:
 
 
 def _write(session: Session, model: dict[str, Any], out: IO[bytes]) -> int:
-    """How many events it holds. It is whole when the signature under the last event that its first
-    line names is there; HTTP alone cannot tell where a proxy is in between."""
+    """The number of events. The record is complete when it has the signature under the last event
+    that its first line names; behind a proxy, HTTP alone cannot prove that."""
     path, first, signature = f"/api/models/{model['id']}/record", b"", b"{}"
     try:
         for line in session.wire.lines(path, {"Accept": "application/x-ndjson"}):

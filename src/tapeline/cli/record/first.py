@@ -10,7 +10,7 @@ from tapeline.cli.server.session import Session
 from tapeline.cli.terminal.failures import Failure
 from tapeline.polling import poll
 
-PATIENCE = 600.0  # seconds; a script must not hang for ever on a model that never trades
+PATIENCE = 600.0  # seconds; a script must not hang forever on a model that never trades
 LOOKED_EVERY = 1.0
 
 Wait = Annotated[bool, typer.Option("--wait", help="Wait for the first one, up to ten minutes.")]

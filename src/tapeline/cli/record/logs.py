@@ -1,4 +1,4 @@
-"""`tapeline logs`: what a model prints, from the tape and then as it comes."""
+"""`tapeline logs`: a model's log, from the tape and then live."""
 
 import re
 import time
@@ -27,18 +27,19 @@ def logs(
     context: typer.Context,
     model: Model = None,
     follow: Annotated[
-        bool, typer.Option("--follow", "-f", help="Go on as new lines come, until Ctrl-C.")
+        bool, typer.Option("--follow", "-f", help="Follow new lines until Ctrl-C.")
     ] = False,
     number: Annotated[
         int | None,
-        typer.Option("--number", "-n", min=0, help="How many lines, the last; 100 if not said."),
+        typer.Option("--number", "-n", min=0, help="How many of the last lines; 100 by default."),
     ] = None,
     since: Annotated[
         str | None,
-        typer.Option("--since", help="Only newer ones: 30s, 15m, 2h, 3d, or 2026-01-31T12:00."),
+        typer.Option("--since", help="Only newer lines: 30s, 15m, 2h, 3d, or 2026-01-31T12:00."),
     ] = None,
     type: Annotated[
-        str | None, typer.Option("--type", help="Only these: stdout, stderr, system…")
+        str | None,
+        typer.Option("--type", help="Only lines of these types: stdout, stderr, system…"),
     ] = None,
     containing: Annotated[
         str | None, typer.Option("--grep", "-g", help="Only lines that contain this text.")
@@ -48,16 +49,16 @@ def logs(
     ] = None,
     times: Annotated[bool, typer.Option(help="Show when each line was printed.")] = True,
 ) -> None:
-    """Show what a model prints; -f goes on as it comes.
+    """Show a model's log; -f follows it.
 
-    With --json one object per line.
+    With --json, prints one object per line.
     """
     session = Session.of(context)
     found = session.model(model)
     path = f"/api/models/{found['id']}/{f'backtests/{backtest}/' if backtest else ''}logs"
     oldest = None if since is None else moment_of(since, time.time())
     count = number if number is not None else 100 if oldest is None else None
-    # What came before we looked is on the tape, what comes after is in the stream: none twice.
+    # Older lines are on the tape, newer ones in the stream: no line comes twice.
     head = session.wire.get(path, limit=1)["items"]
     after = int(head[0]["seq"]) if head else 0
     for line in _lines(session, path, count, oldest, {"type": type, "q": containing}):
@@ -80,7 +81,7 @@ def logs(
 def _lines(
     session: Session, path: str, count: int | None, oldest: float | None, wanted: dict[str, Any]
 ) -> list[dict[str, Any]]:
-    """The newest that are wanted, oldest first."""
+    """The newest matching lines, oldest first."""
     taken: list[dict[str, Any]] = []
     cursor = None
     while count is None or len(taken) < count:
@@ -103,6 +104,6 @@ def moment_of(text: str, now: float) -> float:
         said = datetime.fromisoformat(text.strip())
     except ValueError:
         raise Misused(
-            f"--since {text} is no time. Write 30s, 15m, 2h, 3d, or 2026-01-31T12:00."
+            f"--since {text} is not a time. Write 30s, 15m, 2h, 3d, or 2026-01-31T12:00."
         ) from None
     return (said if said.tzinfo else said.astimezone()).astimezone(UTC).timestamp()

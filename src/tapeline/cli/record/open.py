@@ -16,7 +16,7 @@ def open_page(
     model: Model = None,
     backtest: Annotated[str | None, typer.Option("--backtest", help="A backtest's page.")] = None,
     only_print: Annotated[
-        bool, typer.Option("--print", help="Print the address, open nothing.")
+        bool, typer.Option("--print", help="Print the address instead of opening it.")
     ] = False,
 ) -> None:
     """Open a model's page in the browser."""

@@ -24,16 +24,16 @@ def orders(
     context: typer.Context,
     model: Model = None,
     number: Count = 20,
-    symbol: Annotated[str | None, typer.Option("--symbol", help="Only this one.")] = None,
+    symbol: Annotated[str | None, typer.Option("--symbol", help="Only this symbol.")] = None,
     side: Annotated[str | None, typer.Option("--side", help="Only buy, or only sell.")] = None,
     since: Annotated[
-        str | None, typer.Option("--since", help="Only newer ones: 15m, 2h, 3d, or a date.")
+        str | None, typer.Option("--since", help="Only newer orders: 15m, 2h, 3d, or a date.")
     ] = None,
     wait: first.Wait = False,
 ) -> None:
     """List a model's orders, newest first."""
     if side is not None and side.lower() not in SIDES:
-        raise Misused(f"--side is buy or sell, not {side}")
+        raise Misused(f"--side must be buy or sell, not {side}")
     session = Session.of(context)
     found = session.model(model)
     oldest = None if since is None else moment_of(since, time.time())

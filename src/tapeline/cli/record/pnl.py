@@ -1,4 +1,4 @@
-"""`tapeline pnl`: what a model's orders come to."""
+"""`tapeline pnl`: a model's profit and loss."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""`tapeline screener`: what a screener found."""
+"""`tapeline screener`: the results of a screener."""
 
 from typing import Annotated, Any
 
@@ -16,7 +16,7 @@ def screener(
     context: typer.Context,
     model: Model = None,
     history: Annotated[
-        bool, typer.Option("--history", help="List the results there were, newest first.")
+        bool, typer.Option("--history", help="List all results, newest first.")
     ] = False,
     number: Count = 20,
     wait: first.Wait = False,

@@ -24,34 +24,43 @@ HIDING = {
 }
 
 Link = Annotated[str, typer.Argument(help="Its id; see share list.", show_default=False)]
-Title = Annotated[str | None, typer.Option("--title", help="Over the page.")]
+Title = Annotated[str | None, typer.Option("--title", help="The title of the page.")]
 PercentOnly = Annotated[
-    bool | None, typer.Option("--percent-only/--with-amounts", help="No money and no sizes.")
+    bool | None,
+    typer.Option(
+        "--percent-only/--with-amounts", help="Show percentages only: no amounts, no sizes."
+    ),
 ]
 HideSymbols = Annotated[
     bool | None,
-    typer.Option("--hide-symbols/--show-symbols", help="S1, S2… instead; no prices, no sizes."),
+    typer.Option(
+        "--hide-symbols/--show-symbols",
+        help="Show S1, S2… instead of symbols; no prices, no sizes.",
+    ),
 ]
 HideSizes = Annotated[
     bool | None,
     typer.Option("--hide-sizes/--show-sizes", help="The same as --percent-only."),
 ]
 HideLogs = Annotated[
-    bool | None, typer.Option("--hide-logs/--show-logs", help="No log lines and annotations.")
+    bool | None, typer.Option("--hide-logs/--show-logs", help="Hide log lines and annotations.")
 ]
 Delay = Annotated[
-    int | None, typer.Option("--delay", metavar="HOURS", help="Hide the last so many hours.")
+    int | None, typer.Option("--delay", metavar="HOURS", help="Hide this many of the latest hours.")
 ]
 Base = Annotated[
     float | None,
-    typer.Option("--base", help="The capital behind a live model: its returns are shown."),
+    typer.Option("--base", help="The capital of a live model, to show its returns."),
 ]
 Expires = Annotated[
     str | None,
-    typer.Option("--expires", help="12h, 7d, 4w, or 2026-12-31: it opens nothing after that."),
+    typer.Option("--expires", help="When the link expires: 12h, 7d, 4w, or 2026-12-31."),
 ]
 PasswordStdin = Annotated[
-    bool, typer.Option("--password-stdin", help="Ask for a password, read from standard input.")
+    bool,
+    typer.Option(
+        "--password-stdin", help="Protect the link with a password, read from standard input."
+    ),
 ]
 
 
@@ -101,7 +110,7 @@ def new(
     session.screen.say(f"link   {made['url']}")
     session.screen.say(f"embed  {frame}")
     session.screen.note(
-        f"Anyone with the link sees: {_words(made)}. The address is shown this once; revoke it"
+        f"Anyone with the link can see: {_words(made)}. The address is shown only once. Revoke it"
         f" with: tapeline share rm {made['id']} --model {found['id']}",
         "yellow",
     )
@@ -109,7 +118,7 @@ def new(
 
 @command("tapeline share list", "tapeline share list Trend --json")
 def list_shares(context: typer.Context, model: Model = None) -> None:
-    """List a model's links, what they show and how often they were seen."""
+    """List a model's links, what they show and how often they were opened."""
     session = Session.of(context)
     found = session.model(model)
     items = session.wire.get(f"/api/models/{found['id']}/shares")["items"]
@@ -152,7 +161,7 @@ def change(
     expires: Expires = None,
     password_stdin: PasswordStdin = False,
     no_password: Annotated[
-        bool, typer.Option("--no-password", help="Take its password away.")
+        bool, typer.Option("--no-password", help="Remove its password.")
     ] = False,
 ) -> None:
     """Change what a link shows; its address stays."""
@@ -164,11 +173,11 @@ def change(
     changes |= {"password": None} if no_password else {}
     changes |= {"password": _password()} if password_stdin else {}
     if not changes:
-        raise Misused("Say what to change. Try: tapeline share change --help")
+        raise Misused("No change was given. Try: tapeline share change --help")
     path = f"/api/models/{found['id']}/shares/{link}"
-    # A null means something here: it takes away.
+    # Null has a meaning here: it removes the value.
     changed = session.wire.ask("PATCH", path, json.dumps(changes).encode())
-    session.screen.done(f"{link} shows from now on: {_words(changed)}.", changed)
+    session.screen.done(f"{link} now shows: {_words(changed)}.", changed)
 
 
 @command("tapeline share rm h4wz8k2mwq7x9vbn", "tapeline share rm --all --model Trend --yes")
@@ -181,9 +190,9 @@ def remove(
     every: Annotated[bool, typer.Option("--all", help="Every link of the model.")] = False,
     yes: Yes = False,
 ) -> None:
-    """Revoke a link: from now on it opens nothing."""
+    """Revoke a link: it stops working at once."""
     if (link is None) == (not every):
-        raise Misused("Name one link, or say --all. See which there are with: tapeline share list")
+        raise Misused("Name a link, or use --all. List them with: tapeline share list")
     session = Session.of(context)
     found = session.model(model)
     path = f"/api/models/{found['id']}/shares"
@@ -195,14 +204,14 @@ def remove(
             session.wire.ask("DELETE", f"{path}/{one}")
         except NotFound:
             raise NotFound(
-                f"{found['name']} has no link {one}. See which there are with: tapeline share list"
+                f"{found['name']} has no link {one}. List them with: tapeline share list"
             ) from None
     what = f"{gone[0]} is" if link else f"{len(gone)} links are"
     session.screen.done(f"{what} revoked.", {"status": "success", "revoked": gone})
 
 
 def embed(url: str) -> str:
-    """For the HTML of another page."""
+    """HTML that embeds the link in another page."""
     return f'<iframe src="{url}" width="100%" height="640" style="border:0"></iframe>'
 
 
@@ -226,7 +235,7 @@ def _chosen(
 
 
 def _end(text: str | None) -> float | None:
-    """`7d` from now, or a date to come."""
+    """`7d` from now, or a future date."""
     if text is None or text == NEVER:
         return None
     if text[-1:] in UNITS and text[:-1].replace(".", "", 1).isdigit():
@@ -235,7 +244,7 @@ def _end(text: str | None) -> float | None:
         return moment_of(text, time.time())
     except Misused:
         raise Misused(
-            f"--expires {text} is no time. Write 12h, 7d, 4w, 2026-12-31, or never."
+            f"--expires {text} is not a time. Write 12h, 7d, 4w, 2026-12-31, or never."
         ) from None
 
 
@@ -245,7 +254,7 @@ def _password() -> str:
         return typed
     said = sys.stdin.readline().rstrip("\r\n")
     if not said:
-        raise Misused("Standard input was empty: send the password there.")
+        raise Misused("Standard input is empty. Send the password there.")
     return said
 
 

@@ -16,19 +16,21 @@ from tapeline.tape.record.checking import Checked
 @command("tapeline verify 2vf5v8gcd8g79vvg.record.ndjson", options=JSON)
 def verify(
     context: typer.Context,
-    file: Annotated[Path, typer.Argument(help="What `tapeline export` made.", show_default=False)],
+    file: Annotated[
+        Path, typer.Argument(help="A file made by `tapeline export`.", show_default=False)
+    ],
     earlier: Annotated[
         Path | None,
-        typer.Option(help="A record of the same model that you kept: this one must go on from it."),
+        typer.Option(help="An earlier record of the same model: this one must continue it."),
     ] = None,
     late_seconds: Annotated[
-        float, typer.Option(help="From how many seconds on an order is reported as late.")
+        float, typer.Option(help="Report orders that arrived later than this many seconds.")
     ] = checking.LATE_AFTER,
 ) -> None:
     """Check a record: chain and signatures, without any server.
 
-    Says what a good check proves, and what it does not. Ends with status 1 when the record is not
-    as it was sealed.
+    Reports what a passed check proves, and what it does not. Exits with status 1 if the record does
+    not match its seals.
     """
     screen = Screen(as_json=context.obj.as_json)
     kept = None if earlier is None else _checked(earlier, late_seconds)

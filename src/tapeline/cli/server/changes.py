@@ -14,7 +14,7 @@ from tapeline.cli.terminal.failures import Failure, NotFound, NotSignedIn, Unrea
 
 END = "end"
 UNIDENTIFIED = {"unidentified", "invalid_token"}
-PAUSES = (0.2, 0.5, 1.0, 2.0, 5.0)  # seconds before the next try; the last one again and again
+PAUSES = (0.2, 0.5, 1.0, 2.0, 5.0)  # seconds before the next try; the last one repeats
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Changes:
         self._path = f"/api/models/{model_id}/stream"
         self._after = after
         self._queue: queue.SimpleQueue[Change | Exception] = queue.SimpleQueue()
-        # A thread, because a stream that is silent must not keep us from looking at the clock.
+        # A thread, because a silent stream must not keep us from checking the clock.
         threading.Thread(target=self._read_on, daemon=True).start()
 
     def next(self, seconds: float | None) -> Change | None:
@@ -48,7 +48,7 @@ class Changes:
 
     def __iter__(self) -> Iterator[Change]:
         while True:
-            # Not for ever at once: Ctrl-C is only heard between.
+            # In short waits: Ctrl-C is only handled between them.
             change = self.next(1.0)
             if change is not None:
                 yield change
@@ -81,7 +81,7 @@ class Changes:
             tries += 1
 
     def _read_once(self) -> Iterator[Change | None]:
-        """None once it is open; then the changes, until the stream breaks off or says its end."""
+        """None once it is open; then the changes, until the stream breaks or ends."""
         headers = {"Last-Event-ID": str(self._after), "Accept": "text/event-stream"}
         with self._session.wire.stream(self._path, headers) as stream:
             yield None
@@ -94,7 +94,7 @@ class Changes:
 
 
 def _reason(said: dict[str, Any]) -> Failure:
-    """Why the server ended a stream, in its own words. A token that has had its hour is renewed."""
+    """Why the server ended a stream, in its own words. An expired token is renewed."""
     code, sentence = str(said.get("code", "")), str(said.get("error", ""))
     if code in UNIDENTIFIED:
         return NotSignedIn(sentence or None)

@@ -1,4 +1,4 @@
-"""Names a shell offers when Tab is pressed. Whatever goes wrong, it offers none."""
+"""Names that a shell offers when Tab is pressed; none if anything fails."""
 
 from tapeline.cli.terminal.command import Choices
 

@@ -1,4 +1,4 @@
-"""Staying with a run until it stands on its own feet, or has fallen."""
+"""Follows a run until it is up, or has failed."""
 
 import time
 from collections.abc import Iterator
@@ -12,11 +12,11 @@ from tapeline.cli.terminal.lines import show_line
 from tapeline.cli.terminal.screen import moment
 
 FIRST_LINES = 3.0  # seconds after its start in which a model shows whether it works
-LOOKED_EVERY = 2.0  # seconds of silence before the run itself is asked
+LOOKED_EVERY = 2.0  # seconds of silence before the run itself is checked
 ENDED = {"stopped", "exited", "crashed", "failed"}
 MESSAGES = {
     "Deploying": "Queued.",
-    "Installing Dependencies": "Installing what it needs.",
+    "Installing Dependencies": "Installing dependencies.",
     "Running": "Running.",
 }
 
@@ -29,7 +29,7 @@ def run_of(session: Session, model_id: str, run_id: str) -> dict[str, Any]:
 def follow_live(
     session: Session, deployed: dict[str, Any], after: int, *, forever: bool
 ) -> dict[str, Any]:
-    """Show how a run starts and what it says first; the run as it is then."""
+    """Show how a run starts and its first lines; return its state after that."""
     model_id, run_id = deployed["modelId"], deployed["runId"]
     run = run_of(session, model_id, run_id)
     if run["kind"] == "screener" and not forever:
@@ -58,7 +58,7 @@ def follow_live(
 
 
 def follow_backtest(session: Session, tested: dict[str, Any], after: int) -> dict[str, Any]:
-    """Show what a backtest says until its status is there; the run as it ended."""
+    """Show a backtest's log until its status arrives; return the ended run."""
     model_id, run_id = tested["modelId"], tested["runId"]
     changes = Changes(session, model_id, after)
     while True:
@@ -74,16 +74,16 @@ def follow_backtest(session: Session, tested: dict[str, Any], after: int) -> dic
 
 
 def require_alive(session: Session, run: dict[str, Any], model: str) -> None:
-    """A deploy whose model is down a moment later has not worked, whatever was stored."""
+    """A deploy has failed if its model is down a moment later, although its version is stored."""
     reason = (run.get("reason") or "").partition("\n")[0]
     if run["state"] in {"crashed", "failed"}:
-        raise RunFailed(f"{model} {run['state']}: {reason or 'its log says why'}")
+        raise RunFailed(f"{model} {run['state']}: {reason or 'see its log'}")
     if run["state"] == "restarting":
-        raise RunFailed(f"{model} crashed and is started again. Watch it with: tapeline logs -f")
+        raise RunFailed(f"{model} crashed and is being restarted. Watch it with: tapeline logs -f")
     if run["state"] == "stopped":
-        raise RunFailed(f"{model} was stopped: {reason or 'nobody said why'}")
+        raise RunFailed(f"{model} was stopped: {reason or 'no reason was given'}")
     if run["state"] == "exited":
-        session.screen.note("It ran to its end, with exit code 0.")
+        session.screen.note("It finished with exit code 0.")
 
 
 def when(run: dict[str, Any]) -> str:
@@ -104,7 +104,7 @@ def _show(session: Session, change: Change) -> None:
 
 
 def _show_rest(session: Session, changes: Changes, run_id: str) -> None:
-    """Its last lines may come a moment after its end."""
+    """Its last lines may arrive a moment after its end."""
     while (change := changes.next(0.3)) is not None:
         if change.fields.get("run_id") == run_id:
             _show(session, change)
@@ -118,7 +118,7 @@ def show_line_as_note(session: Session, line: dict[str, Any]) -> None:
 
 @contextmanager
 def waiting(session: Session, what: str) -> Iterator[None]:
-    """A spinner while nothing comes, on a terminal alone."""
+    """A spinner while nothing arrives, only on a terminal."""
     if not session.screen.is_lively:
         yield
         return

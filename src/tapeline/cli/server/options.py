@@ -16,13 +16,13 @@ Database = Annotated[
 ]
 Config = Annotated[
     Path | None,
-    typer.Option("--config", help="Settings file; ./tapeline.toml if it is there.", metavar="FILE"),
+    typer.Option("--config", help="Settings file; ./tapeline.toml if it exists.", metavar="FILE"),
 ]
 Model = Annotated[
     str | None,
     typer.Argument(
         metavar="MODEL",
-        help="Id or name; the model of this folder when it is left out.",
+        help="Id or name; this folder's model by default.",
         autocompletion=completing.models,
         show_default=False,
     ),
@@ -33,9 +33,9 @@ ModelOption = Annotated[
         "--model",
         "-m",
         metavar="MODEL",
-        help="Id or name; the model of this folder when it is left out.",
+        help="Id or name; this folder's model by default.",
         autocompletion=completing.models,
     ),
 ]
-Count = Annotated[int, typer.Option("--number", "-n", min=1, help="How many, the newest.")]
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+Count = Annotated[int, typer.Option("--number", "-n", min=1, help="How many of the newest.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]

@@ -1,4 +1,4 @@
-"""Servers this person is signed in to, kept in a file that nobody else can read."""
+"""The servers this person is signed in to, in a file that nobody else can read."""
 
 import json
 from dataclasses import asdict, dataclass, field, fields
@@ -31,7 +31,7 @@ class Profiles:
     current: str = ""
     servers: dict[str, Profile] = field(default_factory=dict)
     devices: dict[str, str] = field(default_factory=dict)
-    """By server: cookies by which it knows this computer again, also after signing out."""
+    """By server: cookies by which it recognizes this computer, even after signing out."""
 
     def save(self) -> None:
         said = {
@@ -102,5 +102,5 @@ def normal_url(text: str) -> str:
     except ValueError:
         good = False
     if not good or parts.query or parts.fragment or parts.username:
-        raise Misused(f"{text} is no address of a server. Write one such as {USUAL}")
+        raise Misused(f"{text} is not a server address. Use one such as {USUAL}")
     return full.rstrip("/")

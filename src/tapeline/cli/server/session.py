@@ -1,4 +1,4 @@
-"""Who asks which server about which project and model: what nearly every command begins with."""
+"""The server, project and model that a command is about: where nearly every command starts."""
 
 import re
 import sys
@@ -45,7 +45,7 @@ class Session:
             found = known.find(wanted)
             if found is None and asked and not profiles.is_url(asked) and not _is_host(asked):
                 names = ", ".join(known.servers) or "none yet"
-                raise Misused(f"There is no server {asked} here (known: {names}). Give its address")
+                raise Misused(f"There is no server {asked} here (known: {names}). Use its address")
             return found or ("", Profile(profiles.normal_url(wanted)))
         if known.current in known.servers:
             return known.current, known.servers[known.current]
@@ -69,7 +69,7 @@ class Session:
             )
         elif self.profile.id_token and self.profile.id_token_until > time.time() + IN_TIME:
             self.wire.token = self.profile.id_token
-            # It may have ended early: its keys were rotated, or the server is a new one.
+            # It may have expired early: its keys were rotated, or the server is a new one.
             self.wire.renew = self.renew
         else:
             self.renew()
@@ -95,7 +95,7 @@ class Session:
         asked = self.choices.project or self._variables.project
         if asked:
             return self.find_project(asked)
-        # A project that was deleted meanwhile must not stand in the way.
+        # A project that was deleted must not block every command.
         own = {one["id"]: one for one in self.me["projects"]}
         found: dict[str, Any] = own.get(self.profile.project_id) or own[self.me["id"]]
         return found
@@ -133,8 +133,8 @@ class Session:
         except Missing:
             assert found is not None
             raise NotFound(
-                f"{found.file.name} here names the model {model_id}, which is not on"
-                f" {self.profile.url} or not yours to see."
+                f"{found.file.name} here names the model {model_id}, which does not exist on"
+                f" {self.profile.url} or is not visible to you."
             ) from None
 
     def page_of(self, model: dict[str, Any], rest: str = "overview") -> str:
@@ -164,8 +164,8 @@ def one_of(own: list[dict[str, Any]], wanted: str, what: str, lists: str) -> dic
         return found[0]
     if found:
         ids = ", ".join(one["id"] for one in found)
-        raise Failure(f"There are {len(found)} {what}s named {wanted}. Say which id: {ids}")
-    raise NotFound(f"There is no {what} {wanted} here. See which there are with: {lists}")
+        raise Failure(f"There are {len(found)} {what}s named {wanted}. Use an id: {ids}")
+    raise NotFound(f"There is no {what} {wanted} here. List them with: {lists}")
 
 
 def exchange(wire: Wire, refresh_token: str) -> dict[str, Any]:
@@ -174,7 +174,7 @@ def exchange(wire: Wire, refresh_token: str) -> dict[str, Any]:
         answer: dict[str, Any] = wire.ask("POST", "/auth/token", body)
     except NotSignedIn:
         raise NotSignedIn(
-            f"The token for {wire.url} is not valid any more, or never was. Run: tapeline login"
+            f"The token for {wire.url} is invalid or was revoked. Run: tapeline login"
         ) from None
     return answer
 
@@ -191,5 +191,5 @@ def confirm(session: Session, question: str, *, yes: bool) -> None:
     if yes:
         return
     if not (session.screen.is_lively and sys.stdin.isatty()):
-        raise Misused("This cannot be undone. Say --yes to do it without being asked.")
+        raise Misused("This cannot be undone. Use --yes to confirm.")
     typer.confirm(question, abort=True, err=True)

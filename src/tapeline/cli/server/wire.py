@@ -1,4 +1,4 @@
-"""HTTP with the standard library: one connection that is kept, and errors a person can act on."""
+"""HTTP with the standard library: one persistent connection, and errors a person can act on."""
 
 import base64
 import contextlib
@@ -37,7 +37,7 @@ class Refused(Failure):
 
 
 class Missing(NotFound):
-    """The server knows no such thing."""
+    """The server has no such thing."""
 
     def __init__(self, message: str, code: str) -> None:
         super().__init__(message)
@@ -45,7 +45,7 @@ class Missing(NotFound):
 
 
 class Wire:
-    """A server, asked one question at a time."""
+    """A server, one request at a time."""
 
     def __init__(self, url: str, *, debug: bool = False) -> None:
         self.url = url
@@ -53,7 +53,7 @@ class Wire:
         self.renew: Callable[[], str] | None = None
         """Gets a new token once the one we have is refused."""
         self.cookies: dict[str, str] = {}
-        """Set by the server; sent where somebody asks for it."""
+        """Set by the server; sent only where a caller asks for it."""
         self._parts = urlsplit(url)
         self._debug = debug
         self._connection: http.client.HTTPConnection | None = None
@@ -62,7 +62,7 @@ class Wire:
         return self.ask("GET", with_query(path, query))
 
     def post(self, path: str, **fields: Any) -> Any:
-        """JSON; what is None is left out. A repeat after a lost answer changes nothing twice."""
+        """Send JSON without fields that are None. A retry after a lost answer changes nothing."""
         return self.ask("POST", path, json_of(fields), {"Idempotency-Key": new_id()})
 
     def ask(
@@ -72,7 +72,7 @@ class Wire:
         body: Body | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> Any:
-        """The answer as JSON; a refusal is raised in the server's own words."""
+        """The answer as JSON; an error is raised with the server's message."""
         try:
             return self._ask(method, path, body, headers or {})
         except NotSignedIn:
@@ -103,7 +103,7 @@ class Wire:
     def stream(
         self, path: str, headers: Mapping[str, str] | None = None
     ) -> http.client.HTTPResponse:
-        """An answer that is read as it comes; over a connection of its own."""
+        """An answer that is read as it arrives, over a separate connection."""
         own = Wire(self.url, debug=self._debug)
         own.token = self.token
         try:
@@ -115,7 +115,7 @@ class Wire:
         return response
 
     def lines(self, path: str, headers: Mapping[str, str] | None = None) -> Iterator[bytes]:
-        """The lines of a long answer. One that breaks off raises `http.client.IncompleteRead`:
+        """The lines of a long answer. One that is cut off raises `http.client.IncompleteRead`:
         iterating over the answer itself, or reading some of it at a time, would end in silence."""
         with self.stream(path, headers) as response:
             left, rest = response.length, b""
@@ -147,7 +147,7 @@ class Wire:
         connection = self._connected(patience)
         if body is not None and not isinstance(body, bytes):
             body.seek(0)
-        # A server that refuses a large body need not read all of it; its reason can still come.
+        # A server that refuses a large body need not read all of it; its answer can still arrive.
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             connection.request(method, self._target(path), body, all_headers)
         response = connection.getresponse()
@@ -190,7 +190,7 @@ class Wire:
         return urlsplit(proxy if "://" in proxy else f"http://{proxy}")
 
     def _for_proxy(self) -> dict[str, str]:
-        """What the proxy alone must see: through a tunnel it would go to the server instead."""
+        """Headers for the proxy alone: through a tunnel they would go to the server instead."""
         proxy = None if self._parts.scheme == "https" else self._proxy()
         return {} if proxy is None else _credentials(proxy)
 
@@ -210,15 +210,15 @@ class Wire:
         code, said = str(answer.get("code", "")), str(answer["error"])
         if code == NO_SUCH_PAGE:
             address = f"{self.url}{path.partition('?')[0]}"
-            said = f"There is nothing at {address}. Is it a Tapeline server, and a new one?"
+            said = f"There is nothing at {address}. Is it a Tapeline server of a current version?"
         raise _refusal(response, said, code)
 
     def _not_tapeline(self, response: http.client.HTTPResponse) -> Failure:
         moved = response.getheader("Location")
         if response.status == http.client.PROXY_AUTHENTICATION_REQUIRED:
-            where = "That was your proxy: it wants http://user:password@… in its variable."
+            where = "Your proxy requires http://user:password@… in its variable."
         elif 300 <= response.status < 400 and moved:
-            where = f"It sends us to {moved}: name that address with --server."
+            where = f"It redirects to {moved}: use that address with --server."
         else:
             where = "Is it a Tapeline server? Check the address."
         return Unreachable(f"{self.url} answered with status {response.status}. {where}")
@@ -233,7 +233,7 @@ class Wire:
         if isinstance(error, ConnectionRefusedError):
             reason = "nothing listens there"
         elif isinstance(error, TimeoutError):
-            reason = "it does not answer in time"
+            reason = "it did not answer in time"
         return Unreachable(
             f"{self.url} cannot be reached: {reason}."
             " Is the server running? Choose another with --server."
@@ -270,7 +270,7 @@ def _may_repeat(method: str, headers: Mapping[str, str]) -> bool:
 
 
 def _pause(response: http.client.HTTPResponse) -> float | None:
-    """How long a server that is busy for a moment asks us to wait; None when it is not."""
+    """How long a busy server asks us to wait; None when it is not busy."""
     if response.status not in {429, 503}:
         return None
     asked = response.getheader("Retry-After", "")
@@ -281,12 +281,14 @@ def _pause(response: http.client.HTTPResponse) -> float | None:
 def _refusal(response: http.client.HTTPResponse, message: str, code: str) -> Failure:
     status = response.status
     if status == 401 and code not in {"wrong_credentials", "wrong_key"}:
-        return NotSignedIn("You are not signed in, or not any more. Run: tapeline login")
+        return NotSignedIn(
+            "You are not signed in, or your sign-in has expired. Run: tapeline login"
+        )
     if status == 401:
         return NotSignedIn(message)
     if status == 404:
         return Missing(message, code)
     if status in {429, 503}:
         wait = response.getheader("Retry-After")
-        return Unreachable(f"{message} Wait {wait} seconds." if wait else message)
+        return Unreachable(f"{message} Retry in {wait} seconds." if wait else message)
     return Refused(message, status, code)

@@ -1,9 +1,8 @@
 """How a command is made: its examples, and the options that many commands share.
 
-A command function that says `@command(…, options=SERVER)` finds what was chosen in `context.obj`.
+A function marked with `@command(…, options=SERVER)` finds the chosen options in `context.obj`.
 """
 
-import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar
@@ -12,7 +11,7 @@ import typer
 import typer.main
 from typer.core import TyperCommand, TyperOption
 
-NOTHING = " "  # the type of a flag, which says nothing to anybody
+NOTHING = " "  # in place of the type of a flag, which means nothing to readers
 F = TypeVar("F", bound=Callable[..., None])
 
 HERE: tuple[str, ...] = ()
@@ -79,11 +78,6 @@ def plain_flag(option: Any) -> Any:
     return option
 
 
-def summary_of(function: Callable[..., None]) -> str:
-    """The first sentence of a command's help."""
-    return (inspect.getdoc(function) or "").split("\n\n")[0].replace("\n", " ")
-
-
 def _command(function: Callable[..., None], name: str) -> Command:
     app = typer.Typer(add_completion=False)
     app.command(name, cls=Command)(function)
@@ -106,7 +100,9 @@ def _shared(
     ] = None,
     debug: Annotated[
         bool,
-        typer.Option("--debug", help="Show requests, and where it failed.", show_default=False),
+        typer.Option(
+            "--debug", help="Show each request, and where the command failed.", show_default=False
+        ),
     ] = False,
 ) -> None:
     """Never run: the options are taken from here."""

@@ -1,6 +1,6 @@
-"""What can go wrong between the command line and a server, and the exit status each means.
+"""Failures between the command line and a server, and the exit status of each.
 
-These never go over the wire, so they are no part of the tree in errors.py; they are caught with it.
+These never go over the wire, so they are not part of the tree in errors.py, but caught with it.
 """
 
 from tapeline.errors import InvalidSetting, Problem
@@ -10,13 +10,13 @@ OK, REFUSED, MISUSED, NOT_SIGNED_IN, NOT_FOUND, UNREACHABLE, FAILED, INTERRUPTED
 )  # fmt: skip
 EXIT_CODES = {
     OK: "Done.",
-    REFUSED: "It could not be done; the sentence says why and what to do.",
-    MISUSED: "The command or a setting was not written as it must be.",
-    NOT_SIGNED_IN: "Not signed in, or the token is not valid any more.",
-    NOT_FOUND: "There is no such model, project, version…, or it is not yours to see.",
-    UNREACHABLE: "The server cannot be reached, or cannot take it now.",
-    FAILED: "It was done, and what was started failed: a backtest, an installation, a model.",
-    INTERRUPTED: "Ended by Ctrl-C.",
+    REFUSED: "The command failed; the message says why and what to do.",
+    MISUSED: "The command or a setting is invalid.",
+    NOT_SIGNED_IN: "Not signed in, or the token is invalid.",
+    NOT_FOUND: "There is no such model, project or version, or it is not visible to you.",
+    UNREACHABLE: "The server cannot be reached, or is busy.",
+    FAILED: "The command worked, but the backtest, installation or model that it started failed.",
+    INTERRUPTED: "Interrupted by Ctrl-C.",
 }
 
 
@@ -51,11 +51,11 @@ class Unreachable(Failure):
 
 
 class BrokeOff(Unreachable):
-    """The download broke off: what came is not the whole of it. Try again."""
+    """The download was cut off and is incomplete. Try again."""
 
 
 class RunFailed(Failure):
-    """What was started has failed."""
+    """The backtest, installation or model that was started has failed."""
 
     exit_code = FAILED
 

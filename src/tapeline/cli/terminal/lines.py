@@ -1,4 +1,4 @@
-"""Log lines on the screen: when, what, and in red what went to standard error."""
+"""Log lines on the screen with their time; standard error is red."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -19,7 +19,7 @@ def show_line(screen: Screen, line: dict[str, Any], *, times: bool = True) -> No
     if times:
         shown.append(f"{_time(line['time'], screen)}  ", style="dim")
     shown.append(text, style=STYLES.get(str(line.get("type")), ""))
-    # Soft: a long line is the terminal's to wrap, so that it is copied in one piece.
+    # Soft: the terminal wraps long lines, so that they are copied in one piece.
     screen.out.print(shown, soft_wrap=True)
 
 

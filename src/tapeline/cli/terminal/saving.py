@@ -1,4 +1,4 @@
-"""Files that a command leaves behind: whole under their name and safe on the disk, or not there."""
+"""Files that a command saves: complete and safe on the disk under their name, or not there."""
 
 import os
 import shutil
@@ -31,7 +31,7 @@ def saved_folder(folder: Path) -> Iterator[Path]:
     draft = _draft(folder)
     with _refusals(folder):
         try:
-            shutil.rmtree(draft, ignore_errors=True)  # of a process of this number that was killed
+            shutil.rmtree(draft, ignore_errors=True)  # of a killed process with this id
             yield draft
             for at, _, names in os.walk(draft):
                 for name in (*names, "."):
@@ -42,7 +42,7 @@ def saved_folder(folder: Path) -> Iterator[Path]:
 
 
 def _draft(path: Path) -> Path:
-    # Of this process alone: two that write the same must not write into one another.
+    # One per process: two that save the same file must not share a draft.
     return path.with_name(f".{path.name}.{os.getpid()}.part")
 
 

@@ -1,6 +1,6 @@
-"""What a person sees: aligned tables, short times, colours on a terminal alone; JSON for scripts.
+"""Command output: aligned tables, short times, colours only on a terminal; JSON for scripts.
 
-Whatever comes from a server may hold control characters that would move a terminal's cursor or
+Text from a server may hold control characters that would move a terminal's cursor or
 worse; `clean` takes them out of everything that is printed.
 """
 
@@ -43,7 +43,7 @@ class Screen:
 
     @property
     def is_lively(self) -> bool:
-        """Whether somebody looks on: progress bars, spinners and questions make sense."""
+        """Whether a person is watching: progress bars, spinners and questions make sense."""
         return sys.stderr.isatty() and not self.as_json
 
     def json(self, value: Any) -> None:
@@ -64,7 +64,7 @@ class Screen:
             self.err.print(clean(text), style=style, markup=False, highlight=False)
 
     def done(self, text: str, answer: Any = None) -> None:
-        """What a changing command says: a sentence, or with --json the server's answer."""
+        """The result of a change: a sentence, or with --json the server's answer."""
         if self.as_json:
             self.json({"status": "success"} if answer is None else answer)
         else:
@@ -107,7 +107,7 @@ def table_of(columns: Sequence[str], rows: Iterable[Sequence[Any]], width: int) 
 
 
 def _kept(columns: Sequence[str], rows: list[list[Any]], width: int) -> list[int]:
-    """Columns that say anything; from the right, those one can do without until the rest fits."""
+    """Columns with content; optional ones are dropped from the right until the rest fits."""
     kept = [
         place
         for place, column in enumerate(columns)
@@ -132,7 +132,7 @@ def _widths(columns: Sequence[str], rows: list[list[Any]]) -> list[int]:
 
 
 def _shrunk(columns: Sequence[str], rows: list[list[Any]], width: int) -> list[int]:
-    """Every column as wide as its longest cell; what does not fit, the flexible ones give up."""
+    """Every column as wide as its longest cell; flexible ones shrink until the rest fits."""
     wanted = _widths(columns, rows)
     flexible = [place for place, column in enumerate(columns) if "~" in _signs(column)]
     excess = sum(wanted) + GAP * (len(columns) - 1) - width

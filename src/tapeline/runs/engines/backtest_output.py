@@ -1,4 +1,4 @@
-"""What a backtest left in its folder. Whoever wrote it is not to be trusted with our memory."""
+"""Reads the status and result that a backtest wrote: untrusted files, so reads are bounded."""
 
 import os
 from pathlib import Path

@@ -1,7 +1,6 @@
-"""The seam between the supervisor and where models run. No logic of its own.
+"""The seam between the supervisor and the place where models run. It has no logic.
 
-Everything here is called from threads and may take its time, but for `is_alive`, `has_news` and
-`read`.
+Everything here is called from threads and may be slow, except `is_alive`, `has_news` and `read`.
 """
 
 from collections.abc import Mapping
@@ -25,11 +24,11 @@ class Job(msgspec.Struct, frozen=True):
     version: Version
     project_id: str
     number: int
-    """Of the model, small and never given twice."""
+    """The model's number: small, and never used twice."""
 
 
 class LaunchSecrets(msgspec.Struct, frozen=True):
-    """What a launch is given and nobody else may see."""
+    """What only this launch may see."""
 
     key_id: str
     key_pass: str
@@ -38,11 +37,11 @@ class LaunchSecrets(msgspec.Struct, frozen=True):
 
 class Prepared(msgspec.Struct, frozen=True):
     lock: str
-    """The exact packages, so that this version never means others."""
+    """The exact packages, so that this version always gets the same ones."""
 
 
 class Progress(Protocol):
-    """Who is told how an installation goes."""
+    """Receives the progress of an installation."""
 
     def installing(self) -> None: ...
 
@@ -53,35 +52,35 @@ class Engine(Protocol):
     host: str
     """Whose runs these are: no other engine can know that one of them is gone."""
     confinement: str
-    """How runs are kept in their place, for their record."""
+    """How runs are confined, for their record."""
 
     def prepare(self, job: Job, progress: Progress) -> Prepared:
-        """Make ready what the run needs; CannotInstall says why not, CannotPrepareNow why later."""
+        """Prepare everything the run needs; CannotInstall is final, CannotPrepareNow is not."""
         ...
 
     def start(self, job: Job, given: LaunchSecrets) -> None:
-        """Launch it, unless something of it is alive; CannotLaunch says why not, CannotLaunchNow
-        that it is the host's fault."""
+        """Launch it, unless something of it is alive. CannotLaunch is the run's fault,
+        CannotLaunchNow the host's."""
         ...
 
     def stop(self, run: Run, *, now: bool = False) -> None:
-        """Ask it to end, with everything it started; `now` does not ask."""
+        """Ask it to end, with everything it started; `now` kills it."""
         ...
 
     def is_alive(self, run: Run) -> bool:
-        """False is a proof: nothing of it is left. An OSError: that cannot be told now."""
+        """False proves that nothing of it is left; an OSError means that this is unknown now."""
         ...
 
     def has_news(self, run: Run) -> bool:
-        """Whether its journal goes on where the row says that we have read to."""
+        """Whether its journal has records after the offset in its row."""
         ...
 
     def read(self, run: Run, offset: int, limit_bytes: int = ...) -> Chunk:
-        """Its journal from there on, at least a record. What lies before is not needed any more."""
+        """Its journal from an offset on, at least one record. Earlier segments may be deleted."""
         ...
 
     def ending(self, run: Run) -> "BacktestOutput":
-        """What a backtest left in its folder."""
+        """The output of a backtest."""
         ...
 
     def usage(self, run: Run) -> Usage | None: ...
@@ -91,15 +90,15 @@ class Engine(Protocol):
         ...
 
     def clean_up(self) -> None:
-        """Now and then: make room of what can be made again."""
+        """From time to time: free disk space by deleting files that can be rebuilt."""
         ...
 
     def clear(self, run_id: str) -> None:
-        """Forget a run that has ended: kill what is left, and remove its folder."""
+        """Remove a run that has ended: kill its last processes, and delete its folder."""
         ...
 
 
 class BacktestOutput(msgspec.Struct, frozen=True):
     ending: Ending
     result: Path | None = None
-    """The dictionary that a backtest returned, as JSON. Whatever wrote it is not to be trusted."""
+    """The dictionary that a backtest returned, as JSON. It is untrusted."""

@@ -1,7 +1,7 @@
-"""Where shims bring what models send to the events port of their sandboxes.
+"""The socket to which shims forward the requests of models.
 
-A socket in the data directory: nobody but the server's own user comes there, and models do not
-even see it. So what a shim says about a connection, which run it is, can be believed.
+It lies in the data directory: only the server's own user has access, and models do not even see
+it. So the run that a shim names for a connection can be trusted.
 """
 
 import os
@@ -15,12 +15,12 @@ from tapeline.runs.engines import shims
 from tapeline.runs.shim.forward import SOCKET
 
 OLDER = "address"
-"""Shims that were started by versions before this one read here where the server listens."""
+"""Shims that an older version started read here where the server listens."""
 BACKLOG = 2048
 
 
 def listen(runs: Path, name: str = SOCKET) -> socket.socket:
-    """At the same path as the server before: shims connect to it anew for each connection."""
+    """At the same path as the previous server: shims connect to it for each connection."""
     runs.mkdir(mode=0o700, parents=True, exist_ok=True)
     made = socket.socket(socket.AF_UNIX)
     folder = os.open(runs, os.O_PATH | os.O_DIRECTORY)
@@ -41,8 +41,8 @@ def listen(runs: Path, name: str = SOCKET) -> socket.socket:
 
 
 def listen_for_older(runs: Path) -> socket.socket | None:
-    """A port for the shims of an earlier version that still run. They know no other way, and were
-    told the server's own port before, through which their models saw all of it."""
+    """A port for running shims of an older version. They know no other way; before, they were given
+    the server's own port, through which their models reached all of it."""
     if not any(_is_older(folder) for folder in runs.iterdir()):
         (runs / OLDER).unlink(missing_ok=True)
         return None

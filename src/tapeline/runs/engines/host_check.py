@@ -1,4 +1,4 @@
-"""What this host can do for a sandbox, found out by starting one, and what to change if not."""
+"""Checks whether this host can run a sandbox, by starting one, and says what to change if not."""
 
 import errno
 import os
@@ -17,9 +17,9 @@ from tapeline.runs.sandbox import bubblewrap, cgroups
 from tapeline.runs.sandbox.box import Box, Launch, Network, Policy
 from tapeline.settings import Settings
 
-TRIAL_UID = 1_899_999_998  # beside those of models: where one can be had, so can the others
+TRIAL_UID = 1_899_999_998  # next to those of models: where this one is available, so are the others
 TRIAL_SECONDS = 10.0
-TRIAL_PORT = 8700  # inside, where every port is free
+TRIAL_PORT = 8700  # inside the sandbox, where every port is free
 TUN = "/dev/net/tun"
 SWITCHES = (
     ("user/max_user_namespaces", "0", "user.max_user_namespaces=15000"),
@@ -80,7 +80,7 @@ def examine(settings: Settings) -> Host:
 
 
 def try_once(runs: Path, network: Network) -> str | None:
-    """Why a sandbox that does nothing cannot be started as a model's would be; None if it can."""
+    """Why an empty sandbox, started like a model's, fails; None if it works."""
     with tempfile.TemporaryDirectory(prefix="trial-", dir=runs) as made:
         folder = Path(made)
         box = Box(
@@ -137,7 +137,7 @@ def _end(folder: Path) -> dict[str, Any] | None:
 
 
 def _no_network(trouble: str) -> str:
-    """The trial decides whether there is one; this look at the device only says what to do."""
+    """The test decides whether there is a network; the device only shows what to do."""
     if shims.slirp_path() is None:
         return (
             "slirp4netns is missing, so models have no network."

@@ -1,4 +1,4 @@
-"""Makes a model's environment: the installer's boxes run one after the other, like any run."""
+"""Makes a model's environment: the boxes of the installer run one after the other, like any run."""
 
 import shutil
 import threading
@@ -23,7 +23,7 @@ BYTECODE = "-bytecode"
 
 
 class _NoProgress:
-    """Who is told how it goes when nobody needs to know."""
+    """For installations whose progress nobody follows."""
 
     def installing(self) -> None: ...
 
@@ -31,7 +31,7 @@ class _NoProgress:
 
 
 class Installing:
-    """Called from threads: one installation of the same request at a time, others at once."""
+    """Called from threads: one installation per request at a time, different ones in parallel."""
 
     def __init__(
         self,
@@ -51,18 +51,18 @@ class Installing:
         self._requests: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
 
     def environment(self, wanted: Wanted, run_id: str, progress: Progress) -> Environment:
-        """The one that is there, or a new one."""
+        """The existing environment, or a new one."""
         found = self._environments.find(wanted)
         if found is not None:
             return found
         progress.installing()
         with self._requests[wanted.request]:
-            # Perhaps somebody else made it while we waited.
+            # Another thread may have made it while we waited.
             return self._environments.find(wanted) or self._make(wanted, run_id, progress)
 
     def write_bytecode(self, wanted: Wanted, environment: Environment) -> None:
-        """Of an environment that was just made, if it was. Returns at once: the model need not
-        wait for what only makes its next start quicker."""
+        """For an environment that was just made. Returns at once: the model need not wait for
+        bytecode, which only makes its next start quicker."""
         if environment.key in self._without_bytecode:
             self._without_bytecode.discard(environment.key)
             write = partial(self._write_bytecode, wanted, environment)
@@ -95,10 +95,10 @@ class Installing:
         finally:
             self._environments.discard(name)
             shutil.rmtree(self._runs / name, ignore_errors=True)
-        raise CannotInstall(said[-1] if said else "The installation failed without a word.")
+        raise CannotInstall(said[-1] if said else "The installation failed without a message.")
 
     def _run(self, box: Box, name: str, progress: Progress, said: deque[str]) -> int | None:
-        """Its exit status; None when it did not come to one."""
+        """Its exit status; None when there is none."""
         folder, lock = self._runs / name, self._runs / "locks" / name
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(mode=0o700)
@@ -129,7 +129,7 @@ class Installing:
     def _follow(
         self, folder: Path, lock: Path, progress: Progress, said: deque[str]
     ) -> dict[str, Any] | None:
-        """How it ended; None when nobody was left to say."""
+        """How it ended; None when its shim was killed."""
         offset, held = 0, True
         while True:
             chunk = journal.read(folder, offset)
@@ -152,7 +152,7 @@ def _end(records: list[Record]) -> Record | None:
 
 
 def _exit_code(end: dict[str, Any] | None, box: Box, said: deque[str]) -> int | None:
-    """None when it did not come to one; then what is said last is why."""
+    """None when there is none; then the last line says why."""
     code = None if end is None else end.get("exit_code")
     if end is None:
         said.append("The installation was killed from outside.")

@@ -34,7 +34,7 @@ from tapeline.settings import Settings
 from tapeline.store.blobs import Blobs
 
 READ_AT_ONCE = 1_000_000  # bytes of a journal
-# A full disk, too many open files, a folder that is not there for a moment: nothing of the model's.
+# A full disk, too many open files, a folder that is missing for a moment: not the model's fault.
 PASSING = {
     errno.EACCES, errno.EAGAIN, errno.EDQUOT, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM,
     errno.ENOSPC, errno.ENOTDIR, errno.EROFS,
@@ -72,11 +72,11 @@ class LocalEngine:
         self._authority = older_hosts.authority(settings.data / "keys")
 
     def begin(self, port: int) -> None:
-        """Forget what a crash left half-made. `port` is that of the server, and inside every box
-        the one on which its models reach it."""
+        """Delete what a crash left unfinished. `port` is the server's, and inside every box the
+        one on which its models reach it."""
         self._port = port
         (self.folder / "locks").mkdir(mode=0o700, parents=True, exist_ok=True)
-        for one in self.folder.glob("*-*"):  # installations and trials, which begin anew
+        for one in self.folder.glob("*-*"):  # installations and tests, which start again
             shims.kill(one, self.folder / "locks" / one.name)
             shutil.rmtree(one, ignore_errors=True)
         cgroups.clean(self.folder, keep=self.known())
@@ -88,7 +88,7 @@ class LocalEngine:
         version, run = job.version, job.run
         interpreter = self._interpreters.get(run.python_version)
         if interpreter is None:
-            raise CannotInstall(f"Python {run.python_version} is not on this host any more.")
+            raise CannotInstall(f"Python {run.python_version} is no longer on this host.")
         try:
             model = self._unpacked.model(version.archive)
             named = version.manifest.requirements
@@ -113,7 +113,7 @@ class LocalEngine:
         run = job.run
         interpreter = self._interpreters.get(run.python_version)
         if interpreter is None:
-            raise CannotLaunch(f"Python {run.python_version} is not on this host any more.")
+            raise CannotLaunch(f"Python {run.python_version} is no longer on this host.")
         uid = run_box.FIRST_UID + job.number if os.geteuid() == 0 else None
         try:
             places = self._places(job, uid)
@@ -171,10 +171,14 @@ class LocalEngine:
     def is_alive(self, run: Run) -> bool:
         folder = self.folder / run.id
         if not shims.is_held(self._lock(run)):
-            (self.folder / "locks").stat()  # where all are away, none of them says that it is free
-            return shims.is_running(folder)  # its own may be away too, and not be let go
+            (
+                self.folder / "locks"
+            ).stat()  # if the whole folder is missing, a missing lock proves nothing
+            return shims.is_running(
+                folder
+            )  # its own lock file may be missing too, and still be held
         shims.end_orphan(folder)
-        return True  # until another look has seen it gone
+        return True  # until another check has seen it gone
 
     def has_news(self, run: Run) -> bool:
         return journal.has_more(self.folder / run.id, run.journal)
@@ -190,7 +194,7 @@ class LocalEngine:
         return cgroups.usage(self.folder, run.id)
 
     def known(self) -> set[str]:
-        self.folder.stat()  # it is there since the start: without it nothing is known
+        self.folder.stat()  # it exists since the start: without it, nothing is known
         return model_files.of_runs(self._settings.data)
 
     def clean_up(self) -> None:
@@ -215,7 +219,7 @@ class LocalEngine:
         return places
 
     def _lock(self, run: Run) -> Path:
-        """One for all that is deployed of a model: the kernel itself lets only one hold it."""
+        """One lock for all deployed runs of a model: the kernel lets only one process hold it."""
         return self.folder / "locks" / (run.model_id if run.is_deployed else run.id)
 
     def _url(self) -> str:
@@ -226,7 +230,7 @@ class LocalEngine:
 def clear(runs: Path, run_id: str) -> None:
     """End what is left of a run and remove its folder, with or without an engine."""
     folder = runs / run_id
-    if shims.is_running(folder):  # its model was deleted: nobody wants it any more
+    if shims.is_running(folder):  # its model was deleted
         lock = runs / "locks" / (folder / "lock").read_text()
         shims.kill(folder, lock)
     cgroups.remove(runs, run_id)

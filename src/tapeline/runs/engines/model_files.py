@@ -1,7 +1,7 @@
-"""What models have on this host's disk, and its removal once they are deleted.
+"""The files of models on this host's disk, and their removal once the models are deleted.
 
-Found by listing: whoever deleted a model, on whichever server, and whatever was killed meanwhile,
-the next look finds what is left. Rows are in `store/belongings.py`.
+Found by listing the disk, so it does not matter which server deleted a model, or which process
+was killed while doing so. Rows are in `store/belongings.py`.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ NOT_RUNS = {"locks"}
 
 
 def keep_removing(background: Background, store: Store, data: Path) -> None:
-    """Beside the service, where models run."""
+    """In the background of a server that runs models."""
 
     async def turn() -> None:
         await asyncio.to_thread(remove, store, data)
@@ -38,11 +38,11 @@ def keep_removing(background: Background, store: Store, data: Path) -> None:
 
 
 def remove(store: Store, data: Path) -> None:
-    """Remove what deleted models left, except of runs that are still being ended."""
-    # Listed first, asked after: an archive that is unpacked for a new version has its row by then.
+    """Remove the files of deleted models, except those of runs that are still ending."""
+    # List first, query after: by then, an archive unpacked for a new version has its row.
     launched, owners, archives = of_runs(data), of_models(data), _names(data / "versions")
     if launched - store.read_now(_known, launched):
-        return  # the supervisor ends those first: they may still write in what is theirs
+        return  # the supervisor ends those first: they may still write to their files
     for model in store.read_now(_deleted, owners):
         _remove_model(data, model)
     for archive in store.read_now(versions.unused, sorted(archives)):
@@ -52,12 +52,12 @@ def remove(store: Store, data: Path) -> None:
 
 
 def left(data: Path, owners: Iterable[str], launched: Iterable[str]) -> bool:
-    """Whether anything is here of these models and runs."""
+    """Whether any file of these models and runs is here."""
     return bool(of_models(data) & set(owners) or of_runs(data) & set(launched))
 
 
 def of_runs(data: Path) -> set[str]:
-    """The runs that have a folder: a copy of the model, what it left, its journal."""
+    """The runs that have a folder: a copy of the model, its output, its journal."""
     return {
         name
         for name in _names(data / "runs") - NOT_RUNS
@@ -72,7 +72,7 @@ def of_models(data: Path) -> set[str]:
 
 
 def of_tenants(data: Path) -> dict[str, Made]:
-    """The environments that are one project's, or hold files of one archive."""
+    """The environments that belong to one project, or hold files of one archive."""
     found = {}
     for file in (data / "environments" / "made").glob("*.json"):
         with suppress(OSError, msgspec.DecodeError):
@@ -83,7 +83,7 @@ def of_tenants(data: Path) -> dict[str, Made]:
 
 
 def _orphaned(connection: Connection, found: dict[str, Made]) -> list[str]:
-    """They can be made again, so that nobody knows their owner is reason enough."""
+    """They can be rebuilt, so an unknown owner is reason enough to delete them."""
     owners = {made.project for made in found.values()} - {""}
     there = set(connection.scalars(select(projects.c.id).where(projects.c.id.in_(owners))))
     archives = {made.archive for made in found.values()} - {""}
@@ -97,7 +97,7 @@ def _orphaned(connection: Connection, found: dict[str, Made]) -> list[str]:
 
 def _remove_environment(data: Path, key: str) -> None:
     folder = data / "environments"
-    # The record goes first, as everywhere: what has none is not found.
+    # The record goes first, as everywhere: an environment without one is not found.
     (folder / "made" / f"{key}.json").unlink(missing_ok=True)
     foreign_files.remove(folder / "made" / key)
     for note in (folder / "requests").glob("*.json"):
@@ -116,7 +116,7 @@ def _remove_model(data: Path, model: str) -> None:
 
 
 def _names(folder: Path) -> set[str]:
-    """What is being made has a name that begins with a dot."""
+    """Names of unfinished folders begin with a dot."""
     try:
         return {one.name for one in folder.iterdir() if not one.name.startswith(".")}
     except FileNotFoundError:
@@ -124,7 +124,7 @@ def _names(folder: Path) -> set[str]:
 
 
 def _known(connection: Connection, ids: set[str]) -> set[str]:
-    """Those of some runs whose model is there."""
+    """The runs among these whose model exists."""
     return set(connection.scalars(select(runs.c.id).where(runs.c.id.in_(sorted(ids)))))
 
 

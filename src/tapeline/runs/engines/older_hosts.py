@@ -1,7 +1,7 @@
-"""The older platform's names, which its clients have written into them, and an authority for them.
+"""The host names that are built into clients of the older platform, and an authority for them.
 
-Whoever trusts it trusts it for that domain alone: its certificate says so, and every checker of
-certificates holds it to that.
+Trust in it is limited to that domain: its certificate says so, and every library that checks
+certificates enforces that.
 """
 
 import os
@@ -51,7 +51,7 @@ class Authority:
         key = ec.generate_private_key(ec.SECP256R1())
         content = _private(key) + _issue(self, key).public_bytes(serialization.Encoding.PEM)
         made = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        # The library wants a file; this one is in memory and nobody else's.
+        # The library wants a file; this one is in memory and private.
         descriptor = os.memfd_create("certificate")
         try:
             os.write(descriptor, content)
@@ -62,7 +62,7 @@ class Authority:
 
 
 def authority(folder: Path) -> Authority:
-    """The one whose key is kept in this folder; made at its first use."""
+    """The authority whose key is in this folder; created at its first use."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     content = private_files.read_or_make(folder / FILE, _made)
     key = serialization.load_pem_private_key(content, password=None)
@@ -80,14 +80,14 @@ def trusted(authority: Authority, environment: Environment, folder: Path) -> lis
     for path in _of_the_system():
         found.append((path.read_bytes(), str(path.resolve())))
     for path in Path(environment.path).glob(CERTIFI):
-        # Somebody else's file: nothing but certificates is taken out of it.
+        # An untrusted file: only certificates are taken from it.
         text = foreign_files.read_text(path, LARGEST_BUNDLE) or ""
         inside = f"{environment.inside}/{path.relative_to(environment.path)}"
         found.append((b"\n".join(CERTIFICATE.findall(text.encode())), inside))
     pairs = {inside: folder / f"{number}.pem" for number, (_, inside) in enumerate(found)}
     for content, inside in found:
         pairs[inside].write_bytes(b"%b\n%b" % (content.strip(), authority.pem()))
-        pairs[inside].chmod(0o644)  # whom root becomes reads it
+        pairs[inside].chmod(0o644)  # the user that root becomes must read it
     return [(str(path), inside) for inside, path in pairs.items()]
 
 

@@ -1,4 +1,4 @@
-"""What a run sees around itself: its folders, its program and its environment variables."""
+"""The surroundings of a run: its folders, its program and its environment variables."""
 
 import json
 import math
@@ -13,8 +13,8 @@ from tapeline.runs.run import Run
 from tapeline.runs.sandbox.box import Box
 
 MODEL, OUT, STATE = "/model", "/out", "/state"
-TMP_SHARE = 2  # a run's temporary files are memory: at most this part of what its plan has
-FIRST_UID = 1_900_000_000  # far from people's, services' and containers' users
+TMP_SHARE = 2  # temporary files are in memory: at most this share of the plan's memory
+FIRST_UID = 1_900_000_000  # far from the ids of people, services and containers
 # Not in every interpreter's default: a system Python without a locale would write ASCII.
 PLAIN = {
     "LANG": "C.UTF-8",
@@ -80,11 +80,11 @@ def compose(
 
 
 def beyond_memory(run: Run, plans: dict[str, Plan]) -> str:
-    """What a run that used more than its plan has is told, and what would help."""
+    """The message for a run that used more memory than its plan has, and what would help."""
     used = f"Out of memory: it used more than the {run.memory_mb:,} MB of plan {run.plan}."
     more = larger(plans, run.memory_mb)
     if more is None:
-        return f"{used} No plan has more; whoever runs this server can add one (setting plans)."
+        return f"{used} No plan has more; the operator of this server can add one (setting plans)."
     return f"{used} The next larger plan is {more.name} ({more.memory_mb:,} MB)."
 
 
@@ -99,7 +99,7 @@ def _program(job: Job) -> list[str]:
 def _variables(
     job: Job, given: LaunchSecrets, url: str, environment: Environment
 ) -> dict[str, str]:
-    """Secrets first: none of them can take the place of what the platform says."""
+    """Secrets first: none of them can override a variable of the platform."""
     run = job.run
     ours = {
         "TAPELINE_URL": url,
@@ -127,7 +127,7 @@ def _variables(
 
 
 def _older_names(job: Job, given: LaunchSecrets, url: str) -> dict[str, str]:
-    """What models written for the earlier platform read."""
+    """The variables that models of the older platform read."""
     return {
         "SLATE_MODEL_ID": job.run.model_id,
         "SLATE_API_KEY": given.key_id,

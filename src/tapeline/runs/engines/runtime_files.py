@@ -1,7 +1,7 @@
-"""What is put beside a model in its sandbox: the bootstrap, the reporter, the client.
+"""The files mounted into every sandbox: the bootstrap, the reporter, the client.
 
-None of it is imported here. A wheel carries it in its own folder; a checkout has it where it is
-written.
+None of them is imported here. A wheel has them in the folder `beside`, a checkout in its source
+folders. The folder keeps its name: launches of older versions restart with it.
 """
 
 from pathlib import Path
@@ -12,7 +12,7 @@ _CHECKOUT = ("runtime", "client/src")
 
 
 def folders() -> list[Path]:
-    """What a model's `PYTHONPATH` must show, as folders of this machine."""
+    """The entries of a model's `PYTHONPATH`, as folders of this machine."""
     carried = PACKAGE / "beside"
     if carried.is_dir():
         return [carried]

@@ -1,7 +1,7 @@
-"""The process that shims come from: started once, with all they need already in memory.
+"""The process that forks shims: started once, with everything that they need in memory.
 
-Called from threads. It is started when the first launch needs it and again should it have ended;
-it ends by itself when this process does, whatever ends it, and the shims go on.
+Called from threads. It is started for the first launch, and again if it has ended. It ends when
+this process ends, however that happens; the shims go on.
 """
 
 import atexit
@@ -20,7 +20,7 @@ from typing import BinaryIO
 from tapeline.errors import CannotLaunch
 
 PROGRAM = Path(__file__).parents[1] / "shim"
-ROOM = "-" * 60  # for the name of a launch, where `ps` shows it
+ROOM = "-" * 60  # space for the name of a launch, which `ps` shows
 ANSWER_WITHIN = 30.0
 
 
@@ -31,7 +31,7 @@ class ShimSpawner:
         self._socket: socket.socket | None = None
 
     def launch(self, name: str, spec: bytes, log: Path, filter_: int | None) -> str:
-        """What the new shim answers; empty when it ended without a word."""
+        """The answer of the new shim; empty when it ended without one."""
         answer, theirs = os.pipe()
         try:
             with log.open("ab") as errors, _held(spec) as held:
@@ -61,7 +61,7 @@ class ShimSpawner:
                 try:
                     socket.send_fds(opened, [name.encode()], descriptors)
                 except OSError as error:
-                    # It was killed, and this launch never reached it.
+                    # The spawner was killed, and this launch never reached it.
                     self._end()
                     if is_last:
                         raise CannotLaunch(f"No shim could be started: {error}.") from error
@@ -70,7 +70,7 @@ class ShimSpawner:
 
     def _opened(self) -> socket.socket:
         if self._socket is None:
-            # Messages arrive whole, and the end is seen when one side is gone.
+            # Messages arrive whole, and each side notices when the other is gone.
             self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
             with theirs:
                 self._process = subprocess.Popen(  # noqa: S603 - our own program
@@ -90,14 +90,14 @@ class ShimSpawner:
             self._socket = self._process = None
 
     def _listen(self, answer: int) -> str:
-        """The first line is who answers, so that silence can be ended for good."""
+        """The first line is the process group, so that a silent shim can be killed."""
         said, waiting = b"", select.poll()  # not `select`, which knows only 1,024 descriptors
         waiting.register(answer, select.POLLIN)
         until = time.monotonic() + ANSWER_WITHIN
         while True:
             if not waiting.poll(max(0.0, until - time.monotonic()) * 1000):
                 self._kill(said)
-                raise CannotLaunch(f"Nothing was heard of it for {ANSWER_WITHIN:.0f} s.")
+                raise CannotLaunch(f"The shim did not answer within {ANSWER_WITHIN:.0f} s.")
             some = os.read(answer, 65_536)
             said += some
             if not some:

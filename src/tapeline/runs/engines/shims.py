@@ -1,7 +1,7 @@
 """Starts, finds and ends shims: the small processes that keep a launch alive without the server.
 
-Called from threads, for each call may wait. Who holds a launch's lock is alive; the kernel lets go
-of it when the last of shim and sandbox is gone, so a free lock is the one proof of an end.
+Called from threads, because each call may wait. A launch whose lock is held is alive; the kernel
+releases the lock when the shim and its sandbox are gone, so a free lock is the one proof of an end.
 """
 
 import fcntl
@@ -26,7 +26,7 @@ MOST_FILES = 4096
 ADDRESS_SPACE = 8  # times the memory: without control groups, and per process
 LEAST_ADDRESS_SPACE = 4 * 1024**3
 LONGEST_NOTE = 10_000
-SHORTEST_MASK = 4  # a shorter line of a secret would take letters out of everything
+SHORTEST_MASK = 4  # masking a shorter line of a secret would remove letters everywhere
 MEGABYTE = 1024 * 1024
 
 
@@ -51,7 +51,7 @@ def is_held(lock: Path) -> bool:
     try:
         file = foreign_files.really_opened(lock)
     except foreign_files.NotAFile:
-        return False  # whatever took its place, nobody locked that
+        return False  # the file was replaced, and nobody holds a lock on the new one
     except FileNotFoundError:
         return False
     with file:
@@ -67,17 +67,17 @@ def wait_free(lock: Path, timeout: float) -> bool:
 
 
 def is_running(folder: Path) -> bool:
-    """Whether the shim of this folder lives. When it does not, a sandbox may, for a moment."""
+    """Whether the shim of this folder is alive. A sandbox may outlive it for a moment."""
     return _signal(folder, 0)
 
 
 def stop(folder: Path) -> None:
-    """Ask; the shim gives the process its time to clean up, then ends it. Returns at once."""
+    """Ask the shim, which gives the process time to clean up and then kills it. Returns at once."""
     _signal(folder, signal.SIGTERM)
 
 
 def kill(folder: Path, lock: Path) -> None:
-    """End it now. Returns when the lock is free, or after seconds in which the kernel could not."""
+    """Kill it now. Returns when the lock is free, or after some seconds if the kernel is slow."""
     asked = _signal(folder, signal.SIGQUIT)
     if wait_free(lock, 3.0 if asked else 0.0):
         return
@@ -90,8 +90,8 @@ def kill(folder: Path, lock: Path) -> None:
 def end_orphan(folder: Path) -> None:
     """End the sandbox that a killed shim may have left.
 
-    bubblewrap's first process inside follows the one outside only from some moment of its start
-    on. A shim that is killed just before it leaves a sandbox that nobody watches.
+    bubblewrap's first process inside dies with the one outside only from some moment of its start
+    on. A shim that is killed just before leaves a sandbox that nobody watches.
     """
     if not is_running(folder):
         _end_sandboxes(folder)
@@ -103,7 +103,7 @@ def _end_sandboxes(folder: Path) -> None:
 
 
 def _title(name: str) -> str:
-    """What bubblewrap is called, so that it is known whose it is."""
+    """The title of the bubblewrap process, by which its launch is recognized."""
     return f"bwrap-{name}"
 
 
@@ -112,13 +112,13 @@ def _refuse_nonsense(spec: Launch) -> None:
     if spec.unsafe:
         return
     if root and not uid:
-        raise CannotLaunch("As root a box needs a user of its own: root in a sandbox is root.")
+        raise CannotLaunch("As root, a box needs a separate user: root in a sandbox is root.")
     if not root and uid is not None:
         raise CannotLaunch("Only root can start a box as another user.")
 
 
 def _instructions(spec: Launch) -> dict[str, Any]:
-    """The launch as the shim knows it: every choice is made here, it only acts."""
+    """The launch as the shim reads it: every decision is made here, the shim only acts."""
     box, runs = spec.box, Path(spec.runs)
     groups = cgroups.find(runs)
     try:
@@ -173,14 +173,14 @@ def slirp_path() -> str | None:
 
 
 def _masks(texts: list[str]) -> list[str]:
-    """Output is masked line by line, so of a secret with several lines each one is hidden."""
+    """Output is masked line by line, so each line of a secret is masked."""
     lines = {line.strip() for text in texts for line in text.split("\n")}
     return sorted(line for line in lines if len(line) >= SHORTEST_MASK)
 
 
 @contextmanager
 def _filter(unsafe: bool) -> Iterator[int | None]:
-    """A descriptor the shim inherits, so that a restart needs no file that may be gone by then."""
+    """A descriptor that the shim inherits, so that a restart needs no file that may be gone."""
     if unsafe:
         yield None
         return
@@ -194,11 +194,11 @@ def _filter(unsafe: bool) -> Iterator[int | None]:
 
 def _last_words(folder: Path) -> str:
     lines = (folder / "shim.log").read_text(errors="replace").splitlines()
-    return f"The shim failed: {lines[-1]}" if lines else "The shim failed without a word."
+    return f"The shim failed: {lines[-1]}" if lines else "The shim failed without a message."
 
 
 def _signal(folder: Path, number: int) -> bool:
-    """To the shim of this folder and nobody else: a process id may be used again."""
+    """Signal only the shim of this folder: its process id may belong to another process by now."""
     with suppress(OSError, ValueError, KeyError, msgspec.DecodeError):
         content = foreign_files.read_text(folder / "shim.json", LONGEST_NOTE) or ""
         known = msgspec.json.decode(content, type=dict[str, int])

@@ -1,4 +1,4 @@
-"""Versions on this host's disk: unpacked once, copied for every run that may write in its copy."""
+"""Versions on this host's disk: unpacked once, and copied for each run to write to."""
 
 import os
 import shutil
@@ -22,7 +22,7 @@ class Unpacked:
         self._lock = threading.Lock()
 
     def start(self) -> None:
-        """Forget what a crash left half-made, and what nobody has used for long."""
+        """Delete unfinished folders of a crash, and folders that were not used for long."""
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         for one in self._folder.iterdir():
             is_old = time.time() - one.stat().st_mtime > UNUSED_FOR
@@ -30,7 +30,7 @@ class Unpacked:
                 shutil.rmtree(one, ignore_errors=True)
 
     def model(self, name: str) -> Path:
-        """The folder `model/` of an archive, never to be written to."""
+        """The folder `model/` of an archive. Never write to it."""
         target = self._folder / name
         with self._lock:  # two runs of one version would unpack it twice
             if not target.exists():

@@ -1,10 +1,10 @@
-"""The packages of models: found again when they were made before, else made inside a sandbox.
+"""The environments of models: reused if they exist, else made inside a sandbox.
 
 This module composes boxes and keeps the folder; it never runs an installer or a line of a package.
 Two kinds of installation never meet. `shared`: names from the server's own index, wheels only, so
-nothing of a package runs, and the downloads are kept for everybody. `build`: everything else; it
-may run what it likes, in a box that sees nothing but itself, and only the same request finds what
-came out of it: of the same project, where it used more than the server's index.
+no code of a package runs, and the downloads are shared. `build`: everything else; it may run any
+code, in a box that sees nothing but itself, and only the same request reuses its result: of the
+same project, where it used more than the server's index.
 docs/environments.md has the details.
 """
 
@@ -30,22 +30,22 @@ from tapeline.runs.sandbox import foreign_files
 from tapeline.runs.sandbox.box import Box
 
 TRY_NEXT = 75
-"""Exit status of a step that leaves it to the next one."""
+"""Exit status of a step that hands over to the next one."""
 FORMAT = 2  # changes every key, so that environments made in another way are not found
 LARGEST_LOCK = 5_000_000
-# What was used this recently is about to be used: an installation may be counting on it.
+# An environment used this recently may be in use: an installation may rely on it.
 RECENT_SECONDS = 3600
 _BUILT = re.compile(rf"# tapeline {FORMAT}: built for ([0-9a-f]{{32}})\n")
 
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     request: str
-    """What is asked for, as a name: installations with the same one give the same."""
+    """The request as a name: installations with the same name give the same result."""
     interpreter: Interpreter
     requirements: Requirements
     model_folder: str
     lock: str | None
-    """What was resolved before and must be installed exactly."""
+    """The exact packages of an earlier resolution, to be installed as they are."""
     scope: tuple[str, str] = ("", "")
     """The project and the archive, where they count."""
 
@@ -69,15 +69,15 @@ class _Request(msgspec.Struct):
 
 
 class Made(msgspec.Struct):
-    """What is written down beside an environment."""
+    """The record next to an environment."""
 
     lock: str
     interpreter: str
     built: bool
     project: str = ""
-    """Whose alone it is, because it used more than the server's index."""
+    """The only project that may use it, because it used more than the server's index."""
     archive: str = ""
-    """Whose files are in it."""
+    """The archive whose files are in it."""
 
 
 class Environments:
@@ -98,7 +98,7 @@ class Environments:
         self._lock = threading.Lock()
 
     def start(self, under_way: Collection[str] = ()) -> None:
-        """Make the folders and forget what a crash left half-made.
+        """Make the folders and delete what a crash left unfinished.
 
         `under_way` are names of installations whose box outlived the server.
         """
@@ -155,7 +155,7 @@ class Environments:
         )
 
     def find(self, wanted: Wanted) -> Environment | None:
-        """What can be used at once. It counts as used now."""
+        """An environment that is ready. It counts as used now."""
         if wanted.lock is not None:
             return self._open(_key(wanted, wanted.lock, built=bool(_BUILT.match(wanted.lock))))
         if not wanted.requirements.lines:
@@ -172,7 +172,7 @@ class Environments:
 
         Without `bytecode` a model can start sooner; run `bytecode_step` once it has.
 
-        `name` is this installation's own: a folder of its own is made for it, anew.
+        `name` belongs to this installation alone: a new folder is made for it.
         """
         if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,100}", name) or name in RESERVED:
             raise ValueError(name)
@@ -195,7 +195,7 @@ class Environments:
         return [*boxes, self._installer.build(ask, self._folder / "builds" / name, name)]
 
     def bytecode_step(self, wanted: Wanted, environment: Environment) -> Box:
-        """Write the bytecode that an installation left out. Harmless at any time, and again."""
+        """Write the bytecode that an installation left out. Safe at any time, and to repeat."""
         if _BUILT.match(environment.lock):
             made = self._made / environment.key
             return self._installer.bytecode(wanted.interpreter, made, "", None)
@@ -205,7 +205,7 @@ class Environments:
         )
 
     def accept(self, wanted: Wanted, name: str) -> Environment:
-        """Take over what the steps made. The rename is what makes it exist."""
+        """Take over the result of the steps. The rename makes it exist."""
         for built, staging in self._stagings(name):
             if not foreign_files.is_folder(staging):
                 continue  # a build owns the folder above it and could have put a link here
@@ -227,17 +227,17 @@ class Environments:
         raise CannotInstall
 
     def discard(self, name: str) -> None:
-        """Forget an installation that failed or was given up."""
+        """Delete an installation that failed or was cancelled."""
         foreign_files.remove(self._shared / name)
         foreign_files.remove(self._folder / "builds" / name)
 
     # Bounding
 
     def clean(self, keep: set[str], max_bytes: int) -> int:
-        """Remove what was used longest ago until all fits; how many bytes are left.
+        """Remove the least recently used until the rest fits; return how many bytes are left.
 
-        Environments whose key is in `keep` stay. What no environment holds any more stays in uv's
-        cache until that is too much as well; then all of the cache goes.
+        Environments whose key is in `keep` stay. Packages that no environment uses stay in uv's
+        cache until that is too large as well; then the whole cache is deleted.
         """
         with self._lock:
             total = foreign_files.size(self._folder)
@@ -246,7 +246,7 @@ class Environments:
                 if total <= max_bytes or made.stem in keep or recent:
                     continue
                 total -= foreign_files.size(made.with_suffix(""), alone=True)
-                # The record goes first: what has none is not found, and removed at the start.
+                # The record goes first: the next start removes a folder without one.
                 made.unlink()
                 foreign_files.remove(made.with_suffix(""))
             idle = not self._staged()
@@ -275,7 +275,7 @@ class Environments:
         return self._folder / "unsettled"
 
     def _distrust_after_power_loss(self) -> None:
-        """Files that were never written to disk come back empty; nobody else would notice."""
+        """Files that never reached the disk come back empty, and nothing else would notice."""
         try:
             began, boot = self._unsettled.stat().st_mtime, self._unsettled.read_text()
         except OSError:
@@ -289,7 +289,7 @@ class Environments:
             self._unsettled.unlink()
 
     def _empty_cache(self) -> None:
-        """Environments keep what they share with it: a hard link is as good as the other."""
+        """Environments keep the files that they share with it, because those are hard links."""
         for name in RESERVED:
             foreign_files.remove(self._shared / name)
             self._installer.folder(self._shared / name)
@@ -298,7 +298,7 @@ class Environments:
         return [one for one in self._shared.iterdir() if one.name not in RESERVED]
 
     def _stagings(self, name: str) -> Iterator[tuple[bool, Path]]:
-        """The last step first: it was only begun because those before it did not succeed."""
+        """The last step first: it only started because the steps before it did not succeed."""
         yield True, self._folder / "builds" / name / name
         yield False, self._shared / name
 
@@ -363,12 +363,12 @@ def identity(interpreter: Interpreter) -> str:
 
 def _is_of_this_format(lock: str) -> bool:
     """Locks of builds before this format were found by less than decides about them; they are
-    resolved anew. Those of wheels always named packages of the server's index, and nothing else."""
+    resolved again. Locks of wheels have always named only packages of the server's index."""
     return bool(_BUILT.match(lock)) or not lock.startswith("# tapeline")
 
 
 def _key(wanted: Wanted, lock: str, *, built: bool) -> str:
-    """What was built may claim any lock, for code ran there: it is one request's alone."""
+    """A build ran code and may claim any lock, so only its own request may use it."""
     scope = wanted.request if built else ""
     return _digest([FORMAT, identity(wanted.interpreter), lock, scope])
 

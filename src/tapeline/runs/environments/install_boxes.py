@@ -1,7 +1,7 @@
-"""The boxes in which an environment is made. uv does the work, inside; nothing of it runs out here.
+"""The boxes in which an environment is made. uv works inside; no part of it runs outside.
 
 Each box sees one folder at /environments, because hard links from uv's cache do not cross mounts:
-the shared one where only wheels are installed, else a folder of this installation's own.
+the shared one where only wheels are installed, else a folder for this installation alone.
 """
 
 import os
@@ -20,7 +20,7 @@ INSIDE = "/environments"
 UV_INSIDE = "/runtime/uv"
 PROGRAM = ("install.py", "install_words.py")
 RESERVED = frozenset({"cache", "bytecode"})
-"""Names in a folder of installations that are none."""
+"""Names in the folder of installations that are not installations."""
 CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
 KEEP_FREE_MB = 1024
 
@@ -36,7 +36,7 @@ class Ask(msgspec.Struct, frozen=True, kw_only=True):
     made: list[str]
     """Hashes of locks that need no second environment."""
     bytecode: bool
-    """Compile what has never been compiled; linking what has costs next to nothing."""
+    """Compile files that were never compiled; linking the others costs almost nothing."""
 
 
 class Installer(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,8 +49,8 @@ class Installer(msgspec.Struct, frozen=True, kw_only=True):
     """By package: what is installed in its place where it cannot be built."""
     proxy: str = ""
     uid: int | None = None
-    """Whom root becomes to install, and the one below it to build: whoever breaks out of a build
-    still cannot write what is shared. None where the server is not root."""
+    """The user that root becomes to install, and the id below it to build: code that breaks out of
+    a build still cannot write shared files. None where the server is not root."""
     memory_mb: int = 2048
     disk_mb: int = 20_000
     unsafe: bool = False
@@ -62,7 +62,7 @@ class Installer(msgspec.Struct, frozen=True, kw_only=True):
         return self._box(ask.interpreter, ask.requirements, shared, name, build=False)
 
     def build(self, ask: Ask, root: Path, name: str) -> Box:
-        """Anything; whatever runs here sees this installation only, and its cache goes with it."""
+        """Any package; its code sees only this installation, and the cache is deleted with it."""
         for made in (root, root / "cache", root / "bytecode", root / "model", root / name):
             self.folder(made, self._builder())
         self._plan(ask, root, root / name, build=True)
@@ -171,7 +171,7 @@ class Installer(msgspec.Struct, frozen=True, kw_only=True):
             memory_mb=self.memory_mb,
             cpu_milli=1000 * (os.cpu_count() or 1),
             pids=512,
-            # The shared folder holds what many installations left; install.py watches the disk.
+            # The shared folder holds files of many installations; install.py watches the disk.
             disk_mb=self.disk_mb if build else None,
             uid=self._builder() if build else self.uid,
         )
@@ -189,7 +189,7 @@ class Installer(msgspec.Struct, frozen=True, kw_only=True):
         }
         if CERTIFICATES.exists():
             found["SSL_CERT_FILE"] = str(CERTIFICATES)
-        # uv would prefer ours to the one a model names.
+        # uv would prefer the server's index to the one that a model names.
         if self.index and not any(one.startswith("--index-url ") for one in asked.options):
             found["UV_DEFAULT_INDEX"] = self.index
         if self.extra_indexes:
@@ -200,5 +200,5 @@ class Installer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def uv_program() -> str:
-    """The one that came with Tapeline, never another that happens to be on PATH."""
+    """The uv that came with Tapeline, never another one on PATH."""
     return uv.find_uv_bin()

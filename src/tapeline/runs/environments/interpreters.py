@@ -1,7 +1,7 @@
 """Which Pythons this host has. Names are never trusted: each candidate is started once and asked.
 
-What a start told is kept beside the data, by the file's path, size and time of change, so that the
-next start of the server asks nobody.
+The answers are cached in the data directory, by the file's path, size and modification time, so
+that the next start of the server runs none of them.
 """
 
 import json
@@ -27,7 +27,7 @@ OLDEST = (3, 7)
 PATIENCE_SECONDS = 10
 _NAME = re.compile(r"python3(\.\d+)?t?")
 _SYSTEM = (Path("/usr/bin"), Path("/usr/local/bin"))
-# Works on any Python there ever was, so that an old one can say how old it is.
+# Works on any Python, so that an old one can report its version.
 _QUESTION = """
 import json, sys
 def lacks(names):
@@ -89,7 +89,7 @@ class Found(msgspec.Struct, frozen=True):
 
 
 class Facts(msgspec.Struct, frozen=True, kw_only=True):
-    """What an interpreter said about itself."""
+    """What an interpreter reports about itself."""
 
     implementation: str
     version: tuple[int, int, int]
@@ -121,7 +121,7 @@ def of_host(settings: Settings) -> Found:
 def discover(
     *, memory: Path | None, extra: Sequence[Path], path: Sequence[Path], home: Path
 ) -> Found:
-    """All CPythons from 3.7 on. `memory` is the file that remembers what they said."""
+    """All CPythons from 3.7 on. `memory` is the file that caches their answers."""
     problems: list[Problem] = []
     candidates: dict[Path, Source] = {}
     for source, file in _candidates(extra, path, home, problems):
@@ -218,7 +218,7 @@ def _candidates(
 
 
 def _pyenv_roots(path: Sequence[Path], home: Path) -> list[Path]:
-    """pyenv puts its shims on PATH, which tells its root wherever that is."""
+    """pyenv puts its shims on PATH, which shows where its root is."""
     roots = [home / ".pyenv", *(one.parent for one in path if _is_shims(one))]
     return list(dict.fromkeys(root.resolve() for root in roots))
 
@@ -285,10 +285,10 @@ def _ask_all(
 
 
 def _ask(path: Path) -> Facts | str:
-    """What it says about itself, or why it cannot be used."""
+    """What it reports about itself, or why it cannot be used."""
     try:
         if path.stat().st_mode & stat.S_IWOTH:
-            return "may be changed by everybody on this machine"
+            return "is writable by everyone on this machine"
         with path.open("rb") as file:
             if file.read(4) != b"\x7fELF":
                 return "is not a program but a script"
@@ -319,7 +319,7 @@ def _understood(done: subprocess.CompletedProcess[bytes]) -> Facts | str:
 
 
 def _recall(memory: Path | None) -> dict[str, _Remembered]:
-    """A file that is missing or damaged only means that everybody is asked again."""
+    """If the file is missing or damaged, every interpreter is asked again."""
     try:
         if memory is not None:
             return msgspec.json.decode(memory.read_bytes(), type=dict[str, _Remembered])

@@ -1,7 +1,7 @@
-"""One line of a requirements file: understood, and written anew in the one way we write it.
+"""One line of a requirements file: parsed, and rewritten in one canonical form.
 
 The installer reads what is written here and nothing else, so there is no second reader to disagree
-with. A line that is not understood is refused.
+with. A line that cannot be parsed is refused.
 """
 
 import posixpath
@@ -12,8 +12,8 @@ from packaging.markers import InvalidMarker, Marker
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
-# What may be in a line that only names a package: nothing that starts a comment, goes on in the
-# next line, stands for a variable or leads to a file.
+# The characters of a line that only names a package: nothing that starts a comment, continues on
+# the next line, stands for a variable or leads to a file.
 _PLAIN = re.compile(r"[A-Za-z0-9._<>=!~'\"()+*,\[\]; -]+")
 _HASHES = re.compile(r"(?:\s+--hash[=\s]\s*[a-z0-9]+:[0-9a-f]+)+$")
 _ADDRESS = re.compile(r"(git\+)?(https?|(?<=\+)ssh)://[A-Za-z0-9._~:/?#\[\]@!&()*+,;=%$-]+")
@@ -38,16 +38,16 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
     """Of the package, where the line names one."""
     hashes: tuple[str, ...] = ()
     own: bool = False
-    """It brings a source of its own: more than a name to look up in the server's index."""
+    """It names another source than the server's index."""
     local: bool = False
     """It refers to files of the model, which then decide about the environment too."""
 
 
 def read(line: str, *, here: str, top: str) -> Line | None:
-    """None: it changes nothing. `here` is the folder of the file below the model's folder, from
+    """None: it has no effect. `here` is the folder of the file below the model's folder, from
     which options count paths; requirements count them from `top`, the first file's folder."""
     if not line.isascii():
-        raise Refused("only comments may hold other characters than ASCII.")
+        raise Refused("only comments may hold characters other than ASCII.")
     found = _HASHES.search(line)
     body = line[: found.start()] if found else line
     hashes = tuple(sorted(re.findall(r"[a-z0-9]+:[0-9a-f]+", found[0]))) if found else ()
@@ -102,7 +102,7 @@ def _requirement(line: str, top: str) -> Line:
     asked.name = canonicalize_name(asked.name)
     text = str(asked)
     if not _PLAIN.fullmatch(text):
-        raise Refused(f"`{line}` has characters in it that no package needs.")
+        raise Refused(f"`{line}` has characters that no package needs.")
     return Line(text=text, name=asked.name)
 
 
@@ -137,7 +137,7 @@ def _marker(condition: str) -> str:
     except InvalidMarker as error:
         raise Refused(_not_understood(condition, error)) from error
     if not _PLAIN.fullmatch(text):
-        raise Refused(f"`{condition}` has characters in it that no condition needs.")
+        raise Refused(f"`{condition}` has characters that no condition needs.")
     return text
 
 
@@ -163,7 +163,7 @@ def _inside(folder: str, path: str) -> str:
         raise Refused(f"`{path}` is not a path that can be used here.")
     joined = posixpath.normpath(posixpath.join(folder, path))
     if joined.startswith("/") or joined.split("/")[0] == "..":
-        raise Refused(f"`{path}` is outside of the model's folder.")
+        raise Refused(f"`{path}` is outside the model's folder.")
     return "." if joined == "." else f"./{joined}"
 
 

@@ -1,9 +1,8 @@
-"""What a requirements file asks for, with all it includes, written anew for the installer.
+"""The content of a requirements file and its includes, rewritten for the installer.
 
 uv never sees a file of a model: it reads `text` and `limits` and is started with `options`, made
-here of lines that were understood (requirement_lines.py), and an environment is found by exactly
-these. A file that only names packages is installed for everybody; one that brings sources of its
-own is `own`.
+here from parsed lines (requirement_lines.py), and an environment is found by exactly these. A file
+that only names packages is installed for everyone; one that names other sources is `own`.
 """
 
 import re
@@ -23,13 +22,13 @@ _INCLUDE = re.compile(
     r"(-r|-c|--requirements?|--constraints?)(\s*=\s*|\s+|(?<=^-[rc]))(?P<file>.+)"
 )
 _COMMENT = re.compile(r"(^|[ \t])#.*")
-# Some readers end a line at these, some a file, some do not see them at all.
+# Some parsers end a line at these, some a file, and some ignore them.
 _INVISIBLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 class Requirements(msgspec.Struct, frozen=True, kw_only=True):
     options: tuple[str, ...] = ()
-    """What is said about the file as a whole, each as uv takes it as an argument."""
+    """Options for the whole file, each as an argument of uv."""
     lines: tuple[str, ...] = ()
     constraints: tuple[str, ...] = ()
     hashes: dict[str, tuple[str, ...]] = {}
@@ -37,7 +36,7 @@ class Requirements(msgspec.Struct, frozen=True, kw_only=True):
     prereleases: bool = False
     require_hashes: bool = False
     own: bool = False
-    """It brings sources of its own: something else than names to look up in the server's index."""
+    """It names other sources than the server's index."""
     local: bool = False
     """It refers to files of the model, which then decide about the environment too."""
 
@@ -53,7 +52,7 @@ class Requirements(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read(file: Path, model_folder: Path) -> Requirements:
-    """The file and all it includes; what lies outside of the model's folder is refused."""
+    """The file and its includes; files outside the model's folder are refused."""
     root = model_folder.resolve()
     reader = _Reader(root, _below(root, file.resolve().parent))
     reader.take(file, constraints=False)
@@ -122,7 +121,7 @@ class _Reader:
         here = "" if file is None or self.root is None else _below(self.root, file.parent)
         found = requirement_lines.read(line, here=here, top=self.top)
         if found is None or (constraints and found.option):
-            return  # constraints limit versions and nothing else, as uv has it
+            return  # constraints only limit versions, as in uv
         if constraints and not found.name:
             raise Refused("a constraint begins with the name of a package.")
         (self.constraints if constraints else self.lines).append(found)
@@ -133,7 +132,7 @@ class _Reader:
             raise Refused(f"`{included[0]}` cannot be included: only files of the model can.")
         target = (file.parent / name).resolve()
         if not target.is_relative_to(self.root):
-            raise Refused(f"it includes {name}, which is outside of the model's folder.")
+            raise Refused(f"it includes {name}, which is outside the model's folder.")
         self.take(target, constraints=constraints or included[1].lstrip("-").startswith("c"))
 
     def _shown(self, file: Path) -> str:
@@ -166,7 +165,7 @@ def _text(file: Path, shown: str) -> str:
 
 def _logical_lines(text: str, shown: str) -> Iterator[tuple[int, str]]:
     """With the number of the first line each comes from. A comment ends with its line, even after
-    a backslash: so uv has always read it."""
+    a backslash, as uv has always read it."""
     begun: list[str] = []
     first = 1
     for number, raw in enumerate(re.split(r"\r\n|\r|\n", text), 1):

@@ -1,4 +1,4 @@
-"""Packages that cannot be installed on every machine, and what takes their place where they cannot.
+"""Packages that cannot be installed on every machine, and their replacements.
 
 Only for packages that nobody maintains any more and that models of the older platform need: an
 entry is the same module under another name. The setting `package_substitutes` turns them off.

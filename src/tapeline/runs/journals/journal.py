@@ -1,8 +1,8 @@
 """Reads the journal a shim writes: one ordered record of a launch, in segments.
 
 An offset counts all bytes ever written, through all segments, and is the start of a record. The
-reader may be away for days; what was dropped meanwhile is told, not hidden. So is what cannot be
-read: a disk or a crash may leave anything here, and no journal may hold up more than its own run.
+reader may be away for days; dropped bytes are reported, not hidden. So are unreadable bytes: a disk
+or a crash may leave anything here, and no journal may hold up more than its own run.
 """
 
 import errno
@@ -22,7 +22,7 @@ from tapeline.runs.sandbox import foreign_files
 LONGEST_RECORD = 1_000_000  # bytes: lines are cut long before
 LARGEST_SEGMENT = 64_000_000
 SHORTER = "it is shorter than what was read of it"
-# Not about a journal: the next try may read it.
+# Not the journal's fault: the next try may work.
 OF_THE_HOST = {errno.EMFILE, errno.ENFILE, errno.ENOMEM}
 
 
@@ -33,7 +33,7 @@ class Chunk(msgspec.Struct, frozen=True):
     lost: int
     """Bytes that were dropped before the first of these records."""
     trouble: str = ""
-    """Why nothing can be read from there on, for as long as it stays so."""
+    """Why nothing can be read from there on, while that lasts."""
     over: int = 0
     """Bytes of lines that were left out for a quota."""
 
@@ -55,7 +55,7 @@ def read(folder: Path, offset: int, limit_bytes: int = 1_000_000) -> Chunk:
             if following is None or reading.position < following:
                 reading.segment(path, start, following)
     except FileNotFoundError:
-        pass  # dropped this very moment; the next read says how much was lost
+        pass  # dropped just now; the next read reports how much was lost
     except UnreadableJournal as error:
         trouble = error.message
     return Chunk(reading.records(), reading.position, lost, trouble)
@@ -71,7 +71,7 @@ class _Reading:
 
     def segment(self, path: Path, start: int, following: int | None) -> None:
         if self._left <= 0:
-            return  # the next read goes on in the segment before
+            return  # the next read continues in the segment before
         try:
             with _opened(path) as file:
                 _go_to(file, self.position - start, is_last=following is None)
@@ -88,7 +88,7 @@ class _Reading:
         return list(parsed(self._parts))
 
     def _rest(self, following: int | None) -> int:
-        """How much of a segment counts: behind its successor's first byte nothing does."""
+        """How much of a segment counts: only the bytes before its successor's first one."""
         return LARGEST_SEGMENT if following is None else following - self.position
 
     def _take(self, part: bytes | Skipped, size: int) -> None:
@@ -98,7 +98,7 @@ class _Reading:
 
 
 def has_more(folder: Path, offset: int) -> bool:
-    """Whether it goes on after the offset, or cannot be read, which has to be told."""
+    """Whether there is more after the offset, or it cannot be read, which must be reported."""
     try:
         return end(folder) != offset
     except UnreadableJournal:
@@ -106,7 +106,7 @@ def has_more(folder: Path, offset: int) -> bool:
 
 
 def end(folder: Path) -> int:
-    """The offset behind all that was written; zero when nothing was."""
+    """The offset after the last byte; zero when nothing was written."""
     segments = _segments(folder)
     if not segments:
         return 0
@@ -120,9 +120,9 @@ def end(folder: Path) -> int:
 
 
 def go_on_from(folder: Path, offset: int) -> None:
-    """Before a launch: what comes next is read after the offset, also when the journal is shorter,
-    as after a loss of power, or gone, as in a restored backup. Otherwise its first bytes would
-    count as read. What is no journal makes room for one."""
+    """Before a launch: new records are read from the offset on, even if the journal is shorter, as
+    after a power loss, or missing, as in a restored backup. Otherwise its first bytes would count
+    as read. Anything that is not a journal is removed."""
     _make_room(folder)
     if end(folder) < offset:
         (folder / "journal").mkdir(mode=0o700, exist_ok=True)
@@ -130,7 +130,7 @@ def go_on_from(folder: Path, offset: int) -> None:
 
 
 def forget(folder: Path, offset: int) -> None:
-    """Delete the segments that lie wholly before the offset. The last one is the shim's."""
+    """Delete the segments before the offset. The last one belongs to the shim."""
     with suppress(UnreadableJournal):
         for (_, path), (following, _) in pairwise(_segments(folder)):
             if following <= offset:
@@ -160,12 +160,12 @@ def _segments(folder: Path) -> list[tuple[int, Path]]:
         return []
     except PermissionError as error:
         raise UnreadableJournal(f"{error.strerror}") from error
-    # Names of other files are nobody's: nothing that we write is called so.
+    # Other names are not ours: no segment is named like that.
     return sorted((int(one), journal / one) for one in names if one.isascii() and one.isdecimal())
 
 
 def _opened(path: Path) -> IO[bytes]:
-    """Only a regular file: a link leads elsewhere, and a pipe waits for ever."""
+    """Only a regular file: a link leads elsewhere, and a pipe waits forever."""
     try:
         file = foreign_files.really_opened(path)
     except FileNotFoundError:
@@ -191,7 +191,7 @@ def _go_to(file: IO[bytes], place: int, *, is_last: bool) -> None:
 
 
 def _part(file: IO[bytes], limit: int, most: int) -> bytes | Skipped | None:
-    """Whole lines. A single one may be longer than the limit, but never than a record."""
+    """Whole lines. A single line may be longer than the limit, but never longer than a record."""
     begun = file.tell()
     try:
         data = file.read(min(limit, most))

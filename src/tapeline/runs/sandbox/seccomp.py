@@ -1,6 +1,6 @@
-"""The system calls a model is refused: ways out of a sandbox that no trading model takes.
+"""System calls that are denied to models: ways out of a sandbox that no trading model needs.
 
-A deny list, because models bring any library; the namespaces are the wall, this makes it thicker.
+A deny list, because models use any library; the namespaces isolate, this is a second layer.
 """
 
 import errno
@@ -16,14 +16,14 @@ REFUSED = (
     "kexec_load", "kexec_file_load", "init_module", "finit_module", "delete_module",
     "create_module", "query_module", "get_kernel_syms", "nfsservctl", "vm86", "vm86old",
     "modify_ldt", "iopl", "ioperm", "uselib", "ustat", "sysfs", "_sysctl",
-    # keys are not kept apart by namespaces
+    # keys are not isolated by namespaces
     "keyctl", "add_key", "request_key",
     # file systems and namespaces
     "mount", "umount", "umount2", "pivot_root", "chroot", "unshare", "setns", "fsopen",
     "fsconfig", "fsmount", "fspick", "move_mount", "open_tree", "open_tree_attr",
     "mount_setattr", "statmount", "listmount", "open_by_handle_at", "name_to_handle_at",
     "swapon", "swapoff", "quotactl", "quotactl_fd", "acct",
-    # io_uring does its work past this filter
+    # io_uring bypasses this filter
     "io_uring_setup", "io_uring_enter", "io_uring_register",
     # the machine as a whole
     "reboot", "settimeofday", "stime", "clock_settime", "clock_settime64", "adjtimex",
@@ -33,7 +33,7 @@ REFUSED = (
 NAMESPACE_FLAGS = (
     0x00000080, 0x00020000, 0x02000000, 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000,
 )  # fmt: skip
-TERMINAL_TRICKS = (0x5412, 0x541C)  # TIOCSTI and TIOCLINUX: type as if at somebody's keyboard
+TERMINAL_TRICKS = (0x5412, 0x541C)  # TIOCSTI and TIOCLINUX: fake keyboard input
 # Unix, IPv4, IPv6 and the kernel's routing table. Others, such as virtual machine sockets, are not
 # kept apart by network namespaces or are rarely used code of the kernel.
 SOCKETS = {1, 2, 10, 16}
@@ -47,9 +47,9 @@ def program() -> bytes:
     rules = pyseccomp.SyscallFilter(pyseccomp.ALLOW)
     for name in REFUSED:
         _refuse(pyseccomp, rules, name, errno.EPERM)
-    # Its flags lie in memory, where a filter cannot look; without it libraries use clone.
+    # Its flags are in memory, which a filter cannot read; without it libraries use clone.
     _refuse(pyseccomp, rules, "clone3", errno.ENOSYS)
-    # Terabytes in a moment, faster than anybody could look; without it libraries write instead.
+    # Terabytes in a moment, faster than any check; without it libraries write instead.
     _refuse(pyseccomp, rules, "fallocate", errno.EOPNOTSUPP)
     for flag in NAMESPACE_FLAGS:
         _refuse(
@@ -75,7 +75,7 @@ def program() -> bytes:
 
 
 def _library() -> Any:
-    """Asked for only now, so that a server without it starts and can say what is missing."""
+    """Loaded only now, so that a server without it starts and can report what is missing."""
     try:
         import pyseccomp  # noqa: PLC0415
     except (ImportError, OSError, RuntimeError) as error:

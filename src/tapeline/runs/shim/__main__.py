@@ -1,9 +1,9 @@
 """The shims: one small process per launch, so that models live on while the server restarts.
 
-Started as `python -SIE <this folder> <room>` with a socket as standard input. What is started is
-their nursery: it has everything imported and, for each launch that the server hands over, becomes
-two. So a shim starts in a millisecond instead of fifty, and all of them share the interpreter's
-memory. The nursery ends with the server; shims do not. Standard library only, and little of it.
+Started as `python -SIE <this folder> <room>` with a socket as standard input. This process is the
+spawner: it has everything imported, and forks a shim for each launch that the server sends. So a
+shim starts in a millisecond instead of fifty, and all shims share the interpreter's memory. The
+spawner ends with the server; shims do not. Standard library only, and little of it.
 """
 
 import ctypes
@@ -24,20 +24,22 @@ from tapeline.runs.shim import tree  # noqa: E402 - found only after the line ab
 from tapeline.runs.shim.loop import Shim  # noqa: E402
 
 LONGEST_NAME = 1000
-# Of the host, which may be well again in a moment.
+# Errors of the host that may be gone in a moment.
 PASSING = {
     errno.EACCES, errno.EAGAIN, errno.EDQUOT, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM,
     errno.ENOSPC, errno.ENOTDIR, errno.EROFS,
 }  # fmt: skip
-FORWARDS = 2  # by a socket of the data directory; shims that do not say so, to a port of old
+FORWARDS = (
+    2  # to a socket in the data directory; shims without this line forward to a port, as before
+)
 ARGUMENTS_END = 46  # the place of `arg_end` in /proc/PID/stat, counted from the state
 
 
 def main() -> None:
     server = socket.socket(fileno=os.dup(0))
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for a shim
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # no process waits for a shim
     gc.collect()
-    gc.freeze()  # a collection would touch, and so copy, all that shims share
+    gc.freeze()  # a collection would touch, and so copy, the memory that shims share
     while True:
         name, descriptors, _, _ = socket.recv_fds(server, LONGEST_NAME, 4)
         if not descriptors:
@@ -56,7 +58,7 @@ def main() -> None:
 
 
 def _begin(name: bytes, descriptors: list[int]) -> None:
-    """Standard input is the launch as JSON, standard output where we say how it went."""
+    """Standard input is the launch as JSON; the result goes to standard output."""
     os.setsid()
     for number, descriptor in enumerate(descriptors[:3]):
         os.dup2(descriptor, number)
@@ -96,7 +98,7 @@ def _live(spec: dict[str, Any]) -> None:
 
 
 def _take(lock: int) -> bool:
-    """A few tries, because whoever asks whether the lock is held holds it for that moment."""
+    """A few tries, because a check of the lock holds it for a moment."""
     for _ in range(10):
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -119,7 +121,7 @@ def _answer(text: str) -> None:
 
 
 def _announce_group(folder: str) -> None:
-    """A process id alone may be somebody else's when it is read; with its start it cannot."""
+    """A process id may be reused before it is read; together with its start time it is unique."""
     draft = os.path.join(folder, ".shim.json")
     with open(draft, "w") as file:
         known = {"pid": os.getpid(), "started": tree.started(os.getpid()), "forwards": FORWARDS}
@@ -128,7 +130,7 @@ def _announce_group(folder: str) -> None:
 
 
 def _set_title(name: bytes) -> None:
-    """What `ps` shows lies in our own memory: the last argument is room for a name."""
+    """`ps` shows our own memory: the last argument is space for a name."""
     room = len(sys.argv[-1])
     with open("/proc/self/stat") as file:
         end = int(file.read().rpartition(")")[2].split()[ARGUMENTS_END])

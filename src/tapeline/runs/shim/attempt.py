@@ -1,7 +1,7 @@
 """One start of the process: the child that confines itself, step by step, and becomes bubblewrap.
 
-Each step that needs rights comes before they are given up. Until the end the child dies with the
-shim and holds the launch's lock, as bubblewrap does after it.
+Each step that needs privileges comes before they are dropped. Until the end the child dies with
+the shim and holds the launch's lock, as bubblewrap does after it.
 """
 
 import os
@@ -11,7 +11,7 @@ from typing import Any
 from tapeline.runs.shim import kernel
 from tapeline.runs.shim.network import Namespace
 
-KILL_FIRST = "300"  # when the whole machine runs out of memory, rather a model than the server
+KILL_FIRST = "300"  # when the machine runs out of memory, kill a model before the server
 
 
 class Pipes:
@@ -60,8 +60,8 @@ def _limit(spec: dict[str, Any]) -> None:
     _bound(resource.RLIMIT_CORE, 0)
     _bound(resource.RLIMIT_NOFILE, limits["files"])
     if limits["disk_bytes"] is not None:
-        # A little less than all of it: one file that is too long is an error that a model can
-        # handle, before its folders as a whole are the end of it.
+        # A little less than the limit: one file that is too large is an error that a model can
+        # handle, before the size of all its folders ends the run.
         _bound(resource.RLIMIT_FSIZE, limits["disk_bytes"] * 15 // 16)
     if not spec["group"]:
         _bound(resource.RLIMIT_AS, limits["address_bytes"])
@@ -75,7 +75,7 @@ def _bound(which: int, most: int) -> None:
 
 def _exec_plainly(spec: dict[str, Any], lock: int, pipes: Pipes) -> None:
     os.setsid()
-    # Without a namespace nothing else tells whether its own children are gone.
+    # Without a namespace, nothing else shows whether its children are gone.
     os.set_inheritable(lock, True)
     os.chdir(spec["cwd"])
     _standard_streams(pipes)
@@ -86,7 +86,7 @@ def _exec_sandboxed(
     spec: dict[str, Any], parent: int, namespace: Namespace | None, lock: int, pipes: Pipes
 ) -> None:
     assert namespace is not None
-    os.umask(0o022)  # the server's own keeps everybody out, also from what is staged below
+    os.umask(0o022)  # the server's own umask would block everyone, also from the staged files
     if spec["uid"] is None:
         kernel.join(namespace.user)
     kernel.join(namespace.net)
@@ -114,13 +114,13 @@ def _standard_streams(pipes: Pipes) -> None:
 
 
 def _stage(folder: str, binds: list[list[str]]) -> None:
-    """Put what the sandbox needs where its user can reach it, unseen by anyone else.
+    """Put the files of the sandbox where its user can reach them, invisible to all others.
 
-    The data directory is ours alone, so whoever the process becomes could not even pass through.
+    The data directory is private, so the user that the process becomes could not pass through it.
     """
     kernel.unshare(kernel.NEWNS)
     kernel.mount("none", "/", "", kernel.RECURSIVE | kernel.PRIVATE)
-    # Opened before the folder is covered, for they may lie below it.
+    # Opened before the folder is covered, because they may lie below it.
     sources = [os.open(source, os.O_PATH) for source, _ in binds]
     kernel.mount("tmpfs", folder, "tmpfs", kernel.NOSUID | kernel.NODEV, "mode=755,size=1m")
     for descriptor, (source, staged) in zip(sources, binds, strict=True):

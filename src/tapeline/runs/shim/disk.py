@@ -1,8 +1,8 @@
-"""Watches what a launch takes on disk: closely when it could be over in a moment, rarely otherwise.
+"""Watches the disk use of a launch: often when it could soon exceed its limit, rarely otherwise.
 
-Nothing in every kernel bounds several folders together. The disk's free space is one cheap question
-that tells how much the folders can have grown at most; only when that could be too much are they
-walked. The next question comes before the fastest writer could use up what is left.
+No kernel limits several folders together. The disk's free space is a cheap check that shows how
+much the folders can have grown at most; only when that could be too much are they walked. The next
+check comes before the fastest writer could use up the rest.
 """
 
 import os
@@ -12,10 +12,10 @@ from collections.abc import Callable
 from tapeline.runs.shim import tree
 
 FASTEST = 4e9  # bytes a second, into the page cache
-SOONEST, LATEST = 0.02, 2.0  # seconds between two questions
-WALKED_EVERY = 60.0  # whatever the free space says: others may have made room meanwhile
-SLACK = 4 * 1024 * 1024  # what a launch may add that begins over its limit
-TOLERATED = 1.1  # times the limit: what a launch may begin with, to make room itself
+SOONEST, LATEST = 0.02, 2.0  # seconds between two checks
+WALKED_EVERY = 60.0  # regardless of the free space: other processes may have freed some
+SLACK = 4 * 1024 * 1024  # how much a launch may add that starts over its limit
+TOLERATED = 1.1  # times the limit: how full a launch may start, so that it can free space itself
 UNBOUNDED = 1 << 62
 
 Pids = Callable[[], list[int]]
@@ -26,19 +26,19 @@ class DiskUse:
         self._folders, self._most = folders, most
         self._free, self._grown, self._used = _free_bytes(folders) or 0, 0, 0
         self._walk([], UNBOUNDED)
-        # Whatever the launch before left: it may take that away, and add nothing.
+        # Files of the launch before count: it may delete them, and add nothing.
         if most < self._used <= most * TOLERATED:
             self._most = self._used + SLACK
         self._rest = 0.0
         self.look_at = 0.0
-        """When to ask again."""
+        """When to check again."""
 
     def is_over(self, now: float, pids: Pids) -> bool:
         free = _free_bytes(self._folders)
         if free is None:
-            self.look_at = now + LATEST  # away for a moment: no reason to end the model
+            self.look_at = now + LATEST  # missing for a moment: no reason to end the model
             return False
-        # Counted up at every look, so that room that others make hides nothing that is taken.
+        # Added up at every check, so that space freed by others hides no growth.
         self._grown += max(0, self._free - free)
         self._free = free
         if self._used + self._grown > self._most:
@@ -50,14 +50,14 @@ class DiskUse:
         return self._used > self._most
 
     def _count(self, pids: Pids) -> None:
-        """It may be too much: nobody writes on while we look."""
+        """It may be too much: the processes are paused while we count."""
         stopped = tree.stop(pids)
         used, grown = self._used, self._grown
         try:
             self._walk(pids(), self._most)
         finally:
             tree.go_on(stopped)
-        # When it is others who fill the disk, a long walk is not begun again at once.
+        # When other processes fill the disk, a long walk is not repeated at once.
         was_ours = self._used - used > grown / 2
         self._rest = 0.0 if was_ours else 5 * self._walk_took
 
@@ -68,7 +68,7 @@ class DiskUse:
 
 
 def _free_bytes(folders: list[str]) -> int | None:
-    """Of the disks that they lie on, each once; None while one cannot be asked."""
+    """Free bytes of their disks, each counted once; None while one cannot be read."""
     disks = {}
     try:
         for folder in folders:

@@ -1,7 +1,7 @@
 """Carries bytes between the events port inside the sandbox and the server outside.
 
-The server is looked for anew at each connection: it may have restarted. The first line of each
-names the run, ahead of anything that the model can send.
+The server is looked up for each connection, because it may have restarted. The first line of each
+names the run, before anything that the model can send.
 """
 
 import os
@@ -16,7 +16,7 @@ MOST_CONNECTIONS = 64
 BROKEN = select.POLLERR | select.POLLNVAL
 
 Watch = Callable[[int, int, Callable[[int], None] | None], None]
-"""Be told of these poll events on a descriptor; with None, no longer."""
+"""Watch a descriptor for these poll events; None stops watching."""
 
 
 class Forwarder:
@@ -38,7 +38,7 @@ class Forwarder:
         try:
             outside = self._connect()
         except OSError:
-            inside.close()  # the client sees what it would see of a server that is down
+            inside.close()  # to the client, the server is down
             return
         self._open += 1
         Pair(inside, outside, self._first_line, self._watch, self._closed)
@@ -77,9 +77,9 @@ class Pair:
         inside.setblocking(False)
         inside.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._sockets = (inside, outside)
-        self._held = [b"", first_line]  # what waits to be sent to each socket
+        self._held = [b"", first_line]  # bytes to be sent to each socket
         self._ended = [False, False]  # which socket will send no more
-        self._shut = [False, False]  # which socket was told that no more comes
+        self._shut = [False, False]  # sockets that were shut down for writing
         self._watch, self._closed = watch, closed
         self._await()
 
@@ -88,7 +88,7 @@ class Pair:
             events = select.POLLOUT if self._held[one] else 0
             if not self._ended[one] and len(self._held[1 - one]) < MOST_HELD:
                 events |= select.POLLIN
-            # Nothing wanted means not watched: poll would report a hang-up again and again.
+            # No events means not watched: poll would report a hang-up repeatedly.
             self._watch(self._sockets[one].fileno(), events, self._of(one) if events else None)
 
     def _of(self, one: int) -> Callable[[int], None]:

@@ -1,4 +1,4 @@
-"""System calls Python lacks, found before anybody gives up the right to read what they need."""
+"""System calls that Python lacks, loaded before the permission to read the library is dropped."""
 
 import ctypes
 import os
@@ -37,28 +37,28 @@ def begin(parent: int) -> None:
 
 
 def become(uid: int, parent: int) -> None:
-    """From root to somebody without any rights, who can still write the files of its own /proc."""
+    """From root to a user without privileges that can still write its own /proc files."""
     os.setgroups([])
     os.setresgid(uid, uid, uid)
     os.setresuid(uid, uid, uid)
     _call("prctl", _DUMPABLE, _unsigned_long(1), 0, 0, 0)
-    _die_with(parent)  # the kernel forgets it at a change of user
+    _die_with(parent)  # a change of user clears it
 
 
 def gain_nothing() -> None:
-    """No setuid program will help any more."""
+    """From now on, setuid programs grant nothing."""
     _call("prctl", _NO_NEW_PRIVS, _unsigned_long(1), 0, 0, 0)
 
 
 def give_up(error: BaseException, descriptor: int) -> NoReturn:
-    """The end of a child that could not become what it should."""
+    """End a child that could not be set up."""
     os.write(descriptor, f"{error}\n".encode(errors="replace"))
     sys.stderr.flush()
     os._exit(127)
 
 
 def _fresh_signals() -> None:
-    """What Python ignores, and what we catch, is no business of another program."""
+    """Signal settings of Python and ours must not be inherited by another program."""
     signal.set_wakeup_fd(-1)
     for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
         if signal.getsignal(number) not in (signal.SIG_DFL, None):

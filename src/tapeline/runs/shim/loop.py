@@ -1,4 +1,4 @@
-"""The shim's one loop: starts the process, again if it must, until it is over or told to stop."""
+"""The shim's one loop: starts the process, restarts it if needed, until it ends or is stopped."""
 
 import os
 import select
@@ -14,7 +14,7 @@ from tapeline.runs.shim.running import Running
 from tapeline.runs.shim.spool import Spool
 
 LONGEST_SLEEP = 60.0
-NOT_AGAIN = ("time_limit", "disk_full")  # each further start would take some more of the disk
+NOT_AGAIN = ("time_limit", "disk_full")  # each further start would use more of the disk
 
 
 class Shim:
@@ -29,7 +29,7 @@ class Shim:
         self._internet: int | None = None
         self._internet_at = 0.0
         self._running: Running | None = None
-        self._stop_at: float | None = None  # when a polite stop has taken long enough
+        self._stop_at: float | None = None  # when a graceful stop becomes a kill
         self._kill_now = False
         self._kill_at: float | None = None  # the launch's own time limit
         self._crashes: list[tuple[float, float]] = []
@@ -73,7 +73,7 @@ class Shim:
             return
 
     def abandon(self, reason: str) -> None:
-        """Something went wrong in here: leave nothing running."""
+        """The shim itself failed: leave nothing running."""
         if self._running:
             self._running.kill("signal")
         end = {"cause": "signal", "exit_code": None, "signal": None}
@@ -135,7 +135,7 @@ class Shim:
         return words[end["cause"]]
 
     def _remark(self, end: dict[str, Any]) -> dict[str, str]:
-        """What only the one who launched it can say: how much memory there is besides."""
+        """A hint that only the server can give: which plan has more memory."""
         return {"reason": self._described(end)} if end["cause"] == "out_of_memory" else {}
 
     def _finish(self, outcome: str, reason: str, restarts: int, end: dict[str, Any]) -> None:
@@ -143,7 +143,7 @@ class Shim:
         self.spool.state(event="finished", **end, **said)
 
     def _pause(self, seconds: float) -> bool:
-        """Whether to go on: a stop ends the wait at once."""
+        """Whether to continue: a stop ends the wait at once."""
         until = time.monotonic() + seconds
         while time.monotonic() < until and not self._stopping():
             self._turn(until)
@@ -155,13 +155,13 @@ class Shim:
     def _turn(self, wake_at: float) -> None:
         now = time.monotonic()
         times = [wake_at, now + LONGEST_SLEEP]
-        # One that has passed waits only for the kernel, which may take its time.
+        # A deadline that has passed waits only for the kernel, which may be slow.
         deadlines = [at for at in (self._stop_at, self._kill_at) if at is not None]
         times += [max(at, now + 0.05) if at <= now else at for at in deadlines]
         if self._namespace and self._spec["slirp"] and self._internet is None:
             times.append(self._internet_at + 1.0)
         for descriptor, events in self._poll.poll(max(0.0, min(times) - now) * 1000):
-            # An earlier handler of this turn may have closed what this one is about.
+            # An earlier handler of this turn may have closed this descriptor.
             if handler := self._handlers.get(descriptor):
                 handler(events)
         self._keep_connected()
@@ -188,7 +188,7 @@ class Shim:
 
     def _connect(self) -> None:
         spec = self._spec
-        # Inside, the same address but for clients that insist on https, and on names of old.
+        # The same address inside, except for clients that need https and the older host names.
         places = [(SOCKET, ("127.0.0.1", spec["events_port"])), (TLS_SOCKET, spec["tls_address"])]
         wanted = [(target, address) for target, address in places if spec["events_port"]]
         self._namespace = network.make(spec["uid"], [tuple(address) for _, address in wanted])
@@ -209,7 +209,7 @@ class Shim:
         return said
 
     def _keep_connected(self) -> None:
-        """Should slirp4netns ever die, the model's connections break and its next ones work."""
+        """If slirp4netns dies, the model's connections break, but new ones work."""
         lost = self._namespace and self._spec["slirp"] and self._internet is None
         if lost and time.monotonic() >= self._internet_at + 1.0:
             os.close(self._start_internet())

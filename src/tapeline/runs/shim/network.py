@@ -1,6 +1,6 @@
-"""A network namespace of a launch's own: its loopback, its events port, and for some the internet.
+"""The network namespace of a launch: its loopback, its events port, and for some the internet.
 
-It is made once per launch by a child that nobody needs afterwards; what keeps it is descriptors.
+It is made once per launch by a short-lived child; open descriptors keep it alive.
 """
 
 import fcntl
@@ -13,7 +13,7 @@ import sys
 
 from tapeline.runs.shim import kernel
 
-# Where clouds tell a machine its credentials and its secrets: link-local addresses; Azure's,
+# Where clouds serve credentials and secrets to a machine: link-local addresses; Azure's,
 # Alibaba's and Oracle's own; Amazon's and Google's of version 6.
 NOT_FOR_MODELS = (
     ("169.254.0.0", "255.255.0.0"),
@@ -27,7 +27,7 @@ _SIOCADDRT, _SIOCSIFFLAGS = 0x890B, 0x8914
 _UP_AND_RUNNING, _REJECT_ROUTE = 0x41, 0x0201
 READY_WITHIN = 10_000  # milliseconds
 LAST_LINES = 3
-_TUN = (10, 200)  # what the kernel knows the device by, wherever its node is
+_TUN = (10, 200)  # the numbers of the device, wherever its node is
 
 
 class Namespace:
@@ -51,7 +51,9 @@ def make(uid: int | None, addresses: list[tuple[str, int]]) -> Namespace:
     os.waitpid(pid, 0)
     ours.close()
     for descriptor in descriptors:
-        os.set_inheritable(descriptor, False)  # received ones are, and the model must not get them
+        os.set_inheritable(
+            descriptor, False
+        )  # received descriptors are inheritable, and the model must not get them
     if said != b"made":
         raise OSError(f"No network namespace could be made: {said.decode(errors='replace')}")
     listeners = [socket.socket(fileno=one) for one in descriptors[2:]]
@@ -80,7 +82,7 @@ def attach_internet(program: str, namespace: Namespace, uid: int | None) -> tupl
 
 
 def wait_ready(said: int, log: str) -> None:
-    """`log` is where slirp4netns complains, which nobody could read there later."""
+    """`log` has the messages of slirp4netns, which are lost later."""
     poll = select.poll()
     poll.register(said, select.POLLIN)
     if not poll.poll(READY_WITHIN):
@@ -133,9 +135,9 @@ def _silent_streams() -> None:
 
 
 def _device_of_its_own(uid: int) -> None:
-    """Give whom we become a node of the tunnel device that is theirs, where only they see it.
+    """Give the user that we become its own node of the tunnel device, visible to it alone.
 
-    The host's own is root's alone on a bare machine, or not there at all.
+    On a bare machine, only root may open the host's node, or there is none.
     """
     kernel.unshare(kernel.NEWNS)
     kernel.mount("none", "/", "", kernel.RECURSIVE | kernel.PRIVATE)
@@ -146,19 +148,19 @@ def _device_of_its_own(uid: int) -> None:
         os.mknod("/dev/net/tun", stat.S_IFCHR | 0o600, os.makedev(*_TUN))
         os.chown("/dev/net/tun", uid, uid)
     except PermissionError:
-        kernel.unmount("/dev")  # a container that forbids it: the host's node has to do
+        kernel.unmount("/dev")  # a container that forbids it: use the host's node
 
 
 def _last_words(log: str) -> str:
     with open(log, errors="replace") as file:
         lines = [line.strip() for line in file if not line.startswith("WARNING")]
-    return "; ".join(lines[-LAST_LINES:]) or "it ended without a word."
+    return "; ".join(lines[-LAST_LINES:]) or "it ended without a message."
 
 
 def _close_version_6() -> None:
-    """slirp4netns is told of no version 6; these stay closed should it ever be."""
+    """slirp4netns does not get IPv6; these stay closed in case it ever does."""
     if not os.path.exists("/proc/sys/net/ipv6"):
-        return  # a kernel without it reaches nobody by it
+        return  # a kernel without IPv6 needs no rule
     with socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as control:
         for one in NOT_FOR_MODELS_6:
             host = socket.inet_pton(socket.AF_INET6, one)
@@ -167,7 +169,7 @@ def _close_version_6() -> None:
 
 
 def _exec_slirp(program: str, namespace: Namespace, ready: int) -> None:
-    # Root of that namespace alone: enough to make its device and to lock itself in.
+    # Root of that namespace only: enough to create its device and to confine itself.
     kernel.join(namespace.user)
     for descriptor in (namespace.net, ready):
         os.set_inheritable(descriptor, True)

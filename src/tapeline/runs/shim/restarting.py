@@ -1,7 +1,7 @@
-"""Whether a crashed process is started again, and when. Pure: a history in, seconds out."""
+"""Whether and when a crashed process is restarted. Pure: a history in, seconds out."""
 
 HEALTHY = 600.0
-"""An attempt that lived this long starts the back-off anew; crashes count for as long."""
+"""An attempt that lived this long resets the back-off; crashes count for as long."""
 MOST_CRASHES = 5
 LONGEST_WAIT = 60.0
 

@@ -17,8 +17,8 @@ from tapeline.runs.shim.network import Namespace
 from tapeline.runs.shim.spool import Spool
 
 CHUNK = 65_536
-PAUSE = 0.005  # lets a talkative process gather lines, so that each is not an awakening
-STRAGGLERS = 2.0  # seconds for what an unsandboxed process left behind to let go of its pipes
+PAUSE = 0.005  # collects the lines of a busy process, so that each does not wake the shim
+STRAGGLERS = 2.0  # seconds for children of an unsandboxed process to close its pipes
 WATCHED_EVERY = 2.0
 WATCHED_CLOSELY = 0.5  # where the kernel does not count for us
 
@@ -65,7 +65,7 @@ class Running:
         for stream in self._streams:
             self._watch(stream, select.POLLIN, self._reader(stream))
 
-    # What the shim tells it
+    # Commands of the shim
 
     def interrupt(self) -> None:
         """Ask the model's own process to end, as soon as there is one."""
@@ -78,7 +78,7 @@ class Running:
         self._kill()
 
     def reaped(self, status: int) -> None:
-        """The child is gone; whatever it started goes too."""
+        """The child is gone; the processes that it started are killed too."""
         self._status, self._reaped_at = status, time.monotonic()
         self._hear(0)
         self._kill()
@@ -115,7 +115,7 @@ class Running:
         return self._group.members() or tree.descendants(self.pid)
 
     def over(self) -> bool:
-        """All of its processes are gone and all they wrote is in the journal."""
+        """All of its processes are gone, and all of their output is in the journal."""
         if self._status is None or (self._first_handle is not None and not self._tree_over):
             return False
         if not self._streams:
@@ -143,7 +143,7 @@ class Running:
     def last_error(self) -> str:
         return self._last_error.decode(errors="replace")
 
-    # What happens to it
+    # Events
 
     _last_error = b""
 
@@ -175,7 +175,7 @@ class Running:
         os.close(stream)
 
     def _hear(self, _events: int) -> None:
-        """Bubblewrap says two things: the namespace's first process, and how the model ended."""
+        """Bubblewrap reports the namespace's first process, and how the model ended."""
         try:
             data = os.read(self._pipes.status, CHUNK)
         except BlockingIOError:
@@ -200,7 +200,7 @@ class Running:
         self._spool.state(event="started", attempt=self._number, pid=first)
 
     def _note_first(self, first: int) -> None:
-        # In the room that was made at the start, because the disk may be full by now.
+        # In the space reserved at the start, because the disk may be full by now.
         os.pwrite(self._lock, tree.note(first), 0)
 
     def _tree_ended(self, _events: int) -> None:

@@ -44,7 +44,7 @@ class Spool:
         self._ring()
 
     def state(self, **payload: object) -> None:
-        """What became of the process: on the disk before anything follows from it."""
+        """A state of the process: on the disk before anything acts on it."""
         self._note_over()
         text = json.dumps(payload, separators=(",", ":")).encode()
         self._owed.append(b"s %.6f %s\n" % (time.time(), text))
@@ -53,7 +53,7 @@ class Spool:
         self._ring()
 
     def wake_at(self) -> float | None:
-        """When there is something to say without an event."""
+        """When there is something to do without an event."""
         return self._minute if self._over else None
 
     def tick(self, now: float) -> None:
@@ -63,7 +63,7 @@ class Spool:
             self._ring()
 
     def close(self, patience: float) -> None:
-        """Wait for room if state is still owed: an end nobody reads looks like a lost run."""
+        """Wait for disk space if a state is unwritten: without its end, a run looks lost."""
         if self._bell.fileno() < 0:
             return
         until = time.monotonic() + patience
@@ -108,7 +108,7 @@ class Spool:
             self._rotate()
         view, before = memoryview(data), self._size
         try:
-            # As it is, not as we remember it: somebody else may have added to the file.
+            # Its actual size: another process may have appended to the file.
             before = os.fstat(self._file).st_size
             while view:
                 view = view[os.write(self._file, view) :]
@@ -122,7 +122,7 @@ class Spool:
         try:
             os.ftruncate(self._file, size)
         except OSError:
-            return  # half a record stays, which a reader tells apart from whole ones
+            return  # half a record stays; readers recognize it
 
     def _rotate(self) -> None:
         try:
@@ -151,7 +151,7 @@ class Spool:
             self._append(_cut(dropped))
 
     def _last_segment(self) -> tuple[int, int]:
-        """Where to go on. Half a record at the end, left by a kill, was never readable."""
+        """Where to continue. Half a record at the end, left by a kill, was never readable."""
         names = sorted(one for one in os.listdir(self._folder) if _is_segment(one))
         if not names:
             return 0, 0

@@ -1,4 +1,4 @@
-"""The processes of a launch: who they are, what they use, and how all of them end."""
+"""The processes of a launch: finding them, measuring them, and ending all of them."""
 
 import errno
 import os
@@ -46,7 +46,7 @@ class Group:
 
     def remove(self) -> None:
         for folder in self._folders:
-            with suppress(OSError):  # the server looks after what is left
+            with suppress(OSError):  # the server removes the rest
                 os.rmdir(folder)
                 os.rmdir(os.path.dirname(folder))  # goes with the last of all launches
 
@@ -57,7 +57,7 @@ def send(pid: int, number: int) -> None:
 
 
 def stop(pids: Callable[[], list[int]]) -> list[int]:
-    """Let nobody of a tree run, for as long as somebody counts; who was stopped."""
+    """Stop all processes of a tree while they are counted; return those that were stopped."""
     stopped: set[int] = set()
     while new := set(pids()) - stopped:  # they may be forking
         for one in new:
@@ -72,13 +72,13 @@ def go_on(pids: list[int]) -> None:
 
 
 def started(pid: int) -> int | None:
-    """The kernel's time of its start, which with its number names a process for ever."""
+    """The start time of a process, which together with its id is unique."""
     fields = _read(f"/proc/{pid}/stat").rpartition(")")[2].split()
     return int(fields[19]) if len(fields) > 19 and fields[0] not in "ZX" else None
 
 
 def no_note() -> bytes:
-    """Room for one: what is written over it later needs no more of the disk."""
+    """Reserve space for a note: overwriting it later needs no more of the disk."""
     return b" " * ROOM_FOR_NOTE
 
 
@@ -87,7 +87,7 @@ def note(pid: int) -> bytes:
 
 
 def is_alive(noted: bytes) -> bool:
-    """Whether the process of a note still is.
+    """Whether the process of a note still exists.
 
     Of a sandbox's first process this says whether anything of the sandbox is left: dying, it lets
     go of its files (a lock among them) first, then ends all others, and only then is gone.
@@ -97,14 +97,14 @@ def is_alive(noted: bytes) -> bool:
 
 
 def titled(title: str) -> list[int]:
-    """The processes that are called so."""
+    """The processes with this title."""
     first = f"{title}\0"
     pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]
     return [pid for pid in pids if _read(f"/proc/{pid}/cmdline").startswith(first)]
 
 
 def children(pid: int) -> list[int]:
-    """The children of a process, the first-born first."""
+    """The children of a process, the oldest first."""
     listed = _read(f"/proc/{pid}/task/{pid}/children")
     if listed or os.path.exists(f"/proc/self/task/{os.getpid()}/children"):
         return [int(one) for one in listed.split()]
@@ -139,9 +139,9 @@ def resident_bytes(pids: list[int]) -> int:
 
 
 def disk_bytes(folders: list[str], pids: list[int], most: int) -> int:
-    """What the folders take on the disk, and files without a name that are still open.
+    """The disk use of the folders, and of deleted files that are still open.
 
-    Stops counting beyond `most`. Names nested too deeply to be looked at count as too much.
+    Stops counting beyond `most`. Folders nested too deeply to be read count as too much.
     """
     total = 0
     waiting = list(folders)
@@ -170,7 +170,7 @@ def _nameless_bytes(pids: list[int], devices: set[int]) -> int:
             try:
                 status = os.stat(path)
             except OSError:
-                continue  # closed, gone, or not ours to see
+                continue  # closed, gone, or not readable
             if stat.S_ISREG(status.st_mode) and not status.st_nlink and status.st_dev in devices:
                 found[status.st_dev, status.st_ino] = status.st_blocks * 512
     return sum(found.values())
@@ -184,7 +184,7 @@ def _entries(folder: str) -> list[str]:
 
 
 def _deleted_maps(pid: int) -> list[str]:
-    """What is mapped needs no descriptor any more."""
+    """Mapped files need no open descriptor."""
     lines = _read(f"/proc/{pid}/maps").splitlines()
     ranges = [line.split(" ", 1)[0] for line in lines if line.endswith(" (deleted)")]
     return [f"/proc/{pid}/map_files/{one}" for one in ranges]

@@ -1,1 +1,1 @@
-"""Desired runs become real ones: deciding, executing, and collecting what runs say."""
+"""Turns desired runs into real ones: decides, executes, and collects their output."""

@@ -1,4 +1,4 @@
-"""Which backtests may be under way: as many as the machine bears, fair between projects."""
+"""The backtest queue: as many run as the machine has slots, fair between projects."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,7 @@ from tapeline.runs.run import Run
 def chosen(runs: Sequence[Run], projects: Mapping[str, str], host: str, slots: int) -> set[str]:
     """The backtests that hold a slot of this host, and those that get one now.
 
-    Whoever has the fewest under way is next, however many somebody else has sent before; within a
+    The project with the fewest running is next, however many others queued before; within a
     project the oldest comes first. `runs` are the unfinished ones, the oldest first.
     """
     backtests = [run for run in runs if run.kind == "backtest"]

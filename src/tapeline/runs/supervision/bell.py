@@ -23,7 +23,7 @@ class Bell:
         background.loop("bell", self._look, every=LOOKED_EVERY, within=WITHIN)
 
     async def _look(self) -> None:
-        """Hang it up, and see that it still hangs where shims look for it."""
+        """Create it, and check that it is still where shims look for it."""
         if (
             self._socket is not None
             and await asyncio.to_thread(_inode, self._folder) == self._inode

@@ -1,4 +1,4 @@
-"""What runs leave behind and nobody needs any more goes: room on disk, keys of runs long over."""
+"""Removes what ended runs leave behind: unused files, and keys of runs that ended long ago."""
 
 import asyncio
 import time

@@ -1,4 +1,4 @@
-"""Reads the journals of this host's runs as they grow, and stores what they say."""
+"""Reads the journals of this host's runs as they grow, and stores their records."""
 
 import asyncio
 import time
@@ -31,10 +31,10 @@ READ_AT_ONCE = 1_000_000  # bytes
 
 
 def _do_nothing() -> None:
-    """Until somebody wants to know."""
+    """The default of `on_change`."""
 
 
-LINE = 20  # what a line takes beside its text, as the shim counts it
+LINE = 20  # bytes per line in addition to its text, as the shim counts
 
 
 class Collector:
@@ -67,16 +67,16 @@ class Collector:
 
     def rung(self, names: set[str]) -> None:
         """These journals have grown."""
-        for name in names - self._rung:  # of each, one that reads and one that waits are enough
+        for name in names - self._rung:  # one reader and one waiting task per run are enough
             self._rung.add(name)
             self._background.begin(NAME, self.collect(name), name)
 
     async def collect(self, run_id: str) -> None:
-        """Store all that its journal says by now."""
+        """Store everything that is in its journal now."""
         async with self._locks[run_id]:
-            self._rung.discard(run_id)  # what comes from now on rings anew
-            # Read in here: whoever held the lock before may have stored all of it, and a run that
-            # has ended has no folder any more.
+            self._rung.discard(run_id)  # later records ring again
+            # Read inside the lock: its previous holder may have stored everything, and a run that
+            # has ended has no folder.
             current = await self._store.read(run_records.find, run_id)
             while current is not None and current.ended_at is None:
                 current = await self._collect_some(current)
@@ -99,7 +99,7 @@ class Collector:
         self.announce(await self._store.write(job))
 
     async def _collect_some(self, run: Run) -> Run | None:
-        """The run as it is then; None when there was no more."""
+        """The run after that; None when there was nothing more."""
         chunk = await self._read(run, READ_AT_ONCE)
         await self._report_trouble(run, chunk.trouble)
         if not chunk.records and not chunk.lost:
@@ -110,7 +110,7 @@ class Collector:
             raise
         except Exception as error:  # noqa: BLE001 - about this journal, whatever it is
             self._background.kind(NAME).note(error, run.id)
-        # One of them cannot be stored: one by one, all others are.
+        # One record cannot be stored: one by one, all others are.
         chunk = await self._read(run, 1)
         try:
             return await self._take(run, chunk)
@@ -133,7 +133,7 @@ class Collector:
         finally:
             await stage.discard()
         if taken.run is None:
-            # Not where we thought: another look tells where, or that it has ended.
+            # The offset has moved: read again from there, unless it has ended.
             now = await self._store.read(run_records.find, run.id)
             return now if now is not None and now.journal != run.journal else None
         self.announce(taken)
@@ -142,7 +142,7 @@ class Collector:
         return taken.run
 
     def _within_quota(self, run: Run, chunk: Chunk, held: int) -> Chunk:
-        """The shim keeps one run to it; here are all runs of a model, and what the tape holds."""
+        """The shim limits one run; this limits all runs of a model, and the size of the tape."""
         captured = self._quotas.captured
         size = sum(len(one.text) + LINE for one in chunk.records if one.state is None)
         if not size or (captured.wait(run.model_id, size) is None and held < self._quotas.total):
@@ -157,7 +157,7 @@ class Collector:
         )
 
     async def _report_trouble(self, run: Run, trouble: str) -> None:
-        """Once, and again after a restart: what it writes meanwhile is not on the tape."""
+        """Once, and again after a restart: its output in between is not on the tape."""
         if not trouble:
             self._troubles.pop(run.id, None)
         elif self._troubles.get(run.id) != trouble:
@@ -177,15 +177,15 @@ class Collector:
         try:
             header = await stage.take_file(left.result, {"backtest_id": run.backtest_id})
         except NoSuchModel:
-            return stage, None  # deleted meanwhile, and the run with it
+            return stage, None  # the model was deleted, and the run with it
         except Invalid as error:
-            note = f"What the backtest returned is not a result: {error.message}"
+            note = f"The backtest did not return a valid result: {error.message}"
             return stage, Ending(ending.successful, ending.summary, ending.details or note)
         except (Unavailable, OSError):
             raise
         except Exception as error:  # noqa: BLE001 - its end must be told whatever its result is
             self._background.kind(NAME).note(error, run.id)
-            note = "What the backtest returned could not be taken in. The server's log says why."
+            note = "The result of the backtest could not be stored. See the server's log."
             return stage, Ending(ending.successful, ending.summary, ending.details or note)
         return stage, Ending(
             ending.successful, ending.summary, ending.details, header, stage.newest

@@ -1,4 +1,4 @@
-"""What people want to run. Nothing is started here: the supervisor finds it and acts."""
+"""Records what people want to run. Nothing is started here: the supervisor finds it and acts."""
 
 import time
 from typing import Any
@@ -32,7 +32,7 @@ def go_live(
     *,
     schedule: str | None,
 ) -> Run:
-    """Run this version from now on, instead of whatever of the model runs now."""
+    """Run this version from now on, instead of the model's current run."""
     now = time.time()
     made = Run(
         kind="live" if schedule is None else "screener",
@@ -40,7 +40,7 @@ def go_live(
         due_at=None if schedule is None else schedules.next_after(schedule, now),
         **_common(actor, model, version, plan, python_version, now),
     )
-    # What has not started never will; what runs goes on until this one is ready.
+    # Queued runs never start; the running one goes on until this one is ready.
     _desire_end(
         connection,
         and_(runs.c.model_id == model.id, runs.c.kind.in_(DEPLOYED), runs.c.fence.is_(None)),
@@ -70,7 +70,7 @@ def backtest(
     arguments: dict[str, Any],
     description: str,
 ) -> Run:
-    """Run this version once with these arguments, when it is its turn."""
+    """Queue one run of this version with these arguments."""
     now = time.time()
     made = Run(
         kind="backtest",
@@ -80,7 +80,7 @@ def backtest(
         **_common(actor, model, version, plan, python_version, now),
     )
     _insert(connection, made)
-    # People see it among the model's backtests from now on, long before it says anything.
+    # It is listed among the model's backtests from now on, long before its first line.
     connection.execute(
         insert(backtests).values(
             tape=open_tape(connection, model.id),
@@ -93,7 +93,7 @@ def backtest(
 
 
 def stop(connection: Connection, actor: Actor, model: Model) -> None:
-    """End what is deployed of a model. Its backtests go on."""
+    """Stop the deployed run of a model. Its backtests go on."""
     _desire_end(
         connection,
         and_(runs.c.model_id == model.id, runs.c.kind.in_(DEPLOYED)),
@@ -120,12 +120,12 @@ def stop_run(connection: Connection, actor: Actor, model: Model, run_id: str) ->
 
 
 def replace(connection: Connection, run: Run, successor: Run) -> None:
-    """Its successor is ready: this one shall end."""
+    """Its successor is ready: this one ends."""
     _desire_end(connection, runs.c.id == run.id, f"Run {successor.id} took its place.")
 
 
 def next_of_schedule(connection: Connection, ended: Run, now: float) -> None:
-    """The run for the next tick. Ticks that passed meanwhile are not made up for."""
+    """The run for the next tick. Missed ticks are not made up for."""
     if ended.schedule is None or ended.desired == "stopped":
         return
     newer = select(runs.c.id).where(
@@ -135,7 +135,7 @@ def next_of_schedule(connection: Connection, ended: Run, now: float) -> None:
         runs.c.id != ended.id,
     )
     if connection.execute(newer).first() is not None:
-        return  # a newer deployment, which has its own ticks
+        return  # a newer deployment has its own schedule
     kept = {
         name: getattr(ended, name)
         for name in ("model_id", "version_id", "kind", "plan", "memory_mb", "cpu_milli",
@@ -158,7 +158,7 @@ def next_of_schedule(connection: Connection, ended: Run, now: float) -> None:
 def ending_on(
     connection: Connection, host: str, model_id: str, run_id: str | None = None
 ) -> list[str]:
-    """What shall end there and may still be alive: of a model, or one run of it."""
+    """Runs on this host that must end and may still be alive: of a model, or one run of it."""
     which = runs.c.id == run_id if run_id else runs.c.kind.in_(DEPLOYED)
     query = select(runs.c.id).where(
         which,
@@ -172,7 +172,7 @@ def ending_on(
 
 
 def current(connection: Connection, model_id: str) -> Run | None:
-    """What is deployed of a model: the newest that lives, else the newest there was."""
+    """The deployed run of a model: the newest that is alive, else the newest of all."""
     query = select(runs).where(runs.c.model_id == model_id, runs.c.kind.in_(DEPLOYED))
     row = connection.execute(query.order_by(*_most_current()).limit(1)).first()
     return None if row is None else record(Run, row)
@@ -222,7 +222,7 @@ def of_model(
 
 
 def _most_current() -> tuple[Any, ...]:
-    # A newer deployment that is still being prepared, or has failed to be, is not it yet.
+    # A newer deployment that is being prepared, or could not be, does not count yet.
     return (
         or_(runs.c.ended_at.is_not(None), runs.c.fence.is_(None)),
         runs.c.ended_at.is_not(None),

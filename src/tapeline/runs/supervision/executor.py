@@ -1,7 +1,7 @@
-"""Carries out what the supervisor decides, and brings what runs say onto their tapes.
+"""Carries out the supervisor's decisions, and has the journals of runs brought onto their tapes.
 
-It keeps nothing that matters in memory: rows, locks and journals are the truth, and after a crash
-the next keeper reads them and goes on.
+It keeps no state that matters in memory: rows, locks and journals are the truth, and after a crash
+the next server reads them and goes on.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ log = Log(__name__)
 T = TypeVar("T")
 
 NAME = "supervisor"
-TICK = 2.0  # seconds between looks at what nobody rang for: other servers' wishes, silent deaths
+TICK = 2.0  # seconds between polls for changes without a bell: by other servers, or silent deaths
 WITHIN = 15.0  # seconds that a turn may take
 READ_ALL_EVERY = 10.0
 FORGET_EVERY = 1.0
@@ -49,9 +49,9 @@ class _Look(NamedTuple):
 
     alive: dict[str, bool]
     unread: set[str]
-    """Those that live and have written something."""
+    """Runs that are alive and have written something."""
     unknown: dict[str, Exception]
-    """Those that could not be looked at: nothing is decided about them."""
+    """Runs that could not be checked: nothing is decided about them."""
 
 
 class Executor:
@@ -84,8 +84,8 @@ class Executor:
         self._launches: defaultdict[str, list[float]] = defaultdict(list)
         self._read_out: dict[str, int | None] = {}
         self._setbacks: defaultdict[str, int] = defaultdict(int)
-        # Apart, because an installation takes minutes and an end seconds: neither may keep us from
-        # seeing how all others are.
+        # Separate pools: an installation takes minutes and a stop seconds, and neither may delay
+        # the checks of all other runs.
         self._threads = ThreadPoolExecutor(8, thread_name_prefix="engine")
         self._installing = ThreadPoolExecutor(8, thread_name_prefix="preparing")
         self._looking = ThreadPoolExecutor(2, thread_name_prefix="looking")
@@ -97,16 +97,16 @@ class Executor:
         collector.on_change = self.wake
 
     def trouble_with(self, run_id: str) -> str | None:
-        """Why nothing is done about this run at the moment."""
+        """Why nothing can be done about this run at the moment."""
         error = self._unseen.get(run_id)
-        return None if error is None else f"this run cannot be looked at ({cause_of(error)})"
+        return None if error is None else f"this run cannot be checked ({cause_of(error)})"
 
     def wake(self) -> None:
-        """Somebody changed what is desired, or a run changed its state."""
+        """The desired state or the state of a run changed."""
         self._work.wake()
 
     async def stop_all(self) -> None:
-        """End everything on this host for now; what is desired stays so for the next start."""
+        """Stop everything on this host; the desired states stay for the next start."""
         self._is_closing = True
         runs = [run for run in await self._unfinished() if self._is_ours(run)]
         await self._each(runs, lambda run: self._in_thread(self._engine.stop, run))
@@ -130,27 +130,27 @@ class Executor:
         if time.monotonic() - self._forgot_at > FORGET_EVERY:
             await self._clear_unknown()
             self._forgot_at = time.monotonic()
-        # Who is being started now may be seen without a lock below, and be done before we decide:
-        # that is not a run that was lost.
+        # A run that is being started may be seen without a lock below, and be up before we decide:
+        # it is not lost.
         busy = set(self._busy)
         runs = await self._unfinished()
         is_time = time.monotonic() - self._read_all_at > READ_ALL_EVERY
         if is_time:
             self._read_all_at = time.monotonic()
         found = await self._in_thread(self._look, runs, is_time, pool=self._looking)
-        # Nearly all that lives has rung; but not what wrote while no server was there to hear it.
+        # Nearly every live run has rung the bell, except those that wrote while no server ran.
         self._collector.rung(found.unread)
         self._unseen = found.unknown
         self._read_last_words(runs, found, busy)
         view = self._view(runs, found.alive, busy | self._busy | found.unknown.keys())
         for action in supervisor.decide(view, self._undecided):
-            # Preparing takes minutes and can be given up meanwhile; all else is one at a time.
+            # Preparing takes minutes and can be cancelled; other actions run one at a time.
             doing = self._preparing if isinstance(action, supervisor.Prepare) else self._busy
             self._begin(action.run.id, self._carry_out(action), doing)
 
     def _read_last_words(self, runs: list[Run], found: "_Look", busy: set[str]) -> None:
-        """Looked first, read after: of a launch that is gone, everything has to be read before
-        anything is decided about it. Nobody else waits for that."""
+        """Check first, read after: the journal of a launch that is gone must be read to its end
+        before anything is decided about it. Other runs do not wait for that."""
         for run in runs:
             is_gone = found.alive.get(run.id) is False and run.id not in busy | self._busy
             if is_gone and self._read_out.get(run.id) != run.fence:
@@ -170,7 +170,7 @@ class Executor:
             launches = [at for at in self._launches[run.id] if now - at < LAUNCHES_COUNT_FOR]
             self._launches[run.id] = launches
             seen[run.id] = Seen(
-                # Launched since we looked: the next turn will know.
+                # Launched since the check: the next turn will see it.
                 alive=alive.get(run.id, run.is_launched),
                 busy=run.id in busy,
                 preparing=run.id in self._preparing,
@@ -196,7 +196,7 @@ class Executor:
         return [run for run, _ in found]
 
     def _look(self, runs: list[Run], at_journals: bool) -> "_Look":
-        """Which of ours live, and which of those have written something; in a thread."""
+        """Which of our runs are alive, and which of those have written something; in a thread."""
         found = _Look({}, set(), {})
         for run in runs:
             if not self._is_ours(run):
@@ -216,7 +216,7 @@ class Executor:
         return run.is_launched and run.host == self._engine.host
 
     async def _clear_unknown(self) -> None:
-        """What is here of runs that have ended, or whose model was deleted, goes."""
+        """Remove the files of runs that have ended, or whose model was deleted."""
         known = await self._in_thread(self._engine.known, pool=self._looking)
         known -= self._busy | self._preparing
         if not known:
@@ -229,7 +229,7 @@ class Executor:
     # Carrying out
 
     def _begin(self, run_id: str, act: Coroutine[Any, Any, Any], doing: set[str]) -> None:
-        """Many runs at once; `doing` is where it is noted until it is done."""
+        """Many runs in parallel; `doing` holds a run until its action is done."""
         doing.add(run_id)
 
         async def carry() -> None:
@@ -306,7 +306,7 @@ class Executor:
         try:
             await self._in_thread(self._engine.start, launching.of(job, launched), given)
         except CannotLaunchNow as error:
-            # The host's fault: it is tried again for as long as it takes, and counts nowhere.
+            # The host's fault: it is retried without a limit, and does not count as a crash.
             await self._store.write(launching.withdraw, launched)
             await self._log_wait(run, error)
             raise
@@ -323,7 +323,7 @@ class Executor:
         """Once for each reason."""
         if self._troubles.get(run.id) != error.message:
             self._troubles[run.id] = error.message
-            line = f"The server cannot start it now and will try again: {error.message}"
+            line = f"The server cannot start it now and will retry: {error.message}"
             await self._update(run, lambda update: update.line(line, "system", time.time()))
 
     async def _end(self, run: Run, state: run_records.State, reason: str) -> None:
@@ -348,7 +348,7 @@ class Executor:
         await self._collector.update(run.id, fill)
 
     async def _each(self, runs: list[Run], act: Callable[[Run], Awaitable[None]]) -> None:
-        """For all of them, whatever happens with one."""
+        """For all of them, even if one fails."""
         ended = await asyncio.gather(*map(act, runs), return_exceptions=True)
         for run, error in zip(runs, ended, strict=True):
             if isinstance(error, Exception):

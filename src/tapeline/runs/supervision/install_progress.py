@@ -1,4 +1,4 @@
-"""How an installation goes, told to the model's log meanwhile. Called from engine threads."""
+"""Writes the progress of an installation to the model's log. Called from engine threads."""
 
 import time
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The transaction before a launch: the fence rises, and the run gets a key that dies with it."""
+"""The transaction before a launch: it raises the fence and makes a key for this run alone."""
 
 import msgspec
 from sqlalchemy import Connection, Exists, or_, select, update
@@ -16,7 +16,7 @@ from tapeline.store.tables.tape import tapes
 
 
 def claim(connection: Connection, run: Run, host: str) -> bool:
-    """Whether this host now is the one that runs it."""
+    """Whether this host has claimed the run."""
     claimed = connection.execute(
         update(runs)
         .where(
@@ -45,16 +45,16 @@ def job_of(connection: Connection, run_id: str) -> Job | None:
 
 
 def remember_lock(connection: Connection, version: Version, lock: str) -> None:
-    """What its requirements meant the first time is what they mean from now on."""
+    """Keep the packages of the first installation for all later ones."""
     versions.set_lock(connection, version.id, lock)
 
 
 def raise_fence(
     connection: Connection, cipher: Cipher, job: Job, host: str, confinement: str
 ) -> tuple[Run, LaunchSecrets] | None:
-    """None when somebody changed their mind, or another instance is not known to be gone.
+    """None when it is no longer desired, or another instance may be alive.
 
-    Committed before the process exists: whatever happens in between, a later launch has a higher
+    Committed before the process exists: after a crash in between, a later launch has a higher
     fence, and the row says that something may be alive.
     """
     run = job.run
@@ -80,7 +80,7 @@ def raise_fence(
 
 
 def _next_fence(connection: Connection, run: Run) -> int:
-    """The model's row is the lock that two servers meet at."""
+    """The model's row is the lock between two servers."""
     if not run.is_deployed:
         return run.launches + 1  # any number of backtests: none supersedes another
     raised: int = connection.execute(

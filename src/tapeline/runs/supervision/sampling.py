@@ -1,4 +1,4 @@
-"""How much memory and processor each run uses, looked at now and then and kept for some days."""
+"""Samples the memory and processor use of each run, and keeps the samples for some days."""
 
 import asyncio
 import time
@@ -42,7 +42,7 @@ class Sampling:
                 continue
             seen[run.id] = (now, usage)
             at, before = self._before.get(run.id, (now, usage))
-            # A restart begins counting anew.
+            # A restart resets the counter.
             used = max(0.0, usage.cpu_seconds - before.cpu_seconds)
             cpu = used / (now - at) if now > at else 0.0
             rows.append({"run_id": run.id, "at": now, "memory": usage.memory_bytes, "cpu": cpu})
@@ -53,7 +53,7 @@ class Sampling:
         try:
             return self._engine.usage(run)
         except (OSError, ValueError) as error:
-            self._work.note(error, f"run {run.id}")  # the others are looked at all the same
+            self._work.note(error, f"run {run.id}")  # the others are still sampled
             return None
 
 

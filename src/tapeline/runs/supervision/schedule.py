@@ -1,4 +1,4 @@
-"""When a screener runs: cron expressions, always in UTC, where no hour is missing or doubled."""
+"""When a screener runs: cron expressions, always in UTC, where no hour is skipped or repeated."""
 
 import time
 from datetime import UTC, datetime
@@ -20,13 +20,13 @@ LONGEST = 200
 
 
 def checked(text: str) -> str:
-    """An expression that will come true some day, tidied; any other is refused."""
+    """A valid expression in its normal form; one that never fires is refused."""
     schedule = " ".join(text.split())
     try:
         next_after(schedule, time.time())
     except (CronSimError, ValueError, StopIteration) as error:
         raise Invalid(
-            f"`schedule` is {text[:LONGEST]!r}, which is no cron expression ({_reason(error)})."
+            f"`schedule` is {text[:LONGEST]!r}, which is not a cron expression ({_reason(error)})."
             " Five fields: minute, hour, day of month, month, day of week, in UTC; such as"
             f" `30 14 * * 1-5`, or one of {', '.join(NAMED)}.",
             field="schedule",
@@ -45,4 +45,4 @@ def next_after(schedule: str, moment: float) -> float:
 
 
 def _reason(error: Exception) -> str:
-    return str(error) or "it never comes true"
+    return str(error) or "it never fires"

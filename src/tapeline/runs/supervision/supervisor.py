@@ -1,7 +1,7 @@
-"""What to do next about every run: desired against actual, without doing any of it.
+"""What to do next about every run: desired against actual state, without acting.
 
-A pure function of the runs' rows, of what this host sees of them, and of the clock. It keeps no
-memory, so a server that was killed anywhere goes on where it was.
+A pure function of the runs' rows, of their state on this host, and of the clock. It has no memory,
+so a server that was killed at any point goes on where it was.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -11,7 +11,7 @@ from tapeline.runs.run import Run, State
 from tapeline.runs.supervision import backtest_queue
 
 STUBBORN_AFTER = 10.0  # seconds beyond its grace that a launch may take to stop
-MOST_LAUNCHES = 5  # of one run within ten minutes; a run whose shim keeps dying is given up
+MOST_LAUNCHES = 5  # of one run within ten minutes; a run whose shim keeps dying ends
 
 
 @dataclass(frozen=True)
@@ -19,10 +19,10 @@ class Seen:
     """What this host knows of one run, besides its row."""
 
     alive: bool = False
-    """Somebody holds its lock: the shim, or a sandbox that outlived it. If not, then all that its
-    journal says has been taken in before the row was read."""
+    """Its lock is held, by the shim or by a sandbox that outlived it. If not, its whole journal was
+    stored before the row was read."""
     busy: bool = False
-    """Something is being done about it this very moment."""
+    """An action about it is under way."""
     preparing: bool = False
     prepared: bool = False
     problem: str | None = None
@@ -35,7 +35,7 @@ class Seen:
 
 @dataclass(frozen=True)
 class View:
-    """All there is to know when deciding."""
+    """The input of a decision."""
 
     host: str
     now: float
@@ -45,7 +45,7 @@ class View:
     runs: Sequence[Run]
     """All that have not ended, the oldest first, of all hosts."""
     projects: Mapping[str, str] = field(default_factory=dict)
-    """Whose each run is, for a fair queue."""
+    """The project of each run, for a fair queue."""
     seen: Mapping[str, Seen] = field(default_factory=dict)
 
 
@@ -56,7 +56,7 @@ class Action:
 
 @dataclass(frozen=True)
 class Prepare(Action):
-    """Claim it for this host, and make ready everything that it needs."""
+    """Claim it for this host, and prepare everything that it needs."""
 
 
 @dataclass(frozen=True)
@@ -71,12 +71,12 @@ class Stop(Action):
 
 @dataclass(frozen=True)
 class Cancel(Action):
-    """Give up preparing it."""
+    """Cancel its preparation."""
 
 
 @dataclass(frozen=True)
 class Kill(Action):
-    """It was asked, and did not."""
+    """It was asked to end, and did not."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class Replace(Action):
 
 @dataclass(frozen=True)
 class Relaunch(Action):
-    """It is gone and never said how: its shim was killed. Let it start again."""
+    """It is gone without a record: its shim was killed. Start it again."""
 
 
 @dataclass(frozen=True)
@@ -98,8 +98,8 @@ class End(Action):
 
 
 def decide(view: View, undecided: Callable[[Run, Exception], None] | None = None) -> list[Action]:
-    """What to do next. `undecided` is told of a run that nothing could be decided about; the others
-    are decided all the same."""
+    """The next actions. `undecided` is called for a run about which nothing could be decided; the
+    others are still decided."""
     chosen = backtest_queue.chosen(view.runs, view.projects, view.host, view.slots)
     actions = []
     for run in view.runs:
@@ -157,7 +157,7 @@ def _about_lost(run: Run, seen: Seen) -> Action:
         return End(run, "stopped", run.reason or "Stopped.")
     if run.kind == "live" and seen.recent_launches < MOST_LAUNCHES:
         return Relaunch(run)
-    return End(run, "crashed", "It was killed from outside, together with what watched over it.")
+    return End(run, "crashed", "It was killed from outside, together with its shim.")
 
 
 def _towards_start(run: Run, seen: Seen, view: View, chosen: set[str]) -> Action | None:
@@ -183,7 +183,7 @@ def _are_rivals(one: Run, other: Run) -> bool:
 
 
 def _successor(run: Run, runs: Sequence[Run]) -> Run | None:
-    """A newer run of the same model that somebody wants."""
+    """A newer run of the same model that is desired."""
     if not run.is_deployed:
         return None
     place = (run.created_at, run.id)
