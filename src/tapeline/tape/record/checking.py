@@ -225,13 +225,13 @@ class _Reader:
         if self._awaited is not None and self._awaited.seq == line.seq:
             if self._awaited.link != line.link:
                 raise Broken(
-                    line.seq, f"Up to event {line.seq} the record that was kept says otherwise."
+                    line.seq, f"Up to event {line.seq} it differs from the earlier record."
                 )
             self._awaited = None
 
     def _take_checkpoint(self, one: Checkpoint) -> None:
         if self._group or one.seq != self.next - 1 or one.link != self._previous.hex():
-            raise Broken(one.seq, f"The checkpoint at event {one.seq} vouches for another tape.")
+            raise Broken(one.seq, f"The checkpoint at event {one.seq} belongs to another tape.")
         signed = statement(self.found.model_id, one.seq, self._previous, one.at)
         if not is_signed(self._key, bytes.fromhex(one.signature), signed):
             raise Broken(one.seq, f"The signature at event {one.seq} is not of this key.")
