@@ -202,7 +202,7 @@ def test_a_closer_look_at_a_comparison_fetches_its_detail(pages: Pages) -> None:
     pages.open("backtests/compare?ids=left,right")
     tab = page.get_by_role("navigation", name="Model").get_by_role("link", name="Backtests")
     expect(tab).to_have_attribute("aria-current", "page")
-    chart = page.get_by_role("group", name=re.compile("^The account values"))
+    chart = page.get_by_role("group", name=re.compile("^Account values"))
     expect(chart.locator("canvas").first).to_be_visible()
     chart.focus()
     with page.expect_response(
