@@ -23,11 +23,11 @@ from tapeline.runs.environments.substitutes import KNOWN as KNOWN_SUBSTITUTES
 from tapeline.setting_kinds import Allowed
 from tapeline.settings import PREFIX, ROWS
 from tapeline.tape.events.kinds import (
-    ABOUT_ORDERS,
     BY_PATH,
     KINDS,
     LIFECYCLE,
     LOG,
+    SEALED,
     USED_EXCHANGE,
     USED_SYMBOL,
 )
@@ -112,6 +112,8 @@ def events() -> Iterator[str]:
     yield "|---|---|---|---|"
     for kind, (keys, required, sentence) in KEYS.items():
         paths = [path for path, found in BY_PATH.items() if found is kind]
+        if not paths:
+            continue  # written by the view API
         path = paths[0] if kind in ABOUT_MODELS else paths[-1 if kind is not LOG else 1]
         must = ", ".join(f"`{key}`" for key in required) or "(nothing)"
         may = ", ".join(f"`{key}`" for key in keys if key not in required) or "(nothing)"
@@ -155,7 +157,7 @@ def kinds() -> Iterator[str]:
     yield "|---|---|---|---|---|"
     for kind in KINDS:
         paths = ", ".join(f"`{path}`" for path, found in BY_PATH.items() if found is kind)
-        sealed = "by field" if kind in ABOUT_ORDERS else "whole"
+        sealed = "by field" if kind in SEALED else "whole"
         yield f"| {kind.number} | `{kind.name}` | {paths} | {sealed} | {KEYS[kind][2]} |"
 
 

@@ -32,7 +32,7 @@ def test_the_code_of_the_page_runs(model: Model, tmp_path: Path) -> None:
     if "/v1/live/mark-price" in BY_PATH:
         assert ended.stderr == ""
     ids = {order["id"] for order in model.items("/orders")}
-    assert ids == {"42", "43", "44", "45"}
+    assert ids == {"42", "43", "44", "45", "46"}
     assert model.get("/backtests/b1")["status"]["successful"]
     lines = [body["line"] for body in model.bodies() if "line" in body]
     assert {"hello", "position is 0.5", "from a coroutine"} <= set(lines)

@@ -38,6 +38,9 @@ def test_every_kind_arrives(make: Make, model: Model, problems: list[Problem]) -
     client.set_pnl([(NOW, 1.5), {"time": NOW + 1, "value": 2}])
     client.set_custom_metric("hit_rate", 0.61, "Hit rate", "percent")
     client.auto_pnl(False)
+    client.cash("funding", -1.25, symbol="BTC-USD", id="f1", currency="usd")
+    client.position("ETH-PERP", -2, 2_450, multiplier=10, instrument="perpetual")
+    client.account_value(10_000, currency="USD")
     client.backtest_result(
         symbols=["AAPL"],
         quote_asset="USD",
@@ -150,6 +153,19 @@ def test_numbers_of_orders_come_in_any_type(make: Make, model: Model) -> None:
         ("market_order", ("A", "buy", "much"), {"id": "1", "exchange": "x"}, "must be a number"),
         ("market_order", ("", "buy", 1), {"id": "1", "exchange": "x"}, "`symbol` is required"),
         ("limit_order", ("A", "buy", 1), {"id": "1", "exchange": "x", "price": 0}, "`price` must"),
+        (
+            "market_order",
+            ("A", "buy", 1),
+            {"id": "1", "exchange": "x", "multiplier": 0},
+            "`multiplier` must be",
+        ),
+        ("cash", ("withdrawal", 5), {}, "a withdrawal negative"),
+        ("cash", ("deposit", -5), {}, "must be positive"),
+        ("cash", ("funding", math.nan), {}, "`amount` must be finite"),
+        ("cash", ("", 1), {}, "`type` is required"),
+        ("position", ("A", 1), {}, "`average_price` must be"),
+        ("position", ("A", math.inf, 1), {}, "`size` must be finite"),
+        ("account_value", ("much",), {}, "must be a number"),
         ("update_trade", ("1",), {}, "at least one key"),
         ("event", ("t", [1]), {}, "`args` must be a dictionary"),
         ("screener_result", ({},), {}, "at least one symbol"),

@@ -19,3 +19,9 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opened]:
 @pytest.fixture
 def books(opened: Opened) -> Books:
     return Books(*opened)
+
+
+@pytest.fixture
+def long_only(opened: Opened) -> Books:
+    """Of a model that existed before positions were signed."""
+    return Books(*opened, positions="long_only")

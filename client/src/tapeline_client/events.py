@@ -91,7 +91,9 @@ class Events(ABC):
         time: Time = None,
         **more: Any,
     ) -> None:
-        """A market order, by exactly one of size (base asset) and funds (quote currency)."""
+        """A market order, by exactly one of size (base asset) and funds (quote currency). `more`
+        may have `executionPrice`, `fee`, `fee_currency`, `multiplier`, `instrument`, or anything
+        else."""
         body = _order(symbol, side, size, funds, id, exchange, annotation, more)
         self._push("/v1/live/spot-market", body, time)
 
@@ -194,6 +196,59 @@ class Events(ABC):
         body = {"symbol": _text(symbol, "symbol"), "price": _positive(price, "price")}
         self._push("/v1/live/mark-price", body, time)
 
+    # The account
+
+    def cash(
+        self,
+        type: str,
+        amount: Number,
+        *,
+        currency: str | None = None,
+        symbol: str | None = None,
+        id: Id = None,
+        annotation: str | None = None,
+        time: Time = None,
+    ) -> None:
+        """Money that is no order: `deposit`, `withdrawal`, `funding`, `dividend`, `interest`,
+        `rebate`, `fee`, `tax` or `adjustment`. `amount` is what the account gained, negative for
+        what it paid. With an `id`, the same again counts once."""
+        gained = _number(amount, "amount")
+        if (type == "withdrawal" and gained >= 0) or (type == "deposit" and gained <= 0):
+            raise InvalidEvent("A deposit must be positive, a withdrawal negative.")
+        body = {"type": _text(type, "type"), "amount": gained}
+        _add(body, currency=currency, symbol=symbol, id=id, annotation=annotation)
+        self._push("/v1/live/cash", body, time)
+
+    def position(
+        self,
+        symbol: str,
+        size: Number,
+        average_price: Number = None,
+        *,
+        quote: str | None = None,
+        multiplier: Number = None,
+        instrument: str | None = None,
+        time: Time = None,
+    ) -> None:
+        """What is held of a symbol, negative for a short position: before its first order what it
+        begins with, later a check of the books."""
+        held = _number(size, "size")
+        body: dict[str, Any] = {"symbol": _text(symbol, "symbol"), "size": held}
+        if held or average_price is not None:
+            body["average_price"] = _positive(average_price, "average_price")
+        if multiplier is not None:
+            body["multiplier"] = _positive(multiplier, "multiplier")
+        _add(body, quote=quote, instrument=instrument)
+        self._push("/v1/live/position", body, time)
+
+    def account_value(
+        self, value: Number, *, currency: str | None = None, time: Time = None
+    ) -> None:
+        """What the exchange says that the account is worth, shown next to the computed value."""
+        body: dict[str, Any] = {"value": _number(value, "value")}
+        _add(body, currency=currency)
+        self._push("/v1/live/account-value", body, time)
+
     # Backtests
 
     def backtest_result(
@@ -269,9 +324,17 @@ def _order(
         body["funds"] = _positive(funds, "funds")
     else:
         raise InvalidEvent("An order needs exactly one of `size` and `funds`.")
+    if body.get("multiplier") is not None:
+        body["multiplier"] = _positive(body["multiplier"], "multiplier")
     if annotation is not None:
         body["annotation"] = annotation
     return body
+
+
+def _add(body: dict[str, Any], **optional: Any) -> None:
+    for name, value in optional.items():
+        if value is not None:
+            body[name] = _text(value, name)
 
 
 def _side(side: Any) -> str:
@@ -291,13 +354,20 @@ def _text(value: Any, name: str) -> str:
 
 
 def _positive(value: Any, name: str) -> float:
+    number = _number(value, name)
+    if number <= 0:
+        raise InvalidEvent(f"`{name}` must be positive and finite, not {value!r}.")
+    return number
+
+
+def _number(value: Any, name: str) -> float:
     if type(value) is not float:
         try:
             value = value if type(value) is int else float(value)
         except (TypeError, ValueError):
             raise InvalidEvent(f"`{name}` must be a number, not {value!r:.100}.") from None
-    if not 0 < value < math.inf:
-        raise InvalidEvent(f"`{name}` must be positive and finite, not {value!r}.")
+    if not -math.inf < value < math.inf:
+        raise InvalidEvent(f"`{name}` must be finite, not {value!r}.")
     number: float = value
     return number
 

@@ -5,6 +5,7 @@ from functools import partial
 from tapeline.errors import (
     AccountDisabled,
     AlreadyMember,
+    CannotCompute,
     EmailTaken,
     Forbidden,
     Invalid,
@@ -30,7 +31,15 @@ from tapeline.http.core.endpoint import Access, Endpoint
 from tapeline.http.deployment import auth_api, projects_api
 from tapeline.http.deployment.routes import DEPLOY_ROUTES
 from tapeline.http.sharing.routes import SHARED
-from tapeline.http.view import account_api, project_stream, results_api, stream, tape_api
+from tapeline.http.view import (
+    account_api,
+    model_account_api,
+    performance_api,
+    project_stream,
+    results_api,
+    stream,
+    tape_api,
+)
 from tapeline.http.view.backtest_routes import BACKTESTS
 
 get = partial(Endpoint, "GET")
@@ -194,6 +203,40 @@ ROUTES: tuple[Endpoint, ...] = (
         errors=(NoSuchModel,),
     ),
     get("/api/models/{model}/logs", reads=tape_api.list_logs, access=READER, errors=(NoSuchModel,)),
+    get(
+        "/api/models/{model}/performance",
+        prepares=results_api.catch_up,
+        reads=performance_api.show_performance,
+        access=READER,
+        errors=(NoSuchModel,),
+    ),
+    get(
+        "/api/models/{model}/round-trips",
+        prepares=results_api.catch_up,
+        reads=performance_api.list_round_trips,
+        access=READER,
+        errors=(NoSuchModel, CannotCompute),
+    ),
+    get(
+        "/api/models/{model}/account",
+        prepares=results_api.catch_up,
+        reads=model_account_api.show_account,
+        access=READER,
+        errors=(NoSuchModel,),
+    ),
+    patch(
+        "/api/models/{model}/account",
+        writes=model_account_api.change_account,
+        afterwards=model_account_api.tell,
+        errors=(NoSuchModel, Forbidden),
+        moves_models=True,
+    ),
+    get(
+        "/api/models/{model}/cash",
+        reads=model_account_api.list_cash,
+        access=READER,
+        errors=(NoSuchModel,),
+    ),
     get(
         "/api/models/{model}/events",
         reads=tape_api.list_events,

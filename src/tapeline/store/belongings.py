@@ -21,12 +21,21 @@ from tapeline.store.tables.core import (
     sign_ins,
     users,
 )
-from tapeline.store.tables.ledger import books, curves, entries, ledgers, places, sketches
+from tapeline.store.tables.ledger import (
+    books,
+    curves,
+    entries,
+    ledgers,
+    places,
+    sketches,
+    statements,
+)
 from tapeline.store.tables.results import discards, report_pieces, reports, trials
 from tapeline.store.tables.runs import published_starters, runs, samples, secrets, versions
 from tapeline.store.tables.shares import share_visits, shares
 from tapeline.store.tables.tape import (
     backtests,
+    cash,
     checkpoints,
     orders,
     pages,
@@ -45,7 +54,7 @@ OF_UPLOADS: tuple[Table, ...] = (pieces, report_pieces, reports, discards)
 """By `upload`. `discards` last: until then it says whose the others are."""
 
 ON_THE_TAPE: tuple[Table, ...] = (
-    pages, orders, places, entries, curves, sketches, books, ledgers,
+    pages, orders, cash, places, statements, entries, curves, sketches, books, ledgers,
     states, used, checkpoints, trials, backtests,
 )  # fmt: skip
 """By `tape`."""

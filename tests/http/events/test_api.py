@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tapeline.tape.events.kinds import BY_PATH, KINDS, OF_BACKTESTS
+from tapeline.tape.events.kinds import BY_PATH, KINDS, OF_BACKTESTS, OF_OWNERS
 from tests.conftest import Service, running
 from tests.pushing import JSON, ORDER, Model, raw_request
 
@@ -27,13 +27,16 @@ BODIES: dict[str, dict[str, Any]] = {
     "set-custom-metric": {"metrics": {"alpha": {"value": 1, "display_name": "Alpha"}}},
     "auto-pnl": {"enabled": False},
     "mark-price": {"symbol": "BTC-USD", "price": 7.5},
+    "cash": {"type": "funding", "amount": -0.5, "symbol": "BTC-USD", "id": "c1"},
+    "position": {"symbol": "BTC-USD", "size": -2, "average_price": 100},
+    "account-value": {"value": 1000, "currency": "usd"},
     "backtest-log": {"line": "hello", "type": "stdout", "backtest_id": "b1"},
     "backtest-status": {"successful": True, "backtest_id": "b1"},
 }
 
 
 def test_every_address_takes_its_kind_under_model_and_live(model: Model) -> None:
-    rooms = [kind for kind in KINDS if kind not in OF_BACKTESTS]
+    rooms = [kind for kind in KINDS if kind not in OF_BACKTESTS | OF_OWNERS]
     for kind in rooms:
         for room in ("model", "live"):
             model.push(f"/v1/{room}/{kind.name}", BODIES[kind.name])
@@ -41,8 +44,8 @@ def test_every_address_takes_its_kind_under_model_and_live(model: Model) -> None
     model.push("/v1/backtest/status", BODIES["backtest-status"])
     counts = model.get()["counts"]
     expected = dict.fromkeys((kind.name for kind in rooms), 2)
-    # The three orders came twice with the same content: retries.
-    orders = {"spot-market": 1, "spot-limit": 1, "spot-stop": 1}
+    # The three orders, and cash with an id, came twice with the same content: retries.
+    orders = {"spot-market": 1, "spot-limit": 1, "spot-stop": 1, "cash": 1}
     backtests = {"backtest-log": 1, "backtest-status": 1}
     assert counts == expected | orders | backtests
     assert model.first_break() is None
@@ -66,6 +69,12 @@ REQUIRED = [
     ("/v1/live/auto-pnl", "enabled"),
     ("/v1/live/mark-price", "symbol"),
     ("/v1/live/mark-price", "price"),
+    ("/v1/live/cash", "type"),
+    ("/v1/live/cash", "amount"),
+    ("/v1/live/position", "symbol"),
+    ("/v1/live/position", "size"),
+    ("/v1/live/position", "average_price"),
+    ("/v1/live/account-value", "value"),
     ("/v1/backtest/log", "line"),
     ("/v1/backtest/log", "backtest_id"),
     ("/v1/backtest/status", "successful"),
@@ -128,6 +137,28 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("auto-pnl", {"enabled": "True"}, "enabled"),
     ("mark-price", {"price": 0}, "price"),
     ("mark-price", {"price": "1e999"}, "price"),
+    ("spot-market", {"multiplier": 0}, "multiplier"),
+    ("spot-market", {"multiplier": "NaN"}, "multiplier"),
+    ("spot-market", {"instrument": "stonk"}, "instrument"),
+    ("spot-market", {"inverse": "yes"}, "inverse"),
+    ("spot-market", {"fee_currency": 7}, "fee_currency"),
+    ("cash", {"type": "gift"}, "type"),
+    ("cash", {"amount": "NaN"}, "amount"),
+    ("cash", {"amount": True}, "amount"),
+    ("cash", {"type": "withdrawal", "amount": 5}, "amount"),
+    ("cash", {"type": "withdrawal", "amount": 0}, "amount"),
+    ("cash", {"type": "deposit", "amount": -5}, "amount"),
+    ("cash", {"currency": " "}, "currency"),
+    ("cash", {"symbol": 5}, "symbol"),
+    ("cash", {"id": "a\0b"}, "id"),
+    ("cash", {"annotation": 5}, "annotation"),
+    ("position", {"size": "Infinity"}, "size"),
+    ("position", {"average_price": 0}, "average_price"),
+    ("position", {"average_price": -1}, "average_price"),
+    ("position", {"multiplier": -1}, "multiplier"),
+    ("position", {"quote": 5}, "quote"),
+    ("account-value", {"value": "NaN"}, "value"),
+    ("account-value", {"value": [1]}, "value"),
     ("used-symbol", {"symbol": "€" * 501}, "symbol"),
     ("used-symbol", {"symbol": 10**4000}, "symbol"),
 ]

@@ -182,6 +182,8 @@ def test_round_trips_are_listed_the_last_first(model: Model) -> None:
         {"symbol": "A", "side": "buy" if n % 2 == 0 else "sell", "time": n, "size": 1, "price": n}
         for n in range(1, 2_502)
     ]
+    long_only = {"positions": "long_only"}
+    assert model.owner.patch(f"/api/models/{model.id}/account", json=long_only).is_success
     model.push(PATH, result(trades=trades))
     page = model.get("/backtests/b1/round-trips", limit=1000)
     assert page["summary"]["count"] == 1_250

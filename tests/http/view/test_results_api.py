@@ -47,7 +47,8 @@ def test_a_look_reflects_every_order_that_was_acknowledged_before_it(model: Mode
     found = model.get("/pnl")
     assert (found["source"], found["currency"]) == ("computed", "USD")
     assert (found["realized"], found["unrealized"], found["fees"]) == (4, 19, 1)
-    assert found["by_currency"] == {"USD": {"realized": 4, "unrealized": 19, "fees": 1, "fills": 2}}
+    usd = {"realized": 4, "unrealized": 19, "fees": 1, "fills": 2, "total": 23}
+    assert found["by_currency"] == {"USD": {**usd, "cash": {}, "flows": {}}}
     (position,) = found["positions"]
     assert (position["symbol"], position["size"], position["average_price"]) == ("BTC-USD", 1, 10)
     assert found["series"][-1]["value"] == 23
@@ -84,6 +85,8 @@ def test_marks_come_in_batches_and_under_both_rooms(model: Model) -> None:
 
 
 def test_an_order_shows_its_fill_and_how_late_it_came(model: Model) -> None:
+    long_only = {"positions": "long_only"}
+    assert model.owner.patch(f"/api/models/{model.id}/account", json=long_only).is_success
     model.push(LIMIT, BUY)
     model.push(LIMIT, SELL, headers=at(1000))
     model.push(MARKET, {**ORDER, "id": "u", "symbol": "X-USD"})
@@ -93,7 +96,7 @@ def test_an_order_shows_its_fill_and_how_late_it_came(model: Model) -> None:
     assert [orders[name]["late_by"] for name in "buc"] == [None, None, None]
     assert orders["b"]["fill"] == {
         "price": 10, "size": 2, "time": orders["b"]["time"], "fee": 0, "realized": 0,
-        "estimated": False, "assumed": True, "unpriced": False, "oversold": 0,
+        "estimated": False, "assumed": True, "unpriced": False, "oversold": 0, "portions": [],
     }  # fmt: skip
     assert (orders["s"]["fill"]["oversold"], orders["s"]["fill"]["realized"]) == (1, -1)
     assert orders["u"]["fill"]["unpriced"]

@@ -17,9 +17,9 @@ from tests.examples import some
 from tests.results.metrics.series import DAY, every_day
 
 
-def matched(*trades: dict[str, Any]) -> Matched:
+def matched(*trades: dict[str, Any], long_only: bool = False) -> Matched:
     sent = [{"symbol": "A", "time": place, **trade} for place, trade in enumerate(trades)]
-    return match(read([zlib.compress(msgspec.json.encode(sent))]))
+    return match(read([zlib.compress(msgspec.json.encode(sent))]), long_only=long_only)
 
 
 def buy(size: Any, price: Any = None, **more: Any) -> dict[str, Any]:
@@ -52,9 +52,26 @@ def test_symbols_do_not_mix_and_what_is_left_is_open() -> None:
 
 
 def test_a_sell_of_more_than_is_held_is_a_warning_and_no_short_position() -> None:
-    found = matched(sell(1, 10), buy(1, 10), sell(2, 12))
+    found = matched(sell(1, 10), buy(1, 10), sell(2, 12), long_only=True)
     assert [trip.profit for trip in found.trips] == [2]
     assert (found.oversold, found.open) == (2, [])
+
+
+def test_a_short_position_is_a_round_trip_too_and_a_trade_may_cross_zero() -> None:
+    found = matched(sell(2, 10, fee=2), buy(3, 7, fee=3), sell(1, 8, multiplier=1))
+    assert [(trip.side, trip.size, trip.profit) for trip in found.trips] == [
+        ("short", 2, 2 * 3 - 2 - 2),
+        ("long", 1, 1 - 1),
+    ]
+    assert (found.oversold, found.open) == (0, [])
+    (left,) = matched(sell(2, 10)).open
+    assert (left.side, left.size) == ("short", 2)
+
+
+def test_a_multiplier_scales_the_profit() -> None:
+    found = matched(buy(2, 100, multiplier=50), sell(2, 101, multiplier=50))
+    assert [(trip.profit, trip.profit_percent) for trip in found.trips] == [(100, 0.01)]
+    assert found.traded == 20_100
 
 
 def test_a_trade_without_its_price_is_matched_and_has_a_reason() -> None:
@@ -102,8 +119,10 @@ def test_time_decides_the_order_and_ties_are_as_they_were_sent() -> None:
 
 
 def test_dust_does_not_stay_in_a_position() -> None:
-    found = matched(*(buy(0.1, 1) for _ in range(3)), sell(0.3, 1), sell(0.1, 1))
+    trades = (*(buy(0.1, 1) for _ in range(3)), sell(0.3, 1), sell(0.1, 1))
+    found = matched(*trades, long_only=True)
     assert (len(found.trips), found.open, found.oversold) == (3, [], 1)
+    assert [one.size for one in matched(*trades).open] == [0.1]
 
 
 def test_metrics_of_trades_by_hand() -> None:
@@ -148,9 +167,9 @@ def test_money_is_neither_made_nor_lost_by_matching(trades: list[tuple[str, int,
     """What the closed trips earned is what was received for them less what was paid for them."""
     found = matched(*({"side": s, "size": n, "price": p} for s, n, p in trades))
     assert all(trip.entry_time <= trip.exit_time for trip in found.trips)
-    held = sum(n if s == "buy" else 0 for s, n, _ in trades) - sum(t.size for t in found.trips)
-    assert held == pytest.approx(sum(one.size for one in found.open))
-    paid = sum(n * p for s, n, p in trades if s == "buy")
-    left = sum(one.size * (one.entry_price or 0) for one in found.open)
-    received = sum(trip.size * (trip.exit_price or 0) for trip in found.trips)
-    assert sum(trip.profit or 0 for trip in found.trips) == pytest.approx(received - (paid - left))
+    way = {"long": 1, "short": -1}
+    held = sum(n if s == "buy" else -n for s, n, _ in trades)
+    assert held == pytest.approx(sum(way[one.side] * one.size for one in found.open))
+    received = sum(n * p if s == "sell" else -n * p for s, n, p in trades)
+    left = sum(way[one.side] * one.size * (one.entry_price or 0) for one in found.open)
+    assert sum(trip.profit or 0 for trip in found.trips) == pytest.approx(received + left)

@@ -32,13 +32,19 @@ def appender_in(folder: Path) -> Appender:
     return Appender(Signer(folder))
 
 
-def new_model(connection: Connection) -> tuple[str, int]:
+def new_model(connection: Connection, positions: str) -> tuple[str, int]:
     owner, model = new_id(), new_id()
     project = {"id": owner, "name": "p", "description": "", "created_at": 0.0}
     connection.execute(insert(core.projects).values(**project))
     connection.execute(
         insert(core.models).values(
-            id=model, project_id=owner, name="m", type="strategy", description="", created_at=0.0
+            id=model,
+            project_id=owner,
+            name="m",
+            type="strategy",
+            description="",
+            created_at=0.0,
+            positions=positions,
         )
     )
     return model, tapes.open_tape(connection, model)
@@ -50,12 +56,13 @@ class Books:
 
     store: Store
     appender: Appender
+    positions: str = "signed"
     model: str = ""
     tape: int = 0
     plans: list[Plan] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.model, self.tape = self.store.write_now(new_model)
+        self.model, self.tape = self.store.write_now(new_model, self.positions)
 
     def push(self, *said: tuple[float, str, dict[str, Any]]) -> None:
         events = [self._event(*one) for one in said]

@@ -6,7 +6,7 @@ import pytest
 
 from tapeline.results.charts import chart_window
 from tapeline.results.charts.chart_window import Window
-from tapeline.results.pnl.fills import currency_of
+from tapeline.results.rules.fills import currency_of
 from tests.results.pnl.bookkeeping import Books
 
 MARKET, LIMIT, STOP, UPDATE = "spot-market", "spot-limit", "spot-stop", "update-trade"
@@ -155,7 +155,8 @@ def test_an_update_that_says_nothing_is_filled_takes_the_order_out(books: Books)
     assert books.pnl().positions == []
 
 
-def test_a_sale_of_more_than_is_held_is_a_warning_and_no_short(books: Books) -> None:
+def test_a_sale_of_more_than_is_held_is_a_warning_and_no_short(long_only: Books) -> None:
+    books = long_only
     books.push((1, MARKET, order(1, size=2.0, price=10.0)))
     books.push((2, MARKET, order(2, "sell", size=5.0, price=11.0, fee=0.5)))
     found = books.pnl()
@@ -167,7 +168,8 @@ def test_a_sale_of_more_than_is_held_is_a_warning_and_no_short(books: Books) -> 
     assert books.orders()["2"]["fill"].oversold == 3
 
 
-def test_a_sale_with_nothing_held_costs_its_fee_and_gives_a_price(books: Books) -> None:
+def test_a_sale_with_nothing_held_costs_its_fee_and_gives_a_price(long_only: Books) -> None:
+    books = long_only
     books.push((1, MARKET, order(1, "sell", price=9.0, fee=1.0)), (2, MARKET, order(2)))
     assert money(books) == (-1, 0, 1)
     assert books.orders()["2"]["fill"].price == 9

@@ -11,11 +11,11 @@ from tapeline.results.charts import curve
 from tapeline.results.pnl import planning
 from tests.examples import some
 from tests.results.pnl.bookkeeping import Books, Opened
-from tests.results.pnl.reference import Said, Symbol, reckoned
+from tests.results.pnl.reference import Cash, Said, Symbol, reckoned, reckoned_cash
 
 Part = tuple[float, str, dict[str, Any]]
 
-SYMBOLS = st.sampled_from(["A-USD", "B-USD", "C-EUR", "TICK"])
+SYMBOLS = st.sampled_from(["A-USD", "B-USD", "C-EUR", "TICK", "F-USD"])
 IDS = st.sampled_from([f"o{number}" for number in range(8)])
 AMOUNTS = st.sampled_from([0.1, 0.2, 0.3, 1.0, 2.5, 3.0, 7.0, 0.30000000000000004, 1e-8, 12345.678])
 PRICES = st.sampled_from([1.0, 1.1, 2.0, 3.3, 99.99, 100.0, 0.07, 33333.33])
@@ -26,7 +26,7 @@ def post(draw: st.DrawFn, moments: st.SearchStrategy[float]) -> tuple[str, dict[
     kind = draw(st.sampled_from(["spot-market", "spot-limit", "spot-stop"]))
     body: dict[str, Any] = {
         "id": draw(IDS), "symbol": draw(SYMBOLS), "exchange": "x",
-        "side": draw(st.sampled_from(["buy", "buy", "sell"])),
+        "side": draw(st.sampled_from(["buy", "sell"])),
     }  # fmt: skip
     body[draw(st.sampled_from(["size", "size", "funds"]))] = draw(AMOUNTS)
     if kind != "spot-market" or draw(st.booleans()):
@@ -37,6 +37,11 @@ def post(draw: st.DrawFn, moments: st.SearchStrategy[float]) -> tuple[str, dict[
         body["fee"] = draw(AMOUNTS)
     if draw(st.integers(0, 4)) == 0:
         body["executed_time"] = draw(moments)
+    # Of most symbols always the same, so that they are computed; of one now and then another.
+    if body["symbol"] == "F-USD":
+        body["multiplier"] = 50.0 if draw(st.integers(0, 9)) else 5.0
+    if draw(st.integers(0, 40)) == 0:
+        body["inverse"] = True
     return kind, body
 
 
@@ -65,6 +70,32 @@ def update(draw: st.DrawFn, moments: st.SearchStrategy[float]) -> tuple[str, dic
     return "update-trade", body if len(body) > 1 else {**body, "note": "y"}
 
 
+def position(symbol: str, size: float, price: float, multiplier: float | None) -> Any:
+    body = {"symbol": symbol, "size": size, "average_price": price}
+    return "position", body if multiplier is None else {**body, "multiplier": multiplier}
+
+
+def cash(kind: str, amount: float, symbol: str | None, name: str | None) -> Any:
+    body: dict[str, Any] = {"type": kind, "amount": amount}
+    if kind == "withdrawal":
+        body["amount"] = -amount
+    if symbol is not None:
+        body |= {"symbol": symbol} if "-" in symbol else {"currency": symbol}
+    return "cash", body if name is None else {**body, "id": name}
+
+
+POSITIONS = st.builds(
+    position, SYMBOLS, AMOUNTS | AMOUNTS.map(lambda one: -one), PRICES, st.none() | st.just(50.0)
+)
+CASH = st.builds(
+    cash,
+    st.sampled_from(["funding", "fee", "deposit", "withdrawal", "dividend"]),
+    AMOUNTS,
+    st.none() | st.sampled_from(["A-USD", "C-EUR", "GBP"]),
+    st.none() | st.sampled_from(["c1", "c2"]),
+)
+
+
 @st.composite
 def histories(draw: st.DrawFn) -> list[Part]:
     """Any number of posts, updates, annotations and marks, each at a time of its own."""
@@ -75,7 +106,8 @@ def histories(draw: st.DrawFn) -> list[Part]:
                      SYMBOLS, PRICES)  # fmt: skip
     note = st.builds(lambda id_: ("update-annotation", {"id": id_, "annotation": "hm"}), IDS)
     posts = draw(st.lists(post(moments), min_size=1, max_size=14, unique_by=repr))
-    rest = draw(st.lists(update(moments) | mark | note, max_size=16))
+    others = update(moments) | update(moments) | mark | note | POSITIONS | CASH
+    rest = draw(st.lists(others, max_size=20))
     return [(next(given_out), kind, body) for kind, body in draw(st.permutations([*posts, *rest]))]
 
 
@@ -84,12 +116,17 @@ def numbered(parts: list[Part]) -> list[Said]:
 
 
 def assert_agree(books: Books, parts: list[Part]) -> None:
-    symbols = reckoned(numbered(parts))
+    symbols = reckoned(numbered(parts), long_only=books.positions == "long_only")
+    cash = reckoned_cash(numbered(parts))
     found = books.pnl(5000)
-    traded = {name: one for name, one in symbols.items() if one.fills}
-    assert {one.symbol for one in found.positions} == set(traded)
+    assert {one.symbol for one in found.not_computed} == {
+        name for name, one in symbols.items() if one.broken
+    }
+    sound = {name: one for name, one in symbols.items() if not one.broken}
+    held = {name: one for name, one in sound.items() if one.fills or one.opened}
+    assert {one.symbol for one in found.positions} == set(held)
     for one in found.positions:
-        expected = traded[one.symbol]
+        expected = held[one.symbol]
         average = expected.cost / expected.size if expected.size else None
         assert one.size == near(expected.size)
         assert one.average_price == (None if average is None else near(average))
@@ -98,11 +135,14 @@ def assert_agree(books: Books, parts: list[Part]) -> None:
         assert one.fees == near(expected.fees)
         assert one.fills == expected.fills
         assert one.last_price == (None if expected.price is None else near(expected.price))
-        assert one.estimated == len(expected.estimated)
+        assert one.estimated >= len(expected.estimated)
         assert one.assumed == len(expected.assumed)
-    assert_currencies(found, traded)
+        assert one.multiplier == near(expected.times)
+    assert_currencies(found, sound, cash)
     assert_marked(books, found, symbols)
-    assert_series(books, traded)
+    assert_series(books, sound, cash)
+    checks = [(near(a), near(b)) for one in symbols.values() for a, b in one.checks]
+    assert sorted((one.reported, one.held) for one in found.checks) == sorted(checks)
 
 
 def near(value: Fraction) -> float:
@@ -114,18 +154,22 @@ def currency(symbol: str) -> str:
     return symbol.partition("-")[2] or "USD"
 
 
-def assert_currencies(found: Any, traded: dict[str, Symbol]) -> None:
-    names = {currency(symbol) for symbol in traded}
+def assert_currencies(found: Any, sound: dict[str, Symbol], cash: dict[str, Cash]) -> None:
+    traded = {name for name, one in sound.items() if one.fills or one.unrealized}
+    names = {currency(symbol) for symbol in traded} | set(cash)
     assert set(found.by_currency) == names
     for name in names:
-        some = [one for symbol, one in traded.items() if currency(symbol) == name]
+        some = [one for symbol, one in sound.items() if currency(symbol) == name]
         money = found.by_currency[name]
         assert money.realized == near(sum((one.realized for one in some), Fraction(0)))
         assert money.unrealized == near(sum((one.unrealized for one in some), Fraction(0)))
         assert money.fees == near(sum((one.fees for one in some), Fraction(0)))
+        types = cash[name].by_type if name in cash else {}
+        assert {**money.cash, **money.flows} == {kind: near(one) for kind, one in types.items()}
     if names:
         main = found.by_currency[found.currency]
         assert (found.realized, found.unrealized) == (main.realized, main.unrealized)
+        assert (found.cash, found.total) == (main.cash, main.total)
     else:
         assert (found.currency, found.realized, found.series) == (None, None, [])
 
@@ -148,27 +192,25 @@ def assert_marked(books: Books, found: Any, symbols: dict[str, Symbol]) -> None:
     }
 
 
-def assert_series(books: Books, traded: dict[str, Symbol]) -> None:
-    for name in {currency(symbol) for symbol in traded}:
-        some = [one for symbol, one in traded.items() if currency(symbol) == name]
+def assert_series(books: Books, sound: dict[str, Symbol], cash: dict[str, Cash]) -> None:
+    for name in {currency(symbol) for symbol in sound} | set(cash):
+        some = [one for symbol, one in sound.items() if currency(symbol) == name]
+        earned = cash[name].earned if name in cash else []
         for point in books.pnl(5000, currency=name).series:
             stands = [
                 max((at for at in one.values if at[0] <= point.time), default=(0, Fraction(0)),
                     key=lambda at: at[0])[1]
                 for one in some
             ]  # fmt: skip
+            stands += [amount for time, amount in earned if time <= point.time]
             assert point.value == pytest.approx(float(sum(stands)), rel=1e-9, abs=1e-6)
 
 
-@pytest.mark.heavy
-@settings(max_examples=some(150), deadline=None)
-@given(st.data())
-def test_any_arrival_order_in_any_portions_agrees_with_the_reference(
-    opened: Opened, data: st.DataObject
-) -> None:
+def any_arrival(opened: Opened, data: st.DataObject) -> None:
     parts = data.draw(histories())
+    positions = data.draw(st.sampled_from(["signed", "signed", "long_only"]))
     for arrival in (parts, data.draw(st.permutations(parts))):
-        books = Books(*opened)
+        books = Books(*opened, positions)
         left = list(arrival)
         while left:
             size = data.draw(st.integers(1, 12))
@@ -179,13 +221,7 @@ def test_any_arrival_order_in_any_portions_agrees_with_the_reference(
         assert_agree(books, arrival)
 
 
-@pytest.mark.heavy
-@settings(max_examples=some(60), deadline=None)
-@given(st.data())
-def test_portions_of_any_size_and_any_number_of_copies_come_to_the_same(
-    opened: Opened, data: st.DataObject
-) -> None:
-    """A refold that is cut into pieces, stretches that are parted, copies after every entry."""
+def any_portions(opened: Opened, data: st.DataObject) -> None:
     parts = data.draw(histories())
     books = Books(*opened)
     with pytest.MonkeyPatch.context() as patch:
@@ -199,3 +235,22 @@ def test_portions_of_any_size_and_any_number_of_copies_come_to_the_same(
             if data.draw(st.booleans()):
                 books.keep()
         assert_agree(books, parts)
+
+
+@pytest.mark.heavy
+@settings(max_examples=some(100), deadline=None)
+@given(st.data())
+def test_any_arrival_order_in_any_portions_agrees_with_the_reference(
+    opened: Opened, data: st.DataObject
+) -> None:
+    any_arrival(opened, data)
+
+
+@pytest.mark.heavy
+@settings(max_examples=some(80), deadline=None)
+@given(st.data())
+def test_portions_of_any_size_and_any_number_of_copies_come_to_the_same(
+    opened: Opened, data: st.DataObject
+) -> None:
+    """A refold that is cut into pieces, segments that are parted, copies after every entry."""
+    any_portions(opened, data)

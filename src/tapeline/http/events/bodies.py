@@ -142,7 +142,7 @@ def event(
         tape=tape,
         kind=kind,
         fields=fields,
-        body=(_encode_sorted if kind in kinds.ABOUT_ORDERS else _encode)(fields),
+        body=(_encode_sorted if kind in kinds.SEALED else _encode)(fields),
         time=moment.at,
         received_at=moment.received_at,
         backtest_id=fields["backtest_id"] if kind in kinds.OF_BACKTESTS else None,

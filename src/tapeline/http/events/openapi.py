@@ -16,6 +16,7 @@ from tapeline.errors import (
 from tapeline.http.events.api import BATCH
 from tapeline.http.wire.errors import status_of
 from tapeline.tape.events import kinds
+from tapeline.tape.events.account_bodies import CASH_TYPES, INSTRUMENTS, POSITIONS
 from tapeline.tape.events.kinds import BY_PATH, Kind
 
 ENCODINGS = ("application/json", "application/x-www-form-urlencoded", "multipart/form-data")
@@ -37,6 +38,8 @@ _ORDER = {
     "symbol": TEXT, "exchange": TEXT, "id": TEXT,
     "side": {"type": "string", "description": "buy or sell, in any case"},
     "size": NUMBERS, "funds": NUMBERS, "annotation": _or_null(TEXT),
+    "multiplier": NUMBERS, "instrument": {"type": "string", "enum": list(INSTRUMENTS)},
+    "inverse": FLAG, "fee": NUMBERS, "fee_currency": TEXT,
 }  # fmt: skip
 _LINE = {"line": TEXT, "type": TEXT}
 
@@ -106,6 +109,40 @@ KEYS: dict[Kind, tuple[dict[str, Any], tuple[str, ...], str]] = {
         {"symbol": TEXT, "price": NUMBERS},
         ("symbol", "price"),
         "A symbol's price, for what is held and for orders without one.",
+    ),
+    kinds.CASH: (
+        {
+            "type": {"type": "string", "enum": list(CASH_TYPES)},
+            "amount": NUMBERS,
+            "currency": TEXT,
+            "symbol": TEXT,
+            "id": TEXT,
+            "annotation": _or_null(TEXT),
+        },
+        ("type", "amount"),
+        "Money that is no order: what the account gained, negative for what it paid.",
+    ),
+    kinds.POSITION: (
+        {
+            "symbol": TEXT,
+            "size": NUMBERS,
+            "average_price": NUMBERS,
+            "quote": TEXT,
+            "multiplier": NUMBERS,
+            "instrument": {"type": "string", "enum": list(INSTRUMENTS)},
+        },
+        ("symbol", "size"),
+        "What was held before the first order, negative for a short position; later: a check.",
+    ),
+    kinds.ACCOUNT_SETTINGS: (
+        {"positions": {"type": "string", "enum": list(POSITIONS)}, "capital": _or_null(OBJECT)},
+        (),
+        "A change of `positions` or `capital` by the model's owner, through the view API.",
+    ),
+    kinds.ACCOUNT_VALUE: (
+        {"value": NUMBERS, "currency": TEXT},
+        ("value",),
+        "What the exchange says that the account is worth.",
     ),
     kinds.BACKTEST_LOG: (
         {**_LINE, "backtest_id": TEXT},

@@ -89,15 +89,16 @@ async def read_when_ready(call: Call, job: Callable[[Connection], Any]) -> Any:
 def live_metrics(connection: Connection, call: Call) -> LiveMetrics:
     """Metrics of the live model: computed ones, and those it reports."""
     from tapeline.results.metrics import all_metrics
-    from tapeline.results.pnl import live_metrics
+    from tapeline.results.performance import live_metrics
     from tapeline.tape.reading import channels
 
-    tape = reading(connection, call).tape
-    found = call.services.reporter.live.of(connection, tape)
-    computed = (
-        all_metrics.nothing(live_metrics.NO_SERIES) if found is None else all_metrics.shown(found)
-    )
-    return LiveMetrics(computed, all_metrics.custom(channels.state(connection, tape, "metrics")))
+    model = reading(connection, call)
+    found = call.services.reporter.live.of(connection, model.tape, model.model_id)
+    computed = all_metrics.nothing(live_metrics.NO_SERIES)
+    if found is not None:
+        computed = all_metrics.shown(found.metrics)
+    custom = all_metrics.custom(channels.state(connection, model.tape, "metrics"))
+    return LiveMetrics(computed, custom)
 
 
 def list_backtests(connection: Connection, call: QueryCall[Page]) -> Listed[ShownBacktest]:

@@ -47,7 +47,9 @@ def _make(
     contents: Callable[[str], Sequence[bytes]], header: Mapping[str, Any]
 ) -> tuple[Report, Iterator[Row]]:
     series = ordered(*from_pieces(contents("equity")))
-    account, matched = Account(series), match(read(contents("trades")))
+    long_only = header.get("positions") == "long_only"
+    account = Account(series)
+    matched = match(read(contents("trades")), long_only=long_only)
     subject = Subject(account, matched)
     rolled = _or_none(lambda: calendar_returns.rolling(account))
     months = _or_none(lambda: calendar_returns.by_month(account))

@@ -22,7 +22,7 @@ from tapeline.background import Background
 from tapeline.errors import Unavailable
 from tapeline.results.backtests import reports
 from tapeline.results.metrics.report_fields import INDEX, Report, Row
-from tapeline.results.pnl.live_metrics import LiveMetrics
+from tapeline.results.performance.live_metrics import LiveMetrics
 from tapeline.store.store import Store
 from tapeline.store.tables.tape import pieces as piece_rows
 from tapeline.tape.backtest_results.preparing import FRAME, Piece, read_pieces

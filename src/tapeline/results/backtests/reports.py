@@ -17,6 +17,7 @@ from tapeline.results.metrics.report_fields import (
     Row,
 )
 from tapeline.results.metrics.round_trips import RoundTrip
+from tapeline.results.pnl.account import settings_of
 from tapeline.store import bulk, upsert
 from tapeline.store.tables.results import report_pieces, reports, trials
 from tapeline.store.tables.tape import backtests
@@ -58,7 +59,9 @@ def source(connection: Connection, upload: str) -> Source | None:
     ).first()
     if row is None or row.result is None:
         return None
-    return Source(row.tape, row.no, msgspec.json.decode(row.result, type=dict[str, Any]))
+    header = msgspec.json.decode(row.result, type=dict[str, Any])
+    header["positions"] = settings_of(connection, row.tape).positions
+    return Source(row.tape, row.no, header)
 
 
 class Gone(Exception):

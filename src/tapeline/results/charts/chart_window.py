@@ -3,12 +3,12 @@
 numpy is imported at the first use, to keep start-up fast.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import Connection, func, select, tuple_
 
-from tapeline.results.charts.curve import BEGINNING, SEGMENT
+from tapeline.results.charts.curve import BEGINNING, COLUMNS, SEGMENT
 from tapeline.store.tables.ledger import curves, sketches
 from tapeline.tape.backtest_results.series import Point, sampled
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 # Up to so many entries per wanted point are read individually; for more, the sketches have
 # enough points.
 CLOSELY = 16
-EVERY = 2**60
 
 
 class Window(NamedTuple):
@@ -30,21 +29,46 @@ class Window(NamedTuple):
 
 
 def drawn(
-    connection: Connection, tape: int, currencies: Sequence[str], window: Window, points: int
+    connection: Connection,
+    tape: int,
+    currencies: Sequence[str],
+    window: Window,
+    points: int,
+    without: Collection[int] = (),
 ) -> list[Point]:
-    """The sum of some curves."""
+    """The sum of some curves, but for some books."""
+    if without:
+        return sketched(whole(connection, tape, currencies, without=without), window, points)
     lines = [_line(connection, tape, currency, window, points) for currency in currencies]
     return sketched(_sum([line for line in lines if line is not None]), window, points)
 
 
 def whole(
-    connection: Connection, tape: int, currencies: Sequence[str]
+    connection: Connection, tape: int, currencies: Sequence[str], without: Collection[int] = ()
 ) -> "tuple[Numbers, Numbers]":
     """The sum of some curves, with every point: for arithmetic, not for charts."""
     import numpy as np  # noqa: PLC0415
 
-    lines = [_line(connection, tape, one, Window(), EVERY) for one in currencies]
-    return _sum([line for line in lines if line is not None]) or (np.empty(0), np.empty(0))
+    steps = every_step(connection, tape, currencies)
+    if without:
+        steps = steps[:, ~np.isin(steps[2], list(without))]
+    return steps[0], np.cumsum(steps[3])
+
+
+def every_step(connection: Connection, tape: int, currencies: Sequence[str]) -> "Numbers":
+    """All steps of some curves in the order of their times: rows of times, ties, books, gains,
+    changes of the net value, changes of the gross value."""
+    import numpy as np  # noqa: PLC0415
+
+    pieces = []
+    for currency in currencies:
+        query = select(curves.c.content).where(curves.c.tape == tape, curves.c.currency == currency)
+        in_order = query.order_by(curves.c.time, curves.c.tie)
+        pieces += [np.frombuffer(one).reshape(COLUMNS, -1) for one in connection.scalars(in_order)]
+    if not pieces:
+        return np.empty((COLUMNS, 0))
+    steps = np.concatenate(pieces, axis=1)
+    return steps if len(currencies) < 2 else steps[:, np.lexsort((steps[1], steps[0]))]
 
 
 def sketched(line: "tuple[Numbers, Numbers] | None", window: Window, points: int) -> list[Point]:
@@ -113,7 +137,7 @@ def _closely(
         .where(curves.c.tape == tape, curves.c.currency == currency, start >= first, start <= last)
         .order_by(curves.c.time, curves.c.tie)
     )
-    pieces = [np.frombuffer(content).reshape(4, -1) for content in connection.scalars(query)]
+    pieces = [np.frombuffer(content).reshape(COLUMNS, -1) for content in connection.scalars(query)]
     return np.concatenate([one[0] for one in pieces]), np.concatenate([one[3] for one in pieces])
 
 

@@ -1,4 +1,5 @@
-"""Profit and loss over time, one curve per currency, made of the gain of every entry.
+"""Profit and loss over time, one curve per currency: what every entry gained, in its place, and by
+how much it changed the value that is held.
 
 A curve is kept in segments of about a thousand entries. Changing an entry rewrites one segment; a
 chart of a million entries reads a sketch of each segment instead of all its points.
@@ -24,52 +25,66 @@ MOST = 1e300  # larger values could not be added up
 Key = tuple[float, int]
 
 
+COLUMNS = 6  # of a segment: times, ties, books, gains, changes of the net and of the gross value
+
+
+class Step(NamedTuple):
+    """What an entry did to its book."""
+
+    gain: float
+    net: float = 0.0
+    """By how much the signed value of what is held changed."""
+    gross: float = 0.0
+    """The same without the sign."""
+
+
 class Change(NamedTuple):
-    """The gain of an entry; None if it was removed."""
+    """What an entry did; None when it is gone."""
 
     key: Key
     book: int
-    gain: float | None
+    step: Step | None
 
 
 class Segment(msgspec.Struct):
     start: Key
     keys: list[Key]
     books: list[int]
-    gains: list[float]
+    steps: list[Step]
 
     def row(self, tape: int, currency: str) -> tuple[Any, ...]:
         content = array("d", [key[0] for key in self.keys])
         content.extend(float(key[1]) for key in self.keys)
         content.extend(map(float, self.books))
-        content.extend(self.gains)
+        for column in zip(*self.steps, strict=True):
+            content.extend(column)
         return (
             tape, currency, *self.start, content.tobytes(),
         )  # fmt: skip
 
     def sketch(self, tape: int, currency: str) -> tuple[Any, ...]:
-        total = math.fsum(self.gains)
+        total = math.fsum(step.gain for step in self.steps)
         return (tape, currency, *self.start, len(self.keys), total, _sketch(self))
 
     def change(self, one: Change) -> bool:
         """Whether it made a difference."""
         at = bisect_left(self.keys, one.key)
         known = at < len(self.keys) and self.keys[at] == one.key
-        if one.gain is None:
+        if one.step is None:
             # An order that moved from one book to another keeps its key: it may be there already.
             gone = known and self.books[at] == one.book
             if gone:
-                del self.keys[at], self.books[at], self.gains[at]
+                del self.keys[at], self.books[at], self.steps[at]
             return gone
-        gain = max(-MOST, min(MOST, one.gain))
+        step = Step(*(max(-MOST, min(MOST, number)) for number in one.step))
         if known:
-            if (self.books[at], self.gains[at]) == (one.book, gain):
+            if (self.books[at], self.steps[at]) == (one.book, step):
                 return False
-            self.books[at], self.gains[at] = one.book, gain
+            self.books[at], self.steps[at] = one.book, step
             return True
         self.keys.insert(at, one.key)
         self.books.insert(at, one.book)
-        self.gains.insert(at, gain)
+        self.steps.insert(at, step)
         return True
 
     def parts(self) -> list["Segment"]:
@@ -83,7 +98,7 @@ class Segment(msgspec.Struct):
                 self.start if begin == 0 else self.keys[begin],
                 self.keys[begin:end],
                 self.books[begin:end],
-                self.gains[begin:end],
+                self.steps[begin:end],
             )
             for begin, end in zip(cuts, ends, strict=True)
         ]
@@ -149,19 +164,22 @@ def _holding(
 
 def _segment(start: Key, content: bytes) -> Segment:
     numbers = array("d", content)
-    count = len(numbers) // 4
+    count = len(numbers) // COLUMNS
     times, ties = numbers[:count], numbers[count : 2 * count]
     return Segment(
         start,
         [(time, int(tie)) for time, tie in zip(times, ties, strict=True)],
         [int(book) for book in numbers[2 * count : 3 * count]],
-        list(numbers[3 * count :]),
-    )
+        [Step(*three) for three in zip(*(numbers[n * count : (n + 1) * count] for n in (3, 4, 5)),
+                                       strict=True)],
+    )  # fmt: skip
 
 
 def _sketch(segment: Segment) -> bytes:
     """The lowest and highest points and the last, each a time and a value from a start at zero."""
-    points = _at_their_times(zip(segment.keys, accumulate(segment.gains), strict=True))
+    points = _at_their_times(
+        zip(segment.keys, accumulate(step.gain for step in segment.steps), strict=True)
+    )
     kept: list[tuple[float, float]] = []
     for begin in range(0, len(points), DETAIL):
         some = points[begin : begin + DETAIL]

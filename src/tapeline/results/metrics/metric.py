@@ -26,9 +26,20 @@ NO_TRIPS = "No trade was closed."
 class Subject:
     """The input of metrics. Each part exists, or raises what is missing."""
 
-    def __init__(self, account: Account, matched: Matched | None = None) -> None:
+    def __init__(
+        self,
+        account: Account,
+        matched: Matched | None = None,
+        *,
+        money: Account | None = None,
+        worth: Account | None = None,
+    ) -> None:
+        """Where money came and went, `account` is what the capital alone became; `money` has the
+        profit and loss, and `worth` what the account was worth."""
         self.account = account
         self.matched = matched
+        self.money = money or account
+        self.worth = worth or account
 
     @cached_property
     def drawdowns(self) -> Drawdowns:

@@ -26,9 +26,7 @@ RETURNS = (
         "money",
         "What was gained in money from the first value to the last.",
         "last value - first value; of profit and loss, the last value",
-        lambda s: float(
-            s.account.values[-1] - (0.0 if s.account.is_money else s.account.values[0])
-        ),
+        lambda s: float(s.money.values[-1] - (0.0 if s.money.is_money else s.money.values[0])),
     ),
     Metric(
         "return_on_exposure",
@@ -244,7 +242,7 @@ RETURNS = (
         "money",
         "The largest gain of one day.",
         "max of the daily changes",
-        lambda s: float(s.account.changes[1].max()),
+        lambda s: float(s.money.changes[1].max()),
     ),
     Metric(
         "worst_day_money",
@@ -252,7 +250,7 @@ RETURNS = (
         "money",
         "The largest loss of one day.",
         "min of the daily changes",
-        lambda s: float(s.account.changes[1].min()),
+        lambda s: float(s.money.changes[1].min()),
     ),
     Metric(
         "average_day_money",
@@ -260,6 +258,6 @@ RETURNS = (
         "money",
         "What a day brought on average.",
         "mean of the daily changes",
-        lambda s: float(s.account.changes[1].mean()),
+        lambda s: float(s.money.changes[1].mean()),
     ),
 )

@@ -34,7 +34,7 @@ def _recovery(subject: Subject) -> float:
 
 def _max_drawdown_money(subject: Subject) -> float:
     _ = subject.account.values
-    return float(subject.account.money_drawdown.min())
+    return float(subject.money.money_drawdown.min())
 
 
 RISK = (

@@ -48,7 +48,7 @@ def _time_in_market(subject: Subject) -> float:
 
 def _turnover(subject: Subject) -> float:
     subject.account.require_account()
-    traded, average = subject.trades.traded, float(subject.account.closes.mean())
+    traded, average = subject.trades.traded, float(subject.worth.closes.mean())
     if traded is None:
         raise Lacking("A trade came without its price or its size.")
     if average <= 0:
@@ -77,8 +77,8 @@ TRADING = (
         "round_trips",
         "Round trips",
         "count",
-        "How many purchases were sold again, first in, first out.",
-        "matched pairs of a buy and a sell",
+        "How often a position, or a part of it, was closed again, first in, first out.",
+        "matched pairs of an opening and a closing trade",
         lambda s: len(s.trades.trips),
     ),
     Metric(

@@ -7,8 +7,8 @@ import msgspec
 from tapeline.results.metrics.deflated import Trial
 from tapeline.results.metrics.round_trips import Open
 
-VERSION = 1
-"""Of the formulas. Reports of earlier versions are made again."""
+VERSION = 2
+"""Of the formulas. A report of an earlier one is made anew."""
 ROUND_TRIPS = "round_trips"
 TRIPS_IN_PIECE = 1_000
 INDEX = -1  # the level under which a series says what its levels are

@@ -1,17 +1,22 @@
-"""Trades matched into round trips: what was bought first is sold first, symbol by symbol.
+"""Trades matched into round trips: what was opened first is closed first, symbol by symbol.
 
-Spot only: a sell of more than is held closes what is held, and the rest is a warning.
+How a trade divides into closing and opening is the books' own rule. Where positions are never
+negative, a sell of more than is held closes what is held, and the rest is a warning.
 """
 
 from collections import deque
 from collections.abc import Iterable
+from typing import Literal
 
 import msgspec
 
 from tapeline.results.metrics.trades import Trade
+from tapeline.results.rules.position import parted
 
 DUST = 1e-9  # of a lot: what floating point leaves of it when all of it is sold
 NO_PRICE = "A trade came without its price."
+
+Way = Literal["long", "short"]
 
 
 class RoundTrip(msgspec.Struct, gc=False, kw_only=True):
@@ -31,15 +36,17 @@ class RoundTrip(msgspec.Struct, gc=False, kw_only=True):
     exit_index: int
     reason: str | None = None
     """Why there is no profit."""
+    side: Way = "long"
 
 
 class Open(msgspec.Struct, gc=False, kw_only=True):
-    """Bought and not sold by the end."""
+    """Opened and not closed by the end."""
 
     symbol: str
     size: float
     entry_time: float
     entry_price: float | None
+    side: Way = "long"
 
 
 class Matched(msgspec.Struct, kw_only=True):
@@ -68,36 +75,46 @@ class _Lot(msgspec.Struct, gc=False):
     fee: float  # per unit
     time: float
     index: int
+    sign: int
 
 
-def match(trades: Iterable[Trade]) -> Matched:
+class _Lots(msgspec.Struct):
+    """What is open of one symbol, all of it in one direction."""
+
+    lots: deque[_Lot]
+    held: float = 0.0
+
+
+def match(trades: Iterable[Trade], *, long_only: bool = False) -> Matched:
     """First in, first out. Trades count in the order of their times, ties as they were sent."""
     ordered = sorted(trades, key=lambda trade: trade.time)
-    lots: dict[str, deque[_Lot]] = {}
-    found = Matched(trips=[], open=[], trades=len(ordered), traded=0.0, fees=0.0)
+    lots: dict[str, _Lots] = {}
+    found = Matched(trips=[], open=[], trades=0, traded=0.0, fees=0.0)
     if ordered:
         found.first, found.last = ordered[0].time, ordered[-1].time
     for trade in ordered:
-        _count(found, trade)
-        if trade.side not in {"buy", "sell"} or trade.size is None:
-            continue
-        of_symbol = lots.setdefault(trade.symbol, deque())
-        if trade.side == "buy":
-            of_symbol.append(
-                _Lot(trade.size, trade.size, trade.price, trade.fee / trade.size, trade.time,
-                     trade.index)
-            )  # fmt: skip
-        else:
-            _sell(found, of_symbol, trade, trade.size)
+        if not trade.is_declared:
+            _count(found, trade)
+        if trade.side in {"buy", "sell"} and trade.size is not None:
+            _trade(
+                found, lots.setdefault(trade.symbol, _Lots(deque())), trade, trade.size, long_only
+            )
     for symbol, of_symbol in lots.items():
         found.open += [
-            Open(symbol=symbol, size=lot.left, entry_time=lot.time, entry_price=lot.price)
-            for lot in of_symbol
+            Open(
+                symbol=symbol,
+                size=lot.left,
+                entry_time=lot.time,
+                entry_price=lot.price,
+                side=_way(lot),
+            )
+            for lot in of_symbol.lots
         ]
     return found
 
 
 def _count(found: Matched, trade: Trade) -> None:
+    found.trades += 1
     found.fees += trade.fee
     if trade.side not in {"buy", "sell"}:
         found.sideless += 1
@@ -109,40 +126,63 @@ def _count(found: Matched, trade: Trade) -> None:
     if trade.size is None or trade.price is None:
         found.traded = None
     elif found.traded is not None:
-        found.traded += trade.size * trade.price
+        found.traded += trade.size * trade.price * trade.multiplier
 
 
-def _sell(found: Matched, lots: deque[_Lot], trade: Trade, size: float) -> None:
-    left = size
-    while lots and left > DUST * size:
+def _trade(found: Matched, of_symbol: _Lots, trade: Trade, size: float, long_only: bool) -> None:
+    is_sell = trade.side == "sell"
+    closing, opening = parted(of_symbol.held, size, is_sell=is_sell)
+    if closing:
+        _close(found, of_symbol, trade, closing, trade.fee / size)
+    if not opening:
+        return
+    if is_sell and long_only:
+        found.oversold += 1
+        return
+    sign = -1 if is_sell else 1
+    of_symbol.held += sign * opening
+    lot = _Lot(opening, opening, trade.price, trade.fee / size, trade.time, trade.index, sign)
+    of_symbol.lots.append(lot)
+
+
+def _close(found: Matched, of_symbol: _Lots, trade: Trade, closing: float, fee: float) -> None:
+    lots, left = of_symbol.lots, closing
+    while lots and left > DUST * closing:
         lot = lots[0]
         taken = min(lot.left, left)
-        found.trips.append(_trip(lot, trade, taken, trade.fee / size))
+        found.trips.append(_trip(lot, trade, taken, fee))
         left -= taken
         lot.left -= taken
+        of_symbol.held -= lot.sign * taken
         if lot.left <= DUST * lot.size:
             lots.popleft()
-    if left > DUST * size:
-        found.oversold += 1
+    if not lots:
+        of_symbol.held = 0.0  # whatever floating point has left of it
 
 
-def _trip(lot: _Lot, sell: Trade, size: float, fee: float) -> RoundTrip:
+def _trip(lot: _Lot, exit_: Trade, size: float, fee: float) -> RoundTrip:
     fees = size * (lot.fee + fee)
     profit = share = None
-    if lot.price is not None and sell.price is not None:
-        profit = size * (sell.price - lot.price) - fees
-        share = profit / (size * lot.price) if size * lot.price > 0 else None
+    if lot.price is not None and exit_.price is not None:
+        worth = size * exit_.multiplier
+        profit = lot.sign * worth * (exit_.price - lot.price) - fees
+        share = profit / (worth * lot.price) if worth * lot.price > 0 else None
     return RoundTrip(
-        symbol=sell.symbol,
+        symbol=exit_.symbol,
         size=size,
         entry_time=lot.time,
-        exit_time=sell.time,
+        exit_time=exit_.time,
         entry_price=lot.price,
-        exit_price=sell.price,
+        exit_price=exit_.price,
         fees=fees,
         profit=profit,
         profit_percent=share,
         entry_index=lot.index,
-        exit_index=sell.index,
+        exit_index=exit_.index,
         reason=None if profit is not None else NO_PRICE,
+        side=_way(lot),
     )
+
+
+def _way(lot: _Lot) -> Way:
+    return "long" if lot.sign > 0 else "short"

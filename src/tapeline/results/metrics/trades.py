@@ -23,6 +23,9 @@ class Trade(msgspec.Struct, gc=False, frozen=True):
     size: float | None
     price: float | None
     fee: float
+    multiplier: float = 1.0
+    is_declared: bool = False
+    """Held before the first trade: it is matched, and is no trade itself."""
 
 
 class _Sent(msgspec.Struct, gc=False):
@@ -38,6 +41,7 @@ class _Sent(msgspec.Struct, gc=False):
     funds: Any = None
     fee: Any = None
     fees: Any = None
+    multiplier: Any = None
     status: Any = None
 
 
@@ -63,12 +67,12 @@ def positive(value: Any) -> float | None:
 def _understood(index: int, sent: _Sent) -> Trade:
     price = next((p for name in PRICES if (p := positive(getattr(sent, name)))), None)
     size = next((s for name in SIZES if (s := positive(getattr(sent, name)))), None)
-    funds = positive(sent.funds)
+    funds, multiplier = positive(sent.funds), positive(sent.multiplier) or 1.0
     if size is None and funds is not None and price is not None:
-        size = funds / price
+        size = funds / (price * multiplier)
     fee = next((f for name in FEES if (f := _number(getattr(sent, name))) is not None), 0.0)
     time = _number(sent.time) or 0.0
-    return Trade(index, time, sent.symbol, sent.side.lower(), size, price, fee)
+    return Trade(index, time, sent.symbol, sent.side.lower(), size, price, fee, multiplier)
 
 
 def _number(value: Any) -> float | None:

@@ -13,15 +13,27 @@ from sqlalchemy import Connection, Row, Table, and_, bindparam, delete, select, 
 
 from tapeline.errors import NoSuchModel
 from tapeline.results.charts.curve import Key
-from tapeline.results.pnl.position import ZERO, State
+from tapeline.results.rules.position import FLOWS, ZERO, State
+from tapeline.results.rules.rises import Statement
 from tapeline.store import bulk, upsert
 from tapeline.store.portions import batches
-from tapeline.store.tables.ledger import books, curves, entries, ledgers, places, sketches
+from tapeline.store.tables.ledger import (
+    books,
+    curves,
+    entries,
+    ledgers,
+    places,
+    sketches,
+    statements,
+)
 from tapeline.tape import tapes
 
 ENTRY = ("tape", "book", "time", "tie", "order_id", "notice", "spec", "outcome", "state")
-BOOK = ("tape", "book", "symbol", "currency", "last_time", "last_tie", "state")
-PLACE = ("tape", "order_id", "book", "time", "tie")
+BOOK = (
+    "tape", "book", "is_cash", "symbol", "currency", "muted", "last_time", "last_tie", "state",
+)  # fmt: skip
+PLACE = ("tape", "is_cash", "id", "tie", "book", "time")
+STATEMENT = ("tape", "order_id", "seq", "content")
 CURVE = ("tape", "currency", "time", "tie", "content")
 SKETCH = ("tape", "currency", "time", "tie", "count", "total", "sketch")
 TOGETHER = 500  # ids in one statement
@@ -34,12 +46,31 @@ class Totals(msgspec.Struct, array_like=True):
     unrealized: Decimal = ZERO
     fees: Decimal = ZERO
     fills: int = 0
+    cash: dict[str, Decimal] = {}
+    """By type, flows too."""
+
+    @property
+    def earned(self) -> Decimal:
+        return sum((one for kind, one in self.cash.items() if kind not in FLOWS), ZERO)
+
+    @property
+    def total(self) -> Decimal:
+        return self.realized + self.unrealized + self.earned
 
     def add(self, state: State, sign: int = 1) -> None:
+        """A book that is not computed counts nowhere."""
+        if state.reason is not None:
+            return
+        self.add_cash(state.cash, sign)
         self.realized += sign * state.realized
         self.unrealized += sign * state.unrealized
         self.fees += sign * state.fees
         self.fills += sign * state.fills
+
+    def add_cash(self, cash: dict[str, Decimal], sign: int = 1) -> None:
+        known = self.cash
+        sums = {kind: known.get(kind, ZERO) + sign * one for kind, one in cash.items()}
+        self.cash = {kind: one for kind, one in {**known, **sums}.items() if one or sign > 0}
 
 
 class Book(msgspec.Struct):
@@ -48,6 +79,17 @@ class Book(msgspec.Struct):
     currency: str
     last: Key | None
     state: State
+    is_cash: bool = False
+    muted: bool = False
+    """Whether it is kept off the curve, because it is not computed."""
+
+    @property
+    def name(self) -> "Name":
+        return (self.is_cash, self.symbol, self.currency)
+
+
+Name = tuple[bool, str, str]
+"""Whether it holds cash, its symbol, its currency."""
 
 
 class Ledger(msgspec.Struct):
@@ -59,6 +101,10 @@ class Ledger(msgspec.Struct):
     books: int = 0
     totals: dict[str, Totals] = {}
     """By currency; the empty one is the model's own."""
+    positions: str = ""
+    """The setting that the books were kept under."""
+    is_told: bool = False
+    """Whether any update ever said something of a fill."""
     pending: dict[int, Key] = {}
     """Books whose entries have to be computed again from here on."""
 
@@ -72,9 +118,10 @@ class Plan(msgspec.Struct):
     books: dict[int, Book] = {}
     entries: list[tuple[Any, ...]] = []
     gone: list[tuple[int, int, float, int]] = []
-    places: list[tuple[int, str, int, float, int]] = []
-    left: list[tuple[int, str]] = []
-    """Orders that are no longer entered anywhere."""
+    places: list[tuple[int, bool, str, int, int, float]] = []
+    left: list[tuple[int, bool, str, int]] = []
+    """Fills and cash that are entered nowhere any more."""
+    statements: list[tuple[int, str, int, bytes]] = []
     curves: list[tuple[Any, ...]] = []
     sketches: list[tuple[Any, ...]] = []
     gone_curves: list[tuple[int, str, float, int]] = []
@@ -92,6 +139,8 @@ def ledger_of(connection: Connection, tape: int) -> Ledger:
         row.cut,
         row.books,
         totals_from(row.totals),
+        row.positions,
+        row.told,
         _pending.decode(row.pending),
     )
 
@@ -105,17 +154,32 @@ def books_of(connection: Connection, tape: int, *wanted: Any) -> list[Book]:
             row.currency,
             None if row.last_time is None else (row.last_time, row.last_tie),
             state_from(row.state),
+            row.is_cash,
+            row.muted,
         )
         for row in connection.execute(query.order_by(books.c.book))
     ]
 
 
-def entries_of_orders(connection: Connection, tape: int, ids: list[str]) -> list[Row[Any]]:
-    """The entries of some orders; orders that do not count have none."""
+def statements_of(connection: Connection, tape: int, ids: list[str]) -> dict[str, list[Statement]]:
+    """What updates said of the fills of some orders."""
+    found: dict[str, list[Statement]] = {}
+    for some in batches(ids, TOGETHER):
+        here = (statements.c.tape == tape, statements.c.order_id.in_(some))
+        query = select(statements.c.order_id, statements.c.content).where(*here)
+        for row in connection.execute(query):
+            found.setdefault(row.order_id, []).append(_statement.decode(row.content))
+    return found
+
+
+def entries_of(
+    connection: Connection, tape: int, ids: list[str], *, is_cash: bool = False
+) -> list[Row[Any]]:
+    """The entries of some orders, or of cash with an id; those that count nowhere have none."""
     found: list[Row[Any]] = []
     for some in batches(ids, TOGETHER):
         query = (
-            select(entries)
+            select(entries, places.c.id.label("place_id"))
             .select_from(places)
             .join(
                 entries,
@@ -126,10 +190,10 @@ def entries_of_orders(connection: Connection, tape: int, ids: list[str]) -> list
                     entries.c.tie == places.c.tie,
                 ),
             )
-            .where(places.c.tape == tape, places.c.order_id.in_(some))
+            .where(places.c.tape == tape, places.c.is_cash == is_cash, places.c.id.in_(some))
         )
         found.extend(connection.execute(query))
-    return found
+    return sorted(found, key=lambda row: (row.time, row.tie))
 
 
 def carry_out(connection: Connection, plan: Plan) -> bool:
@@ -142,7 +206,8 @@ def carry_out(connection: Connection, plan: Plan) -> bool:
     for table in (curves, sketches):
         _delete(connection, table, plan.gone_curves)
     bulk.insert(connection, entries, ENTRY, plan.entries, replace=ENTRY[4:])
-    bulk.insert(connection, places, PLACE, plan.places, replace=PLACE[2:])
+    bulk.insert(connection, places, PLACE, plan.places, replace=PLACE[4:])
+    bulk.insert(connection, statements, STATEMENT, plan.statements, replace=STATEMENT[3:])
     bulk.insert(connection, curves, CURVE, plan.curves, replace=CURVE[4:])
     bulk.insert(connection, sketches, SKETCH, plan.sketches, replace=SKETCH[4:])
     bulk.insert(
@@ -153,14 +218,16 @@ def carry_out(connection: Connection, plan: Plan) -> bool:
             (
                 tape,
                 one.book,
+                one.is_cash,
                 one.symbol,
                 one.currency,
+                one.muted,
                 *(one.last or (None, None)),
                 msgspec.json.encode(one.state),
             )
             for one in plan.books.values()
         ],
-        replace=BOOK[4:],
+        replace=BOOK[5:],
     )
     return True
 
@@ -174,6 +241,8 @@ def _turn_page(connection: Connection, plan: Plan) -> bool:
         "cursor": ledger.cursor,
         "cut": ledger.is_cut,
         "books": ledger.books,
+        "positions": ledger.positions,
+        "told": ledger.is_told,
         "totals": msgspec.json.encode(ledger.totals),
         "pending": msgspec.json.encode(ledger.pending),
     }
@@ -193,4 +262,5 @@ def _delete(connection: Connection, table: Table, keys: Sequence[tuple[Any, ...]
 
 totals_from = msgspec.json.Decoder(dict[str, Totals]).decode
 _pending = msgspec.json.Decoder(dict[int, Key])
+_statement = msgspec.json.Decoder(Statement)
 state_from = msgspec.json.Decoder(State).decode

@@ -1,25 +1,38 @@
 """Shows the fill of each order, and which orders were reported late."""
 
-from typing import Any
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any, NamedTuple
 
 import msgspec
 from sqlalchemy import Connection, Row
 
-from tapeline.results.pnl.books import entries_of_orders
-from tapeline.results.pnl.position import Outcome, Spec, number
+from tapeline.results.pnl.books import entries_of
+from tapeline.results.rules.position import ZERO, Outcome, Spec, exact, number
 
 _spec, _outcome = msgspec.json.Decoder(Spec), msgspec.json.Decoder(Outcome)
 _NOTHING = Outcome()
+
+
+class Portion(msgspec.Struct):
+    """A part of an order that was filled by itself."""
+
+    time: float
+    size: float
+    price: float | None
+    fee: float
 
 
 class FillShown(msgspec.Struct, kw_only=True):
     """How an order counts in profit and loss."""
 
     price: float | None
-    """Null when none is known: then the order counts nowhere."""
+    """Null when none is known: then the order counts nowhere. Of several portions the average."""
     size: float | None
     time: float
+    """Of several portions that of the last."""
     fee: float
+    """In the quote currency."""
     realized: float | None
     """What this fill added to the realized profit, net of its fee."""
     estimated: bool
@@ -28,16 +41,19 @@ class FillShown(msgspec.Struct, kw_only=True):
     """A limit or stop order of which nobody said yet that it was filled."""
     unpriced: bool
     oversold: float
-    """How much was sold without being held."""
+    """How much was sold without being held; only where positions are `long_only`."""
+    portions: list[Portion] = []
+    """Where it was filled in several: each of them, in order."""
 
 
 def with_fills(
     connection: Connection, tape: int, items: list[dict[str, Any]], late_after: float
 ) -> list[dict[str, Any]]:
     """Orders as they are listed, each with its `fill` and `late_by`."""
-    ids = [item["id"] for item in items]
-    rows = entries_of_orders(connection, tape, ids)
-    fills = {row.order_id: fill_from(row) for row in rows}
+    rows: dict[str, list[Booked]] = {}
+    for row in entries_of(connection, tape, [item["id"] for item in items]):
+        rows.setdefault(row.place_id, []).append(booked(row))
+    fills = {order_id: fill_shown(some) for order_id, some in rows.items()}
     return [
         {**item, "fill": fills.get(item["id"]), "late_by": late_by(item, late_after)}
         for item in items
@@ -52,18 +68,64 @@ def late_by(item: dict[str, Any], late_after: float) -> float | None:
     return behind if behind > late_after else None
 
 
-def fill_from(row: Row[*tuple[Any, ...]]) -> FillShown:
-    spec = _spec.decode(row.spec)
+class Booked(NamedTuple):
+    """An entry of an order in the books."""
+
+    time: float
+    spec: Spec
+    outcome: Outcome
+
+
+def booked(row: Row[*tuple[Any, ...]]) -> Booked:
     outcome = _NOTHING if row.outcome is None else _outcome.decode(row.outcome)
-    size = outcome.size if outcome.size is not None else spec.size
+    return Booked(row.time, _spec.decode(row.spec), outcome)
+
+
+def fill_shown(some: Sequence[Booked]) -> FillShown:
+    """All entries of one order together, in their order."""
+    with exact():
+        return _fill_shown(some)
+
+
+def _fill_shown(some: Sequence[Booked]) -> FillShown:
+    outcomes = [one.outcome for one in some]
+    sizes = [_size(one) for one in some]
+    prices = [one.price for one in outcomes]
+    realized = [one.realized for one in outcomes if one.realized is not None]
     return FillShown(
-        price=None if outcome.price is None else number(outcome.price),
-        size=None if size is None else number(size),
-        time=row.time,
-        fee=number(spec.fee),
-        realized=None if outcome.realized is None else number(outcome.realized),
-        estimated=outcome.estimated,
-        assumed=spec.assumed,
-        unpriced=outcome.price is None,
-        oversold=number(outcome.oversold),
+        price=_number(_average(sizes, prices)),
+        size=None if None in sizes else number(sum((one or ZERO for one in sizes), ZERO)),
+        time=max(one.time for one in some),
+        fee=number(sum((_fee(one) for one in some), ZERO)),
+        realized=number(sum(realized, ZERO)) if realized else None,
+        estimated=any(one.estimated for one in outcomes),
+        assumed=any(one.spec.assumed for one in some),
+        unpriced=all(price is None for price in prices),
+        oversold=number(sum((one.oversold for one in outcomes), ZERO)),
+        portions=[
+            Portion(one.time, number(size or ZERO), _number(one.outcome.price), number(_fee(one)))
+            for one, size in zip(some, sizes, strict=True)
+        ]
+        if len(some) > 1
+        else [],
     )
+
+
+def _size(one: Booked) -> Decimal | None:
+    return one.spec.size if one.outcome.size is None else one.outcome.size
+
+
+def _fee(one: Booked) -> Decimal:
+    """As it counts; of what counts nowhere, as it was said."""
+    return one.spec.fee if one.outcome.price is None else one.outcome.fee
+
+
+def _average(sizes: list[Decimal | None], prices: list[Decimal | None]) -> Decimal | None:
+    known = [(s, p) for s, p in zip(sizes, prices, strict=True) if s is not None and p is not None]
+    if len(known) < 2:
+        return known[0][1] if known else None
+    return sum((s * p for s, p in known), ZERO) / sum((s for s, _ in known), ZERO)
+
+
+def _number(value: Decimal | None) -> float | None:
+    return None if value is None else number(value)

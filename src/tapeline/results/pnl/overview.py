@@ -7,7 +7,6 @@ from sqlalchemy import Connection, Row, and_, func, select
 from sqlalchemy.sql.selectable import Select
 
 from tapeline.results.pnl.books import totals_from
-from tapeline.results.pnl.position import exact, number
 from tapeline.results.pnl.summary import (
     Source,
     currency_in,
@@ -16,6 +15,7 @@ from tapeline.results.pnl.summary import (
     money,
     own_points,
 )
+from tapeline.results.rules.position import exact
 from tapeline.store.tables.core import models
 from tapeline.store.tables.ledger import ledgers
 from tapeline.store.tables.runs import runs, versions
@@ -70,7 +70,7 @@ class Result(msgspec.Struct, kw_only=True):
     source: Source
     currency: str | None = None
     value: float | None = None
-    """Realized and unrealized together, or the last value of the model's own series."""
+    """Realized, unrealized and cash together, or the last value of the model's own series."""
     realized: float | None = None
     unrealized: float | None = None
     fees: float | None = None
@@ -288,7 +288,7 @@ def _result(row: Row[*tuple[Any, ...]]) -> Result:
             sums = totals[found.currency]
             main = money(sums)
             found.realized, found.unrealized, found.fees = main.realized, main.unrealized, main.fees
-            found.value = number(sums.realized + sums.unrealized)
+            found.value = main.total
     if own:
         found.value = own[-1].value
     return found

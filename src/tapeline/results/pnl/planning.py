@@ -11,20 +11,21 @@ import msgspec
 from sqlalchemy import Connection, select, tuple_
 
 from tapeline.results.charts import curve
-from tapeline.results.charts.curve import Change, Key
-from tapeline.results.pnl import unbooked
+from tapeline.results.charts.curve import BEGINNING, Change, Key, Step
+from tapeline.results.pnl import account, unbooked
 from tapeline.results.pnl.books import (
     Book,
     Ledger,
+    Name,
     Plan,
     Totals,
     books_of,
-    entries_of_orders,
+    entries_of,
     ledger_of,
     state_from,
 )
-from tapeline.results.pnl.fills import Fill, currency_of
-from tapeline.results.pnl.position import Spec, State, exact, take
+from tapeline.results.rules.fills import Fill, currency_of
+from tapeline.results.rules.position import Outcome, Spec, State, exact, take
 from tapeline.store.tables.ledger import books, entries
 
 PORTION = 1_000  # events in one portion
@@ -43,10 +44,12 @@ class Entry(msgspec.Struct):
     notice: int | None = None
     state: bytes | None = None
     stored: bool = False
+    replaces: bool = False
+    """Whether there was another one in its place."""
 
 
 class Place(NamedTuple):
-    """Where an order is entered now."""
+    """Where a fill is entered now."""
 
     book: int
     key: Key
@@ -77,10 +80,14 @@ def plan(connection: Connection, tape: int, until: int) -> Plan | None:
     ledger = ledger_of(connection, tape)
     if ledger.cursor >= until and not ledger.pending:
         return None
-    news = unbooked.news(connection, tape, ledger.cursor, PORTION)
-    if news is None and not ledger.pending:
-        return None
     with exact():
+        news = unbooked.news(connection, tape, ledger.cursor, PORTION, is_told=ledger.is_told)
+        if news is None and not ledger.pending:
+            return None
+        positions = account.settings_of(connection, tape).positions
+        if ledger.positions != positions:  # said anew: all books are gone through again
+            ledger.positions = positions
+            ledger.pending = dict.fromkeys(range(ledger.books), BEGINNING)
         return _Portion(connection, tape, ledger).plan(news)
 
 
@@ -90,6 +97,7 @@ class _Portion:
         self._tape = tape
         ledger.version += 1
         self._ledger = ledger
+        self._long_only = ledger.positions == "long_only"
         self._plan = Plan(tape, ledger)
         self._budget = AGAIN
         self._changes: dict[str, list[Change]] = defaultdict(list)
@@ -109,60 +117,97 @@ class _Portion:
     def _edits(
         self, news: unbooked.News | None, unfinished: set[int]
     ) -> tuple[dict[int, Edit], dict[int, Book]]:
-        news = news or unbooked.News({}, [], self._ledger.cursor, is_cut=False)
+        news = news or unbooked.NOTHING._replace(cursor=self._ledger.cursor)
         self._ledger.cursor, self._ledger.is_cut = news.cursor, news.is_cut
-        places = self._places(list(news.fills))
-        fills = [(order_id, fill) for order_id, fill in news.fills.items() if fill is not None]
-        by_symbol, known = self._known_books(
-            {fill.symbol for _, fill in fills} | {fill.symbol for fill in news.marks},
-            {place.book for place in places.values()} | unfinished,
+        self._keep_statements(news.told)
+        of_orders = self._places(list(news.orders), is_cash=False)
+        of_cash = self._places(list(news.cash), is_cash=True)
+        there = [*of_orders.values(), *of_cash.values()]
+        changing = [*news.orders.values(), *news.cash.values(), news.rest]
+        by_name, known = self._known_books(
+            {_name(fill) for some in changing for fill in some},
+            {place.book for places in there for place in places} | unfinished,
         )
         found: dict[int, Edit] = defaultdict(Edit, {number: Edit() for number in unfinished})
-        for order_id, fill in news.fills.items():
-            old = places.get(order_id)
-            new = None if fill is None else _place(by_symbol[fill.symbol].book, fill)
-            if old == new:
-                continue  # an annotation, or a field that does not matter here
-            if old is not None:
-                found[old.book].removed.add(old.key)
-            if new is None:
-                self._plan.left.append((self._tape, order_id))
-            else:
-                found[new.book].added[new.key] = Entry(new.key, order_id, new.spec)
-                self._plan.places.append((self._tape, order_id, new.book, *new.key))
-        for mark in news.marks:
-            place = _place(by_symbol[mark.symbol].book, mark)
+        for is_cash, said, places in (
+            (False, news.orders, of_orders),
+            (True, news.cash, of_cash),
+        ):
+            for one, fills in said.items():
+                new = [_place(by_name[_name(fill)].book, fill) for fill in sorted(fills, key=_key)]
+                self._move(found, one, places.get(one, []), new, is_cash=is_cash)
+        for fill in news.rest:
+            place = _place(by_name[_name(fill)].book, fill)
             found[place.book].added[place.key] = Entry(place.key, None, place.spec)
         return found, known
 
-    def _places(self, ids: list[str]) -> dict[str, Place]:
-        rows = entries_of_orders(self._connection, self._tape, ids)
+    def _move(
+        self,
+        found: dict[int, Edit],
+        name: str,
+        old: list[Place],
+        new: list[Place],
+        *,
+        is_cash: bool,
+    ) -> None:
+        """From where an order or cash is entered to where it belongs."""
+        if old == new:
+            return  # an annotation, or a word that means nothing here
+        ties = {place.key[1] for place in new}
+        for place in old:
+            if place not in new:
+                found[place.book].removed.add(place.key)
+            if place.key[1] not in ties:
+                self._plan.left.append((self._tape, is_cash, name, place.key[1]))
+        for place in new:
+            if place not in old:
+                entry = Entry(place.key, None if is_cash else name, place.spec)
+                found[place.book].added[place.key] = entry
+                time, tie = place.key
+                self._plan.places.append((self._tape, is_cash, name, tie, place.book, time))
+
+    def _keep_statements(self, told: unbooked.Told) -> None:
+        self._ledger.is_told = self._ledger.is_told or bool(told)
+        self._plan.statements.extend(
+            (self._tape, order_id, one.seq, _encode(one)) for order_id, one in told
+        )
+
+    def _places(self, ids: list[str], *, is_cash: bool) -> dict[str, list[Place]]:
+        rows = entries_of(self._connection, self._tape, ids, is_cash=is_cash)
         self._plan.read += len(rows)
-        return {row.order_id: Place(row.book, (row.time, row.tie), bytes(row.spec)) for row in rows}
+        found: dict[str, list[Place]] = {}
+        for row in rows:
+            place = Place(row.book, (row.time, row.tie), bytes(row.spec))
+            found.setdefault(row.place_id, []).append(place)
+        return found
 
     def _books(self, *wanted: Any) -> list[Book]:
         return books_of(self._connection, self._tape, *wanted)
 
     def _known_books(
-        self, symbols: set[str], numbers: set[int]
-    ) -> tuple[dict[str, Book], dict[int, Book]]:
-        """By symbol and by number; a new symbol gets a book."""
-        by_symbol = {
-            one.symbol: one
-            for column, wanted in ((books.c.symbol, symbols), (books.c.book, numbers))
-            for one in self._books(column.in_(sorted(wanted)))
+        self, names: set[Name], numbers: set[int]
+    ) -> tuple[dict[Name, Book], dict[int, Book]]:
+        """By name and by number; what was never heard of gets a book."""
+        symbols = sorted({symbol for _, symbol, _ in names})
+        by_name = {
+            one.name: one
+            for column, wanted in ((books.c.symbol, symbols), (books.c.book, sorted(numbers)))
+            for one in self._books(column.in_(wanted))
         }
-        for symbol in sorted(symbols - by_symbol.keys()):
-            new = Book(self._ledger.books, symbol, currency_of(symbol), None, State())
+        for name in sorted(names - by_name.keys()):
+            is_cash, symbol, currency = name
+            new = Book(self._ledger.books, symbol, currency, None, State(), is_cash)
             self._ledger.books += 1
-            by_symbol[symbol] = new
+            by_name[name] = new
             # Even if there is no time left for it in this portion: its entries refer to it.
             self._plan.books[new.book] = new
-        return by_symbol, {one.book: one for one in by_symbol.values()}
+        return by_name, {one.book: one for one in by_name.values()}
 
     def _go_through(self, book: Book, edit: Edit) -> None:
         pending = self._ledger.pending.pop(book.book, None)
         first = min([*edit.added, *edit.removed, *([pending] if pending else [])])
+        for key in edit.removed & edit.added.keys():
+            edit.added[key].replaces = True
         for key in edit.removed - edit.added.keys():
             self._plan.gone.append((self._tape, book.book, *key))
             self._changes[book.currency].append(Change(key, book.book, None))
@@ -209,28 +254,32 @@ class _Portion:
         return start._replace(end=start.stream[-1].key if len(rows) == limit else None)
 
     def _fold(self, book: Book, state: State, stream: list[Entry], *, copied: bool) -> None:
-        """Compute entries in order. `copied`: the last one keeps a copy, to continue from."""
-        changes = self._changes[book.currency]
-        value = state.realized + state.unrealized
+        """Go through entries in order. `copied`: the last one keeps a copy, to go on from."""
         for place, one in enumerate(stream, 1):
             spec = _spec.decode(one.spec)
-            outcome = take(state, spec, one.key[0])
-            before, value = value, state.realized + state.unrealized
-            gain = float(value - before)
-            if outcome.price is None or (spec.side == "mark" and not gain):
-                if one.stored:
-                    changes.append(Change(one.key, book.book, None))
-            else:
-                changes.append(Change(one.key, book.book, gain))
+            total, value = state.total, state.value
+            outcome = take(state, spec, one.key[0], long_only=self._long_only)
+            step = Step(
+                float(state.total - total),
+                float(state.value - value),
+                float(abs(state.value) - abs(value)),
+            )
+            self._draw(book, one, step, is_point=is_fill(spec, outcome) or any(step))
             state.since += 1
             old = (one.outcome, one.notice, one.state)
             if one.state or state.since >= COPIED_EVERY or (copied and place == len(stream)):
                 state.since = 0
                 one.state = _encode(state)
             one.outcome = None if spec.side == "mark" else _encode(outcome)
-            one.notice = None if spec.side == "mark" else outcome.notice
+            one.notice = outcome.notice
             if not one.stored or old != (one.outcome, one.notice, one.state):
                 self._plan.entries.append(self._row(book, one))
+
+    def _draw(self, book: Book, one: Entry, step: Step, *, is_point: bool) -> None:
+        if is_point and not book.muted:
+            self._changes[book.currency].append(Change(one.key, book.book, step))
+        elif one.stored or one.replaces:
+            self._changes[book.currency].append(Change(one.key, book.book, None))
 
     def _close(self, book: Book, state: State, last: Key | None) -> None:
         """The book is complete again."""
@@ -239,12 +288,30 @@ class _Portion:
         totals.add(state)
         book.state, book.last = state, last
         self._plan.books[book.book] = book
+        if book.muted != (state.reason is not None):
+            # On the curve or off it, with all that it ever had there.
+            book.muted = not book.muted
+            self._ledger.pending[book.book] = BEGINNING
 
     def _row(self, book: Book, one: Entry) -> tuple[Any, ...]:
         return (
             self._tape, book.book, *one.key, one.order_id, one.notice, one.spec, one.outcome,
             one.state,
         )  # fmt: skip
+
+
+def is_fill(spec: Spec, outcome: Outcome) -> bool:
+    return outcome.price is not None and spec.side in {"buy", "sell"}
+
+
+def _name(fill: Fill) -> Name:
+    if fill.cash is not None:
+        return (True, fill.symbol, fill.cash)
+    return (False, fill.symbol, currency_of(fill.symbol))
+
+
+def _key(fill: Fill) -> Key:
+    return (fill.time, fill.tie)
 
 
 def _place(book: int, fill: Fill) -> Place:

@@ -1,5 +1,7 @@
 """A model's profit and loss for readers: the books in numbers, the curve, the warnings."""
 
+from collections.abc import Iterable
+from decimal import Decimal
 from typing import Any, Literal
 
 import msgspec
@@ -8,15 +10,15 @@ from sqlalchemy import Connection, select
 from tapeline.results.charts import chart_window, timeline
 from tapeline.results.charts.chart_window import Window
 from tapeline.results.charts.timeline import Mark
+from tapeline.results.pnl import notices
+from tapeline.results.pnl.account import Capital, Positions, settings_of
 from tapeline.results.pnl.books import Book, Totals, books_of
-from tapeline.results.pnl.order_fills import FillShown, fill_from
-from tapeline.results.pnl.position import OVERSOLD, UNPRICED, exact, number
-from tapeline.store.tables.ledger import books, entries
+from tapeline.results.pnl.notices import Check, Unpriced, Warned
+from tapeline.results.rules.position import FLOWS, exact, number
 from tapeline.store.tables.tape import backtests
 from tapeline.tape.backtest_results.series import Point
 from tapeline.tape.reading import channels
 
-LISTED = 100  # warnings, and orders without a price: the newest
 DEFAULT_CURRENCY = "USD"
 
 Source = Literal["computed", "model", "off"]
@@ -29,34 +31,46 @@ class Money(msgspec.Struct):
     unrealized: float
     fees: float
     fills: int
+    cash: dict[str, float] = {}
+    """What was earned or paid besides orders, by type."""
+    flows: dict[str, float] = {}
+    """Deposits and withdrawals: capital, no profit and no loss."""
+    total: float = 0.0
+    """Realized, unrealized and cash."""
 
 
 class Position(msgspec.Struct, kw_only=True):
     symbol: str
     currency: str
     size: float
+    """Negative for a short position."""
     average_price: float | None
     """Null when nothing is held."""
     last_price: float | None
     last_price_time: float | None
     value: float
-    """What is held, at the last price."""
+    """What is held, at the last price; negative for a short position."""
     realized: float
     unrealized: float
     fees: float
     fills: int
     estimated: int
     assumed: int
+    multiplier: float = 1.0
+    instrument: str = "spot"
+    is_declared: bool = False
+    """Whether the model declared what it held before its first order."""
+    cash: dict[str, float] = {}
+    """What was earned or paid for this symbol besides orders, by type, in its currency."""
 
 
-class Warned(msgspec.Struct, kw_only=True):
-    code: Literal["oversold", "unpriced"]
-    message: str
-    order_id: str
+class NotComputed(msgspec.Struct, kw_only=True):
+    """A symbol that counts nowhere, because its numbers would be wrong."""
+
     symbol: str
-    time: float
-    size: float | None
-    """Of an oversold order: how much of it was not held."""
+    currency: str
+    reason: str
+    fills: int
 
 
 class Counts(msgspec.Struct):
@@ -67,12 +81,6 @@ class Counts(msgspec.Struct):
     unpriced: int = 0
 
 
-class Unpriced(msgspec.Struct, kw_only=True):
-    order_id: str
-    symbol: str
-    time: float
-
-
 class Pnl(msgspec.Struct, kw_only=True):
     source: Source
     """Whose series this is: computed from orders, the model's own, or nobody's."""
@@ -81,8 +89,20 @@ class Pnl(msgspec.Struct, kw_only=True):
     realized: float | None = None
     unrealized: float | None = None
     fees: float | None = None
+    cash: dict[str, float] = {}
+    """What was earned or paid besides orders, by type; `realized` does not include it."""
+    total: float | None = None
+    """Realized, unrealized and cash: where the series ends."""
     by_currency: dict[str, Money] = {}
     positions: list[Position] = []
+    not_computed: list[NotComputed] = []
+    """Symbols that no sum here includes, and why."""
+    kept: Positions = "signed"
+    """Whether positions may be negative: the model's setting."""
+    capital: Capital | None = None
+    """As the owner set it."""
+    checks: list[Check] = []
+    """Positions that the model reported later, beside ours; the newest."""
     series: list[Point]
     series_currency: str | None
     marks: list[Mark]
@@ -130,13 +150,33 @@ def line(connection: Connection, tape: int) -> "tuple[Any, Any] | None":
     if own.values or not own.enabled:
         return own_line(own.values)
     every, named = books_of(connection, tape), own_currency(connection, tape)
+    sums = sums_of(every, named)
+    wanted = main_currency(in_currencies(sums, named))
+    names = [name for name in sums if (name or named) == wanted]
+    return chart_window.whole(connection, tape, names, without=doubtful(every, named))
+
+
+def sums_of(every: Iterable[Book], own: str) -> dict[str, Totals]:
+    """By currency as books have it, the empty one for the model's own."""
     sums: dict[str, Totals] = {}
     for book in every:
-        sums.setdefault(book.currency, Totals()).add(book.state)
-    wanted = main_currency(in_currencies(sums, named))
-    return chart_window.whole(
-        connection, tape, [name for name in sums if (name or named) == wanted]
-    )
+        totals = sums.setdefault(book.currency, Totals())
+        if reason_of(book, own) is None:
+            totals.add(book.state)
+    return sums
+
+
+def reason_of(book: Book, own: str) -> str | None:
+    """Why a book is not computed."""
+    wrong = [one for one in book.state.claims if one != own]
+    if book.state.reason is None and wrong:
+        return f"It is said to be quoted in {wrong[0]}, and this model counts it in {own}."
+    return book.state.reason
+
+
+def doubtful(every: Iterable[Book], own: str) -> set[int]:
+    """Books on the curve whose currency turned out to be another one."""
+    return {one.book for one in every if one.state.reason is None and reason_of(one, own)}
 
 
 def own_line(values: list[Point]) -> "tuple[Any, Any] | None":
@@ -186,7 +226,9 @@ def in_currencies(totals: dict[str, Totals], own: str) -> dict[str, Totals]:
         named.unrealized += one.unrealized
         named.fees += one.fees
         named.fills += one.fills
-    return {currency: found[currency] for currency in sorted(found) if found[currency].fills}
+        named.add_cash(one.cash)
+    there = sorted(name for name, one in found.items() if one.fills or one.cash or one.unrealized)
+    return {currency: found[currency] for currency in there}
 
 
 def main_currency(totals: dict[str, Totals]) -> str | None:
@@ -195,7 +237,16 @@ def main_currency(totals: dict[str, Totals]) -> str | None:
 
 
 def money(one: Totals) -> Money:
-    return Money(number(one.realized), number(one.unrealized), number(one.fees), one.fills)
+    cash = {kind: number(amount) for kind, amount in sorted(one.cash.items())}
+    return Money(
+        number(one.realized),
+        number(one.unrealized),
+        number(one.fees),
+        one.fills,
+        {kind: amount for kind, amount in cash.items() if kind not in FLOWS},
+        {kind: amount for kind, amount in cash.items() if kind in FLOWS},
+        number(one.total),
+    )
 
 
 def _add_computed(
@@ -207,38 +258,75 @@ def _add_computed(
     currency: str | None,
 ) -> None:
     every, own = books_of(connection, tape), own_currency(connection, tape)
-    sums: dict[str, Totals] = {}
-    for book in every:
-        sums.setdefault(book.currency, Totals()).add(book.state)
-        for name in Counts.__struct_fields__:
-            more = getattr(found.counts, name) + getattr(book.state, name)
-            setattr(found.counts, name, more)
+    settings = settings_of(connection, tape)
+    found.kept, found.capital = settings.positions, settings.capital
+    sums = sums_of(every, own)
+    _count(found.counts, every)
     totals = in_currencies(sums, own)
     found.currency = main_currency(totals)
     found.by_currency = {name: money(one) for name, one in totals.items()}
     if found.currency is not None:
         main = found.by_currency[found.currency]
         found.realized, found.unrealized, found.fees = main.realized, main.unrealized, main.fees
-    found.positions = [shown_position(book, own) for book in every if book.state.fills]
-    found.positions.sort(key=lambda one: one.symbol)
-    found.warnings = _warnings(connection, tape)
+        found.cash, found.total = main.cash, main.total
+    found.positions = shown_positions(every, own)
+    found.not_computed = not_computed(every, own)
+    found.warnings = notices.warnings(connection, tape)
     found.unpriced = [
         Unpriced(order_id=one.order_id, symbol=one.symbol, time=one.time)
         for one in found.warnings
         if one.code == "unpriced"
     ]
+    found.checks = notices.checks(connection, tape)
     if found.source == "computed":
         wanted = (currency or "").upper() or found.currency
         found.series_currency = wanted
         names = [name for name in sums if (name or own) == wanted]
-        found.series = chart_window.drawn(connection, tape, names, window, points)
+        without = doubtful(every, own)
+        found.series = chart_window.drawn(connection, tape, names, window, points, without=without)
         if found.series and window.until is None and wanted in totals:
-            # The chart adds up doubles; its last value is known exactly.
-            exactly = totals[wanted].realized + totals[wanted].unrealized
-            found.series[-1].value = number(exactly)
+            # Doubles were added up for the chart; where it ends we know better.
+            found.series[-1].value = number(totals[wanted].total)
 
 
-def shown_position(book: Book, own: str) -> Position:
+def _count(counts: Counts, every: Iterable[Book]) -> None:
+    for book in every:
+        for name in Counts.__struct_fields__:
+            setattr(counts, name, getattr(counts, name) + getattr(book.state, name))
+
+
+def shown_positions(every: Iterable[Book], own: str) -> list[Position]:
+    """By symbol, those that ever held something."""
+    every = list(every)
+    cash: dict[tuple[str, str], dict[str, Decimal]] = {}
+    for book in every:
+        if book.is_cash:
+            cash[(book.symbol, book.currency or own)] = book.state.cash
+    return sorted(
+        (
+            shown_position(book, own, cash.get((book.symbol, book.currency or own), {}))
+            for book in every
+            if (book.state.fills or book.state.is_opened) and reason_of(book, own) is None
+        ),
+        key=lambda one: one.symbol,
+    )
+
+
+def not_computed(every: Iterable[Book], own: str) -> list[NotComputed]:
+    found = [
+        NotComputed(
+            symbol=book.symbol,
+            currency=book.currency or own,
+            reason=reason,
+            fills=book.state.fills,
+        )
+        for book in every
+        if (reason := reason_of(book, own)) is not None
+    ]
+    return sorted(found, key=lambda one: one.symbol)
+
+
+def shown_position(book: Book, own: str, cash: dict[str, Decimal]) -> Position:
     state = book.state
     return Position(
         symbol=book.symbol,
@@ -247,51 +335,17 @@ def shown_position(book: Book, own: str) -> Position:
         average_price=number(state.cost / state.size) if state.size else None,
         last_price=None if state.price is None else number(state.price),
         last_price_time=state.priced_at,
-        value=number(state.size * state.price) if state.price is not None else 0.0,
+        value=number(state.value),
         realized=number(state.realized),
         unrealized=number(state.unrealized),
         fees=number(state.fees),
         fills=state.fills,
         estimated=state.estimated,
         assumed=state.assumed,
-    )
-
-
-def _warnings(connection: Connection, tape: int) -> list[Warned]:
-    """The newest of each kind, newest first."""
-    found: list[Warned] = []
-    for notice in (OVERSOLD, UNPRICED):
-        query = (
-            select(entries, books.c.symbol)
-            .join(books, (books.c.tape == entries.c.tape) & (books.c.book == entries.c.book))
-            .where(entries.c.tape == tape, entries.c.notice == notice)
-            .order_by(entries.c.time.desc())
-            .limit(LISTED)
-        )
-        for row in connection.execute(query):
-            fill = fill_from(row)
-            found.append(
-                Warned(
-                    code="oversold" if notice == OVERSOLD else "unpriced",
-                    message=_message(row.order_id, row.symbol, fill),
-                    order_id=row.order_id,
-                    symbol=row.symbol,
-                    time=row.time,
-                    size=fill.oversold or None,
-                )
-            )
-    return sorted(found, key=lambda one: one.time, reverse=True)
-
-
-def _message(order_id: str, symbol: str, fill: FillShown) -> str:
-    if fill.unpriced:
-        return (
-            f"Order {order_id} has no price, and none of {symbol} was known at its time: it counts"
-            " nowhere. Send its executionPrice with update-trade, or mark-price."
-        )
-    return (
-        f"Order {order_id} sold {fill.oversold:g} {symbol} more than was held: that part is not"
-        " counted, and no short position was opened."
+        multiplier=number(state.factor),
+        instrument=state.instrument or "spot",
+        is_declared=state.is_opened,
+        cash={kind: number(one) for kind, one in sorted(cash.items()) if kind not in FLOWS},
     )
 
 

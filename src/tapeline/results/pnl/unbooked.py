@@ -1,32 +1,39 @@
 """Finds what is new on a tape for the bookkeeper: the one place where it reads events and
 orders."""
 
-from decimal import Decimal
 from typing import Any, NamedTuple
 
 import msgspec
 from sqlalchemy import Connection, exists, func, or_, select
 
-from tapeline.results.pnl.fills import Fill, fill_of
-from tapeline.results.pnl.position import Spec
+from tapeline.results.pnl.books import statements_of
+from tapeline.results.rules import fills
+from tapeline.results.rules.fills import Fill, fills_of
+from tapeline.results.rules.rises import Statement, statement
 from tapeline.store.portions import batches
 from tapeline.store.tables.core import models
 from tapeline.store.tables.ledger import ledgers
-from tapeline.store.tables.tape import orders, pages, tapes
+from tapeline.store.tables.tape import cash, orders, pages, tapes
+from tapeline.tape.cash import CashState
 from tapeline.tape.events import kinds
 from tapeline.tape.events.stored_event import StoredEvent
 from tapeline.tape.orders import OrderState
 from tapeline.tape.reading import channels
 
 TOGETHER = 500  # ids in one statement
+CHANNELS = (kinds.SPOT_MARKET.channel, kinds.MARK_PRICE.channel, kinds.CASH.channel)
+"""Orders, prices, and whatever else changes the books."""
 
 _state = msgspec.json.Decoder(OrderState)
+_cash = msgspec.json.Decoder(CashState)
+_body = msgspec.json.Decoder(dict[str, Any])
 
 
 class _About(msgspec.Struct):
-    """The part of an order event that matters here; the order has the rest."""
+    """All that matters here of most events about an order: the order has the rest."""
 
     id: str
+    filled_size: Any = None
 
 
 class _Price(msgspec.Struct):
@@ -36,32 +43,49 @@ class _Price(msgspec.Struct):
 
 _about, _price = msgspec.json.Decoder(_About), msgspec.json.Decoder(_Price)
 
+Told = list[tuple[str, Statement]]
+
 
 class News(NamedTuple):
-    fills: dict[str, Fill | None]
-    """By order, for every order with new events."""
-    marks: list[Fill]
+    orders: dict[str, list[Fill]]
+    """By order, for every order that something was said about."""
+    cash: dict[str, list[Fill]]
+    """The same for cash that has an id."""
+    rest: list[Fill]
+    """What can neither be changed nor taken back: marks, positions, cash without an id."""
+    told: Told
+    """What updates said of the fills of orders."""
     cursor: int
     """The last number on the tape that this covers."""
     is_cut: bool
     """Whether there is more after it in a page that it has begun with."""
 
 
-def news(connection: Connection, tape: int, after: int, limit: int) -> News | None:
-    """New events after a place on the tape, about at most so many things; None if there are
-    none."""
-    said = channels.after(connection, tape, kinds.SPOT_MARKET.channel, after=after, limit=limit)
-    marked = channels.after(connection, tape, kinds.MARK_PRICE.channel, after=after, limit=limit)
-    # If one of the two channels is cut, the rest of the other comes with the next portion too.
-    end = min((one.next for one in (said, marked) if one.next is not None), default=None)
-    about, prices = _until(said.records, end), _until(marked.records, end)
-    if not about and not prices:
+NOTHING = News({}, {}, [], [], 0, is_cut=False)
+
+
+def news(
+    connection: Connection, tape: int, after: int, limit: int, *, is_told: bool
+) -> News | None:
+    """What was said after a place on the tape, about at most so many things; None if nothing.
+    `is_told`: whether statements about fills were kept before."""
+    some = [channels.after(connection, tape, one, after=after, limit=limit) for one in CHANNELS]
+    # Where one of them goes on, what the others have from there on comes with the next portion.
+    end = min((one.next for one in some if one.next is not None), default=None)
+    about, prices, others = (_until(one.records, end) for one in some)
+    if not about and not prices and not others:
         return None
-    ids = sorted({_about.decode(record.body).id for record in about})
+    ids, told = _told(about)
+    earlier = statements_of(connection, tape, ids) if is_told else {}
+    for order_id, one in told:
+        earlier.setdefault(order_id, []).append(one)
+    by_id, rest = _others(connection, tape, others)
     return News(
-        dict.fromkeys(ids) | _fills(connection, tape, ids),
-        [_mark(record) for record in prices],
-        max(record.seq for record in (*about, *prices)),
+        {one: [] for one in ids} | _fills(connection, tape, ids, earlier),
+        by_id,
+        [*map(_mark, prices), *rest],
+        told,
+        max(record.seq for record in (*about, *prices, *others)),
         is_cut=end is not None,
     )
 
@@ -73,7 +97,7 @@ def behind(connection: Connection, *wanted: Any) -> dict[int, int]:
         exists().where(
             pages.c.tape == tapes.c.no, pages.c.channel == channel, pages.c.first > cursor
         )
-        for channel in (kinds.SPOT_MARKET.channel, kinds.MARK_PRICE.channel)
+        for channel in CHANNELS
     ]
     query = (
         select(tapes.c.no, tapes.c.seq)
@@ -88,17 +112,60 @@ def _until(records: list[StoredEvent], end: int | None) -> list[StoredEvent]:
     return [record for record in records if end is None or record.seq <= end]
 
 
-def _fills(connection: Connection, tape: int, ids: list[str]) -> dict[str, Fill | None]:
-    """From the orders' current state, which may be newer than the event."""
-    found: dict[str, Fill | None] = {}
+def _told(about: list[StoredEvent]) -> tuple[list[str], Told]:
+    """The orders that something was said about, and what was said of their fills."""
+    ids: set[str] = set()
+    told: Told = []
+    for record in about:
+        said = _about.decode(record.body)
+        ids.add(said.id)
+        if record.kind == kinds.UPDATE_TRADE.number or said.filled_size is not None:
+            one = statement(_body.decode(record.body), record.time, record.seq)
+            if one is not None:
+                told.append((said.id, one))
+    return sorted(ids), told
+
+
+def _fills(
+    connection: Connection, tape: int, ids: list[str], told: dict[str, list[Statement]]
+) -> dict[str, list[Fill]]:
+    """As the orders stand now, which may be later than the event that made us look."""
+    found: dict[str, list[Fill]] = {}
     for some in batches(ids, TOGETHER):
         here = (orders.c.tape == tape, orders.c.id.in_(some))
         query = select(orders.c.id, orders.c.state).where(*here)
         for row in connection.execute(query):
-            found[row.id] = fill_of(_state.decode(row.state))
+            found[row.id] = fills_of(_state.decode(row.state), told.get(row.id, []))
+    return found
+
+
+def _others(
+    connection: Connection, tape: int, records: list[StoredEvent]
+) -> tuple[dict[str, list[Fill]], list[Fill]]:
+    ids: set[str] = set()
+    rest: list[Fill] = []
+    for record in records:
+        body = _body.decode(record.body)
+        if record.kind == kinds.POSITION.number:
+            rest.append(fills.opening(body, record.time, record.seq))
+        elif record.kind == kinds.CASH.number and "id" in body:
+            ids.add(body["id"])
+        elif record.kind == kinds.CASH.number:
+            rest.append(fills.cash(body, record.time, record.seq))
+    return _counting(connection, tape, sorted(ids)), rest
+
+
+def _counting(connection: Connection, tape: int, ids: list[str]) -> dict[str, list[Fill]]:
+    found: dict[str, list[Fill]] = {}
+    for some in batches(ids, TOGETHER):
+        here = (cash.c.tape == tape, cash.c.id.in_(some))
+        query = select(cash.c.id, cash.c.state).where(*here)
+        for row in connection.execute(query):
+            state = _cash.decode(row.state)
+            found[row.id] = [fills.cash(state.body, state.time, state.seq)]
     return found
 
 
 def _mark(record: StoredEvent) -> Fill:
     said = _price.decode(record.body)
-    return Fill(said.symbol, record.time, record.seq, Spec("mark", Decimal(repr(said.price))))
+    return fills.mark(said.symbol, said.price, record.time, record.seq)

@@ -14,8 +14,8 @@ from tapeline.results.metrics.account import Account
 from tapeline.results.pnl import order_fills, summary
 from tapeline.results.pnl.books import books_of
 from tapeline.results.pnl.order_fills import FillShown
-from tapeline.results.pnl.position import exact, number
 from tapeline.results.pnl.summary import Counts, Position, Source
+from tapeline.results.rules.position import exact
 from tapeline.sharing.exhibits import curves, redaction
 from tapeline.sharing.exhibits.answers import (
     SharedCurve,
@@ -27,7 +27,7 @@ from tapeline.sharing.exhibits.answers import (
     SharedTrades,
 )
 from tapeline.sharing.exhibits.exhibit import ChartRange, Exhibit
-from tapeline.sharing.exhibits.replay import Replay, totals
+from tapeline.sharing.exhibits.replay import Replay
 from tapeline.sharing.links.pseudonyms import Names
 from tapeline.store.tables.tape import orders
 from tapeline.tape.events import kinds
@@ -73,7 +73,7 @@ class LiveExhibit(Exhibit):
         if self.replay is not None:
             return self.replay.symbols
         books = sorted(books_of(self.connection, self.found.tape), key=lambda book: book.book)
-        traded = [book.symbol for book in books]
+        traded = list(dict.fromkeys(book.symbol for book in books if book.symbol))
         # Hidden ones are numbered: a later order would take the number of one only mentioned.
         return [*traded, *self._only_used(traded)] if self.choices.shows_symbols else traded
 
@@ -199,17 +199,14 @@ class LiveExhibit(Exhibit):
         return [name for name in used if name not in symbols]
 
     def _then(self, replay: Replay) -> Facts:
-        sums = replay.sums()
+        books = replay.books().books
         with exact():
-            in_currencies = summary.in_currencies(totals(sums.books), replay.quote)
-            positions = [
-                summary.shown_position(book, replay.quote)
-                for book in sums.books
-                if book.state.fills
-            ]
+            sums = summary.sums_of(books, replay.quote)
+            in_currencies = summary.in_currencies(sums, replay.quote)
+            positions = summary.shown_positions(books, replay.quote)
         currency = summary.main_currency(in_currencies)
         counts = Counts()
-        for book in sums.books if replay.enabled else ():
+        for book in books if replay.enabled else ():
             for name in Counts.__struct_fields__:
                 setattr(counts, name, getattr(counts, name) + getattr(book.state, name))
         own = summary.own_points(replay.own)
@@ -230,17 +227,19 @@ class LiveExhibit(Exhibit):
 
 
 def _line(replay: Replay, currency: str | None) -> tuple[Any, Any] | None:
-    gains = [
-        one
-        for name, some in replay.sums().gains.items()
+    found = replay.books()
+    without = summary.doubtful(found.books, replay.quote)
+    steps = [
+        (time, tie, step.gain)
+        for name, some in found.steps.items()
         if (name or replay.quote) == currency and replay.enabled
-        for one in some
+        for time, tie, book, step in some
+        if book not in without
     ]
-    if not gains:
+    if not steps:
         return None
-    gains.sort(key=lambda one: one[0])
-    times, values = np.array(gains).T
-    return times, np.cumsum(values)
+    times, _, gains = np.array(sorted(steps)).T
+    return times, np.cumsum(gains)
 
 
 def _times(replay: Replay, order_id: str) -> dict[str, Any]:
@@ -256,19 +255,5 @@ def _item(replay: Replay, seq: int, order_id: str) -> dict[str, Any]:
 
 
 def _fill(replay: Replay, order_id: str) -> FillShown | None:
-    known = replay.sums().outcomes.get(order_id)
-    if known is None:
-        return None
-    fill, outcome = known
-    size = outcome.size if outcome.size is not None else fill.spec.size
-    return FillShown(
-        price=None if outcome.price is None else number(outcome.price),
-        size=None if size is None else number(size),
-        time=fill.time,
-        fee=number(fill.spec.fee),
-        realized=None if outcome.realized is None else number(outcome.realized),
-        estimated=outcome.estimated,
-        assumed=fill.spec.assumed,
-        unpriced=outcome.price is None,
-        oversold=number(outcome.oversold),
-    )
+    known = replay.books().outcomes.get(order_id)
+    return None if known is None else order_fills.fill_shown(known)

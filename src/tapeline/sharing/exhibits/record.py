@@ -4,7 +4,7 @@ from typing import Any
 
 from sqlalchemy import Connection, func, select
 
-from tapeline.results.pnl import fills
+from tapeline.results.rules import rises
 from tapeline.sharing.exhibits import redaction
 from tapeline.sharing.links import delay
 from tapeline.sharing.links.choices import Choices
@@ -12,25 +12,31 @@ from tapeline.sharing.links.links import Share
 from tapeline.store.tables.tape import checkpoints
 from tapeline.tape import tapes
 from tapeline.tape.events import kinds
+from tapeline.tape.events.account_bodies import CASH_TYPES, POSITIONS
 from tapeline.tape.events.stored_event import StoredEvent
 from tapeline.tape.proof.checkpoints import Checkpoint
 from tapeline.tape.record.writing import Shows
 
 DAY = 86_400.0
 
-SYMBOLS = ("symbol", "exchange")
-PRICES = ("price", "active", *fills.PRICES)
+SYMBOLS = ("symbol", "exchange", "currency", "quote", "fee_currency", "instrument")
+PRICES = ("price", "active", "average_price", "multiplier", *rises.PRICES)
 SIZES = ("size", "filled_size")
-MONEY = ("funds", *fills.FEES)
+MONEY = ("funds", "amount", "value", *rises.FEES)
 TEXTS = ("id", "annotation")
-_WORDS = {"side": redaction.SIDES, "status": redaction.STATUSES}
+_WORDS = {
+    "side": redaction.SIDES,
+    "status": redaction.STATUSES,
+    "type": set(CASH_TYPES),
+    "positions": set(POSITIONS),
+}
 
 
 def shows(share: Share) -> Shows:
     """Known names and kinds of values only: a model's additional fields stay commitments."""
     choices = share.choices
     numbers = {
-        *fills.TIMES,
+        *rises.TIMES,
         *(PRICES if choices.shows_prices else ()),
         *(SIZES if choices.shows_sizes else ()),
         *(MONEY if choices.shows_money else ()),
@@ -41,6 +47,10 @@ def shows(share: Share) -> Shows:
     }
 
     def field(name: str, value: Any) -> bool:
+        if name == "capital":  # an amount and its currency, or null where it was taken away
+            return value is None or choices.shows_sizes
+        if name == "inverse":
+            return choices.shows_symbols and isinstance(value, bool)
         if name in numbers:
             return redaction.number(value) is not None
         if name in texts:

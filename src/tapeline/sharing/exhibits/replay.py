@@ -6,17 +6,21 @@ since the last one.
 
 import threading
 from bisect import bisect_left
-from decimal import Decimal
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import Any
 
 import msgspec
 from sqlalchemy import Connection
 
 from tapeline.recently_used import RecentlyUsed
-from tapeline.results.pnl import summary
-from tapeline.results.pnl.books import Book, Totals
-from tapeline.results.pnl.fills import Fill, currency_of, fill_of
-from tapeline.results.pnl.position import Outcome, Spec, State, exact, take
+from tapeline.results.pnl import account, summary
+from tapeline.results.pnl.account import Positions, Settings
+from tapeline.results.pnl.all_books import AllBooks, Named, computed
+from tapeline.results.rules import fills
+from tapeline.results.rules.fills import Fill, fills_of
+from tapeline.results.rules.position import exact
+from tapeline.results.rules.rises import Statement, statement
+from tapeline.tape.cash import CashState, replaced
 from tapeline.tape.events import kinds
 from tapeline.tape.events.stored_event import StoredEvent
 from tapeline.tape.orders import OrderState, Part, fingerprint, take_post, take_update
@@ -26,17 +30,8 @@ KEPT = 32  # models in memory
 PORTION = 5_000
 FOLLOWED = (
     kinds.LIFECYCLE, kinds.USED_SYMBOL, kinds.USED_EXCHANGE, kinds.SPOT_MARKET, kinds.SET_PNL,
-    kinds.AUTO_PNL, kinds.SET_CUSTOM_METRIC, kinds.BACKTEST_RESULT, kinds.MARK_PRICE,
+    kinds.AUTO_PNL, kinds.SET_CUSTOM_METRIC, kinds.BACKTEST_RESULT, kinds.MARK_PRICE, kinds.CASH,
 )  # fmt: skip
-
-
-class Sums(NamedTuple):
-    """The books and gains of all orders."""
-
-    books: list[Book]
-    outcomes: dict[str, tuple[Fill, Outcome]]
-    gains: dict[str, list[tuple[float, float]]]
-    """By currency: times and gains."""
 
 
 class Replay:
@@ -52,13 +47,19 @@ class Replay:
         self.enabled = True
         self.own: list[dict[str, float]] = []
         self.quote = summary.DEFAULT_CURRENCY
-        self._marks: list[Fill] = []
-        self._sums: Sums | None = None
+        self._first: Positions = "signed"
+        self._said: dict[str, Any] = {}
+        """What the owner set of the account."""
+        self._told: dict[str, list[Statement]] = {}
+        self._cash: dict[str, CashState] = {}
+        self._rest: list[Fill] = []
+        self._books: AllBooks | None = None
 
     def advance(self, connection: Connection, tape: int, until: int) -> None:
         if until == self.seq:
             return
-        self._sums = None
+        self._books = None
+        self._first = account.first_positions(connection, tape)
         for kind in FOLLOWED:
             after: int | None = self.seq
             while after is not None:
@@ -70,11 +71,16 @@ class Replay:
                 after = some.next if last < until else None
         self.seq = until
 
-    def sums(self) -> Sums:
-        if self._sums is None:
+    def books(self) -> AllBooks:
+        if self._books is None:
+            long_only = self.settings.long_only
             with exact():
-                self._sums = self._computed()
-        return self._sums
+                self._books = computed(self._entries(), long_only=long_only)
+        return self._books
+
+    @property
+    def settings(self) -> Settings:
+        return account.from_words({"positions": self._first, **self._said})
 
     @property
     def symbols(self) -> list[str]:
@@ -111,13 +117,33 @@ class Replay:
             self.quote = summary.currency_in(record.body)
         elif kind is kinds.MARK_PRICE:
             _note(self._symbols, fields["symbol"], record.seq)
-            spec = Spec("mark", Decimal(repr(float(fields["price"]))))
-            self._marks.append(Fill(fields["symbol"], record.time, record.seq, spec))
+            mark = fills.mark(fields["symbol"], fields["price"], record.time, record.seq)
+            self._rest.append(mark)
+        else:
+            self._take_account(kind, record, fields)
+
+    def _take_account(self, kind: kinds.Kind, record: StoredEvent, fields: dict[str, Any]) -> None:
+        if kind is kinds.ACCOUNT_SETTINGS:
+            self._said |= fields
+            return
+        _note(self._symbols, fields.get("symbol"), record.seq)
+        if kind is kinds.POSITION:
+            self._rest.append(fills.opening(fields, record.time, record.seq))
+        elif "id" in fields:
+            post = fingerprint(kind.name, record.body)
+            new = CashState(fields, record.time, record.seq, [post])
+            known = self._cash.get(fields["id"])
+            self._cash[fields["id"]] = replaced(known, new) or new
+        else:
+            self._rest.append(fills.cash(fields, record.time, record.seq))
 
     def _take_order(self, kind: kinds.Kind, record: StoredEvent, fields: dict[str, Any]) -> None:
         state = self.orders.setdefault(fields["id"], OrderState())
         _note(self._symbols, fields.get("symbol"), record.seq)
         _note(self._exchanges, fields.get("exchange"), record.seq)
+        said = statement(fields, record.time, record.seq)
+        if said is not None and (kind not in kinds.ORDERS or said.filled is not None):
+            self._told.setdefault(fields["id"], []).append(said)
         if kind not in kinds.ORDERS:
             take_update(state, fields, record.time, record.seq)
             return
@@ -127,19 +153,14 @@ class Replay:
         take_post(state, Part(record.time, record.seq, kind.name, fields, post))
         state.received_at = state.received_at or record.received_at
 
-    def _computed(self) -> Sums:
-        entries: dict[str, list[tuple[float, int, str | None, Fill]]] = {}
+    def _entries(self) -> Iterator[Named]:
         for order_id, state in self.orders.items():
-            fill = fill_of(state)
-            if fill is not None:
-                entries.setdefault(fill.symbol, []).append((fill.time, fill.tie, order_id, fill))
-        for mark in self._marks:
-            entries.setdefault(mark.symbol, []).append((mark.time, mark.tie, None, mark))
-        found = Sums([], {}, {})
-        for number, (symbol, some) in enumerate(entries.items()):
-            some.sort(key=lambda one: one[:2])
-            found.books.append(_fold(found, number, symbol, some))
-        return found
+            for fill in fills_of(state, self._told.get(order_id, [])):
+                yield order_id, fill
+        for one in self._cash.values():
+            yield None, fills.cash(one.body, one.time, one.seq)
+        for fill in self._rest:
+            yield None, fill
 
 
 class Replays:
@@ -158,7 +179,7 @@ class Replays:
             if replay.seq > until:  # another request, for a later place, was faster
                 replay = Replay()
             replay.advance(connection, tape, until)
-            replay.sums()
+            replay.books()
             return replay
 
 
@@ -169,29 +190,3 @@ def _new() -> tuple[threading.Lock, Replay]:
 def _note(known: dict[str, int], name: object, seq: int) -> None:
     if isinstance(name, str):
         known[name] = min(seq, known.get(name, seq))
-
-
-def totals(books: list[Book]) -> dict[str, Totals]:
-    found: dict[str, Totals] = {}
-    for book in books:
-        found.setdefault(book.currency, Totals()).add(book.state)
-    return found
-
-
-def _fold(
-    found: Sums,
-    number: int,
-    symbol: str,
-    some: list[tuple[float, int, str | None, Fill]],
-) -> Book:
-    state, currency = State(), currency_of(symbol)
-    gains = found.gains.setdefault(currency, [])
-    for moment, _tie, order_id, fill in some:
-        before = state.realized + state.unrealized
-        outcome = take(state, fill.spec, moment)
-        gain = float(state.realized + state.unrealized - before)
-        if order_id is not None:
-            found.outcomes[order_id] = (fill, outcome)
-        if outcome.price is not None and (order_id is not None or gain):
-            gains.append((moment, gain))
-    return Book(number, symbol, currency, None, state)

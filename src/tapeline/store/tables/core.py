@@ -144,6 +144,8 @@ models = Table(
     Column("python_version", String),
     # Rises with every start of a live instance; events from older ones are refused.
     Column("fence", BigInteger, nullable=False, server_default="0"),
+    # How its positions are kept until its owner says otherwise, which the tape then has.
+    Column("positions", String, nullable=False, server_default="signed"),
 )
 
 # Files of a model on a host's disk are deleted because it is listed here, and never because it is

@@ -32,23 +32,27 @@ ledgers = Table(
     Column("cursor", BigInteger, nullable=False),
     Column("cut", Boolean, nullable=False),  # whether the cursor stands inside a page
     Column("books", Integer, nullable=False),
+    Column("positions", String, nullable=False),  # the setting that they were kept under
+    Column("told", Boolean, nullable=False),  # whether any update said something of a fill
     Column("totals", LargeBinary, nullable=False),
     Column("pending", LargeBinary, nullable=False),
     sqlite_with_rowid=False,
 )
 
-# One symbol of one tape, and its position after its last entry.
+# One symbol of one tape, or cash about it in one currency, and how it stands after its last entry.
 books = Table(
     "books",
     metadata,
     _of_tape(),
     Column("book", Integer, primary_key=True),
+    Column("is_cash", Boolean, nullable=False),
     Column("symbol", String, nullable=False),
     Column("currency", String, nullable=False),  # empty: the model's own
+    Column("muted", Boolean, nullable=False),  # not computed, so on no curve
     Column("last_time", Double),
     Column("last_tie", BigInteger),
     Column("state", LargeBinary, nullable=False),
-    Index("uq_books_tape_symbol", "tape", "symbol", unique=True),
+    Index("uq_books_tape_symbol", "tape", "symbol", "currency", "is_cash", unique=True),
     sqlite_with_rowid=False,
 )
 
@@ -76,16 +80,29 @@ entries = Table(
     sqlite_with_rowid=False,
 )
 
-# Where an order is entered. A table of its own: without statistics SQLite would rather read all
-# entries of a tape than use an index that begins as the primary key does.
+# Where an order's fills are entered, or cash that has an id. A table of its own: without statistics
+# SQLite would rather read all entries of a tape than use an index that begins as the primary key
+# does.
 places = Table(
     "places",
     metadata,
     _of_tape(),
-    Column("order_id", String, primary_key=True),
+    Column("is_cash", Boolean, primary_key=True),
+    Column("id", String, primary_key=True),
+    Column("tie", BigInteger, primary_key=True),
     Column("book", Integer, nullable=False),
     Column("time", Double, nullable=False),
-    Column("tie", BigInteger, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+# What updates said of an order's fills: of each word an order itself keeps only the last.
+statements = Table(
+    "statements",
+    metadata,
+    _of_tape(),
+    Column("order_id", String, primary_key=True),
+    Column("seq", BigInteger, primary_key=True),
+    Column("content", LargeBinary, nullable=False),
     sqlite_with_rowid=False,
 )
 

@@ -83,6 +83,16 @@ orders = Table(
     sqlite_with_rowid=False,
 )
 
+# Cash that has an id: what counts under it.
+cash = Table(
+    "cash",
+    metadata,
+    _of_tape(primary_key=True),
+    Column("id", String, primary_key=True),
+    Column("state", LargeBinary, nullable=False),
+    sqlite_with_rowid=False,
+)
+
 backtests = Table(
     "backtests",
     metadata,

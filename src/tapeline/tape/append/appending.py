@@ -24,7 +24,7 @@ from tapeline.tape.append.fold import Fold
 from tapeline.tape.append.permissions import WriteRight
 from tapeline.tape.append.quotas import tape_full
 from tapeline.tape.events.event import Event, Submission
-from tapeline.tape.events.kinds import ABOUT_ORDERS, PLAIN, Kind
+from tapeline.tape.events.kinds import PLAIN, SEALED, Kind
 from tapeline.tape.events.stored_event import StoredEvent
 from tapeline.tape.pages import paged
 from tapeline.tape.proof import seals
@@ -252,7 +252,7 @@ def _sealed(event: Event, seq: int) -> tuple[StoredEvent, bytes]:
     """The record that an event becomes, and what the chain commits to of it."""
     kind, body, salt = event.kind, event.body, None
     content = body
-    if kind in ABOUT_ORDERS:
+    if kind in SEALED:
         salt = os.urandom(seals.SALT_BYTES * len(event.fields))
         content = seals.commitment(event.fields, salt)
     record = StoredEvent(

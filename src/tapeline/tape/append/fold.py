@@ -11,8 +11,9 @@ from sqlalchemy import Connection, insert, select, update
 
 from tapeline.store import bulk
 from tapeline.store.portions import batches
-from tapeline.store.tables.tape import backtests, orders, states, used
+from tapeline.store.tables.tape import backtests, cash, orders, states, used
 from tapeline.tape.backtest_results import result_pieces
+from tapeline.tape.cash import CashState, replaced
 from tapeline.tape.events import kinds
 from tapeline.tape.events.event import Event
 from tapeline.tape.events.kinds import Kind
@@ -31,12 +32,18 @@ LATEST = {
     kinds.SET_PNL: "pnl",
     kinds.AUTO_PNL: "auto_pnl",
 }
-MERGED = {kinds.LIFECYCLE: "lifecycle", kinds.SET_CUSTOM_METRIC: "metrics"}
+MERGED = {
+    kinds.LIFECYCLE: "lifecycle",
+    kinds.SET_CUSTOM_METRIC: "metrics",
+    kinds.ACCOUNT_SETTINGS: "account",
+}
 
 PARAMETERS = 500  # of one statement: SQLite takes a bounded number
 
 _ORDERS = "select id, state from orders where tape = ? and id in ({})"
+_CASH = "select id, state from cash where tape = ? and id in ({})"
 _state = msgspec.json.Decoder(OrderState)
+_cash = msgspec.json.Decoder(CashState)
 _encode = msgspec.json.Encoder().encode
 
 
@@ -47,9 +54,11 @@ class Fold:
         self._connection = connection
         self._tape = tape
         self._orders = self._read_orders(events) if touched & kinds.ABOUT_ORDERS else {}
+        self._cash = self._read_cash(events) if kinds.CASH in touched else {}
         self._states = self._read_states(events) if touched & MERGED.keys() else {}
         self._backtests = self._read_backtests(events) if touched & kinds.OF_BACKTESTS else {}
         self._changed_orders: dict[str, OrderState] = {}
+        self._changed_cash: dict[str, CashState] = {}
         self._changed_states: dict[str, bytes] = {}
         self._used: list[tuple[int, str, str, int]] = []
         self.staged = 0
@@ -62,6 +71,8 @@ class Fold:
             return kind.channel
         if kind in kinds.ABOUT_ORDERS:
             return kind.channel if self._take_order(event, seq) else None
+        if kind is kinds.CASH:
+            return kind.channel if self._take_cash(event, seq) else None
         self._take_in(event, seq)
         if kind is kinds.BACKTEST_LOG and event.backtest_id is not None:
             return kinds.CHANNELS_OF_BACKTESTS + self._backtests[event.backtest_id]
@@ -74,6 +85,13 @@ class Fold:
             ("tape", "id", "seq", "symbol", "side", "time", "received_at", "state"),
             [self._row(order_id, state) for order_id, state in self._changed_orders.items()],
             replace=("seq", "symbol", "side", "time", "received_at", "state"),
+        )
+        bulk.insert(
+            self._connection,
+            cash,
+            ("tape", "id", "state"),
+            [(self._tape, one, _encode(state)) for one, state in self._changed_cash.items()],
+            replace=("state",),
         )
         bulk.insert(
             self._connection,
@@ -120,6 +138,19 @@ class Fold:
         self._changed_orders[order_id] = state
         return True
 
+    def _take_cash(self, event: Event, seq: int) -> bool:
+        """False for cash that came before under its id, word for word."""
+        cash_id = event.fields.get("id")
+        if cash_id is None:
+            return True
+        post = fingerprint(event.kind.name, event.body)
+        said = CashState(event.fields, event.time, seq, [post])
+        counts = replaced(self._cash.get(cash_id), said)
+        if counts is None:
+            return False
+        self._cash[cash_id] = self._changed_cash[cash_id] = counts
+        return True
+
     def _row(self, order_id: str, state: OrderState) -> tuple[Any, ...]:
         return (
             self._tape,
@@ -135,7 +166,8 @@ class Fold:
     def _merge_state(self, event: Event) -> None:
         name = MERGED[event.kind]
         known = self._states.get(name) or {}
-        new = event.fields if event.kind is kinds.LIFECYCLE else event.fields["metrics"]
+        is_metric = event.kind is kinds.SET_CUSTOM_METRIC
+        new = event.fields["metrics"] if is_metric else event.fields
         self._set_state(name, {**known, **new})
 
     def _set_state(self, name: str, value: dict[str, Any]) -> None:
@@ -170,6 +202,16 @@ class Fold:
             query = _ORDERS.format(bulk.marks(len(some)))
             rows = bulk.fetch(self._connection, query, [self._tape, *some])
             found.update((order_id, _state.decode(state)) for order_id, state in rows)
+        return found
+
+    def _read_cash(self, events: list[Event]) -> dict[str, CashState]:
+        ids = {one.fields["id"] for one in events if one.kind is kinds.CASH and "id" in one.fields}
+        found: dict[str, CashState] = {}
+        for some in batches(sorted(ids), PARAMETERS):
+            rows = bulk.fetch(
+                self._connection, _CASH.format(bulk.marks(len(some))), [self._tape, *some]
+            )
+            found.update((cash_id, _cash.decode(state)) for cash_id, state in rows)
         return found
 
     def _read_states(self, events: list[Event]) -> dict[str, dict[str, Any]]:

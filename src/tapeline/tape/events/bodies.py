@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from tapeline.errors import Invalid, MissingField
+from tapeline.tape.events import account_bodies
 from tapeline.tape.events.values import (
     Values,
     dictionary,
@@ -25,6 +26,7 @@ SIDES = ("buy", "sell")
 NUMBERS_OF_UPDATES = {
     "executionPrice", "executed_price", "filled_avg_price", "executionTime", "executed_time",
     "filled_size", "fee", "fees", "size", "funds", "price", "active", "canceled_time",
+    "multiplier",
 }  # fmt: skip
 
 
@@ -62,8 +64,8 @@ def generic(values: Values, lenient: bool) -> dict[str, Any]:
     }
 
 
-def market_order(values: Values, _lenient: bool) -> dict[str, Any]:
-    order = _with_numbers(values)
+def market_order(values: Values, lenient: bool) -> dict[str, Any]:
+    order = {**_with_numbers(values), **account_bodies.contract(values, lenient)}
     for key in ("symbol", "exchange", "id"):
         order[key] = text(values, key)
     order["side"] = _side(values)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from tapeline.tape.events import bodies, exact_bodies
+from tapeline.tape.events import account_bodies, bodies, exact_bodies
 
 CHANNELS_OF_BACKTESTS = 1_000
 """The lines of each backtest have their own channel: this number plus the backtest's."""
@@ -30,8 +30,11 @@ class Kind:
 
     @cached_property
     def channel(self) -> int:
-        """Where on the tape it is read: all orders together, everything else by its kind."""
-        return 5 if 5 <= self.number <= 9 else self.number
+        """Where on the tape it is read: all orders together, whatever else changes the books
+        together, everything else by its kind."""
+        if 5 <= self.number <= 9:
+            return 5
+        return 19 if 19 <= self.number <= 21 else self.number
 
 
 LIFECYCLE = Kind(1, "lifecycle", bodies.lifecycle, is_vital=True)
@@ -56,11 +59,15 @@ BACKTEST_LOG = Kind(15, "backtest-log", bodies.backtest_log)
 BACKTEST_STATUS = Kind(16, "backtest-status", bodies.backtest_status)
 BACKTEST_RESULT = Kind(17, "backtest-result", bodies.backtest_result_header)
 MARK_PRICE = Kind(18, "mark-price", bodies.mark_price)
+CASH = Kind(19, "cash", account_bodies.cash, is_vital=True)
+POSITION = Kind(20, "position", account_bodies.position, is_vital=True)
+ACCOUNT_SETTINGS = Kind(21, "account-settings", account_bodies.account_settings, is_vital=True)
+ACCOUNT_VALUE = Kind(22, "account-value", account_bodies.account_value)
 
 KINDS = (
     LIFECYCLE, USED_SYMBOL, USED_EXCHANGE, EVENT, SPOT_MARKET, SPOT_LIMIT, SPOT_STOP, UPDATE_TRADE,
     UPDATE_ANNOTATION, SCREENER_RESULT, LOG, SET_PNL, SET_CUSTOM_METRIC, AUTO_PNL, BACKTEST_LOG,
-    BACKTEST_STATUS, BACKTEST_RESULT, MARK_PRICE,
+    BACKTEST_STATUS, BACKTEST_RESULT, MARK_PRICE, CASH, POSITION, ACCOUNT_SETTINGS, ACCOUNT_VALUE,
 )  # fmt: skip
 BY_NUMBER = {kind.number: kind for kind in KINDS}
 
@@ -70,7 +77,11 @@ PLAIN = frozenset({LOG, EVENT})
 """Nothing is folded from them."""
 ORDERS = frozenset({SPOT_MARKET, SPOT_LIMIT, SPOT_STOP})
 ABOUT_ORDERS = ORDERS | {UPDATE_TRADE, UPDATE_ANNOTATION}
-"""Committed to field by field, so that a share can hide some and the rest still verifies."""
+SEALED = ABOUT_ORDERS | {MARK_PRICE, CASH, POSITION, ACCOUNT_SETTINGS, ACCOUNT_VALUE}
+"""Committed to field by field, so that a share can hide some and the rest still verifies. Marks
+were not, on older tapes."""
+OF_OWNERS = frozenset({ACCOUNT_SETTINGS})
+"""Written by the view API for a model's owner; models cannot send them."""
 
 
 def _addresses() -> dict[str, Kind]:
@@ -78,7 +89,7 @@ def _addresses() -> dict[str, Kind]:
     found = {
         f"/v1/{room}/{kind.name}": kind
         for kind in KINDS
-        if kind not in OF_BACKTESTS
+        if kind not in OF_BACKTESTS | OF_OWNERS
         for room in ("model", "live")
     }
     found["/v1/backtest/log"] = BACKTEST_LOG

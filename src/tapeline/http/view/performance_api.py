@@ -1,0 +1,85 @@
+"""The view API's part that shows a live model as an account: one request for a whole page."""
+
+from typing import Annotated, Literal
+
+import msgspec
+from sqlalchemy import Connection
+
+from tapeline.errors import CannotCompute
+from tapeline.http.core.answers import Listed
+from tapeline.http.core.endpoint import Page, QueryCall
+from tapeline.http.view.results_api import Moment
+from tapeline.results.charts.chart_window import Window
+from tapeline.results.performance.answers import Performance
+from tapeline.results.performance.trip_answers import LiveTrip
+from tapeline.results.pnl import summary
+from tapeline.results.pnl.account import settings_of
+from tapeline.results.pnl.books import books_of
+from tapeline.tape import tapes
+
+
+class PerformanceWindow(msgspec.Struct):
+    points: Annotated[int, msgspec.Meta(ge=2, le=5000)] = 500
+    """Of each series."""
+    since: Moment | None = msgspec.field(name="from", default=None)
+    """Only the part of the series from here on, in epoch seconds."""
+    until: Moment | None = msgspec.field(name="to", default=None)
+    symbol: str | None = None
+    """Only this symbol, by itself and in money."""
+
+
+class TripPage(Page):
+    symbol: str | None = None
+    side: Literal["long", "short"] | None = None
+
+
+def show_performance(connection: Connection, call: QueryCall[PerformanceWindow]) -> Performance:
+    """The account over time, returns, drawdowns, exposure, metrics and round trips in groups."""
+    from tapeline.results.metrics import all_metrics  # noqa: PLC0415 - start-up stays light
+    from tapeline.results.performance import live_metrics, performance  # noqa: PLC0415
+    from tapeline.results.performance.evidence import evidence  # noqa: PLC0415
+    from tapeline.results.performance.reported_values import reported  # noqa: PLC0415
+
+    page = call.query
+    model = tapes.reading(connection, call.actor, call.path("model"))
+    found = evidence(connection, model.tape, summary.own_of(connection, model.tape))
+    said = reported(connection, model.tape, found.currency)
+    if page.symbol is not None:
+        found, said = found.of_symbol(page.symbol), (said[0][:0], said[1][:0])
+        measures = live_metrics.measured(connection, model.tape, model.model_id, page.symbol)
+    else:
+        live = call.services.reporter.live
+        measures = live.of(connection, model.tape, model.model_id) or live_metrics.NOTHING
+    metrics = all_metrics.shown(measures.metrics) or all_metrics.nothing(live_metrics.NO_SERIES)
+    view = performance.View(Window(page.since, page.until), page.points)
+    return performance.performance(found, said, metrics, measures.trips, view)
+
+
+def list_round_trips(connection: Connection, call: QueryCall[TripPage]) -> Listed[LiveTrip]:
+    """Positions, or parts of them, that were closed again, the newest exit first."""
+    from tapeline.results.performance import live_trips  # noqa: PLC0415 - start-up stays light
+
+    page = call.query
+    model = tapes.reading(connection, call.actor, call.path("model"))
+    own = summary.own_currency(connection, model.tape)
+    books = [
+        one
+        for one in books_of(connection, model.tape)
+        if summary.reason_of(one, own) is None and page.symbol in (None, one.symbol)
+    ]
+    long_only = settings_of(connection, model.tape).long_only
+    found = live_trips.of_books(connection, model.tape, books, long_only=long_only)
+    if found is None:
+        raise CannotCompute(live_trips.TOO_MANY)
+    every = [one for one in found.matched.trips if page.side in (None, one.side)]
+    end = min(len(every), len(every) if page.before() is None else page.before() or 0)
+    start = max(0, end - page.limit)
+    items = live_trips.shown(
+        connection,
+        model.tape,
+        found,
+        every[start:end][::-1],
+        books,
+        live_trips.versions_of(connection, model.model_id),
+    )
+    return Listed(items, str(start) if start else None)

@@ -1,0 +1,1 @@
+"""A live model as an account: value, returns, exposure and round trips, as backtests have them."""

@@ -1,0 +1,138 @@
+"""What a live model's performance is made from: its steps in one currency, and its capital."""
+
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+from sqlalchemy import Connection
+
+from tapeline.results.charts import chart_window
+from tapeline.results.charts.curve import COLUMNS
+from tapeline.results.metrics.account import Account, Floats, Lacking, ordered
+from tapeline.results.metrics.metric import Subject
+from tapeline.results.metrics.round_trips import Matched
+from tapeline.results.performance import account_line, flows
+from tapeline.results.performance.account_line import AccountLine
+from tapeline.results.performance.flows import Flow, Funded
+from tapeline.results.pnl import summary
+from tapeline.results.pnl.account import settings_of
+from tapeline.results.pnl.books import Book, Totals, books_of
+from tapeline.results.pnl.summary import NotComputed, Own
+from tapeline.results.rules.position import exact
+
+NO_CAPITAL = "No capital is known. Set it for the model, or report the first deposit with `cash`."
+
+OF_A_SYMBOL = "The capital is that of all symbols together: one by itself is shown in money."
+
+
+class Evidence(msgspec.Struct, frozen=True):
+    currency: str | None
+    """Of the capital; without one, of most fills."""
+    funded: Funded
+    flows: list[Flow]
+    """Those in that currency."""
+    steps: Floats
+    """Rows as `every_step` has them, in that currency."""
+    books: list[Book]
+    """Those that count in it."""
+    not_computed: list[NotComputed]
+    reason: str | None
+    """Why the account as a whole is not known."""
+
+    def line(self) -> AccountLine:
+        if self.reason is not None or self.funded.capital is None:
+            raise Lacking(self.reason or NO_CAPITAL)
+        times, ties, _, gains, *_ = self.steps
+        return account_line.account_line(times, ties, gains, self.funded.capital.amount, self.flows)
+
+    def of_symbol(self, symbol: str) -> "Evidence":
+        """One symbol by itself, with the cash about it: money alone, for the capital is for all."""
+        kept = [one for one in self.books if one.symbol == symbol]
+        here = np.isin(self.steps[2], [one.book for one in kept])
+        return msgspec.structs.replace(
+            self,
+            funded=Funded(None, None, []),
+            flows=[],
+            steps=self.steps[:, here],
+            books=kept,
+            not_computed=[one for one in self.not_computed if one.symbol == symbol],
+            reason=OF_A_SYMBOL,
+        )
+
+    def profit(self) -> Account:
+        times, _, _, gains, *_ = self.steps
+        return Account(ordered(times, np.cumsum(gains)), is_money=True)
+
+    def subject(self, matched: Matched | None) -> Subject:
+        """For the metrics: an account where one is known, else money alone."""
+        try:
+            found = account_line.accounts(self.line())
+        except Lacking:
+            return Subject(self.profit(), matched)
+        return Subject(found.growth, matched, money=found.money, worth=found.worth)
+
+
+class _Sums(NamedTuple):
+    every: list[Book]
+    own: str
+    named: dict[str, Totals]
+
+
+def evidence(connection: Connection, tape: int, said: Own) -> Evidence:
+    """`said` is what the model says of its profit and loss itself."""
+    settings = settings_of(connection, tape)
+    with exact():
+        every, own = books_of(connection, tape), summary.own_currency(connection, tape)
+        named = summary.in_currencies(summary.sums_of(every, own), own)
+    sums = _Sums(every, own, named)
+    funded = flows.funded(connection, tape, settings)
+    currency = funded.capital.currency if funded.capital else summary.main_currency(named)
+    kept = [
+        one
+        for one in every
+        if (one.currency or own) == currency and summary.reason_of(one, own) is None
+    ]
+    if said.values:
+        return _as_said(said, currency or own, funded)
+    return Evidence(
+        currency,
+        funded,
+        [one for one in funded.flows if one.currency == currency],
+        _steps(connection, tape, sums, currency) if said.enabled else np.empty((COLUMNS, 0)),
+        kept,
+        summary.not_computed(every, own),
+        _reason(sums, funded, currency),
+    )
+
+
+def _as_said(said: Own, currency: str, funded: Funded) -> Evidence:
+    """The model's own series in the place of ours."""
+    known = [(one.time, one.value) for one in said.values if one.value is not None]
+    steps = np.zeros((COLUMNS, len(known)))
+    if known:
+        steps[0], values = np.array(known).T
+        steps[3] = np.diff(values, prepend=0.0)
+    flowed = [one for one in funded.flows if one.currency == currency]
+    return Evidence(currency, funded, flowed, steps, [], [], None)
+
+
+def _steps(connection: Connection, tape: int, sums: _Sums, currency: str | None) -> Floats:
+    names = sorted({one.currency for one in sums.every if (one.currency or sums.own) == currency})
+    steps = chart_window.every_step(connection, tape, names)
+    without = summary.doubtful(sums.every, sums.own)
+    return steps[:, ~np.isin(steps[2], list(without))] if without else steps
+
+
+def _reason(sums: _Sums, funded: Funded, currency: str | None) -> str | None:
+    if funded.capital is None:
+        return NO_CAPITAL
+    wrong = summary.not_computed(sums.every, sums.own)
+    if wrong:
+        return f"{wrong[0].symbol} is not computed: {wrong[0].reason}"
+    others = [
+        name for name, one in sums.named.items() if name != currency and (one.fills or one.earned)
+    ]
+    others += [one.currency for one in funded.flows if one.currency != currency]
+    if others:
+        return f"There are amounts in {others[0]}, and there is no rate to {currency}."
+    return None

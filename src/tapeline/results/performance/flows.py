@@ -1,0 +1,74 @@
+"""Money that goes into an account and out of it: the capital, and all that came later."""
+
+from decimal import Decimal
+from typing import Literal, NamedTuple
+
+import msgspec
+from sqlalchemy import Connection, select
+
+from tapeline.results.pnl.account import Capital, Settings
+from tapeline.results.pnl.summary import own_currency
+from tapeline.results.rules.position import FLOW, Spec, number
+from tapeline.store.tables.ledger import books, entries
+
+MOST = 10_000  # flows that are looked at, the first by time
+
+Source = Literal["owner", "deposit"]
+
+_spec = msgspec.json.Decoder(Spec)
+
+
+class Flow(msgspec.Struct):
+    time: float
+    type: str
+    amount: float
+    currency: str
+    tie: int = 0
+
+
+class Funded(NamedTuple):
+    """The capital, who said so, and what came or went besides."""
+
+    capital: Capital | None
+    source: Source | None
+    flows: list[Flow]
+
+
+def funded(connection: Connection, tape: int, settings: Settings) -> Funded:
+    return split(settings, flows_of(connection, tape))
+
+
+def capital_of(
+    connection: Connection, tape: int, settings: Settings
+) -> tuple[Capital | None, Source | None]:
+    found = funded(connection, tape, settings)
+    return found.capital, found.source
+
+
+def split(settings: Settings, flows: list[Flow]) -> Funded:
+    """Where the owner set no capital, the first deposit is it, and not a flow."""
+    if settings.capital is not None:
+        return Funded(settings.capital, "owner", flows)
+    first = next((one for one in flows if one.type == "deposit"), None)
+    if first is None:
+        return Funded(None, None, flows)
+    rest = [one for one in flows if one is not first]
+    return Funded(Capital(first.amount, first.currency), "deposit", rest)
+
+
+def flows_of(connection: Connection, tape: int) -> list[Flow]:
+    """In the order of their times."""
+    own = own_currency(connection, tape)
+    query = (
+        select(entries.c.time, entries.c.tie, entries.c.spec, books.c.currency)
+        .join(books, (books.c.tape == entries.c.tape) & (books.c.book == entries.c.book))
+        .where(entries.c.tape == tape, entries.c.notice == FLOW)
+        .order_by(entries.c.time)
+        .limit(MOST)
+    )
+    found = []
+    for row in connection.execute(query):
+        spec = _spec.decode(row.spec)
+        amount = number(spec.size or Decimal(0))
+        found.append(Flow(row.time, spec.word or "", amount, row.currency or own, row.tie))
+    return sorted(found, key=lambda one: (one.time, one.tie))

@@ -1,0 +1,211 @@
+"""Round trips of a live model: from its books, with what they were worth while they lasted."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+import numpy as np
+from sqlalchemy import Connection, select
+
+from tapeline.results.metrics import metric
+from tapeline.results.metrics.account import Floats, Lacking
+from tapeline.results.metrics.round_trips import Matched, RoundTrip, match
+from tapeline.results.metrics.trades import Trade
+from tapeline.results.performance.trip_answers import Group, LiveTrip, TripGroups
+from tapeline.results.pnl.books import Book
+from tapeline.results.rules.position import ZERO, Outcome, Spec, number
+from tapeline.store.tables.ledger import entries
+from tapeline.store.tables.runs import runs, versions
+
+MOST = 50_000  # fills: matching goes through all of them one by one
+MOST_PRICES = 200_000  # entries, marks too, that are looked through for a best and a worst price
+TOO_MANY = f"There are more than {MOST:,} fills, too many to match."
+HOUR, DAY = 3_600.0, 86_400.0
+THURSDAY = 3  # 1970-01-01, counted from Monday
+WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+
+_spec, _outcome = msgspec.json.Decoder(Spec), msgspec.json.Decoder(Outcome)
+
+
+class Trips(NamedTuple):
+    matched: Matched
+    orders: list[str | None]
+    """Of each trade, by its index."""
+
+
+def of_books(
+    connection: Connection, tape: int, books: Iterable[Book], *, long_only: bool
+) -> Trips | None:
+    """Of some books; None when there are too many fills."""
+    some = {one.book: one.symbol for one in books if not one.is_cash}
+    query = (
+        select(
+            entries.c.book, entries.c.time, entries.c.order_id, entries.c.spec, entries.c.outcome
+        )
+        .where(entries.c.tape == tape, entries.c.outcome.is_not(None))
+        .order_by(entries.c.time, entries.c.tie)
+        .limit(MOST + 1)
+    )
+    rows = connection.execute(query).all()
+    if len(rows) > MOST:
+        return None
+    trades: list[Trade] = []
+    orders: list[str | None] = []
+    declared: set[int] = set()
+    for row in rows:
+        trade = None
+        if row.book in some:
+            trade = _trade(len(orders), row, some[row.book], declared)
+        if trade is not None:
+            trades.append(trade)
+            orders.append(row.order_id)
+    return Trips(match(trades, long_only=long_only), orders)
+
+
+def shown(
+    connection: Connection, tape: int, trips: Trips, some: Sequence[RoundTrip], books: list[Book],
+    version_at: Callable[[float], int | None],
+) -> list[LiveTrip]:  # fmt: skip
+    """Some of the trips, with all that is known about them."""
+    numbers = {one.symbol: one.book for one in books if not one.is_cash}
+    prices: dict[str, tuple[Floats, Floats] | None] = {}
+    found = []
+    for one in some:
+        if one.symbol not in prices:
+            prices[one.symbol] = _prices(connection, tape, numbers[one.symbol])
+        found.append(_shown(one, trips, prices[one.symbol], version_at(one.entry_time)))
+    return found
+
+
+def groups(trips: Trips, version_at: Callable[[float], int | None]) -> TripGroups:
+    every = trips.matched.trips
+
+    def by(key: Callable[[RoundTrip], str]) -> list[Group]:
+        parts: dict[str, list[RoundTrip]] = {}
+        for one in every:
+            parts.setdefault(key(one), []).append(one)
+        return [_group(name, parts[name]) for name in sorted(parts)]
+
+    days = by(lambda one: str(int((one.entry_time // DAY + THURSDAY) % 7)))
+    for day in days:
+        day.key = WEEKDAYS[int(day.key)]
+    return TripGroups(
+        count=len(every),
+        profit=_profit(every),
+        open=trips.matched.open[-1_000:],
+        symbols=by(lambda one: one.symbol),
+        sides=by(lambda one: one.side),
+        hours=by(lambda one: f"{int(one.entry_time // HOUR % 24):02}"),
+        weekdays=days,
+        versions=by(lambda one: str(version_at(one.entry_time) or "")),
+    )
+
+
+def versions_of(connection: Connection, model_id: str) -> Callable[[float], int | None]:
+    """Which version ran live at a moment; None before the first did."""
+    query = (
+        select(runs.c.started_at, versions.c.number)
+        .join(versions, versions.c.id == runs.c.version_id)
+        .where(runs.c.model_id == model_id, runs.c.kind == "live", runs.c.started_at.is_not(None))
+        .order_by(runs.c.started_at)
+    )
+    rows = connection.execute(query).all()
+    starts = np.array([row.started_at for row in rows])
+
+    def version_at(moment: float) -> int | None:
+        place = int(np.searchsorted(starts, moment, side="right"))
+        return rows[place - 1].number if place else None
+
+    return version_at
+
+
+def _trade(index: int, row: Any, symbol: str, declared: set[int]) -> Trade | None:
+    spec, outcome = _spec.decode(row.spec), _outcome.decode(row.outcome)
+    multiplier = number(spec.multiplier) if spec.multiplier is not None else 1.0
+    price = None if outcome.price is None else number(outcome.price)
+    if spec.side == "position":
+        size = outcome.size or ZERO
+        if outcome.held is not None or not size or row.book in declared:
+            return None
+        declared.add(row.book)
+        side = "buy" if size > 0 else "sell"
+        return Trade(index, row.time, symbol, side, number(abs(size)), price, 0.0, multiplier, True)
+    if spec.side not in {"buy", "sell"}:
+        return None
+    traded = outcome.size
+    return Trade(
+        index, row.time, symbol, spec.side, None if traded is None else number(traded), price,
+        number(outcome.fee), multiplier,
+    )  # fmt: skip
+
+
+def _prices(connection: Connection, tape: int, book: int) -> tuple[Floats, Floats] | None:
+    """Every known price of a symbol; None when there are too many."""
+    query = (
+        select(entries.c.time, entries.c.spec, entries.c.outcome)
+        .where(entries.c.tape == tape, entries.c.book == book)
+        .order_by(entries.c.time, entries.c.tie)
+        .limit(MOST_PRICES + 1)
+    )
+    times, prices = [], []
+    for row in connection.execute(query):
+        spec = _spec.decode(row.spec)
+        price = spec.price
+        if spec.side in {"buy", "sell"} and row.outcome is not None:
+            price = _outcome.decode(row.outcome).price
+        if price is not None and spec.side != "position":
+            times.append(row.time)
+            prices.append(number(price))
+    return None if len(times) > MOST_PRICES else (np.array(times), np.array(prices))
+
+
+def _shown(
+    one: RoundTrip, trips: Trips, prices: tuple[Floats, Floats] | None, version: int | None
+) -> LiveTrip:
+    low = high = None
+    if prices is not None:
+        first = np.searchsorted(prices[0], one.entry_time, "left")
+        last = np.searchsorted(prices[0], one.exit_time, "right")
+        within = prices[1][first:last]
+        if len(within):
+            low, high = float(within.min()), float(within.max())
+    is_long = one.side == "long"
+    return LiveTrip(
+        symbol=one.symbol,
+        side=one.side,
+        size=one.size,
+        entry_time=one.entry_time,
+        exit_time=one.exit_time,
+        seconds=one.exit_time - one.entry_time,
+        entry_price=one.entry_price,
+        exit_price=one.exit_price,
+        fees=one.fees,
+        profit=one.profit,
+        profit_percent=one.profit_percent,
+        best_price=high if is_long else low,
+        worst_price=low if is_long else high,
+        entry_order=trips.orders[one.entry_index],
+        exit_order=trips.orders[one.exit_index],
+        version=version,
+    )
+
+
+def _group(key: str, trips: list[RoundTrip]) -> Group:
+    profits = np.array([one.profit for one in trips if one.profit is not None])
+    try:
+        rate: float | None = metric.win_rate(profits)
+    except Lacking:
+        rate = None
+    return Group(
+        key=key,
+        round_trips=len(trips),
+        profit=_profit(trips),
+        fees=sum(one.fees for one in trips),
+        win_rate=rate,
+        average_seconds=sum(one.exit_time - one.entry_time for one in trips) / len(trips),
+    )
+
+
+def _profit(trips: list[RoundTrip]) -> float | None:
+    profits = [one.profit for one in trips if one.profit is not None]
+    return sum(profits) if len(profits) == len(trips) else None

@@ -1,0 +1,50 @@
+"""An account's value as the exchange said it: read from the tape, never computed with."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+import numpy as np
+from sqlalchemy import Connection
+
+from tapeline.results.metrics.account import Floats
+from tapeline.tape.events import kinds
+from tapeline.tape.reading import channels
+
+PORTION = 5_000
+MOST = 200_000  # the newest that are looked at
+
+
+class _Said(msgspec.Struct):
+    value: float
+    currency: str | None = None
+
+
+_said = msgspec.json.Decoder(_Said)
+
+
+def reported(connection: Connection, tape: int, currency: str | None) -> tuple[Floats, Floats]:
+    """Times and values in one currency, in the order of their times."""
+    found = list(_values(connection, tape, currency))
+    if not found:
+        return np.empty(0), np.empty(0)
+    found.sort(key=lambda one: one[:2])
+    times, _, values = np.array(found).T
+    return times, values
+
+
+def _values(
+    connection: Connection, tape: int, currency: str | None
+) -> Iterator[tuple[float, int, float]]:
+    before: int | None = None
+    for _ in range(MOST // PORTION):
+        some: Any = channels.newest(
+            connection, tape, kinds.ACCOUNT_VALUE.channel, before=before, limit=PORTION
+        )
+        for record in some.records:
+            said = _said.decode(record.body)
+            if said.currency in (None, currency):
+                yield record.time, record.seq, said.value
+        before = some.next
+        if before is None:
+            return

@@ -1,0 +1,56 @@
+"""What a model's owner says of its account: how positions are kept, and the capital behind it."""
+
+from typing import Any, Literal
+
+import msgspec
+from sqlalchemy import Connection, select
+
+from tapeline.store.tables.core import models
+from tapeline.store.tables.tape import tapes
+from tapeline.tape.reading import channels
+
+Positions = Literal["signed", "long_only"]
+
+
+class Capital(msgspec.Struct):
+    amount: float
+    currency: str
+
+
+class Settings(msgspec.Struct):
+    positions: Positions
+    capital: Capital | None = None
+    """What the owner set; null where nobody did."""
+
+    @property
+    def long_only(self) -> bool:
+        return self.positions == "long_only"
+
+
+def settings_of(connection: Connection, tape: int) -> Settings:
+    said = channels.state(connection, tape, "account") or {}
+    if "positions" not in said:
+        said["positions"] = first_positions(connection, tape)
+    return from_words(said)
+
+
+def settings_of_model(connection: Connection, tape: int, model_id: str) -> Settings:
+    """The same, also of a model that has no tape yet."""
+    if tape:
+        return settings_of(connection, tape)
+    found = connection.scalar(select(models.c.positions).where(models.c.id == model_id))
+    return Settings(_known(found))
+
+
+def first_positions(connection: Connection, tape: int) -> Positions:
+    """How they were kept before anything about it was on the tape."""
+    query = select(models.c.positions).join(tapes, tapes.c.model_id == models.c.id)
+    return _known(connection.scalar(query.where(tapes.c.no == tape)))
+
+
+def from_words(said: dict[str, Any]) -> Settings:
+    return msgspec.convert(said, Settings)
+
+
+def _known(positions: str | None) -> Positions:
+    return "long_only" if positions == "long_only" else "signed"

@@ -1,0 +1,66 @@
+"""Computes all books of a model at once, in memory: for a record as of an earlier time.
+
+The bookkeeper computes the same, entry by entry; both use the same function for each entry.
+"""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from tapeline.results.charts.curve import Step
+from tapeline.results.pnl.books import Book
+from tapeline.results.pnl.order_fills import Booked
+from tapeline.results.rules.fills import Fill, currency_of
+from tapeline.results.rules.position import FLOW, State, exact, take
+
+Named = tuple[str | None, Fill]
+"""The order that it is a fill of, if any."""
+
+
+class AllBooks(NamedTuple):
+    """The books of all entries, and the steps of their curves."""
+
+    books: list[Book]
+    outcomes: dict[str, list[Booked]]
+    """By order, its entries in the order in which they count."""
+    steps: dict[str, list[tuple[float, int, int, Step]]]
+    """By currency: time, tie, book, and what was gained."""
+    flows: dict[str, list[tuple[float, int, float]]]
+    """By currency: time, tie and amount of deposits and withdrawals."""
+
+
+def computed(said: Iterable[Named], *, long_only: bool) -> AllBooks:
+    by_book: dict[tuple[bool, str, str], list[Named]] = {}
+    for order_id, fill in said:
+        is_cash = fill.cash is not None
+        currency = currency_of(fill.symbol) if fill.cash is None else fill.cash
+        by_book.setdefault((is_cash, fill.symbol, currency), []).append((order_id, fill))
+    found = AllBooks([], {}, {}, {})
+    with exact():
+        for number, ((is_cash, symbol, currency), some) in enumerate(by_book.items()):
+            some.sort(key=lambda one: (one[1].time, one[1].tie))
+            book = Book(number, symbol, currency, None, State(), is_cash)
+            _fold(found, book, some, long_only=long_only)
+            found.books.append(book)
+    return found
+
+
+def _fold(found: AllBooks, book: Book, some: list[Named], *, long_only: bool) -> None:
+    state, steps = book.state, []
+    for order_id, fill in some:
+        total, value = state.total, state.value
+        outcome = take(state, fill.spec, fill.time, long_only=long_only)
+        step = Step(
+            float(state.total - total),
+            float(state.value - value),
+            float(abs(state.value) - abs(value)),
+        )
+        if order_id is not None:
+            booked = Booked(fill.time, fill.spec, outcome)
+            found.outcomes.setdefault(order_id, []).append(booked)
+        if any(step) or (order_id is not None and outcome.price is not None):
+            steps.append((fill.time, fill.tie, book.book, step))
+        if outcome.notice == FLOW:
+            flow = (fill.time, fill.tie, float(outcome.size or 0))
+            found.flows.setdefault(book.currency, []).append(flow)
+    if state.reason is None:
+        found.steps.setdefault(book.currency, []).extend(steps)

@@ -1,0 +1,165 @@
+"""What an order says of its fills, whatever words its client has for it. No store here."""
+
+from typing import Any, NamedTuple
+
+import msgspec
+
+from tapeline.results.rules import rises
+from tapeline.results.rules.position import ONE, ZERO, Spec
+from tapeline.results.rules.rises import FEES, FILLED_SIZE, PRICES, TIMES, Statement
+from tapeline.results.rules.words import decimal, moment, name, positive, side, text, truth
+from tapeline.tape.orders import OrderState
+
+TAKEN_OUT = {"canceled", "cancelled", "rejected", "expired"}
+FILLED = {"filled", "executed", "done", "closed"}
+POSTED = {"spot-limit", "spot-stop"}
+SHORTEST_CURRENCY = 2  # letters: BRK-B is a share of class B, not one that is quoted in B
+INVERSE = "It is an inverse contract, which is not computed."
+
+
+class Fill(NamedTuple):
+    """Where an entry counts, and what it says there."""
+
+    symbol: str
+    time: float
+    tie: int
+    spec: Spec
+    cash: str | None = None
+    """Of cash: its currency, empty for the model's own."""
+
+
+def currency_of(symbol: str) -> str:
+    """What a symbol is quoted in; empty for a bare ticker, which its model knows."""
+    return _pair(symbol)[1]
+
+
+def fills_of(state: OrderState, told: list[Statement]) -> list[Fill]:
+    """All fills of an order; none while nothing of it counts. `told`: what updates said of them."""
+    base = state.base
+    if base is None or state.first_seq is None:
+        return []
+    said = Said(state)
+    symbol = said.first(("symbol",), name) or ""
+    spec = _common(said, symbol)
+    is_partial = FILLED_SIZE in base.body or FILLED_SIZE in state.changes
+    statements = rises.in_order(state, told) if is_partial else []
+    if any(one.filled is not None for one in statements):
+        limit = said.first(("price",), positive)
+        return [
+            Fill(
+                symbol,
+                one.time,
+                one.tie,
+                msgspec.structs.replace(spec, size=one.size, price=one.price or limit, fee=one.fee),
+            )
+            for one in rises.found(statements)
+        ]
+    return _whole(state, said, symbol, spec)
+
+
+def _whole(state: OrderState, said: "Said", symbol: str, spec: Spec) -> list[Fill]:
+    """Nobody said how much was filled: all of it, or nothing."""
+    status = said.first(("status",), text)
+    if status in TAKEN_OUT or state.base is None or state.first_seq is None:
+        return []
+    execution, at = said.first(PRICES, positive), said.first(TIMES, moment)
+    known = execution is not None or at is not None or status in FILLED
+    size = said.first(("size",), positive)
+    filled = msgspec.structs.replace(
+        spec,
+        price=execution if execution is not None else said.first(("price",), positive),
+        size=size,
+        funds=None if size is not None else said.first(("funds",), positive),
+        fee=said.first(FEES, decimal) or ZERO,
+        assumed=state.base.kind in POSTED and not known,
+    )
+    return [Fill(symbol, state.base.time if at is None else at, state.first_seq, filled)]
+
+
+def opening(body: dict[str, Any], time: float, seq: int) -> Fill:
+    """A declared position."""
+    symbol: str = body["symbol"]
+    quote, said = currency_of(symbol), body.get("quote")
+    problem = INVERSE if body.get("inverse") else None
+    if said and quote and said != quote:
+        problem = (
+            problem or f"A position says that it is quoted in {said}, its symbol says {quote}."
+        )
+    spec = Spec(
+        "position",
+        price=positive(body.get("average_price")),
+        size=decimal(body["size"]),
+        multiplier=positive(body.get("multiplier")),
+        problem=problem,
+        word=body.get("instrument"),
+        claim=said if said and not quote else None,
+    )
+    return Fill(symbol, time, seq, spec)
+
+
+def cash(body: dict[str, Any], time: float, seq: int) -> Fill:
+    symbol: str = body.get("symbol") or ""
+    currency = body.get("currency") or currency_of(symbol)
+    spec = Spec("cash", size=decimal(body["amount"]), word=body["type"])
+    return Fill(symbol, time, seq, spec, currency)
+
+
+def mark(symbol: str, price: float, time: float, seq: int) -> Fill:
+    return Fill(symbol, time, seq, Spec("mark", decimal(price)))
+
+
+class Said:
+    """An order's words. What cannot be read counts as not said."""
+
+    def __init__(self, state: OrderState) -> None:
+        assert state.base is not None
+        self._changes = state.changes
+        self._base = state.base.body
+
+    def first(self, names: tuple[str, ...], read: Any) -> Any:
+        """By whatever name it was said last; else as the order itself said it."""
+        changed = [self._changes[name] for name in names if name in self._changes]
+        if len(changed) > 1:
+            changed.sort(key=lambda one: (one.time, one.seq), reverse=True)
+        for change in changed:
+            value = read(change.value)
+            if value is not None:
+                return value
+        for word in names:
+            if word in self._base:
+                value = read(self._base[word])
+                if value is not None:
+                    return value
+        return None
+
+
+def _common(said: Said, symbol: str) -> Spec:
+    """What all fills of an order share."""
+    base, quote = _pair(symbol)
+    paid_in = (said.first(("fee_currency",), name) or "").strip().upper()
+    problem, claim, in_base = None, None, False
+    if said.first(("inverse",), truth):
+        problem = INVERSE
+    if paid_in and not quote:
+        claim = paid_in
+    elif paid_in and paid_in != quote:
+        in_base = paid_in == base
+        if not in_base and said.first(FEES, decimal):
+            problem = problem or f"A fee was paid in {paid_in}, and there is no rate to {quote}."
+    multiplier = said.first(("multiplier",), positive)
+    return Spec(
+        side=said.first(("side",), side) or "buy",
+        multiplier=ONE if multiplier is None else multiplier,
+        fee_in_base=in_base,
+        problem=problem,
+        word=said.first(("instrument",), text),
+        claim=claim,
+    )
+
+
+def _pair(symbol: str) -> tuple[str, str]:
+    """What is traded, and what it is quoted in; empty for a bare ticker."""
+    first, separator, quote = symbol.replace("/", "-").rpartition("-")
+    quote = quote.partition(":")[0].strip().upper()
+    known = quote if separator and len(quote) >= SHORTEST_CURRENCY else ""
+    return first.strip().upper(), known

@@ -1,0 +1,184 @@
+"""Portions in which an order was filled: `filled_size` is a running total, each rise is a fill.
+
+A rise counts at the time that the update names, else at the update's own. What an update says
+without a `filled_size` (a price, a time, a fee) is about the fill before it. No store here.
+"""
+
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+import msgspec
+
+from tapeline.results.rules.position import ZERO
+from tapeline.results.rules.words import amount, decimal, moment, positive
+from tapeline.tape.orders import OrderState
+
+OWN_PRICES = ("executionPrice", "executed_price")
+AVERAGE = "filled_avg_price"
+"""Of all that is filled so far."""
+PRICES = (*OWN_PRICES, AVERAGE)
+TIMES = ("executionTime", "executed_time")
+FEES = ("fee", "fees")
+FILLED_SIZE = "filled_size"
+WORDS = frozenset({FILLED_SIZE, *PRICES, *TIMES, *FEES})
+
+
+class Statement(msgspec.Struct, array_like=True, frozen=True):
+    """What one event says of an order's fills."""
+
+    time: float
+    seq: int
+    filled: Decimal | None = None
+    price: Decimal | None = None
+    """Of this portion alone."""
+    average: Decimal | None = None
+    at: float | None = None
+    fee: Decimal | None = None
+    """Of the whole order so far."""
+
+
+class Rise(msgspec.Struct):
+    time: float
+    tie: int
+    size: Decimal
+    price: Decimal | None
+    fee: Decimal = ZERO
+
+
+class _Early(NamedTuple):
+    """Said before anything was filled: it is about the first fill."""
+
+    price: Decimal | None = None
+    at: float | None = None
+    fee: Decimal = ZERO
+
+
+def statement(body: Mapping[str, Any], time: float, seq: int) -> Statement | None:
+    """None when nothing is said that could be read."""
+    if not WORDS & body.keys():
+        return None
+    said = Statement(
+        time,
+        seq,
+        amount(body.get(FILLED_SIZE)),
+        _first(body, OWN_PRICES, positive),
+        positive(body.get(AVERAGE)),
+        _first(body, TIMES, moment),
+        _first(body, FEES, decimal),
+    )
+    is_empty = all(one is None for one in msgspec.structs.astuple(said)[2:])
+    return None if is_empty else said
+
+
+def in_order(state: OrderState, told: Iterable[Statement]) -> list[Statement]:
+    """All that was said: the order itself, then by time, ties by arrival.
+
+    `told` has updates; what an order's further posts said is known by its last word only.
+    """
+    base = state.base
+    if base is None:
+        return []
+    by_seq = {one.seq: one for one in told if one.seq != base.seq}
+    others: dict[int, dict[str, Any]] = {}
+    times: dict[int, float] = {}
+    for word in WORDS & state.changes.keys():
+        change = state.changes[word]
+        if change.seq not in by_seq:
+            others.setdefault(change.seq, {})[word] = change.value
+            times[change.seq] = change.time
+    rest = [statement(body, times[seq], seq) for seq, body in others.items()]
+    later = [*by_seq.values(), *(one for one in rest if one is not None)]
+    later.sort(key=lambda one: (one.time, one.seq))
+    first = statement(base.body, base.time, base.seq)
+    return later if first is None else [first, *later]
+
+
+def found(statements: Iterable[Statement]) -> list[Rise]:
+    """The fills of an order of which somebody said how much was filled."""
+    filling = _Filling()
+    for one in statements:
+        filling.take(one)
+    return filling.rises
+
+
+class _Filling:
+    def __init__(self) -> None:
+        self.rises: list[Rise] = []
+        self._filled = ZERO
+        self._fee = ZERO
+        self._early = _Early()
+        self._last: Decimal | None = None
+        """The price that was said last."""
+
+    def take(self, said: Statement) -> None:
+        if said.filled is not None:
+            self._fill(said.filled, said)
+        if said.at is not None:
+            self._date(said.at)
+        if said.price is not None:
+            self._price(said.price)
+        elif said.average is not None:
+            self._average(said.average)
+        if said.fee is not None:
+            self._pay(said.fee - self._fee)
+            self._fee = said.fee
+
+    def _fill(self, filled: Decimal, said: Statement) -> None:
+        more = filled - self._filled
+        self._filled = filled
+        if more > 0:
+            first, early = not self.rises, self._early
+            time = early.at if first and early.at is not None else said.time
+            price = early.price if first else self._last
+            fee = early.fee if first else ZERO
+            self.rises.append(Rise(time, said.seq, more, price, fee))
+            self._early = _Early()
+        while more < 0:  # corrected: the newest portions were not, or not in full
+            last = self.rises[-1]
+            if last.size + more > 0:
+                last.size += more
+                return
+            more += self.rises.pop().size
+            self._pay(last.fee)
+
+    def _date(self, at: float) -> None:
+        if self.rises:
+            self.rises[-1].time = at
+        else:
+            self._early = self._early._replace(at=at)
+
+    def _price(self, price: Decimal) -> None:
+        self._last = price
+        if self.rises:
+            self.rises[-1].price = price
+        else:
+            self._early = self._early._replace(price=price)
+
+    def _average(self, average: Decimal) -> None:
+        """The last portion costs what the average needs; where none fits, all cost the average."""
+        self._last = average
+        if not self.rises:
+            self._early = self._early._replace(price=average)
+            return
+        *earlier, last = self.rises
+        prices = [one.price for one in earlier]
+        worth = sum(
+            (one.size * price for one, price in zip(earlier, prices, strict=True) if price), ZERO
+        )
+        price = (average * self._filled - worth) / last.size
+        if price > 0 and None not in prices:
+            last.price = price
+            return
+        for one in self.rises:
+            one.price = average
+
+    def _pay(self, fee: Decimal) -> None:
+        if self.rises:
+            self.rises[-1].fee += fee
+        else:
+            self._early = self._early._replace(fee=self._early.fee + fee)
+
+
+def _first(body: Mapping[str, Any], names: Iterable[str], read: Any) -> Any:
+    return next((value for name in names if (value := read(body.get(name))) is not None), None)
