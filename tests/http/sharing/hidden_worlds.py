@@ -1,6 +1,7 @@
 """Worlds that differ in what a link hides, and nothing else: under that link they look the same."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +26,12 @@ class World:
     price: float = 1.0
     size: float = 1.0
     word: str = "sentinel"
+    funded: bool = False
+    """Whether it has a capital of its own, and money that came and went."""
+
+    @property
+    def quote(self) -> str:
+        return self.symbols[0].partition("-")[2]
 
     @property
     def money(self) -> float:
@@ -47,7 +54,7 @@ class World:
         return f"b-{self.word}"
 
 
-def that_must_look_the_same(choices: dict[str, Any]) -> World:
+def that_must_look_the_same(choices: dict[str, Any], *, funded: bool = False) -> World:
     """The plain world with everything changed that these choices hide."""
     no_money = choices.get("percent_only") or choices.get("hide_sizes")
     no_symbols = choices.get("hide_symbols")
@@ -58,6 +65,7 @@ def that_must_look_the_same(choices: dict[str, Any]) -> World:
         price=price,
         size=(FACTOR if no_money else 1.0) / price,
         word="other",
+        funded=funded,
     )
 
 
@@ -117,6 +125,34 @@ def live(model: Model, world: World) -> None:
         days=4,
     )  # fmt: skip
     push("/v1/live/set-custom-metric", {"metrics": {word: {"value": 112_233.44 * money}}})
+    _account(world, push)
+
+
+CASH = (-12.3456, 35.9127)
+FLOWS = (43_210.98, 7_654.32, -2_109.87)
+VALUE = 47_047.47
+
+
+def _account(world: World, push: Callable[..., None]) -> None:
+    """Everything about an account that is no order."""
+    first, second = world.symbols
+    word, money = world.word, world.money
+    cash = {"currency": world.quote, "annotation": f"{word} {first}"}
+
+    def pay(kind: str, amount: float, days: float, **more: Any) -> None:
+        body = {"type": kind, "amount": amount * money, "id": f"{word}-{kind}-{days}", **cash}
+        push("/v1/live/cash", body | more, days=days)
+
+    pay("funding", CASH[0], 3.25, symbol=first)
+    pay("rebate", CASH[1], 3.5, symbol=second)
+    for days, size in ((-1.0, world.sizes[1]), (4.5, -world.sizes[3])):
+        body = {"symbol": first, "size": size, "average_price": world.prices[5]}
+        push("/v1/live/position", body | {"quote": world.quote}, days=days)
+    push("/v1/live/account-value", {"value": VALUE * money, "currency": world.quote}, days=4)
+    if world.funded:
+        pay("deposit", FLOWS[0], -2)
+        pay("deposit", FLOWS[1], 2.75)
+        pay("withdrawal", FLOWS[2], 3.75)
 
 
 def backtest(model: Model, world: World) -> None:

@@ -16,7 +16,16 @@ from numpy.typing import NDArray
 
 from tapeline.settings import Settings
 from tests.conftest import Person, Service
-from tests.http.sharing.hidden_worlds import World, backtest, live, that_must_look_the_same, told
+from tests.http.sharing.hidden_worlds import (
+    CASH,
+    FLOWS,
+    VALUE,
+    World,
+    backtest,
+    live,
+    that_must_look_the_same,
+    told,
+)
 from tests.http.sharing.scene import Link, shared
 from tests.http.sharing.test_public_api import ADDRESSES
 from tests.http.view.test_results_api import add_run
@@ -60,7 +69,7 @@ def made(service: Service, enter: Callable[[str], Person]) -> Iterator[Callable[
 def linked(
     model: Model, world: World, client: httpx.Client, of: str, choices: dict[str, Any]
 ) -> Link:
-    subject = {} if of == "live" else {"backtest_id": world.backtest_id}
+    subject = {"backtest_id": world.backtest_id} if of == "backtest" else {}
     # With and without a capital: what is a percentage in one is an index in the other.
     base = {"base": world.base} if of == "live" and choices["hide_logs"] else {}
     return shared(model, client, title="Mine", **choices, **subject, **base)
@@ -74,14 +83,16 @@ def answers(link: Link, *, pictures: bool = True) -> Iterator[tuple[str, httpx.R
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("of", ["live", "backtest"])
+@pytest.mark.parametrize("of", ["live", "funded", "backtest"])
 def test_worlds_that_differ_in_what_is_hidden_look_the_same(
     service: Service, made: Callable[[World], Model], of: str
 ) -> None:
     service.services.watchers.close()  # so that streams end after what there is
     with service.client() as stranger:
         for choices in COMBINATIONS[1:]:
-            one, other = World(), that_must_look_the_same(choices)
+            is_funded = of == "funded"
+            one = World(funded=is_funded)
+            other = that_must_look_the_same(choices, funded=is_funded)
             links = [linked(made(it), it, stranger, of, choices) for it in (one, other)]
             pictures = sum(choices.values()) == 1  # they take long
             seen = [dict(answers(link, pictures=pictures)) for link in links]
@@ -95,12 +106,12 @@ def test_worlds_that_differ_in_what_is_hidden_look_the_same(
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("of", ["live", "backtest"])
+@pytest.mark.parametrize("of", ["live", "funded", "backtest"])
 def test_no_two_numbers_of_a_link_give_a_hidden_one(
     service: Service, made: Callable[[World], Model], of: str
 ) -> None:
     service.services.watchers.close()
-    world = World()
+    world = World(funded=of == "funded")
     model = made(world)
     with service.client() as stranger:
         for choices in COMBINATIONS[1:]:
@@ -146,6 +157,10 @@ def hidden_numbers(model: Model, world: World, choices: dict[str, Any]) -> set[f
         found |= {one[name] for one in positions for name in ("value", "realized", "fees")}
         found |= {one[name] for one in fills for name in ("fee", "realized")}
         found |= {one["profit"] for one in trips}
+        found |= {amount * world.money for amount in (*CASH, *FLOWS, VALUE)}
+        performance = model.get("/performance")
+        found |= {one["value"] for name in ("account", "profit") for one in performance[name]}
+        found |= {one["value"] for one in performance["exposure"]["gross"]}
     return {abs(one) for one in found if one}
 
 

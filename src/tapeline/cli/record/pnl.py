@@ -67,12 +67,16 @@ def show_pnl(out: Screen, answer: dict[str, Any]) -> None:
         out.say(f"\n{screen.number(values[0])} {line} {screen.number(values[-1])}")
     if answer.get("source") == "model":
         out.note("The series is the model's own, not computed from its orders.")
+    for kind, amount in (answer.get("cash") or {}).items():
+        out.note(f"{kind.capitalize()}: {signed(amount)} {answer['currency']}, in the total.")
+    for one in answer.get("not_computed") or []:
+        out.note(f"{one['symbol']} is not computed and counts nowhere: {one['reason']}", "yellow")
     for one in (answer.get("warnings") or [])[:5]:
         out.note(f"Note: {one['message']}", "yellow")
 
 
 def _money(currency: str, one: dict[str, Any]) -> list[Any]:
-    total = one["realized"] + one["unrealized"]
+    total = one.get("total", one["realized"] + one["unrealized"])  # with cash, since there is any
     return [
         currency, signed(total), signed(one["realized"]), signed(one["unrealized"]),
         f"{one['fees']:,.2f}", one["fills"],

@@ -1,5 +1,6 @@
 """What a live model's performance is made from: its steps in one currency, and its capital."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import msgspec
@@ -15,13 +16,14 @@ from tapeline.results.performance import account_line, flows
 from tapeline.results.performance.account_line import AccountLine
 from tapeline.results.performance.flows import Flow, Funded
 from tapeline.results.pnl import summary
-from tapeline.results.pnl.account import settings_of
+from tapeline.results.pnl.account import Settings, settings_of
 from tapeline.results.pnl.books import Book, Totals, books_of
 from tapeline.results.pnl.summary import NotComputed, Own
 from tapeline.results.rules.position import exact
 
 NO_CAPITAL = "No capital is known. Set it for the model, or report the first deposit with `cash`."
 
+OFF = "Profit and loss is not computed: `auto-pnl` is off."
 OF_A_SYMBOL = "The capital is that of all symbols together: one by itself is shown in money."
 
 
@@ -72,36 +74,50 @@ class Evidence(msgspec.Struct, frozen=True):
         return Subject(found.growth, matched, money=found.money, worth=found.worth)
 
 
-class _Sums(NamedTuple):
-    every: list[Book]
+class Kept(NamedTuple):
+    """The books of a model, from the database or replayed."""
+
+    books: list[Book]
     own: str
-    named: dict[str, Totals]
+    """The currency of bare tickers."""
+    settings: Settings
+    flows: list[Flow]
+    steps: Callable[[list[str]], Floats]
+    """Of some currencies, as `every_step` has them."""
 
 
 def evidence(connection: Connection, tape: int, said: Own) -> Evidence:
-    """`said` is what the model says of its profit and loss itself."""
-    settings = settings_of(connection, tape)
+    """`said` is the profit and loss that the model set itself."""
+    kept = Kept(
+        books_of(connection, tape),
+        summary.own_currency(connection, tape),
+        settings_of(connection, tape),
+        flows.flows_of(connection, tape),
+        lambda names: chart_window.every_step(connection, tape, names),
+    )
+    return assembled(kept, said)
+
+
+def assembled(kept: Kept, said: Own) -> Evidence:
+    every, own = kept.books, kept.own
     with exact():
-        every, own = books_of(connection, tape), summary.own_currency(connection, tape)
         named = summary.in_currencies(summary.sums_of(every, own), own)
-    sums = _Sums(every, own, named)
-    funded = flows.funded(connection, tape, settings)
+    funded = flows.split(kept.settings, kept.flows)
     currency = funded.capital.currency if funded.capital else summary.main_currency(named)
-    kept = [
-        one
-        for one in every
-        if (one.currency or own) == currency and summary.reason_of(one, own) is None
-    ]
     if said.values:
         return _as_said(said, currency or own, funded)
     return Evidence(
         currency,
         funded,
         [one for one in funded.flows if one.currency == currency],
-        _steps(connection, tape, sums, currency) if said.enabled else np.empty((COLUMNS, 0)),
-        kept,
+        _steps(kept, currency) if said.enabled else np.empty((COLUMNS, 0)),
+        [
+            one
+            for one in every
+            if (one.currency or own) == currency and summary.reason_of(one, own) is None
+        ],
         summary.not_computed(every, own),
-        _reason(sums, funded, currency),
+        _reason(kept, named, funded, currency) if said.enabled else OFF,
     )
 
 
@@ -116,22 +132,23 @@ def _as_said(said: Own, currency: str, funded: Funded) -> Evidence:
     return Evidence(currency, funded, flowed, steps, [], [], None)
 
 
-def _steps(connection: Connection, tape: int, sums: _Sums, currency: str | None) -> Floats:
-    names = sorted({one.currency for one in sums.every if (one.currency or sums.own) == currency})
-    steps = chart_window.every_step(connection, tape, names)
-    without = summary.doubtful(sums.every, sums.own)
+def _steps(kept: Kept, currency: str | None) -> Floats:
+    steps = kept.steps(
+        sorted({one.currency for one in kept.books if (one.currency or kept.own) == currency})
+    )
+    without = summary.doubtful(kept.books, kept.own)
     return steps[:, ~np.isin(steps[2], list(without))] if without else steps
 
 
-def _reason(sums: _Sums, funded: Funded, currency: str | None) -> str | None:
+def _reason(
+    kept: Kept, named: dict[str, Totals], funded: Funded, currency: str | None
+) -> str | None:
     if funded.capital is None:
         return NO_CAPITAL
-    wrong = summary.not_computed(sums.every, sums.own)
+    wrong = summary.not_computed(kept.books, kept.own)
     if wrong:
         return f"{wrong[0].symbol} is not computed: {wrong[0].reason}"
-    others = [
-        name for name, one in sums.named.items() if name != currency and (one.fills or one.earned)
-    ]
+    others = [name for name, one in named.items() if name != currency and (one.fills or one.earned)]
     others += [one.currency for one in funded.flows if one.currency != currency]
     if others:
         return f"There are amounts in {others[0]}, and there is no rate to {currency}."

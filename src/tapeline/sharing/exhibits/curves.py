@@ -10,6 +10,7 @@ from tapeline.results.metrics import all_metrics, calendar_returns, drawdowns
 from tapeline.results.metrics.account import Account, Floats, Lacking, Ordered, ordered
 from tapeline.results.metrics.metric import Subject
 from tapeline.results.metrics.report_fields import Drawdown, Measured, Report, Shown
+from tapeline.results.performance.evidence import Evidence
 from tapeline.sharing.exhibits.answers import SharedFigure, SharedPeriods, SharedYear, Unit
 from tapeline.sharing.links.choices import Choices
 from tapeline.tape.backtest_results.series import Point, thinned
@@ -38,13 +39,36 @@ def live_account(line: tuple[Floats, Floats] | None, base: float | None) -> Acco
     return Account(ordered(times, values + (base or 0.0)), is_money=base is None)
 
 
-def live_line(profit: Account, choices: Choices) -> Line:
-    """The curve of profit and loss; this decides its unit."""
-    series, base = profit.series, choices.base
+class LiveAccount(NamedTuple):
+    """A live model as an account, as far as its capital is known."""
+
+    subject: Subject
+    capital: float | None
+
+
+def account_of(
+    found: Evidence, line: tuple[Floats, Floats] | None, base: float | None
+) -> LiveAccount:
+    """With the model's capital; with the link's `base` only where the model has none."""
+    capital = found.funded.capital
+    if capital is None:
+        return LiveAccount(Subject(live_account(line, base)), base)
+    if found.reason is None and len(found.steps[0]):
+        subject = found.subject(None)
+        if not subject.account.is_money:
+            return LiveAccount(subject, capital.amount)
+    return LiveAccount(Subject(live_account(line, None)), None)
+
+
+def live_line(profit: Account, account: LiveAccount, choices: Choices) -> Line:
+    """The curve of profit and loss; this decides its unit. Deposits and withdrawals do not move
+    it, in percent either."""
+    series = profit.series
     if choices.shows_money:
         return Line("money", series.times, series.values)
-    if base is not None:
-        return Line("percent", series.times, HUNDRED + series.values / base * HUNDRED)
+    if account.capital is not None:
+        grown = account.subject.account.series
+        return Line("percent", grown.times, grown.values / account.capital * HUNDRED)
     return Line("index", series.times, series.values / _span(series) * HUNDRED)
 
 
@@ -90,9 +114,9 @@ def points(
     return thinned(line.times[kept], line.values[kept], most), len(line.times)
 
 
-def live_metrics(account: Account) -> dict[str, Measured]:
+def live_metrics(account: LiveAccount) -> dict[str, Measured]:
     with np.errstate(all="ignore"):
-        return all_metrics.compute(Subject(account, None))
+        return all_metrics.compute(account.subject)
 
 
 def chosen_metrics(found: dict[str, Measured], choices: Choices) -> dict[str, Shown]:

@@ -9,8 +9,11 @@ from sqlalchemy import func, select
 
 from tapeline.results.charts import timeline
 from tapeline.results.charts.chart_window import Window
+from tapeline.results.charts.curve import COLUMNS
 from tapeline.results.metrics import all_metrics
 from tapeline.results.metrics.account import Account
+from tapeline.results.performance.evidence import Evidence, Kept, assembled, evidence
+from tapeline.results.performance.flows import Flow
 from tapeline.results.pnl import order_fills, summary
 from tapeline.results.pnl.books import books_of
 from tapeline.results.pnl.order_fills import FillShown
@@ -26,6 +29,7 @@ from tapeline.sharing.exhibits.answers import (
     SharedPositions,
     SharedTrades,
 )
+from tapeline.sharing.exhibits.curves import LiveAccount
 from tapeline.sharing.exhibits.exhibit import ChartRange, Exhibit
 from tapeline.sharing.exhibits.replay import Replay
 from tapeline.sharing.links.pseudonyms import Names
@@ -48,6 +52,7 @@ class Facts(NamedTuple):
     orders: int
     late: int
     custom: dict[str, Any]
+    evidence: Evidence
 
 
 class LiveExhibit(Exhibit):
@@ -84,8 +89,12 @@ class LiveExhibit(Exhibit):
         return channels.used_names(self.connection, self.found.tape, "exchange")
 
     @cached_property
+    def live(self) -> LiveAccount:
+        return curves.account_of(self.facts.evidence, self.facts.line, self.choices.base)
+
+    @property
     def account(self) -> Account:
-        return curves.live_account(self.facts.line, self.choices.base)
+        return self.live.subject.account
 
     @cached_property
     def head(self) -> SharedHead:
@@ -102,7 +111,7 @@ class LiveExhibit(Exhibit):
             symbols=[name for one in self.symbols if (name := self.names.symbol(one))],
             exchanges=[name for one in self.exchanges if (name := self.names.exchange(one))],
             currency=facts.currency if shown else None,
-            base=choices.base if choices.shows_money else None,
+            base=self.live.capital if choices.shows_money else None,
             source=facts.source,
             lifecycle=redaction.lifecycle(facts.lifecycle),
             figures=curves.figures(self.metrics.computed, (facts.currency or "") if shown else ""),
@@ -114,7 +123,8 @@ class LiveExhibit(Exhibit):
         )
 
     def curve(self, wanted: ChartRange) -> SharedCurve:
-        line = curves.live_line(curves.live_account(self.facts.line, None), self.choices)
+        profit = curves.live_account(self.facts.line, None)
+        line = curves.live_line(profit, self.live, self.choices)
         items, total = curves.points(line, wanted.start, wanted.end, wanted.points)
         marks = timeline.marks(
             self.connection,
@@ -135,7 +145,7 @@ class LiveExhibit(Exhibit):
 
     @cached_property
     def metrics(self) -> SharedMetrics:
-        computed = curves.chosen_metrics(curves.live_metrics(self.account), self.choices)
+        computed = curves.chosen_metrics(curves.live_metrics(self.live), self.choices)
         custom = all_metrics.custom(self.facts.custom) if self.choices.shows_texts else {}
         return SharedMetrics(computed, custom)
 
@@ -192,6 +202,7 @@ class LiveExhibit(Exhibit):
             orders=connection.scalar(count) or 0,
             late=connection.scalar(count.where(behind)) or 0,
             custom=channels.state(connection, tape, "metrics") or {},
+            evidence=evidence(connection, tape, summary.own_of(connection, tape)),
         )
 
     def _only_used(self, symbols: list[str]) -> list[str]:
@@ -223,7 +234,28 @@ class LiveExhibit(Exhibit):
                 for _, order_id in replay.places
             ),
             custom=replay.metrics,
+            evidence=assembled(_kept(replay), summary.Own(replay.enabled, own)),
         )
+
+
+def _kept(replay: Replay) -> Kept:
+    found = replay.books()
+
+    def steps(names: list[str]) -> Any:
+        some = [
+            (time, tie, book, *step)
+            for name in names
+            for time, tie, book, step in found.steps.get(name, ())
+        ]
+        return np.array(sorted(some)).T if some else np.empty((COLUMNS, 0))
+
+    flows = [
+        Flow(time, "deposit" if amount > 0 else "withdrawal", amount, name or replay.quote, tie)
+        for name, some in found.flows.items()
+        for time, tie, amount in some
+    ]
+    flows.sort(key=lambda one: (one.time, one.tie))
+    return Kept(found.books, replay.quote, replay.settings, flows, steps)
 
 
 def _line(replay: Replay, currency: str | None) -> tuple[Any, Any] | None:

@@ -43,6 +43,15 @@ class Late(msgspec.Struct, frozen=True):
     seconds: float
 
 
+class Change(msgspec.Struct, frozen=True):
+    """Of how positions are kept or of the capital, by the model's owner."""
+
+    seq: int
+    received_at: float
+    fields: dict[str, Any]
+    """As far as they are shown."""
+
+
 class Checked(msgspec.Struct, kw_only=True):
     """The result of checking a record."""
 
@@ -59,6 +68,7 @@ class Checked(msgspec.Struct, kw_only=True):
     first: Checkpoint | None = None
     last: Checkpoint | None = None
     late: list[Late] = []
+    changes: list[Change] = []
     broken_at: int | None = None
     """The first event that differs from what was signed."""
     reason: str | None = None
@@ -203,6 +213,9 @@ class _Reader:
         self.found.partly += bool(line.hidden)
         if record.kind in _POSTS and record.received_at - record.time > self._late_after:
             self.found.late.append(Late(record.seq, record.received_at - record.time))
+        if record.kind == kinds.ACCOUNT_SETTINGS.number:
+            shown = {name: value for name, (value, _) in (line.fields or {}).items()}
+            self.found.changes.append(Change(record.seq, record.received_at, shown))
         if record.kind == kinds.BACKTEST_RESULT.number:
             self._results[record.seq] = msgspec.json.decode(record.body)["digests"]
         self.next += 1
@@ -303,7 +316,15 @@ def words(found: Checked) -> str:
         said += [f"- event {one.seq}: {_length(one.seconds)} late" for one in found.late[:LISTED]]
         if len(found.late) > LISTED:
             said.append(f"- and {len(found.late) - LISTED:,} more")
+    if found.changes:
+        said += ["", "The owner changed the account's settings, which changes its whole history:"]
+        said += [f"- event {one.seq}, {_moment(one.received_at)}: {_changed(one)}"
+                 for one in found.changes[-LISTED:]]  # fmt: skip
     return "\n".join(said)
+
+
+def _changed(one: Change) -> str:
+    return ", ".join(f"{name} {value}" for name, value in sorted(one.fields.items())) or "hidden"
 
 
 def _understood(line: _Line) -> tuple[StoredEvent, bytes]:
