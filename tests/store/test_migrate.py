@@ -14,7 +14,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import Connection, create_engine, inspect, text
 
-import tapeline.store
+import tapeline.store.backends
 from tapeline.errors import CannotStart
 from tapeline.ids import new_id
 from tapeline.settings import Settings
@@ -314,6 +314,30 @@ def test_events_of_an_earlier_version_are_carried_over(database: Database, versi
         assert connection.scalar(text("select count(*) from pages")) < 10
 
 
+def test_models_of_an_earlier_version_stay_long_only_and_their_books_are_made_again(
+    database: Database, versions: Path
+) -> None:
+    later = [file for file in versions.glob("*.py") if file.name >= "0013"]
+    kept = {file: file.read_text() for file in later}
+    for file in later:
+        file.unlink()
+    migrate.migrate(database)
+    model = "insert into models (id, project_id, name, type, description, created_at) values"
+    with database.writing.begin() as connection:
+        connection.execute(text("insert into projects values ('p', 'P', '', 0)"))
+        connection.execute(text(f"{model} ('old', 'p', 'M', 'strategy', '', 0)"))
+        old = "insert into ledgers values (1, 7, 9, false, 2, '{}', '{}')"
+        connection.execute(text(old))
+    for file, content in kept.items():
+        file.write_text(content)
+    migrate.migrate(database)
+    with database.writing.begin() as connection:
+        connection.execute(text(f"{model} ('new', 'p', 'M', 'strategy', '', 0)"))
+        found = connection.execute(text("select id, positions from models")).all()
+        assert {row.id: row.positions for row in found} == {"old": "long_only", "new": "signed"}
+        assert connection.scalar(text("select count(*) from ledgers")) == 0
+
+
 def _sealed(count: int) -> list[StoredEvent]:
     records, link = list[StoredEvent](), seals.GENESIS
     for seq in range(1, count + 1):
@@ -348,9 +372,9 @@ def test_a_database_of_a_newer_version_is_refused(database: Database) -> None:
 
 
 def test_a_missing_driver_is_said_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("postgres", "witness"):
-        monkeypatch.delitem(sys.modules, f"tapeline.store.{name}", raising=False)
-        monkeypatch.delattr(tapeline.store, name, raising=False)
+    for name in ("postgres", "lost_commits"):
+        monkeypatch.delitem(sys.modules, f"tapeline.store.backends.{name}", raising=False)
+        monkeypatch.delattr(tapeline.store.backends, name, raising=False)
     monkeypatch.setitem(sys.modules, "psycopg", None)
     with pytest.raises(CannotStart, match=r"pip install 'psycopg\[binary\]'"):
         open_database(Settings(database="postgresql://db.example/tape"))

@@ -50,20 +50,22 @@ class Segment(msgspec.Struct):
     start: Key
     keys: list[Key]
     books: list[int]
-    steps: list[Step]
+    gains: list[float]
+    nets: list[float]
+    grosses: list[float]
 
     def row(self, tape: int, currency: str) -> tuple[Any, ...]:
         content = array("d", [key[0] for key in self.keys])
         content.extend(float(key[1]) for key in self.keys)
         content.extend(map(float, self.books))
-        for column in zip(*self.steps, strict=True):
+        for column in (self.gains, self.nets, self.grosses):
             content.extend(column)
         return (
             tape, currency, *self.start, content.tobytes(),
         )  # fmt: skip
 
     def sketch(self, tape: int, currency: str) -> tuple[Any, ...]:
-        total = math.fsum(step.gain for step in self.steps)
+        total = math.fsum(self.gains)
         return (tape, currency, *self.start, len(self.keys), total, _sketch(self))
 
     def change(self, one: Change) -> bool:
@@ -74,17 +76,22 @@ class Segment(msgspec.Struct):
             # An order that moved from one book to another keeps its key: it may be there already.
             gone = known and self.books[at] == one.book
             if gone:
-                del self.keys[at], self.books[at], self.steps[at]
+                del self.keys[at], self.books[at]
+                del self.gains[at], self.nets[at], self.grosses[at]
             return gone
         step = Step(*(max(-MOST, min(MOST, number)) for number in one.step))
         if known:
-            if (self.books[at], self.steps[at]) == (one.book, step):
+            there = (self.books[at], self.gains[at], self.nets[at], self.grosses[at])
+            if there == (one.book, *step):
                 return False
-            self.books[at], self.steps[at] = one.book, step
+            self.books[at] = one.book
+            self.gains[at], self.nets[at], self.grosses[at] = step
             return True
         self.keys.insert(at, one.key)
         self.books.insert(at, one.book)
-        self.steps.insert(at, step)
+        self.gains.insert(at, step.gain)
+        self.nets.insert(at, step.net)
+        self.grosses.insert(at, step.gross)
         return True
 
     def parts(self) -> list["Segment"]:
@@ -98,7 +105,9 @@ class Segment(msgspec.Struct):
                 self.start if begin == 0 else self.keys[begin],
                 self.keys[begin:end],
                 self.books[begin:end],
-                self.steps[begin:end],
+                self.gains[begin:end],
+                self.nets[begin:end],
+                self.grosses[begin:end],
             )
             for begin, end in zip(cuts, ends, strict=True)
         ]
@@ -155,10 +164,12 @@ def _holding(
     ).first()
     end = None if following is None else (following.time, following.tie)
     if row is None:
-        return Segment(BEGINNING, [], [], []), end
+        return Segment(BEGINNING, [], [], [], [], []), end
     found = _segment((row.time, row.tie), row.content)
     if end is None and len(found.keys) >= SEGMENT and key > found.keys[-1]:
-        return Segment(key, [], [], []), None  # in order: a full segment never changes again
+        return Segment(
+            key, [], [], [], [], []
+        ), None  # in order: a full segment never changes again
     return found, end
 
 
@@ -170,16 +181,13 @@ def _segment(start: Key, content: bytes) -> Segment:
         start,
         [(time, int(tie)) for time, tie in zip(times, ties, strict=True)],
         [int(book) for book in numbers[2 * count : 3 * count]],
-        [Step(*three) for three in zip(*(numbers[n * count : (n + 1) * count] for n in (3, 4, 5)),
-                                       strict=True)],
-    )  # fmt: skip
+        *(list(numbers[n * count : (n + 1) * count]) for n in (3, 4, 5)),
+    )
 
 
 def _sketch(segment: Segment) -> bytes:
     """The lowest and highest points and the last, each a time and a value from a start at zero."""
-    points = _at_their_times(
-        zip(segment.keys, accumulate(step.gain for step in segment.steps), strict=True)
-    )
+    points = _at_their_times(zip(segment.keys, accumulate(segment.gains), strict=True))
     kept: list[tuple[float, float]] = []
     for begin in range(0, len(points), DETAIL):
         some = points[begin : begin + DETAIL]

@@ -83,11 +83,28 @@ def booked(row: Row[*tuple[Any, ...]]) -> Booked:
 
 def fill_shown(some: Sequence[Booked]) -> FillShown:
     """All entries of one order together, in their order."""
+    if len(some) == 1:  # as nearly all of them are
+        return _only(some[0])
     with exact():
-        return _fill_shown(some)
+        return _together(some)
 
 
-def _fill_shown(some: Sequence[Booked]) -> FillShown:
+def _only(one: Booked) -> FillShown:
+    outcome, size = one.outcome, _size(one)
+    return FillShown(
+        price=_number(outcome.price),
+        size=_number(size),
+        time=one.time,
+        fee=number(_fee(one)),
+        realized=_number(outcome.realized),
+        estimated=outcome.estimated,
+        assumed=one.spec.assumed,
+        unpriced=outcome.price is None,
+        oversold=number(outcome.oversold),
+    )
+
+
+def _together(some: Sequence[Booked]) -> FillShown:
     outcomes = [one.outcome for one in some]
     sizes = [_size(one) for one in some]
     prices = [one.price for one in outcomes]
@@ -105,9 +122,7 @@ def _fill_shown(some: Sequence[Booked]) -> FillShown:
         portions=[
             Portion(one.time, number(size or ZERO), _number(one.outcome.price), number(_fee(one)))
             for one, size in zip(some, sizes, strict=True)
-        ]
-        if len(some) > 1
-        else [],
+        ],
     )
 
 

@@ -84,11 +84,15 @@ def plan(connection: Connection, tape: int, until: int) -> Plan | None:
         news = unbooked.news(connection, tape, ledger.cursor, PORTION, is_told=ledger.is_told)
         if news is None and not ledger.pending:
             return None
-        positions = account.settings_of(connection, tape).positions
-        if ledger.positions != positions:  # said anew: all books are gone through again
-            ledger.positions = positions
-            ledger.pending = dict.fromkeys(range(ledger.books), BEGINNING)
+        if not ledger.version or (news is not None and news.is_set):
+            _set_positions(ledger, account.settings_of(connection, tape).positions)
         return _Portion(connection, tape, ledger).plan(news)
+
+
+def _set_positions(ledger: Ledger, positions: str) -> None:
+    if ledger.positions != positions:  # then all books are computed again
+        ledger.positions = positions
+        ledger.pending = dict.fromkeys(range(ledger.books), BEGINNING)
 
 
 class _Portion:

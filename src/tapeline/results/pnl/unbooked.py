@@ -57,11 +57,13 @@ class News(NamedTuple):
     """What updates said of the fills of orders."""
     cursor: int
     """The last number on the tape that this covers."""
+    is_set: bool
+    """Whether the owner changed the account's settings."""
     is_cut: bool
     """Whether there is more after it in a page that it has begun with."""
 
 
-NOTHING = News({}, {}, [], [], 0, is_cut=False)
+NOTHING = News({}, {}, [], [], 0, is_set=False, is_cut=False)
 
 
 def news(
@@ -86,6 +88,7 @@ def news(
         [*map(_mark, prices), *rest],
         told,
         max(record.seq for record in (*about, *prices, *others)),
+        is_set=any(record.kind == kinds.ACCOUNT_SETTINGS.number for record in others),
         is_cut=end is not None,
     )
 
