@@ -70,6 +70,11 @@ MATRIX: dict[Route, tuple[int, ...]] = {
     ("GET", "/api/models/{model}/logs.txt"): (200, 200, 200, 200, 404, 401),
     ("GET", "/api/models/{model}/backtests/{backtest}/logs.txt"): (200, 200, 200, 200, 404, 401),
     ("GET", "/api/models/{model}/pnl"): (200, 200, 200, 200, 404, 401),
+    ("GET", "/api/models/{model}/cash"): (200, 200, 200, 200, 404, 401),
+    ("GET", "/api/models/{model}/performance"): (200, 200, 200, 200, 404, 401),
+    ("GET", "/api/models/{model}/round-trips"): (200, 200, 200, 200, 404, 401),
+    ("GET", "/api/models/{model}/account"): (200, 200, 200, 200, 404, 401),
+    ("PATCH", "/api/models/{model}/account"): (200, 200, 403, 403, 404, 401),
     ("GET", "/api/projects/{project}/models"): (200, 200, 200, 200, 404, 401),
     ("GET", "/api/models/{model}/logs"): (200, 200, 200, 200, 404, 401),
     ("GET", "/api/models/{model}/events"): (200, 200, 200, 200, 404, 401),
@@ -172,6 +177,7 @@ class Scene:
             "secret": lambda: SECRET,
             "value": lambda: "hidden",
             "role": lambda: "member",
+            "positions": lambda: "long_only",
             # In a path it is the id, in a body the secret of the link.
             "invitation": lambda: self._invitation()["{invitation}" in row.path],
         }
