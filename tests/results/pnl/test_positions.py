@@ -50,7 +50,7 @@ def test_a_model_that_is_long_only_stays_so_until_its_owner_changes_it(long_only
     books.push((3, "account-settings", {"positions": "signed"}))
     found = books.pnl()
     assert [one.size for one in found.positions] == [-1]
-    assert (found.realized, found.warnings, found.kept) == (10, [], "signed")
+    assert (found.realized, found.warnings, found.position_mode) == (10, [], "signed")
     books.push((4, "account-settings", {"positions": "long_only"}))
     assert [one.size for one in books.pnl().positions] == [1]
 

@@ -97,7 +97,7 @@ class Pnl(msgspec.Struct, kw_only=True):
     positions: list[Position] = []
     not_computed: list[NotComputed] = []
     """Symbols that no sum here includes, and why."""
-    kept: Positions = "signed"
+    position_mode: Positions = "signed"
     """Whether positions may be negative: the model's setting."""
     capital: Capital | None = None
     """As the owner set it."""
@@ -259,7 +259,7 @@ def _add_computed(
 ) -> None:
     every, own = books_of(connection, tape), own_currency(connection, tape)
     settings = settings_of(connection, tape)
-    found.kept, found.capital = settings.positions, settings.capital
+    found.position_mode, found.capital = settings.positions, settings.capital
     sums = sums_of(every, own)
     _count(found.counts, every)
     totals = in_currencies(sums, own)

@@ -1,9 +1,9 @@
 """The hash chain over a model's tape: any later edit, removal or insertion of an event shows.
 
 Each commit group has a link over the digests of its events. Consecutive plain events share a
-digest, blinded by the group's nonce; orders and their updates have their own, which commits to
-every field separately, with a salt, so that some can be shown and others hidden. Pure functions:
-`append` writes their results, `verify` reads them back.
+digest, blinded by the group's nonce; orders, prices and events about the account have their own,
+which commits to every field separately, with a salt, so that some can be shown and others hidden.
+Pure functions: `append` writes their results, `verify` reads them back.
 """
 
 import struct
