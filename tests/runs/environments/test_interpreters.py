@@ -80,7 +80,7 @@ def test_what_cannot_be_used_is_listed_with_the_reason(tmp_path: Path) -> None:
     assert "nowhere" in reason(found, nowhere)
     assert "without a Python 3" in reason(found, empty)
     assert "does not answer" in reason(found, other)
-    assert "everybody" in reason(found, anybodys)
+    assert "everyone" in reason(found, anybodys)
 
 
 def test_shims_of_pyenv_lead_to_its_versions_and_are_not_used_themselves(tmp_path: Path) -> None:

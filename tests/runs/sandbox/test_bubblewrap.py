@@ -221,7 +221,7 @@ def test_two_runs_cannot_meet(pad: Pad) -> None:
 @ROOT
 def test_root_never_runs_a_model_as_itself(pad: Pad) -> None:
     for uid in (None, 0):
-        with pytest.raises(CannotLaunch, match="user of its own"):
+        with pytest.raises(CannotLaunch, match="separate user"):
             pad.launch("", uid=uid)
 
 
