@@ -365,5 +365,5 @@ def test_the_stylesheet_names_no_colour_outside_its_palette() -> None:
     css = (rendering.STATIC / "pages.css").read_text()
     assert not re.findall(r"#[0-9a-f]{3,8}\b", css)
     assert len(css.splitlines()) <= 250
-    app = (ROOT / "web" / "src" / "styles.css").read_text()
+    app = (ROOT / "web" / "src" / "app" / "styles.css").read_text()
     assert not re.findall(r"#[0-9a-f]{3,8}\b", app)
