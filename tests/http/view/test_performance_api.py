@@ -276,3 +276,17 @@ def test_a_week_of_a_perpetuals_account_comes_out_to_the_cent(model: Model) -> N
     assert shown["reason"] is None
     assert len({one["side"] for one in model.items("/round-trips")}) == 2
     assert model.first_break() is None
+
+
+def test_a_list_of_models_says_when_a_symbol_is_not_in_its_sums(model: Model) -> None:
+    order(model, 0, "1", "buy", 1, 100)
+    listed = model.owner.get(f"/api/projects/{model.project_id}/models").json()["items"]
+    assert [one["pnl"]["is_partial"] for one in listed if one["id"] == model.id] == [False]
+    push(
+        model, 1, "spot-market", id="2", symbol="BTC-USD", exchange="x", side="sell", size=1,
+        executionPrice=110, multiplier=5,
+    )  # fmt: skip
+    push(model, 2, "position", symbol="AAPL", size=1, average_price=5, quote="EUR")
+    listed = model.owner.get(f"/api/projects/{model.project_id}/models").json()["items"]
+    (pnl,) = [one["pnl"] for one in listed if one["id"] == model.id]
+    assert (pnl["is_partial"], pnl["value"]) == (True, None)

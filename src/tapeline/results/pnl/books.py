@@ -48,6 +48,10 @@ class Totals(msgspec.Struct, array_like=True):
     fills: int = 0
     cash: dict[str, Decimal] = {}
     """By type, flows too."""
+    left_out: int = 0
+    """Books that are not computed."""
+    claims: dict[str, int] = {}
+    """What bare tickers are said to be quoted in, and in how many books."""
 
     @property
     def earned(self) -> Decimal:
@@ -60,8 +64,11 @@ class Totals(msgspec.Struct, array_like=True):
     def add(self, state: State, sign: int = 1) -> None:
         """A book that is not computed counts nowhere."""
         if state.reason is not None:
+            self.left_out += sign
             return
         self.add_cash(state.cash, sign)
+        for claim in state.claims:
+            self.claims = {**self.claims, claim: self.claims.get(claim, 0) + sign}
         self.realized += sign * state.realized
         self.unrealized += sign * state.unrealized
         self.fees += sign * state.fees

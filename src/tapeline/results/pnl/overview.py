@@ -6,7 +6,7 @@ import msgspec
 from sqlalchemy import Connection, Row, and_, func, select
 from sqlalchemy.sql.selectable import Select
 
-from tapeline.results.pnl.books import totals_from
+from tapeline.results.pnl.books import Totals, totals_from
 from tapeline.results.pnl.summary import (
     Source,
     currency_in,
@@ -74,6 +74,8 @@ class Result(msgspec.Struct, kw_only=True):
     realized: float | None = None
     unrealized: float | None = None
     fees: float | None = None
+    is_partial: bool = False
+    """Whether a symbol is not computed, so that no sum here includes it."""
 
 
 class Backtest(msgspec.Struct):
@@ -282,16 +284,23 @@ def _result(row: Row[*tuple[Any, ...]]) -> Result:
     enabled = _object(row.switch).get("enabled", True)
     found = Result(source="model" if own else "computed" if enabled else "off")
     if enabled and row.totals is not None:
-        totals = in_currencies(totals_from(row.totals), currency_in(row.backtest_result))
-        found.currency = main_currency(totals)
-        if found.currency is not None:
-            sums = totals[found.currency]
-            main = money(sums)
-            found.realized, found.unrealized, found.fees = main.realized, main.unrealized, main.fees
-            found.value = main.total
+        _add_totals(found, totals_from(row.totals), currency_in(row.backtest_result))
     if own:
         found.value = own[-1].value
     return found
+
+
+def _add_totals(found: Result, stored: dict[str, Totals], own: str) -> None:
+    totals = in_currencies(stored, own)
+    found.currency = main_currency(totals)
+    found.is_partial = any(one.left_out for one in stored.values())
+    if any(count and name != own for one in stored.values() for name, count in one.claims.items()):
+        found.is_partial = True
+        return  # a ticker counts in the wrong currency here: only its model's page can tell
+    if found.currency is not None:
+        main = money(totals[found.currency])
+        found.realized, found.unrealized, found.fees = main.realized, main.unrealized, main.fees
+        found.value = main.total
 
 
 def _backtest(row: Row[*tuple[Any, ...]]) -> Backtest | None:

@@ -25,7 +25,15 @@ function glance(id: string, value: number | null, currency: string | null): Glan
     exchanges: [],
     counts: {},
     usage: null,
-    pnl: { source: "computed", currency, value, realized: value, unrealized: 0, fees: 0 },
+    pnl: {
+      source: "computed",
+      currency,
+      value,
+      realized: value,
+      unrealized: 0,
+      fees: 0,
+      is_partial: false,
+    },
   };
 }
 
