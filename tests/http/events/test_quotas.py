@@ -1,6 +1,7 @@
 """Quotas on the wire: what is over is told when to come back, what was traded always gets in."""
 
 import json
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -9,6 +10,7 @@ import httpx
 import pytest
 from sqlalchemy import Connection, func, select, update
 
+from tapeline.http.events.api import REFUSED_AFTER
 from tapeline.settings import Settings
 from tapeline.store.tables.tape import backtests, pages, pieces, tapes
 from tests.conftest import Person, Service, running
@@ -127,6 +129,15 @@ def test_a_connection_that_is_kept_goes_on_after_a_refusal(model: Model) -> None
 
 def set_bytes(connection: Connection, size: int) -> None:
     connection.execute(update(tapes).values(bytes=size))
+
+
+def test_a_client_that_does_not_wait_is_answered_slowly(model: Model) -> None:
+    """Or its refused requests would take the processor from all others."""
+    fill(model)
+    began = time.monotonic()
+    for _ in range(4):
+        told_to_wait(model.post(LOG, LONG))
+    assert time.monotonic() - began >= 4 * REFUSED_AFTER
 
 
 def test_a_full_tape_takes_only_what_was_traded(model: Model) -> None:

@@ -66,3 +66,17 @@ def test_a_turn_ends_at_so_many_events(shares: Shares) -> None:
     waiting = deque(sent("a", number, 10, events=4) for number in range(5))
     assert len(shares.portion(waiting, 10)) == 3
     assert len(waiting) == 2
+
+
+def test_it_says_who_filled_a_share_only_while_others_write(
+    shares: Shares, clock: list[float]
+) -> None:
+    flood = [sent("flood", number, SHARE) for number in range(3)]
+    shares.portion(deque(flood), 5_000)
+    assert shares.filled == set(), "it was alone"
+    shares.portion(deque([*flood, sent("honest", 0, 10)]), 5_000)
+    shares.portion(deque([*flood, sent("honest", 1, 10)]), 5_000)
+    assert shares.filled == {"flood"}
+    clock[0] += LASTING
+    shares.portion(deque(flood), 5_000)
+    assert shares.filled == set()

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import partial
+from http import HTTPStatus
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection
@@ -58,6 +59,9 @@ SUCCESS = b'{"status":"success"}'
 _SUCCEEDED = Response(
     SUCCESS, media_type="application/json", headers={"X-Content-Type-Options": "nosniff"}
 )
+# Seconds before a client over its quota is told so. One that does not wait as it is told, but sends
+# again at once, would take the processor from all others.
+REFUSED_AFTER = 0.25
 _REMEMBERED_WRONGLY = (WrongKey, NoSuchModel, Superseded)
 
 
@@ -88,6 +92,8 @@ class EventsApi:
             await self._take(scope, receive)
         except Exception as error:  # noqa: BLE001 - the sender always gets an answer
             answer = _failed(error, path)
+        if answer.status_code == HTTPStatus.TOO_MANY_REQUESTS:
+            await asyncio.sleep(REFUSED_AFTER)
         await answer(scope, receive, send)
         self._services.metrics.took_event(path, answer.status_code, time.perf_counter() - started)
 

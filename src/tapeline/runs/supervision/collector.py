@@ -27,7 +27,7 @@ from tapeline.tape.append.watchers import Watchers
 from tapeline.tape.backtest_results.staging import Stage, Staging
 
 NAME = "journal"
-READ_AT_ONCE = 1_000_000  # bytes
+READ_AT_ONCE = 200_000  # bytes: as much as one commit holds up the events of others
 
 
 def _do_nothing() -> None:

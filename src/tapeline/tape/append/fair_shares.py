@@ -12,6 +12,7 @@ from typing import Any
 from tapeline.tape.events.event import Submission
 
 SHARE = 16 * 1024  # bytes of one key in one turn, but at least one submission
+RESTING = 0.2  # seconds before a key that filled its share is answered, so that it sends less
 LASTING = 1.0  # seconds for which keys that met count as writing together
 COST_OF_EVENT = 200  # bytes on top of its body
 
@@ -22,6 +23,8 @@ class Shares:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._together_until = 0.0
+        self.filled: frozenset[str | None] = frozenset()
+        """Keys that filled their share of the last turn."""
 
     def portion(self, waiting: deque[Waiting], most: int) -> list[Waiting]:
         """The submissions of the next turn; the rest keeps its order. It stops at the submission
@@ -44,6 +47,7 @@ class Shares:
         if len(sizes) > 1:
             self._together_until = self._clock() + LASTING
         waiting.extendleft(reversed(later))
+        self.filled = frozenset(full)
         return taken
 
 

@@ -19,7 +19,7 @@ from tapeline.store import facts
 from tapeline.store.store import ANSWERED_WITHIN
 from tapeline.store.writer import UNKNOWN, Writer
 from tapeline.tape.append.appending import Appended, Appender
-from tapeline.tape.append.fair_shares import Shares
+from tapeline.tape.append.fair_shares import RESTING, Shares
 from tapeline.tape.append.watchers import Watchers
 from tapeline.tape.events.event import Submission
 
@@ -42,6 +42,8 @@ class _Turn:
         self.loop = loop
         self.taken: list[Waiting] | None = None
         """None until the writer has begun it."""
+        self.resting: frozenset[str | None] = frozenset()
+        """Keys that are answered later, because others write too."""
         self.is_over = False
         """Whether all its events are answered."""
         self.overdue: asyncio.TimerHandle | None = None
@@ -104,6 +106,7 @@ class Inbox:
                 # Before taking, never after: an event that comes in between would wait forever.
                 self._asked = None
                 turn.taken = self._shares.portion(self._waiting, TURN)
+                turn.resting = self._shares.filled
             return turn.taken
 
     def prove_writable(self, connection: Connection) -> None:
@@ -162,7 +165,10 @@ class Inbox:
     def _answer(self, turn: _Turn, outcomes: list[Outcome]) -> None:
         for submission, settle, failure in outcomes:
             self._size -= len(submission.events)
-            _call(settle, failure)
+            if submission.key_id in turn.resting and not turn.loop.is_closed():
+                turn.loop.call_later(RESTING, _call, settle, failure)
+            else:
+                _call(settle, failure)
         if turn.loop.is_closed():
             return
         if turn.overdue is not None:
