@@ -33,7 +33,7 @@ lint: setup  ## check format and types
 	@$(python) scripts/web.py npm run lint --silent
 
 bench: setup  ## measure the claims in docs/measurements.md
-	@for one in startup ingest results history stream views pages pnl environments deploy fleet backtests output client demo; do echo "== $$one"; $(python) -m bench.$$one || exit 1; done
+	@for one in startup ingest results history stream views pages pnl environments deploy fleet backtests output client demo abuse; do echo "== $$one"; $(python) -m bench.$$one || exit 1; done
 
 web: setup  ## serve the pages with hot reload, next to a running server
 	@$(python) scripts/web.py npm run dev
