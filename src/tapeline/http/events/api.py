@@ -118,7 +118,7 @@ class EventsApi:
                 self._services.quotas.push(access, len(whole.content), is_vital=is_vital)
             except QuotaExceeded as refusal:
                 # Not by the ASGI way: a refused sender must cost less than an accepted one.
-                asyncio.get_running_loop().call_soon(settle, refusal)
+                asyncio.get_running_loop().call_later(REFUSED_AFTER, settle, refusal)
                 return True
             self._services.inbox.put(submission, settle)
         except Exception:  # noqa: BLE001 - a bug is logged and answered by the ASGI way
