@@ -197,6 +197,8 @@ def test_a_signal_that_comes_during_the_start_counts(home: Home) -> None:
 
 def test_a_request_under_way_is_finished(home: Home) -> None:
     server = home.up("--demo")
+    with server.client() as client:  # connections are taken a moment before requests are
+        assert client.get("/time").status_code == 200
     body = b'{"email": "nobody@example.com", "password": "wrong password"}'
     with socket.create_connection(("127.0.0.1", server.port), timeout=15) as connection:
         connection.sendall(

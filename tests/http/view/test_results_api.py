@@ -285,7 +285,7 @@ def test_models_are_listed_with_all_that_a_glance_wants(
     assert (found["last_order"]["id"], found["last_order"]["side"]) == ("s", "sell")
     assert found["pnl"] == {
         "source": "computed", "currency": "USD", "value": 9, "realized": 4, "unrealized": 5,
-        "fees": 1,
+        "fees": 1, "is_partial": False,
     }  # fmt: skip
     assert found["last_backtest"]["backtest_id"] == "b2"
     assert (found["last_backtest"]["successful"], found["last_backtest"]["label"]) == (True, "L")
