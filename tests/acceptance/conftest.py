@@ -75,6 +75,10 @@ class Server:
     def client(self) -> httpx.Client:
         return httpx.Client(base_url=self.address, timeout=30)
 
+    def report(self) -> None:
+        """Print how it ended and what it said last; pytest shows that for a failed test."""
+        print(f"exit status {self.process.poll()}:\n{self.said}\n{self.log[-5_000:]}")
+
     def end(self, how: signal.Signals = signal.SIGTERM, *, within: float = 15) -> int:
         self.process.send_signal(how)
         return self.process.wait(within)
@@ -89,7 +93,12 @@ class Home:
 
     @property
     def environment(self) -> dict[str, str]:
-        return {"HOME": str(self.path), "PATH": os.defpath, "PYTHONDONTWRITEBYTECODE": "1"}
+        return {
+            "HOME": str(self.path),
+            "PATH": os.defpath,
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "PYTHONFAULTHANDLER": "1",
+        }
 
     @property
     def data(self) -> Path:
@@ -143,6 +152,7 @@ class Home:
 
     def close(self) -> None:
         for server in self.servers:
+            server.report()
             if server.process.poll() is None:
                 server.process.kill()
             server.process.wait()
