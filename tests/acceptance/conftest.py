@@ -76,8 +76,9 @@ class Server:
         return httpx.Client(base_url=self.address, timeout=30)
 
     def report(self) -> None:
-        """Print how it ended and what it said last; pytest shows that for a failed test."""
-        print(f"exit status {self.process.poll()}:\n{self.said}\n{self.log[-5_000:]}")
+        """Write how it ended and what it said last; pytest shows that for a failed test."""
+        ended = self.process.poll()
+        sys.stdout.write(f"exit status {ended}:\n{self.said}\n{self.log[-5_000:]}\n")
 
     def end(self, how: signal.Signals = signal.SIGTERM, *, within: float = 15) -> int:
         self.process.send_signal(how)
