@@ -19,7 +19,7 @@ from tapeline.results.pnl import summary
 from tapeline.results.pnl.account import Settings, settings_of
 from tapeline.results.pnl.books import Book, Totals, books_of
 from tapeline.results.pnl.summary import NotComputed, Own
-from tapeline.results.rules.position import exact
+from tapeline.results.rules.position import earned, exact
 
 NO_CAPITAL = "No capital is known. Set it for the model, or report the first deposit with `cash`."
 
@@ -148,7 +148,9 @@ def _reason(
     wrong = summary.not_computed(kept.books, kept.own)
     if wrong:
         return f"{wrong[0].symbol} is not computed: {wrong[0].reason}"
-    others = [name for name, one in named.items() if name != currency and (one.fills or one.earned)]
+    others = [
+        name for name, one in named.items() if name != currency and (one.fills or earned(one.cash))
+    ]
     others += [one.currency for one in funded.flows if one.currency != currency]
     if others:
         return f"There are amounts in {others[0]}, and there is no rate to {currency}."

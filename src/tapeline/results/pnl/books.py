@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Row, Table, and_, bindparam, delete, select, 
 
 from tapeline.errors import NoSuchModel
 from tapeline.results.charts.curve import Key
-from tapeline.results.rules.position import FLOWS, ZERO, State
+from tapeline.results.rules.position import ZERO, State, earned
 from tapeline.results.rules.rises import Statement
 from tapeline.store import bulk, upsert
 from tapeline.store.portions import batches
@@ -54,12 +54,8 @@ class Totals(msgspec.Struct, array_like=True):
     """What bare tickers are said to be quoted in, and in how many books."""
 
     @property
-    def earned(self) -> Decimal:
-        return sum((one for kind, one in self.cash.items() if kind not in FLOWS), ZERO)
-
-    @property
     def total(self) -> Decimal:
-        return self.realized + self.unrealized + self.earned
+        return self.realized + self.unrealized + earned(self.cash)
 
     def add(self, state: State, sign: int = 1) -> None:
         """A book that is not computed counts nowhere."""

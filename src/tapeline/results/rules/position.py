@@ -6,7 +6,7 @@ Sixty digits hold every product and sum of such numbers exactly; only a division
 far behind that no double that is shown can tell.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
 from typing import Literal, TypeVar
@@ -107,13 +107,8 @@ class State(msgspec.Struct, array_like=True):
         return ZERO if self.price is None else (self.size * self.price - self.cost) * self.factor
 
     @property
-    def earned(self) -> Decimal:
-        """Cash that counts as profit or loss."""
-        return sum((one for kind, one in self.cash.items() if kind not in FLOWS), ZERO)
-
-    @property
     def total(self) -> Decimal:
-        return self.realized + self.unrealized + self.earned
+        return self.realized + self.unrealized + earned(self.cash)
 
     @property
     def value(self) -> Decimal:
@@ -129,6 +124,11 @@ def exact() -> Iterator[None]:
     """Arithmetic on money happens inside of this."""
     with localcontext(_CONTEXT):
         yield
+
+
+def earned(cash: Mapping[str, Decimal]) -> Decimal:
+    """What of cash by type counts as profit or loss."""
+    return sum((one for kind, one in cash.items() if kind not in FLOWS), ZERO)
 
 
 def number(value: Decimal) -> float:
