@@ -14,11 +14,11 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
-from tapeline.errors import Problem
+from tapeline.errors import NoSuchPage, Problem
 from tapeline.http import openapi, page_routes
 from tapeline.http.core.dispatch import Handler, handler
 from tapeline.http.core.hosts import OurHosts
-from tapeline.http.core.rendering import STATIC
+from tapeline.http.core.rendering import STATIC, problem_for
 from tapeline.http.core.services import Services
 from tapeline.http.events.api import EventsApi
 from tapeline.http.pages.docs import show_docs
@@ -50,7 +50,7 @@ def build(services: Services) -> ASGIApp:
             Problem: errors.on_problem,
             IntegrityError: errors.on_broken_reference,
             Exception: errors.on_bug,
-            HTTPException: errors.on_http_exception,
+            HTTPException: _no_such_route,
         },
     )
     app.router.redirect_slashes = False
@@ -76,6 +76,13 @@ def _route(path: str, handlers: dict[str, Handler]) -> BaseRoute:
         return await handlers[method](request)
 
     return Route(path, by_method, methods=list(handlers))
+
+
+async def _no_such_route(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    if error.status_code == 404:
+        return problem_for(request, NoSuchPage())
+    return await errors.on_http_exception(request, error)
 
 
 def _metrics(services: Services) -> Handler:

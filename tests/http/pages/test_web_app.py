@@ -100,6 +100,9 @@ def test_who_is_not_signed_in_comes_back_to_the_same_place(anybody: httpx.Client
 @pytest.mark.parametrize("path", ["/nothing", "/nothing/here", "/UPPERCASEUPPERCA", "/favicon.ico"])
 def test_what_is_no_id_is_still_nothing(browser: httpx.Client, path: str) -> None:
     assert browser.get(path).json()["code"] == "no_such_page"
+    page = browser.get(path, headers={"Accept": "text/html,*/*;q=0.8"})
+    assert page.status_code == 404
+    assert "There is nothing here" in page.text
 
 
 @pytest.mark.usefixtures("built")

@@ -208,8 +208,10 @@ def test_percent_only_rebases_what_is_shown(busy: Model, service: Service) -> No
         curve = based.json("/curve")
         assert curve["unit"] == "percent"
         assert [one["value"] for one in curve["items"]] == pytest.approx(
-            [100 * (BASE + value) / BASE for value in series]
+            [100, *(100 * (BASE + value) / BASE for value in series)]
         )
+        gained = based.json("/metrics")["computed"]["total_return"]["value"]
+        assert gained == pytest.approx(series[-1] / BASE), "the first value counts too"
         alone = shared(busy, stranger, percent_only=True).json("/curve")
         assert alone["unit"] == "index"
         values = [0.0, *(one["value"] for one in alone["items"])]

@@ -1,7 +1,7 @@
 """Damage to a journal, by a crash, a disk or a person, is skipped and reported; reading goes on."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,23 +12,8 @@ from tapeline.runs.journals import journal
 from tapeline.runs.journals.journal import LONGEST_RECORD
 from tapeline.runs.journals.meaning import RunUpdate
 from tapeline.runs.journals.records import UNREADABLE, Record
-from tapeline.runs.shim.spool import Spool
+from tests.runs.journals.conftest import Make
 from tests.runs.supervision.histories import a_run
-
-Make = Callable[..., Spool]
-
-
-@pytest.fixture
-def spool() -> Iterator[Make]:
-    made: list[Spool] = []
-
-    def make(folder: Path, limit: int = 1_000_000) -> Spool:
-        made.append(Spool(str(folder), limit, str(folder), "name", 10**9))
-        return made[-1]
-
-    yield make
-    for one in made:
-        one.close(0.0)
 
 
 def read_all(folder: Path, limit: int = 1_000_000) -> tuple[list[Record], str]:

@@ -3,7 +3,6 @@
 import json
 import resource
 import signal
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -12,22 +11,7 @@ from hypothesis import strategies as st
 
 from tapeline.runs.journals import journal
 from tapeline.runs.shim.lines import Lines
-from tapeline.runs.shim.spool import Spool
-
-Make = Callable[..., Spool]
-
-
-@pytest.fixture
-def spool() -> Iterator[Make]:
-    made: list[Spool] = []
-
-    def make(folder: Path, limit: int = 1_000_000) -> Spool:
-        made.append(Spool(str(folder), limit, str(folder), "name", 10**9))
-        return made[-1]
-
-    yield make
-    for one in made:
-        one.close(0.0)
+from tests.runs.journals.conftest import Make
 
 
 def read_all(folder: Path, offset: int = 0, limit: int = 1_000_000) -> tuple[list[str], int, int]:

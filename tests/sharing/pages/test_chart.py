@@ -4,7 +4,9 @@ import math
 import re
 from typing import Any
 
-from tapeline.sharing.exhibits.answers import SharedMark, SharedTrade
+import pytest
+
+from tapeline.sharing.exhibits.answers import SharedMark, SharedTrade, Unit
 from tapeline.sharing.pages import chart
 from tapeline.tape.backtest_results.series import Point
 
@@ -68,3 +70,25 @@ def test_a_flat_curve_and_a_rebased_one_have_an_axis() -> None:
     assert fallen is not None
     assert percent.last.endswith("%")
     assert "\N{MINUS SIGN}10%" in fallen.svgs[0]
+
+
+@pytest.mark.parametrize(
+    ("unit", "kind", "last", "text"),
+    [
+        ("money", "curve", 14.0123, "14.01"),
+        ("money", "curve", -9_876.54, "\N{MINUS SIGN}9,877"),
+        ("money", "curve", 123_456.7, "123.5k"),
+        ("money", "curve", 0.0, "0"),
+        ("money", "curve", 5e-324, "0"),
+        ("percent", "curve", 63.894, "63.89%"),
+        ("percent", "curve", 0.0004, "0.00%"),
+        ("percent", "drawdown", -0.361149, "\N{MINUS SIGN}36.11%"),
+    ],
+)
+def test_the_tag_at_the_end_has_four_digits(
+    unit: Unit, kind: chart.Kind, last: float, text: str
+) -> None:
+    found = chart.draw(curve(1_000.0, -3.0, last), unit, title="Curve", kind=kind)
+    assert found is not None
+    for svg in found.svgs:
+        assert re.findall(r'class="now"[^>]*>([^<]*)<', svg) == [text]

@@ -12,8 +12,7 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from tapeline.errors import ForeignHost
-from tapeline.http.core.rendering import render
-from tapeline.http.wire.errors import answer
+from tapeline.http.core.rendering import problem_for
 from tapeline.settings import Settings
 
 FORWARDED = ("forwarded", "via", "x-real-ip", "x-client-ip", "cf-connecting-ip", "true-client-ip")
@@ -32,14 +31,7 @@ class OurHosts:
             request = Request(scope)
             # A request without a Host comes from an old or simple program, never from a browser.
             if not all(map(is_local_name, request.headers.getlist("host"))):
-                refused = ForeignHost()
-                is_person = "text/html" in request.headers.get("accept", "")
-                response = (
-                    render("problem.html", problem=refused, account=None)
-                    if is_person
-                    else answer(refused)
-                )
-                await response(scope, receive, send)
+                await problem_for(request, ForeignHost())(scope, receive, send)
                 return
         await self._app(scope, receive, send)
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.requests import Request
 from starlette.responses import Response
 
 from tapeline import __version__
@@ -31,7 +32,7 @@ from tapeline.errors import (
     Unavailable,
 )
 from tapeline.http.core import agents
-from tapeline.http.wire.errors import status_of
+from tapeline.http.wire.errors import answer, status_of
 
 HERE = Path(__file__).parents[1]
 STATIC = HERE / "static"
@@ -114,6 +115,13 @@ def dressed(page: Response, cookies: Mapping[str, str]) -> Response:
         page.body = BARE[:-1] + b"".join(worn) + body[len(BARE) - 1 :]
         page.headers["Content-Length"] = str(len(page.body))
     return page
+
+
+def problem_for(request: Request, problem: Problem) -> Response:
+    """An error outside of all pages and routes: a page for a browser, our shape for a program."""
+    if "text/html" not in request.headers.get("accept", ""):
+        return answer(problem)
+    return dressed(render("problem.html", problem=problem, account=None), request.cookies)
 
 
 @cache

@@ -15,6 +15,7 @@ Integers = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
 DAY = 86_400.0
+BEFORE = 1.0  # seconds before the first entry at which an account had its start
 EARLIEST, LATEST = -62_135_596_800.0, 253_402_300_800.0  # the years 1 to 9999
 
 SATURDAY, SUNDAY = 2, 3  # of days since 1970-01-01, a Thursday, modulo 7
@@ -61,6 +62,12 @@ def ordered(times: Any, values: Any) -> Ordered:
     values = np.where(np.isfinite(values), values, np.nan)
     notes = Notes(sent, int(np.isnan(values).sum()), duplicates, impossible, unsorted)
     return Ordered(times, values, notes)
+
+
+def led(start: float, times: Floats, values: Floats) -> tuple[Floats, Floats]:
+    """The same, led by the value right before the first: what the first entry earned counts too."""
+    first = times[:1] - BEFORE
+    return np.concatenate([first, times]), np.concatenate([np.full(len(first), start), values])
 
 
 def from_pieces(contents: Sequence[bytes]) -> tuple[Floats, Floats]:

@@ -9,10 +9,9 @@ from collections.abc import Sequence
 import msgspec
 import numpy as np
 
-from tapeline.results.metrics.account import Account, Floats, Lacking, ordered
+from tapeline.results.metrics.account import BEFORE, Account, Floats, Lacking, ordered
 from tapeline.results.performance.flows import Flow
 
-BEFORE = 1.0  # seconds before the first entry at which the account had its capital
 RUINED = "The account value fell to zero or below, so returns mean nothing."
 
 

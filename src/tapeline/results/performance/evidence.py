@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 
 from tapeline.results.charts import chart_window
 from tapeline.results.charts.curve import COLUMNS
-from tapeline.results.metrics.account import Account, Floats, Lacking, ordered
+from tapeline.results.metrics.account import Account, Floats, Lacking, led, ordered
 from tapeline.results.metrics.metric import Subject
 from tapeline.results.metrics.round_trips import Matched
 from tapeline.results.performance import account_line, flows
@@ -63,7 +63,7 @@ class Evidence(msgspec.Struct, frozen=True):
 
     def profit(self) -> Account:
         times, _, _, gains, *_ = self.steps
-        return Account(ordered(times, np.cumsum(gains)), is_money=True)
+        return Account(ordered(*led(0.0, times, np.cumsum(gains))), is_money=True)
 
     def subject(self, matched: Matched | None) -> Subject:
         """For the metrics: an account where one is known, else money alone."""

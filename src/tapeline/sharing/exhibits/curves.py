@@ -7,7 +7,7 @@ import numpy as np
 
 from tapeline.results.backtests.tear_sheet import written
 from tapeline.results.metrics import all_metrics, calendar_returns, drawdowns
-from tapeline.results.metrics.account import Account, Floats, Lacking, Ordered, ordered
+from tapeline.results.metrics.account import Account, Floats, Lacking, Ordered, led, ordered
 from tapeline.results.metrics.metric import Subject
 from tapeline.results.metrics.report_fields import Drawdown, Measured, Report, Shown
 from tapeline.results.performance.evidence import Evidence
@@ -30,13 +30,20 @@ class Line(NamedTuple):
     values: Floats
 
 
-def live_account(line: tuple[Floats, Floats] | None, base: float | None) -> Account:
-    """Profit and loss on top of the capital, where that is known; else money alone."""
+def profit_line(line: tuple[Floats, Floats] | None) -> Ordered:
+    """Profit and loss, with the last value of each moment."""
     times, values = (np.empty(0), np.empty(0)) if line is None else line
     if len(times) > 1:
-        shown = np.append(times[:-1] != times[1:], [True])  # the last value of each moment
+        shown = np.append(times[:-1] != times[1:], [True])
         times, values = times[shown], values[shown]
-    return Account(ordered(times, values + (base or 0.0)), is_money=base is None)
+    return ordered(times, values)
+
+
+def live_account(line: tuple[Floats, Floats] | None, base: float | None) -> Account:
+    """Profit and loss on top of the capital, where that is known; else money alone."""
+    start, profit = base or 0.0, profit_line(line)
+    series = ordered(*led(start, profit.times, profit.values + start))
+    return Account(series, is_money=base is None)
 
 
 class LiveAccount(NamedTuple):
@@ -60,16 +67,15 @@ def account_of(
     return LiveAccount(Subject(live_account(line, None)), None)
 
 
-def live_line(profit: Account, account: LiveAccount, choices: Choices) -> Line:
+def live_line(profit: Ordered, account: LiveAccount, choices: Choices) -> Line:
     """The curve of profit and loss; this decides its unit. Deposits and withdrawals do not move
     it, in percent either."""
-    series = profit.series
     if choices.shows_money:
-        return Line("money", series.times, series.values)
+        return Line("money", profit.times, profit.values)
     if account.capital is not None:
         grown = account.subject.account.series
         return Line("percent", grown.times, grown.values / account.capital * HUNDRED)
-    return Line("index", series.times, series.values / _span(series) * HUNDRED)
+    return Line("index", profit.times, profit.values / _span(profit) * HUNDRED)
 
 
 def live_drawdown(account: Account, choices: Choices) -> tuple[Line, list[Drawdown], str | None]:

@@ -123,7 +123,7 @@ class LiveExhibit(Exhibit):
         )
 
     def curve(self, wanted: ChartRange) -> SharedCurve:
-        profit = curves.live_account(self.facts.line, None)
+        profit = curves.profit_line(self.facts.line)
         line = curves.live_line(profit, self.live, self.choices)
         items, total = curves.points(line, wanted.start, wanted.end, wanted.points)
         marks = timeline.marks(

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 from tapeline.results.charts import svg
 from tapeline.results.charts.svg import Curve, Layout, Plot
-from tapeline.results.charts.ticks import value_text
+from tapeline.results.charts.ticks import TINIEST, value_text
 from tapeline.sharing.exhibits.answers import SharedMark, SharedTrade, Unit
 from tapeline.tape.backtest_results.series import Point
 
@@ -26,6 +26,8 @@ LAYOUT = Layout(
 )
 BUCKET = 16.0  # units within which trades of one side share an arrow
 ARROW = 5.0
+HUNDRED = 100.0
+FINEST_SHARE = 0.0001  # two digits of a percentage
 
 
 class Shape(NamedTuple):
@@ -58,13 +60,22 @@ class _Values(NamedTuple):
     unit: Unit
     kind: Kind
 
+    @property
+    def scale(self) -> float:
+        """A drawdown in percent is a fraction; a rebased curve counts in hundreds."""
+        return HUNDRED if self.unit == "percent" and self.kind == "curve" else 1.0
+
     def text(self, value: float, step: float) -> str:
-        # A drawdown in percent is a fraction; a rebased curve counts in hundreds.
-        scale = 100.0 if self.unit == "percent" and self.kind == "curve" else 1.0
-        text = value_text(value / scale, step / scale, percent=self.unit == "percent")
+        text = value_text(value / self.scale, step / self.scale, percent=self.unit == "percent")
         return text.replace("-", "\N{MINUS SIGN}")
 
-    def rounded(self, value: float, step: float) -> str:
+    def precise(self, value: float) -> str:
+        """In four digits: as much as fits, and not rounded to the ticks."""
+        if abs(value) < TINIEST:
+            return self.text(0.0, self.scale)
+        size = math.floor(math.log10(abs(value)))
+        finest = FINEST_SHARE * self.scale if self.unit == "percent" else 0.0
+        step = max(10.0 ** (size - 3), finest)
         return self.text(round(value / step) * step, step)
 
 
@@ -129,7 +140,7 @@ def _parts(
         ),
         _versions(plot, marks),
         _arrows(plot, curve.points, trades),
-        _last_value(plot, last, values, (ticks[1] - ticks[0]) / 50),
+        _last_value(plot, last, values),
     ]
 
 
@@ -192,14 +203,14 @@ def _arrows(plot: Plot, points: list[tuple[float, float]], trades: Iterable[Shar
     return "".join(parts)
 
 
-def _last_value(plot: Plot, last: tuple[float, float], values: _Values, step: float) -> str:
+def _last_value(plot: Plot, last: tuple[float, float], values: _Values) -> str:
     """A dot on the line, and the value on the axis."""
     y, left = plot.y(last[1]), plot.right + 2
     return (
         f"{svg.last_point(plot, *last)}"
         f'<rect class="pill" x="{left:g}" y="{y - 10:.1f}" width="{LAYOUT.right - 2:g}" height="20"'
         ' rx="4"/>'
-        f'<text class="now" x="{left + 6:g}" y="{y + 4:.1f}">{values.rounded(last[1], step)}</text>'
+        f'<text class="now" x="{left + 6:g}" y="{y + 4:.1f}">{values.precise(last[1])}</text>'
     )
 
 
