@@ -16,6 +16,8 @@ from pathlib import Path
 import httpx
 import pytest
 
+from tests import spawner
+
 PASSWORD = "correct horse battery"
 SLOW_MACHINE = 60
 
@@ -34,15 +36,28 @@ class Server:
         number = len(home.servers)
         self._out = home.path / f"out-{number}"
         self._err = home.path / f"err-{number}"
-        with self._out.open("wb") as out, self._err.open("wb") as err:
-            self.process = subprocess.Popen(
-                [*around, *home.command("up", *arguments)],
-                env=home.environment | variables,
-                cwd=home.path,
-                stdin=subprocess.DEVNULL,
-                stdout=out,
-                stderr=err,
-            )
+        self.process: subprocess.Popen[bytes] | spawner.Command
+        with (
+            self._out.open("wb") as out,
+            self._err.open("wb") as err,
+            Path(os.devnull).open("rb") as null,
+        ):
+            if around:
+                self.process = subprocess.Popen(
+                    [*around, *home.command("up", *arguments)],
+                    env=home.environment | variables,
+                    cwd=home.path,
+                    stdin=null,
+                    stdout=out,
+                    stderr=err,
+                )
+            else:
+                self.process = spawner.start(
+                    ["up", *arguments],
+                    (null.fileno(), out.fileno(), err.fileno()),
+                    environment=home.environment | variables,
+                    cwd=home.path,
+                )
 
     @property
     def said(self) -> str:
@@ -94,12 +109,7 @@ class Home:
 
     @property
     def environment(self) -> dict[str, str]:
-        return {
-            "HOME": str(self.path),
-            "PATH": os.defpath,
-            "PYTHONDONTWRITEBYTECODE": "1",
-            "PYTHONFAULTHANDLER": "1",
-        }
+        return {"HOME": str(self.path), **spawner.CLEAN}
 
     @property
     def data(self) -> Path:
@@ -109,16 +119,20 @@ class Home:
     def command(*arguments: str) -> list[str]:
         return [sys.executable, "-m", "tapeline", *arguments]
 
+    def begin_in(self, *around: str, **variables: str) -> Server:
+        """Start `tapeline up` as the last arguments of another command, without waiting for it."""
+        self.servers.append(Server(self, ["--port", "0"], variables, around))
+        return self.servers[-1]
+
+    def up_in(self, *around: str, **variables: str) -> Server:
+        server = self.begin_in(*around, **variables)
+        server.wait_until_ready()
+        return server
+
     def begin(self, *arguments: str, **variables: str) -> Server:
         """Start `tapeline up` without waiting for it."""
         chosen = [*arguments] if "--port" in arguments else [*arguments, "--port", "0"]
         self.servers.append(Server(self, chosen, variables))
-        return self.servers[-1]
-
-    def up_in(self, *around: str, **variables: str) -> Server:
-        """Start `tapeline up` as the last arguments of another command."""
-        self.servers.append(Server(self, ["--port", "0"], variables, around))
-        self.servers[-1].wait_until_ready()
         return self.servers[-1]
 
     def up(self, *arguments: str, **variables: str) -> Server:
@@ -130,15 +144,12 @@ class Home:
         self, *arguments: str, stdin: str = "", **variables: str
     ) -> subprocess.CompletedProcess[str]:
         """A command that ends by itself."""
-        return subprocess.run(
-            self.command(*arguments),
-            env=self.environment | variables,
+        return spawner.run(
+            arguments,
+            environment=self.environment | variables,
             cwd=self.path,
-            input=stdin,
-            capture_output=True,
-            text=True,
-            timeout=SLOW_MACHINE,
-            check=False,
+            stdin=stdin,
+            seconds=SLOW_MACHINE,
         )
 
     def refused(self, *arguments: str, exit_code: int, **variables: str) -> str:

@@ -189,7 +189,7 @@ def test_a_signal_ends_it_cleanly(home: Home, how: signal.Signals) -> None:
 
 def test_a_signal_that_comes_during_the_start_counts(home: Home) -> None:
     for pause in (0.5, 0.9):
-        server = home.begin()
+        server = home.begin_in("env")  # which imports everything first
         time.sleep(pause)
         server.process.terminate()
         assert server.process.wait(15) in {0, -signal.SIGTERM}

@@ -4,12 +4,12 @@ import json
 import os
 import pty
 import select
-import subprocess
 from typing import Any
 
 import httpx
 import pytest
 
+from tests import spawner
 from tests.acceptance.conftest import PASSWORD, SLOW_MACHINE, Home, Server
 
 pytestmark = pytest.mark.heavy
@@ -49,14 +49,12 @@ def test_a_password_is_asked_for_twice_and_never_shown(
 def at_a_terminal(home: Home, arguments: list[str], questions: list[str]) -> str:
     """Run a command that sees a terminal; answer each question with the password."""
     ours, theirs = pty.openpty()
-    process = subprocess.Popen(
-        home.command(*arguments),
-        env=home.environment | {"TERM": "dumb"},
+    process = spawner.start(
+        arguments,
+        (theirs, theirs, theirs),
+        environment=home.environment | {"TERM": "dumb"},
         cwd=home.path,
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-        start_new_session=True,
+        at_terminal=True,
     )
     os.close(theirs)
     shown = ""

@@ -1,5 +1,6 @@
 """A trader with an account, who deploys models over HTTP and reads back what became of them."""
 
+import functools
 import os
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from tests.archives import zipped
 ENDED = {"stopped", "exited", "crashed", "failed"}
 
 
+@functools.cache
 def pythons() -> list[Interpreter]:
     """What this machine has, wherever it is: the servers under test see no home and no PATH."""
     path = [Path(one) for one in os.environ.get("PATH", os.defpath).split(os.pathsep) if one]

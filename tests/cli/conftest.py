@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from tests import spawner
 from tests.acceptance.conftest import PASSWORD, SLOW_MACHINE, Home, Server
 from tests.acceptance.traders import pythons
 
@@ -37,15 +38,12 @@ class Person:
     def run(
         self, *arguments: str, stdin: str = "", **variables: str
     ) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            self.home.command(*arguments),
-            env=self.environment(**variables),
+        return spawner.run(
+            arguments,
+            environment=self.environment(**variables),
             cwd=self.at,
-            input=stdin,
-            capture_output=True,
-            text=True,
-            timeout=SLOW_MACHINE,
-            check=False,
+            stdin=stdin,
+            seconds=SLOW_MACHINE,
         )
 
     def does(self, *arguments: str, stdin: str = "", **variables: str) -> str:
@@ -92,32 +90,28 @@ class Person:
         """The exit status, and all that a terminal of this width was sent."""
         ours, theirs = pty.openpty()
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
-        with subprocess.Popen(
-            self.home.command(*arguments),
-            env=self.environment(**variables),
+        command = spawner.start(
+            arguments,
+            (theirs, theirs, theirs),
+            environment=self.environment(**variables),
             cwd=self.at,
-            stdin=theirs,
-            stdout=theirs,
-            stderr=theirs,
-            # A terminal of its own, as a person has: a secret is asked for at the controlling one.
-            start_new_session=True,
-            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # noqa: PLW1509
-        ) as process:
-            os.close(theirs)
-            sent = b""
-            while True:
-                try:
-                    piece = os.read(ours, 65536)
-                except OSError:  # how Linux says that nobody is left at the other end
-                    break
-                sent += piece
-                # Not before it is asked: who asks for a secret throws away what was typed ahead.
-                # The space after the question is what comes last, when it listens.
-                if types and sent.endswith(QUESTION_ENDS):
-                    os.write(ours, types.encode())
-                    types = ""
-            os.close(ours)
-        return process.returncode, sent.decode()
+            at_terminal=True,  # as a person has: a secret is asked for at the controlling one
+        )
+        os.close(theirs)
+        sent = b""
+        while True:
+            try:
+                piece = os.read(ours, 65536)
+            except OSError:  # how Linux says that nobody is left at the other end
+                break
+            sent += piece
+            # Not before it is asked: who asks for a secret throws away what was typed ahead.
+            # The space after the question is what comes last, when it listens.
+            if types and sent.endswith(QUESTION_ENDS):
+                os.write(ours, types.encode())
+                types = ""
+        os.close(ours)
+        return command.wait(SLOW_MACHINE), sent.decode()
 
 
 def plain(text: str) -> str:

