@@ -328,7 +328,7 @@ def test_what_was_acknowledged_survives_kill_9(home: Home) -> None:
                 acknowledged.add(answer.json()["projectId"])
 
     clients = [
-        httpx.Client(base_url=server.address, headers={"token": token}, timeout=30)
+        httpx.Client(base_url=server.address, headers={"token": token}, timeout=30, verify=False)
         for _ in range(4)
     ]
     threads = [

@@ -1,11 +1,10 @@
 """A trader with an account, who deploys models over HTTP and reads back what became of them."""
 
 import functools
+import json
 import os
 from pathlib import Path
 from typing import Any
-
-import httpx
 
 from tapeline.runs.environments.interpreters import Interpreter, discover
 from tests.acceptance.conftest import PASSWORD, Server, wait_for
@@ -110,6 +109,6 @@ class Trader:
     def messages(self, model: str) -> list[str]:
         """Every lifecycle message there was, from the tape itself."""
         lines = self.client.get(f"/api/models/{model}/tape").text.splitlines()
-        records = [httpx.Response(200, text=line).json() for line in lines]
+        records = [json.loads(line) for line in lines]
         found = [one["body"] for one in records if one["kind"] == "lifecycle"]
         return [body["message"] for body in found if body.get("message")]

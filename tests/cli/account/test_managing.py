@@ -48,6 +48,7 @@ def test_members_are_invited_changed_and_removed(
             "password": PASSWORD,
             "invitation": ada.gets("members", "invite")["url"].rpartition("/")[2],
         },
+        verify=False,
     )
     assert signed_up.status_code == 200, signed_up.text
     grace.does("login", "--server", ada.server.address, "--token", signed_up.json()["refreshToken"])

@@ -140,12 +140,14 @@ def test_control_characters_never_reach_the_terminal(ada: Person) -> None:
         f"{ada.server.address}/model/create-model",
         json={"projectId": made["projectId"], "name": "Evil"},
         headers={"token": _token(ada)},
+        verify=False,
     ).json()["modelId"]
     key = ada.gets("keys", "new")
     httpx.post(
         f"{ada.server.address}/v1/live/log",
         json={"line": "before\x1b[2J\x1b]0;title\x07after\u202e", "type": "stdout"},
         headers={"model-id": model, "api-key": key["apiKey"], "api-pass": key["apiPass"]},
+        verify=False,
     )
     _, sent = ada.in_terminal("logs", "Evil")
     assert "before" in sent
