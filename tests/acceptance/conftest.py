@@ -16,6 +16,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from tapeline.runs.shim import tree
 from tests import spawner
 
 PASSWORD = "correct horse battery"
@@ -172,7 +173,14 @@ class Home:
         # Models outlive a server that is killed; tests must not leave any behind.
         for file in self.data.glob("runs/*/shim.json"):
             with suppress(OSError, ValueError):
-                os.kill(json.loads(file.read_text())["pid"], signal.SIGKILL)
+                kill_shim(file)
+
+
+def kill_shim(note: Path) -> None:
+    """By what it noted about itself: its process id may belong to another process by now."""
+    known = json.loads(note.read_text())
+    if tree.started(known["pid"]) == known["started"]:
+        os.kill(known["pid"], signal.SIGKILL)
 
 
 def wait_for(condition: object, seconds: float = SLOW_MACHINE) -> None:

@@ -15,7 +15,7 @@ import httpx
 import pytest
 
 from tapeline.ids import new_id
-from tests.acceptance.conftest import Home, wait_for
+from tests.acceptance.conftest import Home, kill_shim, wait_for
 from tests.acceptance.traders import Trader, pythons
 from tests.archives import zipped
 from tests.conftest import database_url, run_sql
@@ -182,7 +182,7 @@ def test_a_model_whose_shim_is_killed_dies_with_it_and_comes_back_under_a_new_fe
         pair.wait_for_line(model, "up")
         for fence in (2, 3):
             shim = home.data / "runs" / deployed["runId"] / "shim.json"
-            os.kill(json.loads(shim.read_text())["pid"], signal.SIGKILL)
+            kill_shim(shim)
             wait_for(lambda fence=fence: pair.run(model, deployed["runId"])["fence"] == fence)
             wait_for(lambda fence=fence: pair.lines(model).count("up") == fence)
         run = pair.wait_for_state(deployed, "running")
@@ -223,7 +223,7 @@ def test_killing_server_and_shim_at_any_step_of_a_start_never_makes_two(
             for file in home.data.glob("runs/*/shim.json"):
                 if chance.random() < 0.5:
                     with suppress(OSError, ValueError):
-                        os.kill(json.loads(file.read_text())["pid"], signal.SIGKILL)
+                        kill_shim(file)
             pair.meet(home.up(**SETTINGS))
         wait_for(lambda: len(running(marker)) == 1)
         last = pair.get(f"/api/models/{model}/runs")["items"][0]
