@@ -1,6 +1,7 @@
 """How a launch lives and ends: exits, signals, stops, restarts, and never twice."""
 
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -13,7 +14,7 @@ import pytest
 
 from tapeline.errors import AlreadyRunning, CannotLaunch
 from tapeline.runs.engines import shims
-from tapeline.runs.sandbox import cgroups
+from tapeline.runs.sandbox import bubblewrap, cgroups
 from tapeline.runs.sandbox.box import Policy
 from tapeline.runs.shim import restarting, tree
 from tests.runs.conftest import Launched, Pad, alive
@@ -339,6 +340,36 @@ def test_only_what_a_dead_shim_left_is_ended(pad: Pad, tmp_path: Path) -> None:
             time.sleep(0.001)
         shims.end_orphan(tmp_path)
         assert orphan.wait() == -signal.SIGKILL
+
+
+def test_a_sandbox_under_another_title_is_found_by_its_mounts(pad: Pad) -> None:
+    folder = pad.runs / "renamed-orphan"
+    (folder / "work").mkdir(parents=True)
+    program = str(bubblewrap.bwrap_path())
+    box = [program, "--dev-bind", "/", "/", "--bind", str(folder / "work"), "/mnt"]
+    command = ["sh", "-c", "echo up; exec sleep 1000"]
+    with subprocess.Popen([*box, *command], stdout=subprocess.PIPE, text=True) as orphan:
+        assert orphan.stdout is not None
+        assert orphan.stdout.readline() == "up\n"
+        assert shims.end_orphan(folder)
+        assert orphan.wait() != 0
+    assert not shims.end_orphan(folder)
+
+
+def test_a_sandbox_cannot_change_what_its_lock_says(pad: Pad) -> None:
+    launched = pad.launch(STUBBORN)
+    launched.until_line("up")
+    held = [
+        file
+        for pid in launched.members()
+        for file in Path(f"/proc/{pid}/fd").iterdir()
+        if file.readlink() == launched.lock
+    ]
+    assert held
+    for file in held:
+        about = file.parents[1] / "fdinfo" / file.name
+        (flags,) = re.findall(r"flags:\s+(\d+)", about.read_text())
+        assert int(flags, 8) & os.O_ACCMODE == os.O_RDONLY
 
 
 def test_the_lock_is_held_until_the_last_of_the_sandbox_is_gone(pad: Pad) -> None:

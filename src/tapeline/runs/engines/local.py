@@ -170,15 +170,13 @@ class LocalEngine:
 
     def is_alive(self, run: Run) -> bool:
         folder = self.folder / run.id
-        if not shims.is_held(self._lock(run)):
-            (
-                self.folder / "locks"
-            ).stat()  # if the whole folder is missing, a missing lock proves nothing
-            return shims.is_running(
-                folder
-            )  # its own lock file may be missing too, and still be held
-        shims.end_orphan(folder)
-        return True  # until another check has seen it gone
+        if shims.is_held(self._lock(run)):
+            shims.end_orphan(folder)
+            return True  # until another check has seen it gone
+        # If the whole folder is missing, a missing lock proves nothing.
+        (self.folder / "locks").stat()
+        # Its own lock file may be missing too, and still be held.
+        return shims.is_running(folder) or shims.end_orphan(folder)
 
     def has_news(self, run: Run) -> bool:
         return journal.has_more(self.folder / run.id, run.journal)

@@ -87,19 +87,20 @@ def kill(folder: Path, lock: Path) -> None:
     wait_free(lock, 10.0)
 
 
-def end_orphan(folder: Path) -> None:
-    """End the sandbox that a killed shim may have left.
+def end_orphan(folder: Path) -> bool:
+    """End the sandbox that a killed shim may have left, and return whether there was one.
 
     bubblewrap's first process inside dies with the one outside only from some moment of its start
     on. A shim that is killed just before leaves a sandbox that nobody watches.
     """
-    if not is_running(folder):
-        _end_sandboxes(folder)
+    return not is_running(folder) and _end_sandboxes(folder)
 
 
-def _end_sandboxes(folder: Path) -> None:
-    for pid in tree.titled(_title(folder.name)):
+def _end_sandboxes(folder: Path) -> bool:
+    found = {*tree.titled(_title(folder.name)), *tree.with_mounts_of(folder.name)}
+    for pid in found:
         tree.send(pid, signal.SIGKILL)
+    return bool(found)
 
 
 def _title(name: str) -> str:

@@ -147,7 +147,10 @@ def _system() -> list[str]:
             arguments += ["--ro-bind", folder, folder]
     for file in SYSTEM_FILES:
         arguments += ["--ro-bind-try", file, file]
-    return [*arguments, "--proc", "/proc", "--dev", "/dev"]
+    # Nothing of the first process may be seen: it is bubblewrap, under the model's own user, and
+    # has the lock. A model that could write its memory could have it let go of the lock.
+    first = ["--perms", "0555", "--tmpfs", "/proc/1", "--remount-ro", "/proc/1"]
+    return [*arguments, "--proc", "/proc", *first, "--dev", "/dev"]
 
 
 def _scratch(megabytes: int) -> list[str]:

@@ -8,19 +8,18 @@ spawner ends with the server; shims do not. Standard library only, and little of
 
 import ctypes
 import errno
-import fcntl
 import gc
 import json
 import os
 import signal
 import socket
 import sys
-import time
 from typing import Any
 
 sys.path[0] = os.path.abspath(os.path.join(os.path.dirname(__file__), *[os.pardir] * 3))
 
 from tapeline.runs.shim import tree  # noqa: E402 - found only after the line above
+from tapeline.runs.shim.lock import Lock  # noqa: E402
 from tapeline.runs.shim.loop import Shim  # noqa: E402
 
 LONGEST_NAME = 1000
@@ -76,11 +75,10 @@ def _begin(name: bytes, descriptors: list[int]) -> None:
 
 def _live(spec: dict[str, Any]) -> None:
     try:
-        lock = os.open(spec["lock"], os.O_RDWR | os.O_CREAT, 0o600)
-        if not _take(lock):
+        lock = Lock(spec["lock"])
+        if not lock.take():
             _answer("held")
             os._exit(0)
-        os.pwrite(lock, tree.no_note(), 0)
         _announce_group(spec["folder"])
         shim = Shim(spec, lock)
     except Exception as error:  # noqa: BLE001 - whoever launched us is told
@@ -95,21 +93,6 @@ def _live(spec: dict[str, Any]) -> None:
         raise
     finally:
         shim.close()
-
-
-def _take(lock: int) -> bool:
-    """A few tries, because a check of the lock holds it for a moment."""
-    for _ in range(10):
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            time.sleep(0.01)
-            continue
-        if not tree.is_alive(os.pread(lock, 100, 0)):
-            return True
-        fcntl.flock(lock, fcntl.LOCK_UN)
-        time.sleep(0.01)
-    return False
 
 
 def _answer(text: str) -> None:

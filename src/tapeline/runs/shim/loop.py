@@ -10,6 +10,7 @@ from typing import Any
 
 from tapeline.runs.shim import network, restarting, tree
 from tapeline.runs.shim.forward import SOCKET, TLS_SOCKET, Forwarder
+from tapeline.runs.shim.lock import Lock
 from tapeline.runs.shim.running import Running
 from tapeline.runs.shim.spool import Spool
 
@@ -18,7 +19,7 @@ NOT_AGAIN = ("time_limit", "disk_full")  # each further start would use more of 
 
 
 class Shim:
-    def __init__(self, spec: dict[str, Any], lock: int) -> None:
+    def __init__(self, spec: dict[str, Any], lock: Lock) -> None:
         self._spec, self._lock = spec, lock
         self._policy = spec["policy"]
         self._poll = select.poll()
@@ -87,7 +88,7 @@ class Shim:
 
     def _attempt(self, number: int) -> Running:
         running = self._running = Running(
-            self._spec, number, self.spool, self.watch, (self._namespace, self._lock)
+            self._spec, number, self.spool, self.watch, self._namespace, self._lock
         )
         while not running.over():
             self._turn(running.wake_at())

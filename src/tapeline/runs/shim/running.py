@@ -13,6 +13,7 @@ from tapeline.runs.shim import attempt, tree
 from tapeline.runs.shim.disk import DiskUse
 from tapeline.runs.shim.forward import Watch
 from tapeline.runs.shim.lines import Lines
+from tapeline.runs.shim.lock import Lock
 from tapeline.runs.shim.network import Namespace
 from tapeline.runs.shim.spool import Spool
 
@@ -30,10 +31,11 @@ class Running:
         number: int,
         spool: Spool,
         watch: Watch,
-        started: tuple[Namespace | None, int],
+        namespace: Namespace | None,
+        lock: Lock,
     ) -> None:
         self._spec, self._number, self._spool, self._watch = spec, number, spool, watch
-        self._lock = started[1]
+        self._lock = lock
         self._group = tree.Group(spec["group"])
         self._oom_before = self._group.oom_kills()
         self._pipes = attempt.Pipes()
@@ -58,7 +60,7 @@ class Running:
         self.cause: str | None = None  # why we ended it, if we did
         self.started_at = time.monotonic()
         self.ran = spec["unsafe"]
-        self.pid = attempt.start(spec, *started, self._pipes)
+        self.pid = attempt.start(spec, namespace, lock.held, self._pipes)
         if spec["unsafe"]:
             spool.state(event="started", attempt=number, pid=self.pid)
         self._watch(self._pipes.status, select.POLLIN, self._hear)
@@ -195,13 +197,9 @@ class Running:
         except ProcessLookupError:
             return
         self._watch(self._first_handle, select.POLLIN, self._tree_ended)
-        self._note_first(first)
+        self._lock.note(first)
         self._next_look = 0.0
         self._spool.state(event="started", attempt=self._number, pid=first)
-
-    def _note_first(self, first: int) -> None:
-        # In the space reserved at the start, because the disk may be full by now.
-        os.pwrite(self._lock, tree.note(first), 0)
 
     def _tree_ended(self, _events: int) -> None:
         """The kernel ends process 1 of a namespace after all the others."""

@@ -103,6 +103,14 @@ def titled(title: str) -> list[int]:
     return [pid for pid in pids if _read(f"/proc/{pid}/cmdline").startswith(first)]
 
 
+def with_mounts_of(name: str) -> list[int]:
+    """The processes that have a folder of this name, or something in it, mounted. A sandbox
+    cannot change that, whatever it calls itself."""
+    inside = f"/{name}/"
+    pids = [int(one) for one in os.listdir("/proc") if one.isdigit()]
+    return [pid for pid in pids if inside in _read(f"/proc/{pid}/mountinfo")]
+
+
 def children(pid: int) -> list[int]:
     """The children of a process, the oldest first."""
     listed = _read(f"/proc/{pid}/task/{pid}/children")
