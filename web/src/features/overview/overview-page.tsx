@@ -14,6 +14,7 @@ import { Time } from "~/ui/time";
 import { MetricCards } from "./metric-cards";
 import { PnlFigure } from "./pnl-figure";
 import { RunFacts, UsageFacts } from "./run-facts";
+import { sumsOf } from "./sums";
 
 export function OverviewPage() {
   const { model: id = "", project = "" } = useParams({ strict: false });
@@ -89,26 +90,21 @@ function More({
 }
 
 function Sums({ pnl }: { pnl: Pnl }) {
-  const { currency, realized, unrealized, fees } = pnl;
-  if (realized === null || unrealized === null) return null;
+  const { currency, items } = sumsOf(pnl);
   return (
-    <dl className="mb-4 flex flex-wrap gap-x-8 gap-y-2">
-      <Sum name="Total">
-        <Gain
-          value={realized + unrealized}
-          currency={currency}
-          className="text-2xl font-semibold"
-        />
-      </Sum>
-      <Sum name="Realized">
-        <Gain value={realized} currency={currency} className="text-lg" />
-      </Sum>
-      <Sum name="Unrealized">
-        <Gain value={unrealized} currency={currency} className="text-lg" />
-      </Sum>
-      <Sum name="Fees">
-        <span className="num text-lg">{money(fees, currency)}</span>
-      </Sum>
+    <dl className="mb-4 flex flex-wrap gap-x-8 gap-y-2 empty:hidden">
+      {items.map(({ name, value, isGain }, place) => {
+        const looks = place === 0 ? "text-2xl font-semibold" : "text-lg";
+        return (
+          <Sum key={name} name={name}>
+            {isGain ? (
+              <Gain value={value} currency={currency} className={looks} />
+            ) : (
+              <span className={`num ${looks}`}>{money(value, currency)}</span>
+            )}
+          </Sum>
+        );
+      })}
     </dl>
   );
 }
