@@ -9,8 +9,8 @@ import threading
 import time
 from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -41,6 +41,8 @@ T = TypeVar("T")
 
 PASSWORD = "correct horse battery"
 DATABASES = ("sqlite", "postgresql")
+on_sqlite = pytest.mark.databases("sqlite")
+on_both = pytest.mark.databases(*DATABASES)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -65,6 +67,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     left_out = [one for one in items if "postgresql" in one.name or "postgres" in one.path.name]
     config.hook.pytest_deselected(items=left_out)
     items[:] = [one for one in items if one not in left_out]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """On which databases: what a test says counts before what its module says."""
+    test, used = metafunc.definition, metafunc.fixturenames
+    for mark in list(test.iter_markers("databases"))[:1]:
+        for fixture in {"settings", "shared_service"} & set(used):
+            test.add_marker(pytest.mark.parametrize(fixture, mark.args, indirect=True))
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -149,27 +160,39 @@ def _migrate(settings: Settings) -> None:
     database.dispose()
 
 
+@pytest.fixture(scope="session")
+def empty(
+    request: pytest.FixtureRequest, known_pythons: Path, sqlite_template: Path
+) -> Callable[[str, Path], Settings]:
+    """Settings of a service with an empty database of this kind and a new data folder."""
+
+    def make(kind: str, data: Path) -> Settings:
+        data.mkdir(mode=0o700)
+        shutil.copy(known_pythons, data)
+        if kind == "sqlite":
+            shutil.copy(sqlite_template, data / "tapeline.db")
+            return Settings(data=data, port=0)
+        server: str = request.getfixturevalue("postgres_server")
+        template: str = request.getfixturevalue("postgres_template")
+        name = f"t_{new_id()}"
+        run_sql(server, f"create database {name} template {template}")
+        return Settings(data=data, port=0, database=database_url(server, name))
+
+    return make
+
+
 @pytest.fixture
-def sqlite_settings(tmp_path: Path, known_pythons: Path, sqlite_template: Path) -> Settings:
-    """Settings of a service with an empty database; SQLite, where one of the two will do."""
-    data = tmp_path / "data"
-    data.mkdir(mode=0o700)
-    shutil.copy(known_pythons, data)
-    shutil.copy(sqlite_template, data / "tapeline.db")
-    return Settings(data=data, port=0)
+def sqlite_settings(tmp_path: Path, empty: Callable[[str, Path], Settings]) -> Settings:
+    """SQLite, where one of the two will do."""
+    return empty("sqlite", tmp_path / "data")
 
 
 @pytest.fixture(params=DATABASES)
-def settings(request: pytest.FixtureRequest, sqlite_settings: Settings) -> Settings:
-    """The same on each of the two."""
-    if request.param == "sqlite":
-        return sqlite_settings
-    (sqlite_settings.data / "tapeline.db").unlink()
-    server: str = request.getfixturevalue("postgres_server")
-    template: str = request.getfixturevalue("postgres_template")
-    name = f"t_{new_id()}"
-    run_sql(server, f"create database {name} template {template}")
-    return replace(sqlite_settings, database=database_url(server, name))
+def settings(
+    request: pytest.FixtureRequest, tmp_path: Path, empty: Callable[[str, Path], Settings]
+) -> Settings:
+    """The same on each of the two, unless the mark `databases` names one of them."""
+    return empty(request.param, tmp_path / "data")
 
 
 @pytest.fixture
@@ -245,6 +268,20 @@ def service(settings: Settings) -> Iterator[Service]:
         yield started
 
 
+@pytest.fixture(scope="module", params=DATABASES)
+def shared_service(
+    request: pytest.FixtureRequest,
+    tmp_path_factory: pytest.TempPathFactory,
+    empty: Callable[[str, Path], Settings],
+) -> Iterator[Service]:
+    """For modules whose tests do not disturb each other: each has accounts of its own. Such a
+    module has a fixture `service` that returns this one."""
+    before = os.umask(0o022)
+    with running(empty(request.param, tmp_path_factory.mktemp("shared") / "data")) as started:
+        os.umask(before)
+        yield started
+
+
 @pytest.fixture
 def anybody(service: Service) -> Iterator[httpx.Client]:
     """Somebody who is not signed in."""
@@ -282,25 +319,32 @@ def password_hash() -> str:
     return PasswordHasher(time_cost=1, memory_cost=8, parallelism=1).hash(PASSWORD)
 
 
+def let_in(service: Service, email: str, password_hash: str) -> Person:
+    """Somebody new, signed in."""
+    store, name = service.store, email.partition("@")[0].partition(".")[0]
+    user = store.write_now(
+        onboarding.add_by_operator, email=email, name=name, password_hash=password_hash
+    )
+    secret, actor = store.write_now(sign_ins.begin, user, "token", Origin("127.0.0.1", "test"))
+    token = service.services.ring.sign(*actor.signed_in())
+    return Person(user.id, email, actor, secret, service.client(token=token))
+
+
 @pytest.fixture
-def enter(service: Service, password_hash: str) -> Iterator[Callable[[str], Person]]:
-    """Let somebody in: `enter("ada")` is ada@example.com with PASSWORD, signed in."""
-    clients: list[httpx.Client] = []
+def enter(
+    request: pytest.FixtureRequest, service: Service, password_hash: str
+) -> Iterator[Callable[[str], Person]]:
+    """Let somebody in: `enter("ada")` is ada@example.com with PASSWORD, signed in. In a shared
+    service, where other tests have their Ada, it is ada.and-more@example.com."""
+    more = f".{new_id()}" if "shared_service" in request.fixturenames else ""
+    with ExitStack() as clients:
 
-    def enter_one(name: str) -> Person:
-        store = service.store
-        email = f"{name}@example.com"
-        user = store.write_now(
-            onboarding.add_by_operator, email=email, name=name, password_hash=password_hash
-        )
-        secret, actor = store.write_now(sign_ins.begin, user, "token", Origin("127.0.0.1", "test"))
-        token = service.services.ring.sign(*actor.signed_in())
-        clients.append(service.client(token=token))
-        return Person(user.id, email, actor, secret, clients[-1])
+        def enter_one(name: str) -> Person:
+            person = let_in(service, f"{name}{more}@example.com", password_hash)
+            clients.enter_context(person.client)
+            return person
 
-    yield enter_one
-    for client in clients:
-        client.close()
+        yield enter_one
 
 
 @dataclass(frozen=True)

@@ -192,7 +192,7 @@ _OURS = re.compile(
     r'"(?:received_at|late_by|as_of|first_signed_at|last_signed_at|model_id|digest|link|blind'
     r'|checkpoint)":(?:"[^"]*"|\{[^}]*\}|[^,}]+)'
     r'|"o[0-9a-f]{16}"|"[0-9a-f]{64}"|"[A-Za-z0-9+/]{22}=="'
-    r"|[\d,]+ (?:s|min|h|d) late|\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\dZ)?"
+    r"|(?<![\d,])[\d,]+ (?:s|min|h|d) late|\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\dZ)?"
 )
 _ARRIVAL = re.compile(r"(?m),[^,\n]*,[^,\n]*$")  # the last two columns of trades.csv
 _HEADERS = ("content-type", "content-disposition", "x-robots-tag", "cache-control")

@@ -7,15 +7,14 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from itertools import product
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import httpx
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tapeline.settings import Settings
-from tests.conftest import Person, Service
+from tests.conftest import Person, Service, let_in, on_sqlite
 from tests.http.sharing.hidden_worlds import (
     CASH,
     FLOWS,
@@ -31,6 +30,7 @@ from tests.http.sharing.test_public_api import ADDRESSES
 from tests.http.view.test_results_api import add_run
 from tests.pushing import Model, pushing
 
+pytestmark = on_sqlite  # what is hidden has nothing to do with the database
 Numbers = NDArray[np.float64]
 
 FLAGS = ("percent_only", "hide_symbols", "hide_sizes", "hide_logs")
@@ -43,27 +43,59 @@ NUMBER = re.compile(r"(?<![\w.])-?\d[\d,]*\.?\d*(?:e[+-]?\d+)?(?![\w.])")
 CELL = re.compile(r"<(?:td|dd)[^>]*>(.*?)</(?:td|dd)>", re.DOTALL)
 
 
-@pytest.fixture
-def settings(sqlite_settings: Settings) -> Settings:
-    """What is hidden has nothing to do with the database."""
-    return sqlite_settings
+@pytest.fixture(scope="module")
+def service(shared_service: Service) -> Service:
+    shared_service.services.watchers.close()  # so that streams end after what there is
+    return shared_service
 
 
-@pytest.fixture
-def made(service: Service, enter: Callable[[str], Person]) -> Iterator[Callable[[World], Model]]:
+@pytest.fixture(scope="module")
+def made(service: Service, password_hash: str) -> Iterator[Callable[[World], Model]]:
     """A model that reported a world; each is made once."""
     with ExitStack() as stack:
-        owner, known = enter("ada"), dict[World, Model]()
+        owner, known = let_in(service, "ada@example.com", password_hash), dict[World, Model]()
+        stack.enter_context(owner.client)
 
         def make(world: World) -> Model:
             if world not in known:
                 known[world] = stack.enter_context(pushing(service, owner))
-                live(known[world], world)
-                backtest(known[world], world)
-                known[world].get("/tape/seals")  # signs where the tape stands
+                report(known[world], world)
             return known[world]
 
         yield make
+
+
+def report(model: Model, world: World) -> None:
+    live(model, world)
+    backtest(model, world)
+    model.get("/tape/seals")  # signs where the tape stands
+
+
+class Look(NamedTuple):
+    """All that a link shows."""
+
+    link: Link
+    answers: dict[str, httpx.Response]
+
+
+Looking = Callable[[str, World, dict[str, Any]], Look]
+
+
+@pytest.fixture(scope="module")
+def looking(service: Service, made: Callable[[World], Model]) -> Iterator[Looking]:
+    """A stranger who looks once at every address of every link."""
+    with service.client() as stranger:
+        known = dict[tuple[str, World, tuple[bool, ...]], Look]()
+
+        def look(of: str, world: World, choices: dict[str, Any]) -> Look:
+            key = (of, world, tuple(choices.values()))
+            if key not in known:
+                link = linked(made(world), world, stranger, of, choices)
+                pictures = sum(choices.values()) == 1  # they take long
+                known[key] = Look(link, dict(answers(link, pictures=pictures)))
+            return known[key]
+
+        yield look
 
 
 def linked(
@@ -75,7 +107,7 @@ def linked(
     return shared(model, client, title="Mine", **choices, **subject, **base)
 
 
-def answers(link: Link, *, pictures: bool = True) -> Iterator[tuple[str, httpx.Response]]:
+def answers(link: Link, *, pictures: bool) -> Iterator[tuple[str, httpx.Response]]:
     for path in ADDRESSES:
         if pictures or path != PICTURE:
             address = path.replace("{token}", link.token)
@@ -84,49 +116,38 @@ def answers(link: Link, *, pictures: bool = True) -> Iterator[tuple[str, httpx.R
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("of", ["live", "funded", "backtest"])
-def test_worlds_that_differ_in_what_is_hidden_look_the_same(
-    service: Service, made: Callable[[World], Model], of: str
-) -> None:
-    service.services.watchers.close()  # so that streams end after what there is
-    with service.client() as stranger:
-        for choices in COMBINATIONS[1:]:
-            is_funded = of == "funded"
-            one = World(funded=is_funded)
-            other = that_must_look_the_same(choices, funded=is_funded)
-            links = [linked(made(it), it, stranger, of, choices) for it in (one, other)]
-            pictures = sum(choices.values()) == 1  # they take long
-            seen = [dict(answers(link, pictures=pictures)) for link in links]
-            for path, answer in seen[0].items():
-                ours, theirs = (
-                    told(each[path], link.token) for each, link in zip(seen, links, strict=True)
-                )
-                assert ours == theirs, (choices, path)
-                assert answer.status_code in (200, 404), (choices, path)
-            assert sum(one.status_code == 200 for one in seen[0].values()) > 12
+def test_worlds_that_differ_in_what_is_hidden_look_the_same(looking: Looking, of: str) -> None:
+    is_funded = of == "funded"
+    for choices in COMBINATIONS[1:]:
+        one = looking(of, World(funded=is_funded), choices)
+        other = looking(of, that_must_look_the_same(choices, funded=is_funded), choices)
+        for path, answer in one.answers.items():
+            ours = told(answer, one.link.token)
+            assert ours == told(other.answers[path], other.link.token), (choices, path)
+            assert answer.status_code in (200, 404), (choices, path)
+        assert sum(answer.status_code == 200 for answer in one.answers.values()) > 12
 
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("of", ["live", "funded", "backtest"])
 def test_no_two_numbers_of_a_link_give_a_hidden_one(
-    service: Service, made: Callable[[World], Model], of: str
+    made: Callable[[World], Model], looking: Looking, of: str
 ) -> None:
-    service.services.watchers.close()
     world = World(funded=of == "funded")
-    model = made(world)
-    with service.client() as stranger:
-        for choices in COMBINATIONS[1:]:
-            link = linked(model, world, stranger, of, choices)
-            shown: set[float] = set()
-            hidden = hidden_numbers(model, world, choices)
-            for path, answer in answers(link, pictures=False):
-                kind = answer.headers["content-type"]
-                if kind.startswith("text/html"):
-                    cells = numbers(" ".join(CELL.findall(answer.text)))
-                    assert not found_in(cells, hidden, 5e-7), (choices, path)
-                else:
-                    shown |= numbers(answer.text)
-            steps = differences(link)
-            assert not found_in(shown | steps, hidden, 1e-10), choices
+    owned = Owned.of(made(world), world)
+    for choices in COMBINATIONS[1:]:
+        look = looking(of, world, choices)
+        shown: set[float] = set()
+        hidden = hidden_numbers(owned, world, choices)
+        for path, answer in look.answers.items():
+            kind = answer.headers["content-type"]
+            if kind.startswith("text/html"):
+                cells = numbers(" ".join(CELL.findall(answer.text)))
+                assert not found_in(cells, hidden, 5e-7), (choices, path)
+            elif path != PICTURE:
+                shown |= numbers(answer.text)
+        steps = differences(look.link)
+        assert not found_in(shown | steps, hidden, 1e-10), choices
 
 
 def differences(link: Link) -> set[float]:
@@ -138,11 +159,23 @@ def differences(link: Link) -> set[float]:
     }
 
 
-def hidden_numbers(model: Model, world: World, choices: dict[str, Any]) -> set[float]:
+class Owned(NamedTuple):
     """Prices, sizes and amounts of money as their owner sees them."""
-    pnl, orders = model.get("/pnl"), model.items("/orders")
+
+    pnl: Any
+    orders: list[dict[str, Any]]
+    trips: list[dict[str, Any]]
+    performance: Any
+
+    @classmethod
+    def of(cls, model: Model, world: World) -> "Owned":
+        trips = model.items(f"/backtests/{world.backtest_id}/round-trips")
+        return cls(model.get("/pnl"), model.items("/orders"), trips, model.get("/performance"))
+
+
+def hidden_numbers(owned: Owned, world: World, choices: dict[str, Any]) -> set[float]:
+    pnl, orders, trips, performance = owned
     fills = [one["fill"] for one in orders if one["fill"]]
-    trips = model.items(f"/backtests/{world.backtest_id}/round-trips")
     positions = pnl["positions"]
     no_money = choices["percent_only"] or choices["hide_sizes"]
     found: set[float] = set()
@@ -158,7 +191,6 @@ def hidden_numbers(model: Model, world: World, choices: dict[str, Any]) -> set[f
         found |= {one[name] for one in fills for name in ("fee", "realized")}
         found |= {one["profit"] for one in trips}
         found |= {amount * world.money for amount in (*CASH, *FLOWS, VALUE)}
-        performance = model.get("/performance")
         found |= {one["value"] for name in ("account", "profit") for one in performance[name]}
         found |= {one["value"] for one in performance["exposure"]["gross"]}
     return {abs(one) for one in found if one}
@@ -192,13 +224,11 @@ def test_arithmetic_finds_what_is_hidden_badly() -> None:
 
 
 def test_nothing_that_happens_within_the_delay_changes_any_answer(
-    service: Service, made: Callable[[World], Model], monkeypatch: pytest.MonkeyPatch
+    service: Service, enter: Callable[[str], Person], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     world, other = World(), that_must_look_the_same({"hide_symbols": True, "hide_sizes": True})
-    service.services.watchers.close()
-    with service.client() as stranger:
-        model = made(world)
-        model.get("/tape/seals")
+    with pushing(service, enter("ada")) as model, service.client() as stranger:
+        report(model, world)
         write = service.store.write_now
         before = time.time()
         write(add_run, model.id, 1, started_at=before - 9, ended_at=before - 5, reason="Crashed")
@@ -218,9 +248,7 @@ def test_nothing_that_happens_within_the_delay_changes_any_answer(
         seen = {path: said(stranger, path) for path in asked}
         write(add_run, model.id, 1, new=False, started_at=moment + 20, ended_at=moment + 60)
         write(add_run, model.id, 2, started_at=moment + 70, ended_at=None, state="running")
-        live(model, other)
-        backtest(model, other)
-        model.get("/tape/seals")
+        report(model, other)
         for path, answer in seen.items():
             assert said(stranger, path) == answer, path
 

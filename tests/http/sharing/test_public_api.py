@@ -14,7 +14,7 @@ from tapeline.http.core.endpoint import Access
 from tapeline.http.page_routes import PAGES
 from tapeline.http.routes import ROUTES
 from tapeline.tape.record import checking
-from tests.conftest import Person, Service
+from tests.conftest import Person, Service, let_in, on_both, on_sqlite
 from tests.http.sharing.scene import (
     BASE,
     CHOICES,
@@ -31,6 +31,7 @@ from tests.http.sharing.scene import (
     Link,
     amounts,
     an_order,
+    backtest,
     shared,
     sizes,
     spellings,
@@ -41,6 +42,25 @@ from tests.pushing import Model, pushing
 
 PAGES_OF_LINKS = [page.path for page in PAGES if "{token}" in page.path and page.method == "GET"]
 ADDRESSES = [row.path for row in LINKS] + PAGES_OF_LINKS
+
+
+pytestmark = on_sqlite  # choices hide what was read; what reads it stands in one test on PostgreSQL
+
+
+@pytest.fixture(scope="module")
+def service(shared_service: Service) -> Service:
+    shared_service.services.watchers.close()  # so that streams end after what there is
+    return shared_service
+
+
+@pytest.fixture(scope="module")
+def shown(service: Service, password_hash: str) -> Iterator[Model]:
+    """A model that no test changes: each makes links of its own."""
+    owner = let_in(service, "ada@example.com", password_hash)
+    with owner.client, pushing(service, owner) as model:
+        trade(model)
+        backtest(model)
+        yield model
 
 
 def hidden_from(model: Model, choices: dict[str, Any]) -> set[str]:
@@ -66,7 +86,7 @@ def occurring(hidden: set[str], text: str) -> set[str]:
     return {one for one in found if one not in whole or re.search(whole[one], text)}
 
 
-def answers(link: Link, service: Service) -> Iterator[tuple[str, httpx.Response]]:
+def answers(link: Link) -> Iterator[tuple[str, httpx.Response]]:
     """Of every address that a link has; streams from their beginning to their end."""
     for path in ADDRESSES:
         address = path.replace("{token}", link.token)
@@ -77,16 +97,29 @@ def answers(link: Link, service: Service) -> Iterator[tuple[str, httpx.Response]
 @pytest.mark.parametrize("of", ["live", "backtest"])
 @pytest.mark.parametrize("chosen", CHOICES)
 def test_nothing_hidden_is_anywhere_in_any_answer(
-    busy: Model, service: Service, chosen: str, of: str
+    shown: Model, service: Service, chosen: str, of: str
 ) -> None:
+    check_that_nothing_hidden_is_told(shown, service, chosen, of)
+
+
+@pytest.mark.heavy
+@pytest.mark.databases("postgresql")
+@pytest.mark.parametrize("of", ["live", "backtest"])
+@pytest.mark.parametrize("chosen", ["nothing", "delay", "all"])
+def test_postgresql_reads_for_every_answer_too(
+    shown: Model, service: Service, chosen: str, of: str
+) -> None:
+    check_that_nothing_hidden_is_told(shown, service, chosen, of)
+
+
+def check_that_nothing_hidden_is_told(model: Model, service: Service, chosen: str, of: str) -> None:
     choices = CHOICES[chosen]
-    hidden = hidden_from(busy, choices)
+    hidden = hidden_from(model, choices)
     with service.client() as stranger:
         subject = {} if of == "live" else {"backtest_id": "b-sentinel"}
-        link = shared(busy, stranger, **choices, **subject)
-        service.services.watchers.close()  # so that streams end after what there is
+        link = shared(model, stranger, **choices, **subject)
         seen = 0
-        for path, answer in answers(link, service):
+        for path, answer in answers(link):
             text, forbidden = whole(answer), hidden
             if path.endswith("/record") and not forbidden & set(TEXTS):
                 forbidden = forbidden - {"indicator-sentinel", "btextra-sentinel"}
@@ -101,7 +134,7 @@ def test_nothing_hidden_is_anywhere_in_any_answer(
             seen += answer.status_code == 200
         if chosen != "delay" or of == "live":
             assert seen >= len(ADDRESSES) - 4
-        preview = busy.owner.post(f"/api/models/{busy.id}/shares/preview", json=choices | subject)
+        preview = model.owner.post(f"/api/models/{model.id}/shares/preview", json=choices | subject)
         assert not occurring(hidden, whole(preview))
 
 
@@ -151,9 +184,9 @@ def _parts(html: str) -> list[str]:
     return [one for one in tables if "What is" not in one and "signed with" not in one]
 
 
-def test_a_shared_page_tells_all_that_its_choices_leave(busy: Model, service: Service) -> None:
+def test_a_shared_page_tells_all_that_its_choices_leave(shown: Model, service: Service) -> None:
     with service.client() as stranger:
-        link = shared(busy, stranger, base=BASE)
+        link = shared(shown, stranger, base=BASE)
         page = stranger.get(f"/s/{link.token}").text
         for told in ("log-sentinel", "note-sentinel", "metric-sentinel", "Positions", "Drawdown",
                      "Returns by month", "▲", "▼", "reported late", "Running"):  # fmt: skip
@@ -162,24 +195,24 @@ def test_a_shared_page_tells_all_that_its_choices_leave(busy: Model, service: Se
         assert "tapeline verify record.ndjson" in page
         assert 'class="curve curve wide"' in page
         assert 'class="curve curve narrow"' in page
-        hidden = stranger.get(f"/s/{shared(busy, stranger, percent_only=True).token}").text
+        hidden = stranger.get(f"/s/{shared(shown, stranger, percent_only=True).token}").text
         assert "Symbols traded" in hidden
         assert "<h2>Log</h2>" not in hidden
-        locked = shared(busy, stranger, password="open sesame")
+        locked = shared(shown, stranger, password="open sesame")
         stranger.post(f"/s/{locked.token}", data={"password": "open sesame"},
                       headers={"Origin": service.address})  # fmt: skip
         assert "share-pass" in stranger.get(f"/s/{locked.token}").text
 
 
-def test_a_link_without_choices_shows_the_record(busy: Model, service: Service) -> None:
+def test_a_link_without_choices_shows_the_record(shown: Model, service: Service) -> None:
     with service.client() as stranger:
-        link = shared(busy, stranger, base=BASE)
+        link = shared(shown, stranger, base=BASE)
         head = link.json()
         assert (head["title"], head["kind"], head["currency"]) == ("Pusher", "live", "KWD")
         assert (head["symbols"], head["exchanges"]) == (list(SYMBOLS), [EXCHANGE])
         assert (head["trades"], head["late"], head["base"]) == (4, 4, BASE)
         assert head["lifecycle"]["running"] is True
-        pnl = busy.get("/pnl")
+        pnl = shown.get("/pnl")
         curve = link.json("/curve")
         assert curve["unit"] == "money"
         assert [one["value"] for one in curve["items"]] == pytest.approx(
@@ -201,10 +234,10 @@ def test_a_link_without_choices_shows_the_record(busy: Model, service: Service) 
         assert link.get("/tear-sheet").status_code == 404
 
 
-def test_percent_only_rebases_what_is_shown(busy: Model, service: Service) -> None:
+def test_percent_only_rebases_what_is_shown(shown: Model, service: Service) -> None:
     with service.client() as stranger:
-        series = [one["value"] for one in busy.get("/pnl")["series"]]
-        based = shared(busy, stranger, percent_only=True, base=BASE)
+        series = [one["value"] for one in shown.get("/pnl")["series"]]
+        based = shared(shown, stranger, percent_only=True, base=BASE)
         curve = based.json("/curve")
         assert curve["unit"] == "percent"
         assert [one["value"] for one in curve["items"]] == pytest.approx(
@@ -212,11 +245,11 @@ def test_percent_only_rebases_what_is_shown(busy: Model, service: Service) -> No
         )
         gained = based.json("/metrics")["computed"]["total_return"]["value"]
         assert gained == pytest.approx(series[-1] / BASE), "the first value counts too"
-        alone = shared(busy, stranger, percent_only=True).json("/curve")
+        alone = shared(shown, stranger, percent_only=True).json("/curve")
         assert alone["unit"] == "index"
         values = [0.0, *(one["value"] for one in alone["items"])]
         assert max(values) - min(values) == pytest.approx(100)
-        tested = shared(busy, stranger, percent_only=True, backtest_id="b-sentinel")
+        tested = shared(shown, stranger, percent_only=True, backtest_id="b-sentinel")
         curve = tested.json("/curve")
         assert curve["unit"] == "percent"
         assert curve["items"][0]["value"] == 100
@@ -226,16 +259,16 @@ def test_percent_only_rebases_what_is_shown(busy: Model, service: Service) -> No
         assert tested.json("/round-trips")["items"][0]["profit_percent"] is not None
 
 
-def test_pseudonyms_are_the_same_everywhere(busy: Model, service: Service) -> None:
+def test_pseudonyms_are_the_same_everywhere(shown: Model, service: Service) -> None:
     with service.client() as stranger:
-        live = shared(busy, stranger, hide_symbols=True)
+        live = shared(shown, stranger, hide_symbols=True)
         assert live.json()["symbols"] == ["S1", "S2"]
         traded = [one["symbol"] for one in live.json("/trades")["items"]]
         assert traded == ["S1", "S2", "S2", "S1"]
         assert {one["symbol"] for one in live.json("/positions")["items"]} == {"S1", "S2"}
         assert {one["exchange"] for one in live.json("/trades")["items"]} == {"E1"}
         assert live.json()["title"] == "A live record"
-        tested = shared(busy, stranger, hide_symbols=True, backtest_id="b-sentinel", title="Mine")
+        tested = shared(shown, stranger, hide_symbols=True, backtest_id="b-sentinel", title="Mine")
         assert (tested.json()["title"], tested.json()["symbols"]) == ("Mine", ["S1", "S2"])
         sent = [{"ZQXA-KWD": "S1", "ZQXB-KWD": "S2"}[one["symbol"]] for one in RESULT["trades"]]
         assert [one["symbol"] for one in tested.json("/trades")["items"]] == sent[::-1]
@@ -243,6 +276,7 @@ def test_pseudonyms_are_the_same_everywhere(busy: Model, service: Service) -> No
 
 
 @pytest.mark.heavy
+@on_both
 def test_a_delay_shows_what_an_undelayed_link_showed_then(
     service: Service, enter: Callable[[str], Person], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -281,7 +315,6 @@ def test_a_delay_shows_what_an_undelayed_link_showed_then(
         assert "9999.125" not in record
         checked = checking.check(record.encode().splitlines(keepends=True))
         assert (checked.reason, checked.events) == (None, head["seals"]["events"])
-        service.services.watchers.close()
         streamed = later.get("/stream", headers={"Last-Event-ID": "0"}).text
         assert "newer" not in streamed
         assert streamed.count("event: order") == 4
@@ -296,14 +329,14 @@ def _stripped(value: Any, only: str | None = None) -> Any:
     return value
 
 
-def test_whatever_has_no_projection_is_not_there(busy: Model, service: Service) -> None:
+def test_whatever_has_no_projection_is_not_there(shown: Model, service: Service) -> None:
     with service.client() as stranger:
-        link = shared(busy, stranger)
+        link = shared(shown, stranger)
         for row in ROUTES:
             if row.access in (Access.PUBLIC, Access.SHARED) or row.method != "GET":
                 continue
-            address = row.path.replace("{model}", busy.id).replace("{backtest}", "b-sentinel")
-            address = re.sub(r"\{\w+\}", busy.project_id, address)
+            address = row.path.replace("{model}", shown.id).replace("{backtest}", "b-sentinel")
+            address = re.sub(r"\{\w+\}", shown.project_id, address)
             for headers in (
                 {"token": link.token},
                 {"Authorization": f"Bearer {link.token}"},
@@ -318,18 +351,18 @@ def test_whatever_has_no_projection_is_not_there(busy: Model, service: Service) 
 
 
 def test_a_record_verifies_whatever_is_hidden(
-    busy: Model, service: Service, tmp_path: Path
+    shown: Model, service: Service, tmp_path: Path
 ) -> None:
-    whole_record = busy.owner.get(f"/api/models/{busy.id}/record")
+    whole_record = shown.owner.get(f"/api/models/{shown.id}/record")
     checked = checking.check(_lines(whole_record))
     assert checked.is_whole, checked.reason
-    assert (checked.hidden, checked.partly, checked.events) == (0, 0, busy.size())
+    assert (checked.hidden, checked.partly, checked.events) == (0, 0, shown.size())
     assert checked.lists == 3
     assert [one.seq for one in checked.late] == [5, 6, 7, 13]
     with service.client() as stranger:
         for name, choices in CHOICES.items():
             for subject in ({}, {"backtest_id": "b-sentinel"}):
-                link = shared(busy, stranger, **choices, **subject)
+                link = shared(shown, stranger, **choices, **subject)
                 answer = link.get("/record")
                 checked = checking.check(_lines(answer))
                 assert checked.is_whole, (name, checked.reason)
