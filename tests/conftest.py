@@ -5,6 +5,7 @@ import os
 import shutil
 import signal
 import socket
+import ssl
 import threading
 import time
 from collections.abc import Callable, Coroutine, Iterator
@@ -41,7 +42,6 @@ T = TypeVar("T")
 
 PASSWORD = "correct horse battery"
 DATABASES = ("sqlite", "postgresql")
-on_sqlite = pytest.mark.databases("sqlite")
 on_both = pytest.mark.databases(*DATABASES)
 
 
@@ -71,11 +71,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """On which databases: what a test says counts before what its module says."""
+    """Run a test on the databases that its mark names."""
     test, used = metafunc.definition, metafunc.fixturenames
-    for mark in list(test.iter_markers("databases"))[:1]:
-        for fixture in {"settings", "shared_service"} & set(used):
-            test.add_marker(pytest.mark.parametrize(fixture, mark.args, indirect=True))
+    mark = test.get_closest_marker("databases")
+    if mark is not None and "settings" in used:
+        test.add_marker(pytest.mark.parametrize("settings", mark.args, indirect=True))
+    if "shared_service" in used:
+        kinds = ("sqlite",) if mark is None else mark.args
+        test.add_marker(pytest.mark.parametrize("shared_service", kinds, indirect=True))
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -240,6 +243,10 @@ def serving(services: Services) -> Iterator[str]:
         listener.close()
 
 
+# Plain http: reading the system's certificates for each client would take longer than most tests.
+_NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+
+
 @dataclass(frozen=True)
 class Service:
     """A running service and what a test may reach inside it."""
@@ -252,8 +259,7 @@ class Service:
         return self.services.store
 
     def client(self, **headers: str) -> httpx.Client:
-        # Plain http: reading the system's certificates would take longer than most tests.
-        return httpx.Client(base_url=self.address, headers=headers, timeout=30, verify=False)
+        return httpx.Client(base_url=self.address, headers=headers, timeout=30, verify=_NO_TLS)
 
 
 @contextmanager
@@ -268,14 +274,14 @@ def service(settings: Settings) -> Iterator[Service]:
         yield started
 
 
-@pytest.fixture(scope="module", params=DATABASES)
+@pytest.fixture(scope="module")
 def shared_service(
     request: pytest.FixtureRequest,
     tmp_path_factory: pytest.TempPathFactory,
     empty: Callable[[str, Path], Settings],
 ) -> Iterator[Service]:
     """For modules whose tests do not disturb each other: each has accounts of its own. Such a
-    module has a fixture `service` that returns this one."""
+    module has a fixture `service` that returns this one. SQLite, unless a test is marked."""
     before = os.umask(0o022)
     with running(empty(request.param, tmp_path_factory.mktemp("shared") / "data")) as started:
         os.umask(before)

@@ -25,7 +25,7 @@ from tapeline.tape import tapes
 from tapeline.tape.events import kinds
 from tapeline.tape.events.event import Event, Submission
 from tests.archives import zipped
-from tests.conftest import PASSWORD, Cast, Person, Service
+from tests.conftest import PASSWORD, Cast, Person, Service, on_both
 
 Route = tuple[str, str]
 Enter = Callable[[str], Person]
@@ -363,7 +363,6 @@ def test_every_route_that_is_not_public_has_an_access_test() -> None:
     assert set(MATRIX) == set(GUARDED)
 
 
-@pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
 def test_each_role_may_do_exactly_what_the_matrix_says(
     scene: Scene, cast: Cast, anybody: httpx.Client
 ) -> None:
@@ -406,6 +405,7 @@ def test_an_outsider_learns_nothing_about_a_model(scene: Scene, cast: Cast) -> N
         assert (real.status_code, real.json()["code"]) == (404, "no_such_model")
 
 
+@on_both
 def test_things_of_another_project_are_not_found_in_ones_own(scene: Scene, cast: Cast) -> None:
     """The owner of one project cannot reach into another by naming the own one in the request."""
     own = dict.fromkeys(("project", "projectId"), cast.outsider.id)
@@ -439,6 +439,7 @@ def test_a_sign_in_that_ended_opens_nothing(scene: Scene, cast: Cast) -> None:
         assert (refused.status_code, refused.json()["code"]) == (401, "invalid_token"), request
 
 
+@on_both
 def test_a_key_reads_its_own_project_and_does_nothing_else(scene: Scene, cast: Cast) -> None:
     key, secret = scene.key()
     opened = []

@@ -14,7 +14,7 @@ from tapeline.accounts.actor import Actor
 from tapeline.http.core import signing
 from tapeline.http.core.services import Services
 from tapeline.store.tables import core
-from tests.conftest import PASSWORD, Cast, Person, Service, running
+from tests.conftest import PASSWORD, Cast, Person, Service, on_both, running
 
 NEW = "another horse entirely"
 
@@ -32,6 +32,7 @@ def outcome(response: httpx.Response) -> tuple[int, bytes]:
     return response.status_code, response.content
 
 
+@on_both
 def test_a_repeat_is_answered_as_the_first_and_stores_nothing_twice(cast: Cast) -> None:
     first = create(cast.outsider, "once")
     assert first.status_code == 200
@@ -67,6 +68,7 @@ def test_a_key_with_another_body_is_a_conflict(cast: Cast) -> None:
     assert outcome(create(cast.outsider, "once")) == outcome(first)
 
 
+@on_both
 def test_repeats_at_the_same_time_on_two_servers_are_one(service: Service, cast: Cast) -> None:
     start = threading.Barrier(8)
 
@@ -89,6 +91,7 @@ def test_repeats_at_the_same_time_on_two_servers_are_one(service: Service, cast:
     assert names(cast.outsider) == ["Beta"]
 
 
+@on_both
 def test_failures_are_not_remembered(cast: Cast) -> None:
     assert create(cast.outsider, "once", name="").status_code == 400
     assert create(cast.outsider, "once").status_code == 200
@@ -118,6 +121,7 @@ def test_a_key_belongs_to_one_account_and_one_path(cast: Cast) -> None:
     assert len(links) == 2
 
 
+@on_both
 def test_an_answer_is_kept_for_24_hours(service: Service, cast: Cast) -> None:
     def age(seconds: float) -> None:
         older = update(core.answers).values(at=core.answers.c.at - seconds)
@@ -187,6 +191,7 @@ def test_a_password_change_can_be_repeated(cast: Cast) -> None:
     assert outcome(change_password(cast.owner)) == outcome(first)
 
 
+@on_both
 def test_a_password_change_repeated_while_the_first_is_under_way_is_answered_alike(
     service: Service, cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -20,7 +20,7 @@ from tapeline.http.routes import ROUTES
 from tapeline.models import models, projects
 from tapeline.store.tables.core import sign_ins as sign_ins_table
 from tapeline.store.tables.shares import shares
-from tests.conftest import PASSWORD, Cast, Service
+from tests.conftest import PASSWORD, Cast, Service, on_both
 from tests.http.sharing.scene import shared
 from tests.pushing import Model, pushing
 
@@ -309,6 +309,7 @@ def test_a_download_does_not_outlive_the_right_to_it(
             assert sum(map(len, rest[path])) < whole[path] / 2
 
 
+@on_both
 def test_a_shared_record_is_cut_off_when_more_is_to_be_hidden(
     watched: Model, cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:

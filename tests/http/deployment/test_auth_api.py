@@ -19,7 +19,7 @@ from tapeline.accounts.sign_ins import Origin
 from tapeline.models import onboarding
 from tapeline.settings import Settings
 from tapeline.store.tables import core
-from tests.conftest import PASSWORD, Person, Service, running
+from tests.conftest import PASSWORD, Person, Service, on_both, running
 
 Enter = Callable[[str], Person]
 
@@ -106,6 +106,7 @@ def test_a_refresh_token_is_exchanged_for_idtokens_as_old_clients_do(
         assert me(service, token=body["idToken"]).json()["id"] == ada.id
 
 
+@on_both
 def test_a_refresh_token_lives_until_it_is_revoked(service: Service, enter: Enter) -> None:
     ada = enter("ada")
     refresh = {"refreshToken": ada.refresh_token}
@@ -282,6 +283,7 @@ def test_a_wrong_password_and_an_unknown_address_cannot_be_told_apart(
     assert compared[0] == compared[1]
 
 
+@on_both
 def test_a_disabled_account_is_shut_out_at_once(service: Service, enter: Enter) -> None:
     ada = enter("ada")
     refresh = {"refreshToken": ada.refresh_token}
@@ -297,6 +299,7 @@ def test_a_disabled_account_is_shut_out_at_once(service: Service, enter: Enter) 
         assert client.post("/auth/signin", json=ADA).status_code == 200
 
 
+@on_both
 def test_attempts_are_limited_per_account_on_all_servers_together(
     settings: Settings,
 ) -> None:

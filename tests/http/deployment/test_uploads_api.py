@@ -15,7 +15,7 @@ from tapeline.models import versions
 from tapeline.store.tables.core import models as models_table
 from tapeline.store.tables.runs import runs
 from tests.archives import raw_zip, zipped
-from tests.conftest import Cast, Service, running
+from tests.conftest import Cast, Service, on_both, running
 from tests.http.deployment.uploading import deployed, kept, send
 from tests.test_error_shape import check_shape
 
@@ -100,6 +100,7 @@ def test_an_existing_client_deploys_and_backtests_unchanged(service: Service, ca
     assert all_runs(service, made["modelId"])[-1].plan == "micro"
 
 
+@on_both
 def test_a_deploy_replaces_the_live_run_and_kill_stops_it(service: Service, cast: Cast) -> None:
     first = deployed(cast.owner)
     second = deployed(cast.owner, modelId=first["modelId"])
@@ -177,6 +178,7 @@ def test_what_the_request_lacks_comes_from_the_archive_then_from_the_model(
     assert all_runs(service, model)[-1].plan == "medium"
 
 
+@on_both
 def test_a_refused_plan_or_python_is_quoted_beside_what_there_is(
     service: Service, cast: Cast
 ) -> None:
@@ -199,6 +201,7 @@ def test_a_refused_plan_or_python_is_quoted_beside_what_there_is(
     assert set(listed[0]) == {"version", "release", "source"}
 
 
+@on_both
 def test_name_and_description_update_the_model_and_create_new_makes_another(cast: Cast) -> None:
     first = deployed(cast.owner, generalDescription="root", versionDescription="v")
     model = {"projectId": cast.owner.id, "modelId": first["modelId"]}
@@ -297,6 +300,7 @@ def test_a_screener_takes_its_schedule_from_the_request_or_the_archive(
     assert cast.owner.get(f"/api/models/{model}").json()["type"] == "screener"
 
 
+@on_both
 def test_a_repeat_with_one_idempotency_key_is_one_deploy(service: Service, cast: Cast) -> None:
     header = {"Idempotency-Key": "once"}
     data = {"createNew": "true", "name": "x"}
@@ -314,6 +318,7 @@ def test_a_repeat_with_one_idempotency_key_is_one_deploy(service: Service, cast:
     assert len(kept(service)) == 1
 
 
+@on_both
 def test_concurrent_deploys_number_versions_without_gaps_on_two_servers(
     service: Service, cast: Cast
 ) -> None:
@@ -376,6 +381,7 @@ def test_a_starter_model_can_be_downloaded_and_deployed(cast: Cast, anybody: htt
     check_shape(anybody.get("/model/starter-models/none.zip"), 404)
 
 
+@on_both
 def test_secrets_can_be_set_and_named_but_never_read(service: Service, cast: Cast) -> None:
     model = deployed(cast.owner, projectId=cast.project_id)["modelId"]
     home = f"/api/models/{model}/secrets"
@@ -399,6 +405,7 @@ def test_secrets_can_be_set_and_named_but_never_read(service: Service, cast: Cas
     assert check_shape(wrong, 400)["field"] == "name"
 
 
+@on_both
 def test_the_models_page_shows_plan_python_and_version(service: Service, cast: Cast) -> None:
     said = deployed(cast.owner, plan="micro")
     shown = cast.owner.get(f"/api/models/{said['modelId']}").json()

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tapeline.tape.events.kinds import BY_PATH, KINDS, OF_BACKTESTS, OF_OWNERS
-from tests.conftest import Service, running
+from tests.conftest import Service, on_both, running
 from tests.pushing import JSON, ORDER, Model, raw_request
 
 BODIES: dict[str, dict[str, Any]] = {
@@ -176,6 +176,7 @@ def test_a_wrong_value_is_refused_and_its_key_named(model: Model) -> None:
     assert model.size() == 0
 
 
+@on_both
 def test_names_as_long_as_allowed_are_stored(model: Model) -> None:
     # Four bytes each, and not to be compressed: what an index takes of PostgreSQL.
     name = "".join(chr(0x20000 + (place * 7919) % 40000) for place in range(500))

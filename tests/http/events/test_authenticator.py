@@ -16,7 +16,7 @@ from tapeline.models import models
 from tapeline.store.tables import core
 from tapeline.tape import tapes
 from tapeline.tape.events.kinds import BY_PATH
-from tests.conftest import Person, Service, running
+from tests.conftest import Person, Service, on_both, running
 from tests.pushing import ORDER, RESULT, Model, new_key, pushing, raw_request
 
 LOG = "/v1/live/log"
@@ -85,6 +85,7 @@ def delete_model(model: Model, _names: list[str]) -> None:
 
 
 @pytest.mark.parametrize(("deleted", "status"), [(delete_keys, 401), (delete_model, 404)])
+@on_both
 def test_what_is_deleted_is_refused_at_once_by_every_server(
     model: Model, deleted: Callable[[Model, list[str]], None], status: int
 ) -> None:
@@ -143,6 +144,7 @@ def test_headers_no_client_would_send_are_refused_in_our_shape(model: Model) -> 
     assert model.size() == 0
 
 
+@on_both
 def test_an_idempotency_key_is_exact_under_threads_and_servers(model: Model) -> None:
     start = threading.Barrier(12)
 
@@ -189,6 +191,7 @@ def test_an_idempotency_key_knows_its_body_its_path_and_its_model(
         assert other_model.get()["counts"] == {"log": 1}
 
 
+@on_both
 def test_a_repeated_result_stores_no_pieces_twice(model: Model) -> None:
     once = {"headers": {"Idempotency-Key": "once"}}
     for _ in range(3):
@@ -200,6 +203,7 @@ def test_a_repeated_result_stores_no_pieces_twice(model: Model) -> None:
     assert len(model.items("/backtests/b1/trades")) == 1
 
 
+@on_both
 def test_failures_are_not_remembered_and_successes_only_for_a_day(model: Model) -> None:
     once = {"headers": {"Idempotency-Key": "once"}}
     model.refused(LOG, {"line": ""}, 400, **once)
@@ -235,6 +239,7 @@ def blocked(service: Service) -> Iterator[None]:
         held.result()
 
 
+@on_both
 def test_a_writer_that_falls_behind_turns_events_away_at_once(
     service: Service, enter: Callable[[str], Person]
 ) -> None:
@@ -265,6 +270,7 @@ def test_a_writer_that_falls_behind_turns_events_away_at_once(
         assert model.get()["counts"] == {"spot-market": 11, "log": 11}
 
 
+@on_both
 def test_events_of_many_senders_are_each_stored_once_in_one_order(model: Model) -> None:
     def push(number: int) -> None:
         model.push(LOG, {"line": str(number)})

@@ -12,6 +12,7 @@ from tapeline.ids import new_id
 from tapeline.store.tables.runs import runs, versions
 from tapeline.tape.events import kinds
 from tapeline.tape.events.kinds import BY_PATH, OF_BACKTESTS
+from tests.conftest import on_both
 from tests.http.events.test_api import BODIES
 from tests.pushing import NDJSON, ORDER, RESULT, Model
 
@@ -102,6 +103,7 @@ def test_what_would_be_trading_is_refused_and_leaves_nothing(tester: Model) -> N
 
 
 @pytest.mark.parametrize("encoding", ["application/json", NDJSON])
+@on_both
 def test_a_batch_with_one_live_event_is_refused_whole_and_names_it(
     tester: Model, encoding: str
 ) -> None:

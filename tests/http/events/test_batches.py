@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from tests.conftest import on_both
 from tests.pushing import JSON, NDJSON, ORDER, RESULT, Model
 
 
@@ -41,6 +42,7 @@ def test_an_items_own_time_wins_over_the_header(model: Model) -> None:
         assert (shape["field"], shape["error"][:7]) == ("time", "Item 1:")
 
 
+@on_both
 def test_one_bad_item_and_nothing_is_stored(model: Model) -> None:
     wrong: list[tuple[Any, str | None]] = [
         ({"path": "/v1/live/log", "body": {}}, "line"),
@@ -66,6 +68,7 @@ def test_one_bad_item_and_nothing_is_stored(model: Model) -> None:
     assert (model.size(), model.pieces()) == (0, 0)
 
 
+@on_both
 def test_results_travel_in_batches_small_and_large(model: Model) -> None:
     values = [{"time": place, "value": place} for place in range(25_000)]
     items = [
@@ -110,6 +113,7 @@ def test_a_batch_in_another_shape_or_encoding_is_refused(model: Model) -> None:
 
 
 @pytest.mark.heavy
+@on_both
 def test_a_large_batch_is_stored_as_a_small_one(model: Model) -> None:
     """So large that another process takes it apart."""
     items = [

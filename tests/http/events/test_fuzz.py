@@ -8,10 +8,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tapeline.tape.events.kinds import BY_PATH
+from tests.conftest import on_both
 from tests.examples import some
 from tests.http.events.test_api import BODIES
 from tests.pushing import FORM, JSON, NDJSON, RESULT, Model
 
+pytestmark = on_both  # each refuses other texts and numbers
 PATHS = (*BY_PATH, "/v1/batch")
 EXPECTED = {200, 400, 401, 404, 409, 413, 415, 429}
 KEYS = sorted({key for body in (*BODIES.values(), RESULT) for key in body})

@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from tests.conftest import on_both
 from tests.pushing import Model
 
 OK = b'{"status":"success"}'
@@ -117,6 +118,7 @@ def test_who_goes_away_without_waiting_harms_nobody(known: Model) -> None:
     assert known.first_break() is None
 
 
+@on_both
 def test_a_key_that_is_gone_is_told_so_on_the_short_way_too(known: Model) -> None:
     with connected(known) as wire:
         wire.sendall(request(known, "a"))

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, func, select, update
 from tapeline.http.events.api import REFUSED_AFTER
 from tapeline.settings import Settings
 from tapeline.store.tables.tape import backtests, pages, pieces, tapes
-from tests.conftest import Person, Service, running
+from tests.conftest import Person, Service, on_both, running
 from tests.pushing import ORDER, RESULT, Model, pushing
 
 LOG, BATCH, RESULTS = "/v1/live/log", "/v1/batch", "/v1/backtest/result"
@@ -140,6 +140,7 @@ def test_a_client_that_does_not_wait_is_answered_slowly(model: Model) -> None:
     assert time.monotonic() - began >= 4 * REFUSED_AFTER
 
 
+@on_both
 def test_a_full_tape_takes_only_what_was_traded(model: Model) -> None:
     model.push(LOG, {"line": "first"})
     model.service.store.write_now(set_bytes, 20 * 10**9)
@@ -166,6 +167,7 @@ def held(connection: Connection) -> int:
     return int((connection.scalar(of_events) or 0) + (connection.scalar(of_results) or 0))
 
 
+@on_both
 def test_what_a_tape_holds_is_counted_to_the_byte_and_shown(model: Model) -> None:
     def shown() -> Any:
         usage = model.get()["usage"]

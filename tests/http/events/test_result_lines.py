@@ -13,6 +13,7 @@ from tapeline.tape.backtest_results import preparing, result_format
 from tapeline.tape.backtest_results.result_format import plain
 from tapeline.tape.record import checking
 from tapeline.tape.record.checking import Checked
+from tests.conftest import on_both
 from tests.examples import some
 from tests.pushing import JSON, NDJSON, RESULT, Model
 
@@ -115,6 +116,7 @@ def test_a_result_with_whitespace_verifies_whichever_way_it_came(model: Model, s
     assert model.first_break() is None
 
 
+@on_both
 def test_what_texts_hold_is_kept_as_it_is(model: Model) -> None:
     trade = {"symbol": "A\nB", "side": "buy", "time": 1, **ODD}
     value = {"time": 1, "value": 2, **ODD}
@@ -124,6 +126,7 @@ def test_what_texts_hold_is_kept_as_it_is(model: Model) -> None:
     assert {key: shown[key] for key in trade} == trade
 
 
+@on_both
 def test_results_that_were_stored_with_whitespace_verify_too(
     model: Model, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import Connection, delete, insert, select, update
 
 from tapeline.store.tables.tape import backtests, pieces
-from tests.conftest import Service, running
+from tests.conftest import Service, on_both, running
 from tests.pushing import FORM, JSON, RESULT, Model
 
 PATH = "/v1/backtest/result"
@@ -161,6 +161,7 @@ def test_a_broken_result_gets_an_error(model: Model, pad: int) -> None:
     assert (model.size(), model.pieces()) == (0, 0)
 
 
+@on_both
 def test_numbers_beyond_64_bits_are_kept_or_refused_but_never_a_failure(model: Model) -> None:
     huge = 10**40
     model.push("/v1/live/update-trade", {"id": "o", "count": huge})
@@ -180,6 +181,7 @@ def test_lists_in_text_parts_are_not_lost_in_large_bodies(model: Model) -> None:
     assert model.get("/backtests/b1")["counts"]["trades"] == 1
 
 
+@on_both
 def test_a_second_result_replaces_the_first_whole(model: Model) -> None:
     model.push("/v1/backtest/status", {"backtest_id": "b1", "successful": True})
     many = [{"time": place, "value": 1} for place in range(20_001)]
@@ -196,6 +198,7 @@ def test_a_second_result_replaces_the_first_whole(model: Model) -> None:
     assert model.first_break() is None
 
 
+@on_both
 def test_every_change_of_a_stored_piece_is_found(model: Model) -> None:
     many = [{"time": place, "value": 1} for place in range(10_001)]
     indicators = {"rsi": {"values": many[:3]}}

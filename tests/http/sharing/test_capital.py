@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from tests.conftest import Person, Service
+from tests.conftest import Person, Service, on_both
 from tests.http.sharing.scene import DAY, START, shared
 from tests.pushing import Model, pushing
 
@@ -59,6 +59,7 @@ def test_the_base_of_a_link_counts_where_the_model_has_no_capital(
         assert link.json("/metrics")["computed"]["total_return"]["value"] == pytest.approx(0.1)
 
 
+@on_both
 def test_a_symbol_that_is_not_computed_leaves_a_link_without_percentages(
     service: Service, model: Model
 ) -> None:

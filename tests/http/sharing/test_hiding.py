@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tests.conftest import Person, Service, let_in, on_sqlite
+from tests.conftest import Person, Service, let_in
 from tests.http.sharing.hidden_worlds import (
     CASH,
     FLOWS,
@@ -30,7 +30,6 @@ from tests.http.sharing.test_public_api import ADDRESSES
 from tests.http.view.test_results_api import add_run
 from tests.pushing import Model, pushing
 
-pytestmark = on_sqlite  # what is hidden has nothing to do with the database
 Numbers = NDArray[np.float64]
 
 FLAGS = ("percent_only", "hide_symbols", "hide_sizes", "hide_logs")

@@ -9,11 +9,12 @@ import pytest
 from tapeline.accounts import limits
 from tapeline.sharing.links import visits
 from tapeline.store.tables.shares import share_visits, shares
-from tests.conftest import Cast, Service
+from tests.conftest import Cast, Service, on_both
 from tests.http.sharing.scene import an_order, shared
 from tests.pushing import Model, pushing
 
 
+@on_both
 def test_a_link_can_be_changed_expires_and_is_revoked(busy: Model, service: Service) -> None:
     with service.client() as stranger:
         link = shared(busy, stranger)
@@ -48,6 +49,7 @@ def _audit(model: Model) -> list[dict[str, Any]]:
     return found
 
 
+@on_both
 def test_a_password_is_exchanged_for_a_pass(busy: Model, service: Service) -> None:
     with service.client() as stranger, service.client() as browser:
         link = shared(busy, stranger, password="open sesame")
@@ -115,6 +117,7 @@ def test_no_more_visitors_are_remembered_than_a_link_has_in_a_good_day(
     assert made["views"] == 3
 
 
+@on_both
 def test_views_are_counted_once_a_day_and_no_address_is_kept(busy: Model, service: Service) -> None:
     with service.client() as stranger:
         link = shared(busy, stranger)
@@ -171,6 +174,7 @@ def test_only_the_frame_may_stand_in_other_pages(busy: Model, service: Service) 
         assert "What this proves" in page.text
 
 
+@on_both
 def test_the_picture_is_a_png_of_the_right_size(busy: Model, service: Service) -> None:
     with service.client() as stranger:
         for choices in ({}, {"backtest_id": "b-sentinel"}, {"delay_hours": 5}):
@@ -206,6 +210,7 @@ def test_a_model_that_is_deleted_takes_its_links_along(busy: Model, service: Ser
         assert link.get().status_code == 404
 
 
+@on_both
 def test_a_backtest_that_is_not_there_yet_says_so(busy: Model, service: Service) -> None:
     with service.client() as stranger:
         link = shared(busy, stranger, backtest_id="b-sentinel", delay_hours=1)

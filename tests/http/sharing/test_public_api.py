@@ -14,7 +14,7 @@ from tapeline.http.core.endpoint import Access
 from tapeline.http.page_routes import PAGES
 from tapeline.http.routes import ROUTES
 from tapeline.tape.record import checking
-from tests.conftest import Person, Service, let_in, on_both, on_sqlite
+from tests.conftest import Person, Service, let_in, on_both
 from tests.http.sharing.scene import (
     BASE,
     CHOICES,
@@ -42,9 +42,6 @@ from tests.pushing import Model, pushing
 
 PAGES_OF_LINKS = [page.path for page in PAGES if "{token}" in page.path and page.method == "GET"]
 ADDRESSES = [row.path for row in LINKS] + PAGES_OF_LINKS
-
-
-pytestmark = on_sqlite  # choices hide what was read; what reads it stands in one test on PostgreSQL
 
 
 @pytest.fixture(scope="module")

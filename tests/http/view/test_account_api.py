@@ -10,7 +10,7 @@ from tapeline.accounts import limits, sign_ins, users
 from tapeline.accounts.sign_ins import Origin
 from tapeline.http.core.auth import COOKIE
 from tapeline.store.tables import core
-from tests.conftest import PASSWORD, Cast, Person, Service
+from tests.conftest import PASSWORD, Cast, Person, Service, on_both
 
 NEW = "another horse entirely"
 CHANGE = {"current_password": PASSWORD, "new_password": NEW}
@@ -30,6 +30,7 @@ def session(service: Service, person: Person, **headers: str) -> httpx.Client:
     return service.client(Cookie=f"{COOKIE}={secret}", **headers)
 
 
+@on_both
 def test_me_is_the_account_with_its_projects_and_roles(cast: Cast) -> None:
     me = cast.member.get("/api/me").json()
     assert set(me) == {"id", "email", "name", "created_at", "projects", "is_demo", "trouble"}
@@ -43,6 +44,7 @@ def test_me_is_the_account_with_its_projects_and_roles(cast: Cast) -> None:
         assert set(one) == {"id", "name", "description", "created_at", "role", "models"}
 
 
+@on_both
 def test_a_project_is_renamed_and_described_one_without_the_other(cast: Cast) -> None:
     path = f"/api/projects/{cast.project_id}"
     renamed = cast.admin.patch(path, json={"name": " Omega "})
@@ -114,6 +116,7 @@ def test_guessing_the_current_password_is_limited(
     assert cast.admin.post("/api/me/password", json=CHANGE).status_code == 200
 
 
+@on_both
 def test_sign_ins_are_listed_and_ended_by_their_owner_alone(service: Service, cast: Cast) -> None:
     with session(service, cast.owner):
         listed = cast.owner.get("/api/me/sign-ins").json()

@@ -16,7 +16,7 @@ from tapeline.results.metrics import all_metrics
 from tapeline.results.metrics.report_fields import Row
 from tapeline.store.tables import results, tape
 from tapeline.tape import cleanup
-from tests.conftest import Person, Service, run
+from tests.conftest import Person, Service, on_both, run
 from tests.pushing import RESULT, Model, new_key, pushing
 from tests.results.metrics.series import DAY, MONDAY, every_day, frame, qs, walk
 
@@ -122,6 +122,7 @@ def test_a_backtest_without_a_result_answers_everywhere(model: Model) -> None:
 
 
 @pytest.mark.heavy
+@on_both
 def test_odd_results_answer_everywhere(model: Model) -> None:
     odd: list[list[dict[str, Any]]] = [
         [],
@@ -177,6 +178,7 @@ def test_series_are_zoomed_and_keep_their_extremes(model: Model) -> None:
     assert model.owner.get(f"/api/models/{model.id}/backtests/b1/equity?from=x").status_code == 400
 
 
+@on_both
 def test_round_trips_are_listed_the_last_first(model: Model) -> None:
     trades = [
         {"symbol": "A", "side": "buy" if n % 2 == 0 else "sell", "time": n, "size": 1, "price": n}
@@ -198,6 +200,7 @@ def test_round_trips_are_listed_the_last_first(model: Model) -> None:
     ]
 
 
+@on_both
 def test_words_are_changed_and_go_back_to_the_backtests_own(model: Model) -> None:
     status = {"backtest_id": "b1", "successful": True, "label": "own", "description": "said"}
     model.push("/v1/backtest/status", status)
@@ -213,6 +216,7 @@ def test_words_are_changed_and_go_back_to_the_backtests_own(model: Model) -> Non
     assert "backtest_changed" in actions
 
 
+@on_both
 def test_a_deleted_backtest_is_gone_at_once_and_stays_a_trial(model: Model) -> None:
     for name, seed in (("b1", 1), ("b2", 2)):
         model.push(PATH, result(name, seed=seed))
@@ -237,6 +241,7 @@ def test_a_deleted_backtest_is_gone_at_once_and_stays_a_trial(model: Model) -> N
     assert model.get("/backtests/b1")["trials"]["count"] == 2
 
 
+@on_both
 def test_a_deleted_model_leaves_no_reports_and_no_trials(model: Model) -> None:
     model.push(PATH, result())
     computed(model)
@@ -296,6 +301,7 @@ def test_backtests_are_compared_on_one_axis(model: Model) -> None:
         assert model.owner.get(f"{address}?{wrong}").status_code == status, wrong
 
 
+@on_both
 def test_files_hold_everything(model: Model) -> None:
     trades = [
         {"symbol": "A", "side": "buy", "time": MONDAY, "size": 2, "price": 3, "id": "=cmd()",
@@ -322,6 +328,7 @@ def test_files_hold_everything(model: Model) -> None:
     assert whole["metrics"]["computed"]["profit"]["value"] is not None
 
 
+@on_both
 def test_the_tear_sheet_stands_alone(model: Model) -> None:
     words = {"label": "<script>alert(1)</script>", "description": "a & b"}
     model.push(PATH, result(count=900, symbols=["<b>"], metrics={"x": {"value": "<i>"}}))
@@ -403,6 +410,7 @@ def test_what_cannot_be_computed_is_said_and_others_go_on(
     assert (answer.status_code, answer.json()["code"]) == (409, "cannot_compute")
 
 
+@on_both
 def test_reports_of_earlier_formulas_are_made_anew(model: Model) -> None:
     model.push(PATH, result())
     computed(model)
@@ -418,6 +426,7 @@ def test_reports_of_earlier_formulas_are_made_anew(model: Model) -> None:
     assert len(model.items("/backtests/b1/equity")) == 400
 
 
+@on_both
 def test_what_a_crash_left_of_a_report_goes_with_its_result(model: Model) -> None:
     model.push(PATH, result())
     store = model.service.store
@@ -434,6 +443,7 @@ def test_what_a_crash_left_of_a_report_goes_with_its_result(model: Model) -> Non
 
 
 @pytest.mark.heavy
+@on_both
 def test_a_large_result_is_computed_in_another_process_and_answers_all_the_same(
     model: Model,
 ) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import Cast, Person, Service
+from tests.conftest import Cast, Person, Service, on_both
 from tests.pushing import Model, pushing
 from tests.results.pnl.reference import Said, account, reckoned, reckoned_cash
 
@@ -247,6 +247,7 @@ def week() -> list[tuple[float, str, dict[str, Any]]]:
     return said
 
 
+@on_both
 def test_a_week_of_a_perpetuals_account_comes_out_to_the_cent(model: Model) -> None:
     said = week()
     random.Random(8).shuffle(said)
@@ -278,6 +279,7 @@ def test_a_week_of_a_perpetuals_account_comes_out_to_the_cent(model: Model) -> N
     assert model.first_break() is None
 
 
+@on_both
 def test_a_list_of_models_says_when_a_symbol_is_not_in_its_sums(model: Model) -> None:
     order(model, 0, "1", "buy", 1, 100)
     listed = model.owner.get(f"/api/projects/{model.project_id}/models").json()["items"]

@@ -20,7 +20,7 @@ from tapeline.results.pnl.books import ledger_of
 from tapeline.settings import Settings
 from tapeline.store.tables.runs import runs, versions
 from tapeline.tape.reading import channels
-from tests.conftest import Cast, Person, Service, run, running
+from tests.conftest import Cast, Person, Service, on_both, run, running
 from tests.pushing import NDJSON, ORDER, RESULT, Model, pushing
 
 LIMIT, MARKET, UPDATE = "/v1/live/spot-limit", "/v1/live/spot-market", "/v1/live/update-trade"
@@ -38,6 +38,7 @@ def at(time: float) -> dict[str, str]:
     return {"time": str(time)}
 
 
+@on_both
 def test_a_look_reflects_every_order_that_was_acknowledged_before_it(model: Model) -> None:
     model.push(MARKET, BUY, headers=at(100))
     for number in range(20):
@@ -194,6 +195,7 @@ def add_run(connection: Connection, /, model_id: str, number: int, **facts: Any)
     connection.execute(insert(runs).values(**row))
 
 
+@on_both
 def test_version_changes_and_downtime_are_marks_on_one_record(model: Model) -> None:
     write = model.service.store.write_now
     write(add_run, model.id, 1, started_at=10.0, ended_at=20.0, reason="Crashed")
@@ -217,6 +219,7 @@ def test_version_changes_and_downtime_are_marks_on_one_record(model: Model) -> N
     assert [m["time"] for m in later] == [20, 40.5]
 
 
+@on_both
 def test_the_record_goes_on_after_a_restart(settings: Settings, password_hash: str) -> None:
     with running(settings) as first:
         store = first.store
@@ -237,6 +240,7 @@ def test_the_record_goes_on_after_a_restart(settings: Settings, password_hash: s
     assert [point["time"] for point in found["series"]] == [1, 2]
 
 
+@on_both
 def test_books_are_kept_without_anybody_looking(model: Model) -> None:
     store = model.service.store
     model.push(MARKET, BUY)
@@ -257,6 +261,7 @@ def test_custom_metrics_are_merged_by_name(model: Model) -> None:
     assert stored == {"a": {"value": 1}, "b": {"value": 3}}
 
 
+@on_both
 def test_models_are_listed_with_all_that_a_glance_wants(
     service: Service, cast: Cast, model: Model
 ) -> None:
@@ -291,6 +296,7 @@ def test_models_are_listed_with_all_that_a_glance_wants(
     assert (found["last_backtest"]["successful"], found["last_backtest"]["label"]) == (True, "L")
 
 
+@on_both
 def test_a_list_of_models_takes_the_same_queries_however_many_there_are(
     service: Service, cast: Cast
 ) -> None:

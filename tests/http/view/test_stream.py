@@ -12,9 +12,10 @@ import msgspec
 import pytest
 
 from tapeline.tape.append import watchers
-from tests.conftest import Person, run_sql, running
+from tests.conftest import Person, on_both, run_sql, running
 from tests.pushing import ORDER, Model
 
+pytestmark = on_both  # each tells its servers of changes in a way of its own
 LOG = "/v1/live/log"
 
 
@@ -119,11 +120,10 @@ def test_what_another_server_writes_arrives_too_and_in_order(
         assert [one["seq"] for one in reader.events(21)] == list(range(1, 22))
 
 
+@pytest.mark.databases("postgresql")
 def test_servers_on_one_postgresql_hear_of_each_other_at_once(
     model: Model, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if model.service.store.database.file is not None:
-        pytest.skip("one server only")
     # Nobody looks by itself during this test: what arrives was announced.
     monkeypatch.setattr("tapeline.http.view.following.LOOKED_EVERY", 600.0)
     monkeypatch.setattr("tapeline.http.core.long_answers.QUIET", 600.0)

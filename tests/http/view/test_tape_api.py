@@ -22,7 +22,7 @@ from tapeline.tape.proof import seals
 from tapeline.tape.proof.seals import PiecesDigest
 from tapeline.tape.proof.signer import is_signed, statement
 from tapeline.tape.reading import channels, order_list, order_marks
-from tests.conftest import Cast, Person, Service
+from tests.conftest import Cast, Person, Service, on_both
 from tests.pushing import ORDER, RESULT, Model, new_key, pushing
 
 LOG = "/v1/live/log"
@@ -57,6 +57,7 @@ def test_a_model_without_events_has_empty_answers(model: Model) -> None:
     assert model.owner.get(f"/api/models/{model.id}/backtests/none").status_code == 404
 
 
+@on_both
 def test_lists_are_newest_first_by_arrival_and_cursors_outlive_new_items(model: Model) -> None:
     for text, time in (("a", "300"), ("b", "100"), ("c", "200")):
         model.push(LOG, {"line": text}, headers={"time": time})
@@ -118,6 +119,7 @@ def test_lines_are_filtered_and_tailed(model: Model) -> None:
         assert (answer.status_code, answer.json()["field"]) == (400, "after")
 
 
+@on_both
 def test_a_filter_looks_so_far_and_goes_on_with_its_cursor(
     model: Model, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -141,6 +143,7 @@ def test_a_filter_looks_so_far_and_goes_on_with_its_cursor(
     assert [len(page) for page in tailed] == [1, 0, 0]
 
 
+@on_both
 def test_a_log_is_read_around_a_moment(model: Model) -> None:
     found = []
     for number in range(5):
@@ -198,6 +201,7 @@ def pushed(model: Model, count: int, **more: Any) -> None:
     )
 
 
+@on_both
 def test_orders_of_a_stretch_of_time_are_found_however_long_ago(
     model: Model, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -218,6 +222,7 @@ def test_orders_of_a_stretch_of_time_are_found_however_long_ago(
     assert model.items("/orders", since=5_000) == []
 
 
+@on_both
 def test_orders_are_tailed(model: Model) -> None:
     pushed(model, 10)
     newest = model.items("/orders")
@@ -230,6 +235,7 @@ def test_orders_are_tailed(model: Model) -> None:
     assert [one["id"] for one in model.items("/orders", after=after, side="sell")] == ["o5", "o8"]
 
 
+@on_both
 def test_orders_are_marked_one_by_one_or_counted(
     model: Model, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -257,6 +263,7 @@ def test_orders_are_marked_one_by_one_or_counted(
     assert model.get("/orders/marks", **{"from": 9_000}) == {"items": [], "grouped": False}
 
 
+@on_both
 def test_orders_merge_with_what_is_said_about_them(model: Model) -> None:
     update, annotate = "/v1/live/update-trade", "/v1/live/update-annotation"
     model.push(update, {"id": "o1", "status": "filled", "executed_price": 7}, headers={"time": "9"})
@@ -273,6 +280,7 @@ def test_orders_merge_with_what_is_said_about_them(model: Model) -> None:
     assert model.items("/orders")[0]["annotation"] is None
 
 
+@on_both
 def test_a_retried_order_changes_nothing_and_another_content_is_an_update(model: Model) -> None:
     path = "/v1/live/spot-limit"
     order = ORDER | {"price": 10, "note": {"b": 1, "a": 2}}
@@ -298,6 +306,7 @@ def test_a_retried_order_changes_nothing_and_another_content_is_an_update(model:
     assert model.first_break() is None
 
 
+@on_both
 def test_orders_are_filtered_by_symbol_side_and_time(model: Model) -> None:
     for number, (symbol, side) in enumerate((("A", "buy"), ("B", "sell"), ("A", "sell"))):
         order = ORDER | {"id": str(number), "symbol": symbol, "side": side}
@@ -326,6 +335,7 @@ def test_symbols_and_exchanges_are_listed_once_in_order(model: Model) -> None:
     assert (shown["symbols"], shown["exchanges"]) == (["B", "A", "C"], ["x"])
 
 
+@on_both
 def test_a_series_is_cut_down_with_its_extremes(model: Model) -> None:
     values: list[dict[str, Any]] = [{"time": n, "value": n % 97} for n in range(5000)]
     values[1234]["value"], values[4321]["value"] = 10_000, -10_000
@@ -461,6 +471,7 @@ def test_the_whole_tape_can_be_checked_by_whoever_downloads_it(
         assert digest.hex() == sealed[name]
 
 
+@on_both
 def test_checkpoints_are_signed_with_the_key_that_is_served(model: Model) -> None:
     lines(model, ["a"])
     one = model.get("/tape/seals")
