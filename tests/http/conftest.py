@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tapeline.settings import Settings
-from tests.conftest import Person, Service
+from tests.conftest import Person, Service, let_in, running
 from tests.http.sharing.scene import backtest, trade
 from tests.pushing import Model, pushing
 
@@ -19,6 +19,20 @@ def settings(
 ) -> Settings:
     """SQLite, unless the test is marked."""
     return empty(getattr(request, "param", "sqlite"), tmp_path / "data")
+
+
+@pytest.fixture
+def own_service(settings: Settings) -> Iterator[Service]:
+    """For a test that counts or changes everything there is, in a module that shares a server."""
+    with running(settings) as started:
+        yield started
+
+
+@pytest.fixture
+def own_model(own_service: Service, password_hash: str) -> Iterator[Model]:
+    owner = let_in(own_service, "ada@example.com", password_hash)
+    with owner.client, pushing(own_service, owner) as made:
+        yield made
 
 
 @pytest.fixture

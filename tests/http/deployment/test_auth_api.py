@@ -29,6 +29,12 @@ BOB = {"email": "bob@example.com", "password": PASSWORD}
 pytestmark = pytest.mark.heavy  # real passwords, and hashing them is slow on purpose
 
 
+@pytest.fixture
+def service(own_service: Service) -> Service:
+    """Who comes first, and how often one address tried, is asked here."""
+    return own_service
+
+
 @pytest.fixture(autouse=True)
 def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """No wait after too many attempts is over while a test runs, however slow the machine."""

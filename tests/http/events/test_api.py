@@ -35,6 +35,11 @@ BODIES: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.fixture(scope="module")
+def service(shared_service: Service) -> Service:
+    return shared_service
+
+
 def test_every_address_takes_its_kind_under_model_and_live(model: Model) -> None:
     rooms = [kind for kind in KINDS if kind not in OF_BACKTESTS | OF_OWNERS]
     for kind in rooms:

@@ -12,7 +12,7 @@ from tapeline.ids import new_id
 from tapeline.store.tables.runs import runs, versions
 from tapeline.tape.events import kinds
 from tapeline.tape.events.kinds import BY_PATH, OF_BACKTESTS
-from tests.conftest import on_both
+from tests.conftest import Service, on_both
 from tests.http.events.test_api import BODIES
 from tests.pushing import NDJSON, ORDER, RESULT, Model
 
@@ -20,6 +20,11 @@ OWN = "own"
 LOG = "/v1/live/log"
 TOLD = {kinds.LOG, kinds.EVENT, kinds.LIFECYCLE, kinds.USED_SYMBOL, kinds.USED_EXCHANGE}
 LIVE = {path: kind for path, kind in BY_PATH.items() if kind not in OF_BACKTESTS}
+
+
+@pytest.fixture(scope="module")
+def service(shared_service: Service) -> Service:
+    return shared_service
 
 
 @pytest.fixture

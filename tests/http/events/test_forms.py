@@ -5,7 +5,13 @@ from urllib.parse import urlencode
 
 import pytest
 
+from tests.conftest import Service
 from tests.pushing import FORM, ORDER, Model
+
+
+@pytest.fixture(scope="module")
+def service(shared_service: Service) -> Service:
+    return shared_service
 
 
 def as_requests_does(values: dict[str, Any]) -> bytes:

@@ -16,6 +16,12 @@ NEW = "another horse entirely"
 CHANGE = {"current_password": PASSWORD, "new_password": NEW}
 
 
+@pytest.fixture
+def service(own_service: Service) -> Service:
+    """One test brings every account near its limit."""
+    return own_service
+
+
 def sign_in(service: Service, person: Person, password: str) -> httpx.Response:
     with service.client() as client:
         return client.post("/auth/signin", json={"email": person.email, "password": password})

@@ -95,16 +95,16 @@ def wait_for(is_true: Callable[[], bool], seconds: float = 10) -> None:
         time.sleep(0.02)
 
 
-def test_a_replaced_result_is_computed_anew_and_the_old_report_goes(model: Model) -> None:
-    model.push(PATH, result(seed=1))
-    first = computed(model)
-    model.push(PATH, result(seed=2))
-    second = computed(model)
+def test_a_replaced_result_is_computed_anew_and_the_old_report_goes(own_model: Model) -> None:
+    own_model.push(PATH, result(seed=1))
+    first = computed(own_model)
+    own_model.push(PATH, result(seed=2))
+    second = computed(own_model)
     assert first["sharpe"]["value"] != second["sharpe"]["value"]
-    sweep(model)
-    assert rows_in(model.service, results.reports) == {"reports": 1}
-    assert model.get("/backtests/b1")["trials"]["count"] == 1
-    assert model.first_break() is None
+    sweep(own_model)
+    assert rows_in(own_model.service, results.reports) == {"reports": 1}
+    assert own_model.get("/backtests/b1")["trials"]["count"] == 1
+    assert own_model.first_break() is None
 
 
 def test_a_backtest_without_a_result_answers_everywhere(model: Model) -> None:
@@ -217,39 +217,40 @@ def test_words_are_changed_and_go_back_to_the_backtests_own(model: Model) -> Non
 
 
 @on_both
-def test_a_deleted_backtest_is_gone_at_once_and_stays_a_trial(model: Model) -> None:
+def test_a_deleted_backtest_is_gone_at_once_and_stays_a_trial(own_model: Model) -> None:
     for name, seed in (("b1", 1), ("b2", 2)):
-        model.push(PATH, result(name, seed=seed))
-        computed(model, name)
-    model.push("/v1/backtest/log", {"backtest_id": "b1", "line": "x"})
-    size, address = model.size(), f"/api/models/{model.id}/backtests/b1"
-    assert model.owner.delete(address).json() == {"status": "success"}
+        own_model.push(PATH, result(name, seed=seed))
+        computed(own_model, name)
+    own_model.push("/v1/backtest/log", {"backtest_id": "b1", "line": "x"})
+    size, address = own_model.size(), f"/api/models/{own_model.id}/backtests/b1"
+    assert own_model.owner.delete(address).json() == {"status": "success"}
     for path in ("", "/equity", "/round-trips", "/logs", "/tear-sheet", "/export.csv"):
-        assert model.owner.get(address + path).status_code == 404
-    assert model.owner.delete(address).status_code == 404
-    assert [one["backtest_id"] for one in model.items("/backtests")] == ["b2"]
-    assert model.get("/backtests/b2")["trials"]["count"] == 2
-    sweep(model)
+        assert own_model.owner.get(address + path).status_code == 404
+    assert own_model.owner.delete(address).status_code == 404
+    assert [one["backtest_id"] for one in own_model.items("/backtests")] == ["b2"]
+    assert own_model.get("/backtests/b2")["trials"]["count"] == 2
+    sweep(own_model)
     tables = (results.reports, results.discards)
-    assert rows_in(model.service, *tables) == {"reports": 1, "discards": 0}
-    uploads = model.service.store.read_now(lambda c: set(c.scalars(select(tape.pieces.c.upload))))
+    assert rows_in(own_model.service, *tables) == {"reports": 1, "discards": 0}
+    store = own_model.service.store
+    uploads = store.read_now(lambda c: set(c.scalars(select(tape.pieces.c.upload))))
     assert len(uploads) == 1
     # The chain runs through its events: they stay, and still fit.
-    assert (model.size(), model.first_break()) == (size, None)
-    model.push(PATH, result("b1", seed=3))
-    assert computed(model)["trades"]["value"] == 3
-    assert model.get("/backtests/b1")["trials"]["count"] == 2
+    assert (own_model.size(), own_model.first_break()) == (size, None)
+    own_model.push(PATH, result("b1", seed=3))
+    assert computed(own_model)["trades"]["value"] == 3
+    assert own_model.get("/backtests/b1")["trials"]["count"] == 2
 
 
 @on_both
-def test_a_deleted_model_leaves_no_reports_and_no_trials(model: Model) -> None:
-    model.push(PATH, result())
-    computed(model)
-    reference = {"projectId": model.project_id, "modelId": model.id}
-    assert model.owner.post("/model/delete", json=reference).status_code == 200
-    sweep(model)
+def test_a_deleted_model_leaves_no_reports_and_no_trials(own_model: Model) -> None:
+    own_model.push(PATH, result())
+    computed(own_model)
+    reference = {"projectId": own_model.project_id, "modelId": own_model.id}
+    assert own_model.owner.post("/model/delete", json=reference).status_code == 200
+    sweep(own_model)
     tables = [getattr(results, name) for name in ("reports", "report_pieces", "trials")]
-    assert set(rows_in(model.service, *tables).values()) == {0}
+    assert set(rows_in(own_model.service, *tables).values()) == {0}
 
 
 def test_the_more_is_tried_the_more_is_deflated(model: Model) -> None:
@@ -411,10 +412,10 @@ def test_what_cannot_be_computed_is_said_and_others_go_on(
 
 
 @on_both
-def test_reports_of_earlier_formulas_are_made_anew(model: Model) -> None:
-    model.push(PATH, result())
-    computed(model)
-    store = model.service.store
+def test_reports_of_earlier_formulas_are_made_anew(own_model: Model) -> None:
+    own_model.push(PATH, result())
+    computed(own_model)
+    store = own_model.service.store
 
     def age(connection: Connection) -> None:
         table = results.reports
@@ -422,22 +423,22 @@ def test_reports_of_earlier_formulas_are_made_anew(model: Model) -> None:
         connection.execute(delete(results.report_pieces))
 
     store.write_now(age)
-    assert computed(model)["trades"]["value"] == 3
-    assert len(model.items("/backtests/b1/equity")) == 400
+    assert computed(own_model)["trades"]["value"] == 3
+    assert len(own_model.items("/backtests/b1/equity")) == 400
 
 
 @on_both
-def test_what_a_crash_left_of_a_report_goes_with_its_result(model: Model) -> None:
-    model.push(PATH, result())
-    store = model.service.store
+def test_what_a_crash_left_of_a_report_goes_with_its_result(own_model: Model) -> None:
+    own_model.push(PATH, result())
+    store = own_model.service.store
     (upload,) = store.read_now(lambda c: list(c.scalars(select(tape.backtests.c.upload))))
     assert upload is not None
     store.write_now(reports.begin, upload)
     store.write_now(reports.put, upload, [Row("equity", 0, n, b"x") for n in range(50)])
-    model.owner.delete(f"/api/models/{model.id}/backtests/b1")
-    sweep(model)
+    own_model.owner.delete(f"/api/models/{own_model.id}/backtests/b1")
+    sweep(own_model)
     tables = (tape.pieces, results.report_pieces, results.reports)
-    assert set(rows_in(model.service, *tables).values()) == {0}
+    assert set(rows_in(own_model.service, *tables).values()) == {0}
     with pytest.raises(reports.Gone):
         store.write_now(reports.begin, upload)
 

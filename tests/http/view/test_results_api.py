@@ -298,24 +298,26 @@ def test_models_are_listed_with_all_that_a_glance_wants(
 
 @on_both
 def test_a_list_of_models_takes_the_same_queries_however_many_there_are(
-    service: Service, cast: Cast
+    own_service: Service, own_model: Model
 ) -> None:
+    owner, path = own_model.owner, f"/api/projects/{own_model.project_id}/models"
+
     def queries() -> int:
         seen: list[str] = []
 
         def note(*happened: Any) -> None:
             seen.append(str(happened[2]))
 
-        engine = service.store.database.reading
-        cast.viewer.get(f"/api/projects/{cast.project_id}/models")  # the books are kept now
+        engine = own_service.store.database.reading
+        owner.get(path)  # the books are kept now
         event.listen(engine, "before_cursor_execute", note)
-        answer = cast.viewer.get(f"/api/projects/{cast.project_id}/models")
+        answer = owner.get(path)
         event.remove(engine, "before_cursor_execute", note)
         assert answer.status_code == 200
         return sum("FROM models" in one for one in seen)
 
     def add() -> None:
-        with pushing(service, cast.owner, cast.project_id) as one:
+        with pushing(own_service, owner) as one:
             one.push(MARKET, BUY)
             one.push("/v1/backtest/status", {"backtest_id": "b", "successful": True})
 
@@ -324,5 +326,5 @@ def test_a_list_of_models_takes_the_same_queries_however_many_there_are(
     for _ in range(8):
         add()
     assert queries() == few
-    items = cast.viewer.get(f"/api/projects/{cast.project_id}/models").json()["items"]
-    assert len(items) == 9
+    items = owner.get(path).json()["items"]
+    assert len(items) == 10

@@ -12,11 +12,17 @@ import msgspec
 import pytest
 
 from tapeline.tape.append import watchers
-from tests.conftest import Person, on_both, run_sql, running
+from tests.conftest import Person, Service, on_both, run_sql, running
 from tests.pushing import ORDER, Model
 
 pytestmark = on_both  # each tells its servers of changes in a way of its own
 LOG = "/v1/live/log"
+
+
+@pytest.fixture
+def service(own_service: Service) -> Service:
+    """One test ends it."""
+    return own_service
 
 
 class Reader:

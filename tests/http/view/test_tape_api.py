@@ -28,6 +28,12 @@ from tests.pushing import ORDER, RESULT, Model, new_key, pushing
 LOG = "/v1/live/log"
 
 
+@pytest.fixture(scope="module")
+def service(shared_service: Service) -> Service:
+    shared_service.services.watchers.close()  # so that streams end after their first word
+    return shared_service
+
+
 def lines(model: Model, texts: list[str], **more: Any) -> None:
     model.push("/v1/batch", [{"path": LOG, "body": {"line": one}, **more} for one in texts])
 
@@ -371,7 +377,6 @@ def test_who_may_read_a_tape(service: Service, cast: Cast, enter: Callable[[str]
         right = new_key(service, cast.owner, cast.project_id, read=True, write=False)
         writing = {name: model.headers[name] for name in ("api_key", "api_pass")}
         foreign = new_key(service, bob, bob.id, read=True)
-        service.services.watchers.close()  # so that streams end after their first word
         assert len(READING) >= 14
         for path in READING:
             address = path.replace("{model}", model.id).replace("{backtest}", "b1")
@@ -493,5 +498,7 @@ def test_checkpoints_are_signed_with_the_key_that_is_served(model: Model) -> Non
         assert seals.first_break(model.records()[: item["seq"]], told[1:3]) is None
     page = model.get("/tape/seals", limit=1)
     assert model.get("/tape/seals", limit=1, cursor=page["next"])["items"] == two["items"][1:]
-    stored = model.service.store.read_now(lambda c: len(c.execute(select(checkpoints)).all()))
+    of_model = model.service.store.read_now(model.tape)
+    of_tape = select(checkpoints).where(checkpoints.c.tape == of_model)
+    stored = model.service.store.read_now(lambda c: len(c.execute(of_tape).all()))
     assert stored == 2
