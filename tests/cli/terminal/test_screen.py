@@ -98,6 +98,26 @@ def test_moments_are_read_in_both_spellings() -> None:
     assert moment_of("1970-01-01T00:01:00+00:00", 0.0) == 60
 
 
+def test_profit_and_loss_names_what_it_leaves_out_and_what_disagrees(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def check(symbol: str, time: int, reported: float, held: float) -> dict[str, object]:
+        return {
+            "symbol": symbol, "time": time, "reported": reported, "held": held,
+            "difference": reported - held,
+        }  # fmt: skip
+
+    checks = [check("A-USD", 3, 5, 2), check("A-USD", 1, 9, 2), check("B-USD", 2, 1, 1)]
+    checks.append(check("B-USD", 1, 4, 1))
+    reason = "It is an inverse contract, which is not computed."
+    show_pnl(Screen(), {"checks": checks, "not_computed": [{"symbol": "XBT", "reason": reason}]})
+    told = " ".join(capsys.readouterr().err.split())
+    assert f"XBT is not computed and counts nowhere: {reason}" in told
+    assert "A-USD: the model says that it holds 5, the books hold 2 (" in told
+    assert "holds 9" not in told
+    assert "B-USD" not in told
+
+
 def test_profit_and_loss_is_shown_by_currency(capsys: pytest.CaptureFixture[str]) -> None:
     show_pnl(
         Screen(),

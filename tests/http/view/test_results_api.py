@@ -122,6 +122,7 @@ def test_an_order_shows_its_fill_and_how_late_it_came(model: Model) -> None:
     assert orders["b"]["fill"] == {
         "price": 10, "size": 2, "time": orders["b"]["time"], "fee": 0, "realized": 0,
         "estimated": False, "assumed": True, "unpriced": False, "oversold": 0, "portions": [],
+        "currency": "USD", "not_computed": None,
     }  # fmt: skip
     assert (orders["s"]["fill"]["oversold"], orders["s"]["fill"]["realized"]) == (1, -1)
     assert orders["u"]["fill"]["unpriced"]
@@ -132,6 +133,18 @@ def test_an_order_shows_its_fill_and_how_late_it_came(model: Model) -> None:
     assert found["counts"] == {
         "fills": 2, "estimated": 0, "assumed": 2, "oversold": 1, "unpriced": 1
     }  # fmt: skip
+
+
+def test_an_order_of_a_symbol_that_is_not_computed_has_no_profit(model: Model) -> None:
+    order = {**ORDER, "executionPrice": 60_000, "size": 100}
+    model.push(MARKET, {**order, "id": "i", "symbol": "XBT-USD", "inverse": True}, headers=at(1))
+    model.push(MARKET, {**order, "id": "y", "symbol": "BTC-JPY"}, headers=at(2))
+    model.push(UPDATE, {"id": "i", "symbol": ["no", "name"]}, headers=at(3))
+    fills = {one["id"]: one["fill"] for one in model.items("/orders")}
+    assert (fills["i"]["realized"], fills["i"]["currency"]) == (None, "USD")
+    assert fills["i"]["not_computed"] == "It is an inverse contract, which is not computed."
+    assert (fills["y"]["realized"], fills["y"]["currency"]) == (0, "JPY")
+    assert fills["y"]["not_computed"] is None
 
 
 def test_the_models_own_series_replaces_the_computed_one(model: Model) -> None:

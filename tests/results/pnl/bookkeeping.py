@@ -10,7 +10,7 @@ from sqlalchemy import Connection, insert
 
 from tapeline.ids import new_id
 from tapeline.results.charts.chart_window import Window
-from tapeline.results.pnl import order_fills, planning, summary
+from tapeline.results.pnl import planning, quoted_fills, summary
 from tapeline.results.pnl.books import Plan, carry_out
 from tapeline.results.pnl.summary import Pnl
 from tapeline.store.store import Store
@@ -102,6 +102,6 @@ class Books:
 
         def look(connection: Connection) -> Iterable[dict[str, Any]]:
             items, _ = order_list.listed(connection, self.tape, Filter(), before=None, limit=1000)
-            return order_fills.with_fills(connection, self.tape, items, 60)
+            return quoted_fills.with_fills(connection, self.tape, items, 60)
 
         return {one["id"]: one for one in self.store.read_now(look)}

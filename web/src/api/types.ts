@@ -2,6 +2,7 @@
 import type { Schemas } from "./client";
 
 export type Backtest = Schemas["ShownBacktest"];
+export type Check = Schemas["Check"];
 export type Fill = Schemas["FillShown"];
 export type Glance = Schemas["Glance"];
 export type ModelEvent = Schemas["ShownEvent"];

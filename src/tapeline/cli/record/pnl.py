@@ -71,8 +71,24 @@ def show_pnl(out: Screen, answer: dict[str, Any]) -> None:
         out.note(f"{kind.capitalize()}: {signed(amount)} {answer['currency']}, in the total.")
     for one in answer.get("not_computed") or []:
         out.note(f"{one['symbol']} is not computed and counts nowhere: {one['reason']}", "yellow")
+    for one in disagreeing(answer.get("checks") or []):
+        said, held = screen.number(one["reported"]), screen.number(one["held"])
+        when = screen.moment(one["time"])
+        out.note(
+            f"{one['symbol']}: the model says that it holds {said}, the books hold {held} ({when})."
+            " An order may be missing.",
+            "yellow",
+        )
     for one in (answer.get("warnings") or [])[:5]:
         out.note(f"Note: {one['message']}", "yellow")
+
+
+def disagreeing(checks: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The newest check of each symbol, if it disagrees; one that agrees settles the earlier."""
+    newest: dict[str, dict[str, Any]] = {}
+    for one in sorted(checks, key=lambda one: one["time"]):
+        newest[one["symbol"]] = one
+    return [one for one in newest.values() if one["difference"]]
 
 
 def _money(currency: str, one: dict[str, Any]) -> list[Any]:

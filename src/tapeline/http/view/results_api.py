@@ -13,7 +13,7 @@ from tapeline.http.core.endpoint import Call, Page, QueryCall
 from tapeline.http.view.answers import ShownOrder
 from tapeline.http.view.tape_api import listed
 from tapeline.results.charts.chart_window import Window
-from tapeline.results.pnl import order_fills, overview, summary, unbooked
+from tapeline.results.pnl import overview, quoted_fills, summary, unbooked
 from tapeline.results.pnl.overview import Glance
 from tapeline.results.pnl.summary import Pnl
 from tapeline.store.tables.core import models
@@ -87,7 +87,7 @@ def list_orders(connection: Connection, call: QueryCall[OrderPage]) -> Listed[Sh
             connection, tape, wanted, before=page.before(), limit=page.limit
         )
     late_after = call.services.settings.late_seconds
-    shown = order_fills.with_fills(connection, tape, items, late_after)
+    shown = quoted_fills.with_fills(connection, tape, items, late_after)
     return listed(shown, following)
 
 

@@ -55,7 +55,7 @@ def _fold(found: AllBooks, book: Book, some: list[Named], *, long_only: bool) ->
             float(abs(state.value) - abs(value)),
         )
         if order_id is not None:
-            booked = Booked(fill.time, fill.spec, outcome)
+            booked = Booked(fill.time, fill.spec, outcome, book.book)
             found.outcomes.setdefault(order_id, []).append(booked)
         if any(step) or (order_id is not None and outcome.price is not None):
             steps.append((fill.time, fill.tie, book.book, step))

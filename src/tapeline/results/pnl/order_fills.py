@@ -5,9 +5,8 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 import msgspec
-from sqlalchemy import Connection, Row
+from sqlalchemy import Row
 
-from tapeline.results.pnl.books import entries_of
 from tapeline.results.rules.position import ZERO, Outcome, Spec, exact, number
 
 _spec, _outcome = msgspec.json.Decoder(Spec), msgspec.json.Decoder(Outcome)
@@ -44,20 +43,10 @@ class FillShown(msgspec.Struct, kw_only=True):
     """How much was sold without being held; only where positions are `long_only`."""
     portions: list[Portion] = []
     """Where it was filled in several: each of them, in order."""
-
-
-def with_fills(
-    connection: Connection, tape: int, items: list[dict[str, Any]], late_after: float
-) -> list[dict[str, Any]]:
-    """Orders as they are listed, each with its `fill` and `late_by`."""
-    rows: dict[str, list[Booked]] = {}
-    for row in entries_of(connection, tape, [item["id"] for item in items]):
-        rows.setdefault(row.place_id, []).append(booked(row))
-    fills = {order_id: fill_shown(some) for order_id, some in rows.items()}
-    return [
-        {**item, "fill": fills.get(item["id"]), "late_by": late_by(item, late_after)}
-        for item in items
-    ]
+    currency: str | None = None
+    """The quote currency of its symbol, which `realized` is in."""
+    not_computed: str | None = None
+    """Why its symbol is not computed: then `realized` is null, and no sum includes the fill."""
 
 
 def late_by(item: dict[str, Any], late_after: float) -> float | None:
@@ -74,11 +63,12 @@ class Booked(NamedTuple):
     time: float
     spec: Spec
     outcome: Outcome
+    book: int
 
 
 def booked(row: Row[*tuple[Any, ...]]) -> Booked:
     outcome = _NOTHING if row.outcome is None else _outcome.decode(row.outcome)
-    return Booked(row.time, _spec.decode(row.spec), outcome)
+    return Booked(row.time, _spec.decode(row.spec), outcome, row.book)
 
 
 def fill_shown(some: Sequence[Booked]) -> FillShown:

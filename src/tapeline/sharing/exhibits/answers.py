@@ -63,6 +63,15 @@ class SharedSeals(msgspec.Struct, kw_only=True):
     key_id: str
 
 
+class SharedNotComputed(msgspec.Struct, kw_only=True):
+    """A symbol that no figure includes, because its numbers would be wrong."""
+
+    symbol: str | None
+    reason: str
+    """Without what the link hides."""
+    fills: int
+
+
 class SharedHead(msgspec.Struct, kw_only=True):
     kind: Literal["live", "backtest"]
     title: str
@@ -88,6 +97,8 @@ class SharedHead(msgspec.Struct, kw_only=True):
     counts: Counts
     trials: SharedTrials | None
     seals: SharedSeals
+    not_computed: list[SharedNotComputed] = []
+    """Symbols that no figure and no curve here includes."""
 
 
 class SharedMark(msgspec.Struct, kw_only=True):
@@ -152,6 +163,8 @@ class SharedTrade(msgspec.Struct, kw_only=True):
     estimated: bool | None
     assumed: bool | None
     annotation: str | None
+    is_computed: bool = True
+    """False for an order of a symbol that is not computed: its profit is null."""
 
 
 class SharedTrip(msgspec.Struct, kw_only=True):

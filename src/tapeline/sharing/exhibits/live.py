@@ -14,10 +14,10 @@ from tapeline.results.metrics import all_metrics
 from tapeline.results.metrics.account import Account
 from tapeline.results.performance.evidence import Evidence, Kept, assembled, evidence
 from tapeline.results.performance.flows import Flow
-from tapeline.results.pnl import order_fills, summary
+from tapeline.results.pnl import order_fills, quoted_fills, summary
 from tapeline.results.pnl.books import books_of
-from tapeline.results.pnl.order_fills import FillShown
-from tapeline.results.pnl.summary import Counts, Position, Source
+from tapeline.results.pnl.quoted_fills import Quote
+from tapeline.results.pnl.summary import Counts, NotComputed, Position, Source
 from tapeline.results.rules.position import exact
 from tapeline.sharing.exhibits import curves, redaction
 from tapeline.sharing.exhibits.answers import (
@@ -53,6 +53,7 @@ class Facts(NamedTuple):
     late: int
     custom: dict[str, Any]
     evidence: Evidence
+    not_computed: list[NotComputed]
 
 
 class LiveExhibit(Exhibit):
@@ -120,6 +121,10 @@ class LiveExhibit(Exhibit):
             counts=facts.counts,
             trials=None,
             seals=self.seals(),
+            not_computed=[
+                redaction.not_computed(one, choices, self.names)
+                for one in sorted(facts.not_computed, key=self._by_name)
+            ],
         )
 
     def curve(self, wanted: ChartRange) -> SharedCurve:
@@ -157,9 +162,11 @@ class LiveExhibit(Exhibit):
                 self.connection, self.found.tape, Filter(), before=before, limit=limit
             )
             late_after = self.context.late_after
-            items = order_fills.with_fills(self.connection, self.found.tape, items, late_after)
+            items = quoted_fills.with_fills(self.connection, self.found.tape, items, late_after)
         else:
-            items = [_item(self.replay, *one) for one in self.replay.orders_before(before, limit)]
+            known = quoted_fills.quotes(self.replay.books().books, self.replay.quote)
+            some = self.replay.orders_before(before, limit)
+            items = [_item(self.replay, known, *one) for one in some]
             following = items[-1]["seq"] if len(items) == limit else None
         shown = [
             redaction.order(one, one["fill"], self.context.late_after, self.choices, self.names)
@@ -175,7 +182,7 @@ class LiveExhibit(Exhibit):
             ]
         )
 
-    def _by_name(self, one: Position) -> tuple[int, str]:
+    def _by_name(self, one: Position | NotComputed) -> tuple[int, str]:
         # By the shown name: the order of the real ones would reveal something about them.
         name = self.names.symbol(one.symbol) or ""
         return len(name), name
@@ -203,6 +210,7 @@ class LiveExhibit(Exhibit):
             late=connection.scalar(count.where(behind)) or 0,
             custom=channels.state(connection, tape, "metrics") or {},
             evidence=evidence(connection, tape, summary.own_of(connection, tape)),
+            not_computed=shown.not_computed,
         )
 
     def _only_used(self, symbols: list[str]) -> list[str]:
@@ -235,6 +243,7 @@ class LiveExhibit(Exhibit):
             ),
             custom=replay.metrics,
             evidence=assembled(_kept(replay), summary.Own(replay.enabled, own)),
+            not_computed=summary.not_computed(books, replay.quote) if replay.enabled else [],
         )
 
 
@@ -279,13 +288,9 @@ def _times(replay: Replay, order_id: str) -> dict[str, Any]:
     return {"time": state.base and state.base.time, "received_at": state.received_at}
 
 
-def _item(replay: Replay, seq: int, order_id: str) -> dict[str, Any]:
+def _item(replay: Replay, known: dict[int, Quote], seq: int, order_id: str) -> dict[str, Any]:
     """An order as the list of orders would have had it."""
     said = merged(replay.orders[order_id]) or {}
     ours = {"id": order_id, "seq": seq, **_times(replay, order_id)}
-    return {**said, **ours, "fill": _fill(replay, order_id)}
-
-
-def _fill(replay: Replay, order_id: str) -> FillShown | None:
-    known = replay.books().outcomes.get(order_id)
-    return None if known is None else order_fills.fill_shown(known)
+    some = replay.books().outcomes.get(order_id)
+    return {**said, **ours, "fill": None if some is None else quoted_fills.quoted(some, known)}

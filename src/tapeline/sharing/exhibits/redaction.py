@@ -10,13 +10,14 @@ from tapeline.results.charts.timeline import Mark
 from tapeline.results.metrics.round_trips import RoundTrip
 from tapeline.results.metrics.trades import FEES, PRICES, SIZES, positive
 from tapeline.results.pnl.order_fills import FillShown, late_by
-from tapeline.results.pnl.summary import Position
+from tapeline.results.pnl.summary import NotComputed, Position
 from tapeline.sharing.exhibits.answers import (
     Hidden,
     SharedChange,
     SharedLifecycle,
     SharedLine,
     SharedMark,
+    SharedNotComputed,
     SharedPosition,
     SharedPrice,
     SharedState,
@@ -34,6 +35,7 @@ STATUSES = {
     "closed", "canceled", "cancelled", "rejected", "expired",
 }  # fmt: skip
 TYPES = {"spot-market", "spot-limit", "spot-stop", "market", "limit", "stop"}
+NO_REASON = "It cannot be computed. The reason would reveal what this link hides."
 LINE_TYPES = {"stdout", "stderr"}
 
 
@@ -67,6 +69,7 @@ def order(
         estimated=None if fill is None else fill.estimated,
         assumed=None if fill is None else fill.assumed,
         annotation=_text(item.get("annotation")) if texts else None,
+        is_computed=fill is None or fill.not_computed is None,
     )
 
 
@@ -128,6 +131,21 @@ def position(one: Position, choices: Choices, names: Names) -> SharedPosition:
         fees=one.fees if money else None,
         fills=one.fills,
     )
+
+
+def not_computed(one: NotComputed, choices: Choices, names: Names) -> SharedNotComputed:
+    return SharedNotComputed(
+        symbol=names.symbol(one.symbol), reason=_reason(one.reason, choices), fills=one.fills
+    )
+
+
+def _reason(said: str, choices: Choices) -> str:
+    """A reason may name currencies and contracts, which reveal the symbol, and numbers."""
+    if choices.shows_sizes:
+        return said
+    words = said.partition(":")[0].rstrip(".") + "."
+    is_safe = choices.shows_symbols and not any(one.isdigit() for one in words)
+    return words if is_safe else NO_REASON
 
 
 def line(record: StoredEvent) -> SharedLine:

@@ -34,7 +34,8 @@ def drawn(exhibit: Exhibit) -> bytes:
     pen.text((EDGE, 52), title, INK, _font(46))
     kind = "Live record" if head.kind == "live" else "Backtest"
     late = f" · {head.late:,} reported late" if head.late else ""
-    pen.text((EDGE, 116), f"{kind} · {head.trades:,} trades{late}", SOFT, _font(26))
+    left_out = f" · {len(head.not_computed):,} not computed" if head.not_computed else ""
+    pen.text((EDGE, 116), f"{kind} · {head.trades:,} trades{late}{left_out}", SOFT, _font(26))
     for place, one in enumerate(head.figures[:FIGURES]):
         left = EDGE + place * (WIDTH - 2 * EDGE) // FIGURES
         pen.text((left, 178), one.display_name, SOFT, _font(26))

@@ -76,6 +76,7 @@ def facts(exhibit: Exhibit) -> dict[str, Any]:
         "months": MONTHS,
         "years": _years(found.periods.years),
         "hidden": hidden(exhibit),
+        "left_out": _left_out(head),
         "has_password": exhibit.share.password_hash is not None,
         **_tables(found),
     }
@@ -169,6 +170,14 @@ def _state(head: SharedHead) -> tuple[str, str]:
     return ("good", "Running") if running else ("idle", "Not running")
 
 
+def _left_out(head: SharedHead) -> str:
+    count = len(head.not_computed)
+    if not count:
+        return ""
+    what = "One symbol is" if count == 1 else f"{count:,} symbols are"
+    return f"{what} not computed and {'counts' if count == 1 else 'count'} in no figure."
+
+
 def _unit(found: Exported) -> str:
     unit, currency = found.curve.unit, found.shared.currency
     return f"in {currency}" if unit == "money" and currency else UNITS[unit]
@@ -256,7 +265,7 @@ def _trade(one: SharedTrade) -> dict[str, Any]:
         "type": (one.type or "").removeprefix("spot-"),
         "price": _price(one.price),
         "size": _number(one.size),
-        "profit": _gain(one.profit),
+        "profit": _gain(one.profit) if one.is_computed else "\N{EN DASH}",
         "signs": {"profit": sign(one.profit)},
         "status": one.status or "",
         "annotation": one.annotation or "",

@@ -26,6 +26,10 @@ const KNOWN = new Set([
   "late_by",
 ]);
 
+export function notComputed(reason: string): string {
+  return `Its symbol is not computed, so this order counts in no figure: ${reason}`;
+}
+
 export function OrderDetail({ order, close }: { order: Order | null; close: () => void }) {
   if (!order) return null;
   const { fill } = order;
@@ -38,6 +42,7 @@ export function OrderDetail({ order, close }: { order: Order | null; close: () =
         {order.late_by ? (
           <Notice tone="warn">It was reported {lasting(order.late_by)} after its own time.</Notice>
         ) : null}
+        {fill?.not_computed && <Notice tone="warn">{notComputed(fill.not_computed)}</Notice>}
         {fill?.unpriced && (
           <Notice tone="warn">
             This order has no known price, so it is not counted. Send its executionPrice with

@@ -20,7 +20,7 @@ import { Gain, Side } from "~/ui/figures";
 import { Empty, Failed, Skeleton } from "~/ui/panel";
 import { slotted, useSteadyScroll } from "~/ui/steady-scroll";
 import { Time } from "~/ui/time";
-import { OrderDetail } from "./order-detail";
+import { notComputed, OrderDetail } from "./order-detail";
 import { OrderStore } from "./order-store";
 
 const ROW = 36;
@@ -261,7 +261,11 @@ const Row = memo(function Row({
         {price(order.fill?.price ?? order.price)}
         {order.fill?.estimated && <span className="text-warn"> ~</span>}
       </span>
-      <span role="cell" className={`text-right ${WIDE}`}>
+      <span
+        role="cell"
+        className={`text-right ${WIDE}`}
+        title={order.fill?.not_computed ? notComputed(order.fill.not_computed) : undefined}
+      >
         {order.fill?.realized ? (
           <Gain value={order.fill.realized} />
         ) : (

@@ -11,6 +11,7 @@ import { money, plural, price, quantity } from "~/format/numbers";
 import { Gain } from "~/ui/figures";
 import { Empty, Notice, Panel } from "~/ui/panel";
 import { Time } from "~/ui/time";
+import { Doubts } from "./doubts";
 import { MetricCards } from "./metric-cards";
 import { PnlFigure } from "./pnl-figure";
 import { RunFacts, UsageFacts } from "./run-facts";
@@ -41,6 +42,7 @@ export function OverviewPage() {
           >
             {pnl && <Sums pnl={pnl} />}
             <PnlFigure model={id} chosen={currency} />
+            {pnl && <Doubts pnl={pnl} />}
             {pnl && <Warnings pnl={pnl} />}
           </Panel>
         )}

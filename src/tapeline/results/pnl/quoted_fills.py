@@ -1,0 +1,65 @@
+"""Orders with their fills, each in the currency of its book, without numbers of symbols that are
+not computed."""
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import msgspec
+from sqlalchemy import Connection
+
+from tapeline.results.pnl.books import TOGETHER, Book, books_of, entries_of
+from tapeline.results.pnl.order_fills import Booked, FillShown, booked, fill_shown, late_by
+from tapeline.results.pnl.summary import own_currency, reason_of
+from tapeline.store.portions import batches
+from tapeline.store.tables.ledger import books
+
+
+class Quote(NamedTuple):
+    """What a book is quoted in."""
+
+    currency: str
+    reason: str | None
+    """Why it is not computed."""
+
+
+def with_fills(
+    connection: Connection, tape: int, items: list[dict[str, Any]], late_after: float
+) -> list[dict[str, Any]]:
+    """Orders as they are listed, each with its `fill` and `late_by`."""
+    rows: dict[str, list[Booked]] = {}
+    for row in entries_of(connection, tape, [item["id"] for item in items]):
+        rows.setdefault(row.place_id, []).append(booked(row))
+    numbers = {one.book for some in rows.values() for one in some}
+    known = _quotes_of(connection, tape, sorted(numbers)) if numbers else {}
+    fills = {order_id: quoted(some, known) for order_id, some in rows.items()}
+    return [
+        {**item, "fill": fills.get(item["id"]), "late_by": late_by(item, late_after)}
+        for item in items
+    ]
+
+
+def quotes(every: Iterable[Book], own: str) -> dict[int, Quote]:
+    """By the number of the book."""
+    return {one.book: Quote(one.currency or own, reason_of(one, own)) for one in every}
+
+
+def quoted(some: list[Booked], known: dict[int, Quote]) -> FillShown:
+    """All entries of one order together. A number that would be wrong is not shown."""
+    found = [known[one.book] for one in some if one.book in known]
+    reason = next((one.reason for one in found if one.reason), None)
+    fill = fill_shown(some)
+    return msgspec.structs.replace(
+        fill,
+        realized=fill.realized if reason is None else None,
+        currency=found[-1].currency if found else None,
+        not_computed=reason,
+    )
+
+
+def _quotes_of(connection: Connection, tape: int, numbers: list[int]) -> dict[int, Quote]:
+    found = [
+        book
+        for some in batches(numbers, TOGETHER)
+        for book in books_of(connection, tape, books.c.book.in_(some))
+    ]
+    return quotes(found, own_currency(connection, tape))

@@ -1,0 +1,101 @@
+"""The figures of a link are whole, or the link says what they leave out."""
+
+import time
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from tests.conftest import Person, Service
+from tests.http.sharing.scene import DAY, START, Link, shared, whole
+from tests.pushing import Model, pushing
+
+INVERSE = "It is an inverse contract, which is not computed."
+
+
+@pytest.fixture
+def model(service: Service, enter: Callable[[str], Person]) -> Iterator[Model]:
+    with pushing(service, enter("ada")) as one:
+        yield one
+
+
+def push(model: Model, days: float, kind: str, **body: object) -> None:
+    model.push(f"/v1/live/{kind}", body, headers={"time": str(START + days * DAY)})
+
+
+def order(model: Model, days: float, symbol: str, kind: str = "spot-market", **more: Any) -> None:
+    said = {"id": f"{symbol} {days}", "exchange": "qexchange", "side": "buy", "size": 1, **more}
+    push(model, days, kind, symbol=symbol, **said)
+
+
+def page(link: Link) -> str:
+    return " ".join(whole(link.client.get(f"/s/{link.token}")).split())
+
+
+def not_computed(model: Model) -> None:
+    order(model, 0, "BTC-USD", executionPrice=100)
+    order(model, 1, "ZZZ-USD", executionPrice=60_000, inverse=True)
+    order(model, 2, "ES", executionPrice=5_000, multiplier=50)
+    order(model, 3, "ES", executionPrice=5_001, multiplier=12.5, side="sell")
+    push(model, 4, "mark-price", symbol="BTC-USD", price=110)
+
+
+def test_a_link_names_the_symbols_that_its_figures_leave_out(
+    service: Service, model: Model
+) -> None:
+    not_computed(model)
+    with service.client() as stranger:
+        link = shared(model, stranger)
+        multipliers = "Its entries say different multipliers: 50 and 12.5."
+        assert link.json()["not_computed"] == [
+            {"symbol": "ES", "reason": multipliers, "fills": 2},
+            {"symbol": "ZZZ-USD", "reason": INVERSE, "fills": 1},
+        ]
+        profits = {one["symbol"]: one["profit"] for one in link.json("/trades")["items"]}
+        assert profits == {"BTC-USD": 0, "ZZZ-USD": None, "ES": None}
+        shown = page(link)
+        assert "2 symbols are not computed and count in no figure." in shown
+        assert f"<b>ZZZ-USD</b>: {INVERSE}" in shown
+        assert "2 symbols not computed" in stranger.get(f"/embed/{link.token}").text
+        assert "ES,qexchange,spot-market,sell,,5001.0,1.0,,0.0,," in link.get("/trades.csv").text
+
+
+def test_a_link_that_hides_says_no_more_than_how_many_it_leaves_out(
+    service: Service, model: Model
+) -> None:
+    not_computed(model)
+    with service.client() as stranger:
+        link = shared(model, stranger, percent_only=True)
+        reasons = {one["symbol"]: one["reason"] for one in link.json()["not_computed"]}
+        assert reasons == {"ES": "Its entries say different multipliers.", "ZZZ-USD": INVERSE}
+        hidden = shared(model, stranger, hide_symbols=True)
+        found = hidden.json()["not_computed"]
+        assert [one["symbol"] for one in found] == ["S2", "S3"]
+        assert {one["reason"] for one in found} == {
+            "It cannot be computed. The reason would reveal what this link hides."
+        }
+        shown = page(hidden)
+        assert "2 symbols are not computed and count in no figure." in shown
+        for word in ("inverse", "12.5", "ZZZ", "multiplier"):
+            assert word not in shown
+
+
+def passed(monkeypatch: pytest.MonkeyPatch, hours: float) -> None:
+    """Links look back from so many hours later."""
+    moment = time.time() + hours * 3600
+    clock = SimpleNamespace(time=lambda: moment)
+    monkeypatch.setattr("tapeline.sharing.links.delay.time", clock)
+
+
+def test_a_delayed_link_leaves_out_the_same(
+    service: Service, model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    not_computed(model)
+    with service.client() as stranger:
+        now, then = shared(model, stranger), shared(model, stranger, delay_hours=1)
+        assert then.json()["not_computed"] == []  # nothing had arrived an hour ago
+        passed(monkeypatch, hours=2)
+        assert then.json()["not_computed"] == now.json()["not_computed"]
+        profits = [[one["profit"] for one in link.json("/trades")["items"]] for link in (now, then)]
+        assert profits[0] == profits[1] == [None, None, None, 0]
