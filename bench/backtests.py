@@ -85,7 +85,7 @@ def _pool(run: Callable[[Path, Path, int], int], data: Path, folder: Path, count
 
 def _alone(data: Path, folder: Path, _number: int) -> int:
     with tempfile.TemporaryDirectory(dir=folder) as work:
-        planned = bubblewrap.plan(_box(data, Path(work), None))
+        planned = bubblewrap.plan(_box(data, Path(work), None), "bwrap", shims.MOST_FILES)
         pid = os.fork()
         if pid == 0:
             numbers = planned.numbers

@@ -185,6 +185,17 @@ def test_without_bubblewrap_it_says_what_to_install_and_that_helps(
     assert findings_of(mended)["sandbox"]["state"] == "good", mended.stdout
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, for a disk of its own")
+def test_a_full_disk_is_not_blamed_on_a_container(home: Home) -> None:
+    home.data.mkdir(mode=0o700)
+    full = f'mount -t tmpfs -o size=64k,nr_inodes=1,mode=700 none {home.data} && exec "$@"'
+    ended = doctor_in("unshare", "--mount", "sh", "-c", full, "sh", home=home)
+    assert ended.returncode == 1
+    sandbox = findings_of(ended)["sandbox"]
+    assert "No space left on device" in sandbox["says"]
+    assert sandbox["fix"] == "Free some space on the disk of the data directory"
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to hide the control groups")
 def test_without_control_groups_it_says_so_and_with_them_it_is_good(home: Home) -> None:
     hidden = 'mount -t tmpfs none /sys/fs/cgroup && exec "$@"'

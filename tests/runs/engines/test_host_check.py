@@ -110,6 +110,48 @@ def test_what_slirp4netns_says_is_quoted(here: Path, monkeypatch: pytest.MonkeyP
     assert "log" not in found.problems[0]
 
 
+@as_root
+@pytest.mark.parametrize("files", [300, 128])
+def test_a_small_limit_on_open_files_is_enough_for_a_sandbox(here: Path, files: int) -> None:
+    found = bare.examined(f"ulimit -n {files}", here)
+    assert found.sandboxed, found.problems
+    assert found.networked, found.problems
+
+
+@as_root
+def test_a_limit_on_open_files_that_is_too_small_is_named(here: Path) -> None:
+    found = bare.examined("ulimit -n 127", here)
+    assert not found.sandboxed
+    assert found.problems[0] == (
+        "A model needs 128 open files, and this server may have only 127."
+        " Start it with a higher limit: ulimit -n 4096 (systemd: LimitNOFILE=4096)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("trouble", "advice"),
+    [
+        ("[Errno 28] unshare: No space left on device", "max_user_namespaces=15000"),
+        ("[Errno 28] No space left on device", "Free some space"),
+        ("[Errno 30] Read-only file system: 'lock'", "dmesg"),
+        ("[Errno 24] Too many open files", "ulimit -n"),
+        ("[Errno 1] unshare: Operation not permitted", "seccomp=unconfined"),
+        ("bwrap: No permissions to create new namespace", "seccomp=unconfined"),
+        ("bwrap: Can't mount proc on /proc: Operation not permitted", "seccomp=unconfined"),
+    ],
+)
+def test_each_cause_has_its_own_advice(trouble: str, advice: str) -> None:
+    said = host_check.explained(trouble)
+    assert said.startswith(f"A sandbox cannot be started: {trouble}. "), said
+    assert advice in said.removeprefix(f"A sandbox cannot be started: {trouble}. ")
+
+
+@pytest.mark.parametrize("trouble", ["It did not end in time.", "[Errno 9] Bad file descriptor"])
+def test_a_cause_that_nobody_knows_gets_no_advice(trouble: str) -> None:
+    said = host_check.explained(trouble)
+    assert said == f"A sandbox cannot be started: {trouble.rstrip('.')}."
+
+
 def test_weaker_limits_are_admitted() -> None:
     weaker = host_check.Host(
         bwrap="/bwrap",

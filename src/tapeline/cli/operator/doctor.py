@@ -14,7 +14,7 @@ from typing import Literal
 
 import typer
 
-from tapeline import datadir, settings
+from tapeline import datadir, descriptors, settings
 from tapeline.cli.server.options import Config, Data, Database
 from tapeline.cli.terminal import screen
 from tapeline.cli.terminal.command import JSON, command
@@ -55,6 +55,7 @@ def doctor(
     models cannot run here.
     """
     chosen = settings.load({"data": data, "database": database, "config": config})
+    descriptors.raise_limit()  # as the server does, so that the test has its limits
     out = Screen(as_json=context.obj.as_json)
     findings = list(examined(chosen))
     if out.as_json:
@@ -191,7 +192,7 @@ def _tried(chosen: Settings) -> Iterator[Finding]:
     try:
         found = host_check.examine(chosen)
     except OSError as error:
-        yield Finding("sandbox", "bad", f"could not be tested: {error}", "Fix that first")
+        yield _problem("sandbox", "bad", host_check.explained(str(error)))
     else:
         yield from _confinement(found, unsafe=chosen.unsafe_no_sandbox)
 

@@ -3,6 +3,7 @@
 import errno
 import os
 import pwd
+import re
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,29 @@ SWITCHES = (
         "kernel/apparmor_restrict_unprivileged_userns",
         "1",
         "kernel.apparmor_restrict_unprivileged_userns=0",
+    ),
+)
+# The first that matches. The kernel calls a limit on namespaces a full disk.
+CURES = (
+    (
+        re.compile(r"(unshare|namespace).*No space left", re.IGNORECASE),
+        "Raise the limit on namespaces: sysctl -w user.max_user_namespaces=15000",
+    ),
+    (
+        re.compile(r"No space left|Disk quota"),
+        "Free some space on the disk of the data directory",
+    ),
+    (
+        re.compile(r"Read-only file system"),
+        "Make the disk of the data directory writable; the kernel's log (dmesg) says why it is not",
+    ),
+    (
+        re.compile(r"Too many open files"),
+        "Start it with a higher limit: ulimit -n 4096 (systemd: LimitNOFILE=4096)",
+    ),
+    (
+        re.compile(r"namespace|(bwrap|unshare|setns|mount|prctl): .*(not permitted|denied)"),
+        "In a container, allow it user namespaces: --security-opt seccomp=unconfined",
     ),
 )
 
@@ -60,7 +84,7 @@ def examine(settings: Settings) -> Host:
     trouble = None if without is None else try_once(runs, "none")
     problems = []
     if trouble is not None:
-        problems.append(_explained(trouble))
+        problems.append(explained(trouble))
     elif without is not None:
         problems.append(_no_network(without))
     if tree is None:
@@ -177,8 +201,9 @@ def _user() -> str:
         return str(os.geteuid())
 
 
-def _explained(trouble: str) -> str:
-    if "apt-get" in trouble:
+def explained(trouble: str) -> str:
+    """With the change that solves it, where the trouble shows which one does."""
+    if "apt-get" in trouble or "ulimit" in trouble:
         return trouble
     for name, bad, cure in SWITCHES:
         path = Path("/proc/sys") / name
@@ -186,7 +211,5 @@ def _explained(trouble: str) -> str:
             return (
                 f"User namespaces are switched off ({trouble}). Allow them with: sysctl -w {cure}"
             )
-    return (
-        f"A sandbox cannot be started: {trouble}"
-        " In a container, allow it user namespaces (--security-opt seccomp=unconfined)."
-    )
+    cure = next((cure for words, cure in CURES if words.search(trouble)), "")
+    return f"A sandbox cannot be started: {trouble.rstrip('.')}. {cure}".rstrip()

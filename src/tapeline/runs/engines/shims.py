@@ -6,6 +6,7 @@ releases the lock when the shim and its sandbox are gone, so a free lock is the 
 
 import fcntl
 import os
+import resource
 import shutil
 import signal
 from collections.abc import Iterator
@@ -146,19 +147,25 @@ def _instructions(spec: Launch) -> dict[str, Any]:
             "address_bytes": max(LEAST_ADDRESS_SPACE, ADDRESS_SPACE * box.memory_mb * MEGABYTE),
             "disk_bytes": None if box.disk_mb is None else box.disk_mb * MEGABYTE,
             "pids": box.pids,
-            "files": MOST_FILES,
+            "files": _files(),
         },
     }
 
 
 def _process(spec: Launch) -> bubblewrap.Sandboxed | dict[str, Any]:
     if not spec.unsafe:
-        return bubblewrap.plan(spec.box, _title(spec.name))
+        return bubblewrap.plan(spec.box, _title(spec.name), _files())
     argv, cwd, env = bubblewrap.outside(spec.box)
     program = shutil.which(argv[0], path=env.get("PATH", bubblewrap.PATH))
     if program is None:
         raise CannotLaunch(f"There is no program {argv[0]} to start.")
     return {"program": program, "argv": argv, "cwd": cwd, "env": env}
+
+
+def _files() -> int:
+    """The limit on open files of a sandbox: shims inherit the server's hard limit."""
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    return MOST_FILES if hard == resource.RLIM_INFINITY else min(MOST_FILES, hard)
 
 
 def _slirp(box: Box) -> str | None:

@@ -11,6 +11,7 @@ import stat
 import subprocess
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
@@ -335,4 +336,5 @@ def _remember(memory: Path | None, known: dict[str, _Remembered], facts: dict[Pa
         status = path.stat()
         now[str(path)] = _Remembered(status.st_size, status.st_mtime_ns, said)
     if memory is not None and now != known:
-        private_files.write(memory, msgspec.json.encode(now))
+        with suppress(OSError):  # it only saves time at the next start
+            private_files.write(memory, msgspec.json.encode(now))

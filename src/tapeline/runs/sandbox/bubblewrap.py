@@ -53,8 +53,15 @@ MISSING = (
 )
 OF_THE_SYSTEM = {"/usr/bin", "/usr/local/bin", "/bin"}  # where every user may start a program
 STAGES = ("/mnt", "/media", "/srv", "/tmp")  # noqa: S108 - covered for one process, never written
-# Above any descriptor the shim has open when it starts an attempt.
-ARGUMENTS, STATUS, LOCK, SECCOMP, FILES = 500, 501, 502, 503, 510
+LEAST_FILES = 128
+"""Descriptors that a shim and its sandbox need in any case."""
+TOO_FEW_FILES = (
+    "A model needs {least} open files, and this server may have only {files}."
+    " Start it with a higher limit: ulimit -n 4096 (systemd: LimitNOFILE=4096)"
+)
+# Handed over under numbers above any that the shim has open then, and below the limit.
+USUAL_NUMBER, NUMBERS = 500, 32
+HANDED_OVER = ("arguments", "status", "lock", "seccomp")
 
 
 class Sandboxed(msgspec.Struct, kw_only=True):
@@ -81,17 +88,19 @@ def bwrap_path() -> Path:
     return Path(found).resolve()
 
 
-def plan(box: Box, title: str = "bwrap") -> Sandboxed:
+def plan(box: Box, title: str, files: int) -> Sandboxed:
+    """`files` is the limit on open files that the sandbox will have."""
+    numbers = _numbers(files)
     for source, _ in [*box.readonly, *box.writable]:
         if not os.path.lexists(source):
             raise CannotLaunch(f"{source} is not there, so nothing can be started with it.")
     stage = _Stage(box.uid is not None)
     program = stage.program(bwrap_path())
-    arguments, files = [*_isolation(), *_system()], []
+    arguments, contents = [*_isolation(numbers), *_system()], []
     texts = {**MADE_UP, "/etc/resolv.conf": RESOLVER if box.network == "open" else ""}
     texts["/etc/hosts"] += "".join(f"{TLS_ADDRESS[0]} {name}\n" for name in box.names)
-    for number, (path, text) in enumerate(texts.items(), FILES):
-        files.append((number, text))
+    for number, (path, text) in enumerate(texts.items(), max(numbers.values()) + 1):
+        contents.append((number, text))
         arguments += ["--perms", "0444", "--ro-bind-data", str(number), path]
     arguments += _scratch(box.tmp_mb)
     for source, inside in sorted(box.readonly, key=_depth):
@@ -105,10 +114,10 @@ def plan(box: Box, title: str = "bwrap") -> Sandboxed:
     arguments += ["--chdir", box.cwd]
     return Sandboxed(
         program=program,
-        argv=[title, "--args", str(ARGUMENTS), "--", *box.argv],
+        argv=[title, "--args", str(numbers["arguments"]), "--", *box.argv],
         arguments=arguments,
-        files=files,
-        numbers={"arguments": ARGUMENTS, "status": STATUS, "lock": LOCK, "seccomp": SECCOMP},
+        files=contents,
+        numbers=numbers,
         stage=stage.folder,
         binds=stage.binds,
     )
@@ -128,12 +137,21 @@ def outside(box: Box) -> tuple[list[str], str, dict[str, str]]:
     return [translated(one) for one in box.argv], translated(box.cwd), env
 
 
-def _isolation() -> list[str]:
+def _numbers(files: int) -> dict[str, int]:
+    """Of the descriptors that bubblewrap inherits, before those of the files made up here."""
+    if files < LEAST_FILES:
+        raise CannotLaunch(TOO_FEW_FILES.format(least=LEAST_FILES, files=files))
+    first = min(USUAL_NUMBER, files - NUMBERS)
+    return {name: first + place for place, name in enumerate(HANDED_OVER)}
+
+
+def _isolation(numbers: dict[str, int]) -> list[str]:
+    seccomp, status, lock = (str(numbers[name]) for name in ("seccomp", "status", "lock"))
     return [
         *("--unshare-user", "--disable-userns", "--unshare-pid", "--unshare-ipc"),
         *("--unshare-uts", "--unshare-cgroup-try", "--uid", str(USER), "--gid", str(USER)),
         *("--hostname", "model", "--die-with-parent", "--new-session", "--cap-drop", "ALL"),
-        *("--seccomp", str(SECCOMP), "--json-status-fd", str(STATUS), "--sync-fd", str(LOCK)),
+        *("--seccomp", seccomp, "--json-status-fd", status, "--sync-fd", lock),
     ]
 
 

@@ -5,6 +5,7 @@ names the run, before anything that the model can send.
 """
 
 import os
+import resource
 import select
 import socket
 from collections.abc import Callable
@@ -13,6 +14,8 @@ SOCKET, TLS_SOCKET = "events", "events.tls"
 """Where the server listens, in the folder of all runs."""
 MOST_HELD = 65_536
 MOST_CONNECTIONS = 64
+RESERVE = 64
+"""Descriptors of the shim that connections never take: the next attempt needs some."""
 BROKEN = select.POLLERR | select.POLLNVAL
 
 Watch = Callable[[int, int, Callable[[int], None] | None], None]
@@ -27,7 +30,7 @@ class Forwarder:
         self._runs, self._target = runs, target
         self._first_line = f"run {name}\n".encode()
         self._watch = watch
-        self._open = 0
+        self._open, self._most = 0, _most_connections()
         watch(listener.fileno(), select.POLLIN, self._accept)
 
     def _accept(self, _events: int) -> None:
@@ -42,7 +45,7 @@ class Forwarder:
             return
         self._open += 1
         Pair(inside, outside, self._first_line, self._watch, self._closed)
-        if self._open >= MOST_CONNECTIONS:
+        if self._open >= self._most:
             self._watch(self._listener.fileno(), 0, None)
 
     def _connect(self) -> socket.socket:
@@ -61,6 +64,14 @@ class Forwarder:
     def _closed(self) -> None:
         self._open -= 1
         self._watch(self._listener.fileno(), select.POLLIN, self._accept)
+
+
+def _most_connections() -> int:
+    """At each of the two ports; a connection takes two descriptors."""
+    soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    if soft == resource.RLIM_INFINITY:
+        return MOST_CONNECTIONS
+    return max(1, min(MOST_CONNECTIONS, (soft - RESERVE) // 4))
 
 
 class Pair:
