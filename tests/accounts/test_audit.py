@@ -10,7 +10,14 @@ from sqlalchemy import Connection, func, select
 from tapeline.accounts import audit, users
 from tapeline.accounts.actor import OPERATOR
 from tapeline.store.tables import core
-from tests.conftest import PASSWORD, Cast, Person, Service
+from tests.conftest import PASSWORD, Cast, Person, Service, on_both
+
+pytestmark = on_both
+
+
+@pytest.fixture(scope="module")
+def service(shared_service: Service) -> Service:
+    return shared_service
 
 
 def rows(service: Service, after: int) -> list[dict[str, Any]]:

@@ -13,9 +13,16 @@ from sqlalchemy import update
 
 from tapeline.accounts import invitations
 from tapeline.store.tables import core
-from tests.conftest import PASSWORD, Cast, Person, Service, running
+from tests.conftest import PASSWORD, Cast, Person, Service, on_both, running
+
+pytestmark = on_both
 
 Enter = Callable[[str], Person]
+
+
+@pytest.fixture(scope="module")
+def service(shared_service: Service) -> Service:
+    return shared_service
 
 
 def invite(cast: Cast, by: Person, **body: str) -> dict[str, Any]:

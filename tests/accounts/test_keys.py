@@ -7,7 +7,14 @@ from tapeline.accounts import keys
 from tapeline.accounts.keys import Key
 from tapeline.errors import WrongKey
 from tapeline.ids import new_id
-from tests.conftest import Cast, Service, running
+from tests.conftest import Cast, Service, on_both, running
+
+pytestmark = on_both
+
+
+@pytest.fixture(scope="module")
+def service(shared_service: Service) -> Service:
+    return shared_service
 
 
 def generate(

@@ -11,7 +11,14 @@ from tapeline import compose
 from tapeline.accounts import members
 from tapeline.accounts.members import Role
 from tapeline.errors import AlreadyMember, LastOwner
-from tests.conftest import Cast, Person, Service
+from tests.conftest import Cast, Person, Service, on_both
+
+pytestmark = on_both
+
+
+@pytest.fixture(scope="module")
+def service(shared_service: Service) -> Service:
+    return shared_service
 
 
 def set_role(cast: Cast, by: Person, whom: Person, role: str) -> tuple[int, dict[str, Any]]:
@@ -28,7 +35,9 @@ def remove(cast: Cast, by: Person, whom: Person) -> tuple[int, str]:
 def roles(cast: Cast) -> dict[str, str]:
     listed = cast.owner.get(f"/api/projects/{cast.project_id}/members").json()
     assert listed["next"] is None
-    return {one["email"].partition("@")[0]: one["role"] for one in listed["items"]}
+    return {
+        one["email"].partition("@")[0].partition(".")[0]: one["role"] for one in listed["items"]
+    }
 
 
 def test_members_are_listed_with_name_and_role(cast: Cast) -> None:

@@ -1,10 +1,11 @@
-"""Pages read and write through the same jobs as the API, which is tested on both databases."""
+"""Pages read and write through the same jobs as the API, which is tested on both databases. These
+tests do not disturb each other: the tests of a module share a server."""
 
 import pytest
 
-from tapeline.settings import Settings
+from tests.conftest import Service
 
 
-@pytest.fixture
-def settings(sqlite_settings: Settings) -> Settings:
-    return sqlite_settings
+@pytest.fixture(scope="module")
+def service(shared_service: Service) -> Service:
+    return shared_service

@@ -7,12 +7,6 @@ import httpx
 import pytest
 
 from tapeline.http.pages import docs
-from tapeline.settings import Settings
-
-
-@pytest.fixture
-def settings(sqlite_settings: Settings) -> Settings:
-    return sqlite_settings
 
 
 @pytest.fixture

@@ -50,11 +50,8 @@ def ada(service: Service, enter: Callable[[str], Person]) -> Iterator[Browser]:
     secret, _ = service.store.write_now(
         sign_ins.begin, user, "browser", Origin("127.0.0.1", "test"), days=30
     )
-    with httpx.Client(
-        base_url=service.address,
-        cookies={"tapeline_session": secret},
-        headers={"Origin": service.address},
-    ) as client:
+    with service.client(Origin=service.address) as client:
+        client.cookies.set("tapeline_session", secret)
         yield Browser(person, secret, client)
 
 
