@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -117,6 +118,13 @@ class Home:
     def data(self) -> Path:
         return self.path / ".tapeline"
 
+    def settle(self, tables: Path, pythons: Path) -> None:
+        """Put there what a first start would make."""
+        self.data.mkdir(mode=0o700)
+        for file, name in ((tables, "tapeline.db"), (pythons, "pythons.json")):
+            (self.data / name).touch(mode=0o600)
+            shutil.copyfile(file, self.data / name)
+
     @staticmethod
     def command(*arguments: str) -> list[str]:
         return [sys.executable, "-m", "tapeline", *arguments]
@@ -207,10 +215,30 @@ def home(tmp_path: Path) -> Iterator[Home]:
     made.close()
 
 
+@pytest.fixture(scope="session")
+def first_start(sqlite_template: Path, known_pythons: Path) -> tuple[Path, Path]:
+    """What a first start leaves and takes most of its time: the tables, and what the host's Pythons
+    say. The next start checks both as it always does."""
+    return sqlite_template, known_pythons
+
+
+@pytest.fixture
+def used_home(tmp_path: Path, first_start: tuple[Path, Path]) -> Iterator[Home]:
+    """A home in which a server has run, without any account: for tests that begin later."""
+    made = Home(tmp_path / "home")
+    made.path.mkdir()
+    made.settle(*first_start)
+    yield made
+    made.close()
+
+
 @pytest.fixture(scope="module")
-def shared_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
-    """For tests that only look: starting takes a second each time."""
+def shared_home(
+    tmp_path_factory: pytest.TempPathFactory, first_start: tuple[Path, Path]
+) -> Iterator[Home]:
+    """One of these for all tests of a module that do not disturb each other."""
     made = Home(tmp_path_factory.mktemp("home"))
+    made.settle(*first_start)
     yield made
     made.close()
 

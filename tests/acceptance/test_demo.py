@@ -29,6 +29,11 @@ EMPTY = [
 ]
 
 
+@pytest.fixture
+def home(used_home: Home) -> Home:
+    return used_home
+
+
 class Demo:
     """What somebody sees who starts it."""
 

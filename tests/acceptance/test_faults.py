@@ -32,6 +32,11 @@ for number in itertools.count():
 """
 
 
+@pytest.fixture
+def home(used_home: Home) -> Home:
+    return used_home
+
+
 @pytest.fixture(scope="module")
 def up(shared_home: Home) -> Server:
     return shared_home.up(**SETTINGS)

@@ -17,6 +17,11 @@ LIVE = "import time\nwhile True:\n    print('alive', flush=True)\n    time.sleep
 
 
 @pytest.fixture
+def home(used_home: Home) -> Home:
+    return used_home
+
+
+@pytest.fixture
 def url(postgres_server: str) -> str:
     """An empty database of a real PostgreSQL."""
     name = f"t_{new_id()}"

@@ -18,6 +18,11 @@ SETTINGS = {"TAPELINE_PYTHONS": pythons()[0].path, "TAPELINE_STOP_SECONDS": "5"}
 
 
 @pytest.fixture
+def home(used_home: Home) -> Home:
+    return used_home
+
+
+@pytest.fixture
 def trader(home: Home) -> Iterator[Trader]:
     entered = Trader(home.up(**SETTINGS))
     yield entered

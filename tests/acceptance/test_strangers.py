@@ -19,6 +19,11 @@ CLOSING = GET + b"connection: close\r\n\r\n"
 MEGABYTE = 1_000_000
 
 
+@pytest.fixture
+def home(used_home: Home) -> Home:
+    return used_home
+
+
 def memory(server: Server) -> int:
     return int(psutil.Process(server.process.pid).memory_info().rss)
 

@@ -33,6 +33,11 @@ SETTINGS = {"TAPELINE_PYTHONS": pythons()[0].path, "TAPELINE_STOP_SECONDS": "2"}
 
 
 @pytest.fixture
+def home(used_home: Home) -> Home:
+    return used_home
+
+
+@pytest.fixture
 def pair(home: Home) -> Iterator[Trader]:
     trader = Trader(home.up(**SETTINGS))
     yield trader

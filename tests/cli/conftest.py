@@ -16,8 +16,18 @@ from typing import Any
 import pytest
 
 from tests import spawner
-from tests.acceptance.conftest import PASSWORD, SLOW_MACHINE, Home, Server
+from tests.acceptance.conftest import (
+    PASSWORD,
+    SLOW_MACHINE,
+    Home,
+    Server,
+    first_start,
+    shared_home,
+    used_home,
+)
 from tests.acceptance.traders import pythons
+
+__all__ = ["first_start", "shared_home", "used_home"]  # fixtures, for the tests here
 
 QUESTION_ENDS = (b": ", b"] ")
 COLOURS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\r")
@@ -131,15 +141,14 @@ def until(process: "subprocess.Popen[str]", text: str, seconds: float = SLOW_MAC
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    home = Home(tmp_path_factory.mktemp("server"))
+def server(shared_home: Home) -> Iterator[Server]:
+    home = shared_home
     everywhere = ",".join(one.path for one in pythons())
     started = home.up(TAPELINE_PYTHONS=everywhere, TAPELINE_STOP_SECONDS="2")
     added = home.run("user", "add", "ada@example.com", "--name", "Ada", stdin=PASSWORD)
     assert added.returncode == 0, added.stderr
     yield started
     home.servers[-1].end()
-    home.close()
 
 
 @pytest.fixture

@@ -16,7 +16,10 @@ from tapeline.accounts import passwords, users
 from tapeline.accounts.users import User
 from tapeline.models import onboarding
 from tapeline.settings import Settings
+from tests.acceptance.conftest import first_start, shared_home
 from tests.conftest import PASSWORD, Service, running
+
+__all__ = ["first_start", "shared_home"]  # fixtures, for the tests here
 
 CHROMIUM = Path("/usr/bin/chromium")
 FLAGS = (

@@ -61,13 +61,11 @@ def browser_context_args(browser_context_args: dict[str, Any]) -> dict[str, Any]
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    home = Home(tmp_path_factory.mktemp("app") / "home")
-    home.path.mkdir()
+def server(shared_home: Home) -> Iterator[Server]:
+    home = shared_home
     everywhere = ",".join(one.path for one in pythons())
     yield home.up(TAPELINE_PYTHONS=everywhere, TAPELINE_STOP_SECONDS="2", TAPELINE_SIGNUP="open")
     home.servers[0].end()
-    home.close()
 
 
 @dataclass(frozen=True)
