@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -381,20 +382,32 @@ def test_a_backtest_can_be_cancelled_while_it_runs_and_while_it_waits(trader: Tr
     )
 
 
-def test_a_screener_runs_at_its_ticks_one_at_a_time(trader: Trader) -> None:
+@pytest.fixture(scope="module", autouse=True)
+def screener(trader: Trader) -> dict[str, Any]:
+    """Deployed before any other test, so that its minute passes while they run."""
     script = "import time\nprint('screened', flush=True)\n"
     archive = zipped({"main.py": script}, type="screener", screener={"schedule": "* * * * *"})
     deployed = trader.deploy("", archive=archive, type="screener")
-    model = deployed["modelId"]
-    waiting = trader.run(model, deployed["runId"])
+    waiting = trader.run(deployed["modelId"], deployed["runId"])
     assert (waiting["kind"], waiting["state"]) == ("screener", "pending")
     assert 0 < waiting["next_run_at"] - time.time() <= 60
+    return deployed
+
+
+def test_a_screener_runs_at_its_ticks_one_at_a_time(
+    trader: Trader, screener: dict[str, Any]
+) -> None:
+    model = screener["modelId"]
     wait_for(lambda: "screened" in trader.lines(model), 90)
-    trader.wait_for_end(deployed)
-    runs = trader.get(f"/api/models/{model}/runs")["items"]
-    assert [one["state"] for one in runs] == ["pending", "exited"]
+    assert trader.wait_for_end(screener)["state"] == "exited"
+
+    def states() -> list[str]:
+        return [one["state"] for one in trader.get(f"/api/models/{model}/runs")["items"]]
+
+    now, *before = states()
+    assert (now != "exited", set(before)) == (True, {"exited"}), "the next tick, and those before"
     trader.kill(model)
-    wait_for(lambda: trader.get(f"/api/models/{model}/runs")["items"][0]["state"] == "stopped")
+    wait_for(lambda: states()[0] == "stopped")
 
 
 @pytest.mark.parametrize("version", [one.version for one in pythons()])

@@ -36,7 +36,7 @@ def packages() -> Path:
     for command in (
         [*uv, "venv", "--quiet", "--clear", "--python", sys.executable, str(folder)],
         [
-            *uv, "pip", "install", "--quiet", "--python", str(python), "--compile-bytecode",
+            *uv, "pip", "install", "--quiet", "--python", str(python),
             "--require-hashes", "-r", str(PINNED),
         ],
     ):  # fmt: skip
@@ -49,6 +49,8 @@ def packages() -> Path:
 def run_example(python: Path, name: str, model: Model, folder: Path, **more: str) -> Any:
     """What an example prints as its last line."""
     variables = environment(model.service.address, model.headers, folder / "state")
+    # Whatever an example imports is compiled once, and not all that is installed.
+    del variables["PYTHONDONTWRITEBYTECODE"]
     ended = subprocess.run(
         [str(python), str(EXAMPLES / name)],
         env=variables | {"HOME": str(folder), "MPLBACKEND": "agg"} | more,
