@@ -312,6 +312,10 @@ class NotSupervised(Unavailable):
     retry_after = 5
 
 
+class OnHold(Conflict):
+    """This server is on hold: nothing runs until an operator releases it."""
+
+
 class NoSuchRun(Missing):
     """This model has no such run."""
 

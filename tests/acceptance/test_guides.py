@@ -101,7 +101,7 @@ def test_a_backup_is_restored_as_the_guide_says(home: Home, tmp_path: Path, ente
     path = f"{Path(sys.executable).parent}:{os.defpath}"
     environment = home.environment | {"PATH": path}
     shell = Shell(home.path, environment, tmp_path / "at")
-    make, away, back, start = commands_of("how-to/back-up.md")
+    make, away, back, start, release = commands_of("how-to/back-up.md")
     assert start == "tapeline up"
     place = tmp_path / "backup"
     place.mkdir()
@@ -118,7 +118,10 @@ def test_a_backup_is_restored_as_the_guide_says(home: Home, tmp_path: Path, ente
     assert trader.lines(headers["model_id"]) == ["before"]
     assert trader.get(secret)["name"] == "EXCHANGE_KEY"
     model = f"/api/models/{deployed['modelId']}"
+    assert "It is a backup of" in restored.said
     before = trader.get(model)["counts"]["log"]
+    assert trader.get(model)["run"]["state"] != "running", "it waits for an operator"
+    shell.types(f"{release} --yes")
     wait_for(lambda: trader.get(model)["run"]["state"] == "running")
     wait_for(lambda: trader.get(model)["counts"]["log"] > before)
     trader.post("/v1/live/log", json={"line": "again"}, headers=headers)  # the key works, too

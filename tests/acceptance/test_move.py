@@ -61,7 +61,7 @@ def test_an_installation_moves_with_a_model_that_runs(home: Home, url: str) -> N
     moved = home.run(*there)
     assert moved.returncode == 0, moved.stderr
     assert re.search(r"Moved [\d,]+ rows .* checked 2 tapes", moved.stdout), moved.stdout
-    assert "not empty" in home.refused(*there, exit_code=1)
+    assert "was moved to" in home.refused(*there, exit_code=1)
 
     server = home.up("--database", url, **everywhere, TAPELINE_STOP_SECONDS="2")
     trader.meet(server)
@@ -74,6 +74,9 @@ def test_an_installation_moves_with_a_model_that_runs(home: Home, url: str) -> N
     assert home.run("verify", "record.ndjson").returncode == 0
     server.end(signal.SIGINT)
 
+    assert f"was moved to {moved.stdout.split(' rows to ')[1].split(',')[0]}" in home.refused(
+        "up", exit_code=1
+    )
     (home.data / "tapeline.db").rename(home.data / "old.db")
     returned = home.run(*back, "--json")
     assert returned.returncode == 0, returned.stderr

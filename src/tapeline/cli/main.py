@@ -156,6 +156,24 @@ ROWS = (
     ),
     Row("up", "operator.up:up", "Run the whole service in the foreground until Ctrl-C.", OPERATE),
     Row(
+        "halt",
+        "operator.holding:halt",
+        "Stop every model on this machine now, and keep it from starting again.",
+        OPERATE,
+    ),
+    Row(
+        "hold",
+        "operator.holding:hold",
+        "Keep all models from running until `tapeline release`.",
+        OPERATE,
+    ),
+    Row(
+        "release",
+        "operator.holding:release",
+        "Let models run again: after a hold, in a restored copy, or in a database that was moved.",
+        OPERATE,
+    ),
+    Row(
         "backup",
         "operator.backup:backup",
         "Copy a server's data to a folder, even while it runs.",

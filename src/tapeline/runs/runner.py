@@ -5,9 +5,9 @@ import os
 from contextlib import suppress
 
 from tapeline.background import Background
-from tapeline.errors import CannotRunModels, NotSupervised
+from tapeline.errors import CannotRunModels, NotSupervised, OnHold
 from tapeline.logs import Log
-from tapeline.runs import host_identity
+from tapeline.runs import holds, host_identity
 from tapeline.runs.engines import host_check as hosts
 from tapeline.runs.engines import runtime_files
 from tapeline.runs.engines.host_check import Host
@@ -17,6 +17,7 @@ from tapeline.runs.environments import substitutes
 from tapeline.runs.environments.cache import Environments
 from tapeline.runs.environments.install_boxes import Installer
 from tapeline.runs.environments.interpreters import Found
+from tapeline.runs.holds import Hold
 from tapeline.runs.supervision.bell import Bell
 from tapeline.runs.supervision.cleanup import Cleanup
 from tapeline.runs.supervision.collector import Collector
@@ -74,6 +75,7 @@ class Runner:
         self.host = hosts.examine(self._settings)
         if not self._may_run(self.host):
             return self.host
+        holds.reserve(self._settings.data)
         engine = self._engine(self.host)
         engine.begin(port)
         self.host_name = engine.host
@@ -94,6 +96,7 @@ class Runner:
             self._background,
             slots=self._settings.backtest_slots or os.cpu_count() or 1,
             grace=float(self._settings.stop_seconds),
+            data=self._settings.data,
         )
         self._bell = Bell(engine.folder, self._collector, self._background)
         Sampling(self._store, engine, self._background, days=self._settings.sample_days)
@@ -108,6 +111,11 @@ class Runner:
                 "This server cannot run models, because the sandbox is not available: "
                 + " ".join(self.host.problems)
             )
+        if hold := self.hold():
+            raise OnHold(
+                f"This server is {hold.sentence()} Nothing runs until an operator releases it, with"
+                " `tapeline release` on its machine."
+            )
         if trouble := self.trouble():
             raise NotSupervised(
                 f"Models are not supervised at the moment: {trouble}. Nothing was stored."
@@ -120,6 +128,10 @@ class Runner:
             return None
         about = [self._background.trouble(SUPERVISOR), *map(self._executor.trouble_with, run_ids)]
         return next((one for one in about if one), None)
+
+    def hold(self) -> Hold | None:
+        """Why nothing runs on this server, if an operator or a copy has put it on hold."""
+        return holds.on_all(self._settings.data)
 
     def wake(self) -> None:
         if self._executor is not None:

@@ -38,6 +38,7 @@ class World:
     launches: dict[str, list[float]] = field(default_factory=dict)
     busy: set[str] = field(default_factory=set)
     fences: dict[str, int] = field(default_factory=dict)
+    holds: set[str] = field(default_factory=set)
     done: list[str] = field(default_factory=list)
     """What was decided, as words: `start a`, `end a stopped`."""
 
@@ -66,6 +67,7 @@ class World:
                 runs=[run for run in rows if run.ended_at is None],
                 projects=self.projects,
                 seen={run.id: self._seen(run) for run in rows},
+                holds=self.holds,
             )
         )
 
@@ -128,6 +130,12 @@ class World:
         """Its journal said so, and that was taken in."""
         self.alive.discard(name)
         self.change(name, state=state, ended_at=self.now)
+
+    def interrupt(self, name: str) -> None:
+        """It stopped, though it is still desired."""
+        self.alive.discard(name)
+        self.stopping.pop(name, None)
+        self.change(name, state="pending", fence=None)
 
     def _check(self) -> None:
         living = [self.rows[name].model_id for name in self.alive if self.rows[name].is_deployed]

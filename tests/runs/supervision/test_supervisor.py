@@ -123,6 +123,32 @@ def test_another_hosts_run_is_left_to_it_and_waited_for() -> None:
     assert world.settle() == ["start b"]
 
 
+@pytest.mark.parametrize("held", ["all", "m"])
+def test_while_on_hold_nothing_runs_and_after_it_everything_goes_on(held: str) -> None:
+    world = World()
+    world.want(a_run("a"))
+    world.want(a_run("other", model="n"))
+    world.settle()
+    world.holds.add(held)
+    stopped = {"all": ["stop a", "stop other"], "m": ["stop a"]}[held]
+    assert world.settle(5) == stopped
+    for name in [one.removeprefix("stop ") for one in stopped]:
+        world.interrupt(name)
+    world.want(a_run("b", at=5))
+    assert world.settle(5) == ["end a stopped"], "a newer deployment is noted, and not started"
+    world.holds.clear()
+    assert "start b" in world.settle()
+    assert world.alive == {"b", "other"}
+
+
+def test_what_is_unwanted_ends_while_on_hold() -> None:
+    world = World(holds={"all"})
+    world.want(a_run("a"))
+    assert world.settle(3) == []
+    world.unwant("a")
+    assert world.settle() == ["end a stopped"]
+
+
 def test_a_screener_waits_until_it_is_due() -> None:
     world = World()
     world.want(a_run("s", kind="screener", due_at=10.0, schedule="* * * * *"))

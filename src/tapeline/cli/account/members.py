@@ -5,10 +5,11 @@ from typing import Annotated, Any
 import typer
 
 from tapeline.cli.server.options import Yes
-from tapeline.cli.server.session import Session, confirm
+from tapeline.cli.server.session import Session
 from tapeline.cli.server.wire import json_of
 from tapeline.cli.terminal import screen
 from tapeline.cli.terminal.command import SERVER, command
+from tapeline.cli.terminal.confirming import confirm
 from tapeline.cli.terminal.failures import NotFound
 
 Who = Annotated[
@@ -117,7 +118,7 @@ def remove(context: typer.Context, member: Who, yes: Yes = False) -> None:
     session = Session.of(context)
     found = _member(session, member)
     where = session.project["name"]
-    confirm(session, f"Remove {found['email']} from {where}?", yes=yes)
+    confirm(session.screen, f"Remove {found['email']} from {where}?", yes=yes)
     session.wire.ask("DELETE", f"{_path(session)}/members/{found['user_id']}")
     session.screen.done(f"{found['email']} is no longer a member of {where}.")
 

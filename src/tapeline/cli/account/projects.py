@@ -6,9 +6,10 @@ import typer
 
 from tapeline.cli.server import completing
 from tapeline.cli.server.options import Yes
-from tapeline.cli.server.session import Session, confirm
+from tapeline.cli.server.session import Session
 from tapeline.cli.terminal import screen
 from tapeline.cli.terminal.command import SERVER, command
+from tapeline.cli.terminal.confirming import confirm
 from tapeline.cli.terminal.failures import Failure
 
 ProjectName = Annotated[
@@ -79,7 +80,7 @@ def remove(context: typer.Context, project: ProjectName, yes: Yes = False) -> No
     session = Session.of(context)
     found = session.find_project(project)
     confirm(
-        session,
+        session.screen,
         f"Delete {found['name']} ({found['id']}) with its {found['models']} models?",
         yes=yes,
     )

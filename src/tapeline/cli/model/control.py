@@ -1,14 +1,17 @@
 """`tapeline start`, `stop`, `rollback` and `delete`: which version of a model runs, if any."""
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from tapeline.cli.server.following import ENDED, follow_live, require_alive, run_of
-from tapeline.cli.server.options import Model, ModelOption, Yes
-from tapeline.cli.server.session import Session, confirm
+from tapeline.cli.server.options import Data, Model, ModelOption, Yes
+from tapeline.cli.server.session import Session
 from tapeline.cli.terminal.command import command
-from tapeline.cli.terminal.failures import Failure, NotFound
+from tapeline.cli.terminal.confirming import confirm
+from tapeline.cli.terminal.failures import Failure, Misused, NotFound
+from tapeline.cli.terminal.screen import Screen
 from tapeline.polling import poll
 
 LOOKED_EVERY = 0.2
@@ -40,7 +43,12 @@ def rollback(
     _run(session, found, version_id(session, found, version), None, detach)
 
 
-@command("tapeline stop", "tapeline stop Trend", "tapeline stop Trend --run k3vx8q…")
+@command(
+    "tapeline stop",
+    "tapeline stop Trend",
+    "tapeline stop Trend --run k3vx8q…",
+    "tapeline stop --here k3vx8q… --data /srv/tapeline",
+)
 def stop(
     context: typer.Context,
     model: Model = None,
@@ -48,8 +56,22 @@ def stop(
         str | None, typer.Option("--run", help="One run, such as a backtest that takes too long.")
     ] = None,
     detach: Detach = False,
+    here: Annotated[
+        bool,
+        typer.Option(
+            "--here", help="On this machine, by its id, without a server. For its operator."
+        ),
+    ] = False,
+    data: Data = None,
 ) -> None:
-    """Stop a model, or one of its runs."""
+    """Stop a model, or one of its runs.
+
+    With --here, the model's processes on this machine are ended and their end is proven, even if
+    server or database are down. The stop is recorded when they are back.
+    """
+    if here:
+        _stop_here(context, model or run, data)
+        return
     session = Session.of(context)
     found = session.model(model)
     name, model_id = found["name"], found["id"]
@@ -80,9 +102,21 @@ def delete(
     """
     session = Session.of(context)
     found = session.model(model)
-    confirm(session, f"Delete {found['name']} ({found['id']}) with all of its data?", yes=yes)
+    confirm(
+        session.screen, f"Delete {found['name']} ({found['id']}) with all of its data?", yes=yes
+    )
     session.wire.post("/model/delete", modelId=found["id"], projectId=found["projectId"])
     session.screen.done(f"{found['name']} is deleted.")
+
+
+def _stop_here(context: typer.Context, model_id: str | None, data: Path | None) -> None:
+    from tapeline import settings  # noqa: PLC0415 - the other commands do not need the server
+    from tapeline.cli.operator import holding  # noqa: PLC0415
+
+    if model_id is None:
+        raise Misused("Give the id of the model: without a server, its name is not known.")
+    chosen = settings.load({"data": data})
+    holding.stop_here(Screen(as_json=context.obj.as_json), chosen, model_id, None)
 
 
 def version_id(session: Session, model: dict[str, Any], wanted: str) -> str:

@@ -1,6 +1,7 @@
 """`tapeline backup`: copy all that cannot be rebuilt to a folder, even while a server runs.
 
-The folder is a data directory: to restore it, start a server on a copy of it.
+The folder is a data directory: to restore it, start a server on a copy of it. It is on hold, so
+that nothing trades twice.
 """
 
 import shutil
@@ -16,6 +17,7 @@ from tapeline.cli.terminal import saving
 from tapeline.cli.terminal.command import JSON, command
 from tapeline.cli.terminal.failures import Failure
 from tapeline.cli.terminal.screen import Screen
+from tapeline.runs import holds
 from tapeline.runs.sandbox import foreign_copies
 from tapeline.settings import Settings
 from tapeline.store.backends import sqlite
@@ -26,6 +28,7 @@ from tapeline.tape.record import verify
 # Everything else in a data directory is rebuilt when it is missing.
 KEPT = ("keys", "host", "state")
 FILE = "tapeline.db"
+COPY = "It is a backup of {data}. Its models must not run next to the original."
 
 
 @command("tapeline backup /backup/tapeline-monday", options=JSON)
@@ -55,6 +58,7 @@ def backup(
     with saving.saved_folder(to) as draft:
         datadir.prepare(draft)
         _copy(chosen, draft)
+        holds.put(draft, holds.ALL, COPY.format(data=chosen.data))
         checked = None if chosen.database else _checked(draft)
     said = f"{to} holds the data of {chosen.data}, with {checked} tapes that match their seals."
     if checked is None:

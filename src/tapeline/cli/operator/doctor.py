@@ -21,6 +21,7 @@ from tapeline.cli.terminal.command import JSON, command
 from tapeline.cli.terminal.failures import Failure
 from tapeline.cli.terminal.screen import Screen
 from tapeline.errors import Problem
+from tapeline.runs import holds
 from tapeline.runs.engines import host_check
 from tapeline.runs.engines.host_check import Host
 from tapeline.runs.environments import interpreters
@@ -33,6 +34,7 @@ PATIENCE = 10.0  # seconds
 LITTLE_SPACE, TOO_LITTLE_SPACE = 5_000_000_000, 500_000_000
 MARKS = {"good": ("✓", "green"), "weak": ("!", "yellow"), "bad": ("✗", "red"), "note": ("·", "dim")}
 VERSIONS = tuple(f"3.{minor}" for minor in range(7, 15))  # that people run models on
+RELEASE = "When no other copy of it runs: tapeline release"
 NO_PYTHON = "Install one: uv python install 3.12, or apt-get install python3"
 
 
@@ -74,6 +76,8 @@ def examined(chosen: Settings) -> Iterator[Finding]:
     if home.state != "bad":
         yield _database(chosen)
         yield from _server(datadir.server_of(chosen.data))
+        if hold := holds.on_all(chosen.data):
+            yield Finding("hold", "weak", f"models do not run: {hold.sentence()}", RELEASE)
     with _somewhere(chosen, usable=home.state != "bad") as trial:
         yield from _tried(trial)
         yield from _pythons(interpreters.of_host(trial))

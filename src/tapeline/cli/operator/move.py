@@ -15,6 +15,7 @@ from tapeline.cli.terminal.screen import Screen
 from tapeline.errors import CannotMove
 from tapeline.polling import poll
 from tapeline.settings import Settings
+from tapeline.store import moved as moves
 from tapeline.store import moving
 from tapeline.store.backends import database as databases
 from tapeline.store.tables.core import models
@@ -54,7 +55,7 @@ def move(
 
     Copies the database in use; stop the server first. Afterwards every row is compared, and every
     tape is checked against its seals. If anything differs, the new database stays empty. The old
-    one does not change.
+    one is marked as moved: no server starts on it until `tapeline release`.
     """
     screen = Screen(as_json=context.obj.as_json)
     here = settings.load({"data": data, "database": database, "config": config})
@@ -79,10 +80,13 @@ def _move(screen: Screen, here: Settings, there: Settings, *, keep_broken: bool)
     with _alone(here) as source, _alone(there) as target:
         with (
             source.reading.connect() as reading,
+            source.writing.connect() as marking,
             target.writing.connect() as writing,
+            marking.begin(),
             reading.begin(),
             writing.begin(),
         ):
+            _refuse_moved(reading)
             moving.refuse_if_used(writing)
             copied = moving.copy(
                 reading, writing, lambda table, rows: screen.note(f"{table}: {rows:,}")
@@ -94,8 +98,18 @@ def _move(screen: Screen, here: Settings, there: Settings, *, keep_broken: bool)
                     f"{' '.join(broken)} Nothing was moved. Restore a backup in which it is intact,"
                     " or use --keep-broken to move it as it is."
                 )
+            # Committed after the target is: a crash in between leaves two unmarked databases.
+            moves.mark(marking, target.name)
         rows = sum(one.rows for one in copied.values())
         return {"database": target.name, "rows": rows, "tapes": whole, "broken": broken}
+
+
+def _refuse_moved(source: Connection) -> None:
+    if elsewhere := moves.destination(source):
+        raise CannotMove(
+            f"This database was moved to {elsewhere} before. Move from there, or use this one again"
+            " with: tapeline release"
+        )
 
 
 @contextmanager

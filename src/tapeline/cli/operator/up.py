@@ -28,6 +28,7 @@ from tapeline.http.events.api import EventsApi
 from tapeline.http.events.protocol import EventProtocol
 from tapeline.models import onboarding
 from tapeline.settings import Settings
+from tapeline.store import moved
 
 log = logs.Log(__name__)
 
@@ -83,6 +84,7 @@ def _serve(chosen: Settings) -> None:
         datadir.only_server(chosen.data, note),
         compose.open_services(chosen) as services,
     ):
+        _refuse_moved(services)
         # Not earlier: a failure to start is one line, with no other output above it.
         log.info("descriptors", limit=limit)
         services.runner.open(listener.getsockname()[1])
@@ -97,6 +99,15 @@ def _serve(chosen: Settings) -> None:
         gc.freeze()
         server.run(sockets=[listener])
     log.info("stopped")
+
+
+def _refuse_moved(services: Services) -> None:
+    """Two databases with the same models would run them twice."""
+    if elsewhere := services.store.read_now(moved.destination):
+        raise CannotStart(
+            f"The content of {services.store.database.name} was moved to {elsewhere}. Start the"
+            " server with that database, or use this one again with: tapeline release"
+        )
 
 
 def _listen(chosen: Settings) -> socket.socket:
@@ -181,6 +192,8 @@ def _greeting(services: Services, where: str) -> str:
         f"  database   {store.database.name}",
     ]
     lines += _about_models(services)
+    if hold := services.runner.hold():
+        lines += [f"  hold       {hold.sentence()}", "             undo: tapeline release"]
     if chosen.demo:
         demo = demonstration.prepare(store, chosen.data)
         demo_models.deploy(services, demonstration.EMAIL, demo.project_id)

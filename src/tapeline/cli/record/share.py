@@ -9,10 +9,11 @@ import typer
 
 from tapeline.cli.record.logs import UNITS, moment_of
 from tapeline.cli.server.options import Model, ModelOption, Yes
-from tapeline.cli.server.session import Session, confirm
+from tapeline.cli.server.session import Session
 from tapeline.cli.server.wire import json_of
 from tapeline.cli.terminal import screen
 from tapeline.cli.terminal.command import command
+from tapeline.cli.terminal.confirming import confirm
 from tapeline.cli.terminal.failures import Misused, NotFound
 
 NEVER = "never"
@@ -198,7 +199,7 @@ def remove(
     path = f"/api/models/{found['id']}/shares"
     gone = [link] if link else [one["id"] for one in session.wire.get(path)["items"]]
     if every:
-        confirm(session, f"Revoke all {len(gone)} links of {found['name']}?", yes=yes)
+        confirm(session.screen, f"Revoke all {len(gone)} links of {found['name']}?", yes=yes)
     for one in gone:
         try:
             session.wire.ask("DELETE", f"{path}/{one}")

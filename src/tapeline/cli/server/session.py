@@ -185,11 +185,3 @@ def is_debugging() -> bool:
 
 def _is_host(text: str) -> bool:
     return ":" in text or "." in text or text == "localhost"
-
-
-def confirm(session: Session, question: str, *, yes: bool) -> None:
-    if yes:
-        return
-    if not (session.screen.is_lively and sys.stdin.isatty()):
-        raise Misused("This cannot be undone. Use --yes to confirm.")
-    typer.confirm(question, abort=True, err=True)

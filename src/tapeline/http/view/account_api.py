@@ -12,6 +12,7 @@ from tapeline.http.core import sessions, signing
 from tapeline.http.core.answers import Done, Listed
 from tapeline.http.core.endpoint import BodyCall, Call, Page, QueryCall
 from tapeline.http.core.fields import Description, Name, Password, Required, RoleName
+from tapeline.http.core.services import Services
 from tapeline.models import onboarding, projects
 from tapeline.models.projects import OwnProject
 from tapeline.tape import tapes
@@ -83,8 +84,14 @@ def me(connection: Connection, call: Call) -> Me:
     own = projects.of_user(connection, user.id)
     is_demo = user.email == onboarding.DEMO_EMAIL
     is_operator = onboarding.is_operator(connection, user)
-    trouble = call.services.background.trouble() if is_operator else None
+    trouble = _trouble(call.services) if is_operator else None
     return Me(user.id, user.email, user.name, user.created_at, own, is_demo, trouble)
+
+
+def _trouble(services: Services) -> str | None:
+    if hold := services.runner.hold():
+        return f"models do not run, the server is {hold.sentence()}".rstrip(".")
+    return services.background.trouble()
 
 
 def change_me(connection: Connection, call: BodyCall[AccountChange]) -> Me:

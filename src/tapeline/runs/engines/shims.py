@@ -97,11 +97,19 @@ def end_orphan(folder: Path) -> bool:
     return not is_running(folder) and _end_sandboxes(folder)
 
 
+def has_sandbox(folder: Path) -> bool:
+    return bool(_sandboxes(folder))
+
+
 def _end_sandboxes(folder: Path) -> bool:
-    found = {*tree.titled(_title(folder.name)), *tree.with_mounts_of(folder.name)}
+    found = _sandboxes(folder)
     for pid in found:
         tree.send(pid, signal.SIGKILL)
     return bool(found)
+
+
+def _sandboxes(folder: Path) -> set[int]:
+    return {*tree.titled(_title(folder.name)), *tree.with_mounts_of(folder.name)}
 
 
 def _title(name: str) -> str:

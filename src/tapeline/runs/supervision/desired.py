@@ -7,7 +7,7 @@ import msgspec
 from sqlalchemy import Connection, and_, func, insert, or_, select, update
 
 from tapeline.accounts import audit
-from tapeline.accounts.actor import Actor
+from tapeline.accounts.actor import OPERATOR, Actor
 from tapeline.errors import NoSuchRun, RunHasEnded
 from tapeline.ids import new_id
 from tapeline.models.models import Model
@@ -101,6 +101,21 @@ def stop(connection: Connection, actor: Actor, model: Model) -> None:
     )
     audit.record(
         connection, actor, "model_stopped", f"model:{model.id}", project_id=model.project_id
+    )
+
+
+def stop_here(connection: Connection, model_id: str, why: str) -> None:
+    """Record that a model was stopped on its machine, while the store did not take it."""
+    project_id = connection.scalar(select(models.c.project_id).where(models.c.id == model_id))
+    if project_id is None:
+        return
+    _desire_end(
+        connection,
+        and_(runs.c.model_id == model_id, runs.c.kind.in_(DEPLOYED)),
+        f"Stopped on the machine itself: {why}",
+    )
+    audit.record(
+        connection, OPERATOR, "model_stopped", f"model:{model_id}", project_id=project_id, why=why
     )
 
 

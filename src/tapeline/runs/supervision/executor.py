@@ -7,8 +7,9 @@ the next server reads them and goes on.
 import asyncio
 import time
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from tapeline.background import Background, cause_of, pause_after
@@ -20,8 +21,10 @@ from tapeline.errors import (
     Problem,
 )
 from tapeline.logs import Log
+from tapeline.runs import holds
 from tapeline.runs import run as run_records
 from tapeline.runs.engines.engine import Engine, Job
+from tapeline.runs.holds import Hold
 from tapeline.runs.journals.meaning import RunUpdate
 from tapeline.runs.run import Run
 from tapeline.runs.supervision import desired, launching, supervisor
@@ -65,8 +68,11 @@ class Executor:
         *,
         slots: int,
         grace: float,
+        data: Path,
     ) -> None:
         self._store = store
+        self._data = data
+        self._holds: Mapping[str, Hold] = {}
         self._engine = engine
         self._collector = collector
         self._cipher = cipher
@@ -130,9 +136,11 @@ class Executor:
         if time.monotonic() - self._forgot_at > FORGET_EVERY:
             await self._clear_unknown()
             self._forgot_at = time.monotonic()
+        self._holds = await self._in_thread(holds.of, self._data, pool=self._looking)
         # A run that is being started may be seen without a lock below, and be up before we decide:
         # it is not lost.
         busy = set(self._busy)
+        await self._record_stops()
         runs = await self._unfinished()
         is_time = time.monotonic() - self._read_all_at > READ_ALL_EVERY
         if is_time:
@@ -147,6 +155,14 @@ class Executor:
             # Preparing takes minutes and can be cancelled; other actions run one at a time.
             doing = self._preparing if isinstance(action, supervisor.Prepare) else self._busy
             self._begin(action.run.id, self._carry_out(action), doing)
+
+    async def _record_stops(self) -> None:
+        """Models that were stopped on this machine stay stopped, now that the store knows it."""
+        for model_id, hold in self._holds.items():
+            if model_id != holds.ALL:
+                await self._store.write(desired.stop_here, model_id, hold.why)
+                await self._in_thread(holds.lift, self._data, model_id)
+                log.info("stop_recorded", model=model_id, why=hold.why)
 
     def _read_last_words(self, runs: list[Run], found: "_Look", busy: set[str]) -> None:
         """Check first, read after: the journal of a launch that is gone must be read to its end
@@ -188,6 +204,7 @@ class Executor:
             runs=runs,
             projects=self._projects,
             seen=seen,
+            holds=self._holds.keys(),
         )
 
     async def _unfinished(self) -> list[Run]:
@@ -256,7 +273,7 @@ class Executor:
                 await self._start(run)
             case supervisor.Stop():
                 self._stopping[run.id] = time.time()
-                await self._update(run, lambda update: update.changes.update(state="stopping"))
+                await self._update(run, lambda update: self._stopping_now(update, run))
                 await self._in_thread(self._engine.stop, run)
             case supervisor.Cancel():
                 self._stopping[run.id] = time.time()
@@ -269,6 +286,11 @@ class Executor:
                 await self._update(run, lambda update: update.relaunching(time.time()))
             case supervisor.End(state=state, reason=reason):
                 await self._end(run, state, reason)
+
+    def _stopping_now(self, update: RunUpdate, run: Run) -> None:
+        update.changes["state"] = "stopping"
+        if run.desired == "running" and (hold := self._holds.get(holds.ALL)):
+            update.line(f"Stopped, because this server is {hold.sentence()}", "system", time.time())
 
     async def _prepare(self, run: Run) -> None:
         claimed = await self._store.write(launching.claim, run, self._engine.host)

@@ -4,9 +4,10 @@ A pure function of the runs' rows, of their state on this host, and of the clock
 so a server that was killed at any point goes on where it was.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from tapeline.runs.holds import ALL
 from tapeline.runs.run import Run, State
 from tapeline.runs.supervision import backtest_queue
 
@@ -47,6 +48,11 @@ class View:
     projects: Mapping[str, str] = field(default_factory=dict)
     """The project of each run, for a fair queue."""
     seen: Mapping[str, Seen] = field(default_factory=dict)
+    holds: Collection[str] = ()
+    """Models that must not run, or `ALL`."""
+
+    def is_held(self, run: Run) -> bool:
+        return bool(self.holds) and (ALL in self.holds or run.model_id in self.holds)
 
 
 @dataclass(frozen=True)
@@ -125,7 +131,9 @@ def _next(run: Run, view: View, chosen: set[str]) -> Action | None:
         return _about_lost(run, seen)
     if seen.preparing:
         return _about_preparing(run, seen)
-    return _about_waiting(run, view) or _towards_start(run, seen, view, chosen)
+    if waiting := _about_waiting(run, view):
+        return waiting
+    return None if view.is_held(run) else _towards_start(run, seen, view, chosen)
 
 
 def _about_waiting(run: Run, view: View) -> Action | None:
@@ -143,7 +151,7 @@ def _about_preparing(run: Run, seen: Seen) -> Action | None:
 
 
 def _about_living(run: Run, seen: Seen, view: View) -> Action | None:
-    if run.desired == "running":
+    if run.desired == "running" and not view.is_held(run):
         return None
     if seen.stopping_since is None:
         return Stop(run)

@@ -1,0 +1,82 @@
+"""Stopping on the machine itself, holds, and copies that do not trade next to their original."""
+
+import json
+import os
+import re
+import signal
+import sqlite3
+from contextlib import closing
+
+import pytest
+
+from tests.acceptance.conftest import Home
+from tests.acceptance.traders import Trader, pythons
+
+pytestmark = [
+    pytest.mark.heavy,
+    pytest.mark.skipif(os.geteuid() != 0, reason="needs a host where models run"),
+]
+
+SETTINGS = {"TAPELINE_PYTHONS": pythons()[0].path, "TAPELINE_STOP_SECONDS": "2"}
+ALIVE = "import time\nprint('up', flush=True)\nwhile True:\n    time.sleep(0.1)\n"
+STUBBORN = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n" + ALIVE
+
+
+def test_everything_is_halted_without_a_server_and_goes_on_when_released(home: Home) -> None:
+    server = home.up(**SETTINGS)
+    trader = Trader(server)
+    deployed = [trader.deploy(script) for script in (ALIVE, STUBBORN)]
+    for one in deployed:
+        trader.wait_for_line(one["modelId"], "up")
+    server.end(signal.SIGKILL)
+    with closing(sqlite3.connect(home.data / "tapeline.db")) as holder:
+        holder.execute("begin exclusive")  # the database cannot be used
+        said = home.run("halt", "--here", "--json", "--why", "Prices are wrong.", **SETTINGS)
+    assert said.returncode == 0, said.stdout + said.stderr
+    ended = {one["model"]: one for one in json.loads(said.stdout)["ended"]}
+    assert all(one["is_proven"] for one in ended.values())
+    assert set(ended) == {one["modelId"] for one in deployed}
+
+    server = home.up(**SETTINGS)
+    assert re.search(r"hold +on hold since .*Prices are wrong", server.said)
+    trader.meet(server)
+    for one in deployed:
+        trader.wait_for_state(one, "pending")
+    again = {"projectId": trader.user_id, "modelId": deployed[0]["modelId"]}
+    refused = trader.post("/model/run", 409, json=again)
+    assert refused["code"] == "on_hold"
+    assert "Prices are wrong" in trader.get("/api/me")["trouble"]
+    assert "Use --yes" in home.refused("release", exit_code=2)
+    assert home.run("release", "--yes").returncode == 0
+    for one in deployed:
+        trader.wait_for_state(one, "running")
+
+    assert home.run("hold").returncode == 0
+    for one in deployed:
+        trader.wait_for_state(one, "pending")
+    assert any("on hold since" in line for line in trader.lines(deployed[0]["modelId"], "system"))
+    trader.client.close()
+
+
+def test_a_model_is_stopped_on_its_machine_and_that_is_recorded_later(home: Home) -> None:
+    server = home.up(**SETTINGS)
+    trader = Trader(server)
+    stopped, other = (trader.deploy(ALIVE) for _ in range(2))
+    for one in (stopped, other):
+        trader.wait_for_line(one["modelId"], "up")
+    server.end(signal.SIGKILL)
+    said = home.refused("stop", "--here", "nobody", exit_code=1)
+    assert stopped["modelId"] in said
+    ended = home.run("stop", "--here", stopped["modelId"], **SETTINGS)
+    assert ended.returncode == 0, ended.stderr
+    assert "its lock is free" in ended.stdout
+    trader.meet(home.up(**SETTINGS))
+    run = trader.wait_for_end(stopped)
+    assert (run["state"], run["reason"]) == (
+        "stopped",
+        "Stopped on the machine itself: An operator stopped it.",
+    )
+    assert trader.run(other["modelId"], other["runId"])["state"] == "running"
+    entries = trader.get(f"/api/projects/{trader.user_id}/audit")["items"]
+    assert any(one["actor"] == "operator" for one in entries if one["action"] == "model_stopped")
+    trader.client.close()
