@@ -14,7 +14,8 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 
 # Who may import whom. A room that is not listed here does not exist.
 FOUNDATION = {
-    "", "background", "descriptors", "errors", "ids", "logs", "polling", "private_files",
+    "", "background", "descriptors", "errors", "host_faults", "ids", "logs", "polling",
+    "private_files",
     "problems", "recently_used", "settings", "setting_kinds",
 }  # fmt: skip
 ARROWS: dict[str, set[str]] = {
@@ -22,6 +23,7 @@ ARROWS: dict[str, set[str]] = {
     "descriptors": set(),
     "errors": {"problems"},
     "problems": set(),
+    "host_faults": {"errors"},
     "ids": set(),
     "logs": set(),
     "polling": set(),
@@ -144,6 +146,35 @@ def test_only_settings_reads_the_environment() -> None:
         if {"os.environ", "os.getenv"} & set(_attributes(module))
     }
     assert readers == {"settings.py"}
+
+
+REMOVALS = {"unlink", "rmdir", "rmtree"}
+
+
+def test_tidying_up_after_an_error_does_not_hide_it() -> None:
+    """On a disk that fails, a removal fails too: `private_files.discard` never raises."""
+    hiding = [
+        f"{module.relative_to(SOURCE)}:{call.lineno}"
+        for module in MODULES
+        if SHIM not in module.parents
+        for tried in nodes_of(module)
+        if isinstance(tried, ast.Try)
+        for statement in [*tried.finalbody, *(one for h in tried.handlers for one in h.body)]
+        for call in _bare_calls(statement)
+        if getattr(call.func, "attr", "") in REMOVALS
+        and not any(word.arg == "ignore_errors" for word in call.keywords)
+    ]
+    assert not hiding
+
+
+def _bare_calls(node: ast.AST) -> Iterator[ast.Call]:
+    """Calls below a node, apart from those whose errors are caught there."""
+    if isinstance(node, ast.Try) or (isinstance(node, ast.With) and "suppress" in ast.dump(node)):
+        return
+    if isinstance(node, ast.Call):
+        yield node
+    for child in ast.iter_child_nodes(node):
+        yield from _bare_calls(child)
 
 
 # Work that is begun and left alone has one owner, which hears of its failures. These may begin some

@@ -346,6 +346,11 @@ class CannotInstall(Problem):
 class StoreUnavailable(Unavailable):
     """The database is unavailable. Nothing was stored; try again in a few seconds."""
 
+    @classmethod
+    def because(cls, cause: str) -> "StoreUnavailable":
+        """With its cause, a sentence."""
+        return cls(f"{cause} Nothing was stored; try again later.")
+
 
 class StoreBusy(Unavailable):
     """Too many writes are queued. Nothing was stored; try again in a few seconds."""

@@ -1,19 +1,35 @@
 """Files that hold a secret: readable only by this user, and never half-written."""
 
 import os
+import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 
 def write(path: Path, content: bytes) -> None:
     """Write a temporary file and rename it: a crash must not leave half a secret."""
     draft = path.with_name(f".{path.name}.{os.getpid()}")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "wb") as opened:
-        opened.write(content)
-        opened.flush()
-        os.fsync(opened.fileno())
-    draft.rename(path)
+    try:
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "wb") as opened:
+            opened.write(content)
+            opened.flush()
+            os.fsync(opened.fileno())
+        draft.rename(path)
+    except BaseException:
+        discard(draft)
+        raise
+
+
+def discard(draft: Path) -> None:
+    """Remove a file or folder that is not needed. Never raises: on a disk that fails, a second
+    error would hide the first."""
+    if draft.is_dir() and not draft.is_symlink():
+        shutil.rmtree(draft, ignore_errors=True)
+    else:
+        with suppress(OSError):
+            draft.unlink()
 
 
 def read_or_make(path: Path, make: Callable[[], bytes]) -> bytes:

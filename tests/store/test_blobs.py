@@ -107,3 +107,31 @@ def test_a_blob_never_goes_through_memory_whole(tmp_path: Path) -> None:
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert int(done.stdout) < 60_000  # kilobytes
+
+
+PUT = """
+import sys
+from pathlib import Path
+from tapeline.errors import StoreUnavailable
+from tapeline.store.blobs import Blobs
+try:
+    Blobs(Path(sys.argv[1])).put("name", Path(sys.argv[2]))
+except StoreUnavailable as problem:
+    print(problem.message)
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, for a disk of its own")
+def test_a_read_only_disk_is_an_outage_and_not_a_bug(tmp_path: Path) -> None:
+    """The draft can be neither written nor removed."""
+    (tmp_path / "blobs").mkdir()
+    _, file = source(tmp_path, b"content")
+    mounted = f'mount -t tmpfs -o ro none {tmp_path}/blobs && exec "$@"'
+    here = ["unshare", "--mount", "sh", "-c", mounted, "sh"]
+    done = subprocess.run(
+        [*here, sys.executable, "-c", PUT, str(tmp_path / "blobs"), str(file)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.startswith("The disk of the server is read-only. Nothing was stored")

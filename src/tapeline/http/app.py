@@ -49,6 +49,7 @@ def build(services: Services) -> ASGIApp:
         exception_handlers={
             Problem: errors.on_problem,
             IntegrityError: errors.on_broken_reference,
+            OSError: errors.on_host_fault,
             Exception: errors.on_bug,
             HTTPException: _no_such_route,
         },

@@ -16,6 +16,7 @@ import obstore
 from obstore.exceptions import BaseError
 from obstore.store import LocalStore, from_url
 
+from tapeline import host_faults, private_files
 from tapeline.errors import CannotStart, StoreUnavailable
 from tapeline.ids import new_id
 from tapeline.logs import Log
@@ -65,8 +66,12 @@ class Blobs:
                 for chunk in _try(lambda: obstore.get(self._store, name)).stream(CHUNK):
                     out.write(chunk)
             draft.rename(file)
+        except FileNotFoundError:
+            raise
+        except OSError as error:
+            raise _unavailable("blob_not_copied", error) from error
         finally:
-            draft.unlink(missing_ok=True)
+            private_files.discard(draft)
 
     def exists(self, name: str) -> bool:
         return self._head(name) is not None
@@ -108,15 +113,18 @@ def _place(file: Path, target: Path) -> None:
             out.flush()
             os.fsync(out.fileno())
         draft.rename(target)
+        _sync(target.parent)
     except OSError as error:
-        draft.unlink(missing_ok=True)
-        log.error("blob_not_written", reason=str(error))
-        raise StoreUnavailable from error
-    folder = os.open(target.parent, os.O_RDONLY)
+        private_files.discard(draft)
+        raise _unavailable("blob_not_written", error) from error
+
+
+def _sync(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
     try:
-        os.fsync(folder)
+        os.fsync(descriptor)
     finally:
-        os.close(folder)
+        os.close(descriptor)
 
 
 def _try(act: Callable[[], Any]) -> Any:
@@ -125,5 +133,9 @@ def _try(act: Callable[[], Any]) -> Any:
     except FileNotFoundError:
         raise
     except (BaseError, OSError) as error:
-        log.error("blobs_unavailable", reason=str(error).partition("\n")[0])
-        raise StoreUnavailable from error
+        raise _unavailable("blobs_unavailable", error) from error
+
+
+def _unavailable(event: str, error: Exception) -> StoreUnavailable:
+    log.error(event, reason=str(error).partition("\n")[0])
+    return host_faults.unavailable(error)

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from tapeline import host_faults
 from tapeline.errors import Overloaded, StoreUnavailable, TooManyUploads
 from tapeline.logs import Log
 
@@ -77,4 +78,4 @@ class Room:
 
 def unavailable(error: OSError) -> StoreUnavailable:
     log.error("body_not_spooled", reason=error.strerror)
-    return StoreUnavailable()
+    return host_faults.unavailable(error)

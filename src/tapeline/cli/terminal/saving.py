@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+from tapeline import private_files
 from tapeline.cli.terminal.failures import Failure
 
 
@@ -22,7 +23,7 @@ def saved(file: Path) -> Iterator[IO[bytes]]:
                 os.fsync(opened.fileno())
             _name(draft, file)
         finally:
-            draft.unlink(missing_ok=True)
+            private_files.discard(draft)
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from tapeline import host_faults
 from tapeline.errors import (
     BacktestKey,
     MethodNotAllowed,
@@ -347,8 +348,11 @@ def _moment(headers: Mapping[bytes, bytes]) -> Moment:
 def _failed(error: BaseException, path: str) -> Response:
     if isinstance(error, OSError):
         # A problem of the host: no disk space, process or descriptor left, or a process that hangs.
-        log.error("cannot_take_event", exc_info=error, path=path)
-        error = StoreUnavailable()
+        known = host_faults.fault_of(error) is not None
+        log.error(
+            "cannot_take_event", exc_info=None if known else error, reason=str(error), path=path
+        )
+        error = host_faults.unavailable(error)
     elif not isinstance(error, Problem):
         log.error("bug", exc_info=error, path=path)
         error = Problem()

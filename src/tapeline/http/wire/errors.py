@@ -5,8 +5,11 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from tapeline import errors
+from tapeline import errors, host_faults
 from tapeline.errors import Problem
+from tapeline.logs import Log
+
+log = Log(__name__)
 
 STATUS: dict[type[Problem], int] = {
     errors.Invalid: 400,
@@ -58,6 +61,14 @@ async def on_problem(_request: Request, problem: Exception) -> Response:
 async def on_bug(_request: Request, _error: Exception) -> Response:
     """The exception is raised again after this; the middleware logs it."""
     return answer(Problem())
+
+
+async def on_host_fault(request: Request, error: Exception) -> Response:
+    """The machine failed, not the request: its disk is full, read-only or gone."""
+    if host_faults.fault_of(error) is None:
+        raise error
+    log.error("host_fault", reason=str(error), method=request.method, path=request.url.path)
+    return answer(host_faults.unavailable(error))
 
 
 async def on_broken_reference(_request: Request, _error: Exception) -> Response:

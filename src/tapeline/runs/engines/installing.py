@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from tapeline import private_files
 from tapeline.background import Background
 from tapeline.errors import CannotInstall, CannotLaunch
 from tapeline.runs.engines import shims
@@ -124,7 +125,7 @@ class Installing:
             return _exit_code(end, box, said)
         finally:
             shims.wait_free(lock, 5.0)
-            lock.unlink(missing_ok=True)
+            private_files.discard(lock)
 
     def _follow(
         self, folder: Path, lock: Path, progress: Progress, said: deque[str]

@@ -1,0 +1,49 @@
+"""Errors of this machine rather than of a request: a full disk, a read-only one, no open file left.
+
+Each in a sentence without paths, because strangers may read it, and with what an operator can do.
+"""
+
+import errno
+from typing import NamedTuple
+
+from tapeline.errors import StoreUnavailable
+
+
+class Fault(NamedTuple):
+    says: str
+    cure: str
+
+
+_DMESG = "see the kernel's log (dmesg) for the reason"
+_FAULTS = {
+    errno.ENOSPC: Fault("The disk of the server is full.", "Free some space on it"),
+    errno.EDQUOT: Fault("The disk quota of the server is used up.", "Free some space, or raise it"),
+    errno.EROFS: Fault("The disk of the server is read-only.", f"Mount it writable; {_DMESG}"),
+    errno.EIO: Fault("The disk of the server reports errors.", f"Check the disk; {_DMESG}"),
+    errno.EMFILE: Fault(
+        "The server has too many open files.",
+        "Start it with a higher limit: ulimit -n 4096 (systemd: LimitNOFILE=4096)",
+    ),
+    errno.ENFILE: Fault(
+        "The machine of the server has too many open files.", "Raise it: sysctl -w fs.file-max="
+    ),
+    errno.ENOMEM: Fault("The machine of the server has no memory left.", "Stop other programs"),
+    errno.EACCES: Fault("The server may not use its own files.", "Make its user their owner"),
+    errno.EPERM: Fault("The server may not use its own files.", "Make its user their owner"),
+    errno.ENOTDIR: Fault("A folder of the server was replaced by a file.", "Put the folder back"),
+    errno.ESTALE: Fault("The disk of the server is gone.", f"Mount it again; {_DMESG}"),
+    errno.ENODEV: Fault("The disk of the server is gone.", f"Mount it again; {_DMESG}"),
+    errno.ENXIO: Fault("The disk of the server is gone.", f"Mount it again; {_DMESG}"),
+}
+
+
+def fault_of(error: BaseException) -> Fault | None:
+    """None for an error that is not the machine's: perhaps a mistake of ours."""
+    number = error.errno if isinstance(error, OSError) else None
+    return None if number is None else _FAULTS.get(number)
+
+
+def unavailable(error: BaseException) -> StoreUnavailable:
+    """The answer to a request that failed because of it."""
+    fault = fault_of(error)
+    return StoreUnavailable.because(fault.says) if fault else StoreUnavailable()
