@@ -6,6 +6,7 @@ import pytest
 from rich.console import Console
 
 from tapeline.cli.model.backtest import typed
+from tapeline.cli.model.ps import result
 from tapeline.cli.record.logs import moment_of
 from tapeline.cli.record.pnl import show_pnl
 from tapeline.cli.terminal import screen
@@ -116,6 +117,37 @@ def test_profit_and_loss_names_what_it_leaves_out_and_what_disagrees(
     assert "A-USD: the model says that it holds 5, the books hold 2 (" in told
     assert "holds 9" not in told
     assert "B-USD" not in told
+
+
+def test_a_list_of_models_shows_every_currency_and_what_is_left_out() -> None:
+    pnl = {"value": 12, "currency": "USD", "by_currency": {"JPY": -36_000, "USD": 12}}
+    assert result(pnl).plain == "+12.00 USD, -36,000.00 JPY"
+    assert result(pnl | {"is_partial": True}).plain.endswith("JPY, partial")
+    assert result({"value": None, "is_partial": True}).plain == "not computed"
+    assert result({"value": 1.5, "currency": "USD"}).plain == "+1.50 USD"  # of an older server
+    assert result({"value": 7, "currency": None}).plain == "+7.00"
+    assert result({}).plain == "-"
+
+
+def test_cash_and_positions_are_shown_in_their_currency(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    money = {"realized": 0, "unrealized": 0, "fees": 0, "fills": 1}
+    position = {"size": 1, "average_price": 1, "last_price": 1, "value": 1} | money
+    answer: dict[str, object] = {
+        "currency": "USD",
+        "cash": {"rebate": 2},
+        "by_currency": {
+            "JPY": money | {"total": -36, "cash": {"funding": -36}},
+            "USD": money | {"total": 2, "cash": {"rebate": 2}},
+        },
+        "positions": [position | {"symbol": "BTC-JPY", "currency": "JPY"}],
+    }
+    show_pnl(Screen(), answer)
+    told = capsys.readouterr()
+    assert "Funding: -36.00 JPY" in told.err
+    assert "Rebate: +2.00 USD" in told.err
+    assert "BTC-JPY  JPY" in told.out
 
 
 def test_profit_and_loss_is_shown_by_currency(capsys: pytest.CaptureFixture[str]) -> None:

@@ -99,3 +99,52 @@ def test_a_delayed_link_leaves_out_the_same(
         assert then.json()["not_computed"] == now.json()["not_computed"]
         profits = [[one["profit"] for one in link.json("/trades")["items"]] for link in (now, then)]
         assert profits[0] == profits[1] == [None, None, None, 0]
+
+
+def two_currencies(model: Model) -> None:
+    for days in (0, 1):
+        order(model, days, "BTC-USD", executionPrice=100)
+    order(model, 2, "ETH-JPY", executionPrice=5_000)
+    push(model, 3, "mark-price", symbol="BTC-USD", price=110)
+    push(model, 3, "mark-price", symbol="ETH-JPY", price=4_000)
+    push(model, 4, "cash", type="funding", amount=-70, symbol="ETH-JPY")
+
+
+def test_a_link_shows_every_currency(service: Service, model: Model) -> None:
+    two_currencies(model)
+    with service.client() as stranger:
+        link = shared(model, stranger)
+        assert link.json()["by_currency"] == {"USD": 20, "JPY": -1070}
+        assert link.json()["other_currencies"] == 1
+        items = link.json("/positions")["items"]
+        assert {one["symbol"]: one["currency"] for one in items} == {
+            "BTC-USD": "USD", "ETH-JPY": "JPY",
+        }  # fmt: skip
+        assert {one["currency"] for one in link.json("/trades")["items"]} == {"USD", "JPY"}
+        assert link.get("/trades.csv").text.splitlines()[1].endswith(",JPY")
+        shown = page(link).replace("\N{NO-BREAK SPACE}", " ")
+        assert "not in the figures and the curve." in shown
+        assert "Profit and loss: +20.00 USD and \N{MINUS SIGN}1,070.00 JPY." in shown
+        assert '<td class="n ">4,000.00 JPY</td>' in shown
+        assert "1 other currency not included" in stranger.get(f"/embed/{link.token}").text
+
+
+def test_a_link_that_hides_says_how_many_currencies_there_are(
+    service: Service, model: Model
+) -> None:
+    two_currencies(model)
+    with service.client() as stranger:
+        head = shared(model, stranger, percent_only=True).json()
+        assert (head["by_currency"], head["other_currencies"]) == ({}, 1)
+        hidden = shared(model, stranger, hide_symbols=True)
+        assert hidden.json()["by_currency"] == {"C1": 20, "C2": -1070}
+        assert {one["currency"] for one in hidden.json("/positions")["items"]} == {"C1", "C2"}
+        assert not {"USD", "JPY"} & set(page(hidden).replace(">", " ").split())
+
+
+def test_one_hidden_currency_needs_no_name(service: Service, model: Model) -> None:
+    order(model, 0, "BTC-USD", executionPrice=100)
+    with service.client() as stranger:
+        hidden = shared(model, stranger, hide_symbols=True)
+        assert (hidden.json()["by_currency"], hidden.json()["other_currencies"]) == ({}, 0)
+        assert [one["currency"] for one in hidden.json("/positions")["items"]] == [None]

@@ -303,10 +303,26 @@ def test_models_are_listed_with_all_that_a_glance_wants(
     assert (found["last_order"]["id"], found["last_order"]["side"]) == ("s", "sell")
     assert found["pnl"] == {
         "source": "computed", "currency": "USD", "value": 9, "realized": 4, "unrealized": 5,
-        "fees": 1, "is_partial": False,
+        "fees": 1, "is_partial": False, "by_currency": {"USD": 9},
     }  # fmt: skip
     assert found["last_backtest"]["backtest_id"] == "b2"
     assert (found["last_backtest"]["successful"], found["last_backtest"]["label"]) == (True, "L")
+
+
+def test_a_list_of_models_has_every_currency_of_each(model: Model) -> None:
+    model.push(MARKET, {**BUY, "id": "1"}, headers=at(1))
+    model.push(MARKET, {**BUY, "id": "2"}, headers=at(2))
+    model.push(MARKET, {**BUY, "id": "3", "symbol": "BTC-JPY", "fee": 7}, headers=at(3))
+    (found,) = model.owner.get(f"/api/projects/{model.project_id}/models").json()["items"]
+    assert (found["pnl"]["currency"], found["pnl"]["value"]) == ("USD", 0)
+    assert found["pnl"]["by_currency"] == {"JPY": -7, "USD": 0}
+
+
+def test_metrics_in_money_say_their_currency(model: Model) -> None:
+    model.push(MARKET, BUY, headers=at(1))
+    assert model.get("/metrics")["currency"] == "USD"
+    model.push("/v1/live/cash", {"type": "deposit", "amount": 10, "currency": "EUR"})
+    assert model.get("/metrics")["currency"] == "EUR"
 
 
 @on_both

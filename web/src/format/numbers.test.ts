@@ -13,6 +13,7 @@ import {
   price,
   quantity,
 } from "./numbers";
+import examples from "./numbers.examples.json";
 
 describe("figures", () => {
   it("have their sign, with a real minus", () => {
@@ -61,5 +62,13 @@ describe("figures", () => {
     expect(percent(0.1234)).toBe("12.34 %");
     expect(plural(1, "model")).toBe("1 model");
     expect(plural(2_000, "model")).toBe("2,000 models");
+  });
+});
+
+describe("numbers on every page", () => {
+  const writers = { quantity, price, money, gain };
+  it.each(examples)("are written the same: %s %s %s", (kind, value, currency, text) => {
+    const write = writers[kind as keyof typeof writers];
+    expect(write(value as number, currency as string | null)).toBe(text);
   });
 });

@@ -105,6 +105,22 @@ def _row_for(found: list[dict[str, Any]]) -> Any:
             run.get("restarts", "-"),
             _tape(one.get("usage")),
         ]
-        return [*cells, signed((one["pnl"] or {}).get("value"))] if have_results else cells
+        return [*cells, result(one["pnl"] or {})] if have_results else cells
 
     return row
+
+
+def result(pnl: dict[str, Any]) -> Any:
+    """Profit and loss with its currency, every other currency too, and what is not in it."""
+    from rich.text import Text  # noqa: PLC0415 - heavy for those who want JSON
+
+    value, currency = pnl.get("value"), pnl.get("currency")
+    if value is None:
+        return Text("not computed", style="yellow") if pnl.get("is_partial") else signed(None)
+    parts = [Text(" ").join([signed(value), Text(currency)]) if currency else signed(value)]
+    for name, one in (pnl.get("by_currency") or {}).items():
+        if name != currency:
+            parts.append(Text(" ").join([signed(one), Text(name)]))
+    if pnl.get("is_partial"):
+        parts.append(Text("partial", style="yellow"))
+    return Text(", ").join(parts)

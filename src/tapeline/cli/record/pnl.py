@@ -57,9 +57,10 @@ def show_pnl(out: Screen, answer: dict[str, Any]) -> None:
     if positions := answer.get("positions"):
         out.say()
         out.table(
-            ["symbol", ">held", "?>average", ">last", "?>value", ">realized", ">unrealized"],
-            [_position(one) for one in positions],
-        )
+            ["symbol", "?currency", ">held", "?>average", ">last", "?>value", ">realized",
+             ">unrealized"],
+            [_position(one, named=len(by_currency) > 1) for one in positions],
+        )  # fmt: skip
     values = [one["value"] for one in answer.get("series") or [] if one["value"] is not None]
     if len(values) > 1:
         width = min(CURVE, max(10, out.out.width - 30))
@@ -67,8 +68,9 @@ def show_pnl(out: Screen, answer: dict[str, Any]) -> None:
         out.say(f"\n{screen.number(values[0])} {line} {screen.number(values[-1])}")
     if answer.get("source") == "model":
         out.note("The series is the model's own, not computed from its orders.")
-    for kind, amount in (answer.get("cash") or {}).items():
-        out.note(f"{kind.capitalize()}: {signed(amount)} {answer['currency']}, in the total.")
+    for currency, one in by_currency.items():
+        for kind, amount in (one.get("cash") or {}).items():
+            out.note(f"{kind.capitalize()}: {signed(amount)} {currency}, in the total.")
     for one in answer.get("not_computed") or []:
         out.note(f"{one['symbol']} is not computed and counts nowhere: {one['reason']}", "yellow")
     for one in disagreeing(answer.get("checks") or []):
@@ -99,9 +101,9 @@ def _money(currency: str, one: dict[str, Any]) -> list[Any]:
     ]  # fmt: skip
 
 
-def _position(one: dict[str, Any]) -> list[Any]:
+def _position(one: dict[str, Any], *, named: bool) -> list[Any]:
     return [
-        one["symbol"], screen.number(one["size"]), screen.number(one["average_price"]),
-        screen.number(one["last_price"]), screen.number(one["value"]), signed(one["realized"]),
-        signed(one["unrealized"]),
+        one["symbol"], one["currency"] if named else "", screen.number(one["size"]),
+        screen.number(one["average_price"]), screen.number(one["last_price"]),
+        screen.number(one["value"]), signed(one["realized"]), signed(one["unrealized"]),
     ]  # fmt: skip

@@ -27,7 +27,7 @@ PORTION = 2_000  # records or rows read at once
 CURVE = ("time", "date", "value")
 TRADES = (
     "index", "time", "date", "symbol", "exchange", "type", "side", "status", "price", "size",
-    "funds", "fee", "profit", "late_by", "received_at",
+    "funds", "fee", "profit", "late_by", "received_at", "currency",
 )  # fmt: skip
 TRIPS = (
     "index", "symbol", "entry_time", "exit_time", "entry_price", "exit_price", "size", "fees",

@@ -53,6 +53,8 @@ class LiveMetrics(msgspec.Struct):
     computed: dict[str, Shown]
     custom: dict[str, OwnMetric]
     """The model's own."""
+    currency: str | None = None
+    """Of computed metrics in money: that of the capital, or of most fills."""
 
 
 C = TypeVar("C", bound=Call)
@@ -98,7 +100,7 @@ def live_metrics(connection: Connection, call: Call) -> LiveMetrics:
     if found is not None:
         computed = all_metrics.shown(found.metrics)
     custom = all_metrics.custom(channels.state(connection, model.tape, "metrics"))
-    return LiveMetrics(computed, custom)
+    return LiveMetrics(computed, custom, found and found.currency)
 
 
 def list_backtests(connection: Connection, call: QueryCall[Page]) -> Listed[ShownBacktest]:

@@ -22,6 +22,8 @@ Key = tuple[int, str, bytes]
 class Measures(NamedTuple):
     metrics: dict[str, Measured]
     trips: TripGroups
+    currency: str | None = None
+    """Of those in money."""
 
 
 NOTHING = Measures({}, TripGroups(reason=NO_SERIES))
@@ -62,7 +64,7 @@ def measured(connection: Connection, tape: int, model_id: str, symbol: str | Non
     if trips is not None:
         groups = live_trips.groups(trips, live_trips.versions_of(connection, model_id))
     subject = found.subject(None if trips is None else trips.matched)
-    return Measures(all_metrics.compute(subject), groups)
+    return Measures(all_metrics.compute(subject), groups, found.currency)
 
 
 def _state(connection: Connection, tape: int) -> bytes | None:

@@ -15,7 +15,7 @@ from tapeline.results.pnl.summary import (
     money,
     own_points,
 )
-from tapeline.results.rules.position import exact
+from tapeline.results.rules.position import exact, number
 from tapeline.store.tables.core import models
 from tapeline.store.tables.ledger import ledgers
 from tapeline.store.tables.runs import runs, versions
@@ -74,6 +74,8 @@ class Result(msgspec.Struct, kw_only=True):
     realized: float | None = None
     unrealized: float | None = None
     fees: float | None = None
+    by_currency: dict[str, float] = {}
+    """The total of each currency; they are never added up."""
     is_partial: bool = False
     """Whether a symbol is not computed, so that no sum here includes it."""
 
@@ -297,6 +299,7 @@ def _add_totals(found: Result, stored: dict[str, Totals], own: str) -> None:
     if any(count and name != own for one in stored.values() for name, count in one.claims.items()):
         found.is_partial = True
         return  # a ticker counts in the wrong currency here: only its model's page can tell
+    found.by_currency = {name: number(one.total) for name, one in totals.items()}
     if found.currency is not None:
         main = money(totals[found.currency])
         found.realized, found.unrealized, found.fees = main.realized, main.unrealized, main.fees

@@ -99,6 +99,11 @@ class SharedHead(msgspec.Struct, kw_only=True):
     seals: SharedSeals
     not_computed: list[SharedNotComputed] = []
     """Symbols that no figure and no curve here includes."""
+    by_currency: dict[str, float] = {}
+    """Profit and loss in each currency, where amounts are shown. Figures and curve are in the first
+    of them alone: currencies are never added up."""
+    other_currencies: int = 0
+    """How many currencies the figures and the curve do not include."""
 
 
 class SharedMark(msgspec.Struct, kw_only=True):
@@ -163,6 +168,8 @@ class SharedTrade(msgspec.Struct, kw_only=True):
     estimated: bool | None
     assumed: bool | None
     annotation: str | None
+    currency: str | None = None
+    """Of amounts of money, where they are shown; as `C1`, … where symbols are hidden."""
     is_computed: bool = True
     """False for an order of a symbol that is not computed: its profit is null."""
 
@@ -191,6 +198,8 @@ class SharedPosition(msgspec.Struct, kw_only=True):
     unrealized: float | None
     fees: float | None
     fills: int
+    currency: str | None = None
+    """Of amounts of money, where they are shown; as `C1`, … where symbols are hidden."""
 
 
 class SharedLine(msgspec.Struct, kw_only=True):

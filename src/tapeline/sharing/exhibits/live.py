@@ -18,7 +18,7 @@ from tapeline.results.pnl import order_fills, quoted_fills, summary
 from tapeline.results.pnl.books import books_of
 from tapeline.results.pnl.quoted_fills import Quote
 from tapeline.results.pnl.summary import Counts, NotComputed, Position, Source
-from tapeline.results.rules.position import exact
+from tapeline.results.rules.position import exact, number
 from tapeline.sharing.exhibits import curves, redaction
 from tapeline.sharing.exhibits.answers import (
     SharedCurve,
@@ -54,6 +54,8 @@ class Facts(NamedTuple):
     custom: dict[str, Any]
     evidence: Evidence
     not_computed: list[NotComputed]
+    totals: dict[str, float]
+    """Profit and loss by currency, that of the curve first."""
 
 
 class LiveExhibit(Exhibit):
@@ -71,7 +73,8 @@ class LiveExhibit(Exhibit):
 
     @cached_property
     def names(self) -> Names:
-        return Names(self.context.cipher, self.share, self.symbols, self.exchanges)
+        currencies = self.facts.totals
+        return Names(self.context.cipher, self.share, self.symbols, self.exchanges, currencies)
 
     @cached_property
     def symbols(self) -> list[str]:
@@ -125,6 +128,8 @@ class LiveExhibit(Exhibit):
                 redaction.not_computed(one, choices, self.names)
                 for one in sorted(facts.not_computed, key=self._by_name)
             ],
+            by_currency=self._by_currency() if choices.shows_money else {},
+            other_currencies=max(0, len(facts.totals) - 1),
         )
 
     def curve(self, wanted: ChartRange) -> SharedCurve:
@@ -182,6 +187,10 @@ class LiveExhibit(Exhibit):
             ]
         )
 
+    def _by_currency(self) -> dict[str, float]:
+        totals = self.facts.totals
+        return {name: one for it, one in totals.items() if (name := self.names.currency(it))}
+
     def _by_name(self, one: Position | NotComputed) -> tuple[int, str]:
         # By the shown name: the order of the real ones would reveal something about them.
         name = self.names.symbol(one.symbol) or ""
@@ -211,6 +220,9 @@ class LiveExhibit(Exhibit):
             custom=channels.state(connection, tape, "metrics") or {},
             evidence=evidence(connection, tape, summary.own_of(connection, tape)),
             not_computed=shown.not_computed,
+            totals=_totals(
+                {name: one.total for name, one in shown.by_currency.items()}, shown.currency
+            ),
         )
 
     def _only_used(self, symbols: list[str]) -> list[str]:
@@ -220,10 +232,10 @@ class LiveExhibit(Exhibit):
     def _then(self, replay: Replay) -> Facts:
         books = replay.books().books
         with exact():
-            sums = summary.sums_of(books, replay.quote)
-            in_currencies = summary.in_currencies(sums, replay.quote)
+            named = summary.in_currencies(summary.sums_of(books, replay.quote), replay.quote)
+            sums = {name: number(one.total) for name, one in named.items()}
             positions = summary.shown_positions(books, replay.quote)
-        currency = summary.main_currency(in_currencies)
+        currency = summary.main_currency(named)
         counts = Counts()
         for book in books if replay.enabled else ():
             for name in Counts.__struct_fields__:
@@ -244,7 +256,12 @@ class LiveExhibit(Exhibit):
             custom=replay.metrics,
             evidence=assembled(_kept(replay), summary.Own(replay.enabled, own)),
             not_computed=summary.not_computed(books, replay.quote) if replay.enabled else [],
+            totals=_totals(sums, currency) if replay.enabled else {},
         )
+
+
+def _totals(sums: dict[str, float], main: str | None) -> dict[str, float]:
+    return dict(sorted(sums.items(), key=lambda one: (one[0] != main, one[0])))
 
 
 def _kept(replay: Replay) -> Kept:

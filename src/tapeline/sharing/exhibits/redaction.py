@@ -69,6 +69,7 @@ def order(
         estimated=None if fill is None else fill.estimated,
         assumed=None if fill is None else fill.assumed,
         annotation=_text(item.get("annotation")) if texts else None,
+        currency=names.currency(fill.currency) if money and fill is not None else None,
         is_computed=fill is None or fill.not_computed is None,
     )
 
@@ -130,6 +131,7 @@ def position(one: Position, choices: Choices, names: Names) -> SharedPosition:
         unrealized=one.unrealized if money else None,
         fees=one.fees if money else None,
         fills=one.fills,
+        currency=names.currency(one.currency) if money else None,
     )
 
 

@@ -35,6 +35,8 @@ def drawn(exhibit: Exhibit) -> bytes:
     kind = "Live record" if head.kind == "live" else "Backtest"
     late = f" · {head.late:,} reported late" if head.late else ""
     left_out = f" · {len(head.not_computed):,} not computed" if head.not_computed else ""
+    if head.other_currencies:
+        left_out += " · not in one currency"
     pen.text((EDGE, 116), f"{kind} · {head.trades:,} trades{late}{left_out}", SOFT, _font(26))
     for place, one in enumerate(head.figures[:FIGURES]):
         left = EDGE + place * (WIDTH - 2 * EDGE) // FIGURES

@@ -17,7 +17,7 @@ from tapeline.sharing.exhibits.answers import (
     Unit,
 )
 from tapeline.sharing.exhibits.exhibit import ChartRange, Exhibit
-from tapeline.sharing.pages import chart
+from tapeline.sharing.pages import chart, numbers
 
 DETAIL = 700  # points of a chart
 ROWS = 50  # of each table
@@ -77,6 +77,7 @@ def facts(exhibit: Exhibit) -> dict[str, Any]:
         "years": _years(found.periods.years),
         "hidden": hidden(exhibit),
         "left_out": _left_out(head),
+        "elsewhere": _elsewhere(head),
         "has_password": exhibit.share.password_hash is not None,
         **_tables(found),
     }
@@ -110,7 +111,8 @@ def sign(value: float | None) -> str:
 
 
 def _tables(found: Exported) -> dict[str, Any]:
-    trades = [_trade(one) for one in found.trades.items]
+    named = found.shared.other_currencies > 0
+    trades = [_trade(one, named=named) for one in found.trades.items]
     positions = _positions(found)
     trips = [_trip(one) for one in found.round_trips.items] if found.round_trips else []
     logs = found.logs.items if found.logs else []
@@ -178,6 +180,17 @@ def _left_out(head: SharedHead) -> str:
     return f"{what} not computed and {'counts' if count == 1 else 'count'} in no figure."
 
 
+def _elsewhere(head: SharedHead) -> str:
+    """What the figures do not include because it is in another currency."""
+    count = head.other_currencies
+    if not count:
+        return ""
+    what = "another currency is" if count == 1 else f"{count:,} other currencies are"
+    main, *others = [numbers.gain(one, name) for name, one in head.by_currency.items()] or [""]
+    amounts = f" Profit and loss: {main} and {', '.join(others)}." if others else ""
+    return f"What was earned in {what} not in the figures and the curve.{amounts}"
+
+
 def _unit(found: Exported) -> str:
     unit, currency = found.curve.unit, found.shared.currency
     return f"in {currency}" if unit == "money" and currency else UNITS[unit]
@@ -239,33 +252,37 @@ def _positions(found: Exported) -> list[dict[str, Any]]:
         return []
     some = found.positions.items
     knows = any(one.value is not None for one in some)
-    return [_position(one) for one in some if not knows or one.size or one.value]
+    named = found.shared.other_currencies > 0
+    return [_position(one, named=named) for one in some if not knows or one.size or one.value]
 
 
-def _position(one: SharedPosition) -> dict[str, Any]:
+def _position(one: SharedPosition, *, named: bool) -> dict[str, Any]:
+    """`named`: with the currency of each amount, because there are several."""
+    currency = one.currency if named else None
     return {
         "symbol": one.symbol or "",
-        "size": _number(one.size),
-        "average_price": _price(one.average_price),
-        "last_price": _price(one.last_price),
-        "value": _price(one.value),
-        "unrealized": _gain(one.unrealized),
-        "realized": _gain(one.realized),
+        "size": numbers.quantity(one.size),
+        "average_price": numbers.price(one.average_price),
+        "last_price": numbers.price(one.last_price),
+        "value": numbers.money(one.value, currency),
+        "unrealized": numbers.gain(one.unrealized, currency),
+        "realized": numbers.gain(one.realized, currency),
         "fills": f"{one.fills:,}",
         "signs": {"unrealized": sign(one.unrealized), "realized": sign(one.realized)},
     }
 
 
-def _trade(one: SharedTrade) -> dict[str, Any]:
+def _trade(one: SharedTrade, *, named: bool) -> dict[str, Any]:
+    profit = numbers.gain(one.profit, one.currency if named else None)
     return {
         "time": moment(one.time),
         "symbol": one.symbol or "",
         "side": one.side or "",
         "exchange": one.exchange or "",
         "type": (one.type or "").removeprefix("spot-"),
-        "price": _price(one.price),
-        "size": _number(one.size),
-        "profit": _gain(one.profit) if one.is_computed else "\N{EN DASH}",
+        "price": numbers.price(one.price),
+        "size": numbers.quantity(one.size),
+        "profit": profit if one.is_computed else numbers.NOTHING,
         "signs": {"profit": sign(one.profit)},
         "status": one.status or "",
         "annotation": one.annotation or "",
@@ -285,33 +302,14 @@ def _trip(one: SharedTrip) -> dict[str, Any]:
         "symbol": one.symbol or "",
         "entry": moment(one.entry_time),
         "exit": moment(one.exit_time),
-        "entry_price": _price(one.entry_price),
-        "exit_price": _price(one.exit_price),
-        "size": _number(one.size),
-        "profit": _gain(one.profit),
+        "entry_price": numbers.price(one.entry_price),
+        "exit_price": numbers.price(one.exit_price),
+        "size": numbers.quantity(one.size),
+        "profit": numbers.gain(one.profit, None),
         "percent": "" if one.profit_percent is None else _percent(one.profit_percent, 2),
         "sign": sign(one.profit_percent),
         "signs": {"profit": sign(one.profit)},
     }
-
-
-def _number(value: float | None) -> str:
-    return "" if value is None else f"{value:,.8g}"
-
-
-def _price(value: float | None) -> str:
-    if value is None:
-        return ""
-    return f"{value:,.2f}" if abs(value) >= 1 else f"{value:,.8g}"
-
-
-def _gain(value: float | None) -> str:
-    if value is None:
-        return ""
-    text = f"{abs(value):,.2f}"
-    if not any(digit in text for digit in "123456789"):
-        return text
-    return f"{'+' if value > 0 else chr(0x2212)}{text}"
 
 
 def _length(seconds: float) -> str:

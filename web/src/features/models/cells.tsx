@@ -9,11 +9,14 @@ import type { Wish } from "~/features/model/actions";
 import { price, quantity } from "~/format/numbers";
 import { SPARK_POINTS } from "~/live/use-live";
 import { IconButton } from "~/ui/button";
-import { Side } from "~/ui/figures";
+import { Gain, Side } from "~/ui/figures";
 import { Icon } from "~/ui/icons";
 import { Menu, MenuItem, MenuLine } from "~/ui/menu";
 import { Time } from "~/ui/time";
-import type { Row } from "./fleet";
+import { amountsOf, type Row } from "./fleet";
+
+export const PARTIAL =
+  "A symbol is not computed, so this does not include it. Open the model to see why.";
 
 export function NameLink({ row }: { row: Row }) {
   const { model } = row;
@@ -25,6 +28,32 @@ export function NameLink({ row }: { row: Row }) {
     >
       {model.name}
     </Link>
+  );
+}
+
+/** Profit and loss in every currency, and a sign where a symbol is not part of it. */
+export function Profit({ row, className = "" }: { row: Row; className?: string }) {
+  const { pnl } = row.model;
+  const [main, ...others] = amountsOf(pnl);
+  return (
+    <span className="inline-flex min-w-0 flex-col">
+      <span className="whitespace-nowrap">
+        <Gain value={main?.value} currency={main?.currency ?? null} className={className} />
+        {pnl.is_partial && <PartialSign />}
+      </span>
+      {others.map(({ currency, value }) => (
+        <Gain key={currency} value={value} currency={currency} className="text-sm" />
+      ))}
+    </span>
+  );
+}
+
+export function PartialSign() {
+  return (
+    <span title={PARTIAL} className="ml-1 inline-flex align-middle text-warn">
+      <Icon name="warn" size={14} />
+      <span className="sr-only">{PARTIAL}</span>
+    </span>
   );
 }
 

@@ -2,11 +2,16 @@ import { describe, expect, it } from "vitest";
 import type { DeployedRun } from "~/api/queries";
 import type { Glance } from "~/api/types";
 import { statusOf } from "~/features/model/status";
-import { byUrgency, filtered, rowsOf, totalsOf } from "./fleet";
+import { amountsOf, byUrgency, filtered, rowsOf, totalsOf } from "./fleet";
 
 const nothing = { message: null, start_at: null, end_at: null, running: null };
 
-function glance(id: string, value: number | null, currency: string | null): Glance {
+function glance(
+  id: string,
+  value: number | null,
+  currency: string | null,
+  more: Partial<Glance["pnl"]> = {},
+): Glance {
   return {
     id,
     project_id: "p",
@@ -33,6 +38,8 @@ function glance(id: string, value: number | null, currency: string | null): Glan
       unrealized: 0,
       fees: 0,
       is_partial: false,
+      by_currency: value === null || currency === null ? {} : { [currency]: value },
+      ...more,
     },
   };
 }
@@ -68,6 +75,22 @@ describe("a fleet", () => {
         { currency: "USD", value: 6 },
         { currency: "EUR", value: 2 },
       ],
+      isPartial: false,
+    });
+  });
+  it("has every currency of every model, and says when a symbol is missing", () => {
+    const mixed = glance("m", 5, "EUR", { by_currency: { EUR: 5, JPY: -700 }, is_partial: true });
+    expect(amountsOf(mixed.pnl)).toEqual([
+      { currency: "EUR", value: 5 },
+      { currency: "JPY", value: -700 },
+    ]);
+    expect(totalsOf([...rows, ...rowsOf([mixed], [])])).toMatchObject({
+      gains: [
+        { currency: "USD", value: 6 },
+        { currency: "EUR", value: 7 },
+        { currency: "JPY", value: -700 },
+      ],
+      isPartial: true,
     });
   });
   it("is filtered by state and by name", () => {

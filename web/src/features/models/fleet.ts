@@ -15,7 +15,14 @@ export interface Totals {
   troubled: number;
   all: number;
   /** One sum per currency: there is no exchange rate to add them with. */
-  gains: { currency: string; value: number }[];
+  gains: Amount[];
+  /** Whether a symbol of any model is not computed, so that no sum includes it. */
+  isPartial: boolean;
+}
+
+export interface Amount {
+  currency: string | null;
+  value: number;
 }
 
 export type Filter = "all" | "up" | "troubled" | "idle";
@@ -29,17 +36,25 @@ export function rowsOf(models: readonly Glance[], runs: readonly DeployedRun[]):
 }
 
 export function totalsOf(rows: readonly Row[]): Totals {
-  const gains = new Map<string, number>();
+  const gains = new Map<string | null, number>();
   for (const { model } of rows) {
-    const { value, currency } = model.pnl;
-    if (value !== null && currency) gains.set(currency, (gains.get(currency) ?? 0) + value);
+    for (const { currency, value } of amountsOf(model.pnl))
+      gains.set(currency, (gains.get(currency) ?? 0) + value);
   }
   return {
     up: rows.filter(({ status }) => status.tone === "good").length,
     troubled: rows.filter(({ status }) => status.tone === "bad").length,
     all: rows.length,
     gains: [...gains].map(([currency, value]) => ({ currency, value })),
+    isPartial: rows.some(({ model }) => model.pnl.is_partial),
   };
+}
+
+/** A model's result in each of its currencies, the main one first. */
+export function amountsOf({ value, currency, by_currency }: Glance["pnl"]): Amount[] {
+  if (value === null) return [];
+  const others = Object.entries(by_currency).filter(([name]) => name !== currency);
+  return [{ currency, value }, ...others.map(([name, one]) => ({ currency: name, value: one }))];
 }
 
 export function filtered(rows: readonly Row[], filter: Filter, typed: string): Row[] {

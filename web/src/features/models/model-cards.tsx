@@ -1,9 +1,8 @@
 /** Models as cards, which fit a phone and show more of each model. */
 import type { Wish } from "~/features/model/actions";
 import { StatusBadge } from "~/features/model/status-badge";
-import { Gain } from "~/ui/figures";
 import { Time } from "~/ui/time";
-import { Actions, Curve, LastError, NameLink, Ordered } from "./cells";
+import { Actions, Curve, LastError, NameLink, Ordered, Profit } from "./cells";
 import { useDeferredRows } from "./deferred-rows";
 import { byUrgency, type Row } from "./fleet";
 
@@ -27,11 +26,7 @@ export function ModelCards({ rows, ask }: { rows: Row[]; ask: (wish: Wish) => vo
           </div>
           <LastError row={row} />
           <div className="flex items-end justify-between gap-3 pr-2">
-            <Gain
-              value={row.model.pnl.value}
-              currency={row.model.pnl.currency}
-              className="text-xl"
-            />
+            <Profit row={row} className="text-xl" />
             <Curve model={row.model.id} width={112} />
           </div>
           <div className="flex min-w-0 flex-wrap justify-between gap-x-3 overflow-hidden border-t border-line pt-2 pr-2 text-sm">

@@ -11,8 +11,7 @@ import type { Wish } from "~/features/model/actions";
 import { urgency } from "~/features/model/status";
 import { StatusBadge } from "~/features/model/status-badge";
 import { integer } from "~/format/numbers";
-import { Gain } from "~/ui/figures";
-import { Actions, Curve, LastError, NameLink, Ordered } from "./cells";
+import { Actions, Curve, LastError, NameLink, Ordered, Profit } from "./cells";
 import { useDeferredRows } from "./deferred-rows";
 import type { Row } from "./fleet";
 
@@ -124,9 +123,7 @@ function columnsFor(ask: (wish: Wish) => void) {
       id: "pnl",
       header: "Profit and loss",
       sortDescFirst: true,
-      cell: ({ row }) => (
-        <Gain value={row.original.model.pnl.value} currency={row.original.model.pnl.currency} />
-      ),
+      cell: ({ row }) => <Profit row={row.original} />,
     }),
     helper.display({
       id: "curve",

@@ -11,6 +11,7 @@ import { Gain } from "~/ui/figures";
 import { NotFound } from "~/ui/page-error";
 import { Empty, Failed, PageHead, Skeleton } from "~/ui/panel";
 import { useTitle } from "~/ui/title";
+import { PartialSign } from "./cells";
 import { FirstModel } from "./first-model";
 import { type Filter, filtered, type Row, rowsOf, type Totals, totalsOf } from "./fleet";
 import { ModelCards } from "./model-cards";
@@ -135,9 +136,14 @@ function FleetTotals({ totals }: { totals: Totals }) {
       {totals.gains.map(({ currency, value }) => (
         <Total
           key={currency}
-          name={totals.gains.length > 1 ? `Profit and loss in ${currency}` : "Profit and loss"}
+          name={
+            totals.gains.length > 1 && currency
+              ? `Profit and loss in ${currency}`
+              : "Profit and loss"
+          }
         >
           <Gain value={value} currency={currency} />
+          {totals.isPartial && <PartialSign />}
         </Total>
       ))}
     </dl>

@@ -68,7 +68,7 @@ export function OrderDetail({ order, close }: { order: Order | null; close: () =
           <Fact name="Exchange">{order.exchange}</Fact>
           <Fact name="Type">{order.type}</Fact>
           <Fact name="Size">{quantity(order.size)}</Fact>
-          {order.funds !== null && <Fact name="Funds">{money(order.funds, null)}</Fact>}
+          {order.funds !== null && <Fact name="Funds">{money(order.funds, fill?.currency)}</Fact>}
           <Fact name="Limit price">{price(order.price)}</Fact>
           {order.active !== null && <Fact name="Stop price">{price(order.active)}</Fact>}
           <Fact name="Status">{order.status ?? "–"}</Fact>
@@ -88,9 +88,9 @@ export function OrderDetail({ order, close }: { order: Order | null; close: () =
                 {fill.estimated ? "(estimated)" : fill.assumed ? "(assumed)" : ""}
               </Fact>
               <Fact name="Size">{quantity(fill.size)}</Fact>
-              <Fact name="Fee">{money(fill.fee, null)}</Fact>
+              <Fact name="Fee">{money(fill.fee, fill.currency)}</Fact>
               <Fact name="Realized">
-                <Gain value={fill.realized ?? null} />
+                <Gain value={fill.realized} currency={fill.currency} />
               </Fact>
             </dl>
           </section>

@@ -28,7 +28,7 @@ const ROW = 36;
 const AHEAD = 60;
 /** A phone shows time, symbol, size and price; a tap shows the rest. */
 const COLUMNS =
-  "grid-cols-[7.75rem_1rem_minmax(0,1fr)_auto] md:grid-cols-[10rem_3.75rem_minmax(4.5rem,1fr)_minmax(6.25rem,1fr)_minmax(5.5rem,1fr)_minmax(5rem,1fr)_5.25rem_minmax(4.75rem,2fr)]";
+  "grid-cols-[7.75rem_1rem_minmax(0,1fr)_auto] md:grid-cols-[10rem_3.75rem_minmax(4.5rem,1fr)_minmax(6.25rem,1fr)_minmax(5.5rem,1fr)_minmax(6.5rem,1fr)_5.25rem_minmax(4.75rem,2fr)]";
 const WIDE = "hidden md:block";
 const HEADS: [string, string][] = [
   ["Time", ""],
@@ -267,7 +267,7 @@ const Row = memo(function Row({
         title={order.fill?.not_computed ? notComputed(order.fill.not_computed) : undefined}
       >
         {order.fill?.realized ? (
-          <Gain value={order.fill.realized} />
+          <Gain value={order.fill.realized} currency={order.fill.currency} />
         ) : (
           <span className="text-soft">–</span>
         )}

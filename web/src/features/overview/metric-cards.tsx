@@ -10,12 +10,13 @@ import { Panel } from "~/ui/panel";
 /** How many are shown at first; the most important come first. */
 const AT_FIRST = 12;
 
-export function MetricCards({ model, currency }: { model: string; currency: string | null }) {
+export function MetricCards({ model }: { model: string }) {
   const { data } = useQuery(ask.metrics(model));
   const [all, setAll] = useState(false);
   const own = Object.entries(data?.custom ?? {});
   const computed = Object.entries(data?.computed ?? {}).filter(([, one]) => one.value !== null);
   const found = [...own, ...computed];
+  const currency = data?.currency ?? null;
   if (found.length === 0) return null;
   return (
     <Panel title="Metrics">

@@ -67,7 +67,7 @@ export function OverviewPage() {
         <RunFacts model={model} />
         <UsageFacts model={model} />
         {!isScreener && <Positions pnl={pnl} />}
-        <MetricCards model={id} currency={pnl?.currency ?? null} />
+        <MetricCards model={id} />
       </div>
     </div>
   );
