@@ -80,6 +80,31 @@ def test_between_two_values_the_earlier_one_stands(store: Store) -> None:
     assert found.items[1].values == pytest.approx([100, 110, 120, 130])
 
 
+def test_a_curve_ends_with_its_last_value_wherever_that_is(store: Store) -> None:
+    long = kept(store, "long", [0, 10], [100.0, 200.0])
+    short = kept(store, "short", [0, 1, 3.3], [100.0, 110.0, 130.0])
+    late = kept(store, "late", [3.4, 3.5], [100.0, 140.0])
+    found = compared(store, long, short, late, points=5)
+    assert found.times == sorted(found.times)
+    assert (found.times[0], found.times[-1]) == (MONDAY, MONDAY + 10 * DAY)
+    last = [max(place for place, one in enumerate(item.values) if one) for item in found.items]
+    assert [found.times[place] for place in last] == [item.last for item in found.items]
+    ends = [item.values[place] for item, place in zip(found.items, last, strict=True)]
+    assert ends == pytest.approx([200, 130, 140])
+    started = compared(store, long, short, late, align="start", points=5)
+    assert len(started.times) <= 5 + 2
+    for item, end in zip(started.items, (200, 130, 140), strict=True):
+        assert [one for one in item.values if one][-1] == pytest.approx(end)
+
+
+def test_a_long_curve_ends_with_its_last_value(store: Store) -> None:
+    rising = [100.0 + number % 7 for number in range(40_000)]
+    long = kept(store, "long", [0, 1_000], [1.0, 2.0])
+    dense = kept(store, "dense", [number / 100 for number in range(40_000)], [*rising[:-1], 777.0])
+    found = compared(store, long, dense, points=50)
+    assert [one for one in found.items[1].values if one][-1] == pytest.approx(777)
+
+
 def test_a_closer_look_can_keep_the_base_of_the_whole(store: Store) -> None:
     one = kept(store, "one", [0, 1, 2, 3], [50.0, 60.0, 30.0, 45.0])
     end = MONDAY + 3 * DAY

@@ -68,7 +68,23 @@ def _axis(
     low, high = low if start is None else start, high if end is None else end
     if high < low:
         return np.empty(0)
-    return np.linspace(low, high, points) if high > low else np.array([low])
+    if high == low:
+        return np.array([low])
+    own = 0.0 if align == "time" else 1.0  # each one's time begins with itself
+    ends = [moment - own * first for first, last in spans for moment in (first, last)]
+    return _with_ends(np.linspace(low, high, points), np.unique(ends))
+
+
+def _with_ends(axis: Floats, ends: Floats) -> Floats:
+    """Even steps, except that each first and last value has a step of its own, in the place of the
+    nearest one: a curve must not end before its last value."""
+    inner = ends[(ends > axis[0]) & (ends < axis[-1])]
+    if not len(inner):
+        return axis
+    kept = np.ones(len(axis), dtype=bool)
+    kept[np.abs(axis[:, None] - inner).argmin(axis=0)] = False
+    kept[[0, -1]] = True
+    return np.unique(np.concatenate([axis[kept], inner]))
 
 
 def _compared(
@@ -106,6 +122,8 @@ def _compared(
     if not within.any():
         return item
     known = values[places[within]]
+    # Fewer values are read of a long series, perhaps not the last.
+    known[moments[within] >= report.basis.last - ROUNDING] = report.basis.last_value
     first = report.basis.first_value if base == "start" else known[0]
     if first is None or first <= 0:
         item.reason = "It starts from an account value that is not positive."
