@@ -40,7 +40,7 @@ export function Sparkline({
       height={height}
       viewBox={`0 0 ${width} ${height}`}
       aria-hidden="true"
-      className={`block max-w-full ${last > 0 ? "text-up" : last < 0 ? "text-down" : "text-soft"}`}
+      className={`block ${last > 0 ? "text-up" : last < 0 ? "text-down" : "text-soft"}`}
     >
       <path d={path} fill="none" stroke="currentColor" strokeWidth="1.4" strokeLinejoin="round" />
     </svg>

@@ -26,7 +26,7 @@ export function ResultTable({ result, label }: { result: ScreenerRows; label: st
   const symbols = Object.keys(result);
   const columns = [...new Set(symbols.flatMap((symbol) => Object.keys(result[symbol] ?? {})))];
   return (
-    <div tabIndex={0} role="region" aria-label={label} className="overflow-x-auto">
+    <div tabIndex={0} role="region" aria-label={label} className="relative overflow-x-auto">
       <table className="w-full">
         <thead className="text-left text-xs text-soft">
           <tr>

@@ -24,6 +24,7 @@ export function NameLink({ row }: { row: Row }) {
     <Link
       to="/$project/$model/overview"
       params={{ project: model.project_id, model: model.id }}
+      title={model.name}
       className="block truncate font-medium hover:text-accent hover:underline"
     >
       {model.name}
@@ -36,8 +37,8 @@ export function Profit({ row, className = "" }: { row: Row; className?: string }
   const { pnl } = row.model;
   const [main, ...others] = amountsOf(pnl);
   return (
-    <span className="inline-flex min-w-0 flex-col">
-      <span className="whitespace-nowrap">
+    <span className="inline-flex max-w-52 min-w-0 flex-col [&>*]:truncate">
+      <span>
         <Gain value={main?.value} currency={main?.currency ?? null} className={className} />
         {pnl.is_partial && <PartialSign />}
       </span>
@@ -71,7 +72,7 @@ export function Curve({ model, width }: { model: string; width?: number }) {
   }, []);
   const { data } = useQuery({ ...ask.pnl(model, SPARK_POINTS, null, null), enabled: seen });
   return (
-    <div ref={place}>
+    <div ref={place} className="shrink-0">
       <Sparkline points={data?.series ?? []} {...(width ? { width } : {})} />
     </div>
   );
@@ -80,10 +81,12 @@ export function Curve({ model, width }: { model: string; width?: number }) {
 export function Ordered({ order }: { order: LastOrder | null }) {
   if (!order) return <span className="text-soft">–</span>;
   return (
-    <span className="flex items-baseline gap-2 whitespace-nowrap">
+    <span className="flex min-w-0 items-baseline gap-2 whitespace-nowrap">
       {order.side && <Side side={order.side} />}
-      <span>{order.symbol}</span>
-      <span className="num hidden text-soft 2xl:inline">
+      <span className="max-w-36 truncate" title={order.symbol ?? undefined}>
+        {order.symbol}
+      </span>
+      <span className="num hidden max-w-44 truncate text-soft 2xl:inline">
         {order.size !== null ? quantity(order.size) : ""}
         {order.price !== null ? ` @ ${price(order.price)}` : ""}
       </span>

@@ -13,7 +13,7 @@ export function ModelCards({ rows, ask }: { rows: Row[]; ask: (wish: Wish) => vo
       {shown.map((row) => (
         <li
           key={row.model.id}
-          className="grid min-w-0 content-start gap-2 rounded-lg border border-line p-3.5 pr-2"
+          className="grid min-w-0 grid-cols-[minmax(0,1fr)] content-start gap-2 rounded-lg border border-line p-3.5 pr-2"
         >
           <div className="flex items-start justify-between gap-2">
             <div className="min-w-0">

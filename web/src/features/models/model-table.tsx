@@ -39,7 +39,8 @@ export function ModelTable({ rows, ask }: { rows: Row[]; ask: (wish: Wish) => vo
   });
   const shown = useDeferredRows(table.getRowModel().rows);
   return (
-    <div className="overflow-x-auto">
+    // Relative: otherwise text for screen readers would widen the page instead of this box.
+    <div className="relative overflow-x-auto">
       <table className="w-full">
         <thead className="text-left text-xs text-soft">
           {table.getHeaderGroups().map((group) => (
@@ -52,7 +53,7 @@ export function ModelTable({ rows, ask }: { rows: Row[]; ask: (wish: Wish) => vo
                     key={header.id}
                     scope="col"
                     aria-sort={sorted ? (sorted === "asc" ? "ascending" : "descending") : undefined}
-                    className={`px-3 py-2 font-medium whitespace-nowrap first:pl-4 last:pr-3 ${RIGHT.has(id) ? "text-right" : ""} ${WIDE_ONLY[id] ?? ""}`}
+                    className={`px-1.5 py-2 font-medium sm:px-3 whitespace-nowrap first:pl-4 last:pr-3 ${RIGHT.has(id) ? "text-right" : ""} ${WIDE_ONLY[id] ?? ""}`}
                   >
                     {header.column.getCanSort() ? (
                       <button
@@ -80,7 +81,7 @@ export function ModelTable({ rows, ask }: { rows: Row[]; ask: (wish: Wish) => vo
               {row.getAllCells().map((cell) => (
                 <td
                   key={cell.id}
-                  className={`h-12 px-3 py-1.5 first:pl-4 last:pr-3 ${RIGHT.has(cell.column.id) ? "text-right" : ""} ${WIDE_ONLY[cell.column.id] ?? ""} ${cell.column.id === "name" ? "w-full max-w-0 min-w-32 lg:min-w-48" : ""}`}
+                  className={`h-12 px-1.5 py-1.5 sm:px-3 first:pl-4 last:pr-3 ${RIGHT.has(cell.column.id) ? "text-right" : ""} ${WIDE_ONLY[cell.column.id] ?? ""} ${cell.column.id === "name" ? "w-full max-w-0 min-w-20 sm:min-w-32 lg:min-w-48" : ""}`}
                 >
                   <table.FlexRender cell={cell} />
                 </td>
@@ -108,7 +109,11 @@ function columnsFor(ask: (wish: Wish) => void) {
     helper.accessor((row) => urgency(row.status), {
       id: "status",
       header: "Status",
-      cell: ({ row }) => <StatusBadge status={row.original.status} />,
+      cell: ({ row }) => (
+        <span className="flex max-w-22 sm:max-w-40">
+          <StatusBadge status={row.original.status} />
+        </span>
+      ),
     }),
     helper.accessor((row) => row.run?.version ?? row.model.version?.version ?? 0, {
       id: "version",

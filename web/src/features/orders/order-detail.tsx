@@ -64,8 +64,12 @@ export function OrderDetail({ order, close }: { order: Order | null; close: () =
           <Fact name="Side">
             <Side side={order.side} />
           </Fact>
-          <Fact name="Symbol">{order.symbol}</Fact>
-          <Fact name="Exchange">{order.exchange}</Fact>
+          <Fact name="Symbol" hint={order.symbol}>
+            {order.symbol}
+          </Fact>
+          <Fact name="Exchange" hint={order.exchange}>
+            {order.exchange}
+          </Fact>
           <Fact name="Type">{order.type}</Fact>
           <Fact name="Size">{quantity(order.size)}</Fact>
           {order.funds !== null && <Fact name="Funds">{money(order.funds, fill?.currency)}</Fact>}

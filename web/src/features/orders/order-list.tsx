@@ -247,7 +247,7 @@ const Row = memo(function Row({
       <span role="cell">
         <Side side={order.side} brief />
       </span>
-      <span role="cell" className="truncate" title={order.exchange}>
+      <span role="cell" className="truncate" title={`${order.symbol} on ${order.exchange}`}>
         {order.symbol}
       </span>
       <span role="cell" className={`num truncate text-right ${WIDE}`}>

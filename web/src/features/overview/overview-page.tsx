@@ -182,7 +182,7 @@ function Positions({ pnl }: { pnl: Pnl | undefined }) {
           {held.map((one) => (
             <li key={one.symbol} className="border-line px-4 py-2.5 not-first:border-t">
               <div className="flex justify-between gap-3">
-                <span className="font-medium">{one.symbol}</span>
+                <span className="min-w-0 font-medium [overflow-wrap:anywhere]">{one.symbol}</span>
                 <Gain value={one.unrealized} currency={one.currency} />
               </div>
               <div className="flex flex-wrap justify-between gap-x-3 text-sm text-soft">

@@ -124,7 +124,7 @@ const HEADS = ["State", "Version", "Kind", "Started", "Duration", "Restarts", "R
 
 function RunTable({ runs }: { runs: Schemas["ShownRun"][] }) {
   return (
-    <div tabIndex={0} role="region" aria-label="Runs" className="overflow-x-auto">
+    <div tabIndex={0} role="region" aria-label="Runs" className="relative overflow-x-auto">
       <table className="w-full">
         <thead className="text-left text-xs text-soft">
           <tr>
