@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import httpx
+import hypothesis
 import pytest
 import uvicorn
 from argon2 import PasswordHasher
@@ -50,6 +51,11 @@ def pytest_configure(config: pytest.Config) -> None:
     inherit that: no Ctrl-C of a test would be heard."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     examples.THOROUGH = config.getoption("--thorough")
+    # A busy machine is slow at anything: that says nothing about the code that is tested.
+    hypothesis.settings.register_profile(
+        "any machine", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+    )
+    hypothesis.settings.load_profile("any machine")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
