@@ -3,6 +3,9 @@
 import json
 import resource
 import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -141,24 +144,54 @@ def test_forgetting_frees_what_was_read_and_nothing_else(spool: Make, tmp_path: 
     assert read_all(tmp_path, segments[2])[0][-1] == "goes on"
 
 
-def test_a_full_disk_loses_output_but_no_state(spool: Make, tmp_path: Path) -> None:
+@contextmanager
+def failing_disk(room: int) -> Iterator[None]:
     """A limit on file size stands for the disk: writes fail in the same way."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     caught = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    made = spool(tmp_path)
     try:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (5_000, before[1]))
-        made.output(b"o", [b"fits"])
-        made.output(b"o", [b"x" * 10_000])
-        made.state(event="ended", cause="exit", exit_code=1, note="y" * 6_000)
-        made.output(b"o", [b"after"])
-        assert read_all(tmp_path)[0] == ["fits"]
+        resource.setrlimit(resource.RLIMIT_FSIZE, (room, before[1]))
+        yield
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
         signal.signal(signal.SIGXFSZ, caught)
+
+
+def test_what_the_disk_does_not_take_waits_in_memory_in_order(spool: Make, tmp_path: Path) -> None:
+    made = spool(tmp_path)
+    with failing_disk(5_000):
+        made.output(b"o", [b"fits"])
+        made.output(b"o", [b"x" * 10_000])
+        made.state(event="ended", cause="exit", exit_code=1)
+        made.output(b"o", [b"after"])
+        assert read_all(tmp_path)[0] == ["fits"]
+        assert made.wake_at() is not None
+    made.tick(time.monotonic())
+    assert made.wake_at() is None
+    texts = read_all(tmp_path)[0]
+    assert texts[1] == "x" * 10_000
+    assert json.loads(texts[2])["event"] == "ended"
+    assert texts[3:] == ["after"]
+
+
+def test_a_disk_that_takes_nothing_for_long_costs_the_oldest_output_and_no_state(
+    spool: Make, tmp_path: Path
+) -> None:
+    made = spool(tmp_path, 10_000_000)
+    with failing_disk(0):
+        made.output(b"o", [b"x" * 6_000])
+        made.state(event="ended", cause="exit", exit_code=1)
+        for number in range(300):
+            made.output(b"o", [b"%d" % number + b"y" * 9_000])
     made.close(1.0)
-    events = [json.loads(one)["event"] for one in read_all(tmp_path)[0][1:]]
-    assert events == ["ended", "cut"]
+    cut, ended, *lines = read_all(tmp_path)[0]
+    lost = json.loads(cut)
+    assert (lost["event"], lost["why"]) == ("cut", "the disk took nothing")
+    assert json.loads(ended)["event"] == "ended"
+    numbers = [int(one.rstrip("y")) for one in lines]
+    assert numbers == list(range(300 - len(numbers), 300))
+    assert 1_000_000 - 10_000 < sum(map(len, lines)) < 1024 * 1024
+    assert lost["bytes"] > 6_000 + (300 - len(numbers)) * 9_000
 
 
 def test_the_journal_is_ours_alone(spool: Make, tmp_path: Path) -> None:

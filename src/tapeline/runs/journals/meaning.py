@@ -19,6 +19,7 @@ CAUSES = {
     "disk_full": "its folders took more disk space than those of a run may (`run_disk`)",
 }
 
+UNREAD = "nobody was there to read them"
 STAGES = ("Installing Dependencies", "Running")
 """Lifecycle messages that a backtest shows in its log, before it has a status."""
 
@@ -66,7 +67,7 @@ class RunUpdate:
             case records.UNREADABLE:
                 self.unreadable(state["bytes"], state["why"], record.time)
             case "cut":
-                self.lost(state["bytes"], record.time)
+                self.lost(state["bytes"], record.time, state.get("why") or UNREAD)
             case "over":
                 self.over(state["bytes"], record.time)
 
@@ -86,9 +87,8 @@ class RunUpdate:
         elif message in STAGES:
             self.line(f"{message}.", "system", at)
 
-    def lost(self, size: int, at: float) -> None:
-        self.line(f"[{size:,} bytes of output were dropped here: nobody was there to read them]",
-                  "system", at)  # fmt: skip
+    def lost(self, size: int, at: float, why: str) -> None:
+        self.line(f"[{size:,} bytes of output were dropped here: {why}]", "system", at)
 
     def over(self, size: int, at: float) -> None:
         self.line(f"[{size:,} bytes of output were dropped here: more than the model's quota]",

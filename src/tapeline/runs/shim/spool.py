@@ -1,14 +1,20 @@
 """Writes the journal: segments named by their first byte's offset, the oldest dropped when full.
 
 A record is one line and is written whole or not at all, so that every offset a reader keeps is the
-start of a record, whatever happens to this process or to the disk.
+start of a record, whatever happens to this process or to the disk. What the disk does not take
+waits in memory: all states, and the newest output.
 """
 
+import errno
 import json
 import os
 import socket
 import time
+from collections import deque
 
+MOST_KEPT = 1024 * 1024  # bytes of output in memory while the disk takes nothing
+AGAIN_AFTER = 1.0  # seconds until the disk is tried again
+FULL = (errno.ENOSPC, errno.EDQUOT)
 LARGEST_SEGMENT = 4 * 1024 * 1024
 SMALLEST_SEGMENT = 16 * 1024
 
@@ -28,37 +34,47 @@ class Spool:
         self._minute, self._in_minute = 0.0, 0  # when it ends, and what was written in it
         self._over = 0
         self._lost = 0
-        self._owed: list[bytes] = []
+        self._why = ""
+        """Why the disk took nothing the last time."""
+        self._waiting: deque[bytes] = deque()
+        """Records that the disk has not taken, in order."""
+        self._kept = 0  # bytes of output among them
+        self._again_at = 0.0
         self._start, self._size = self._last_segment()
         self._file = self._open()
 
     def output(self, kind: bytes, lines: list[bytes]) -> None:
-        """Lines of the model. On a full disk they are lost, and counted."""
+        """Lines of the model. The oldest are lost, and counted, if the disk takes none for long."""
         prefix = b"%s %.6f " % (kind, time.time())
         data = prefix + (b"\n" + prefix).join(lines) + b"\n"
         if self._is_over(len(data)):
             self._over += len(data)
             return
         if not (self._settle() and self._append(data)):
-            self._lost += len(data)
+            self._keep(data)
         self._ring()
 
     def state(self, **payload: object) -> None:
         """A state of the process: on the disk before anything acts on it."""
         self._note_over()
         text = json.dumps(payload, separators=(",", ":")).encode()
-        self._owed.append(b"s %.6f %s\n" % (time.time(), text))
+        self._waiting.append(b"s %.6f %s\n" % (time.time(), text))
         if self._settle():
             self._sync()
         self._ring()
 
     def wake_at(self) -> float | None:
         """When there is something to do without an event."""
-        return self._minute if self._over else None
+        times = [self._minute] if self._over else []
+        times += [self._again_at] if self._waiting else []
+        return min(times, default=None)
 
     def tick(self, now: float) -> None:
-        if self._over and now >= self._minute:
+        is_over = self._over and now >= self._minute
+        if is_over:
             self._note_over()
+        if is_over or (self._waiting and now >= self._again_at):
+            self._again_at = now + AGAIN_AFTER
             self._settle()
             self._ring()
 
@@ -88,19 +104,33 @@ class Spool:
 
     def _note_over(self) -> None:
         if self._over:
-            self._owed.append(b's %.6f {"event":"over","bytes":%d}\n' % (time.time(), self._over))
+            self._waiting.append(
+                b's %.6f {"event":"over","bytes":%d}\n' % (time.time(), self._over)
+            )
             self._over = 0
 
+    def _keep(self, data: bytes) -> None:
+        """Drop the oldest output where there is too much. States are few, and none is dropped."""
+        self._waiting.append(data)
+        self._kept += len(data)
+        while self._kept > MOST_KEPT:
+            place = next(i for i, one in enumerate(self._waiting) if not _is_state(one))
+            gone = len(self._waiting[place])
+            del self._waiting[place]
+            self._kept -= gone
+            self._lost += gone
+
     def _settle(self) -> bool:
-        while self._owed:
-            if not self._append(self._owed[0]):
-                return False
-            del self._owed[0]
+        """Write what waits, and first that something is missing."""
         if self._lost:
-            lost, self._lost = self._lost, 0
-            if not self._append(_cut(lost)):
-                self._lost = lost
+            if not self._append(_cut(self._lost, self._why)):
                 return False
+            self._lost = 0
+        while self._waiting:
+            if not self._append(self._waiting[0]):
+                return False
+            written = self._waiting.popleft()
+            self._kept -= 0 if _is_state(written) else len(written)
         return True
 
     def _append(self, data: bytes) -> bool:
@@ -112,7 +142,8 @@ class Spool:
             before = os.fstat(self._file).st_size
             while view:
                 view = view[os.write(self._file, view) :]
-        except OSError:
+        except OSError as error:
+            self._why = "the disk was full" if error.errno in FULL else "the disk took nothing"
             self._take_back(before)
             return False
         self._size = before + len(data)
@@ -177,9 +208,14 @@ class Spool:
             return  # the server is away, or has enough rings to answer
 
 
+def _is_state(record: bytes) -> bool:
+    return record.startswith(b"s ")
+
+
 def _is_segment(name: str) -> bool:
     return name.isascii() and name.isdecimal()
 
 
-def _cut(count: int) -> bytes:
-    return b's %.6f {"event":"cut","bytes":%d}\n' % (time.time(), count)
+def _cut(count: int, why: str = "") -> bytes:
+    because = b',"why":"%s"' % why.encode() if why else b""
+    return b's %.6f {"event":"cut","bytes":%d%s}\n' % (time.time(), count, because)

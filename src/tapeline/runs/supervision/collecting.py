@@ -10,7 +10,7 @@ import msgspec
 from sqlalchemy import Connection, select, update
 
 from tapeline.runs.journals.journal import Chunk
-from tapeline.runs.journals.meaning import Ending, RunUpdate
+from tapeline.runs.journals.meaning import UNREAD, Ending, RunUpdate
 from tapeline.runs.run import Run
 from tapeline.runs.supervision import desired
 from tapeline.store.rows import record
@@ -43,7 +43,8 @@ def take(
 
     def fill(made: RunUpdate) -> None:
         if chunk.lost:
-            made.lost(chunk.lost, chunk.records[0].time if chunk.records else time.time())
+            at = chunk.records[0].time if chunk.records else time.time()
+            made.lost(chunk.lost, at, UNREAD)
         for one in chunk.records:
             made.take(one, ending)
         if chunk.over:
