@@ -85,6 +85,14 @@ def test_a_line_is_the_same_both_ways(path: str, more: dict[str, Any], line: Any
     check(path, {**more, "line": line})
 
 
+@on_any_machine
+@given(values, values, st.dictionaries(keys, values, max_size=1))
+def test_a_price_is_the_same_both_ways(symbol: Any, price: Any, more: dict[str, Any]) -> None:
+    for path in ("/v1/live/mark-price", "/v1/model/mark-price"):
+        check(path, {"symbol": symbol, "price": price})
+        check(path, {"symbol": "BTC-USD", "price": price, **more})
+
+
 def test_every_kind_with_an_exact_shape_is_compared() -> None:
     assert {BY_PATH[path] for path in (*LINES, *ORDERS)} >= {one for one in KINDS if one.exact}
 
@@ -93,6 +101,7 @@ def test_the_usual_body_has_the_exact_shape() -> None:
     market = {key: value for key, value in USUAL.items() if key != "price"}
     assert is_exact("/v1/live/spot-limit", USUAL)
     assert is_exact("/v1/model/spot-market", market)
+    assert is_exact("/v1/live/mark-price", {"symbol": "BTC-USD", "price": 1})
     assert is_exact("/v1/live/log", {"line": "hello"})
     assert not is_exact("/v1/live/log", {"line": "hello", "backtest_id": "b"})
 

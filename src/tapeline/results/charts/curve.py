@@ -7,12 +7,11 @@ chart of a million entries reads a sketch of each segment instead of all its poi
 
 import math
 from array import array
-from bisect import bisect_left
-from collections.abc import Iterable
-from itertools import accumulate, chain, groupby
-from typing import Any, NamedTuple
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
+from itertools import accumulate
+from typing import Any, NamedTuple, TypeAlias
 
-import msgspec
 from sqlalchemy import Connection, select, tuple_
 
 from tapeline.store.tables.ledger import curves
@@ -23,6 +22,7 @@ BEGINNING = (-1e308, 0)  # where the first segment starts, whatever comes before
 MOST = 1e300  # larger values could not be added up
 
 Key = tuple[float, int]
+Column: TypeAlias = "array[float]"
 
 
 COLUMNS = 6  # of a segment: times, ties, books, gains, changes of the net and of the gross value
@@ -46,71 +46,74 @@ class Change(NamedTuple):
     step: Step | None
 
 
-class Segment(msgspec.Struct):
-    start: Key
-    keys: list[Key]
-    books: list[int]
-    gains: list[float]
-    nets: list[float]
-    grosses: list[float]
+class Segment:
+    """Columns of numbers as they are stored: most of them are never looked at."""
+
+    def __init__(self, start: Key, columns: Sequence[Column] | None = None) -> None:
+        self.start = start
+        self.columns = columns or [array("d") for _ in range(COLUMNS)]
+
+    def __len__(self) -> int:
+        return len(self.columns[0])
+
+    @property
+    def last(self) -> Key:
+        return self.columns[0][-1], int(self.columns[1][-1])
 
     def row(self, tape: int, currency: str) -> tuple[Any, ...]:
-        content = array("d", [key[0] for key in self.keys])
-        content.extend(float(key[1]) for key in self.keys)
-        content.extend(map(float, self.books))
-        for column in (self.gains, self.nets, self.grosses):
-            content.extend(column)
-        return (
-            tape, currency, *self.start, content.tobytes(),
-        )  # fmt: skip
+        content = b"".join(column.tobytes() for column in self.columns)
+        return (tape, currency, *self.start, content)
 
     def sketch(self, tape: int, currency: str) -> tuple[Any, ...]:
-        total = math.fsum(self.gains)
-        return (tape, currency, *self.start, len(self.keys), total, _sketch(self))
+        times, gains = self.columns[0], self.columns[3]
+        total = math.fsum(gains)
+        return (tape, currency, *self.start, len(self), total, _sketch(times, gains))
 
     def change(self, one: Change) -> bool:
         """Whether it made a difference."""
-        at = bisect_left(self.keys, one.key)
-        known = at < len(self.keys) and self.keys[at] == one.key
+        at, is_known = self._place(one.key)
         if one.step is None:
             # An order that moved from one book to another keeps its key: it may be there already.
-            gone = known and self.books[at] == one.book
+            gone = is_known and self.columns[2][at] == one.book
             if gone:
-                del self.keys[at], self.books[at]
-                del self.gains[at], self.nets[at], self.grosses[at]
+                for column in self.columns:
+                    del column[at]
             return gone
-        step = Step(*(max(-MOST, min(MOST, number)) for number in one.step))
-        if known:
-            there = (self.books[at], self.gains[at], self.nets[at], self.grosses[at])
-            if there == (one.book, *step):
+        step = [max(-MOST, min(MOST, number)) for number in one.step]
+        new = (*one.key, one.book, *step)
+        if is_known:
+            if all(column[at] == number for column, number in zip(self.columns, new, strict=True)):
                 return False
-            self.books[at] = one.book
-            self.gains[at], self.nets[at], self.grosses[at] = step
+            for column, number in zip(self.columns, new, strict=True):
+                column[at] = number
             return True
-        self.keys.insert(at, one.key)
-        self.books.insert(at, one.book)
-        self.gains.insert(at, step.gain)
-        self.nets.insert(at, step.net)
-        self.grosses.insert(at, step.gross)
+        for column, number in zip(self.columns, new, strict=True):
+            column.insert(at, number)
         return True
 
     def parts(self) -> list["Segment"]:
         """The segment itself, or several if it has grown too long."""
-        if len(self.keys) < 2 * SEGMENT:
+        if len(self) < 2 * SEGMENT:
             return [self]
-        cuts = range(0, len(self.keys) - SEGMENT + 1, SEGMENT)
-        ends = [*cuts[1:], len(self.keys)]
-        return [
-            Segment(
-                self.start if begin == 0 else self.keys[begin],
-                self.keys[begin:end],
-                self.books[begin:end],
-                self.gains[begin:end],
-                self.nets[begin:end],
-                self.grosses[begin:end],
-            )
+        cuts = range(0, len(self) - SEGMENT + 1, SEGMENT)
+        ends = [*cuts[1:], len(self)]
+        found = [
+            Segment(self.start, [column[begin:end] for column in self.columns])
             for begin, end in zip(cuts, ends, strict=True)
         ]
+        for one in found[1:]:
+            one.start = one.columns[0][0], int(one.columns[1][0])
+        return found
+
+    def _place(self, key: Key) -> tuple[int, bool]:
+        """Where a key belongs, and whether it is there."""
+        (time, tie), (times, ties, *_) = key, self.columns
+        first = bisect_left(times, time)
+        if first == len(times) or times[first] != time:
+            return first, False
+        after = bisect_right(times, time, first)
+        at = bisect_left(ties, tie, first, after)
+        return at, at < after and ties[at] == tie
 
 
 class Rewriting(NamedTuple):
@@ -129,13 +132,13 @@ def rewriting(
     at = 0
     while at < len(waiting):
         segment, end = _holding(connection, tape, currency, waiting[at].key)
-        there, changed = bool(segment.keys), False
+        there, changed = bool(len(segment)), False
         while at < len(waiting) and (end is None or waiting[at].key < end):
             changed = segment.change(waiting[at]) or changed
             at += 1
         if not changed:
             continue
-        if segment.keys:
+        if len(segment):
             parts = segment.parts()
             found.rows.extend(part.row(tape, currency) for part in parts)
             found.sketches.extend(part.sketch(tape, currency) for part in parts)
@@ -164,41 +167,29 @@ def _holding(
     ).first()
     end = None if following is None else (following.time, following.tie)
     if row is None:
-        return Segment(BEGINNING, [], [], [], [], []), end
+        return Segment(BEGINNING), end
     found = _segment((row.time, row.tie), row.content)
-    if end is None and len(found.keys) >= SEGMENT and key > found.keys[-1]:
-        return Segment(
-            key, [], [], [], [], []
-        ), None  # in order: a full segment never changes again
+    if end is None and len(found) >= SEGMENT and key > found.last:
+        return Segment(key), None  # in order: a full segment never changes again
     return found, end
 
 
 def _segment(start: Key, content: bytes) -> Segment:
     numbers = array("d", content)
     count = len(numbers) // COLUMNS
-    times, ties = numbers[:count], numbers[count : 2 * count]
-    return Segment(
-        start,
-        [(time, int(tie)) for time, tie in zip(times, ties, strict=True)],
-        [int(book) for book in numbers[2 * count : 3 * count]],
-        *(list(numbers[n * count : (n + 1) * count]) for n in (3, 4, 5)),
-    )
+    return Segment(start, [numbers[n * count : (n + 1) * count] for n in range(COLUMNS)])
 
 
-def _sketch(segment: Segment) -> bytes:
+def _sketch(times: Column, gains: Column) -> bytes:
     """The lowest and highest points and the last, each a time and a value from a start at zero."""
-    points = _at_their_times(zip(segment.keys, accumulate(segment.gains), strict=True))
-    kept: list[tuple[float, float]] = []
-    for begin in range(0, len(points), DETAIL):
-        some = points[begin : begin + DETAIL]
-        low = min(range(len(some)), key=lambda at: some[at][1])
-        high = max(range(len(some)), key=lambda at: some[at][1])
-        kept.extend(some[at] for at in sorted({low, high}))
-    if points and kept[-1] != points[-1]:
-        kept.append(points[-1])
-    return array("d", chain.from_iterable(kept)).tobytes()
-
-
-def _at_their_times(values: Iterable[tuple[Key, float]]) -> list[tuple[float, float]]:
-    """The last value of each moment: simultaneous entries make one point."""
-    return [(time, list(some)[-1][1]) for time, some in groupby(values, key=lambda one: one[0][0])]
+    # The last value of each moment: simultaneous entries make one point.
+    points = dict(zip(times, accumulate(gains), strict=True))
+    moments, values = list(points), list(points.values())
+    kept = array("d")
+    for begin in range(0, len(values), DETAIL):
+        some = values[begin : begin + DETAIL]
+        for at in sorted({some.index(min(some)), some.index(max(some))}):
+            kept.extend((moments[begin + at], some[at]))
+    if kept and kept[-2] != moments[-1]:
+        kept.extend((moments[-1], values[-1]))
+    return kept.tobytes()

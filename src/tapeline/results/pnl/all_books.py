@@ -8,9 +8,10 @@ from typing import NamedTuple
 
 from tapeline.results.charts.curve import Step
 from tapeline.results.pnl.books import Book
+from tapeline.results.pnl.folding import Folding
 from tapeline.results.pnl.order_fills import Booked
 from tapeline.results.rules.fills import Fill, currency_of
-from tapeline.results.rules.position import FLOW, State, exact, take
+from tapeline.results.rules.position import FLOW, State, exact
 
 Named = tuple[str | None, Fill]
 """The order that it is a fill of, if any."""
@@ -45,15 +46,9 @@ def computed(said: Iterable[Named], *, long_only: bool) -> AllBooks:
 
 
 def _fold(found: AllBooks, book: Book, some: list[Named], *, long_only: bool) -> None:
-    state, steps = book.state, []
+    folding, steps = Folding(book.state, long_only=long_only), []
     for order_id, fill in some:
-        total, value = state.total, state.value
-        outcome = take(state, fill.spec, fill.time, long_only=long_only)
-        step = Step(
-            float(state.total - total),
-            float(state.value - value),
-            float(abs(state.value) - abs(value)),
-        )
+        outcome, step = folding.take(fill.spec, fill.time)
         if order_id is not None:
             booked = Booked(fill.time, fill.spec, outcome, book.book)
             found.outcomes.setdefault(order_id, []).append(booked)
@@ -62,5 +57,5 @@ def _fold(found: AllBooks, book: Book, some: list[Named], *, long_only: bool) ->
         if outcome.notice == FLOW:
             flow = (fill.time, fill.tie, float(outcome.size or 0))
             found.flows.setdefault(book.currency, []).append(flow)
-    if state.reason is None:
+    if book.state.reason is None:
         found.steps.setdefault(book.currency, []).extend(steps)

@@ -24,8 +24,9 @@ from tapeline.results.pnl.books import (
     ledger_of,
     state_from,
 )
+from tapeline.results.pnl.folding import Folding
 from tapeline.results.rules.fills import Fill, currency_of
-from tapeline.results.rules.position import Outcome, Spec, State, exact, take
+from tapeline.results.rules.position import Outcome, Spec, State, exact
 from tapeline.store.tables.ledger import books, entries
 
 PORTION = 1_000  # events in one portion
@@ -81,7 +82,9 @@ def plan(connection: Connection, tape: int, until: int) -> Plan | None:
     if ledger.cursor >= until and not ledger.pending:
         return None
     with exact():
-        news = unbooked.news(connection, tape, ledger.cursor, PORTION, is_told=ledger.is_told)
+        news = unbooked.news(
+            connection, tape, ledger.cursor, PORTION, is_told=ledger.is_told, is_cut=ledger.is_cut
+        )
         if news is None and not ledger.pending:
             return None
         if not ledger.version or (news is not None and news.is_set):
@@ -196,6 +199,7 @@ class _Portion:
         by_name = {
             one.name: one
             for column, wanted in ((books.c.symbol, symbols), (books.c.book, sorted(numbers)))
+            if wanted
             for one in self._books(column.in_(wanted))
         }
         for name in sorted(names - by_name.keys()):
@@ -259,15 +263,10 @@ class _Portion:
 
     def _fold(self, book: Book, state: State, stream: list[Entry], *, copied: bool) -> None:
         """Go through entries in order. `copied`: the last one keeps a copy, to go on from."""
+        folding = Folding(state, long_only=self._long_only)
         for place, one in enumerate(stream, 1):
             spec = _spec.decode(one.spec)
-            total, value = state.total, state.value
-            outcome = take(state, spec, one.key[0], long_only=self._long_only)
-            step = Step(
-                float(state.total - total),
-                float(state.value - value),
-                float(abs(state.value) - abs(value)),
-            )
+            outcome, step = folding.take(spec, one.key[0])
             self._draw(book, one, step, is_point=is_fill(spec, outcome) or any(step))
             state.since += 1
             old = (one.outcome, one.notice, one.state)

@@ -63,15 +63,21 @@ class News(NamedTuple):
     """Whether there is more after it in a page that it has begun with."""
 
 
+_NONE = channels.Portion([], None)
 NOTHING = News({}, {}, [], [], 0, is_set=False, is_cut=False)
 
 
 def news(
-    connection: Connection, tape: int, after: int, limit: int, *, is_told: bool
+    connection: Connection, tape: int, after: int, limit: int, *, is_told: bool, is_cut: bool
 ) -> News | None:
     """What was said after a place on the tape, about at most so many things; None if nothing.
-    `is_told`: whether statements about fills were kept before."""
-    some = [channels.after(connection, tape, one, after=after, limit=limit) for one in CHANNELS]
+    `is_told`: whether statements about fills were kept before. `is_cut`: whether the place can be
+    inside a page."""
+    fresh = CHANNELS if is_cut else _fresh(connection, tape, after)
+    some = [
+        channels.after(connection, tape, one, after=after, limit=limit) if one in fresh else _NONE
+        for one in CHANNELS
+    ]
     # Where one of them goes on, what the others have from there on comes with the next portion.
     end = min((one.next for one in some if one.next is not None), default=None)
     about, prices, others = (_until(one.records, end) for one in some)
@@ -91,6 +97,16 @@ def news(
         is_set=any(record.kind == kinds.ACCOUNT_SETTINGS.number for record in others),
         is_cut=end is not None,
     )
+
+
+def _fresh(connection: Connection, tape: int, after: int) -> list[int]:
+    """The channels with pages after a place: one look instead of one for each."""
+    there = [
+        exists().where(pages.c.tape == tape, pages.c.channel == one, pages.c.first > after)
+        for one in CHANNELS
+    ]
+    row = connection.execute(select(*(one.label(f"c{n}") for n, one in enumerate(there)))).one()
+    return [channel for channel, is_there in zip(CHANNELS, row, strict=True) if is_there]
 
 
 def behind(connection: Connection, *wanted: Any) -> dict[int, int]:

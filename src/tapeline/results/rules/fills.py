@@ -1,5 +1,6 @@
 """What an order says of its fills, whatever words its client has for it. No store here."""
 
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import msgspec
@@ -118,18 +119,18 @@ class Said:
 
     def first(self, names: tuple[str, ...], read: Any) -> Any:
         """By whatever name it was said last; else as the order itself said it."""
-        changed = [self._changes[name] for name in names if name in self._changes]
-        if len(changed) > 1:
-            changed.sort(key=lambda one: (one.time, one.seq), reverse=True)
-        for change in changed:
-            value = read(change.value)
-            if value is not None:
-                return value
-        for word in names:
-            if word in self._base:
-                value = read(self._base[word])
+        if self._changes:  # most orders are never changed
+            changed = [self._changes[name] for name in names if name in self._changes]
+            if len(changed) > 1:
+                changed.sort(key=lambda one: (one.time, one.seq), reverse=True)
+            for change in changed:
+                value = read(change.value)
                 if value is not None:
                     return value
+        for word in names:
+            said = self._base.get(word)
+            if said is not None and (value := read(said)) is not None:
+                return value
         return None
 
 
@@ -157,6 +158,7 @@ def _common(said: Said, symbol: str) -> Spec:
     )
 
 
+@lru_cache(maxsize=4_096)
 def _pair(symbol: str) -> tuple[str, str]:
     """What is traded, and what it is quoted in; empty for a bare ticker."""
     first, separator, quote = symbol.replace("/", "-").rpartition("-")

@@ -13,11 +13,11 @@ _LARGEST = 10**308
 
 def decimal(value: Any) -> Decimal | None:
     """A number as it was written: the shortest text that means this double, not the double."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if isinstance(value, float):
+        return Decimal(repr(value)) if math.isfinite(value) else None
+    if isinstance(value, bool) or not isinstance(value, int):
         return None
-    if isinstance(value, int):
-        return Decimal(value) if abs(value) < _LARGEST else None
-    return Decimal(repr(value)) if math.isfinite(value) else None
+    return Decimal(value) if abs(value) < _LARGEST else None
 
 
 def amount(value: Any) -> Decimal | None:

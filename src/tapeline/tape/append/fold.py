@@ -67,7 +67,7 @@ class Fold:
     def take(self, event: Event, seq: int) -> int | None:
         """Where on the tape the event is read; None for a retry, which changes nothing at all."""
         kind = event.kind
-        if kind in kinds.PLAIN:
+        if kind in kinds.PLAIN or kind in kinds.UNFOLDED:
             return kind.channel
         if kind in kinds.ABOUT_ORDERS:
             return kind.channel if self._take_order(event, seq) else None

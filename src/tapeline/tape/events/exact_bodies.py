@@ -41,6 +41,12 @@ class LimitOrder(msgspec.Struct, gc=False, forbid_unknown_fields=True):
     symbol: Name
 
 
+class MarkPrice(msgspec.Struct, gc=False, forbid_unknown_fields=True):
+    price: Positive
+    symbol: Name
+
+
 line: Decode = msgspec.json.Decoder(Line).decode
 market_order: Decode = msgspec.json.Decoder(MarketOrder).decode
+mark_price: Decode = msgspec.json.Decoder(MarkPrice).decode
 limit_order: Decode = msgspec.json.Decoder(LimitOrder).decode

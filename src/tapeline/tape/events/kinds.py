@@ -58,7 +58,7 @@ AUTO_PNL = Kind(14, "auto-pnl", bodies.auto_pnl)
 BACKTEST_LOG = Kind(15, "backtest-log", bodies.backtest_log)
 BACKTEST_STATUS = Kind(16, "backtest-status", bodies.backtest_status)
 BACKTEST_RESULT = Kind(17, "backtest-result", bodies.backtest_result_header)
-MARK_PRICE = Kind(18, "mark-price", bodies.mark_price)
+MARK_PRICE = Kind(18, "mark-price", bodies.mark_price, exact=exact_bodies.mark_price)
 CASH = Kind(19, "cash", account_bodies.cash, is_vital=True)
 POSITION = Kind(20, "position", account_bodies.position, is_vital=True)
 ACCOUNT_SETTINGS = Kind(21, "account-settings", account_bodies.account_settings, is_vital=True)
@@ -80,6 +80,8 @@ ABOUT_ORDERS = ORDERS | {UPDATE_TRADE, UPDATE_ANNOTATION}
 SEALED = ABOUT_ORDERS | {MARK_PRICE, CASH, POSITION, ACCOUNT_SETTINGS, ACCOUNT_VALUE}
 """Committed to field by field, so that a share can hide some and the rest still verifies. Marks
 were not, on older tapes."""
+UNFOLDED = frozenset({MARK_PRICE, POSITION, ACCOUNT_VALUE})
+"""Sealed, and nothing is folded from them: the books read them from the tape."""
 OF_OWNERS = frozenset({ACCOUNT_SETTINGS})
 """Written by the view API for a model's owner; models cannot send them."""
 

@@ -1,0 +1,26 @@
+"""Takes entries of one book in their order, and says what each did to the curve.
+
+The bookkeeper and the replays of links share it, so that both come to the same numbers.
+"""
+
+from tapeline.results.charts.curve import Step
+from tapeline.results.rules.position import Outcome, Spec, State, take
+
+
+class Folding:
+    def __init__(self, state: State, *, long_only: bool) -> None:
+        self.state = state
+        self._long_only = long_only
+        self._total, self._value = state.total, state.value
+
+    def take(self, spec: Spec, time: float) -> tuple[Outcome, Step]:
+        state = self.state
+        outcome = take(state, spec, time, long_only=self._long_only)
+        total, value = state.total, state.value
+        step = Step(
+            float(total - self._total),
+            float(value - self._value),
+            float(abs(value) - abs(self._value)),
+        )
+        self._total, self._value = total, value
+        return outcome, step
