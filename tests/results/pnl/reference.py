@@ -77,14 +77,18 @@ def reckoned(said: list[Said], *, long_only: bool = False) -> dict[str, Symbol]:
     for parts in by_order.values():
         lines += _order(parts)
     symbols: dict[str, Symbol] = {}
+    marks: dict[str, Fraction] = {}  # the newest stands last
     for time, _, symbol, what in sorted(lines, key=lambda one: one[:2]):
         position = symbols.setdefault(symbol, Symbol())
         if "id" in what:
+            _convert(position, what, symbol, marks)
             _fill(position, what, long_only=long_only)
         elif "size" in what:
             _declare(position, what)
         else:
             position.price = exact(what["price"])
+            marks.pop(symbol, None)
+            marks[symbol] = position.price
         position.values.append((time, position.realized + position.unrealized))
     return symbols
 
@@ -135,6 +139,7 @@ def _order(parts: list[Said]) -> list[Line]:
         "side": word(("side",)),
         "multiplier": word(("multiplier",)),
         "inverse": word(("inverse",)),
+        "paid_in": word(("fee_currency",)),
         "assumed": False,
     }
     if any("filled_size" in one[3] for one in (base, *others)):
@@ -256,6 +261,27 @@ def _declare(position: Symbol, what: dict[str, Any]) -> None:
     position.opened = True
     position.size = exact(what["size"])
     position.cost = position.size * exact(what.get("average_price", 0))
+
+
+def _convert(
+    position: Symbol, what: dict[str, Any], symbol: str, marks: dict[str, Fraction]
+) -> None:
+    """A fee in the base asset costs its price, one in a third currency what the last mark says."""
+    paid_in, (base, _, quote) = what["paid_in"], symbol.partition("-")
+    if paid_in is None or paid_in == (quote or "USD"):
+        return
+    price = position.price if what["price"] is None else what["price"]
+    if not quote:
+        position.broken = True
+    elif paid_in == base:
+        what["fee"] *= price or NOTHING
+    elif what["fee"] and price is not None:
+        for name, rate in reversed(marks.items()):
+            first, second = name.replace("/", "-").partition("-")[::2]
+            if {first, second} == {paid_in, quote}:
+                what["fee"] *= rate if first == paid_in else 1 / rate
+                return
+        position.broken, what["fee"] = True, NOTHING
 
 
 def _fill(position: Symbol, what: dict[str, Any], *, long_only: bool) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from tapeline.results.charts import chart_window
 from tapeline.results.charts.chart_window import Window
-from tapeline.results.rules.fills import currency_of
+from tapeline.results.rules.symbols import currency_of
 from tests.results.pnl.bookkeeping import Books
 
 MARKET, LIMIT, STOP, UPDATE = "spot-market", "spot-limit", "spot-stop", "update-trade"

@@ -6,9 +6,14 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sqlalchemy import Connection
 
 from tapeline.results.charts import curve
-from tapeline.results.pnl import planning
+from tapeline.results.pnl import planning, summary
+from tapeline.results.pnl.summary import Money
+from tapeline.results.rules.position import exact
+from tapeline.sharing.exhibits.replay import Replays
+from tapeline.tape import tapes
 from tests.examples import some
 from tests.results.pnl.bookkeeping import Books, Opened
 from tests.results.pnl.reference import Cash, Said, Symbol, reckoned, reckoned_cash
@@ -16,6 +21,7 @@ from tests.results.pnl.reference import Cash, Said, Symbol, reckoned, reckoned_c
 Part = tuple[float, str, dict[str, Any]]
 
 SYMBOLS = st.sampled_from(["A-USD", "B-USD", "C-EUR", "TICK", "F-USD"])
+RATES = st.sampled_from(["BNB-USD", "USD/BNB", "BNB-EUR", "EUR-USD", "A-EUR"])
 IDS = st.sampled_from([f"o{number}" for number in range(8)])
 AMOUNTS = st.sampled_from([0.1, 0.2, 0.3, 1.0, 2.5, 3.0, 7.0, 0.30000000000000004, 1e-8, 12345.678])
 PRICES = st.sampled_from([1.0, 1.1, 2.0, 3.3, 99.99, 100.0, 0.07, 33333.33])
@@ -35,6 +41,8 @@ def post(draw: st.DrawFn, moments: st.SearchStrategy[float]) -> tuple[str, dict[
         body["active"] = draw(PRICES)
     if draw(st.booleans()):
         body["fee"] = draw(AMOUNTS)
+        if "-" in body["symbol"] and draw(st.integers(0, 3)) == 0:
+            body["fee_currency"] = draw(st.sampled_from(["BNB", "BNB", "A", "USD"]))
     if draw(st.integers(0, 4)) == 0:
         body["executed_time"] = draw(moments)
     # Of most symbols always the same, so that they are computed; of one now and then another.
@@ -103,7 +111,7 @@ def histories(draw: st.DrawFn) -> list[Part]:
     given_out = iter(pool)
     moments = st.builds(lambda: next(given_out))
     mark = st.builds(lambda symbol, price: ("mark-price", {"symbol": symbol, "price": price}),
-                     SYMBOLS, PRICES)  # fmt: skip
+                     SYMBOLS | RATES, PRICES)  # fmt: skip
     note = st.builds(lambda id_: ("update-annotation", {"id": id_, "annotation": "hm"}), IDS)
     posts = draw(st.lists(post(moments), min_size=1, max_size=14, unique_by=repr))
     others = update(moments) | update(moments) | mark | note | POSITIONS | CASH
@@ -143,6 +151,20 @@ def assert_agree(books: Books, parts: list[Part]) -> None:
     assert_series(books, sound, cash)
     checks = [(near(a), near(b)) for one in symbols.values() for a, b in one.checks]
     assert sorted((one.reported, one.held) for one in found.checks) == sorted(checks)
+    assert replayed(books) == found.by_currency
+
+
+def replayed(books: Books) -> dict[str, Money]:
+    """The same from the tape alone, as links with a delay have it."""
+
+    def look(connection: Connection) -> dict[str, Money]:
+        end = tapes.of_model(connection, books.model).seq
+        every = Replays().at(connection, books.tape, 0, end).books().books
+        with exact():
+            sums = summary.in_currencies(summary.sums_of(every, "USD"), "USD")
+            return {name: summary.money(one) for name, one in sums.items()}
+
+    return books.store.read_now(look)
 
 
 def near(value: Fraction) -> float:

@@ -153,5 +153,7 @@ def _reason(
     ]
     others += [one.currency for one in funded.flows if one.currency != currency]
     if others:
-        return f"There are amounts in {others[0]}, and there is no rate to {currency}."
+        return (
+            f"There are amounts in {others[0]} too, and an account is computed in {currency} alone."
+        )
     return None

@@ -10,8 +10,10 @@ from tapeline.results.charts.curve import Step
 from tapeline.results.pnl.books import Book
 from tapeline.results.pnl.folding import Folding
 from tapeline.results.pnl.order_fills import Booked
-from tapeline.results.rules.fills import Fill, currency_of
+from tapeline.results.rules.fills import Fill
 from tapeline.results.rules.position import FLOW, State, exact
+from tapeline.results.rules.rates import Marks
+from tapeline.results.rules.symbols import currency_of
 
 Named = tuple[str | None, Fill]
 """The order that it is a fill of, if any."""
@@ -31,6 +33,12 @@ class AllBooks(NamedTuple):
 
 def computed(said: Iterable[Named], *, long_only: bool) -> AllBooks:
     by_book: dict[tuple[bool, str, str], list[Named]] = {}
+    said = list(said)
+    rates = Marks(
+        (fill.symbol, (fill.time, fill.tie), fill.spec.price)
+        for _, fill in said
+        if fill.spec.side == "mark" and fill.spec.price is not None
+    )
     for order_id, fill in said:
         is_cash = fill.cash is not None
         currency = currency_of(fill.symbol) if fill.cash is None else fill.cash
@@ -40,15 +48,18 @@ def computed(said: Iterable[Named], *, long_only: bool) -> AllBooks:
         for number, ((is_cash, symbol, currency), some) in enumerate(by_book.items()):
             some.sort(key=lambda one: (one[1].time, one[1].tie))
             book = Book(number, symbol, currency, None, State(), is_cash)
-            _fold(found, book, some, long_only=long_only)
+            _fold(found, book, some, rates, long_only=long_only)
             found.books.append(book)
     return found
 
 
-def _fold(found: AllBooks, book: Book, some: list[Named], *, long_only: bool) -> None:
+def _fold(found: AllBooks, book: Book, some: list[Named], rates: Marks, *, long_only: bool) -> None:
     folding, steps = Folding(book.state, long_only=long_only), []
     for order_id, fill in some:
-        outcome, step = folding.take(fill.spec, fill.time)
+        rate, paid_in = None, fill.spec.paid_in
+        if paid_in is not None:
+            rate = rates.at(paid_in, book.currency, (fill.time, fill.tie))
+        outcome, step = folding.take(fill.spec, fill.time, rate)
         if order_id is not None:
             booked = Booked(fill.time, fill.spec, outcome, book.book)
             found.outcomes.setdefault(order_id, []).append(booked)

@@ -110,6 +110,8 @@ class Ledger(msgspec.Struct):
     """Whether any update ever said something of a fill."""
     pending: dict[int, Key] = {}
     """Books whose entries have to be computed again from here on."""
+    rated: dict[str, list[int]] = {}
+    """Books with fees that a mark of this symbol converts."""
 
 
 class Plan(msgspec.Struct):
@@ -145,6 +147,7 @@ def ledger_of(connection: Connection, tape: int) -> Ledger:
         row.positions,
         row.told,
         _pending.decode(row.pending),
+        _rated.decode(row.rated),
     )
 
 
@@ -248,6 +251,7 @@ def _turn_page(connection: Connection, plan: Plan) -> bool:
         "told": ledger.is_told,
         "totals": msgspec.json.encode(ledger.totals),
         "pending": msgspec.json.encode(ledger.pending),
+        "rated": msgspec.json.encode(ledger.rated),
     }
     if ledger.version == 1:
         return upsert.claim(connection, ledgers, tape=plan.tape, **values)
@@ -265,5 +269,6 @@ def _delete(connection: Connection, table: Table, keys: Sequence[tuple[Any, ...]
 
 totals_from = msgspec.json.Decoder(dict[str, Totals]).decode
 _pending = msgspec.json.Decoder(dict[int, Key])
+_rated = msgspec.json.Decoder(dict[str, list[int]])
 _statement = msgspec.json.Decoder(Statement)
 state_from = msgspec.json.Decoder(State).decode

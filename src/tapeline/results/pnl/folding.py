@@ -5,6 +5,7 @@ The bookkeeper and the replays of links share it, so that both come to the same 
 
 from tapeline.results.charts.curve import Step
 from tapeline.results.rules.position import Outcome, Spec, State, take
+from tapeline.results.rules.rates import Rate
 
 
 class Folding:
@@ -13,9 +14,9 @@ class Folding:
         self._long_only = long_only
         self._total, self._value = state.total, state.value
 
-    def take(self, spec: Spec, time: float) -> tuple[Outcome, Step]:
+    def take(self, spec: Spec, time: float, rate: Rate | None) -> tuple[Outcome, Step]:
         state = self.state
-        outcome = take(state, spec, time, long_only=self._long_only)
+        outcome = take(state, spec, time, long_only=self._long_only, rate=rate)
         total, value = state.total, state.value
         step = Step(
             float(total - self._total),

@@ -22,6 +22,14 @@ class Portion(msgspec.Struct):
     fee: float
 
 
+class FeeRate(msgspec.Struct):
+    """The mark that converted a fee."""
+
+    symbol: str
+    price: float
+    time: float
+
+
 class FillShown(msgspec.Struct, kw_only=True):
     """How an order counts in profit and loss."""
 
@@ -32,6 +40,8 @@ class FillShown(msgspec.Struct, kw_only=True):
     """Of several portions that of the last."""
     fee: float
     """In the quote currency."""
+    fee_rate: FeeRate | None = None
+    """Of a fee in another currency: what converted it; of several portions that of the last."""
     realized: float | None
     """What this fill added to the realized profit, net of its fee."""
     estimated: bool
@@ -91,6 +101,7 @@ def _only(one: Booked) -> FillShown:
         assumed=one.spec.assumed,
         unpriced=outcome.price is None,
         oversold=number(outcome.oversold),
+        fee_rate=_rate(outcome),
     )
 
 
@@ -109,6 +120,7 @@ def _together(some: Sequence[Booked]) -> FillShown:
         assumed=any(one.spec.assumed for one in some),
         unpriced=all(price is None for price in prices),
         oversold=number(sum((one.oversold for one in outcomes), ZERO)),
+        fee_rate=next((rate for one in reversed(outcomes) if (rate := _rate(one))), None),
         portions=[
             Portion(one.time, number(size or ZERO), _number(one.outcome.price), number(_fee(one)))
             for one, size in zip(some, sizes, strict=True)
@@ -130,6 +142,11 @@ def _average(sizes: list[Decimal | None], prices: list[Decimal | None]) -> Decim
     if len(known) < 2:
         return known[0][1] if known else None
     return sum((s * p for s, p in known), ZERO) / sum((s for s, _ in known), ZERO)
+
+
+def _rate(outcome: Outcome) -> FeeRate | None:
+    rate = outcome.rate
+    return None if rate is None else FeeRate(rate.symbol, number(rate.price), rate.time)
 
 
 def _number(value: Decimal | None) -> float | None:

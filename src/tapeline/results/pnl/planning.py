@@ -25,8 +25,11 @@ from tapeline.results.pnl.books import (
     state_from,
 )
 from tapeline.results.pnl.folding import Folding
-from tapeline.results.rules.fills import Fill, currency_of
+from tapeline.results.pnl.stored_rates import StoredRates
+from tapeline.results.rules.fills import Fill
 from tapeline.results.rules.position import Outcome, Spec, State, exact
+from tapeline.results.rules.rates import Rate
+from tapeline.results.rules.symbols import currency_of, of_rates
 from tapeline.store.tables.ledger import books, entries
 
 PORTION = 1_000  # events in one portion
@@ -108,8 +111,12 @@ class _Portion:
         self._plan = Plan(tape, ledger)
         self._budget = AGAIN
         self._changes: dict[str, list[Change]] = defaultdict(list)
+        self._rates = StoredRates(connection, tape, ())
 
     def plan(self, news: unbooked.News | None) -> Plan:
+        if news is not None:
+            self._rates = StoredRates(self._connection, self._tape, news.rest)
+            self._follow_rates(news.rest)
         # One unfinished book makes progress in every portion, however much else is new.
         some, known = self._edits(news, set(sorted(self._ledger.pending)[:1]))
         for number, edit in some.items():
@@ -120,6 +127,28 @@ class _Portion:
             self._plan.sketches.extend(rewriting.sketches)
             self._plan.gone_curves.extend(rewriting.gone)
         return self._plan
+
+    def _follow_rates(self, marks: list[Fill]) -> None:
+        """A rate that comes late converts fees that are booked already."""
+        rated = self._ledger.rated
+        first: dict[int, Key] = {}
+        for fill in marks:
+            for number in rated.get(fill.symbol, ()) if fill.spec.side == "mark" else ():
+                first[number] = min(_key(fill), first.get(number, _key(fill)))
+        pending = self._ledger.pending
+        for book in self._books(books.c.book.in_(first)) if first else ():
+            key = first[book.book]
+            if book.book in pending or (book.last is not None and book.last > key):
+                pending[book.book] = min(key, pending.get(book.book, key))
+
+    def _rate(self, book: Book, spec: Spec, key: Key) -> Rate | None:
+        if spec.paid_in is None:
+            return None
+        for symbol in of_rates(spec.paid_in, book.currency):
+            known = self._ledger.rated.setdefault(symbol, [])
+            if book.book not in known:
+                known.append(book.book)
+        return self._rates.at(spec.paid_in, book.currency, key)
 
     def _edits(
         self, news: unbooked.News | None, unfinished: set[int]
@@ -266,7 +295,7 @@ class _Portion:
         folding = Folding(state, long_only=self._long_only)
         for place, one in enumerate(stream, 1):
             spec = _spec.decode(one.spec)
-            outcome, step = folding.take(spec, one.key[0])
+            outcome, step = folding.take(spec, one.key[0], self._rate(book, spec, one.key))
             self._draw(book, one, step, is_point=is_fill(spec, outcome) or any(step))
             state.since += 1
             old = (one.outcome, one.notice, one.state)

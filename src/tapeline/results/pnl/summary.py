@@ -14,6 +14,7 @@ from tapeline.results.pnl import notices
 from tapeline.results.pnl.account import Capital, Positions, settings_of
 from tapeline.results.pnl.books import Book, Totals, books_of
 from tapeline.results.pnl.notices import Check, Unpriced, Warned
+from tapeline.results.pnl.together import Together, together
 from tapeline.results.rules.position import FLOWS, exact, number
 from tapeline.store.tables.tape import backtests
 from tapeline.tape.backtest_results.series import Point
@@ -94,6 +95,8 @@ class Pnl(msgspec.Struct, kw_only=True):
     total: float | None = None
     """Realized, unrealized and cash: where the series ends."""
     by_currency: dict[str, Money] = {}
+    together: Together | None = None
+    """All currencies in `currency`, by reported rates; null if there is only one."""
     positions: list[Position] = []
     not_computed: list[NotComputed] = []
     """Symbols that no sum here includes, and why."""
@@ -269,6 +272,7 @@ def _add_computed(
         main = found.by_currency[found.currency]
         found.realized, found.unrealized, found.fees = main.realized, main.unrealized, main.fees
         found.cash, found.total = main.cash, main.total
+        found.together = together(connection, tape, totals, found.currency)
     found.positions = shown_positions(every, own)
     found.not_computed = not_computed(every, own)
     found.warnings = notices.warnings(connection, tape)

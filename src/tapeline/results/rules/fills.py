@@ -1,6 +1,5 @@
 """What an order says of its fills, whatever words its client has for it. No store here."""
 
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 import msgspec
@@ -8,13 +7,13 @@ import msgspec
 from tapeline.results.rules import rises
 from tapeline.results.rules.position import ONE, ZERO, Spec
 from tapeline.results.rules.rises import FEES, FILLED_SIZE, PRICES, TIMES, Statement
+from tapeline.results.rules.symbols import currency_of, pair
 from tapeline.results.rules.words import decimal, moment, name, positive, side, text, truth
 from tapeline.tape.orders import OrderState
 
 TAKEN_OUT = {"canceled", "cancelled", "rejected", "expired"}
 FILLED = {"filled", "executed", "done", "closed"}
 POSTED = {"spot-limit", "spot-stop"}
-SHORTEST_CURRENCY = 2  # letters: BRK-B is a share of class B, not one that is quoted in B
 INVERSE = "It is an inverse contract, which is not computed."
 
 
@@ -27,11 +26,6 @@ class Fill(NamedTuple):
     spec: Spec
     cash: str | None = None
     """Of cash: its currency, empty for the model's own."""
-
-
-def currency_of(symbol: str) -> str:
-    """What a symbol is quoted in; empty for a bare ticker, which its model knows."""
-    return _pair(symbol)[1]
 
 
 def fills_of(state: OrderState, told: list[Statement]) -> list[Fill]:
@@ -136,32 +130,15 @@ class Said:
 
 def _common(said: Said, symbol: str) -> Spec:
     """What all fills of an order share."""
-    base, quote = _pair(symbol)
+    base, quote = pair(symbol)
     paid_in = (said.first(("fee_currency",), name) or "").strip().upper()
-    problem, claim, in_base = None, None, False
-    if said.first(("inverse",), truth):
-        problem = INVERSE
-    if paid_in and not quote:
-        claim = paid_in
-    elif paid_in and paid_in != quote:
-        in_base = paid_in == base
-        if not in_base and said.first(FEES, decimal):
-            problem = problem or f"A fee was paid in {paid_in}, and there is no rate to {quote}."
     multiplier = said.first(("multiplier",), positive)
     return Spec(
         side=said.first(("side",), side) or "buy",
         multiplier=ONE if multiplier is None else multiplier,
-        fee_in_base=in_base,
-        problem=problem,
+        fee_in_base=bool(quote and paid_in) and paid_in == base != quote,
+        problem=INVERSE if said.first(("inverse",), truth) else None,
         word=said.first(("instrument",), text),
-        claim=claim,
+        claim=paid_in if paid_in and not quote else None,
+        paid_in=paid_in if quote and paid_in not in ("", base, quote) else None,
     )
-
-
-@lru_cache(maxsize=4_096)
-def _pair(symbol: str) -> tuple[str, str]:
-    """What is traded, and what it is quoted in; empty for a bare ticker."""
-    first, separator, quote = symbol.replace("/", "-").rpartition("-")
-    quote = quote.partition(":")[0].strip().upper()
-    known = quote if separator and len(quote) >= SHORTEST_CURRENCY else ""
-    return first.strip().upper(), known

@@ -13,6 +13,8 @@ from typing import Literal, TypeVar
 
 import msgspec
 
+from tapeline.results.rules.rates import Rate
+
 ZERO, ONE = Decimal(0), Decimal(1)
 DUST = Decimal("1e-30")  # money: what is left of a rounding where there should be nothing
 # A model that adds up its size in doubles sells a little more than it holds, and means all of it:
@@ -50,6 +52,8 @@ class Spec(msgspec.Struct, array_like=True, frozen=True):
     """Of cash its type, of other entries the instrument."""
     claim: str | None = None
     """What a bare ticker is said to be quoted in."""
+    paid_in: str | None = None
+    """The currency of the fee where only a rate can convert it."""
 
 
 class Outcome(msgspec.Struct, array_like=True, frozen=True):
@@ -67,6 +71,8 @@ class Outcome(msgspec.Struct, array_like=True, frozen=True):
     held: Decimal | None = None
     """Of a position that is a check: what the books held at its time."""
     notice: int | None = None
+    rate: Rate | None = None
+    """That converted the fee."""
 
 
 class State(msgspec.Struct, array_like=True):
@@ -136,8 +142,10 @@ def number(value: Decimal) -> float:
     return 0.0 if abs(value) < DUST else float(value)
 
 
-def take(state: State, spec: Spec, time: float, *, long_only: bool) -> Outcome:
-    """Change the position by one entry."""
+def take(
+    state: State, spec: Spec, time: float, *, long_only: bool, rate: Rate | None = None
+) -> Outcome:
+    """Change the position by one entry. `rate`: between the fee's currency and the quote's."""
     if spec.side == "cash":
         return _cash(state, spec)
     if spec.side == "mark":
@@ -159,13 +167,13 @@ def take(state: State, spec: Spec, time: float, *, long_only: bool) -> Outcome:
     if spec.price is not None:
         state.price, state.priced_at = price, time
     gained, oversold = _trade(state, spec.side == "sell", size, price, long_only=long_only)
-    fee = spec.fee * price if spec.fee_in_base else spec.fee
+    fee = _fee(state, spec, price, rate)
     state.fees += fee
     state.oversold += bool(oversold)
     state.realized += gained - fee
     return Outcome(
         price, size, gained - fee, oversold, spec.price is None, fee,
-        notice=OVERSOLD if oversold else None,
+        notice=OVERSOLD if oversold else None, rate=rate,
     )  # fmt: skip
 
 
@@ -192,6 +200,20 @@ def _note(state: State, spec: Spec) -> None:
     if spec.claim is not None and spec.claim not in state.claims:
         state.claims = sorted([*state.claims, spec.claim])
     state.instrument = spec.word or state.instrument
+
+
+def _fee(state: State, spec: Spec, price: Decimal, rate: Rate | None) -> Decimal:
+    """In the quote currency."""
+    if spec.fee_in_base:
+        return spec.fee * price
+    if spec.paid_in is None or not spec.fee:
+        return spec.fee
+    if rate is not None:
+        return rate.converted(spec.fee, spec.paid_in)
+    state.reason = state.reason or (
+        f"A fee was paid in {spec.paid_in}, and no rate was reported before it."
+    )
+    return ZERO
 
 
 def _trade(

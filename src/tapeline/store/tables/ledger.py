@@ -36,6 +36,7 @@ ledgers = Table(
     Column("told", Boolean, nullable=False),  # whether any update said something of a fill
     Column("totals", LargeBinary, nullable=False),
     Column("pending", LargeBinary, nullable=False),
+    Column("rated", LargeBinary, nullable=False),  # books whose fees a symbol's marks convert
     sqlite_with_rowid=False,
 )
 

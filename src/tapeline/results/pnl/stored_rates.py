@@ -1,0 +1,148 @@
+"""Finds rates in the books: of one model at the time of an entry, of a project now."""
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+import msgspec
+from sqlalchemy import Connection, select, tuple_
+
+from tapeline.results.rules import rates
+from tapeline.results.rules.fills import Fill
+from tapeline.results.rules.position import Spec
+from tapeline.results.rules.rates import Found, Key, Marks, Rate
+from tapeline.results.rules.symbols import of_rates
+from tapeline.store.tables.core import models
+from tapeline.store.tables.ledger import books, entries
+from tapeline.store.tables.tape import tapes
+
+TOGETHER = 256  # marks that are read at once: fills follow each other in time
+LOOKED = 16  # entries without an order are marks but for a few declared positions
+MODELS = 5  # of a project: those that reported the pair last
+END = (float("inf"), 0)
+
+_spec = msgspec.json.Decoder(Spec)
+
+
+class _Window(NamedTuple):
+    """All marks of a book from one key to another."""
+
+    start: Key | None
+    end: Key
+    keys: list[Key]
+    prices: list[Decimal]
+
+
+class StoredRates:
+    """The rates that one model reported: in its books, and in the portion that is being planned."""
+
+    def __init__(self, connection: Connection, tape: int, fresh: Iterable[Fill]) -> None:
+        self._connection = connection
+        self._tape = tape
+        self._fresh = Marks(
+            (one.symbol, (one.time, one.tie), one.spec.price)
+            for one in fresh
+            if one.spec.side == "mark" and one.spec.price is not None
+        )
+        self._books: dict[tuple[str, str], dict[str, int]] = {}
+        self._windows: dict[int, _Window] = {}
+
+    def at(self, currency: str, quote: str, before: Key) -> Rate | None:
+        """The newest rate between two currencies before an entry."""
+        pair = (currency, quote)
+        if pair not in self._books:
+            self._books[pair] = self._books_of(of_rates(currency, quote))
+        stored = (self._stored(*one, before) for one in self._books[pair].items())
+        fresh = (self._fresh.newest(symbol, before) for symbol in of_rates(currency, quote))
+        return rates.newest([*stored, *fresh])
+
+    def _books_of(self, symbols: tuple[str, ...]) -> dict[str, int]:
+        here = (books.c.tape == self._tape, books.c.symbol.in_(symbols), ~books.c.is_cash)
+        query = select(books.c.symbol, books.c.book).where(*here)
+        return {row.symbol: row.book for row in self._connection.execute(query)}
+
+    def _stored(self, symbol: str, book: int, before: Key) -> Found | None:
+        window = self._windows.get(book)
+        if window is None or (window.start or before) > before or before > window.end:
+            window = self._windows[book] = self._read(book, before)
+        at = bisect_left(window.keys, before)
+        if not at:
+            return None
+        key = window.keys[at - 1]
+        return Found(key, Rate(symbol, window.prices[at - 1], key[0]))
+
+    def _read(self, book: int, before: Key) -> _Window:
+        """The newest mark before a key, and those that follow."""
+        first = newest_mark(self._connection, self._tape, book, before)
+        start = None if first is None else first[0]
+        key = tuple_(entries.c.time, entries.c.tie)
+        query = _of_no_order(self._tape, book)
+        if start is not None:
+            query = query.where(key > start)
+        in_order = query.order_by(entries.c.time, entries.c.tie).limit(TOGETHER)
+        rows = self._connection.execute(in_order).all()
+        found = [*([] if first is None else [first]), *_marks(rows)]
+        is_whole = len(rows) < TOGETHER
+        end = END if is_whole else (rows[-1].time, rows[-1].tie)
+        return _Window(start, end, [one[0] for one in found], [one[1] for one in found])
+
+
+def newest_mark(
+    connection: Connection, tape: int, book: int, before: Key = END
+) -> tuple[Key, Decimal] | None:
+    key = tuple_(entries.c.time, entries.c.tie)
+    while True:
+        query = _of_no_order(tape, book).where(key < before)
+        backwards = query.order_by(entries.c.time.desc(), entries.c.tie.desc()).limit(LOOKED)
+        rows = connection.execute(backwards).all()
+        found = next(_marks(rows), None)
+        if found is not None or len(rows) < LOOKED:
+            return found
+        before = (rows[-1].time, rows[-1].tie)
+
+
+def in_project(
+    connection: Connection, tape: int, currency: str, quote: str
+) -> tuple[str, Rate] | None:
+    """The newest rate that any model of the same project reported, and that model."""
+    project = (
+        select(models.c.project_id)
+        .join(tapes, tapes.c.model_id == models.c.id)
+        .where(tapes.c.no == tape)
+        .scalar_subquery()
+    )
+    query = (
+        select(books.c.tape, books.c.book, books.c.symbol, models.c.id)
+        .join(tapes, tapes.c.no == books.c.tape)
+        .join(models, models.c.id == tapes.c.model_id)
+        .where(
+            models.c.project_id == project,
+            books.c.symbol.in_(of_rates(currency, quote)),
+            ~books.c.is_cash,
+            books.c.last_time.is_not(None),
+        )
+        .order_by(books.c.last_time.desc())
+        .limit(MODELS)
+    )
+    known = []
+    for row in connection.execute(query).all():
+        mark = newest_mark(connection, row.tape, row.book)
+        if mark is not None:
+            known.append((mark[0], row.id, Rate(row.symbol, mark[1], mark[0][0])))
+    if not known:
+        return None
+    _, model_id, rate = max(known, key=lambda one: one[0])
+    return model_id, rate
+
+
+def _of_no_order(tape: int, book: int) -> Any:
+    here = (entries.c.tape == tape, entries.c.book == book, entries.c.order_id.is_(None))
+    return select(entries.c.time, entries.c.tie, entries.c.spec).where(*here)
+
+
+def _marks(rows: Iterable[Any]) -> Iterator[tuple[Key, Decimal]]:
+    for row in rows:
+        spec = _spec.decode(row.spec)
+        if spec.side == "mark" and spec.price is not None:
+            yield (row.time, row.tie), spec.price

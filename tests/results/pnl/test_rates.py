@@ -1,0 +1,126 @@
+"""Rates between currencies: fees in a third one, and sums over all of them."""
+
+from typing import Any
+
+import pytest
+from sqlalchemy import update
+
+from tapeline.results.pnl import stored_rates
+from tapeline.store.tables.core import models
+from tests.results.pnl.bookkeeping import Books, Opened
+from tests.results.pnl.test_profit_and_loss import MARKET, UPDATE, money, order
+
+MARK = "mark-price"
+IN_BNB: dict[str, Any] = {"fee": 0.01, "fee_currency": "bnb"}
+
+
+def mark(symbol: str, price: float) -> dict[str, Any]:
+    return {"symbol": symbol, "price": price}
+
+
+@pytest.mark.parametrize(("symbol", "price"), [("BNB-USD", 500.0), ("USD/BNB", 0.002)])
+def test_a_fee_in_a_third_currency_is_converted_by_the_last_mark_before_it(
+    books: Books, symbol: str, price: float
+) -> None:
+    books.push((1, MARK, mark(symbol, 900.0)), (2, MARK, mark(symbol, price)))
+    books.push((3, MARKET, order(1, price=200.0, **IN_BNB)))
+    books.push((4, MARK, mark(symbol, 700.0)))
+    assert money(books) == (-5, 0, 5)
+    fill = books.orders()["1"]["fill"]
+    assert (fill.fee, fill.fee_rate.symbol, fill.fee_rate.price, fill.fee_rate.time) == (
+        5, symbol, price, 2,
+    )  # fmt: skip
+
+
+def test_a_rate_that_arrives_late_converts_fees_that_are_booked_already(books: Books) -> None:
+    books.push((10, MARKET, order(1, price=200.0, **IN_BNB)))
+    books.push((20, MARKET, order(2, price=200.0, **IN_BNB)))
+    assert "no rate was reported before it" in books.pnl().not_computed[0].reason
+    books.push((15, MARK, mark("BNB-USD", 100.0)))
+    assert len(books.pnl().not_computed) == 1  # the first fee still has none
+    books.push((5, MARK, mark("BNB-USD", 300.0)))
+    assert (money(books), books.pnl().not_computed) == ((-4, 0, 4), [])
+    books.push((12, MARK, mark("BNB-USD", 200.0)))
+    assert money(books) == (-4, 0, 4)  # nobody paid between 12 and 15
+    books.push((18, MARK, mark("BNB-USD", 200.0)))
+    assert money(books) == (-5, 0, 5)
+
+
+def test_each_portion_of_an_order_has_the_rate_of_its_own_time(books: Books) -> None:
+    books.push((1, MARK, mark("BNB-USD", 100.0)))
+    books.push((2, "spot-limit", order(1, price=10.0, size=4.0, fee_currency="BNB")))
+    books.push((3, UPDATE, {"id": "1", "filled_size": 1.0, "fee": 0.01}))
+    books.push((4, MARK, mark("BNB-USD", 200.0)))
+    books.push((5, UPDATE, {"id": "1", "filled_size": 4.0, "fee": 0.03}))
+    assert money(books) == (-5, 0, 5)
+
+
+def test_an_order_without_a_price_needs_no_rate(books: Books) -> None:
+    books.push((1, MARKET, order(1, **IN_BNB)))
+    found = books.pnl()
+    assert (found.not_computed, [one.code for one in found.warnings]) == ([], ["unpriced"])
+
+
+def test_a_long_row_of_marks_is_read_in_pieces(
+    books: Books, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stored_rates, "TOGETHER", 3)
+    monkeypatch.setattr(stored_rates, "LOOKED", 2)
+    books.push(*((float(n), MARK, mark("BNB-USD", float(n))) for n in range(1, 40)))
+    declared = {"symbol": "BNB-USD", "size": 1.0, "average_price": 1.0}
+    books.push(*((20 + n / 10, "position", declared) for n in range(1, 9)))
+    books.keep()
+    orders = [(at + 0.95, order(number, price=1.0, **IN_BNB))
+              for number, at in enumerate((0.05, 3, 3.01, 20, 38, 7), 1)]  # fmt: skip
+    books.push(*((at, MARKET, body) for at, body in orders))
+    fills = books.orders()
+    assert [fills[str(n)]["fill"].fee_rate.price for n in range(1, 7)] == [1, 3, 3, 20, 38, 7]
+
+
+def test_currencies_are_added_up_by_rates_that_say_from_when_they_are(books: Books) -> None:
+    books.push((1, MARKET, order(1, price=200.0, fee=3.0)), (2, MARKET, order(2, price=200.0)))
+    assert books.pnl().together is None
+    books.push((3, MARKET, order(3, symbol="DAX-EUR", price=100.0, fee=2.0)))
+    books.push((4, MARK, mark("DAX-EUR", 110.0)))
+    books.push((5, "cash", {"type": "interest", "amount": 1.0, "currency": "EUR"}))
+    found = books.pnl().together
+    assert found is not None
+    assert (found.total, found.rates) == (None, [])
+    assert found.reason == (
+        "There is no rate between EUR and USD. Report one with mark-price of EUR-USD."
+    )
+    books.push((6, MARK, mark("EUR-USD", 1.5)))
+    found = books.pnl().together
+    assert found is not None
+    assert (found.currency, found.realized, found.unrealized) == ("USD", -6, 15)
+    assert (found.fees, found.cash, found.total, found.reason) == (6, 1.5, 10.5, None)
+    (rate,) = found.rates
+    assert (rate.symbol, rate.price, rate.time, rate.model_id) == ("EUR-USD", 1.5, 6, books.model)
+
+
+def test_a_rate_may_come_from_another_model_of_the_project_and_from_no_other(
+    books: Books, opened: Opened
+) -> None:
+    books.push((1, MARKET, order(1, price=200.0, fee=3.0)))
+    books.push((3, MARKET, order(3, symbol="A-EUR", price=100.0, fee=2.0)))
+    books.push((4, MARKET, order(4, price=200.0)))
+    other = Books(*opened)
+    other.push((6, MARK, mark("EUR/USD", 2.0)), (9, MARKET, order(1, price=3.0, symbol="EUR/USD")))
+    other.keep()
+    found = books.pnl().together
+    assert found is not None
+    assert found.total is None
+
+    def join(connection: Any) -> None:
+        same = update(models).where(models.c.id == other.model)
+        owner = models.alias()
+        project = owner.select().with_only_columns(owner.c.project_id)
+        connection.execute(
+            same.values(project_id=project.where(owner.c.id == books.model).scalar_subquery())
+        )
+
+    books.store.write_now(join)
+    found = books.pnl().together
+    assert found is not None
+    # The other model's fill at 3 is no mark.
+    assert (found.total, found.rates[0].model_id, found.rates[0].time) == (-7, other.model, 6)
