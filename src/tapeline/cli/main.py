@@ -9,7 +9,7 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from tapeline import __version__
+from tapeline import __version__, host_faults
 from tapeline.cli.terminal.failures import INTERRUPTED, MISUSED, REFUSED, exit_code_of
 from tapeline.cli.terminal.lazily import Row, application
 from tapeline.errors import Problem
@@ -287,6 +287,10 @@ def _unexpected(error: Exception, debug: bool) -> int:
             return 0  # a command without arguments: its help is on the screen
         tried = f" Try: {usage.ctx.command_path} --help" if usage.ctx else ""
         return _fail(f"{_sentence(said)}{tried}", MISUSED, debug)
+    if fault := host_faults.fault_of(error):
+        assert isinstance(error, OSError)
+        where = error.filename or "A file"
+        return _fail(f"{where} cannot be used: {error.strerror}. {fault.cure}.", REFUSED, debug)
     what = f"{type(error).__name__}: {error}".replace("\n", " ")
     return _fail(
         f"Something unexpected happened ({what}). Run it again with --debug to see where.",

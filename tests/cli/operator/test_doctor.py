@@ -148,7 +148,8 @@ def test_a_host_that_lacks_things_says_what_to_do() -> None:
         assert found["sandbox"]["state"] == "good" or found["sandbox"]["fix"]
         denied = as_nobody(place, "doctor", "--data", str(Path.home() / "tapeline"))
         assert denied.returncode == 1
-        assert "→ Choose another with --data" in denied.stdout
+        assert "belongs to root" in denied.stdout
+        assert "→ Choose another with --data, or: chown -R $USER /" in denied.stdout
         assert "Traceback" not in denied.stderr
     finally:
         shutil.rmtree(place)
@@ -183,6 +184,30 @@ def test_without_bubblewrap_it_says_what_to_install_and_that_helps(
     path = f"{tmp_path / 'bin'}:{os.defpath}"
     mended = doctor_in("env", home=home, PYTHONPATH=lacking, PATH=path)
     assert findings_of(mended)["sandbox"]["state"] == "good", mended.stdout
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, for a disk of its own")
+@pytest.mark.parametrize("exists", [True, False])
+def test_a_read_only_disk_is_called_that(home: Home, exists: bool) -> None:
+    place = home.data if exists else home.data.parent / "disk"
+    place.mkdir(mode=0o700)
+    mounted = f'mount -t tmpfs -o ro,mode=700 none {place} && exec "$@"'
+    data = home.data if exists else place / "data"
+    ended = doctor_in(
+        *("unshare", "--mount", "sh", "-c", mounted, "sh"), home=home, TAPELINE_DATA=str(data)
+    )
+    assert ended.returncode == 1
+    one = findings_of(ended)["data directory"]
+    cannot = "used" if exists else "created"
+    assert one["says"] == f"{data} cannot be {cannot}: the disk of {place} is read-only"
+    assert one["fix"].startswith(f"Mount it writable: mount -o remount,rw {place} ")
+
+
+def test_a_file_on_the_way_to_the_directory_is_named(home: Home) -> None:
+    (home.path / "file").touch()
+    data = home.path / "file" / "data"
+    one = findings(home, "--data", str(data), code=1)["data directory"][0]
+    assert one["says"] == f"{home.path / 'file'} is a file"
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root, for a disk of its own")

@@ -2,6 +2,7 @@
 
 import json
 import os
+import pwd
 import shutil
 import tempfile
 import urllib.error
@@ -14,7 +15,7 @@ from typing import Literal
 
 import typer
 
-from tapeline import datadir, descriptors, settings
+from tapeline import datadir, descriptors, host_faults, settings
 from tapeline.cli.server.options import Config, Data, Database
 from tapeline.cli.terminal import screen
 from tapeline.cli.terminal.command import JSON, command
@@ -84,10 +85,9 @@ def examined(chosen: Settings) -> Iterator[Finding]:
 
 
 def _data(data: Path) -> Finding:
-    trouble = _trouble_with(data)
-    if trouble is not None:
-        fix = f"Choose another with --data, or: chown -R $USER {data}"
-        return Finding("data directory", "bad", trouble, fix)
+    if trouble := _trouble_with(data):
+        says, fix = trouble
+        return Finding("data directory", "bad", says, fix)
     if not data.exists():
         return Finding("data directory", "good", f"{data} will be created at the first start")
     if data.stat().st_mode & 0o077:
@@ -126,19 +126,42 @@ def _json(text: bytes) -> dict[str, object]:
     return {}
 
 
-def _trouble_with(data: Path) -> str | None:
-    """Why the directory cannot be used; None if it can, or can be made."""
+def _trouble_with(data: Path) -> tuple[str, str] | None:
+    """Why the directory cannot be used and what to do; None if it can, or can be made."""
+    place = _nearest(data)
+    if not place.is_dir():
+        return f"{place} is a file", "Move it away, or choose a directory with --data"
+    if os.access(place, os.W_OK | os.X_OK | (os.R_OK if place == data else 0)):
+        return None
+    why, fix = _refusal(place)
+    cannot = "cannot be used" if place == data else "cannot be created"
+    return f"{data} {cannot}: {why}", fix
+
+
+def _refusal(place: Path) -> tuple[str, str]:
     try:
-        if not data.exists():
-            above = _nearest(data)
-            good = os.access(above, os.W_OK | os.X_OK)
-            return None if good else f"{data} cannot be created: {above} belongs to another user"
-        if not data.is_dir():
-            return f"{data} is a file"
+        disk, status = os.statvfs(place), place.stat()
     except OSError as error:
-        return f"{data} cannot be read: {error.strerror}"
-    good = os.access(data, os.R_OK | os.W_OK | os.X_OK)
-    return None if good else f"{data} belongs to another user"
+        fault = host_faults.fault_of(error)
+        return f"{place}: {error.strerror}", fault.cure if fault else "Choose another with --data"
+    if disk.f_flag & os.ST_RDONLY:
+        fix = f"mount -o remount,rw {_mount_of(place)} (dmesg says why it is read-only)"
+        return f"the disk of {place} is read-only", f"Mount it writable: {fix}"
+    if status.st_uid == os.geteuid():
+        return f"{place} has the mode {status.st_mode & 0o777:03o}", f"chmod 700 {place}"
+    fix = f"Choose another with --data, or: chown -R $USER {place}"
+    return f"{place} belongs to {_name_of(status.st_uid)}", fix
+
+
+def _mount_of(place: Path) -> Path:
+    return next(one for one in (place, *place.parents) if one.is_mount())
+
+
+def _name_of(uid: int) -> str:
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return f"user {uid}"
 
 
 def _nearest(path: Path) -> Path:
@@ -187,7 +210,7 @@ def _somewhere(chosen: Settings, *, usable: bool) -> Iterator[Settings]:
         yield chosen
         return
     above = _nearest(chosen.data.parent)
-    parent = above if os.access(above, os.W_OK) else None
+    parent = above if above.is_dir() and os.access(above, os.W_OK) else None
     with tempfile.TemporaryDirectory(prefix=".tapeline-doctor-", dir=parent) as made:
         yield replace(chosen, data=Path(made))
 
