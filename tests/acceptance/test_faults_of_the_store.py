@@ -88,6 +88,8 @@ def test_the_disk_is_full_for_a_while(home: Home) -> None:
         with outage(trader), disk.no_larger():
             wait_for(lambda: status(trader) == 503)
             wait_for(lambda: failures(trader, "journal"))
+            said = trader.client.get("/readyz").json()["error"]
+            assert said == "Not ready: The disk of the database is full.", "until it is over"
         works(trader, deployed)
         trader.client.close()
         _end(trader.server)

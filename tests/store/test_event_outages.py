@@ -33,6 +33,8 @@ class Outage:
     settings: Settings
     begin: Callable[[], None]
     end: Callable[[], None]
+    causes: tuple[str, ...]
+    """What people are told, one of these."""
 
 
 @contextmanager
@@ -49,7 +51,8 @@ def _held_by_another_process(settings: Settings) -> Iterator[Outage]:
     def end() -> None:
         holders.pop().communicate()
 
-    yield Outage(replace(settings, busy_seconds=1), begin, end)
+    causes = ("Another process has locked the database.",)
+    yield Outage(replace(settings, busy_seconds=1), begin, end, causes)
     while holders:
         end()
 
@@ -60,7 +63,8 @@ def _stopped(settings: Settings, server: OwnServer) -> Iterator[Outage]:
     database = open_database(there)
     migrate(database)
     database.dispose()
-    yield Outage(there, server.stop, server.start)
+    causes = ("PostgreSQL cannot be reached.", "PostgreSQL is shutting down.")
+    yield Outage(there, server.stop, server.start, causes)
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -106,22 +110,22 @@ def test_events_are_refused_while_the_store_is_away_and_stored_again_after(
     for answer in every_way(model):
         assert answer.status_code == 503
         assert answer.json()["code"] == "store_unavailable"
+        assert answer.json()["error"].startswith(outage.causes)
         assert int(answer.headers["Retry-After"]) >= 1
-    _wait_until_ready(anybody, 503)
+    _wait_until_not_ready(anybody, outage.causes)
     outage.end()
     for answer in every_way(model):
         assert answer.status_code == 200, answer.text
-    _wait_until_ready(anybody, 200)
+    while anybody.get("/readyz").status_code != 200:
+        time.sleep(0.1)
     assert model.get()["counts"] == {"log": 6, "spot-market": 1}
     assert model.first_break() is None
 
 
-def _wait_until_ready(anybody: httpx.Client, status: int) -> None:
+def _wait_until_not_ready(anybody: httpx.Client, causes: tuple[str, ...]) -> None:
     answer = anybody.get("/readyz")
-    while answer.status_code != status:
+    while not answer.json().get("error", "").endswith(causes):
         time.sleep(0.1)
         answer = anybody.get("/readyz")
-    if status == 503:
-        assert answer.json()["code"] == "not_ready"
-        assert "store" in answer.json()["error"]
-        assert int(answer.headers["Retry-After"]) >= 1
+    assert (answer.status_code, answer.json()["code"]) == (503, "not_ready")
+    assert int(answer.headers["Retry-After"]) >= 1

@@ -63,8 +63,9 @@ def test_a_full_disk_is_refused_and_forgotten_once_there_is_room(
     disk.fill()
     taken = write_until_refused(store)
     for number in range(20):
-        with pytest.raises(StoreUnavailable):
+        with pytest.raises(StoreUnavailable, match="disk of the database is full"):
             store.write_now(put, f"t-refused-{number}")
+    assert store.writer.outage == "The disk of the database is full."
     assert store.read_now(names) == taken, "reading goes on"
     (line,) = [record for record in caplog.records if record.levelname == "ERROR"]
     assert line.message == "store_cannot_write"
@@ -95,12 +96,13 @@ def test_a_read_only_disk_is_refused_and_forgotten_once_it_is_writable(
     store.database.dispose()  # the kernel does not let a disk turn read-only under open files
     disk.remount("ro")
     for _ in range(5):
-        with pytest.raises(StoreUnavailable):
+        with pytest.raises(StoreUnavailable, match="disk of the database is read-only"):
             store.write_now(put, "t-refused")
     (line,) = [record for record in caplog.records if record.message == "store_cannot_write"]
     assert line.__dict__["facts"]["reason"]
     disk.remount("rw")
     assert store.write_now(put, "t-after") == "t-after"
+    assert store.writer.outage is None
     assert store.read_now(names) == {"t-before", "t-after"}
 
 

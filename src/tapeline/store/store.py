@@ -34,7 +34,10 @@ class Store:
     def __init__(self, settings: Settings) -> None:
         self.database = open_database(settings)
         self.writer = Writer(
-            self.database.writing, settings.write_queue, witness=self.database.witness
+            self.database.writing,
+            settings.write_queue,
+            witness=self.database.witness,
+            cause=self.database.cause,
         )
         self._quiet = failures.LogLimiter()
         self._readers = ThreadPoolExecutor(settings.readers, thread_name_prefix="reader")
@@ -76,7 +79,7 @@ class Store:
                 if failures.is_outage(error):
                     if self._quiet.may_log():
                         log.error("store_cannot_read", reason=failures.reason(error))
-                    raise StoreUnavailable from error
+                    raise StoreUnavailable.because(self.database.cause(error)) from error
                 raise
         raise AssertionError("the second try returns or raises")
 

@@ -33,6 +33,7 @@ TRIES = 3
 PAUSE = 0.02  # seconds before another try
 PATIENCE = 10.0  # seconds for a group whose jobs have to be tried one by one
 STUCK = 15.0  # seconds that a group takes at most; later jobs are refused at once
+HANGS = "The database does not answer."
 UNKNOWN = (
     "The store went away during this write, which may or may not have been stored."
     " Look before you send it again, or send it again with the same Idempotency-Key."
@@ -60,10 +61,18 @@ class Counts:
 
 
 class Writer:
-    def __init__(self, engine: Engine, capacity: int, *, witness: "Witness | None" = None) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        capacity: int,
+        *,
+        witness: "Witness | None" = None,
+        cause: Callable[[BaseException], str] = failures.cause,
+    ) -> None:
         self.counts = Counts()
-        self.is_failing = False
-        """Whether the last write failed because of an outage, as far as we know."""
+        self.outage: str | None = None
+        """Why the last write failed, if that was an outage: a sentence, until one succeeds."""
+        self._cause_of = cause
         self._engine = engine
         self._witness = witness
         self._capacity = capacity
@@ -79,13 +88,19 @@ class Writer:
     def submit(self, job: Job) -> "Future[Any]":
         waiting = Waiting(job)
         with self._arrived:
-            if self._closing or self._is_stuck():
+            if self._closing:
                 raise StoreUnavailable
+            if self._is_stuck():
+                raise StoreUnavailable.because(HANGS)
             if len(self._queue) >= self._capacity:
                 raise StoreBusy
             self._queue.append(waiting)
             self._arrived.notify()
         return waiting.answer
+
+    def unavailable(self) -> StoreUnavailable:
+        """For a job that was not carried out."""
+        return StoreUnavailable.because(self.outage) if self.outage else StoreUnavailable()
 
     def backlog(self) -> int:
         return len(self._queue)
@@ -211,13 +226,14 @@ class Writer:
                 _run(connection, waiting, None)
         if not transaction.is_active:  # its only job has undone it
             return None, None, 0.0
-        if self.is_failing:
+        if self.outage:
             # What a job writes may be nothing; this is something, so that its commit is a proof.
             facts.prove_writable(connection)
         started = monotonic()
         mark = self._witness.mark(connection) if self._witness else None
         unanswered = _end(transaction)
-        self.is_failing = self.is_failing and unanswered is not None
+        if unanswered is None:
+            self.outage = None
         return mark, unanswered, monotonic() - started
 
     def _settle(self, mark: "Mark | None", error: DBAPIError) -> None:
@@ -237,14 +253,14 @@ class Writer:
         error = _cause(failure)
         outage = failures.is_outage(error)
         if outage:
-            self.is_failing = True
+            self.outage = self._cause_of(error)
             # The next transaction starts on a fresh connection, so recovery needs no restart.
             _let_go(self._engine.dispose)
             if self._quiet.may_log():
                 reason = failures.reason(error)
                 log.error("store_cannot_write", reason=reason, requests=len(group))
         for waiting in group:
-            waiting.failure = StoreUnavailable() if outage else _carried(error)
+            waiting.failure = self.unavailable() if outage else _carried(error)
 
 
 class _BrokenTransaction(Exception):

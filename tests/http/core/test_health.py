@@ -92,7 +92,8 @@ def test_after_an_outage_only_a_commit_is_a_proof(
 ) -> None:
     monkeypatch.setattr(probe, "KEPT", 0.0)
     before = service.store.read_now(everything)
-    service.store.writer.is_failing = True
+    writer: Any = service.store.writer
+    writer.outage = "The disk was full."
     assert ask(anybody)[0] == 200
-    assert not service.store.writer.is_failing
+    assert writer.outage is None
     assert set(service.store.read_now(everything)) >= {*before, "ready_at"}

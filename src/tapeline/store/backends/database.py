@@ -10,7 +10,7 @@ from sqlalchemy import Engine
 from tapeline.background import Background
 from tapeline.errors import CannotStart
 from tapeline.settings import Settings
-from tapeline.store.backends import sqlite
+from tapeline.store.backends import failures, sqlite
 
 if TYPE_CHECKING:
     from tapeline.store.backends.lost_commits import Witness
@@ -64,6 +64,10 @@ class Database:
         """Why nothing can be stored, judging by the disk; None for PostgreSQL, whose disk we cannot
         see."""
         return None if self.file is None else sqlite.trouble(self.file)
+
+    def cause(self, error: BaseException) -> str:
+        """The sentence for people: what the disk shows is more exact than what SQLite says."""
+        return self.trouble() or failures.cause(error)
 
     def dispose(self) -> None:
         if self.claims is not None:

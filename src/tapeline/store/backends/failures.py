@@ -5,11 +5,22 @@ from time import monotonic
 from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
+from tapeline import host_faults
 from tapeline.store.backends import sqlite
 
 # Raised when a database is full, locked, read-only, restarting or gone.
 Failure = (DBAPIError, PoolTimeout, OSError)
 
+UNREACHABLE = "The database cannot be reached."
+POSTGRESQL = {
+    "25006": "PostgreSQL takes no writes at the moment.",
+    "53100": "The disk of PostgreSQL is full.",
+    "53300": "PostgreSQL has no free connection.",
+    "55P03": "Another process has locked the database.",
+    "57014": "PostgreSQL is too slow.",
+    "57P01": "PostgreSQL is shutting down.",
+    "57P03": "PostgreSQL is starting or shutting down.",
+}
 LONGEST_REASON = 300
 QUIET_SECONDS = 5.0  # between two log lines about the same outage
 
@@ -52,6 +63,19 @@ def is_worth_another_try(error: BaseException) -> bool:
     return isinstance(error, DBAPIError) and (
         error.connection_invalidated or _sqlstate(error) in {"40001", "40P01"}
     )
+
+
+def cause(error: BaseException) -> str:
+    """Why nothing can be stored, as a sentence without paths or addresses: strangers may read
+    it."""
+    if fault := host_faults.fault_of(error):
+        return fault.says
+    if not isinstance(error, DBAPIError):
+        return "The database is too slow." if isinstance(error, PoolTimeout) else UNREACHABLE
+    number: int | None = getattr(error.orig, "sqlite_errorcode", None)
+    if number is not None:
+        return sqlite.OUTAGES[number & 0xFF]
+    return POSTGRESQL.get(_sqlstate(error), "PostgreSQL cannot be reached.")
 
 
 def reason(error: BaseException) -> str:

@@ -9,25 +9,27 @@ from pathlib import Path
 from sqlalchemy import URL, Connection, Engine, create_engine, event
 from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 
+from tapeline import host_faults
+
 ROOM = 64 * 1024  # bytes; with less, hardly anything can be committed
 
+LOCKED = "Another process has locked the database."
+DAMAGED = "The file of the database is damaged."
 # Failures that are the disk's, the file's or another process's, by SQLite's own numbers.
-OUTAGES = frozenset(
-    {
-        sqlite3.SQLITE_PERM,
-        sqlite3.SQLITE_BUSY,
-        sqlite3.SQLITE_LOCKED,
-        sqlite3.SQLITE_NOMEM,
-        sqlite3.SQLITE_READONLY,
-        sqlite3.SQLITE_INTERRUPT,
-        sqlite3.SQLITE_IOERR,
-        sqlite3.SQLITE_CORRUPT,
-        sqlite3.SQLITE_FULL,
-        sqlite3.SQLITE_CANTOPEN,
-        sqlite3.SQLITE_PROTOCOL,
-        sqlite3.SQLITE_NOTADB,
-    }
-)
+OUTAGES = {
+    sqlite3.SQLITE_PERM: "The server may not write to its database.",
+    sqlite3.SQLITE_BUSY: LOCKED,
+    sqlite3.SQLITE_LOCKED: LOCKED,
+    sqlite3.SQLITE_NOMEM: "The machine of the server has no memory left.",
+    sqlite3.SQLITE_READONLY: "The database is read-only.",
+    sqlite3.SQLITE_INTERRUPT: "The database was interrupted.",
+    sqlite3.SQLITE_IOERR: "The disk of the database reports errors.",
+    sqlite3.SQLITE_CORRUPT: DAMAGED,
+    sqlite3.SQLITE_FULL: "The disk of the database is full.",
+    sqlite3.SQLITE_CANTOPEN: "The file of the database cannot be opened.",
+    sqlite3.SQLITE_PROTOCOL: LOCKED,
+    sqlite3.SQLITE_NOTADB: DAMAGED,
+}
 
 
 def writing_engine(file: Path, busy_seconds: int) -> Engine:
@@ -62,7 +64,11 @@ def copy_to(file: Path, copy: Path) -> None:
 def trouble(file: Path) -> str | None:
     """The reason why a commit would fail, which a rolled-back write cannot show: SQLite touches the
     disk when it commits."""
-    disk = os.statvfs(file.parent)
+    try:
+        disk = os.statvfs(file.parent)
+    except OSError as error:
+        fault = host_faults.fault_of(error)
+        return fault.says if fault else "The folder of the database is gone."
     if disk.f_flag & os.ST_RDONLY:
         return "The disk of the database is read-only."
     free = disk.f_bfree if os.geteuid() == 0 else disk.f_bavail

@@ -109,10 +109,14 @@ class Inbox:
                 turn.resting = self._shares.filled
             return turn.taken
 
+    def outage(self) -> str | None:
+        """Why the last write failed, if that was an outage."""
+        return self._writer.outage
+
     def prove_writable(self, connection: Connection) -> None:
         """A probe leaves nothing behind. After an outage the writer's own commit is the proof:
         before it, nobody knows whether the disk has room."""
-        if not self._writer.is_failing:
+        if not self._writer.outage:
             facts.prove_writable(connection)
             raise _Undone
 
@@ -154,7 +158,10 @@ class Inbox:
             if concerned is None:
                 self._asked = None
                 concerned = [self._waiting.popleft() for _ in range(len(self._waiting))]
-                why = StoreUnavailable() if isinstance(failure, StoreUnavailable) else failure
+                if isinstance(failure, StoreUnavailable):
+                    why = self._writer.unavailable()  # of theirs, the outcome is known
+                else:
+                    why = failure
         self._answer(turn, [(*one, why) for one in concerned])
 
     def _settle(self, turn: _Turn, outcomes: list[Outcome]) -> None:

@@ -7,7 +7,7 @@ and it runs at most once a second, however many ask.
 import asyncio
 from time import monotonic
 
-from tapeline.errors import Problem
+from tapeline.errors import Problem, StoreBusy
 from tapeline.logs import Log
 from tapeline.store.backends.database import Database
 from tapeline.tape.append.inbox import Inbox
@@ -18,6 +18,7 @@ log = Log(__name__)
 DEADLINE = 2.0  # seconds that an event may take
 KEPT = 1.0  # seconds for which an answer is reused
 
+BUSY = "Too many writes are queued."
 REFUSES = "The store cannot take events now."
 HANGS = f"The store has not taken an event within {DEADLINE:g} seconds."
 
@@ -48,8 +49,12 @@ class Probe:
         try:
             await self._inbox.store(Submission([], None))
             return await asyncio.to_thread(self._database.trouble)
+        except StoreBusy:
+            return BUSY
         except Problem:
-            return REFUSES
+            # The disk first: it shows the cause of an outage that SQLite calls by another name.
+            seen = await asyncio.to_thread(self._database.trouble)
+            return seen or self._inbox.outage() or REFUSES
         except Exception as error:
             log.error("bug", exc_info=error)
             return REFUSES
