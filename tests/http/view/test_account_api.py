@@ -143,6 +143,7 @@ def test_sign_ins_are_listed_and_ended_by_their_owner_alone(service: Service, ca
     assert cast.owner.get("/api/me").status_code == 401
 
 
+@on_both
 def test_a_browsers_session_reads_anywhere_but_changes_only_from_our_own_pages(
     service: Service, cast: Cast
 ) -> None:
