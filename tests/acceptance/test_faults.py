@@ -126,27 +126,28 @@ def test_a_supervisor_that_does_not_get_on_is_told_everywhere(
     server, client = trader.server, trader.client
     deployed = counting(trader)
     with replaced(server.home.data / "runs"):
-        wait_for(lambda: client.get("/readyz").status_code == 503)
-        answer = client.get("/readyz").json()
-        assert answer["code"] == "not_ready"
-        assert "the supervisor has not finished a turn for" in answer["error"]
-        assert "Not a directory" in answer["error"]
-        assert str(server.home.data) not in answer["error"], "a stranger learns no paths"
-        assert sample(client, "tapeline_work_overdue", work="supervisor") == 1
-        assert sample(client, "tapeline_work_failures_total", work="supervisor") > 1
-        assert sample(client, "tapeline_work_silent_seconds", work="supervisor") > 10
-        assert sample(client, "tapeline_work_overdue", work="bookkeeper") == 0
-        assert "supervisor" in trader.get("/api/me")["trouble"]
-        assert other.get("/api/me")["trouble"] is None
-        examined = server.home.run("doctor", "--json", **SETTINGS)
-        (found,) = [one for one in json.loads(examined.stdout) if one["topic"] == "server"]
-        assert (found["state"], "supervisor" in found["says"]) == ("bad", True)
         said = {"projectId": trader.user_id, "modelId": deployed["modelId"]}
+        # At the first request: nobody waits until the supervisor is overdue.
         refused = trader.post("/model/kill", 503, json=said)
         assert refused["code"] == "not_supervised"
         assert "The stop is recorded but not carried out" in refused["error"]
         again = trader.post("/model/run", 503, json=said)
         assert (again["code"], "Nothing was stored" in again["error"]) == ("not_supervised", True)
+        assert client.get("/readyz").json() == {
+            "code": "not_ready",
+            "error": "Not ready: the folder runs of the data directory cannot be used"
+            " (Not a directory).",
+        }
+        wait_for(lambda: "work_overdue work=supervisor" in server.log)
+        assert sample(client, "tapeline_work_overdue", work="supervisor") == 1
+        assert sample(client, "tapeline_work_failures_total", work="supervisor") > 1
+        assert sample(client, "tapeline_work_silent_seconds", work="supervisor") > 10
+        assert sample(client, "tapeline_work_overdue", work="bookkeeper") == 0
+        assert "the folder runs" in trader.get("/api/me")["trouble"]
+        assert other.get("/api/me")["trouble"] is None
+        examined = server.home.run("doctor", "--json", **SETTINGS)
+        (found,) = [one for one in json.loads(examined.stdout) if one["topic"] == "server"]
+        assert (found["state"], "the folder runs" in found["says"]) == ("bad", True)
     # The stop was recorded: it is carried out without being asked for again.
     assert trader.wait_for_end(deployed)["state"] == "stopped"
     wait_for(lambda: client.get("/readyz").status_code == 200)

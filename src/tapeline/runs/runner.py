@@ -21,7 +21,6 @@ from tapeline.runs.holds import Hold
 from tapeline.runs.supervision.bell import Bell
 from tapeline.runs.supervision.cleanup import Cleanup
 from tapeline.runs.supervision.collector import Collector
-from tapeline.runs.supervision.executor import NAME as SUPERVISOR
 from tapeline.runs.supervision.executor import Executor
 from tapeline.runs.supervision.sampling import Sampling
 from tapeline.settings import Settings
@@ -126,7 +125,7 @@ class Runner:
         """Why desired changes, or those of one of these runs, are not carried out at the moment."""
         if self._executor is None:
             return None
-        about = [self._background.trouble(SUPERVISOR), *map(self._executor.trouble_with, run_ids)]
+        about = [self._executor.trouble(), *map(self._executor.trouble_with, run_ids)]
         return next((one for one in about if one), None)
 
     def hold(self) -> Hold | None:

@@ -159,4 +159,8 @@ def _wait_for_end(session: Session, model_id: str, run_id: str) -> dict[str, Any
     )
     if run["state"] in ENDED:
         return run
-    raise Failure("It is still cleaning up after the stop. Check again with: tapeline ps")
+    raise Failure(
+        f"The stop is recorded, but the model has not ended within {PATIENCE:.0f} s and may still"
+        " be trading. Check again with: tapeline ps. On the machine of the server, `tapeline stop"
+        " --here` ends it without the server."
+    )

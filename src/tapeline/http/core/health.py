@@ -1,5 +1,6 @@
 """Liveness, readiness and the server's time."""
 
+import asyncio
 import time
 
 import msgspec
@@ -28,7 +29,7 @@ async def readyz(call: Call) -> Health:
     """Whether the server stores events, supervises models and keeps books; 503 says what fails."""
     if trouble := await call.services.probe.trouble():
         raise NotReady(f"Not ready: {trouble}")
-    if trouble := call.services.background.trouble():
+    if trouble := await asyncio.to_thread(call.services.trouble):
         raise NotReady(f"Not ready: {trouble}.")
     return Health()
 

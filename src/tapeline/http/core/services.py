@@ -82,3 +82,7 @@ class Services:
     def pythons(self) -> Sequence[str]:
         """The available versions of Python, newest first."""
         return [one.version for one in self.interpreters]
+
+    def trouble(self) -> str | None:
+        """Why models are not supervised or books not kept; without paths. It looks at the disk."""
+        return self.runner.trouble() or self.background.trouble()

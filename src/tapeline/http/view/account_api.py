@@ -91,7 +91,7 @@ def me(connection: Connection, call: Call) -> Me:
 def _trouble(services: Services) -> str | None:
     if hold := services.runner.hold():
         return f"models do not run, the server is {hold.sentence()}".rstrip(".")
-    return services.background.trouble()
+    return services.trouble()
 
 
 def change_me(connection: Connection, call: BodyCall[AccountChange]) -> Me:

@@ -1,6 +1,7 @@
 """The seam between the supervisor and the place where models run. It has no logic.
 
-Everything here is called from threads and may be slow, except `is_alive`, `has_news` and `read`.
+Everything here is called from threads and may be slow, except `is_alive`,
+`trouble`, `has_news` and `read`.
 """
 
 from collections.abc import Mapping
@@ -69,6 +70,10 @@ class Engine(Protocol):
 
     def is_alive(self, run: Run) -> bool:
         """False proves that nothing of it is left; an OSError means that this is unknown now."""
+        ...
+
+    def trouble(self) -> str | None:
+        """Why no run can be seen at the moment, without full paths; None if all is well."""
         ...
 
     def has_news(self, run: Run) -> bool:

@@ -178,6 +178,16 @@ class LocalEngine:
         # Its own lock file may be missing too, and still be held.
         return shims.is_running(folder) or shims.end_orphan(folder)
 
+    def trouble(self) -> str | None:
+        for folder in (self.folder, self.folder / "locks"):
+            try:
+                # As a folder: opening it fails at once where anything else has taken its place.
+                os.close(os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
+            except OSError as error:
+                name = folder.relative_to(self._settings.data)
+                return f"the folder {name} of the data directory cannot be used ({error.strerror})"
+        return None
+
     def has_news(self, run: Run) -> bool:
         return journal.has_more(self.folder / run.id, run.journal)
 

@@ -102,6 +102,10 @@ class Executor:
         self._work = background.loop(NAME, self._turn, every=TICK, within=WITHIN, essential=True)
         collector.on_change = self.wake
 
+    def trouble(self) -> str | None:
+        """Why nothing can be done about any run at the moment."""
+        return self._engine.trouble() or self._background.trouble(NAME)
+
     def trouble_with(self, run_id: str) -> str | None:
         """Why nothing can be done about this run at the moment."""
         error = self._unseen.get(run_id)
