@@ -4,7 +4,9 @@ The folder is a data directory: to restore it, start a server on a copy of it. I
 that nothing trades twice.
 """
 
+import os
 import shutil
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -56,7 +58,8 @@ def backup(
     if to.exists():
         raise Failure(f"{to} already exists. Choose another folder.")
     with saving.saved_folder(to) as draft:
-        datadir.prepare(draft)
+        os.umask(0o077)
+        draft.mkdir(mode=0o700)
         _copy(chosen, draft)
         holds.put(draft, holds.ALL, COPY.format(data=chosen.data))
         checked = None if chosen.database else _checked(draft)
@@ -83,19 +86,13 @@ def _copy(chosen: Settings, draft: Path) -> None:
 
 def _copy_archives(chosen: Settings, draft: Path) -> None:
     if (chosen.data / "blobs").is_dir():  # elsewhere with the setting `blobs`
-        shutil.copytree(
-            chosen.data / "blobs",
-            draft / "blobs",
-            dirs_exist_ok=True,
-            copy_function=_unless_there,
-        )
-
-
-def _unless_there(source: str, copy: str) -> str:
-    """An archive is named by its content, so it never changes. Its upload may be under way."""
-    if Path(copy).exists() or not Path(source).exists():
-        return copy
-    return str(shutil.copy2(source, copy))
+        (draft / "blobs").mkdir(exist_ok=True)
+        for archive in (chosen.data / "blobs").iterdir():
+            copy = draft / "blobs" / archive.name
+            # An archive is named by its content, so it never changes. Its upload may be under way.
+            if not copy.exists():
+                with suppress(FileNotFoundError):
+                    shutil.copy2(archive, copy)
 
 
 def _checked(draft: Path) -> int:

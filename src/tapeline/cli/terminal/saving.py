@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from tapeline import private_files
+from tapeline import host_faults, private_files
 from tapeline.cli.terminal.failures import Failure
 
 
@@ -67,4 +67,6 @@ def _refusals(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise Failure(f"{path} cannot be written: {error.strerror or error}.") from error
+        fault = host_faults.fault_of(error)
+        cure = f" {fault.cure}, or choose another place." if fault else ""
+        raise Failure(f"{path} cannot be written: {error.strerror or error}.{cure}") from error

@@ -1,5 +1,6 @@
 """SQLite: write-ahead log, full durability, one writing connection, readers that cannot write."""
 
+import errno
 import os
 import sqlite3
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from sqlalchemy import URL, Connection, Engine, create_engine, event
 from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 
 from tapeline import host_faults
+from tapeline.errors import Problem
 
 ROOM = 64 * 1024  # bytes; with less, hardly anything can be committed
 
@@ -55,8 +57,13 @@ def tables_may_be_copied(connection: Connection) -> Iterator[None]:
 
 def copy_to(file: Path, copy: Path) -> None:
     """A consistent copy of the database, even while others write to it."""
-    with closing(sqlite3.connect(file, isolation_level=None)) as connection:
-        connection.execute("VACUUM INTO ?", (str(copy),))
+    try:
+        with closing(sqlite3.connect(file, isolation_level=None)) as connection:
+            connection.execute("VACUUM INTO ?", (str(copy),))
+    except sqlite3.Error as error:
+        if error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_FULL:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(copy)) from error
+        raise Problem(f"The database {file} cannot be copied: {error}.") from error
     with copy.open("rb") as written:  # SQLite leaves this to us
         os.fsync(written.fileno())
 
