@@ -38,7 +38,8 @@ LOCAL = ["localhost", "localhost:1", "LOCALHOST:8700", "tape.localhost", "localh
          "127.8.8.8:9", "[::1]", "[::1]:8700"]  # fmt: skip
 FOREIGN = ["evil.example", "evil.example:8700", "127.0.0.1.evil.example", "localhost.evil.example",
            "evil-localhost", "192.168.1.7:8700", "0.0.0.0:8700", "[::]", "[fe80::1]:8700", "127.1",
-           "2130706433", "[::1].evil.example"]  # fmt: skip
+           "2130706433", "[::1].evil.example", "localhost:1@evil.example", "localhost:evil",
+           "[::1]:x@evil.example", "localhost@evil.example", "[localhost]"]  # fmt: skip
 
 
 def test_a_local_server_answers_to_local_names(near: Service) -> None:
@@ -52,6 +53,18 @@ def test_a_local_server_answers_to_no_other_name(near: Service) -> None:
     for host in FOREIGN:
         knock(near, host)
     assert accounts(near) == []
+
+
+@pytest.mark.parametrize(
+    ("target", "code"),
+    [("evil.example", 403), ("localhost@evil.example", 403), ("127.0.0.1:1", 200)],
+)
+def test_a_host_in_the_target_of_a_request_counts_too(
+    near: Service, target: str, code: int
+) -> None:
+    head = f"GET http://{target}/auth/signin HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close"
+    said = raw_request(near, f"{head}\r\n\r\n".encode())
+    assert said.startswith(f"HTTP/1.1 {code} ".encode()), said[:200]
 
 
 def knock(service: Service, host: str) -> None:

@@ -4,6 +4,7 @@ Any site can point its own name at 127.0.0.1 and then talk to a server there as 
 (DNS rebinding). Only the Host header reveals it.
 """
 
+import re
 import socket
 from functools import cache
 from ipaddress import ip_address
@@ -16,6 +17,7 @@ from tapeline.http.core.rendering import problem_for
 from tapeline.settings import Settings
 
 FORWARDED = ("forwarded", "via", "x-real-ip", "x-client-ip", "cf-connecting-ip", "true-client-ip")
+HOST = re.compile(r"(\[(?P<address>[0-9a-f:.]+)\]|(?P<name>[^:\[\]@/\s]*))(:[0-9]*)?", re.ASCII)
 FORWARDED_PREFIX = "x-forwarded-"
 
 
@@ -38,19 +40,16 @@ class OurHosts:
 
 def is_local_name(host: str) -> bool:
     """Whether a Host names this computer, with any port: a tunnel may use another port."""
-    name = host.strip().lower()
-    if name.startswith("["):
-        name, _, port = name[1:].partition("]")
-        if port and not port.startswith(":"):
-            return False
-    else:
-        name = name.partition(":")[0].removesuffix(".")
+    known = HOST.fullmatch(host.strip().lower())
+    if known is None:
+        return False
+    name = (known["address"] or known["name"]).removesuffix(".")
     if name == "localhost" or name.endswith(".localhost"):
         return True
     try:
         return ip_address(name).is_loopback
     except ValueError:
-        return not host.strip()
+        return not host.strip()  # a Host without a name: no browser sends that
 
 
 @cache

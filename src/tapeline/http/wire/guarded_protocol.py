@@ -6,6 +6,7 @@ the clock is the look that `connections` takes at everybody once a second.
 """
 
 import logging
+import re
 import socket
 import sys
 from collections.abc import Callable
@@ -142,6 +143,10 @@ class GuardedProtocol(HttpToolsProtocol):
         self.check_head()
         self._wire_size = self._body_size = 0
         self.scope[CONNECTION] = self
+        if not self.url.startswith((b"/", b"*")):
+            # The target itself names a host, as in a request to a proxy: it counts like a Host.
+            authority = self.url.partition(b"://")[2] or self.url
+            self.headers.append((b"host", re.split(rb"[/?#]", authority)[0]))
         super().on_headers_complete()
         self.headers = []  # trailers are not headers of the request
         if self.pipeline:
