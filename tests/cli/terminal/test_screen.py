@@ -1,6 +1,7 @@
 """What is printed fits, is aligned, and is harmless."""
 
 import io
+from typing import Any
 
 import pytest
 from rich.console import Console
@@ -8,6 +9,7 @@ from rich.console import Console
 from tapeline.cli.model.backtest import typed
 from tapeline.cli.model.ps import result
 from tapeline.cli.record.logs import moment_of
+from tapeline.cli.record.orders import size
 from tapeline.cli.record.pnl import show_pnl
 from tapeline.cli.terminal import screen
 from tapeline.cli.terminal.screen import Screen
@@ -148,6 +150,17 @@ def test_cash_and_positions_are_shown_in_their_currency(
     assert "Funding: -36.00 JPY" in told.err
     assert "Rebate: +2.00 USD" in told.err
     assert "BTC-JPY  JPY" in told.out
+
+
+def test_an_order_shows_what_was_filled_of_what_was_ordered() -> None:
+    sizes: list[tuple[dict[str, Any], str]] = [
+        ({"size": 10, "fill": {"size": 10}}, "10"),
+        ({"size": 10, "fill": {"size": 4}}, "4 / 10"),
+        ({"size": 10, "fill": None}, "0 / 10"),
+        ({"size": None, "funds": 5, "fill": None}, "5 funds"),
+        ({"size": 10}, "10"),
+    ]
+    assert [size(order) for order, _ in sizes] == [text for _, text in sizes]
 
 
 def test_profit_and_loss_is_shown_by_currency(capsys: pytest.CaptureFixture[str]) -> None:

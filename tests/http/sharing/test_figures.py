@@ -1,5 +1,6 @@
 """The figures of a link are whole, or the link says what they leave out."""
 
+import re
 import time
 from collections.abc import Callable, Iterator
 from types import SimpleNamespace
@@ -121,7 +122,7 @@ def test_a_link_shows_every_currency(service: Service, model: Model) -> None:
             "BTC-USD": "USD", "ETH-JPY": "JPY",
         }  # fmt: skip
         assert {one["currency"] for one in link.json("/trades")["items"]} == {"USD", "JPY"}
-        assert link.get("/trades.csv").text.splitlines()[1].endswith(",JPY")
+        assert link.get("/trades.csv").text.splitlines()[1].endswith(",JPY,1.0")
         shown = page(link).replace("\N{NO-BREAK SPACE}", " ")
         assert "not in the figures and the curve." in shown
         assert "Profit and loss: +20.00 USD and \N{MINUS SIGN}1,070.00 JPY." in shown
@@ -148,3 +149,60 @@ def test_one_hidden_currency_needs_no_name(service: Service, model: Model) -> No
         hidden = shared(model, stranger, hide_symbols=True)
         assert (hidden.json()["by_currency"], hidden.json()["other_currencies"]) == ({}, 0)
         assert [one["currency"] for one in hidden.json("/positions")["items"]] == [None]
+
+
+def test_an_order_shows_what_was_filled_of_what_was_ordered(service: Service, model: Model) -> None:
+    order(model, 0, "BTC-USD", kind="spot-limit", size=10, price=100)
+    push(model, 1, "update-trade", id="BTC-USD 0", filled_size=4, filled_avg_price=99)
+    push(model, 2, "update-trade", id="BTC-USD 0", status="canceled")
+    order(model, 3, "BTC-USD", kind="spot-limit", size=3, price=90, status="canceled")
+    order(model, 4, "BTC-USD", executionPrice=100)
+    with service.client() as stranger:
+        link = shared(model, stranger)
+        found = [(one["size"], one["ordered"]) for one in link.json("/trades")["items"]]
+        assert found == [(1, 1), (0, 3), (4, 10)]
+        shown = page(link)
+        for text in ("1", "0 / 3", "4 / 10"):
+            assert f'<td class="n ">{text}</td>' in shown
+        assert link.get("/trades.csv").text.splitlines()[3].endswith(",USD,10.0")
+        hidden = shared(model, stranger, percent_only=True).json("/trades")["items"]
+        assert {(one["size"], one["ordered"]) for one in hidden} == {(None, None)}
+
+
+def test_arrows_mark_orders_along_the_whole_curve(
+    service: Service, model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = {"symbol": "BTC-USD", "exchange": "x", "side": "buy", "size": 1, "executionPrice": 5}
+    batch = [
+        {"path": "/v1/live/spot-market", "time": START + n * 60, "body": {**said, "id": str(n)}}
+        for n in range(1_100)
+    ]
+    model.push("/v1/batch", batch)
+    with service.client() as stranger:
+        now, then = shared(model, stranger), shared(model, stranger, delay_hours=1)
+        passed(monkeypatch, hours=2)
+        for link in (now, then):
+            wide = page(link).split("<svg")[1]
+            counts = re.findall(r"<title>Buy \(([\d,]+)\)", wide)
+            assert len(counts) > 50
+            assert sum(int(one) for one in counts) == 1_100
+
+
+def test_hidden_exchanges_have_the_same_names_with_a_delay(
+    service: Service, model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    push(model, 0, "used-exchange", exchange="kraken")
+    order(model, 1, "BTC-USD", executionPrice=5, exchange="kraken")
+    order(model, 2, "BTC-USD", executionPrice=5, exchange="only-in-an-order")
+    with service.client() as stranger:
+        link = shared(model, stranger, hide_symbols=True)
+        passed(monkeypatch, hours=2)
+        address = f"/api/models/{model.id}/shares"
+        (share,) = model.owner.get(address).json()["items"]
+        now = [one["exchange"] for one in link.json("/trades")["items"]]
+        assert now[1] == "E1"
+        assert re.fullmatch(r"E-\w{6}", now[0])
+        changed = {"hide_symbols": True, "delay_hours": 1}
+        assert model.owner.patch(f"{address}/{share['id']}", json=changed).is_success
+        assert [one["exchange"] for one in link.json("/trades")["items"]] == now
+        assert link.json()["exchanges"] == ["E1"]

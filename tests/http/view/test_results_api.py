@@ -318,6 +318,18 @@ def test_a_list_of_models_has_every_currency_of_each(model: Model) -> None:
     assert found["pnl"]["by_currency"] == {"JPY": -7, "USD": 0}
 
 
+def test_profit_and_loss_says_the_capital_and_who_set_it(model: Model) -> None:
+    assert (model.get("/pnl")["capital"], model.get("/pnl")["capital_from"]) == (None, None)
+    model.push("/v1/live/cash", {"type": "deposit", "amount": 500_000}, headers=at(1))
+    found, same = model.get("/pnl"), model.get("/performance")
+    assert found["capital"] == same["capital"] == {"amount": 500_000, "currency": "USD"}
+    assert found["capital_from"] == same["capital_from"] == "deposit"
+    own = {"capital": {"amount": 7, "currency": "EUR"}}
+    assert model.owner.patch(f"/api/models/{model.id}/account", json=own).is_success
+    assert model.get("/pnl")["capital"] == own["capital"]
+    assert model.get("/pnl")["capital_from"] == "owner"
+
+
 def test_metrics_in_money_say_their_currency(model: Model) -> None:
     model.push(MARKET, BUY, headers=at(1))
     assert model.get("/metrics")["currency"] == "USD"

@@ -2,20 +2,19 @@
 
 import math
 import re
-from typing import Any
 
 import pytest
 
-from tapeline.sharing.exhibits.answers import SharedMark, SharedTrade, Unit
+from tapeline.sharing.exhibits.answers import SharedMark, Unit
+from tapeline.sharing.exhibits.exhibit import Arrow
 from tapeline.sharing.pages import chart
 from tapeline.tape.backtest_results.series import Point
 
 DAY = 86_400.0
 
 
-def trade(time: float, side: str) -> SharedTrade:
-    rest: dict[str, Any] = dict.fromkeys(SharedTrade.__struct_fields__)
-    return SharedTrade(**rest | {"index": 1, "time": time, "side": side})
+def trade(time: float, side: str) -> Arrow:
+    return Arrow(time, side)
 
 
 def curve(*values: float | None) -> list[Point]:
@@ -46,7 +45,7 @@ def test_versions_downtime_and_trades_are_marked() -> None:
         SharedMark(kind="version", time=99 * DAY, until=None, version=3),
     ]
     trades = [trade(DAY, "buy"), trade(DAY + 1, "buy"), trade(2 * DAY, "sell"), trade(-DAY, "buy")]
-    for svg in drawn(curve(1.0, 2.0, 3.0, 4.0), marks=marks, trades=trades).svgs:
+    for svg in drawn(curve(1.0, 2.0, 3.0, 4.0), marks=marks, arrows=trades).svgs:
         assert svg.count('class="version"') == 1
         assert "v2</text>" in svg
         assert svg.count('class="downtime"') == 1

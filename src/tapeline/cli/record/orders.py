@@ -60,16 +60,26 @@ def _row(one: dict[str, Any]) -> list[Any]:
     from rich.text import Text  # noqa: PLC0415 - heavy for those who want JSON
 
     side, fill = str(one.get("side")), one.get("fill") or {}
-    amount = one.get("size")
     price = fill.get("price") or one.get("price")
     return [
         screen.short_moment(one.get("time")),
         one.get("symbol"),
         Text(side, style=SIDES.get(side, "")),
         str(one.get("type", "")).removeprefix("spot-"),
-        screen.number(amount) if amount is not None else f"{screen.number(one.get('funds'))} funds",
+        size(one),
         screen.number(price),
         one.get("status") or "",
         one.get("annotation") or "",
         one.get("id"),
     ]
+
+
+def size(one: dict[str, Any]) -> str:
+    """Filled / ordered, where they differ. A server before fills were computed has no `fill`."""
+    ordered, fill = one.get("size"), one.get("fill", one)
+    if ordered is None:
+        return f"{screen.number(one.get('funds'))} funds"
+    filled = (fill or {"size": 0}).get("size")
+    if filled == ordered:
+        return screen.number(ordered)
+    return f"{screen.number(filled)} / {screen.number(ordered)}"

@@ -28,6 +28,7 @@ CURVE = ("time", "date", "value")
 TRADES = (
     "index", "time", "date", "symbol", "exchange", "type", "side", "status", "price", "size",
     "funds", "fee", "profit", "late_by", "received_at", "currency",
+    "ordered",
 )  # fmt: skip
 TRIPS = (
     "index", "symbol", "entry_time", "exit_time", "entry_price", "exit_price", "size", "fees",

@@ -13,7 +13,9 @@ from tapeline.http.core.endpoint import Call, Page, QueryCall
 from tapeline.http.view.answers import ShownOrder
 from tapeline.http.view.tape_api import listed
 from tapeline.results.charts.chart_window import Window
+from tapeline.results.performance import flows
 from tapeline.results.pnl import overview, quoted_fills, summary, unbooked
+from tapeline.results.pnl.account import settings_of
 from tapeline.results.pnl.overview import Glance
 from tapeline.results.pnl.summary import Pnl
 from tapeline.store.tables.core import models
@@ -102,7 +104,7 @@ def show_pnl(connection: Connection, call: QueryCall[PnlWindow]) -> Pnl:
     """Profit and loss: per currency, per symbol, over time, with marks and warnings."""
     page = call.query
     found = tapes.reading(connection, call.actor, call.path("model"))
-    return summary.shown(
+    shown = summary.shown(
         connection,
         found.tape,
         found.model_id,
@@ -110,6 +112,9 @@ def show_pnl(connection: Connection, call: QueryCall[PnlWindow]) -> Pnl:
         points=page.points,
         currency=page.currency,
     )
+    settings = settings_of(connection, found.tape)
+    shown.capital, shown.capital_from = flows.capital_of(connection, found.tape, settings)
+    return shown
 
 
 def glance_at_models(connection: Connection, call: Call) -> Listed[Glance]:

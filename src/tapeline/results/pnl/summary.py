@@ -103,7 +103,8 @@ class Pnl(msgspec.Struct, kw_only=True):
     position_mode: Positions = "signed"
     """Whether positions may be negative: the model's setting."""
     capital: Capital | None = None
-    """As the owner set it."""
+    """As the owner set it, or else the first deposit."""
+    capital_from: Literal["owner", "deposit"] | None = None
     checks: list[Check] = []
     """Positions that the model reported later, beside ours; the newest."""
     series: list[Point]

@@ -172,6 +172,8 @@ class SharedTrade(msgspec.Struct, kw_only=True):
     """Of amounts of money, where they are shown; as `C1`, … where symbols are hidden."""
     is_computed: bool = True
     """False for an order of a symbol that is not computed: its profit is null."""
+    ordered: float | None = None
+    """The size of the order; `size` is what was filled of it."""
 
 
 class SharedTrip(msgspec.Struct, kw_only=True):

@@ -24,13 +24,15 @@ from tapeline.sharing.exhibits.answers import (
     SharedTrials,
     SharedTrips,
 )
-from tapeline.sharing.exhibits.exhibit import ChartRange, Exhibit
+from tapeline.sharing.exhibits.exhibit import Arrow, Arrows, ChartRange, Exhibit
 from tapeline.sharing.links.pseudonyms import Names
 from tapeline.store.tables.results import trials
 from tapeline.store.tables.tape import backtests as table
 from tapeline.tape.backtest_results import result_pieces
 from tapeline.tape.events import kinds
 from tapeline.tape.reading import backtests
+
+MARKED = 5_000  # trades on a curve, the newest: each of them has to be read
 
 
 class BacktestExhibit(Exhibit):
@@ -157,6 +159,11 @@ class BacktestExhibit(Exhibit):
         )
         items = [redaction.trade(*one, self.choices, self.names) for one in found]
         return SharedTrades(items, str(found[-1][0]) if len(found) == limit else None)
+
+    def arrows(self) -> Arrows:
+        newest = self.trades(None, MARKED).items
+        marked = [Arrow(one.time, one.side) for one in newest if one.time is not None and one.side]
+        return Arrows(marked, max(0, self.head.trades - len(newest)))
 
     def round_trips(self, before: int | None, limit: int) -> SharedTrips:
         _ = self.report

@@ -48,6 +48,20 @@ class ChartRange(NamedTuple):
     end: float | None = None
 
 
+class Arrow(NamedTuple):
+    """Orders of one side at one place of a curve."""
+
+    time: float
+    side: str
+    orders: int = 1
+
+
+class Arrows(NamedTuple):
+    items: list[Arrow]
+    left_out: int = 0
+    """How many older trades are not among them."""
+
+
 class ExhibitContext(NamedTuple):
     """The services that exhibits need."""
 
@@ -93,6 +107,10 @@ class Exhibit(ABC):
 
     @abstractmethod
     def trades(self, before: int | None, limit: int) -> SharedTrades: ...
+
+    @abstractmethod
+    def arrows(self) -> Arrows:
+        """Orders or trades along the whole curve."""
 
     def round_trips(self, _before: int | None, _limit: int) -> SharedTrips:
         raise NotShared

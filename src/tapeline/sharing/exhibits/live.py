@@ -1,6 +1,7 @@
 """A live record as a link shows it: from the books, or replayed up to the delay."""
 
 import math
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -30,14 +31,16 @@ from tapeline.sharing.exhibits.answers import (
     SharedTrades,
 )
 from tapeline.sharing.exhibits.curves import LiveAccount
-from tapeline.sharing.exhibits.exhibit import ChartRange, Exhibit
+from tapeline.sharing.exhibits.exhibit import Arrow, Arrows, ChartRange, Exhibit
 from tapeline.sharing.exhibits.replay import Replay
 from tapeline.sharing.links.pseudonyms import Names
 from tapeline.store.tables.tape import orders
 from tapeline.tape.events import kinds
 from tapeline.tape.orders import merged
-from tapeline.tape.reading import channels, order_list
+from tapeline.tape.reading import channels, order_list, order_marks
 from tapeline.tape.reading.order_list import Filter
+
+SLICES = 500  # of time, in which many orders are counted for the curve
 
 
 class Facts(NamedTuple):
@@ -179,6 +182,12 @@ class LiveExhibit(Exhibit):
         ]
         return SharedTrades(shown, None if following is None else str(following))
 
+    def arrows(self) -> Arrows:
+        if self.replay is not None:
+            return Arrows(list(_arrows(self.replay)))
+        found = order_marks.marks(self.connection, self.found.tape, None, None, SLICES)
+        return Arrows([Arrow(one.time, one.side, one.count) for one in found.items])
+
     def positions(self) -> SharedPositions:
         return SharedPositions(
             [
@@ -298,6 +307,13 @@ def _line(replay: Replay, currency: str | None) -> tuple[Any, Any] | None:
         return None
     times, _, gains = np.array(sorted(steps)).T
     return times, np.cumsum(gains)
+
+
+def _arrows(replay: Replay) -> Iterator[Arrow]:
+    for _, order_id in replay.places:
+        said, base = merged(replay.orders[order_id]) or {}, replay.orders[order_id].base
+        if base is not None:
+            yield Arrow(base.time, "sell" if said.get("side") == "sell" else "buy")
 
 
 def _times(replay: Replay, order_id: str) -> dict[str, Any]:

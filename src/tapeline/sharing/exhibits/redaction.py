@@ -48,7 +48,9 @@ def order(
 ) -> SharedTrade:
     """`item` as lists of orders have it: with id, time, received_at and seq of ours."""
     price = item.get("price") if fill is None or fill.price is None else fill.price
-    size = item.get("size") if fill is None or fill.size is None else fill.size
+    ordered = number(item.get("size"))
+    filled = 0.0 if fill is None else fill.size
+    size = filled if ordered is not None or fill is not None else None
     money, texts = choices.shows_money, choices.shows_texts
     return SharedTrade(
         id=names.order(item["id"]),
@@ -71,6 +73,7 @@ def order(
         annotation=_text(item.get("annotation")) if texts else None,
         currency=names.currency(fill.currency) if money and fill is not None else None,
         is_computed=fill is None or fill.not_computed is None,
+        ordered=ordered if choices.shows_sizes else None,
     )
 
 

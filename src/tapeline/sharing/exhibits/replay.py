@@ -140,7 +140,6 @@ class Replay:
     def _take_order(self, kind: kinds.Kind, record: StoredEvent, fields: dict[str, Any]) -> None:
         state = self.orders.setdefault(fields["id"], OrderState())
         _note(self._symbols, fields.get("symbol"), record.seq)
-        _note(self._exchanges, fields.get("exchange"), record.seq)
         said = statement(fields, record.time, record.seq)
         if said is not None and (kind not in kinds.ORDERS or said.filled is not None):
             self._told.setdefault(fields["id"], []).append(said)

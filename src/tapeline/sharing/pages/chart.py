@@ -9,7 +9,8 @@ from typing import Literal, NamedTuple
 from tapeline.results.charts import svg
 from tapeline.results.charts.svg import Curve, Layout, Plot
 from tapeline.results.charts.ticks import TINIEST, value_text
-from tapeline.sharing.exhibits.answers import SharedMark, SharedTrade, Unit
+from tapeline.sharing.exhibits.answers import SharedMark, Unit
+from tapeline.sharing.exhibits.exhibit import Arrow
 from tapeline.tape.backtest_results.series import Point
 
 Kind = Literal["curve", "drawdown"]
@@ -86,7 +87,7 @@ def draw(
     title: str,
     kind: Kind,
     marks: Sequence[SharedMark] = (),
-    trades: Sequence[SharedTrade] = (),
+    arrows: Sequence[Arrow] = (),
 ) -> Drawing | None:
     """None if it cannot be drawn: fewer than two values, or values that no axis can hold."""
     baseline = 0.0 if kind == "drawdown" or unit != "percent" else None
@@ -98,7 +99,7 @@ def draw(
     for shape in SHAPES:
         height = shape.height if kind == "curve" else shape.drawdown_height
         plot = curve.plot(LAYOUT, shape.width, height)
-        parts = _parts(plot, curve, values, f"shade-{kind}-{shape.name}", marks, trades)
+        parts = _parts(plot, curve, values, f"shade-{kind}-{shape.name}", marks, arrows)
         svgs.append(
             svg.drawing(
                 plot,
@@ -123,7 +124,7 @@ def _parts(
     values: _Values,
     shade: str,
     marks: Sequence[SharedMark],
-    trades: Sequence[SharedTrade],
+    arrows: Sequence[Arrow],
 ) -> list[str]:
     is_drawdown = values.kind == "drawdown"
     ticks = _fewer(curve.ticks) if is_drawdown else curve.ticks
@@ -139,7 +140,7 @@ def _parts(
             plot, curve.points, 0.0 if is_drawdown else plot.low, f'fill="url(#{shade})"'
         ),
         _versions(plot, marks),
-        _arrows(plot, curve.points, trades),
+        _arrows(plot, curve.points, arrows),
         _last_value(plot, last, values),
     ]
 
@@ -182,20 +183,19 @@ def _versions(plot: Plot, marks: Iterable[SharedMark]) -> str:
     return "".join(parts)
 
 
-def _arrows(plot: Plot, points: list[tuple[float, float]], trades: Iterable[SharedTrade]) -> str:
+def _arrows(plot: Plot, points: list[tuple[float, float]], arrows: Iterable[Arrow]) -> str:
     """Grouped by place and side, so that a busy hour is one arrow and no side disappears."""
-    buckets: dict[tuple[int, str], list[float]] = {}
-    for one in trades:
-        if one.time is None or one.side is None or not plot.start <= one.time <= plot.end:
-            continue
-        buckets.setdefault((int(plot.x(one.time) // BUCKET), one.side), []).append(one.time)
+    buckets: dict[tuple[int, str], list[Arrow]] = {}
+    for one in arrows:
+        if plot.start <= one.time <= plot.end:
+            buckets.setdefault((int(plot.x(one.time) // BUCKET), one.side), []).append(one)
     parts = []
-    for (_, side), times in sorted(buckets.items()):
-        moment = times[len(times) // 2]
+    for (_, side), some in sorted(buckets.items()):
+        moment, orders = some[len(some) // 2].time, sum(one.orders for one in some)
         x, y = plot.x(moment), plot.y(_value_at(points, moment))
         way = 1 if side == "buy" else -1
         tip, tail = y + way * 6, y + way * (6 + 1.7 * ARROW)
-        count = f" ({len(times)})" if len(times) > 1 else ""
+        count = f" ({orders:,})" if orders > 1 else ""
         parts.append(
             f'<polygon class="{side}" points="{x:.1f},{tip:.1f} {x - ARROW:.1f},{tail:.1f}'
             f' {x + ARROW:.1f},{tail:.1f}"><title>{side.capitalize()}{count}</title></polygon>'

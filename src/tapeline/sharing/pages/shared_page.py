@@ -21,7 +21,6 @@ from tapeline.sharing.pages import chart, numbers
 
 DETAIL = 700  # points of a chart
 ROWS = 50  # of each table
-ARROWS = 500  # trades that are marked on the curve, the newest
 SHADES = 5
 SIGNED = {"total_return", "cagr", "profit"}
 NUMERIC = {
@@ -47,14 +46,14 @@ class Moment(NamedTuple):
 def facts(exhibit: Exhibit) -> dict[str, Any]:
     found = exhibit.everything(ChartRange(points=DETAIL), ROWS)
     head, marks = found.shared, found.curve.marks
-    is_live = head.kind == "live"
+    is_live, arrows = head.kind == "live", exhibit.arrows()
     curve = chart.draw(
         found.curve.items,
         found.curve.unit,
         title="Profit and loss over time" if is_live else "Account value over time",
         kind="curve",
         marks=marks,
-        trades=exhibit.trades(None, ARROWS).items,
+        arrows=arrows.items,
     )
     drawdown = chart.draw(
         found.drawdown.items, found.drawdown.unit, title="Drawdown over time", kind="drawdown"
@@ -78,6 +77,7 @@ def facts(exhibit: Exhibit) -> dict[str, Any]:
         "hidden": hidden(exhibit),
         "left_out": _left_out(head),
         "elsewhere": _elsewhere(head),
+        "unmarked": arrows.left_out,
         "has_password": exhibit.share.password_hash is not None,
         **_tables(found),
     }
@@ -281,7 +281,7 @@ def _trade(one: SharedTrade, *, named: bool) -> dict[str, Any]:
         "exchange": one.exchange or "",
         "type": (one.type or "").removeprefix("spot-"),
         "price": numbers.price(one.price),
-        "size": numbers.quantity(one.size),
+        "size": _size(one),
         "profit": profit if one.is_computed else numbers.NOTHING,
         "signs": {"profit": sign(one.profit)},
         "status": one.status or "",
@@ -289,6 +289,13 @@ def _trade(one: SharedTrade, *, named: bool) -> dict[str, Any]:
         "note": _note(one),
         "late": "" if one.late_by is None else _length(one.late_by),
     }
+
+
+def _size(one: SharedTrade) -> str:
+    """Filled / ordered, where they differ."""
+    if one.ordered is None or one.ordered == one.size:
+        return numbers.quantity(one.size)
+    return f"{numbers.quantity(one.size or 0.0)} / {numbers.quantity(one.ordered)}"
 
 
 def _note(one: SharedTrade) -> str:

@@ -13,7 +13,7 @@ import { Gain, Side } from "~/ui/figures";
 import { Icon } from "~/ui/icons";
 import { Menu, MenuItem, MenuLine } from "~/ui/menu";
 import { Time } from "~/ui/time";
-import { amountsOf, type Row } from "./fleet";
+import { amountsOf, orderedAt, type Row } from "./fleet";
 
 export const PARTIAL =
   "A symbol is not computed, so this does not include it. Open the model to see why.";
@@ -91,7 +91,7 @@ export function Ordered({ order }: { order: LastOrder | null }) {
         {order.price !== null ? ` @ ${price(order.price)}` : ""}
       </span>
       <span className="text-soft">
-        <Time at={order.received_at} as="ago" />
+        <Time at={orderedAt(order)} as="ago" />
       </span>
     </span>
   );

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { DeployedRun } from "~/api/queries";
-import type { Glance } from "~/api/types";
+import type { Glance, LastOrder } from "~/api/types";
 import { statusOf } from "~/features/model/status";
-import { amountsOf, byUrgency, filtered, rowsOf, totalsOf } from "./fleet";
+import { amountsOf, byUrgency, filtered, orderedAt, rowsOf, totalsOf } from "./fleet";
 
 const nothing = { message: null, start_at: null, end_at: null, running: null };
 
@@ -92,6 +92,12 @@ describe("a fleet", () => {
       ],
       isPartial: true,
     });
+  });
+  it("knows when an order was made, not when it was reported", () => {
+    const order = { time: 100, received_at: 900 } as LastOrder;
+    expect(orderedAt(order)).toBe(100);
+    expect(orderedAt({ ...order, time: null })).toBe(900);
+    expect(orderedAt(null)).toBeNull();
   });
   it("is filtered by state and by name", () => {
     expect(filtered(rows, "up", "").map(({ model }) => model.id)).toEqual(["a", "c"]);

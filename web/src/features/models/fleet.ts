@@ -1,7 +1,7 @@
 /** The rows of the list of models, and their totals. */
 
 import type { DeployedRun } from "~/api/queries";
-import type { Glance } from "~/api/types";
+import type { Glance, LastOrder } from "~/api/types";
 import { type Status, statusOf, urgency } from "~/features/model/status";
 
 export interface Row {
@@ -55,6 +55,11 @@ export function amountsOf({ value, currency, by_currency }: Glance["pnl"]): Amou
   if (value === null) return [];
   const others = Object.entries(by_currency).filter(([name]) => name !== currency);
   return [{ currency, value }, ...others.map(([name, one]) => ({ currency: name, value: one }))];
+}
+
+/** When an order was made by its own account; it may have been reported much later. */
+export function orderedAt(order: LastOrder | null): number | null {
+  return order?.time ?? order?.received_at ?? null;
 }
 
 export function filtered(rows: readonly Row[], filter: Filter, typed: string): Row[] {

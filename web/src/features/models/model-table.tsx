@@ -13,7 +13,7 @@ import { StatusBadge } from "~/features/model/status-badge";
 import { integer } from "~/format/numbers";
 import { Actions, Curve, LastError, NameLink, Ordered, Profit } from "./cells";
 import { useDeferredRows } from "./deferred-rows";
-import type { Row } from "./fleet";
+import { orderedAt, type Row } from "./fleet";
 
 const features = tableFeatures({ rowSortingFeature, sortedRowModel: createSortedRowModel() });
 const helper = createColumnHelper<typeof features, Row>();
@@ -135,7 +135,7 @@ function columnsFor(ask: (wish: Wish) => void) {
       header: () => <span className="sr-only">Curve</span>,
       cell: ({ row }) => <Curve model={row.original.model.id} />,
     }),
-    helper.accessor((row) => row.model.last_order?.received_at ?? 0, {
+    helper.accessor((row) => orderedAt(row.model.last_order) ?? 0, {
       id: "order",
       header: "Last order",
       sortDescFirst: true,

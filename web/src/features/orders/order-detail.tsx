@@ -71,7 +71,7 @@ export function OrderDetail({ order, close }: { order: Order | null; close: () =
             {order.exchange}
           </Fact>
           <Fact name="Type">{order.type}</Fact>
-          <Fact name="Size">{quantity(order.size)}</Fact>
+          <Fact name="Ordered size">{quantity(order.size)}</Fact>
           {order.funds !== null && <Fact name="Funds">{money(order.funds, fill?.currency)}</Fact>}
           <Fact name="Limit price">{price(order.price)}</Fact>
           {order.active !== null && <Fact name="Stop price">{price(order.active)}</Fact>}
@@ -91,7 +91,7 @@ export function OrderDetail({ order, close }: { order: Order | null; close: () =
                 {price(fill.price)}{" "}
                 {fill.estimated ? "(estimated)" : fill.assumed ? "(assumed)" : ""}
               </Fact>
-              <Fact name="Size">{quantity(fill.size)}</Fact>
+              <Fact name="Filled size">{quantity(fill.size)}</Fact>
               <Fact name="Fee">{money(fill.fee, fill.currency)}</Fact>
               <Fact name="Realized">
                 <Gain value={fill.realized} currency={fill.currency} />

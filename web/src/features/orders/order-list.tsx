@@ -12,7 +12,7 @@ import {
 } from "react";
 import * as ask from "~/api/queries";
 import type { Order } from "~/api/types";
-import { price, quantity } from "~/format/numbers";
+import { price } from "~/format/numbers";
 import { Refresher, topicsOf } from "~/live/refresh";
 import { useModelStream } from "~/live/use-live";
 import { Button } from "~/ui/button";
@@ -22,6 +22,7 @@ import { slotted, useSteadyScroll } from "~/ui/steady-scroll";
 import { Time } from "~/ui/time";
 import { notComputed, OrderDetail } from "./order-detail";
 import { OrderStore } from "./order-store";
+import { sizeOf } from "./sizes";
 
 const ROW = 36;
 /** Loading the next page starts this many rows before the end, because it takes time. */
@@ -250,12 +251,12 @@ const Row = memo(function Row({
       <span role="cell" className="truncate" title={`${order.symbol} on ${order.exchange}`}>
         {order.symbol}
       </span>
-      <span role="cell" className={`num truncate text-right ${WIDE}`}>
-        {order.size !== null
-          ? quantity(order.size)
-          : order.fill?.size
-            ? quantity(order.fill.size)
-            : "–"}
+      <span
+        role="cell"
+        className={`num truncate text-right ${WIDE}`}
+        title={`${sizeOf(order)} (filled / ordered)`}
+      >
+        {sizeOf(order)}
       </span>
       <span role="cell" className="num text-right" title={priceNote(order)}>
         {price(order.fill?.price ?? order.price)}
