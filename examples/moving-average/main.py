@@ -63,11 +63,22 @@ def report(order, state):
     tapeline.update_trade(name, executionPrice=order["price"], fee=order["fee"], status="filled")
 
 
-def save(state):
-    """Write the whole file or nothing, even if the power fails."""
+def save(state, unsaved):
+    """Write the whole file or nothing, even if the power fails. Return why it was not written.
+
+    A full disk is no reason to stop trading: say it once, and try again at the next save.
+    """
     new = STATE.with_suffix(".new")
-    new.write_text(json.dumps(state))
-    new.replace(STATE)
+    try:
+        new.write_text(json.dumps(state))
+        new.replace(STATE)
+    except OSError as error:
+        if not unsaved:
+            print("the state cannot be saved for now: {}".format(error), flush=True)
+        return str(error)
+    if unsaved:
+        print("the state is saved again", flush=True)
+    return ""
 
 
 def live(fast=5, slow=15, seed=4, pause=3.0):
@@ -76,6 +87,7 @@ def live(fast=5, slow=15, seed=4, pause=3.0):
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stopping.set())
     state = json.loads(STATE.read_text()) if STATE.exists() else beginning()
+    unsaved = ""
     tapeline.used_exchange(EXCHANGE)
     tapeline.used_symbol(SYMBOL)
     print("day {}, {} {} held".format(state["day"], state["held"], SYMBOL), flush=True)
@@ -85,7 +97,7 @@ def live(fast=5, slow=15, seed=4, pause=3.0):
         order = trade(state, fast, slow)
         if order:
             report(order, state)
-        save(state)
+        unsaved = save(state, unsaved)
         worth = state["cash"] + state["held"] * state["price"]
         print("price {:.2f}, worth {:.2f}".format(state["price"], worth), flush=True)
     print("stopped, position kept", flush=True)

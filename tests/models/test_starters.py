@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,6 +15,7 @@ from tapeline.models import starters
 from tapeline.models.archives import archive
 from tapeline.models.starters import Starter
 from tapeline.tape.backtest_results.preparing import prepare_here
+from tests.archives import unzipped
 
 CLIENT = Path(__file__).parents[2] / "client" / "src"
 
@@ -68,3 +70,24 @@ def test_the_screener_has_the_same_columns_for_every_symbol(tmp_path: Path) -> N
 def test_there_is_no_other_starter() -> None:
     with pytest.raises(NoSuchPage):
         starters.packed("../../etc")
+
+
+def test_a_starter_goes_on_while_its_state_cannot_be_saved(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    starter: dict[str, Any] = {"__name__": "starter"}
+    code = unzipped(starters.packed("moving-average"))["main.py"]
+    exec(compile(code, "main.py", "exec"), starter)
+    (tmp_path / "state").touch()  # a file where the folder should be
+    starter["STATE"] = tmp_path / "state" / "state.json"
+    unsaved = ""
+    for _ in range(3):
+        unsaved = starter["save"]({"day": 1}, unsaved)
+    (tmp_path / "state").unlink()
+    (tmp_path / "state").mkdir()
+    for day in (2, 3):
+        unsaved = starter["save"]({"day": day}, unsaved)
+    first, again = capsys.readouterr().out.splitlines()
+    assert first.startswith("the state cannot be saved for now: ")
+    assert again == "the state is saved again"
+    assert json.loads(starter["STATE"].read_text()) == {"day": 3}
