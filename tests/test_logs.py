@@ -3,6 +3,7 @@
 import json
 import logging
 import re
+import subprocess
 import sys
 
 import pytest
@@ -82,3 +83,19 @@ def test_libraries_speak_only_when_something_is_wrong(
     assert "chatter" not in said
     assert "trouble" in said
     assert "seen of=ours" in said
+
+
+WARNS = """
+import warnings
+from tapeline import logs
+logs.start("info", "json")
+warnings.warn("overflow\\nin two lines", RuntimeWarning)
+"""
+
+
+def test_a_warning_of_python_is_one_event_like_any_other() -> None:
+    done = subprocess.run([sys.executable, "-c", WARNS], capture_output=True, text=True, check=True)
+    (line,) = done.stderr.splitlines()
+    said = json.loads(line)
+    assert said["level"] == "warning"
+    assert "RuntimeWarning: overflow" in said["event"]

@@ -17,6 +17,7 @@ def start(level: Level, form: Form) -> None:
     handler.setFormatter(JsonLines() if form == "json" else TextLines())
     root = logging.getLogger()
     root.handlers[:] = [handler]
+    logging.captureWarnings(True)  # Python would print them on lines of their own
     # Of libraries, only warnings and errors.
     root.setLevel(logging.WARNING)
     logging.getLogger("tapeline").setLevel(level.upper())

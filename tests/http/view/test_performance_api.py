@@ -292,3 +292,25 @@ def test_a_list_of_models_says_when_a_symbol_is_not_in_its_sums(model: Model) ->
     listed = model.owner.get(f"/api/projects/{model.project_id}/models").json()["items"]
     (pnl,) = [one["pnl"] for one in listed if one["id"] == model.id]
     assert (pnl["is_partial"], pnl["value"]) == (True, None)
+
+
+@pytest.mark.parametrize("kind", ["capital", "orders", "set-pnl"])
+def test_numbers_at_the_end_of_the_scale_are_answered(model: Model, kind: str) -> None:
+    """They overflow. Each figure is a number or has a reason, and no warning reaches the log."""
+    if kind == "capital":
+        change(model.owner, model, capital={"amount": 1e308, "currency": "USD"})
+    if kind == "set-pnl":
+        values = [{"time": START + day * DAY, "value": (-1) ** day * 1e308} for day in range(4)]
+        push(model, 4, "set-pnl", values=values)
+    for day in range(4):
+        order(model, day, f"o{day}", "buy", 1e200, 1e308)
+        push(model, day + 0.1, "mark-price", symbol="BTC-USD", price=1e-300 if day % 2 else 1e308)
+        if kind == "capital":
+            push(model, day + 0.2, "cash", type="deposit", amount=1e308)
+        push(model, day + 0.3, "cash", type="interest", amount=1e308)
+        push(model, day + 0.4, "account-value", value=1e308)
+    for path in ("/pnl", "/metrics", "/performance", "/round-trips"):
+        answer = model.owner.get(f"/api/models/{model.id}{path}")
+        assert answer.status_code == 200, (path, answer.text)
+        assert "Infinity" not in answer.text
+        assert "NaN" not in answer.text

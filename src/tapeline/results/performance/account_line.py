@@ -29,6 +29,7 @@ class AccountLine(msgspec.Struct, frozen=True):
         return bool(np.isnan(self.growth).any())
 
 
+@np.errstate(all="ignore")  # sums of huge reports overflow; what uses them gives the reason
 def account_line(
     times: Floats, ties: Floats, gains: Floats, capital: float, flows: Sequence[Flow]
 ) -> AccountLine:

@@ -63,7 +63,8 @@ class Evidence(msgspec.Struct, frozen=True):
 
     def profit(self) -> Account:
         times, _, _, gains, *_ = self.steps
-        return Account(ordered(*led(0.0, times, np.cumsum(gains))), is_money=True)
+        with np.errstate(all="ignore"):  # as in account_line
+            return Account(ordered(*led(0.0, times, np.cumsum(gains))), is_money=True)
 
     def subject(self, matched: Matched | None) -> Subject:
         """For the metrics: an account where one is known, else money alone."""
@@ -121,6 +122,7 @@ def assembled(kept: Kept, said: Own) -> Evidence:
     )
 
 
+@np.errstate(all="ignore")  # as in account_line
 def _as_said(said: Own, currency: str, funded: Funded) -> Evidence:
     """The model's own series in the place of ours."""
     known = [(one.time, one.value) for one in said.values if one.value is not None]
