@@ -2,10 +2,12 @@
 
 import json
 import os
+import pty
 import re
 import signal
 import socket
 import stat
+import subprocess
 import threading
 import time
 from pathlib import Path
@@ -185,6 +187,44 @@ def test_a_signal_ends_it_cleanly(home: Home, how: signal.Signals) -> None:
     assert "stopped" in server.log
     assert "Traceback" not in server.log
     assert not list(home.data.glob("*-wal")), "the database was closed in order"
+
+
+def test_a_hangup_reloads_the_settings_and_says_which_need_a_restart(home: Home) -> None:
+    config = home.path / "tapeline.toml"
+    config.write_text('log_level = "warning"\nstop_seconds = 5\n')
+    server = home.up("--config", str(config))
+    config.write_text('log_level = "debug"\nstop_seconds = 6\nreaders = 3\n')
+    server.process.send_signal(signal.SIGHUP)
+    said = 'settings_reloaded changed=log_level need_a_restart="readers, stop_seconds"'
+    wait_for(lambda: said in server.log)
+    with server.client() as client:
+        client.get("/time")
+        wait_for(lambda: "path=/time" in server.log)
+        config.write_text("log_level = 7\n")
+        server.process.send_signal(signal.SIGHUP)
+        wait_for(lambda: "settings_not_reloaded" in server.log)
+        assert client.get("/readyz").status_code == 200
+    assert server.end() == 0
+
+
+def test_a_terminal_that_is_closed_ends_it_cleanly(home: Home) -> None:
+    ours, theirs = pty.openpty()
+    command = home.command("up", "--port", "0")
+    log = home.path / "log"
+    with log.open("wb") as file:
+        process = subprocess.Popen(
+            ["setsid", "--ctty", *command],
+            stdin=theirs,
+            stdout=file,
+            stderr=file,
+            env=home.environment,
+            cwd=home.path,
+        )
+    os.close(theirs)
+    wait_for(lambda: "is ready at" in log.read_text())
+    os.close(ours)
+    assert process.wait(15) == 0
+    assert log.read_text().endswith("stopped\n")
 
 
 def test_a_signal_that_comes_during_the_start_counts(home: Home) -> None:

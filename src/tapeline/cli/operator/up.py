@@ -1,5 +1,6 @@
 """`tapeline up`: everything in the foreground."""
 
+import asyncio
 import gc
 import os
 import shlex
@@ -18,6 +19,7 @@ from tapeline import __version__, compose, datadir, descriptors, logs, settings
 from tapeline.accounts import setup_code, users
 from tapeline.cli.operator import demo as demonstration
 from tapeline.cli.operator import demo_models
+from tapeline.cli.operator.reloading import Reloading
 from tapeline.cli.server.options import Config, Data, Database
 from tapeline.cli.terminal.command import HERE, command
 from tapeline.errors import CannotStart
@@ -56,25 +58,25 @@ def up(
     ] = None,
 ) -> None:
     """Run the whole service in the foreground until Ctrl-C."""
-    chosen = settings.load(
-        {
-            "host": host,
-            "port": port,
-            "data": data,
-            "database": database,
-            "engine": engine,
-            "unsafe_no_sandbox": unsafe_no_sandbox,
-            "config": config,
-            "demo": demo,
-        }
-    )
+    options = {
+        "host": host,
+        "port": port,
+        "data": data,
+        "database": database,
+        "engine": engine,
+        "unsafe_no_sandbox": unsafe_no_sandbox,
+        "config": config,
+        "demo": demo,
+    }
+    chosen = settings.load(options)
     logs.start(chosen.log_level, chosen.log_format)
     for name in settings.strange_variables():
         log.warning("unknown_variable_ignored", name=name)
-    _serve(chosen)
+    _serve(chosen, Reloading(chosen, lambda: settings.load(options)))
 
 
-def _serve(chosen: Settings) -> None:
+def _serve(chosen: Settings, reloading: Reloading) -> None:
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until the event loop can hear it
     limit = descriptors.raise_limit()
     listener = _listen(chosen)
     here = replace(chosen, public_url="").address(listener.getsockname()[1])
@@ -89,7 +91,8 @@ def _serve(chosen: Settings) -> None:
         log.info("descriptors", limit=limit)
         services.runner.open(listener.getsockname()[1])
         app = compose.application(services)
-        server = _Server(server_config(app, chosen.trusted_proxies), services, listener)
+        config = server_config(app, chosen.trusted_proxies)
+        server = _Server(config, services, listener, reloading)
         # Our handlers from now on: a signal before uvicorn listens must count, and uvicorn raises
         # each again once it has shut down, while the parts above still have to close.
         for one in (signal.SIGINT, signal.SIGTERM):
@@ -98,6 +101,7 @@ def _serve(chosen: Settings) -> None:
         # under load, and every request waits some 60 ms for it.
         gc.freeze()
         server.run(sockets=[listener])
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # the event loop has let go of it
     log.info("stopped")
 
 
@@ -148,13 +152,21 @@ def server_config(app: ASGIApp, proxies: str) -> uvicorn.Config:
 class _Server(uvicorn.Server):
     """Prints the banner only once it is ready."""
 
-    def __init__(self, config: uvicorn.Config, services: Services, listener: socket.socket) -> None:
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        services: Services,
+        listener: socket.socket,
+        reloading: Reloading,
+    ) -> None:
         super().__init__(config)
+        self._reloading = reloading
         self._services = services
         self._where = _address(services.settings, listener)
         self._is_stopping = False
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, self._hang_up)
         for_runs = await run_port.serve(self._services, self.server_state)
         await super().startup(sockets)
         self.servers += for_runs
@@ -170,6 +182,13 @@ class _Server(uvicorn.Server):
         self._is_stopping = True
         log.info("stopping_models")
         self._services.background.begin("stopping", self._stop_models(sig, frame))
+
+    def _hang_up(self) -> None:
+        """Reload, or end as with SIGTERM if the terminal that it was started in is closed."""
+        if self._reloading.is_hung_up():
+            self._exit(signal.SIGTERM, None)
+        else:
+            self._reloading.reload()
 
     async def _stop_models(self, sig: int, frame: FrameType | None) -> None:
         try:
