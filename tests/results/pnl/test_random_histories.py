@@ -203,10 +203,14 @@ def assert_marked(books: Books, found: Any, symbols: dict[str, Symbol]) -> None:
         assert {order for order, fill in fills.items() if getattr(fill, what)} == expected, what
         assert getattr(found.counts, what) == len(expected)
     realized = {
-        order: gained for one in symbols.values() for order, gained in one.realized_by.items()
+        order: None if one.broken else near(gained)
+        for one in symbols.values()
+        for order, gained in one.realized_by.items()
     }
-    assert {order: fill.realized for order, fill in fills.items() if not fill.unpriced} == {
-        order: near(gained) for order, gained in realized.items()
+    known = {order: fill for order, fill in fills.items() if not fill.unpriced}
+    assert {order: fill.realized for order, fill in known.items()} == realized
+    assert {order: fill.not_computed is not None for order, fill in known.items()} == {
+        order: gained is None for order, gained in realized.items()
     }
     listed = {(one.code, one.order_id) for one in found.warnings}
     assert listed == {("oversold", order) for one in symbols.values() for order in one.oversold} | {
