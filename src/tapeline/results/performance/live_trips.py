@@ -1,7 +1,7 @@
 """Round trips of a live model: from its books, with what they were worth while they lasted."""
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 import numpy as np
@@ -23,6 +23,8 @@ TOO_MANY = f"There are more than {MOST:,} fills, too many to match."
 HOUR, DAY = 3_600.0, 86_400.0
 THURSDAY = 3  # 1970-01-01, counted from Monday
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+
+K = TypeVar("K", int, str)
 
 _spec, _outcome = msgspec.json.Decoder(Spec), msgspec.json.Decoder(Outcome)
 
@@ -80,24 +82,21 @@ def shown(
 def groups(trips: Trips, version_at: Callable[[float], int | None]) -> TripGroups:
     every = trips.matched.trips
 
-    def by(key: Callable[[RoundTrip], str]) -> list[Group]:
-        parts: dict[str, list[RoundTrip]] = {}
+    def by(key: Callable[[RoundTrip], K], name: Callable[[K], str]) -> list[Group]:
+        parts: dict[K, list[RoundTrip]] = {}
         for one in every:
             parts.setdefault(key(one), []).append(one)
-        return [_group(name, parts[name]) for name in sorted(parts)]
+        return [_group(name(one), parts[one]) for one in sorted(parts)]
 
-    days = by(lambda one: str(int((one.entry_time // DAY + THURSDAY) % 7)))
-    for day in days:
-        day.key = WEEKDAYS[int(day.key)]
     return TripGroups(
         count=len(every),
         profit=_profit(every),
         open=trips.matched.open[-1_000:],
-        symbols=by(lambda one: one.symbol),
-        sides=by(lambda one: one.side),
-        hours=by(lambda one: f"{int(one.entry_time // HOUR % 24):02}"),
-        weekdays=days,
-        versions=by(lambda one: str(version_at(one.entry_time) or "")),
+        symbols=by(lambda one: one.symbol, str),
+        sides=by(lambda one: str(one.side), str),
+        hours=by(lambda one: int(one.entry_time // HOUR % 24), "{:02}".format),
+        weekdays=by(lambda one: int((one.entry_time // DAY + THURSDAY) % 7), WEEKDAYS.__getitem__),
+        versions=by(lambda one: version_at(one.entry_time) or 0, lambda one: str(one or "")),
     )
 
 
@@ -130,12 +129,11 @@ def _trade(index: int, row: Any, symbol: str, declared: set[int]) -> Trade | Non
         declared.add(row.book)
         side = "buy" if size > 0 else "sell"
         return Trade(index, row.time, symbol, side, number(abs(size)), price, 0.0, multiplier, True)
-    if spec.side not in {"buy", "sell"}:
-        return None
-    traded = outcome.size
+    if spec.side not in {"buy", "sell"} or price is None or outcome.size is None:
+        return None  # without a price it counts nowhere in the books either
     return Trade(
-        index, row.time, symbol, spec.side, None if traded is None else number(traded), price,
-        number(outcome.fee), multiplier,
+        index, row.time, symbol, spec.side, number(outcome.size), price, number(outcome.fee),
+        multiplier,
     )  # fmt: skip
 
 
