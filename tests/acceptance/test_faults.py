@@ -80,6 +80,7 @@ def counting(trader: Trader) -> dict[str, Any]:
     """A model that counts, and is heard."""
     deployed = trader.deploy(COUNTING)
     trader.wait_for_line(deployed["modelId"], "number 1")
+    wait_for(lambda: f"model_started model={deployed['modelId']}" in trader.server.log)
     return deployed
 
 
@@ -93,6 +94,7 @@ def says_more(trader: Trader, deployed: dict[str, Any]) -> None:
 def stop(trader: Trader, deployed: dict[str, Any]) -> None:
     trader.kill(deployed["modelId"])
     ended = trader.wait_for_end(deployed)
+    wait_for(lambda: f"model_stopped model={deployed['modelId']}" in trader.server.log)
     assert ended["state"] == "stopped", (ended, trader.lines(deployed["modelId"], "system"))
 
 

@@ -44,6 +44,31 @@ def test_a_run_that_ends_well_has_exited() -> None:
     assert {one.run_id for one in update.events} == {"r"}
 
 
+def news_of(update: RunUpdate) -> list[str]:
+    return [one.event for one in update.news]
+
+
+def test_the_operators_log_has_one_line_for_each_change() -> None:
+    update = RunUpdate(a_run("r", fence=1), 1, 99.0)
+    update.take(Record("stdout", 5.0, "fine"))
+    update.take(Record("stderr", 5.0, "no price for BTC" + "!" * 500))
+    given_up = finished("crashed", cause="exit", exit_code=1, reason="Given up.")
+    lost, back = {"event": "network_lost"}, {"event": "network_back"}
+    messages_of(update, STARTED, lost, back, ended(1), RESTARTING, STARTED, ended(1), given_up)
+    crash = ["model_started", "model_network_lost", "model_network_back", "model_crashed"]
+    again = ["model_restarting", "model_started", "model_crashed", "model_given_up"]
+    assert news_of(update) == [*crash, *again]
+    crashed = update.news[3]
+    assert crashed.is_bad
+    assert crashed.facts["last_line"].startswith("no price for BTC!")
+    assert len(crashed.facts["last_line"]) == 200
+    assert {"model", "run", "kind", "reason"} <= crashed.facts.keys()
+    killed = RunUpdate(a_run("r", fence=1), 1, 99.0)
+    killed.relaunching(5.0)
+    killed.gave_up("stopped", "Stopped by ada.", 6.0)
+    assert news_of(killed) == ["model_killed", "model_stopped"]
+
+
 def test_a_restart_keeps_the_first_start() -> None:
     update = RunUpdate(a_run("r", fence=1, started_at=3.0), 1, 99.0)
     messages = messages_of(update, ended(1), RESTARTING, STARTED)

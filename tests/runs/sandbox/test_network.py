@@ -235,3 +235,5 @@ def test_a_network_that_broke_comes_back(pad: Pad) -> None:
         launched.until_line("broken")
         before = len(launched.lines())
         launched.until(lambda one: "reached" in one.lines()[before:])
+        launched.until(lambda one: one.states("network_back"))
+        assert len(launched.states("network_lost")) == 1

@@ -23,6 +23,13 @@ UNREAD = "nobody was there to read them"
 STAGES = ("Installing Dependencies", "Running")
 """Lifecycle messages that a backtest shows in its log, before it has a status."""
 
+NETWORK = {
+    "network_lost": "Its network was lost and is being restored.",
+    "network_back": "Its network is back.",
+}
+LONGEST_QUOTE = 200
+"""Characters of a model's last line in the server's log."""
+
 _encode = msgspec.json.Encoder().encode
 
 
@@ -38,19 +45,30 @@ class Ending(msgspec.Struct, frozen=True):
     """The result, staged but not visible yet."""
 
 
+class News(msgspec.Struct, frozen=True):
+    """A change of a run for the server's log."""
+
+    event: str
+    facts: dict[str, Any]
+    is_bad: bool = False
+
+
 class RunUpdate:
     def __init__(self, run: Run, tape: int, now: float) -> None:
         self.run = run
         self.events: list[Event] = []
         self.changes: dict[str, Any] = {}
+        self.news: list[News] = []
         self.has_ended = False
         self._tape = tape
         self._now = now
         self._said: str | None = None
+        self._last_line = ""
 
     def take(self, record: Record, ending: Ending | None = None) -> None:
         if record.kind != "state":
             self.line(record.text, record.kind, record.time)
+            self._last_line = record.text[:LONGEST_QUOTE]
             return
         state = record.state or {}
         match state.get("event"):
@@ -61,9 +79,13 @@ class RunUpdate:
             case "restarting":
                 self.changes |= {"state": "restarting", "restarts": state["restarts"]}
                 self.line(f"Restarting in {state['after']:g} s.", "system", record.time)
+                self._tell("model_restarting", after=state["after"], restarts=state["restarts"])
                 self.lifecycle("Restarting", record.time)
             case "finished":
                 self._finished(state, record.time, ending)
+            case "network_lost" | "network_back" as event:
+                self.line(NETWORK[event], "system", record.time)
+                self._tell(f"model_{event}", is_bad=event == "network_lost")
             case records.UNREADABLE:
                 self.unreadable(state["bytes"], state["why"], record.time)
             case "cut":
@@ -108,28 +130,35 @@ class RunUpdate:
         self.line("It was killed from outside, together with its shim.", "system", at)
         self.lifecycle("Crashed", at, running=False, end_at=at)
         self.lifecycle("Restarting", at)
+        self._tell("model_killed", is_bad=True)
         self.changes |= {"state": "restarting", "fence": None, "restarts": self.run.restarts + 1}
 
     def failed(self, reason: str, at: float) -> None:
         """Its dependencies could not be installed. The log has the reason already."""
         self.lifecycle("Failed to Install", at)
+        self._tell("model_not_installed", is_bad=True, reason=reason)
         self._end("failed", reason, at, None)
 
     def gave_up(self, state: str, reason: str, at: float) -> None:
         """It ended, but its journal does not say so."""
-        self.lifecycle("Stopped" if state == "stopped" else "Crashed", at, running=False, end_at=at)
+        is_bad = state != "stopped"
+        self.lifecycle("Crashed" if is_bad else "Stopped", at, running=False, end_at=at)
+        self._tell("model_given_up" if is_bad else "model_stopped", is_bad=is_bad, reason=reason)
         self._end(state, reason, at, None)
 
     def _started(self, at: float) -> None:
         first = self.run.started_at or self.changes.get("started_at") or at
         self.changes |= {"state": "running", "started_at": first}
         self.lifecycle("Running", at, running=True, start_at=first, end_at=None)
+        self._tell("model_started", restarts=self.changes.get("restarts", self.run.restarts))
 
     def _ended(self, state: dict[str, Any], at: float) -> None:
         self.changes["exit_code"] = state["exit_code"]
         if state["cause"] == "stopped" or state["exit_code"] == 0:
             return
-        self.line(state.get("reason") or f"{_how(state)}.", "system", at)
+        reason = state.get("reason") or f"{_how(state)}."
+        self.line(reason, "system", at)
+        self._tell("model_crashed", is_bad=True, reason=reason, last_line=self._last_line)
         message = "Out of Memory" if state["cause"] == "out_of_memory" else "Crashed"
         self.lifecycle(message, at, running=False, end_at=at)
 
@@ -140,20 +169,24 @@ class RunUpdate:
             return
         if outcome == "exited":
             self.lifecycle("Exited", at, running=False, end_at=at)
+            self._tell("model_exited")
             self._end("exited", "", at, ending)
         elif outcome == "stopped":
             self.lifecycle("Stopped", at, running=False, end_at=at)
+            self._tell("model_stopped", reason=self.run.reason or "Stopped.")
             self._end("stopped", self.run.reason or "Stopped.", at, ending)
         else:
             reason = state.get("reason") or f"{_how(state)}."
             if outcome == "not_started" or self._said is None:
                 self.line(reason, "system", at)
                 self.lifecycle("Crashed", at, running=False, end_at=at)
+            self._tell("model_given_up", is_bad=True, reason=reason)
             self._end("crashed", reason, at, ending)
 
     def _interrupted(self, at: float) -> None:
         """The server stopped it because the server itself stopped; it is still desired."""
         self.lifecycle("Stopped", at, running=False, end_at=at)
+        self._tell("model_stopped", reason="The server stopped.")
         self.changes |= {"state": "pending", "fence": None}
 
     def _end(self, state: str, reason: str, at: float, ending: Ending | None) -> None:
@@ -179,6 +212,10 @@ class RunUpdate:
             "description": self.run.description or None,
         }
         self._add(kinds.BACKTEST_STATUS, status, at)
+
+    def _tell(self, event: str, *, is_bad: bool = False, **facts: Any) -> None:
+        known = {"model": self.run.model_id, "run": self.run.id, "kind": self.run.kind}
+        self.news.append(News(event, known | facts, is_bad))
 
     def _add(
         self, kind: kinds.Kind, fields: dict[str, Any], at: float, upload: str | None = None

@@ -15,6 +15,7 @@ from tapeline.runs.shim.running import Running
 from tapeline.runs.shim.spool import Spool
 
 LONGEST_SLEEP = 60.0
+STEADY = 2.0  # seconds for which a new slirp4netns lives before the network counts as back
 NOT_AGAIN = ("time_limit", "disk_full")  # each further start would use more of the disk
 
 
@@ -29,6 +30,7 @@ class Shim:
         self._namespace: network.Namespace | None = None
         self._internet: int | None = None
         self._internet_at = 0.0
+        self._network_lost = False
         self._running: Running | None = None
         self._stop_at: float | None = None  # when a graceful stop becomes a kill
         self._kill_now = False
@@ -161,6 +163,8 @@ class Shim:
         times += [max(at, now + 0.05) if at <= now else at for at in deadlines]
         if self._namespace and self._spec["slirp"] and self._internet is None:
             times.append(self._internet_at + 1.0)
+        elif self._network_lost:
+            times.append(self._internet_at + STEADY)
         for descriptor, events in self._poll.poll(max(0.0, min(times) - now) * 1000):
             # An earlier handler of this turn may have closed this descriptor.
             if handler := self._handlers.get(descriptor):
@@ -186,6 +190,9 @@ class Shim:
                 self._running.reaped(status)
             elif pid == self._internet:
                 self._internet = None
+                if not self._network_lost:
+                    self._network_lost = True
+                    self.spool.state(event="network_lost")
 
     def _connect(self) -> None:
         spec = self._spec
@@ -214,6 +221,9 @@ class Shim:
         lost = self._namespace and self._spec["slirp"] and self._internet is None
         if lost and time.monotonic() >= self._internet_at + 1.0:
             os.close(self._start_internet())
+        elif self._network_lost and not lost and time.monotonic() >= self._internet_at + STEADY:
+            self._network_lost = False
+            self.spool.state(event="network_back")
 
 
 def _catch_signals() -> socket.socket:

@@ -4,13 +4,13 @@ So nothing is lost or stored twice when the server is killed between reading and
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import msgspec
 from sqlalchemy import Connection, select, update
 
 from tapeline.runs.journals.journal import Chunk
-from tapeline.runs.journals.meaning import UNREAD, Ending, RunUpdate
+from tapeline.runs.journals.meaning import UNREAD, Ending, News, RunUpdate
 from tapeline.runs.run import Run
 from tapeline.runs.supervision import desired
 from tapeline.store.rows import record
@@ -26,6 +26,8 @@ class Taken(msgspec.Struct, frozen=True):
     appended: list[Appended]
     run: Run | None
     """As it is now; None when there was nothing to do."""
+    news: Sequence[News] = ()
+    """For the server's log, after the commit."""
 
 
 NOTHING = Taken([], None)
@@ -76,7 +78,7 @@ def write(
     changed = msgspec.structs.replace(run, **made.changes)
     if made.has_ended:
         desired.next_of_schedule(connection, changed, time.time())
-    return Taken(appended, changed)
+    return Taken(appended, changed, made.news)
 
 
 def _locked(connection: Connection, run_id: str) -> Run | None:

@@ -11,6 +11,7 @@ from sqlalchemy import Connection
 
 from tapeline.background import Background
 from tapeline.errors import Invalid, NoSuchModel, Unavailable
+from tapeline.logs import Log
 from tapeline.runs import run as run_records
 from tapeline.runs.engines.engine import Engine
 from tapeline.runs.journals.journal import Chunk
@@ -25,6 +26,8 @@ from tapeline.tape.append.appending import Appender
 from tapeline.tape.append.quotas import Quotas
 from tapeline.tape.append.watchers import Watchers
 from tapeline.tape.backtest_results.staging import Stage, Staging
+
+log = Log(__name__)
 
 NAME = "journal"
 READ_AT_ONCE = 200_000  # bytes: as much as one commit holds up the events of others
@@ -86,6 +89,8 @@ class Collector:
 
     def announce(self, taken: Taken) -> None:
         """From any thread, after the commit."""
+        for news in taken.news:
+            (log.warning if news.is_bad else log.info)(news.event, **news.facts)
         for one in taken.appended:
             if self._watchers.has_any(one.model_id):
                 self._watchers.publish(one.model_id, one.records)
