@@ -99,3 +99,21 @@ def test_a_warning_of_python_is_one_event_like_any_other() -> None:
     said = json.loads(line)
     assert said["level"] == "warning"
     assert "RuntimeWarning: overflow" in said["event"]
+
+
+def test_a_repeated_complaint_is_counted_instead_of_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    throttle, now = logs.Throttle(), [100.0]
+    monkeypatch.setattr(logs, "monotonic", lambda: now[0])
+
+    def shown(event: str, level: int = logging.ERROR, **facts: object) -> bool:
+        return throttle.filter(record(event, level=level, **facts))
+
+    assert [shown("host_fault", path=f"/{n}") for n in range(50)] == [True] * 20 + [False] * 30
+    assert shown("model_crashed", model="one"), "another complaint"
+    assert all(shown("request", logging.INFO) for _ in range(50)), "not a complaint"
+    assert [shown("model_crashed", model="two") for _ in range(21)][-1] is False
+    assert shown("model_crashed", model="three"), "about another model"
+    now[0] += 10
+    again = record("host_fault", level=logging.ERROR)
+    assert throttle.filter(again)
+    assert again.__dict__["facts"]["not_shown"] == 30

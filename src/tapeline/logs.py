@@ -4,8 +4,15 @@ import json
 import logging
 import sys
 import textwrap
+import threading
 from datetime import UTC, datetime
+from time import monotonic
 from typing import Any, Literal
+
+WINDOW, SHOWN = 10.0, 20  # seconds, and lines of one complaint in them
+SUBJECTS = ("work", "about", "model", "status")
+"""Facts that make a complaint another one."""
+REMEMBERED = 1_000
 
 Level = Literal["debug", "info", "warning", "error"]
 Form = Literal["text", "json"]
@@ -16,6 +23,7 @@ def start(level: Level, form: Form) -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines() if form == "json" else TextLines())
     root = logging.getLogger()
+    handler.addFilter(Throttle())
     root.handlers[:] = [handler]
     logging.captureWarnings(True)  # Python would print them on lines of their own
     # Of libraries, only warnings and errors.
@@ -40,6 +48,31 @@ class Log:
 
     def error(self, event: str, *, exc_info: BaseException | None = None, **facts: Any) -> None:
         self._logger.error(event, extra={"facts": facts}, exc_info=exc_info)
+
+
+class Throttle(logging.Filter):
+    """Shows a repeated complaint a few times, then counts it: an outage hits every request."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._lock = threading.Lock()
+        self._seen: dict[tuple[object, ...], tuple[float, int]] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if record.levelno < logging.WARNING:
+            return True
+        facts = _facts(record)
+        about = (record.name, record.getMessage(), *(facts.get(one) for one in SUBJECTS))
+        with self._lock:
+            since, times = self._seen.get(about, (-WINDOW, 0))
+            if monotonic() - since >= WINDOW:
+                if times > SHOWN:
+                    record.facts = {**facts, "not_shown": times - SHOWN}
+                if len(self._seen) >= REMEMBERED:
+                    self._seen.clear()
+                since, times = monotonic(), 0
+            self._seen[about] = since, times + 1
+            return times < SHOWN
 
 
 class TextLines(logging.Formatter):
