@@ -2,13 +2,16 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
 from sqlalchemy import Connection, insert
 
 from tapeline.ids import new_id
 from tapeline.results.performance import live_metrics
+from tapeline.results.performance.evidence import evidence
 from tapeline.results.performance.live_metrics import Measures
 from tapeline.results.performance.trip_answers import Group
+from tapeline.results.pnl import summary
 from tapeline.store.tables.runs import runs, versions
 from tests.results.pnl.bookkeeping import Books
 
@@ -49,6 +52,14 @@ def run(books: Books, number: int, day: float | None, kind: str = "live") -> Non
         connection.execute(insert(runs).values(**one))
 
     books.store.write_now(store)
+
+
+def exposure(books: Books) -> tuple[list[float], list[float]]:
+    """Gross and net, after each entry."""
+    books.keep()
+    said = books.store.read_now(summary.own_of, books.tape)
+    steps = books.store.read_now(evidence, books.tape, said).steps
+    return np.cumsum(steps[5]).tolist(), np.cumsum(steps[4]).tolist()
 
 
 def measured(books: Books) -> Measures:
@@ -98,6 +109,15 @@ def test_two_symbols_held_at_once_are_one_time_in_market(books: Books) -> None:
     found = measured(books).metrics
     assert found["exposure"].value == pytest.approx(3 * DAY / (4 * DAY + 1))
     assert found["turnover"].value is None  # nobody said how large the account is
+
+
+def test_exposure_is_gross_without_the_sign_and_net_with_it(books: Books) -> None:
+    order(books, 0.5, "buy", 1, 100)
+    order(books, 1.5, "sell", 2, 30, symbol="B-USD")
+    push(books, 2.5, "mark-price", symbol="B-USD", price=40.0)
+    order(books, 3.5, "sell", 3, 50)  # 1 long becomes 2 short
+    order(books, 4.5, "buy", 2, 20, symbol="B-USD")
+    assert exposure(books) == ([100, 160, 180, 180, 100], [100, 40, 20, -180, -100])
 
 
 def test_a_declared_position_is_in_the_market_and_no_trade(books: Books) -> None:

@@ -37,6 +37,11 @@ def test_cash_counts_in_its_own_currency(books: Books) -> None:
     assert {name: one.total for name, one in found.by_currency.items()} == {"EUR": 5, "USDT": 7}
 
 
+def test_the_currency_that_cash_names_wins_over_that_of_its_symbol(books: Books) -> None:
+    books.push((1, "cash", cash("rebate", 5.0, symbol="BTC-USD", currency="EUR")))
+    assert {name: one.total for name, one in books.pnl().by_currency.items()} == {"EUR": 5}
+
+
 def test_the_same_id_again_is_a_retry_and_other_content_replaces_by_time(books: Books) -> None:
     books.push(
         (5, "cash", cash("funding", 1.0, id="f1")), (6, "cash", cash("funding", 1.0, id="f1"))

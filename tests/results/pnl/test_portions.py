@@ -75,11 +75,45 @@ def test_a_total_that_falls_is_a_correction(books: Books) -> None:
     assert books.orders()["1"]["fill"] is None
 
 
-def test_an_average_that_no_price_can_explain_is_the_price_of_all(books: Books) -> None:
+def test_the_fee_of_a_portion_that_was_none_stays_with_the_order(books: Books) -> None:
+    books.push((1, MARKET, order(1, size=5.0, price=10.0)))
+    books.push((2, UPDATE, {"id": "1", "filled_size": 2, "fee": 1.0}))
+    books.push((3, UPDATE, {"id": "1", "filled_size": 3, "fee": 1.5}))
+    books.push((4, UPDATE, {"id": "1", "filled_size": 5}), (5, UPDATE, {"id": "1", "fee": 3.0}))
+    books.push((6, UPDATE, {"id": "1", "filled_size": 3}))
+    assert portions(books) == [(2, 2, 10, 1), (3, 1, 10, 2)]
+
+
+def test_a_portion_without_a_price_has_the_one_that_was_said_last(books: Books) -> None:
+    books.push((1, MARKET, order(1, size=3.0)))
+    books.push((2, UPDATE, {"id": "1", "filled_size": 1, "executionPrice": 10.0}))
+    books.push((3, UPDATE, {"id": "1", "filled_size": 3}))
+    assert portions(books) == [(2, 1, 10, 0), (3, 2, 10, 0)]
+
+
+def test_an_order_is_priced_when_one_of_its_portions_is(books: Books) -> None:
+    books.push((1, MARKET, order(1, size=3.0)), (2, UPDATE, {"id": "1", "filled_size": 1}))
+    books.push((3, UPDATE, {"id": "1", "filled_size": 3, "executionPrice": 13.0}))
+    assert portions(books) == [(2, 1, None, 0), (3, 2, 13, 0)]
+    fill = books.orders()["1"]["fill"]
+    assert (fill.unpriced, fill.price) == (False, 13)
+
+
+def test_what_the_order_itself_says_comes_first_whatever_its_time(books: Books) -> None:
+    books.push((5, MARKET, order(1, size=3.0, price=10.0, filled_size=1.0)))
+    books.push((2, UPDATE, {"id": "1", "filled_size": 3.0}))
+    assert books.pnl().positions[0].size == 3
+
+
+@pytest.mark.parametrize("average", [50.0, 40.0])
+def test_an_average_that_no_price_can_explain_is_the_price_of_all(
+    books: Books, average: float
+) -> None:
+    """The second portion would cost nothing, or less."""
     books.push((1, MARKET, order(1, size=2.0)))
     books.push((2, UPDATE, {"id": "1", "filled_size": 1, "filled_avg_price": 100.0}))
-    books.push((3, UPDATE, {"id": "1", "filled_size": 2, "filled_avg_price": 40.0}))
-    assert portions(books) == [(2, 1, 40, 0), (3, 1, 40, 0)]
+    books.push((3, UPDATE, {"id": "1", "filled_size": 2, "filled_avg_price": average}))
+    assert portions(books) == [(2, 1, average, 0), (3, 1, average, 0)]
 
 
 def test_an_order_in_many_portions_costs_a_row_each(books: Books) -> None:

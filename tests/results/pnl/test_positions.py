@@ -4,12 +4,20 @@ from typing import Any
 
 import pytest
 
+from tapeline.results.pnl.books import ledger_of
+from tapeline.results.rules.fills import INVERSE
 from tests.results.pnl.bookkeeping import Books
 from tests.results.pnl.test_profit_and_loss import MARKET, UPDATE, money, order
 
 
 def position(size: float, price: float, symbol: str = "BTC-USD", **more: Any) -> dict[str, Any]:
     return {"symbol": symbol, "size": size, "average_price": price, **more}
+
+
+def claims(books: Books) -> dict[str, int]:
+    """What the sums for lists of models know of bare tickers' currencies."""
+    books.keep()
+    return books.store.read_now(ledger_of, books.tape).totals[""].claims
 
 
 def test_a_sell_of_what_is_not_held_opens_a_short_position(books: Books) -> None:
@@ -156,3 +164,70 @@ def test_a_ticker_that_is_said_to_be_quoted_elsewhere_is_not_computed(books: Boo
     found = books.pnl()
     assert [one.symbol for one in found.not_computed] == ["AAPL"]
     assert (found.realized, [point.value for point in found.series]) == (-1, [-1])
+
+
+@pytest.mark.parametrize(("sold", "left"), [(1 + 1e-7, -1e-7), (1 + 1e-8, -1e-8), (1 + 1e-10, 0)])
+def test_only_a_rest_below_a_billionth_is_a_rounding(
+    books: Books, sold: float, left: float
+) -> None:
+    books.push((1, MARKET, order(1, price=100.0)))
+    books.push((2, MARKET, order(2, "sell", size=sold, price=100.0)))
+    (held,) = books.pnl().positions
+    assert held.size == pytest.approx(left, rel=1e-6, abs=0)
+
+
+def test_a_tiny_position_is_shown_and_not_taken_for_nothing(books: Books) -> None:
+    books.push((1, MARKET, order(1, size=1e-15, price=2.0)))
+    (held,) = books.pnl().positions
+    assert (held.size, held.value) == (1e-15, 2e-15)
+
+
+def test_an_estimated_fill_is_no_news_of_the_price(books: Books) -> None:
+    books.push((1, "mark-price", {"symbol": "BTC-USD", "price": 100.0}))
+    books.push((2, MARKET, order(1)))
+    (held,) = books.pnl().positions
+    assert (held.size, held.last_price, held.last_price_time) == (1, 100, 1)
+
+
+def test_a_fee_in_what_was_bought_knows_no_multiplier(books: Books) -> None:
+    fee = {"fee": 0.5, "fee_currency": "BTC"}
+    books.push((1, MARKET, {**order(1, price=100.0, multiplier=10.0), **fee}))
+    assert money(books) == (-50, 0, 50)
+
+
+def test_a_fee_of_nothing_needs_no_rate(books: Books) -> None:
+    books.push((1, MARKET, order(1, price=100.0, fee=0.0, fee_currency="BNB")))
+    found = books.pnl()
+    assert (found.not_computed, found.realized) == ([], 0)
+
+
+def test_the_newest_instrument_is_shown(books: Books) -> None:
+    books.push((1, MARKET, order(1, price=1.0, instrument="margin")))
+    books.push((2, MARKET, order(2, price=1.0, instrument="perpetual")), (3, MARKET, order(3)))
+    assert books.pnl().positions[0].instrument == "perpetual"
+
+
+def test_of_several_reasons_the_first_by_time_is_shown(books: Books) -> None:
+    books.push((2, MARKET, order(2, price=1.0, multiplier=5.0)))
+    books.push((3, MARKET, order(3, price=1.0, multiplier=9.0)))
+    books.push((1, MARKET, order(1, price=1.0, multiplier=5.0, inverse=True)))
+    assert [one.reason for one in books.pnl().not_computed] == [INVERSE]
+
+
+def test_a_ticker_counts_in_lists_again_when_the_claim_is_gone(books: Books) -> None:
+    books.push((1, MARKET, order(1, symbol="AAPL", price=5.0, fee=1.0, fee_currency="EUR")))
+    assert claims(books) == {"EUR": 1}
+    books.push((2, UPDATE, {"id": "1", "fee_currency": "USD"}))
+    assert (claims(books), money(books)) == ({"EUR": 0, "USD": 1}, (-1, 0, 1))
+
+
+def test_a_declared_ticker_may_name_the_currency_that_its_model_counts_in(books: Books) -> None:
+    books.push((1, "position", position(2.0, 5.0, "AAPL", quote="USD")))
+    found = books.pnl()
+    assert (found.not_computed, [one.size for one in found.positions]) == ([], [2])
+
+
+def test_a_declared_position_counts_in_its_currency_before_any_order(books: Books) -> None:
+    books.push((1, "position", position(2.0, 5.0, "BTC-EUR")))
+    books.push((2, "mark-price", {"symbol": "BTC-EUR", "price": 8.0}))
+    assert {name: one.unrealized for name, one in books.pnl().by_currency.items()} == {"EUR": 6}

@@ -114,7 +114,8 @@ def test_an_order_without_any_price_is_listed_and_counts_nowhere(books: Books) -
     found = books.pnl()
     assert [(one.order_id, one.symbol, one.time) for one in found.unpriced] == [("1", "BTC-USD", 1)]
     assert (found.realized, found.counts.fills, found.counts.unpriced) == (0, 1, 1)
-    assert books.orders()["1"]["fill"].unpriced
+    fill = books.orders()["1"]["fill"]
+    assert (fill.unpriced, fill.fee, fill.currency) == (True, 5, "USD")
     assert "mark-price" in found.warnings[0].message
     books.push((0.5, "mark-price", {"symbol": "BTC-USD", "price": 9.0}))
     found = books.pnl()
@@ -168,6 +169,13 @@ def test_a_sale_of_more_than_is_held_is_a_warning_and_no_short(long_only: Books)
     assert books.orders()["2"]["fill"].oversold == 3
 
 
+def test_warnings_of_both_kinds_are_listed_newest_first(long_only: Books) -> None:
+    books = long_only
+    books.push((1, MARKET, order(1, symbol="A-USD")), (3, MARKET, order(3, symbol="C-USD")))
+    books.push((2, MARKET, order(2, "sell", symbol="B-USD", price=11.0)))
+    assert [one.order_id for one in books.pnl().warnings] == ["3", "2", "1"]
+
+
 def test_a_sale_with_nothing_held_costs_its_fee_and_gives_a_price(long_only: Books) -> None:
     books = long_only
     books.push((1, MARKET, order(1, "sell", price=9.0, fee=1.0)), (2, MARKET, order(2)))
@@ -210,6 +218,13 @@ def test_currencies_are_never_added_up(books: Books) -> None:
     assert [one.value for one in found.series] == [-2, -6]
     dollars = books.pnl(currency="usd")
     assert [one.value for one in dollars.series] == [-1]
+    assert [one["fill"].currency for one in books.orders().values()] == ["EUR", "EUR", "USD"]
+
+
+def test_of_currencies_with_as_many_fills_the_first_by_name_is_the_models(books: Books) -> None:
+    books.push((1, MARKET, order(1, symbol="BTC-USD", price=10.0)))
+    books.push((2, MARKET, order(2, symbol="BTC-EUR", price=10.0)))
+    assert books.pnl().currency == "EUR"
 
 
 def test_a_bare_ticker_is_quoted_in_what_the_newest_backtest_says(books: Books) -> None:
@@ -226,7 +241,7 @@ def test_a_bare_ticker_is_quoted_in_what_the_newest_backtest_says(books: Books) 
 @pytest.mark.parametrize(
     ("symbol", "currency"),
     [("BTC-USD", "USD"), ("btc/usdt", "USDT"), ("AAPL", ""), ("BRK-B", ""), ("A-B-EUR", "EUR"),
-     ("BTC/USDT:USDT", "USDT"), ("-", "")],
+     ("BTC/USDT:USDT", "USDT"), ("BTC/USD:BTC", "USD"), ("A-XY", "XY"), ("-", "")],
 )  # fmt: skip
 def test_a_symbol_says_what_it_is_quoted_in(symbol: str, currency: str) -> None:
     assert currency_of(symbol) == currency

@@ -53,6 +53,9 @@ def test_each_portion_of_an_order_has_the_rate_of_its_own_time(books: Books) -> 
     books.push((4, MARK, mark("BNB-USD", 200.0)))
     books.push((5, UPDATE, {"id": "1", "filled_size": 4.0, "fee": 0.03}))
     assert money(books) == (-5, 0, 5)
+    fill = books.orders()["1"]["fill"]
+    assert [one.fee for one in fill.portions] == [1, 4]
+    assert (fill.fee, fill.fee_rate.price, fill.fee_rate.time) == (5, 200, 4)
 
 
 def test_an_order_without_a_price_needs_no_rate(books: Books) -> None:
