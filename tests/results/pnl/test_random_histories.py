@@ -10,6 +10,7 @@ from sqlalchemy import Connection
 
 from tapeline.results.charts import curve
 from tapeline.results.pnl import planning, summary
+from tapeline.results.pnl.books import ledger_of
 from tapeline.results.pnl.summary import Money
 from tapeline.results.rules.position import exact
 from tapeline.sharing.exhibits.replay import Replays
@@ -152,6 +153,18 @@ def assert_agree(books: Books, parts: list[Part]) -> None:
     checks = [(near(a), near(b)) for one in symbols.values() for a, b in one.checks]
     assert sorted((one.reported, one.held) for one in found.checks) == sorted(checks)
     assert replayed(books) == found.by_currency
+    assert_listed(books, found)
+
+
+def assert_listed(books: Books, found: Any) -> None:
+    """Lists of models have their sums from the ledger, which adds up differences."""
+    totals = books.store.read_now(ledger_of, books.tape).totals
+    if any(count for one in totals.values() for count in one.claims.values()):
+        return  # then a list shows no sums: only the model's own page can tell
+    with exact():
+        sums = summary.in_currencies(totals, "USD")
+    assert {name: summary.money(one) for name, one in sums.items()} == found.by_currency
+    assert sum(one.left_out for one in totals.values()) == len(found.not_computed)
 
 
 def replayed(books: Books) -> dict[str, Money]:
