@@ -26,7 +26,7 @@ def test_every_entry_can_be_corrected_whether_it_keeps_a_copy_or_not(
         books.keep()
     for number in range(1, len(prices)):
         for one in (number - 1, number):  # neighbours: a portion can end with either
-            prices[one] += number
+            prices[one] += number * (one + 1)
             update = {"id": str(one), "executionPrice": prices[one]}
             books.push((200.0 + number, UPDATE, update))
         found = books.pnl()
@@ -37,10 +37,12 @@ def test_every_entry_can_be_corrected_whether_it_keeps_a_copy_or_not(
 
 def test_an_order_that_loses_its_price_leaves_the_curve(books: Books) -> None:
     books.push((1, MARKET, order(1, fee=2.0)), (2, UPDATE, {"id": "1", "executionPrice": 10.0}))
-    assert [(one.time, one.value) for one in books.pnl().series] == [(1, -2)]
-    books.push((3, UPDATE, {"id": "1", "executionPrice": None}))
+    books.push((5, MARKET, order(2, symbol="ETH-USD", price=7.0, fee=1.0)))
+    assert [(one.time, one.value) for one in books.pnl().series] == [(1, -2), (5, -3)]
+    books.push((6, UPDATE, {"id": "1", "executionPrice": None}))
     found = books.pnl()
-    assert (found.series, found.counts.unpriced, found.total) == ([], 1, None)
+    assert [(one.time, one.value) for one in found.series] == [(5, -1)]
+    assert (found.counts.unpriced, found.total) == (1, -1)
 
 
 def test_books_are_behind_until_all_that_follows_a_correction_is_computed(
