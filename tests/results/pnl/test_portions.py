@@ -88,7 +88,9 @@ def test_a_portion_without_a_price_has_the_one_that_was_said_last(books: Books) 
     books.push((1, MARKET, order(1, size=3.0)))
     books.push((2, UPDATE, {"id": "1", "filled_size": 1, "executionPrice": 10.0}))
     books.push((3, UPDATE, {"id": "1", "filled_size": 3}))
+    books.push((2.5, "mark-price", {"symbol": "BTC-USD", "price": 99.0}))
     assert portions(books) == [(2, 1, 10, 0), (3, 2, 10, 0)]
+    assert not books.orders()["1"]["fill"].estimated
 
 
 def test_an_order_is_priced_when_one_of_its_portions_is(books: Books) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 
-from tapeline.results.pnl import stored_rates
+from tapeline.results.pnl import planning, stored_rates
 from tapeline.store.tables.core import models
 from tests.results.pnl.bookkeeping import Books, Opened
 from tests.results.pnl.test_profit_and_loss import MARKET, UPDATE, money, order
@@ -44,6 +44,17 @@ def test_a_rate_that_arrives_late_converts_fees_that_are_booked_already(books: B
     assert money(books) == (-4, 0, 4)  # nobody paid between 12 and 15
     books.push((18, MARK, mark("BNB-USD", 200.0)))
     assert money(books) == (-5, 0, 5)
+
+
+def test_of_rates_that_arrive_late_together_the_earliest_counts_too(
+    books: Books, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(planning, "COPIED_EVERY", 1)
+    books.push((10, MARKET, order(1, price=200.0, **IN_BNB)))
+    books.push((20, MARKET, order(2, price=200.0, **IN_BNB)))
+    books.keep()
+    books.push((5, MARK, mark("BNB-USD", 300.0)), (15, MARK, mark("BNB-USD", 100.0)))
+    assert (money(books), books.pnl().not_computed) == ((-4, 0, 4), [])
 
 
 def test_each_portion_of_an_order_has_the_rate_of_its_own_time(books: Books) -> None:
