@@ -122,7 +122,7 @@ def test_an_order_shows_its_fill_and_how_late_it_came(model: Model) -> None:
     assert orders["b"]["fill"] == {
         "price": 10, "size": 2, "time": orders["b"]["time"], "fee": 0, "realized": 0,
         "estimated": False, "assumed": True, "unpriced": False, "oversold": 0, "portions": [],
-        "currency": "USD", "not_computed": None,
+        "currency": "USD", "not_computed": None, "fee_rate": None,
     }  # fmt: skip
     assert (orders["s"]["fill"]["oversold"], orders["s"]["fill"]["realized"]) == (1, -1)
     assert orders["u"]["fill"]["unpriced"]
