@@ -1,5 +1,6 @@
 """`tapeline up`: what a person sees who starts it for the first time, again, and wrongly."""
 
+import fcntl
 import json
 import os
 import pty
@@ -10,12 +11,13 @@ import stat
 import subprocess
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import httpx
 import pytest
 
-from tests.acceptance.conftest import PASSWORD, Home, Server, free_port, wait_for
+from tests.acceptance.conftest import PASSWORD, SLOW_MACHINE, Home, Server, free_port, wait_for
 from tests.store.disk import small_disk
 
 pytestmark = pytest.mark.heavy
@@ -285,6 +287,32 @@ def test_logs_are_one_event_per_line(home: Home) -> None:
     events = [json.loads(line) for line in in_json.log.splitlines()]
     assert {"request", "stopping", "stopped"} <= {event["event"] for event in events}
     assert all({"time", "level", "logger", "event"} <= event.keys() for event in events)
+
+
+def test_a_signal_in_the_middle_of_a_log_line_stops_it_too(home: Home, tmp_path: Path) -> None:
+    """Nobody reads its log for a while, so that it waits inside of a line when the signal comes."""
+    reading, writing = os.pipe()
+    fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, 4096)
+    variables = home.environment | {"TAPELINE_LOG_LEVEL": "debug"}
+    said = tmp_path / "said"
+    with said.open("wb") as out:
+        process = subprocess.Popen(
+            home.command("up", "--port", "0"), env=variables, stdout=out, stderr=writing
+        )
+    os.close(writing)
+    with process:
+        wait_for(lambda: "Ctrl-C stops it." in said.read_text())
+        (address,) = re.findall(r"ready at (http://\S+)", said.read_text())
+        with httpx.Client(base_url=address, timeout=2) as client, suppress(httpx.TimeoutException):
+            while True:
+                client.get("/time")
+        process.terminate()
+        too_late = threading.Timer(SLOW_MACHINE, process.kill)
+        too_late.start()
+        with os.fdopen(reading, "rb") as log:
+            assert log.read().splitlines()[-1].endswith(b" stopped")
+        too_late.cancel()
+    assert process.returncode == 0
 
 
 @pytest.mark.parametrize("command", [["up", "--port", "0"], ["user", "add", "a@example.com"]])

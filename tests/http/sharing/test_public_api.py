@@ -77,10 +77,18 @@ def hidden_from(model: Model, choices: dict[str, Any]) -> set[str]:
 
 
 def occurring(hidden: set[str], text: str) -> set[str]:
-    """Those in a text; a number only where it is not a piece of a longer one, such as a time."""
+    """Those in a text: a number only where it is not a piece of a longer one, such as a time, and a
+    few letters only at the start of a word, because signatures have any letters inside."""
     found = {one for one in hidden if one in text}
-    whole = {one: rf"(?<![\d.,]){re.escape(one)}(?!\d)" for one in found if one[0] in "-0123456789"}
-    return {one for one in found if one not in whole or re.search(whole[one], text)}
+    return {one for one in found if re.search(_in_its_place(one), text)}
+
+
+def _in_its_place(one: str) -> str:
+    if one[0] in "-0123456789":
+        return rf"(?<![\d.,]){re.escape(one)}(?!\d)"
+    if len(one) < 4:
+        return rf"(?<![A-Za-z0-9+/_]){re.escape(one)}"
+    return re.escape(one)
 
 
 def answers(link: Link) -> Iterator[tuple[str, httpx.Response]]:

@@ -164,9 +164,11 @@ class _Server(uvicorn.Server):
         self._services = services
         self._where = _address(services.settings, listener)
         self._is_stopping = False
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, self._hang_up)
+        self._loop = asyncio.get_running_loop()
+        self._loop.add_signal_handler(signal.SIGHUP, self._hang_up)
         for_runs = await run_port.serve(self._services, self.server_state)
         await super().startup(sockets)
         self.servers += for_runs
@@ -174,33 +176,41 @@ class _Server(uvicorn.Server):
             typer.echo(_greeting(self._services, self._where))
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """A signal may come in the middle of a log line, where another one cannot be written: the
+        event loop acts on it."""
+        if self._loop is None or self._loop.is_closed():
+            super().handle_exit(sig, frame)
+        else:
+            self._loop.call_soon_threadsafe(self._end, sig)
+
+    def _end(self, sig: int) -> None:
         """Ctrl-C stops the models first, while the server still takes their last events; a second
         Ctrl-C does not wait for them. SIGTERM leaves them running for the next start."""
         if self.should_exit or self._is_stopping or sig != signal.SIGINT or not self.started:
-            self._exit(sig, frame)
+            self._exit(sig)
             return
         self._is_stopping = True
         log.info("stopping_models")
-        self._services.background.begin("stopping", self._stop_models(sig, frame))
+        self._services.background.begin("stopping", self._stop_models(sig))
 
     def _hang_up(self) -> None:
         """Reload, or end as with SIGTERM if the terminal that it was started in is closed."""
         if self._reloading.is_hung_up():
-            self._exit(signal.SIGTERM, None)
+            self._exit(signal.SIGTERM)
         else:
             self._reloading.reload()
 
-    async def _stop_models(self, sig: int, frame: FrameType | None) -> None:
+    async def _stop_models(self, sig: int) -> None:
         try:
             await self._services.runner.stop_models()
         finally:
-            self._exit(sig, frame)
+            self._exit(sig)
 
-    def _exit(self, sig: int, frame: FrameType | None) -> None:
+    def _exit(self, sig: int) -> None:
         if not self.should_exit:
             log.info("stopping", signal=signal.Signals(sig).name)
             self._services.watchers.close()  # open streams would keep us waiting
-        super().handle_exit(sig, frame)
+        super().handle_exit(sig, None)
 
 
 def _greeting(services: Services, where: str) -> str:
