@@ -3,6 +3,7 @@
 import errno
 import os
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -107,8 +108,8 @@ def _engine(
         # The driver must not open transactions: it would begin them too late, and as
         # readers that fail when they turn into writers.
         dbapi_connection.isolation_level = None
+        _write_ahead(dbapi_connection, busy_seconds)
         for pragma in (
-            "journal_mode=WAL",
             "synchronous=FULL",
             "foreign_keys=ON",
             f"busy_timeout={busy_seconds * 1000}",
@@ -121,3 +122,17 @@ def _engine(
         connection.exec_driver_sql(begin)
 
     return engine
+
+
+def _write_ahead(connection: sqlite3.Connection, seconds: float) -> None:
+    """SQLite does not wait for others here: in a new file they may be doing the same."""
+    until = time.monotonic() + seconds
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() >= until:
+                raise
+            time.sleep(0.02)
+        else:
+            return
