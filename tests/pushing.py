@@ -69,6 +69,16 @@ class Model:
         assert answer.status_code == 200, answer.text
         return answer.json()
 
+    def pages(self, path: str, **params: Any) -> list[list[dict[str, Any]]]:
+        """All pages of a list, until there is no `next`."""
+        found, cursor = [], None
+        while True:
+            page = self.get(path, **params, **({} if cursor is None else {"cursor": cursor}))
+            found.append(page["items"])
+            cursor = page["next"]
+            if cursor is None:
+                return found
+
     def items(self, path: str, **params: Any) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = self.get(path, **params)["items"]
         return found

@@ -1,7 +1,6 @@
 """The demo: lively, shared, marked as what it is, and gone without a trace with one command."""
 
 import json
-import os
 import re
 import sqlite3
 from typing import Any
@@ -11,12 +10,13 @@ import psutil
 import pytest
 
 from tapeline.store import belongings
+from tests import needs
 from tests.acceptance.conftest import PASSWORD, Home, Server, wait_for
 from tests.acceptance.traders import pythons
 
 pytestmark = [
     pytest.mark.heavy,
-    pytest.mark.skipif(os.geteuid() != 0, reason="needs a host where models run"),
+    needs.root("needs a host where models run"),
 ]
 
 # What belongs to models and accounts; nothing of the demo may stay in them.

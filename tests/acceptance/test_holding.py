@@ -1,7 +1,6 @@
 """Stopping on the machine itself, holds, and copies that do not trade next to their original."""
 
 import json
-import os
 import re
 import signal
 import sqlite3
@@ -9,12 +8,13 @@ from contextlib import closing
 
 import pytest
 
+from tests import needs
 from tests.acceptance.conftest import Home
 from tests.acceptance.traders import Trader, pythons
 
 pytestmark = [
     pytest.mark.heavy,
-    pytest.mark.skipif(os.geteuid() != 0, reason="needs a host where models run"),
+    needs.root("needs a host where models run"),
 ]
 
 SETTINGS = {"TAPELINE_PYTHONS": pythons()[0].path, "TAPELINE_STOP_SECONDS": "2"}

@@ -1,12 +1,12 @@
 """Holds: files that work on a full disk, survive damage, and are gone when they are lifted."""
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tapeline.runs import holds
+from tests import needs
 from tests.store.disk import Disk
 
 
@@ -37,7 +37,7 @@ def disk(tmp_path: Path) -> Iterator[Disk]:
     made.unmount()
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="mounts a disk")
+@needs.root("mounts a disk")
 def test_a_full_disk_can_be_put_on_hold(disk: Disk) -> None:
     holds.reserve(disk.path)
     disk.fill()

@@ -12,6 +12,7 @@ import pytest
 
 from tapeline.errors import CannotStart, StoreUnavailable
 from tapeline.store.blobs import FRESH, Blobs
+from tests import needs
 
 
 @pytest.fixture(params=["folder", "file URL", "library"])
@@ -121,7 +122,7 @@ except StoreUnavailable as problem:
 """
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, for a disk of its own")
+@needs.root("needs root, for a disk of its own")
 def test_a_read_only_disk_is_an_outage_and_not_a_bug(tmp_path: Path) -> None:
     """The draft can be neither written nor removed."""
     (tmp_path / "blobs").mkdir()

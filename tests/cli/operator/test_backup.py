@@ -1,15 +1,15 @@
 """`tapeline backup` onto a disk that fails: one sentence about it, and nothing is left there."""
 
-import os
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from tests import needs
 from tests.acceptance.conftest import SLOW_MACHINE, Home
 
-pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root, for a disk of its own")
+pytestmark = needs.root("needs root, for a disk of its own")
 
 
 def backup_on(disk: str, home: Home) -> str:

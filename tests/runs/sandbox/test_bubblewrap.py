@@ -9,10 +9,11 @@ import pytest
 
 from tapeline.errors import CannotLaunch
 from tapeline.runs.sandbox import foreign_files
+from tests import needs
 from tests.runs.conftest import Pad
 from tests.runs.sandbox.boxes import listening
 
-ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root starts others")
+ROOT = needs.root("only root starts others")
 
 # Each prints "no" when the kernel or the sandbox refuses, and what it got when not.
 TRIES = {

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from tapeline.runs.sandbox import foreign_copies
+from tests import needs
 
-ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root reads what others may not")
+ROOT = needs.root("only root reads what others may not")
 MODEL = 1_900_000_001
 
 
