@@ -39,12 +39,15 @@ ARROWS: dict[str, set[str]] = {
     "results": FOUNDATION | {"store", "accounts", "tape"},
     "runs": FOUNDATION | {"store", "accounts", "models", "tape"},
     "sharing": FOUNDATION | {"store", "accounts", "tape", "results"},
-    "http": FOUNDATION | {"store", "accounts", "models", "tape", "results", "runs", "sharing"},
+    "backups": FOUNDATION | {"store", "tape", "runs"},
+    "http": FOUNDATION
+    | {"store", "accounts", "models", "tape", "results", "runs", "sharing", "backups"},
     "compose": FOUNDATION
-    | {"datadir", "store", "accounts", "models", "tape", "results", "runs", "sharing", "http"},
+    | {"datadir", "store", "accounts", "models", "tape", "results", "runs", "sharing", "http"}
+    | {"backups"},
     "cli": FOUNDATION
     | {"datadir", "store", "accounts", "models", "tape", "results", "runs", "sharing", "http"}
-    | {"compose"},
+    | {"backups", "compose"},
     "__main__": {"cli"},
     "": set(),
 }

@@ -118,7 +118,7 @@ def test_a_backup_is_restored_as_the_guide_says(home: Home, tmp_path: Path, ente
     assert trader.lines(headers["model_id"]) == ["before"]
     assert trader.get(secret)["name"] == "EXCHANGE_KEY"
     model = f"/api/models/{deployed['modelId']}"
-    assert "It is a backup of" in restored.said
+    assert "It was restored from" in restored.said
     before = trader.get(model)["counts"]["log"]
     assert trader.get(model)["run"]["state"] != "running", "it waits for an operator"
     shell.types(f"{release} --yes")
@@ -158,17 +158,17 @@ def test_a_backup_on_postgresql_is_restored_as_the_guide_says(
     place = tmp_path / "backup"
     place.mkdir()
     path = f"{programs_of(postgres_server)}:{Path(sys.executable).parent}:{os.defpath}"
-    make, fill = (
+    make, fill, dump = (
         one.replace("/backup/", f"{place}/") for one in code_of("how-to/back-up.md", "sh")
     )
-    for name, commands in ((old, make), (new, fill)):
-        if name == new:
-            run_sql(postgres_server, f"create database {new}")
-        chosen = {"PATH": path, "TAPELINE_DATABASE": database_url(postgres_server, name)}
-        Shell(home.path, home.environment | chosen, tmp_path / "at").types(commands)
+    run_sql(postgres_server, f"create database {new}")
+    chosen = {"PATH": path, "TAPELINE_DATABASE": database_url(postgres_server, old)}
+    shell = Shell(home.path, home.environment | chosen, tmp_path / "at")
+    shell.types(make)
     server.end()
+    shell.types(dump)
     shutil.rmtree(home.data)
-    shutil.copytree(place / "tapeline", home.data)
+    shell.types(fill.replace("$NEW_DATABASE", database_url(postgres_server, new)))
     restored = home.up("--database", database_url(postgres_server, new))
     trader.meet(restored)
     assert trader.lines(headers["model_id"]) == ["before"]

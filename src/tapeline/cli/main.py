@@ -179,6 +179,7 @@ ROWS = (
         "Copy a server's data to a folder, even while it runs.",
         OPERATE,
     ),
+    Row("restore", "operator.backup:restore", "Make a data directory from a backup.", OPERATE),
     Row(
         "move",
         "operator.move:move",

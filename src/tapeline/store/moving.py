@@ -41,7 +41,7 @@ def refuse_if_used(target: Connection) -> None:
     for table in _tables(target):
         if target.scalar(select(func.count()).select_from(table)):
             raise CannotMove(
-                f"The database to move to is not empty: its table {table.name} has rows."
+                f"The new database is not empty: its table {table.name} has rows."
                 " Give an empty one."
             )
 
@@ -70,7 +70,7 @@ def compare(target: Connection, copied: dict[str, Tally]) -> None:
             tally = tally.plus(rows)
         if tally != copied[table.name]:
             raise CannotMove(
-                f"The table {table.name} changed while it was copied; nothing was moved."
+                f"The table {table.name} changed while it was copied; nothing was kept."
                 " Stop whatever else writes to either database, and try again."
             )
 

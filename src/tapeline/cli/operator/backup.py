@@ -1,36 +1,29 @@
-"""`tapeline backup`: copy all that cannot be rebuilt to a folder, even while a server runs.
+"""`tapeline backup` and `tapeline restore`: copy a server's data to a folder, and back.
 
-The folder is a data directory: to restore it, start a server on a copy of it. It is on hold, so
-that nothing trades twice.
+Both leave a folder only if it is complete and checked.
 """
 
 import os
-import shutil
-from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from sqlalchemy import select
 
-from tapeline import compose, datadir, logs, settings
+from tapeline import datadir, logs, settings
+from tapeline.backups import drafts, making, restoring
+from tapeline.backups.checking import Checked
+from tapeline.backups.manifest import counted
 from tapeline.cli.server.options import Config, Data, Database
-from tapeline.cli.terminal import saving
 from tapeline.cli.terminal.command import JSON, command
 from tapeline.cli.terminal.failures import Failure
 from tapeline.cli.terminal.screen import Screen
-from tapeline.runs import holds
-from tapeline.runs.sandbox import foreign_copies
-from tapeline.settings import Settings
-from tapeline.store.backends import sqlite
-from tapeline.store.tables.core import models
-from tapeline.store.tables.tape import tapes
-from tapeline.tape.record import verify
 
-# Everything else in a data directory is rebuilt when it is missing.
-KEPT = ("keys", "host", "state")
-FILE = "tapeline.db"
-COPY = "It is a backup of {data}. Its models must not run next to the original."
+KeepBroken = Annotated[
+    bool,
+    typer.Option(
+        "--keep-broken", help="Also keep tapes that do not match their seals, as they are."
+    ),
+]
 
 
 @command("tapeline backup /backup/tapeline-monday", options=JSON)
@@ -42,6 +35,13 @@ def backup(
             metavar="FOLDER", help="The new folder; it must not exist.", show_default=False
         ),
     ],
+    without_database: Annotated[
+        bool,
+        typer.Option(
+            "--without-database", help="Leave PostgreSQL out, if you back it up with pg_dump."
+        ),
+    ] = False,
+    keep_broken: KeepBroken = False,
     data: Data = None,
     database: Database = None,
     config: Config = None,
@@ -49,7 +49,8 @@ def backup(
     """Copy a server's data to a folder, even while it runs.
 
     Copies the database, keys, archives and the files that models keep, and checks every tape in
-    the copy. A PostgreSQL database is not included: use pg_dump.
+    the copy. The content of a PostgreSQL database becomes a SQLite file. `tapeline restore` makes a
+    data directory from the folder again.
     """
     screen = Screen(as_json=context.obj.as_json)
     chosen = settings.load({"data": data, "database": database, "config": config})
@@ -57,54 +58,66 @@ def backup(
     datadir.require(chosen.data)
     if to.exists():
         raise Failure(f"{to} already exists. Choose another folder.")
-    with saving.saved_folder(to) as draft:
-        os.umask(0o077)
-        draft.mkdir(mode=0o700)
-        _copy(chosen, draft)
-        holds.put(draft, holds.ALL, COPY.format(data=chosen.data))
-        checked = None if chosen.database else _checked(draft)
-    said = f"{to} holds the data of {chosen.data}, with {checked} tapes that match their seals."
+    if without_database and not chosen.database:
+        raise Failure("There is no PostgreSQL to leave out: the database is in the data directory.")
+    os.umask(0o077)
+    with drafts.named_when_complete(to.absolute()) as draft:
+        checked = making.make(chosen, draft, with_database=not without_database)
+        if checked and not keep_broken:
+            checked.refuse_broken()
+    said = f"{to} holds the files of {chosen.data}. The database is not in it: use pg_dump."
+    if checked:
+        said = f"{to} holds the data of {chosen.data}: {_told(checked)}"
+    screen.done(said, {"folder": str(to), **_answer(checked)})
+
+
+@command(
+    "tapeline restore /backup/tapeline-monday --data /srv/tapeline",
+    "tapeline restore /backup/tapeline-monday --database postgresql://tapeline@localhost/new",
+    options=JSON,
+)
+def restore(
+    context: typer.Context,
+    backup: Annotated[
+        Path, typer.Argument(metavar="BACKUP", help="The backup.", show_default=False)
+    ],
+    keep_broken: KeepBroken = False,
+    data: Data = None,
+    database: Database = None,
+    config: Config = None,
+) -> None:
+    """Make a data directory from a backup.
+
+    The data directory must be new, and a PostgreSQL database must be empty. Every tape is checked
+    against its seals. The copy is on hold: nothing runs until `tapeline release`.
+    """
+    screen = Screen(as_json=context.obj.as_json)
+    chosen = settings.load({"data": data, "database": database, "config": config})
+    logs.start("warning", chosen.log_format)
+    os.umask(0o077)
+    checked = restoring.restore(backup.absolute(), chosen, keep_broken=keep_broken)
+    screen.done(
+        f"{chosen.data} holds {_told(checked)}\n"
+        "It is on hold. When no other copy of it runs: tapeline release",
+        {"data": str(chosen.data), **_answer(checked)},
+    )
+
+
+def _told(checked: Checked) -> str:
+    broken = f" {' '.join(checked.broken)}" if checked.broken else ""
+    return (
+        f"{checked.content.sentence()}; {counted(checked.tapes, 'tape')} match their seals.{broken}"
+    )
+
+
+def _answer(checked: Checked | None) -> dict[str, object]:
     if checked is None:
-        said = f"{to} holds the files of {chosen.data}. The database is not in it: use pg_dump."
-    screen.done(said, {"folder": str(to), "tapes": checked})
-
-
-def _copy(chosen: Settings, draft: Path) -> None:
-    # Archives before the database, and again after it: an archive that the copied database names
-    # may have been deleted since, or may have arrived during the copy.
-    _copy_archives(chosen, draft)
-    if not chosen.database:
-        sqlite.copy_to(chosen.data / FILE, draft / FILE)
-    _copy_archives(chosen, draft)
-    for name in KEPT:
-        found = chosen.data / name
-        if found.is_dir():
-            foreign_copies.copy(found, draft / name)  # models write in `state`
-        elif found.is_file():
-            shutil.copy2(found, draft / name)
-
-
-def _copy_archives(chosen: Settings, draft: Path) -> None:
-    if (chosen.data / "blobs").is_dir():  # elsewhere with the setting `blobs`
-        (draft / "blobs").mkdir(exist_ok=True)
-        for archive in (chosen.data / "blobs").iterdir():
-            copy = draft / "blobs" / archive.name
-            # An archive is named by its content, so it never changes. Its upload may be under way.
-            if not copy.exists():
-                with suppress(FileNotFoundError):
-                    shutil.copy2(archive, copy)
-
-
-def _checked(draft: Path) -> int:
-    """The number of tapes in the copy; a broken tape fails the backup."""
-    with compose.open_store(Settings(data=draft)) as store:
-        of_models = select(tapes.c.no).join(models, models.c.id == tapes.c.model_id)
-        numbers = store.read_now(lambda connection: connection.scalars(of_models).all())
-        for number in numbers:
-            broken = store.read_now(verify.first_break, number)
-            if broken is not None:
-                raise Failure(
-                    f"A tape is broken at event {broken}, in the original too. Look for an"
-                    " earlier backup in which it is intact."
-                )
-    return len(numbers)
+        return {"tapes": None}
+    content = checked.content
+    return {
+        "tapes": checked.tapes,
+        "broken": checked.broken,
+        "models": content.models,
+        "events": content.events,
+        "newest": content.newest,
+    }

@@ -1,7 +1,6 @@
 """Files that a command saves: complete and safe on the disk under their name, or not there."""
 
 import os
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,22 +25,6 @@ def saved(file: Path) -> Iterator[IO[bytes]]:
             private_files.discard(draft)
 
 
-@contextmanager
-def saved_folder(folder: Path) -> Iterator[Path]:
-    """The same for a folder and all that is put into it."""
-    draft = _draft(folder)
-    with _refusals(folder):
-        try:
-            shutil.rmtree(draft, ignore_errors=True)  # of a killed process with this id
-            yield draft
-            for at, _, names in os.walk(draft):
-                for name in (*names, "."):
-                    _sync(Path(at) / name)
-            _name(draft, folder)
-        finally:
-            shutil.rmtree(draft, ignore_errors=True)
-
-
 def _draft(path: Path) -> Path:
     # One per process: two that save the same file must not share a draft.
     return path.with_name(f".{path.name}.{os.getpid()}.part")
@@ -53,8 +36,6 @@ def _name(draft: Path, path: Path) -> None:
 
 
 def _sync(path: Path) -> None:
-    if path.is_symlink() or not (path.is_file() or path.is_dir()):
-        return
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -32,7 +32,7 @@ class _Copying:
         self._copied: dict[tuple[int, int], tuple[Parts, str]] = {}
 
     def work(self) -> None:
-        self._target.mkdir(mode=0o700)
+        self._target.mkdir(mode=0o700, exist_ok=True)  # inside, every name must be new
         waiting: deque[Parts] = deque([()])
         while waiting:
             parts = waiting.popleft()

@@ -62,11 +62,16 @@ def copy_to(file: Path, copy: Path) -> None:
         with closing(sqlite3.connect(file, isolation_level=None)) as connection:
             connection.execute("VACUUM INTO ?", (str(copy),))
     except sqlite3.Error as error:
-        if error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_FULL:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(copy)) from error
+        raise_if_full(error, copy)
         raise Problem(f"The database {file} cannot be copied: {error}.") from error
     with copy.open("rb") as written:  # SQLite leaves this to us
         os.fsync(written.fileno())
+
+
+def raise_if_full(error: BaseException | None, place: Path) -> None:
+    """As the system says it, because that error has a cure (`host_faults`)."""
+    if isinstance(error, sqlite3.Error) and error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_FULL:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(place)) from error
 
 
 def trouble(file: Path) -> str | None:

@@ -1,0 +1,146 @@
+"""Opens a backup and checks it: the database's pages, its tapes, their signatures, the archives."""
+
+import random
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from hashlib import file_digest
+from pathlib import Path
+
+import msgspec
+from sqlalchemy import Connection, select
+from sqlalchemy.exc import DBAPIError
+
+from tapeline import private_files
+from tapeline.backups import manifest
+from tapeline.backups.drafts import BackupFailed
+from tapeline.backups.manifest import Content
+from tapeline.settings import Settings
+from tapeline.store import migrate
+from tapeline.store.backends import failures, sqlite
+from tapeline.store.backends.database import Database, open_database
+from tapeline.store.tables.core import models
+from tapeline.store.tables.runs import versions
+from tapeline.store.tables.tape import checkpoints, tapes
+from tapeline.tape.proof import signer
+from tapeline.tape.reading import channels
+from tapeline.tape.record import verify
+
+Tape = tuple[int, str]
+"""Its number and its model."""
+
+EARLIER = "Look for an earlier backup in which it is intact."
+
+
+class Checked(msgspec.Struct, frozen=True):
+    content: Content
+    tapes: int
+    """How many were compared with their seals."""
+    of: int
+    """How many there are."""
+    broken: list[str] = []
+    """A sentence for each that does not match."""
+
+    def refuse_broken(self) -> None:
+        if self.broken:
+            raise BackupFailed(f"{' '.join(self.broken)} {EARLIER}")
+
+
+def check(folder: Path, *, tapes: int | None = None) -> Checked:
+    """Raise `BackupFailed` if a server could not go on with this folder. With `tapes`, that many
+    are compared with their seals: half of them the newest ones, the others by chance."""
+    with _readable(), opened(folder) as database, database.reading.connect() as connection:
+        _check_pages(connection)
+        checked = check_tapes(connection, tapes, folder / "keys")
+        _check_archives(connection, folder / "blobs", tapes)
+    return checked
+
+
+@contextmanager
+def opened(folder: Path) -> Iterator[Database]:
+    """The SQLite file of a backup or of a copy of one, with this version's tables."""
+    database = open_database(Settings(data=folder))
+    try:
+        migrate.migrate(database)
+        yield database
+    finally:
+        database.dispose()
+        private_files.discard(folder / "tapeline.migrating")
+
+
+@contextmanager
+def _readable() -> Iterator[None]:
+    try:
+        yield
+    except (DBAPIError, sqlite3.Error) as error:
+        raise BackupFailed(
+            f"The database in it cannot be read: {failures.reason(error)}. {EARLIER}"
+        ) from error
+
+
+def check_tapes(connection: Connection, most: int | None, keys: Path) -> Checked:
+    """Compare tapes with their seals, and the newest checkpoint of each with its signature. Tapes
+    of deleted models are being cleared and are not checked."""
+    of_models = (
+        select(tapes.c.no, tapes.c.model_id)
+        .join(models, models.c.id == tapes.c.model_id)
+        .order_by(tapes.c.signed_at.desc())
+    )
+    found = [(row.no, row.model_id) for row in connection.execute(of_models)]
+    some = _some(found, most)
+    key = signer.Signer(keys) if (keys / signer.NAME).exists() else None
+    broken = [why for tape in some if (why := _trouble(connection, tape, key))]
+    return Checked(manifest.content_of(connection), len(some) - len(broken), len(found), broken)
+
+
+def _some(found: list[Tape], most: int | None) -> list[Tape]:
+    if most is None or len(found) <= most:
+        return found
+    newest = most // 2
+    return [*found[:newest], *random.sample(found[newest:], most - newest)]
+
+
+def _trouble(connection: Connection, tape: Tape, key: signer.Signer | None) -> str | None:
+    no, model_id = tape
+    broken = verify.first_break(connection, no)
+    if broken is not None:
+        return f"The tape of model {model_id} is broken at event {broken}."
+    newest = select(checkpoints).where(checkpoints.c.tape == no)
+    last = connection.execute(newest.order_by(checkpoints.c.seq.desc()).limit(1)).first()
+    if last is None:
+        return None
+    links = [one.link for one in channels.whole(connection, no, after=last.seq - 1, until=last.seq)]
+    said = signer.statement(model_id, last.seq, last.link, last.at)
+    # A checkpoint of an older key cannot be checked here: only its public half is kept, by readers.
+    is_ours = key is not None and last.key_id == key.key_id
+    if links == [last.link] and (
+        key is None or not is_ours or signer.is_signed(key.public_key, last.signature, said)
+    ):
+        return None
+    return f"The checkpoint of model {model_id} at event {last.seq} does not match its signature."
+
+
+def _check_pages(connection: Connection) -> None:
+    """Every page of the file, every index, every reference."""
+    found: str = connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar_one()
+    if found != "ok":
+        raise BackupFailed(f"The database in it is damaged: {' '.join(found.split())}. {EARLIER}")
+    if orphans := sqlite.orphans(connection):
+        raise BackupFailed(f"{orphans} rows in its database refer to nothing. {EARLIER}")
+
+
+def _check_archives(connection: Connection, folder: Path, most: int | None) -> None:
+    """Every archive that a version names is there; some are read. Without the folder they are in
+    object storage."""
+    if not folder.is_dir():
+        return
+    names = sorted(set(connection.scalars(select(versions.c.archive))))
+    if absent := [one for one in names if not (folder / one).is_file()]:
+        raise BackupFailed(
+            f"{manifest.counted(len(absent), 'archive')} that versions need are not in it, for"
+            f" example {absent[0]}."
+        )
+    for name in names if most is None else random.sample(names, min(most, len(names))):
+        with (folder / name).open("rb") as archive:
+            if file_digest(archive, "sha256").hexdigest() != name:
+                raise BackupFailed(f"The archive {name} in it is damaged. {EARLIER}")

@@ -1,0 +1,105 @@
+"""Folders and files that get their name once they are complete and safe on the disk.
+
+A draft is locked while its process lives, so that the next process can tell one that a crash left
+behind from one that is being written.
+"""
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from tapeline import host_faults, private_files
+from tapeline.errors import Problem
+
+ENDING = ".part"
+
+
+class BackupFailed(Problem):
+    """The backup could not be made or read."""
+
+
+@contextmanager
+def named_when_complete(path: Path) -> Iterator[Path]:
+    """A new folder to fill, which is renamed to `path` at the end, or removed."""
+    with refusals(path), _locked(_draft(path)) as draft:
+        yield draft
+        sync(draft)
+        draft.rename(path)
+        sync_folder(path.parent)
+
+
+@contextmanager
+def scratch(path: Path) -> Iterator[Path]:
+    """A new folder that is removed at the end."""
+    with refusals(path), _locked(_draft(path)) as draft:
+        yield draft
+
+
+def sweep(folder: Path, beginning: str) -> None:
+    """Remove drafts whose process is gone. `beginning` is that of the names they would get."""
+    for draft in folder.glob(f".{beginning}*{ENDING}"):
+        with suppress(OSError):
+            lock = _lock(draft)
+            try:
+                private_files.discard(draft)
+            finally:
+                os.close(lock)
+
+
+def sync(folder: Path) -> None:
+    """Wait until a folder and everything in it is on the disk."""
+    for at, _, names in os.walk(folder):
+        for name in names:
+            file = Path(at) / name
+            if file.is_file() and not file.is_symlink():
+                sync_folder(file)
+        sync_folder(Path(at))
+
+
+def sync_folder(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def refusals(path: Path) -> Iterator[None]:
+    """Say in one sentence why something cannot be written, and what to do."""
+    try:
+        yield
+    except OSError as error:
+        fault = host_faults.fault_of(error)
+        cure = f" {fault.cure}, or choose another place." if fault else ""
+        raise BackupFailed(f"{path} cannot be written: {error.strerror or error}.{cure}") from error
+
+
+def _draft(path: Path) -> Path:
+    # One per process: two that write the same backup must not share a draft.
+    return path.with_name(f".{path.name}.{os.getpid()}{ENDING}")
+
+
+@contextmanager
+def _locked(draft: Path) -> Iterator[Path]:
+    private_files.discard(draft)  # of a process with this id, before the machine was restarted
+    draft.mkdir(mode=0o700)
+    lock = _lock(draft)
+    try:
+        yield draft
+    finally:
+        private_files.discard(draft)
+        os.close(lock)
+
+
+def _lock(draft: Path) -> int:
+    """The kernel releases it when the process ends, however it ends."""
+    descriptor = os.open(draft, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(descriptor)
+        raise
+    return descriptor

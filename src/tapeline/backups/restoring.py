@@ -1,0 +1,114 @@
+"""Makes a data directory from a backup: complete and checked under its name, or not there.
+
+A copy is made and brought up to date; the backup itself is only read.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sqlalchemy.exc import DBAPIError
+
+from tapeline.backups import checking, drafts
+from tapeline.backups.checking import Checked
+from tapeline.backups.drafts import BackupFailed
+from tapeline.backups.making import FILE
+from tapeline.backups.manifest import FILE as MANIFEST
+from tapeline.runs import holds
+from tapeline.runs.sandbox import foreign_copies
+from tapeline.settings import Settings
+from tapeline.store import migrate, moving
+from tapeline.store.backends import failures
+from tapeline.store.backends.database import Database, open_database
+
+COPY = "It was restored from {backup}. Its models must not run next to the original."
+NO_DATABASE = (
+    "{backup} has no database in it. Restore the database with pg_restore, and put a copy of this"
+    " folder in the place of the data directory."
+)
+
+
+def restore(backup: Path, target: Settings, *, keep_broken: bool) -> Checked:
+    """Into the data directory of the settings, and into PostgreSQL if they name one."""
+    _refuse_used(target.data)
+    if target.database:
+        _refuse_used_database(target)
+    with _unpacked(backup, target.data) as draft:
+        if not (draft / FILE).is_file():
+            raise BackupFailed(NO_DATABASE.format(backup=backup))
+        holds.put(draft, holds.ALL, COPY.format(backup=backup))
+        checked = checking.check(draft)
+        if not keep_broken:
+            checked.refuse_broken()
+        (draft / MANIFEST).unlink(missing_ok=True)
+        if target.database:
+            checked = _fill(target, draft, keep_broken=keep_broken)
+    return checked
+
+
+@contextmanager
+def _unpacked(backup: Path, data: Path) -> Iterator[Path]:
+    if not backup.is_dir():
+        raise BackupFailed(f"{backup} is not a backup: there is no such folder.")
+    if not (backup / "keys").is_dir() and not (backup / FILE).exists():
+        raise BackupFailed(f"{backup} is not a backup: it has neither a database nor keys.")
+    with drafts.named_when_complete(data) as draft:
+        foreign_copies.copy(backup, draft)
+        draft.chmod(0o700)
+        yield draft
+
+
+def _refuse_used(data: Path) -> None:
+    if data.is_dir() and not any(data.iterdir()):
+        return
+    if data.exists() or data.is_symlink():
+        raise BackupFailed(
+            f"{data} already exists. Restore to a new place with --data, or move it away first."
+        )
+
+
+def _refuse_used_database(target: Settings) -> None:
+    """Before anything is copied, and before its tables are touched."""
+    with _postgres(target) as database:
+        before = migrate.revision(database.reading)
+        if before == migrate.head():
+            with database.reading.connect() as connection:
+                moving.refuse_if_used(connection)
+        elif before is not None:
+            raise BackupFailed(
+                f"{database.name} is in use: it has the tables of another version of Tapeline."
+                " Give an empty one."
+            )
+
+
+def _fill(target: Settings, draft: Path, *, keep_broken: bool) -> Checked:
+    """Copy the SQLite file into an empty PostgreSQL, in one transaction: everything or nothing."""
+    with _postgres(target) as database:
+        migrate.migrate(database)
+        with (
+            checking.opened(draft) as source,
+            source.reading.connect() as reading,
+            database.writing.connect() as writing,
+            reading.begin(),
+            writing.begin(),
+        ):
+            moving.refuse_if_used(writing)
+            moving.compare(writing, moving.copy(reading, writing, lambda _table, _rows: None))
+            checked = checking.check_tapes(writing, None, draft / "keys")
+            if not keep_broken:
+                checked.refuse_broken()
+    (draft / FILE).unlink()
+    return checked
+
+
+@contextmanager
+def _postgres(target: Settings) -> Iterator[Database]:
+    database = open_database(target)
+    try:
+        yield database
+    except DBAPIError as error:
+        raise BackupFailed(
+            f"{database.name} cannot be filled: {failures.reason(error)}. Nothing was stored in it."
+        ) from error
+    finally:
+        database.dispose()

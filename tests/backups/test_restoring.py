@@ -1,0 +1,148 @@
+"""`tapeline restore` makes a data directory from a backup, or says why not and leaves nothing."""
+
+import os
+import shutil
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+import pytest
+from sqlalchemy import select
+
+from tapeline import compose
+from tapeline.runs import holds
+from tapeline.settings import Settings
+from tapeline.store.tables.tape import tapes
+from tapeline.tape.reading import channels
+from tests.backups.conftest import LINES, Installation, gets, names_in, options_of, refused
+from tests.conftest import DATABASES, run_sql
+
+
+def lines_of(settings: Settings, model_id: str) -> list[str]:
+    """What is on the tape of the model, in a database that needs no migration."""
+    with compose.open_store(settings) as store:
+        here = select(tapes.c.no).where(tapes.c.model_id == model_id)
+        records = store.read_now(
+            lambda connection: list(channels.whole(connection, connection.scalars(here).one()))
+        )
+    bodies = [msgspec.json.decode(one.body) for one in records]
+    return [one["line"] for one in bodies if "line" in one]
+
+
+@pytest.mark.parametrize("to", DATABASES)
+def test_a_backup_is_restored_on_either_database(
+    installation: Installation, to: str, tmp_path: Path, empty_database: str
+) -> None:
+    backup = installation.backup(tmp_path / "backup")
+    before = sorted(backup.rglob("*"))
+    target = Settings(data=tmp_path / "new")
+    if to == "postgresql":
+        target = replace(target, database=empty_database)
+    told = gets("restore", str(backup), *options_of(target))
+    assert (told["models"], told["events"], told["tapes"]) == (1, LINES + 1, 1)
+    assert told["newest"] is not None
+    assert sorted(backup.rglob("*")) == before, "the backup itself is only read"
+    assert (target.data / "tapeline.db").exists() == (to == "sqlite")
+    assert not (target.data / "backup.json").exists()
+    assert target.data.stat().st_mode & 0o077 == 0
+    hold = holds.on_all(target.data)
+    assert hold is not None
+    assert "It was restored from" in hold.why
+    assert lines_of(target, installation.model_id) == [f"line {n}" for n in range(LINES)]
+    assert names_in(target.data / "keys") == names_in(installation.settings.data / "keys")
+
+
+def test_what_is_there_already_is_refused(
+    on_sqlite: Installation, tmp_path: Path, empty_database: str
+) -> None:
+    backup = on_sqlite.backup(tmp_path / "backup")
+    (tmp_path / "used").mkdir()
+    (tmp_path / "used/file").touch()
+    said = refused("restore", str(backup), "--data", str(tmp_path / "used"))
+    assert "already exists. Restore to a new place" in said
+    (tmp_path / "empty").mkdir()
+    gets("restore", str(backup), "--data", str(tmp_path / "empty"), "--database", empty_database)
+    again = ("--data", str(tmp_path / "other"), "--database", empty_database)
+    assert "is not empty" in refused("restore", str(backup), *again)
+    run_sql(empty_database, "update alembic_version set version_num = '0001'")
+    assert "another version of Tapeline" in refused("restore", str(backup), *again)
+    assert names_in(tmp_path) == ["backup", "empty", "used"]
+
+
+def cut(backup: Path) -> None:
+    os.truncate(backup / "tapeline.db", (backup / "tapeline.db").stat().st_size // 2)
+
+
+def garble(backup: Path) -> None:
+    with (backup / "tapeline.db").open("r+b") as file:
+        file.seek(8192)
+        file.write(b"\xff" * 4096)
+
+
+def empty_out(backup: Path) -> None:
+    (backup / "tapeline.db").write_bytes(b"not a database" * 1000)
+
+
+def forge(backup: Path) -> None:
+    with closing(sqlite3.connect(backup / "tapeline.db")) as database, database:
+        ((page,),) = database.execute(
+            "select content from pages where instr(content, 'line 3')"
+        ).fetchall()
+        database.execute(
+            "update pages set content = ? where content = ?",
+            (page.replace(b"line 3", b"line 9"), page),
+        )
+
+
+def forge_signature(backup: Path) -> None:
+    with closing(sqlite3.connect(backup / "tapeline.db")) as database, database:
+        database.execute("update checkpoints set signature = zeroblob(64)")
+
+
+def lose_database(backup: Path) -> None:
+    (backup / "tapeline.db").unlink()
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        (cut, "The database in it"),
+        (garble, "The database in it"),
+        (empty_out, "The database in it cannot be read: file is not a database"),
+        (forge, "is broken at event 4. Look for an earlier backup"),
+        (forge_signature, "does not match its signature"),
+        (lose_database, "has no database in it"),
+        (shutil.rmtree, "is not a backup"),
+    ],
+)
+def test_a_damaged_backup_is_refused_and_leaves_nothing(
+    damage: Callable[[Path], None], said: str, on_sqlite: Installation, tmp_path: Path
+) -> None:
+    backup = on_sqlite.backup(tmp_path / "backup")
+    damage(backup)
+    assert said in refused("restore", str(backup), "--data", str(tmp_path / "new"))
+    assert set(names_in(tmp_path)) <= {"backup"}
+
+
+def test_a_broken_tape_is_kept_if_the_operator_insists(
+    on_sqlite: Installation, tmp_path: Path, empty_database: str
+) -> None:
+    backup = on_sqlite.backup(tmp_path / "backup")
+    forge(backup)
+    here = ("--data", str(tmp_path / "new"), "--database", empty_database)
+    told = gets("restore", str(backup), *here, "--keep-broken")
+    assert told["tapes"] == 0
+    assert told["broken"] == [f"The tape of model {on_sqlite.model_id} is broken at event 4."]
+
+
+def test_a_database_that_cannot_be_reached_is_said_before_anything_is_copied(
+    on_sqlite: Installation, tmp_path: Path
+) -> None:
+    backup = on_sqlite.backup(tmp_path / "backup")
+    gone = ("--database", "postgresql://nobody@127.0.0.1:1/none")
+    said = refused("restore", str(backup), "--data", str(tmp_path / "new"), *gone)
+    assert "cannot be filled" in said
+    assert names_in(tmp_path) == ["backup"]
