@@ -125,6 +125,11 @@ def trade(model: Model) -> None:
     push("/v1/live/set-custom-metric", {"metrics": {"metric-sentinel": {"value": 112233.44}}})
 
 
+def push_on(model: Model, days: float, kind: str, **body: object) -> None:
+    """One live event, so many days after the start."""
+    model.push(f"/v1/live/{kind}", body, headers={"time": str(START + days * DAY)})
+
+
 def backtest(model: Model) -> None:
     model.push("/v1/backtest/log", {"line": "btlog-sentinel", "backtest_id": "b-sentinel"})
     model.push("/v1/backtest/result", RESULT)

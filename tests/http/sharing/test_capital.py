@@ -1,39 +1,27 @@
 """Links of models that have a capital of their own: it counts, and the link's `base` does not."""
 
-from collections.abc import Callable, Iterator
-
 import pytest
 
-from tests.conftest import Person, Service, on_both
-from tests.http.sharing.scene import DAY, START, shared
-from tests.pushing import Model, pushing
-
-
-@pytest.fixture
-def model(service: Service, enter: Callable[[str], Person]) -> Iterator[Model]:
-    with pushing(service, enter("ada")) as one:
-        yield one
-
-
-def push(model: Model, days: float, kind: str, **body: object) -> None:
-    model.push(f"/v1/live/{kind}", body, headers={"time": str(START + days * DAY)})
+from tests.conftest import Service, on_both
+from tests.http.sharing.scene import push_on, shared
+from tests.pushing import Model
 
 
 def trade(model: Model) -> None:
-    push(
+    push_on(
         model, 1, "spot-market", id="1", symbol="BTC-USD", exchange="x", side="buy", size=1,
         executionPrice=100,
     )  # fmt: skip
-    push(model, 2, "mark-price", symbol="BTC-USD", price=200)
+    push_on(model, 2, "mark-price", symbol="BTC-USD", price=200)
 
 
 def test_a_link_uses_the_capital_of_the_model_and_not_its_own(
     service: Service, model: Model
 ) -> None:
-    push(model, 0, "cash", type="deposit", amount=1000)
+    push_on(model, 0, "cash", type="deposit", amount=1000)
     trade(model)
-    push(model, 3, "cash", type="deposit", amount=1100)
-    push(model, 4, "mark-price", symbol="BTC-USD", price=420)
+    push_on(model, 3, "cash", type="deposit", amount=1100)
+    push_on(model, 4, "mark-price", symbol="BTC-USD", price=420)
     with service.client() as stranger:
         link = shared(model, stranger, base=77)
         assert link.json()["base"] == 1000
@@ -63,9 +51,9 @@ def test_the_base_of_a_link_counts_where_the_model_has_no_capital(
 def test_a_symbol_that_is_not_computed_leaves_a_link_without_percentages(
     service: Service, model: Model
 ) -> None:
-    push(model, 0, "cash", type="deposit", amount=1000)
+    push_on(model, 0, "cash", type="deposit", amount=1000)
     trade(model)
-    push(
+    push_on(
         model, 3, "spot-market", id="2", symbol="XBT-USD", exchange="x", side="buy", size=1,
         executionPrice=1, inverse=True,
     )  # fmt: skip

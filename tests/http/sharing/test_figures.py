@@ -2,32 +2,21 @@
 
 import re
 import time
-from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from tests.conftest import Person, Service
-from tests.http.sharing.scene import DAY, START, Link, shared, whole
-from tests.pushing import Model, pushing
+from tests.conftest import Service
+from tests.http.sharing.scene import START, Link, push_on, shared, whole
+from tests.pushing import Model
 
 INVERSE = "It is an inverse contract, which is not computed."
 
 
-@pytest.fixture
-def model(service: Service, enter: Callable[[str], Person]) -> Iterator[Model]:
-    with pushing(service, enter("ada")) as one:
-        yield one
-
-
-def push(model: Model, days: float, kind: str, **body: object) -> None:
-    model.push(f"/v1/live/{kind}", body, headers={"time": str(START + days * DAY)})
-
-
 def order(model: Model, days: float, symbol: str, kind: str = "spot-market", **more: Any) -> None:
     said = {"id": f"{symbol} {days}", "exchange": "qexchange", "side": "buy", "size": 1, **more}
-    push(model, days, kind, symbol=symbol, **said)
+    push_on(model, days, kind, symbol=symbol, **said)
 
 
 def page(link: Link) -> str:
@@ -39,7 +28,7 @@ def not_computed(model: Model) -> None:
     order(model, 1, "ZZZ-USD", executionPrice=60_000, inverse=True)
     order(model, 2, "ES", executionPrice=5_000, multiplier=50)
     order(model, 3, "ES", executionPrice=5_001, multiplier=12.5, side="sell")
-    push(model, 4, "mark-price", symbol="BTC-USD", price=110)
+    push_on(model, 4, "mark-price", symbol="BTC-USD", price=110)
 
 
 def test_a_link_names_the_symbols_that_its_figures_leave_out(
@@ -106,9 +95,9 @@ def two_currencies(model: Model) -> None:
     for days in (0, 1):
         order(model, days, "BTC-USD", executionPrice=100)
     order(model, 2, "ETH-JPY", executionPrice=5_000)
-    push(model, 3, "mark-price", symbol="BTC-USD", price=110)
-    push(model, 3, "mark-price", symbol="ETH-JPY", price=4_000)
-    push(model, 4, "cash", type="funding", amount=-70, symbol="ETH-JPY")
+    push_on(model, 3, "mark-price", symbol="BTC-USD", price=110)
+    push_on(model, 3, "mark-price", symbol="ETH-JPY", price=4_000)
+    push_on(model, 4, "cash", type="funding", amount=-70, symbol="ETH-JPY")
 
 
 def test_a_link_shows_every_currency(service: Service, model: Model) -> None:
@@ -153,8 +142,8 @@ def test_one_hidden_currency_needs_no_name(service: Service, model: Model) -> No
 
 def test_an_order_shows_what_was_filled_of_what_was_ordered(service: Service, model: Model) -> None:
     order(model, 0, "BTC-USD", kind="spot-limit", size=10, price=100)
-    push(model, 1, "update-trade", id="BTC-USD 0", filled_size=4, filled_avg_price=99)
-    push(model, 2, "update-trade", id="BTC-USD 0", status="canceled")
+    push_on(model, 1, "update-trade", id="BTC-USD 0", filled_size=4, filled_avg_price=99)
+    push_on(model, 2, "update-trade", id="BTC-USD 0", status="canceled")
     order(model, 3, "BTC-USD", kind="spot-limit", size=3, price=90, status="canceled")
     order(model, 4, "BTC-USD", executionPrice=100)
     with service.client() as stranger:
@@ -191,7 +180,7 @@ def test_arrows_mark_orders_along_the_whole_curve(
 def test_hidden_exchanges_have_the_same_names_with_a_delay(
     service: Service, model: Model, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    push(model, 0, "used-exchange", exchange="kraken")
+    push_on(model, 0, "used-exchange", exchange="kraken")
     order(model, 1, "BTC-USD", executionPrice=5, exchange="kraken")
     order(model, 2, "BTC-USD", executionPrice=5, exchange="only-in-an-order")
     with service.client() as stranger:

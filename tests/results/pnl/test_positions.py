@@ -136,6 +136,15 @@ def test_a_symbol_is_computed_again_when_the_conflict_is_gone(books: Books) -> N
     assert [(point.time, point.value) for point in found.series] == [(1, 0), (2, 20)]
 
 
+def test_fills_of_a_symbol_that_is_not_computed_have_no_profit(books: Books) -> None:
+    books.push((1, MARKET, order(1, price=10.0)), (2, MARKET, order(2, "sell", price=30.0)))
+    fills = {name: one["fill"] for name, one in books.orders().items()}
+    assert [(fills[n].realized, fills[n].not_computed) for n in "12"] == [(0, None), (20, None)]
+    books.push((3, MARKET, order(3, price=30.0, inverse=True)))
+    fills = {name: one["fill"] for name, one in books.orders().items()}
+    assert [(fills[n].realized, fills[n].not_computed) for n in "123"] == [(None, INVERSE)] * 3
+
+
 def test_an_inverse_contract_is_not_computed(books: Books) -> None:
     books.push((1, MARKET, order(1, price=10.0, inverse=True)))
     found = books.pnl()

@@ -6,6 +6,7 @@ import pytest
 from sqlalchemy import update
 
 from tapeline.results.pnl import planning, stored_rates
+from tapeline.results.pnl.books import carry_out
 from tapeline.store.tables.core import models
 from tests.results.pnl.bookkeeping import Books, Opened
 from tests.results.pnl.test_profit_and_loss import MARKET, UPDATE, money, order
@@ -55,6 +56,28 @@ def test_of_rates_that_arrive_late_together_the_earliest_counts_too(
     books.keep()
     books.push((5, MARK, mark("BNB-USD", 300.0)), (15, MARK, mark("BNB-USD", 100.0)))
     assert (money(books), books.pnl().not_computed) == ((-4, 0, 4), [])
+
+
+@pytest.mark.parametrize("at", [1.5, 6.5])
+def test_a_late_rate_joins_a_correction_that_is_still_under_way(
+    books: Books, monkeypatch: pytest.MonkeyPatch, at: float
+) -> None:
+    """Whichever of the two is earlier, all that follows it is computed again."""
+    monkeypatch.setattr(planning, "COPIED_EVERY", 1)
+    monkeypatch.setattr(planning, "AGAIN", 1)
+    books.push((0.5, MARK, mark("BNB-USD", 100.0)))
+    for number in range(1, 9):
+        books.push((number, MARKET, order(number, price=200.0, **IN_BNB)))
+    books.keep()
+    books.push((20, UPDATE, {"id": "2", "fee": 0.02}))
+    plan = books.store.read_now(planning.plan, books.tape, 2**62)
+    assert plan is not None
+    assert plan.ledger.pending
+    assert books.store.write_now(carry_out, plan)
+    books.push((at, MARK, mark("BNB-USD", 300.0)))
+    paid = sum((3 if number > at else 1) * (2 if number == 2 else 1) for number in range(1, 9))
+    assert money(books) == (-paid, 0, paid)
+    assert books.pnl().series[-1].value == -paid
 
 
 def test_each_portion_of_an_order_has_the_rate_of_its_own_time(books: Books) -> None:
