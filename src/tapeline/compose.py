@@ -18,6 +18,7 @@ from tapeline.http.wire.connections import Connections
 from tapeline.http.wire.metrics import Metrics
 from tapeline.models import cleanup as archive_cleanup
 from tapeline.results.backtests.reporter import Reporter
+from tapeline.results.pnl import starting_positions
 from tapeline.results.pnl.bookkeeper import Bookkeeper
 from tapeline.runs.environments import interpreters
 from tapeline.runs.runner import Runner
@@ -66,6 +67,7 @@ def open_services(settings: Settings) -> Iterator[Services]:
         spool = fresh_folder(settings.data / "spool")
         if store.database.file is not None:  # on PostgreSQL another server may be staging now
             store.write_now(result_pieces.discard_all)
+        starting_positions.write(store, appender)
         blobs, cipher = Blobs(settings.data / "blobs", settings.blobs), Cipher.of(keys)
         reporter, found = Reporter(store, spool, background), interpreters.of_host(settings)
         connections = Connections(settings)

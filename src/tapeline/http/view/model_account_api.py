@@ -1,6 +1,5 @@
 """The view API's part for the account behind a model: its settings, and money that is no order."""
 
-import time
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -23,8 +22,6 @@ from tapeline.tape.reading import channels
 
 Amount = Annotated[float, msgspec.Meta(gt=0, le=1e15)]
 Currency = Annotated[str, msgspec.Meta(min_length=1, max_length=20)]
-
-_encode = msgspec.json.Encoder(order="deterministic").encode
 
 
 class NewCapital(msgspec.Struct):
@@ -96,7 +93,7 @@ def change_account(connection: Connection, call: BodyCall[AccountChange]) -> Sho
     now = account.settings_of_model(connection, found.tape, model_id)
     if any(value != _said(now, name) for name, value in fields.items()):
         tape = tapes.open_tape(connection, model_id)
-        _append(connection, call, _event(tape, fields))
+        _append(connection, call, account.event(tape, fields))
         audit.record(
             connection,
             call.actor,
@@ -147,11 +144,6 @@ def _listed(record: StoredEvent) -> dict[str, Any]:
 
 def _said(now: account.Settings, name: str) -> Any:
     return msgspec.to_builtins(getattr(now, name))
-
-
-def _event(tape: int, fields: dict[str, Any]) -> Event:
-    now = time.time()
-    return Event(tape, kinds.ACCOUNT_SETTINGS, fields, _encode(fields), now, now)
 
 
 def _append(connection: Connection, call: Call, event: Event) -> None:

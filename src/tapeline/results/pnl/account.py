@@ -1,5 +1,6 @@
 """What a model's owner says of its account: how positions are kept, and the capital behind it."""
 
+import time
 from typing import Any, Literal
 
 import msgspec
@@ -7,9 +8,16 @@ from sqlalchemy import Connection, select
 
 from tapeline.store.tables.core import models
 from tapeline.store.tables.tape import tapes
+from tapeline.tape.events import kinds
+from tapeline.tape.events.event import Event
 from tapeline.tape.reading import channels
 
 Positions = Literal["signed", "long_only"]
+
+STATE = "account"
+"""The name under which a tape keeps what was said last."""
+
+_encode = msgspec.json.Encoder(order="deterministic").encode
 
 
 class Capital(msgspec.Struct):
@@ -28,7 +36,7 @@ class Settings(msgspec.Struct):
 
 
 def settings_of(connection: Connection, tape: int) -> Settings:
-    said = channels.state(connection, tape, "account") or {}
+    said = channels.state(connection, tape, STATE) or {}
     if "positions" not in said:
         said["positions"] = first_positions(connection, tape)
     return from_words(said)
@@ -46,6 +54,22 @@ def first_positions(connection: Connection, tape: int) -> Positions:
     """How they were kept before anything about it was on the tape."""
     query = select(models.c.positions).join(tapes, tapes.c.model_id == models.c.id)
     return _known(connection.scalar(query.where(tapes.c.no == tape)))
+
+
+def is_said(connection: Connection, tape: int) -> bool:
+    """Whether the tape itself says how positions are kept."""
+    return "positions" in (channels.state(connection, tape, STATE) or {})
+
+
+def names_positions(state: bytes | None) -> bool:
+    """The same, of a stored state."""
+    return state is not None and "positions" in msgspec.json.decode(state, type=dict[str, Any])
+
+
+def event(tape: int, fields: dict[str, Any]) -> Event:
+    """A change of the settings, for the tape."""
+    now = time.time()
+    return Event(tape, kinds.ACCOUNT_SETTINGS, fields, _encode(fields), now, now)
 
 
 def from_words(said: dict[str, Any]) -> Settings:

@@ -44,7 +44,7 @@ class Late(msgspec.Struct, frozen=True):
 
 
 class Change(msgspec.Struct, frozen=True):
-    """Of how positions are kept or of the capital, by the model's owner."""
+    """Of how positions are kept or of the capital: by the model's owner, or at an upgrade."""
 
     seq: int
     received_at: float
@@ -317,7 +317,7 @@ def words(found: Checked) -> str:
         if len(found.late) > LISTED:
             said.append(f"- and {len(found.late) - LISTED:,} more")
     if found.changes:
-        said += ["", "The owner changed the account's settings, which changes its whole history:"]
+        said += ["", "Settings of the account. The newest decide how its whole history is read:"]
         said += [f"- event {one.seq}, {_moment(one.received_at)}: {_changed(one)}"
                  for one in found.changes[-LISTED:]]  # fmt: skip
     return "\n".join(said)
