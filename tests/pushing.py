@@ -17,7 +17,7 @@ from tapeline.models import models
 from tapeline.store.tables.tape import pieces, tapes
 from tapeline.tape import cleanup
 from tapeline.tape.events.stored_event import StoredEvent
-from tapeline.tape.reading import channels
+from tapeline.tape.reading import whole_tape
 from tapeline.tape.record import verify
 from tests.conftest import Person, Service, run
 
@@ -85,7 +85,7 @@ class Model:
 
     def records(self) -> list[StoredEvent]:
         return self.service.store.read_now(
-            lambda connection: list(channels.whole(connection, self.tape(connection)))
+            lambda connection: list(whole_tape.records(connection, self.tape(connection)))
         )
 
     def bodies(self) -> list[dict[str, Any]]:

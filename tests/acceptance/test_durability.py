@@ -21,7 +21,7 @@ from tapeline.settings import Settings
 from tapeline.store.tables.tape import orders, tapes
 from tapeline.tape.events.stored_event import StoredEvent
 from tapeline.tape.proof import seals
-from tapeline.tape.reading import channels
+from tapeline.tape.reading import whole_tape
 from tests.acceptance.conftest import PASSWORD, Home, Server
 from tests.conftest import database_url, run_sql
 from tests.examples import rounds
@@ -198,7 +198,7 @@ def _everything(
 ) -> tuple[list[StoredEvent], tuple[int, bytes], set[str]]:
     tape = connection.execute(select(tapes).where(tapes.c.model_id == model_id)).one()
     folded = connection.scalars(select(orders.c.id).where(orders.c.tape == tape.no))
-    return list(channels.whole(connection, tape.no)), (tape.seq, bytes(tape.link)), set(folded)
+    return list(whole_tape.records(connection, tape.no)), (tape.seq, bytes(tape.link)), set(folded)
 
 
 def _name(record: StoredEvent) -> str:

@@ -16,7 +16,7 @@ from tapeline import compose
 from tapeline.runs import holds
 from tapeline.settings import Settings
 from tapeline.store.tables.tape import tapes
-from tapeline.tape.reading import channels
+from tapeline.tape.reading import whole_tape
 from tests.backups.conftest import LINES, Installation, gets, names_in, options_of, refused
 from tests.conftest import DATABASES, run_sql
 
@@ -26,7 +26,7 @@ def lines_of(settings: Settings, model_id: str) -> list[str]:
     with compose.open_store(settings) as store:
         here = select(tapes.c.no).where(tapes.c.model_id == model_id)
         records = store.read_now(
-            lambda connection: list(channels.whole(connection, connection.scalars(here).one()))
+            lambda connection: list(whole_tape.records(connection, connection.scalars(here).one()))
         )
     bodies = [msgspec.json.decode(one.body) for one in records]
     return [one["line"] for one in bodies if "line" in one]

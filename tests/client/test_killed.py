@@ -16,7 +16,7 @@ from tapeline_client import Client
 from tapeline import compose
 from tapeline.settings import Settings
 from tapeline.store.tables.tape import tapes
-from tapeline.tape.reading import channels
+from tapeline.tape.reading import whole_tape
 from tests.acceptance.conftest import Home
 from tests.acceptance.test_durability import _model
 from tests.client.conftest import Make
@@ -129,7 +129,7 @@ def _stored(home: Home, model_id: str) -> list[str]:
                 tapes.c.model_id == model_id))
         )  # fmt: skip
         assert number is not None
-        records = store.read_now(lambda c: list(channels.whole(c, number)))
+        records = store.read_now(lambda c: list(whole_tape.records(c, number)))
     bodies = [msgspec.json.decode(record.body) for record in records]
     return [body["id"] for body in bodies if "id" in body]
 

@@ -23,7 +23,7 @@ from tapeline.store.backends.database import Database, open_database
 from tapeline.store.tables.core import metadata
 from tapeline.tape.events.stored_event import StoredEvent
 from tapeline.tape.proof import older_seals, seals
-from tapeline.tape.reading import channels
+from tapeline.tape.reading import whole_tape
 from tapeline.tape.record import verify
 from tests.conftest import database_url, run_sql
 
@@ -309,7 +309,7 @@ def test_events_of_an_earlier_version_are_carried_over(database: Database, versi
         file.write_text(content)
     migrate.migrate(database)
     with database.reading.connect() as connection:
-        assert list(channels.whole(connection, 1)) == records
+        assert list(whole_tape.records(connection, 1)) == records
         assert verify.first_break(connection, 1) is None
         assert connection.scalar(text("select count(*) from pages")) < 10
 

@@ -23,7 +23,7 @@ from tapeline.store.tables.core import models
 from tapeline.store.tables.runs import versions
 from tapeline.store.tables.tape import checkpoints, tapes
 from tapeline.tape.proof import signer
-from tapeline.tape.reading import channels
+from tapeline.tape.reading import whole_tape
 from tapeline.tape.record import verify
 
 Tape = tuple[int, str]
@@ -109,7 +109,9 @@ def _trouble(connection: Connection, tape: Tape, key: signer.Signer | None) -> s
     last = connection.execute(newest.order_by(checkpoints.c.seq.desc()).limit(1)).first()
     if last is None:
         return None
-    links = [one.link for one in channels.whole(connection, no, after=last.seq - 1, until=last.seq)]
+    links = [
+        one.link for one in whole_tape.records(connection, no, after=last.seq - 1, until=last.seq)
+    ]
     said = signer.statement(model_id, last.seq, last.link, last.at)
     # A checkpoint of an older key cannot be checked here: only its public half is kept, by readers.
     is_ours = key is not None and last.key_id == key.key_id

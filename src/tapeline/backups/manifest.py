@@ -9,7 +9,7 @@ from sqlalchemy import Connection, func, select
 from tapeline import __version__
 from tapeline.store.tables.core import models
 from tapeline.store.tables.tape import tapes
-from tapeline.tape.reading import channels
+from tapeline.tape.reading import whole_tape
 
 FILE = "backup.json"
 LOOKED_AT = 20  # tapes; the time of a tape's last checkpoint is at most seconds too early
@@ -45,7 +45,7 @@ def content_of(connection: Connection) -> Content:
     ends = [
         record.received_at
         for tape in connection.execute(recent).all()
-        for record in channels.whole(connection, tape.no, after=tape.seq - 1)
+        for record in whole_tape.records(connection, tape.no, after=tape.seq - 1)
     ]
     return Content(
         models=connection.scalar(select(func.count()).select_from(models)) or 0,

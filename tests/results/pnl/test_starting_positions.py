@@ -13,7 +13,7 @@ from tapeline.settings import Settings
 from tapeline.store.store import Store
 from tapeline.tape import tapes
 from tapeline.tape.append.appending import Appender
-from tapeline.tape.reading import channels
+from tapeline.tape.reading import whole_tape
 from tapeline.tape.record import verify
 from tests.results.pnl.bookkeeping import Books, appender_in
 from tests.results.pnl.test_profit_and_loss import MARKET, order
@@ -29,7 +29,7 @@ def appender(tmp_path: Path) -> Appender:
 def events(books: Books) -> list[tuple[int, dict[str, Any]]]:
     def read(connection: Connection) -> list[tuple[int, dict[str, Any]]]:
         assert verify.first_break(connection, books.tape) is None
-        found = channels.whole(connection, books.tape)
+        found = whole_tape.records(connection, books.tape)
         return [(one.seq, msgspec.json.decode(one.body)) for one in found]
 
     return books.store.read_now(read)

@@ -21,7 +21,7 @@ from tapeline.tape.events import kinds
 from tapeline.tape.events.event import Event, Submission
 from tapeline.tape.events.kinds import Kind
 from tapeline.tape.proof.signer import Signer
-from tapeline.tape.reading import channels, order_list
+from tapeline.tape.reading import order_list, whole_tape
 from tapeline.tape.reading.order_list import Filter
 from tapeline.tape.record import verify
 from tests.examples import some
@@ -113,10 +113,10 @@ def test_any_arrival_order_and_grouping_folds_to_the_same_orders(
     store, appender = opened
     assert store.read_now(verify.first_break, tape) is None
     # All posts once more: retries, which leave the tape as it is.
-    before = store.read_now(lambda connection: list(channels.whole(connection, tape)))
+    before = store.read_now(lambda connection: list(whole_tape.records(connection, tape)))
     again = [event(tape, what, 500.0) for what in said if what[0] in kinds.ORDERS]
     store.write_now(appender.append, [Submission(again, None)])
-    assert store.read_now(lambda connection: list(channels.whole(connection, tape))) == before
+    assert store.read_now(lambda connection: list(whole_tape.records(connection, tape))) == before
 
 
 def test_a_group_with_refused_submissions_stores_the_others(

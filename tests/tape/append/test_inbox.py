@@ -33,7 +33,7 @@ from tapeline.tape.append.watchers import Watchers
 from tapeline.tape.events import kinds
 from tapeline.tape.events.event import Event, Submission
 from tapeline.tape.proof.signer import Signer
-from tapeline.tape.reading import channels
+from tapeline.tape.reading import whole_tape
 from tests.examples import some
 from tests.tape.append.test_appending import new_tape
 
@@ -191,7 +191,7 @@ class Line:
 
     def stored(self) -> Counter[str]:
         def lines(connection: Connection) -> Counter[str]:
-            found = channels.whole(connection, self.tape)
+            found = whole_tape.records(connection, self.tape)
             return Counter(msgspec.json.decode(one.body)["line"] for one in found)
 
         return self.store.read_now(lines)

@@ -63,16 +63,18 @@ def tape(shape: list[tuple[int, list[kinds.Kind]]]) -> list[StoredEvent]:
 def file_of(
     records: list[StoredEvent], signer: Signer, shows: Shows, at: float = 5e8
 ) -> list[bytes]:
-    seq = records[-1].seq
-    lines = [writing.head(MODEL, signer.public_key, signer.key_id, seq)]
+    lines = [writing.head(MODEL, signer.public_key, signer.key_id, records[-1].seq)]
     previous = GENESIS
-    for group in writing.groups(iter(records)):
-        written = writing.group_lines(previous, group, shows)
-        lines += written.lines.splitlines(keepends=True)
-        previous = group[-1].link or b""
-        signature = signer.sign(MODEL, group[-1].seq, previous, at).hex()
-        one = Checkpoint(group[-1].seq, previous.hex(), at, signer.key_id, signature)
-        lines.append(writing.checkpoint_line(one))
+    ends = [place for place, one in enumerate(records, 1) if one.link is not None]
+    for start, end in zip([0, *ends], ends, strict=False):
+        group = records[start:end]
+        seq, link = group[-1].seq, group[-1].link or b""
+        signature = signer.sign(MODEL, seq, link, at).hex()
+        one = Checkpoint(seq, link.hex(), at, signer.key_id, signature)
+        (written,) = writing.written(previous, [group], shows, {seq: one}).pieces
+        assert isinstance(written, bytes)
+        lines += written.splitlines(keepends=True)
+        previous = link
     return lines
 
 

@@ -16,6 +16,7 @@ from tapeline.cli.terminal.command import command
 from tapeline.cli.terminal.failures import BrokeOff, Failure
 
 SIGNATURE = b'{"checkpoint":'
+SIGNATURE_LINE = 4_096  # bytes: it is a tenth as long
 
 
 @command("tapeline export Trend", "tapeline export Trend --output trend.ndjson")
@@ -59,18 +60,27 @@ def _refuse_in_model(file: Path) -> None:
 
 
 def _write(session: Session, model: dict[str, Any], out: IO[bytes]) -> int:
-    """The number of events. The record is complete when it has the signature under the last event
-    that its first line names; behind a proxy, HTTP alone cannot prove that."""
-    path, first, signature = f"/api/models/{model['id']}/record", b"", b"{}"
+    """The number of events. The record is complete when its last line is the signature under the
+    last event that its first line names; behind a proxy, HTTP alone cannot prove that."""
+    path, first, last = f"/api/models/{model['id']}/record", b"", b""
     try:
-        for line in session.wire.lines(path, {"Accept": "application/x-ndjson"}):
-            out.write(line)
-            first = first or line
-            signature = line if line.startswith(SIGNATURE) else signature
-        events: int = json.loads(first)["seq"]
-        signed = json.loads(signature).get("checkpoint", {}).get("seq", 0)
+        for piece in session.wire.pieces(path, {"Accept": "application/x-ndjson"}):
+            out.write(piece)
+            first = first if b"\n" in first else first + piece
+            last = (last + piece)[-SIGNATURE_LINE:]
+        events: int = json.loads(first.partition(b"\n")[0])["seq"]
+        signed = _signed(last) if events else 0
     except (*LOST, ValueError) as error:
         raise BrokeOff from error
     if signed != events:
         raise BrokeOff
     return events
+
+
+def _signed(end: bytes) -> int | None:
+    """The event under which the signature in the last line stands; None if the line is another."""
+    *_, line, rest = (b"\n" + end).split(b"\n")
+    if rest or not line.startswith(SIGNATURE):
+        return None
+    seq: int = json.loads(line)["checkpoint"]["seq"]
+    return seq

@@ -19,7 +19,7 @@ from tapeline.ids import new_id
 PATIENCE = 30.0  # seconds without a byte
 STREAM_PATIENCE = 60.0  # a stream says something every few seconds
 TRIES = 3
-PORTION = 2**16  # bytes of a long answer read at once
+PORTION = 2**20  # bytes of a long answer read at once
 LONGEST_PAUSE = 10  # seconds a server may ask us to wait before we give up
 NO_SUCH_PAGE = "no_such_page"  # for a route that the server does not have
 LOOPBACK = {"localhost", "127.0.0.1", "::1"}
@@ -114,17 +114,16 @@ class Wire:
             raise self._unreachable(error) from error
         return response
 
-    def lines(self, path: str, headers: Mapping[str, str] | None = None) -> Iterator[bytes]:
-        """The lines of a long answer. One that is cut off raises `http.client.IncompleteRead`:
+    def pieces(self, path: str, headers: Mapping[str, str] | None = None) -> Iterator[bytes]:
+        """A long answer as it comes. One that is cut off raises `http.client.IncompleteRead`:
         iterating over the answer itself, or reading some of it at a time, would end in silence."""
         with self.stream(path, headers) as response:
-            left, rest = response.length, b""
+            left = response.length
             while some := response.read1(PORTION):
                 left = None if left is None else left - len(some)
-                *whole, rest = (rest + some).split(b"\n")
-                yield from (line + b"\n" for line in whole)
-            if left or rest:
-                raise http.client.IncompleteRead(rest, left)
+                yield some
+            if left:
+                raise http.client.IncompleteRead(b"", left)
 
     def send(
         self,

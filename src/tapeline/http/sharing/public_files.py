@@ -1,7 +1,8 @@
 """Downloads of a shared link: a tear sheet, tables, and the verifiable record."""
 
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
-from typing import Any
+from itertools import chain
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection
 from starlette.responses import Response
@@ -15,11 +16,10 @@ from tapeline.http.sharing import public_api
 from tapeline.sharing.exhibits import record
 from tapeline.sharing.exhibits.exhibit import ChartRange, Exhibit
 from tapeline.sharing.links.choices import Choices
-from tapeline.store.portions import spans
 from tapeline.tape import tapes
 from tapeline.tape.events.stored_event import StoredEvent
 from tapeline.tape.proof.seals import GENESIS
-from tapeline.tape.reading import channels
+from tapeline.tape.reading import whole_tape
 from tapeline.tape.record import writing
 from tapeline.tape.record.writing import Shows
 
@@ -114,24 +114,38 @@ async def _lines(
     """Up to a signed event, whose checkpoint is the last line: a file without it is not whole."""
     signer, store = services.inbox.appender.signer, services.store
     yield writing.head(found.model_id, signer.public_key, signer.key_id, last)
-    previous, pending = GENESIS, list[StoredEvent]()
-    for seq, until in spans(0, last, PORTION):
-        await store.read(tapes.of_model, found.model_id)  # raises if the model has been deleted
-        records = await store.read(channels.between, found.tape, seq, until)
-        signed = await store.read(record.daily_checkpoints, found.tape, seq, until, last)
-        by_seq = {one.seq: one for one in signed}
-        for one in records:
-            pending.append(one)
-            if one.link is None:
+    part = Part(0, GENESIS, whole_tape.FEW, [])
+    while part.reached < last:
+        part = await store.read(_part, found, part, last, shows)
+        for piece in part.pieces:
+            if isinstance(piece, bytes):
+                yield piece
                 continue
-            written = writing.group_lines(previous, pending, shows)
-            previous, pending = one.link, []
-            yield written.lines
-            for result in written.results:
-                async for line in writing.lists_of(store, found.tape, result):
-                    yield line
-            if one.seq in by_seq:
-                yield writing.checkpoint_line(by_seq[one.seq])
+            async for line in writing.lists_of(store, found.tape, piece):
+                yield line
+
+
+class Part(NamedTuple):
+    """Some groups of a record, as far as it is written."""
+
+    reached: int
+    link: bytes
+    size: int
+    """How many events to take next."""
+    pieces: list[bytes | StoredEvent]
+
+
+def _part(
+    connection: Connection, found: tapes.Reading, before: Part, last: int, shows: Shows
+) -> Part:
+    """In a reader's thread, because other requests wait for the event loop."""
+    tapes.of_model(connection, found.model_id)  # raises if the model has been deleted
+    groups = whole_tape.groups(connection, found.tape, before.reached, last, before.size)
+    reached = groups[-1][-1].seq
+    signed = record.daily_checkpoints(connection, found.tape, before.reached, reached, last)
+    lines = writing.written(before.link, groups, shows, {one.seq: one for one in signed})
+    size = whole_tape.fitting(list(chain.from_iterable(groups)))
+    return Part(reached, lines.link, size, lines.pieces)
 
 
 async def _paged(

@@ -17,7 +17,7 @@ from tapeline.http.view import stream
 from tapeline.http.view.following import follow, woken
 from tapeline.sharing.exhibits import redaction
 from tapeline.tape.append.watchers import Watcher
-from tapeline.tape.reading import channels
+from tapeline.tape.reading import whole_tape
 
 PORTION = 1_000  # events looked at together
 STEP = 0.25  # seconds until it is noticed that the service ends
@@ -90,7 +90,7 @@ def _portion(
     if until <= after:
         return after, b""
     pieces: list[bytes] = []
-    for record in channels.whole(connection, exhibit.found.tape, after=after, until=until):
+    for record in whole_tape.records(connection, exhibit.found.tape, after=after, until=until):
         late_after = exhibit.context.late_after
         change = redaction.change(record, late_after, exhibit.choices, exhibit.names)
         if change is not None:

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator, AsyncIterator
 from functools import partial
+from itertools import chain
 
 import msgspec
 from sqlalchemy import Connection
@@ -13,12 +14,11 @@ from tapeline.http.core.answers import EventStream, Ndjson
 from tapeline.http.core.endpoint import Call
 from tapeline.http.view.following import follow, woken
 from tapeline.http.view.tape_api import exported, reading, shown
-from tapeline.store.portions import spans
 from tapeline.tape import tapes
 from tapeline.tape.append.watchers import Watcher
 from tapeline.tape.events import kinds
 from tapeline.tape.events.stored_event import StoredEvent
-from tapeline.tape.reading import channels
+from tapeline.tape.reading import whole_tape
 from tapeline.tape.record import writing
 
 PORTION = 2_000  # records read from the store at once
@@ -52,13 +52,15 @@ def resumed_after(request: Request) -> int | None:
 
 async def _lines(call: Call, found: tapes.Reading) -> AsyncGenerator[bytes, None]:
     store = call.services.store
-    for after, until in spans(0, found.seq, PORTION):
-        records = await store.read(_all, call, after, until)
-        yield b"".join(exported(record) + b"\n" for record in records)
-        for record in records:
-            if record.kind == kinds.BACKTEST_RESULT.number:
-                async for line in writing.lists_of(store, found.tape, record):
-                    yield line
+    reached, size = 0, whole_tape.FEW
+    while reached < found.seq:
+        reached, size, pieces = await store.read(_part, call, reached, found.seq, size)
+        for piece in pieces:
+            if isinstance(piece, bytes):
+                yield piece
+                continue
+            async for line in writing.lists_of(store, found.tape, piece):
+                yield line
 
 
 def _changes(call: Call, model_id: str, after: int) -> AsyncGenerator[bytes, None]:
@@ -114,14 +116,26 @@ async def _missed(call: Call, after: int) -> AsyncIterator[list[StoredEvent]]:
         yield records
 
 
-def _all(connection: Connection, call: Call, after: int, until: int) -> list[StoredEvent]:
-    """Raises if the model has been deleted: its tape may be incomplete."""
-    return channels.between(connection, reading(connection, call).tape, after, until)
+def _part(
+    connection: Connection, call: Call, after: int, until: int, size: int
+) -> tuple[int, int, list[bytes | StoredEvent]]:
+    """How far it goes, how many events to take next, and its lines, with results in their places.
+    Raises if the model has been deleted: its tape may be incomplete."""
+    tape = reading(connection, call).tape
+    records = list(chain.from_iterable(whole_tape.groups(connection, tape, after, until, size)))
+    pieces: list[bytes | StoredEvent] = []
+    start = 0
+    for place, one in enumerate(records, 1):
+        if one.kind == kinds.BACKTEST_RESULT.number:
+            pieces += [exported(records[start:place]), one]
+            start = place
+    pieces.append(exported(records[start:]))
+    return records[-1].seq, whole_tape.fitting(records), pieces
 
 
 def _portion(connection: Connection, tape: int, after: int, until: int) -> list[StoredEvent]:
     last = min(after + PORTION, until)
-    return list(channels.whole(connection, tape, after=after, until=last))
+    return list(whole_tape.records(connection, tape, after=after, until=last))
 
 
 def _sent(records: list[StoredEvent]) -> bytes:

@@ -1,6 +1,6 @@
 """The view API for tapes: the events of models, and the state folded from them."""
 
-import base64
+from collections.abc import Sequence
 from typing import Annotated, Any, TypedDict
 
 import msgspec
@@ -19,6 +19,9 @@ from tapeline.tape.events import kinds
 from tapeline.tape.events.stored_event import StoredEvent
 from tapeline.tape.proof import checkpoints
 from tapeline.tape.reading import channels
+
+_NAMES = {kind.number: kind.name for kind in kinds.KINDS}
+_encoder = msgspec.json.Encoder()
 
 EMPTY_LIFECYCLE = dict.fromkeys(("message", "start_at", "end_at", "running"))
 
@@ -82,6 +85,22 @@ class Seals(msgspec.Struct):
     key_id: str
     items: list[checkpoints.Checkpoint]
     next: str | None = None
+
+
+class ExportedLine(msgspec.Struct, gc=False):
+    """One event in the export of a whole tape."""
+
+    seq: int
+    kind: str
+    time: float
+    received_at: float
+    run_id: str | None
+    backtest_id: str | None
+    body: msgspec.Raw
+    salt: bytes | None
+    """In base64."""
+    link: str | None
+    nonce: str | None
 
 
 def show_model(connection: Connection, call: Call) -> ShownModel:
@@ -168,22 +187,18 @@ def shown(record: StoredEvent) -> Anything:
     return {**fields, **ours, **({"run_id": record.run_id} if record.run_id else {})}
 
 
-def exported(record: StoredEvent) -> bytes:
-    """A record as one line of the whole tape: the body byte for byte, so that it can be checked."""
-    return msgspec.json.encode(
-        {
-            "seq": record.seq,
-            "kind": kinds.BY_NUMBER[record.kind].name,
-            "time": record.time,
-            "received_at": record.received_at,
-            "run_id": record.run_id,
-            "backtest_id": record.backtest_id,
-            "body": msgspec.Raw(record.body),
-            "salt": record.salt and base64.b64encode(record.salt).decode(),
-            "link": record.link and record.link.hex(),
-            "nonce": record.nonce and record.nonce.hex(),
-        }
-    )
+def exported(records: Sequence[StoredEvent]) -> bytes:
+    """Records as lines of the whole tape: bodies byte for byte, so that they can be checked."""
+    return _encoder.encode_lines(
+        [
+            ExportedLine(
+                one.seq, _NAMES[one.kind], one.time, one.received_at, one.run_id, one.backtest_id,
+                msgspec.Raw(one.body), one.salt, None if one.link is None else one.link.hex(),
+                None if one.nonce is None else one.nonce.hex(),
+            )
+            for one in records
+        ]
+    )  # fmt: skip
 
 
 def reading(connection: Connection, call: Call) -> tapes.Reading:

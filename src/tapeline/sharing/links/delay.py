@@ -7,7 +7,7 @@ from sqlalchemy import Connection, func, select
 
 from tapeline.sharing.links.choices import Choices
 from tapeline.store.tables.tape import checkpoints
-from tapeline.tape.reading import channels
+from tapeline.tape.reading import whole_tape
 from tapeline.tape.tapes import Reading
 
 HOUR = 3600.0
@@ -30,7 +30,7 @@ def cut(connection: Connection, found: Reading, choices: Choices) -> Cut:
     # A checkpoint is signed every few seconds while events arrive: from the last one before the
     # moment there is not far to go.
     seq = checkpoint_before(connection, found.tape, moment)
-    for record in channels.whole(connection, found.tape, after=seq):
+    for record in whole_tape.records(connection, found.tape, after=seq, until=found.seq):
         if record.received_at > moment:
             break
         seq = record.seq

@@ -38,18 +38,14 @@ def link(
     if all(record.salt is None for record in records):
         return chained(previous, [digest_of_run(frames(records), nonce, 0)], is_blind=bool(nonce))
     digests: list[bytes] = []
-    plain: list[bytes] = []  # since the last salted one: hashed in one go, which is much quicker
-    runs = count()
-    for record, content in zip(records, contents, strict=True):
-        if record.salt is None:
-            plain.append(frame(record, content))
-            continue
-        if plain:
-            digests.append(digest_of_run(plain, nonce, next(runs)))
-            plain = []
-        digests.append(sha256(frame(record, content)).digest())
-    if plain:
-        digests.append(digest_of_run(plain, nonce, next(runs)))
+    runs, start = count(), 0  # of plain ones: hashed in one go, which is much quicker
+    for place in [place for place, one in enumerate(records) if one.salt is not None]:
+        if start < place:
+            digests.append(digest_of_run(frames(records[start:place]), nonce, next(runs)))
+        digests.append(sha256(frame(records[place], contents[place])).digest())
+        start = place + 1
+    if start < len(records):
+        digests.append(digest_of_run(frames(records[start:]), nonce, next(runs)))
     return chained(previous, digests, is_blind=nonce is not None)
 
 
@@ -165,34 +161,35 @@ def first_break(records: Iterable[StoredEvent], head: tuple[int, bytes]) -> int 
     previous, expected = GENESIS, 1
     group: list[StoredEvent] = []
     for record in records:
-        if record.seq != expected or not _is_normal(record):
+        if record.seq != expected:
             return expected
         group.append(record)
+        expected += 1
         if record.link is not None:
             if not _fits(previous, group, record.link):
                 return record.seq
             previous, group = record.link, []
-        expected += 1
     if group or (expected - 1, previous) != head:
         return expected
     return None
 
 
 def _fits(previous: bytes, group: list[StoredEvent], expected: bytes) -> bool:
-    if link(previous, group, [content(one) for one in group], group[-1].nonce) == expected:
+    if any(one.salt is not None and not _is_normal(one) for one in group):
+        return False
+    if any(one.nonce is not None for one in group[:-1]):
+        return False
+    contents = [one.body if one.salt is None else content(one) for one in group]
+    if link(previous, group, contents, group[-1].nonce) == expected:
         return True
     return group[-1].nonce is None and older_seals.link(previous, group) == expected
 
 
 def _is_normal(record: StoredEvent) -> bool:
     """Leaves commit to values, so the body must be exactly what we would write."""
-    if record.nonce is not None and record.link is None:
-        return False
-    if record.salt is None:
-        return True
     try:
         fields = msgspec.json.decode(record.body, type=dict[str, Any])
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return False
     wanted = (SALT_BYTES * len(fields), older_seals.SALT_BYTES)
-    return _encode(fields) == record.body and len(record.salt) in wanted
+    return _encode(fields) == record.body and len(record.salt or b"") in wanted

@@ -1,16 +1,12 @@
 """Reads a tape: always a bounded part of one channel, never its whole history at once."""
 
-import heapq
 from collections.abc import Callable, Iterator, Sequence
-from itertools import takewhile
 from typing import Any
 
 import msgspec
 from sqlalchemy import Connection, Select, func, select, true
 
-from tapeline.errors import ChangedMeanwhile
-from tapeline.store.tables.tape import backtests, pages, states, tapes, used
-from tapeline.tape.events import kinds
+from tapeline.store.tables.tape import pages, states, tapes, used
 from tapeline.tape.events.stored_event import StoredEvent
 from tapeline.tape.pages import length, unpack
 
@@ -92,26 +88,6 @@ def reached(connection: Connection, tape: int, channel: int, moment: float) -> i
     return next(late, page[-1].seq + 1 if page else 0)
 
 
-def whole(
-    connection: Connection, tape: int, *, after: int = 0, until: int | None = None
-) -> Iterator[StoredEvent]:
-    """Every record in order, in bounded memory: the channels merged by their numbers."""
-    streams = [
-        _records_after(connection, tape, channel, after) for channel in _channels(connection, tape)
-    ]
-    merged = heapq.merge(*streams, key=lambda record: record.seq)
-    yield from takewhile(lambda record: until is None or record.seq <= until, merged)
-
-
-def between(connection: Connection, tape: int, after: int, until: int) -> list[StoredEvent]:
-    """All records from one number to another. A model that is being deleted has lost some, and a
-    reader must not take the rest for the whole."""
-    found = list(whole(connection, tape, after=after, until=until))
-    if len(found) != until - after:
-        raise ChangedMeanwhile
-    return found
-
-
 def state(connection: Connection, tape: int, name: str) -> dict[str, Any] | None:
     value = connection.scalar(
         select(states.c.value).where(states.c.tape == tape, states.c.name == name)
@@ -135,20 +111,6 @@ def lifecycles(connection: Connection, model_ids: Sequence[str]) -> dict[str, di
 def used_names(connection: Connection, tape: int, what: str) -> list[str]:
     query = select(used.c.name).where(used.c.tape == tape, used.c.what == what)
     return list(connection.scalars(query.order_by(used.c.seq)))
-
-
-def _channels(connection: Connection, tape: int) -> list[int]:
-    numbers = connection.scalars(select(backtests.c.no).where(backtests.c.tape == tape))
-    fixed = {kind.channel for kind in kinds.KINDS}
-    return sorted(fixed) + [kinds.CHANNELS_OF_BACKTESTS + number for number in numbers]
-
-
-def _records_after(
-    connection: Connection, tape: int, channel: int, number: int
-) -> Iterator[StoredEvent]:
-    for _, records in _after(connection, tape, channel, number, MOST):
-        if not isinstance(records, int):
-            yield from records
 
 
 # A page: where to go on from it, and its records, or their count if none is wanted.

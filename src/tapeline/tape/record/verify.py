@@ -11,7 +11,7 @@ from tapeline.tape.backtest_results import result_pieces
 from tapeline.tape.events import kinds
 from tapeline.tape.events.stored_event import StoredEvent
 from tapeline.tape.proof import seals
-from tapeline.tape.reading import channels
+from tapeline.tape.reading import whole_tape
 
 
 def first_break(connection: Connection, tape: int) -> int | None:
@@ -19,7 +19,7 @@ def first_break(connection: Connection, tape: int) -> int | None:
     head = connection.execute(select(tapes.c.seq, tapes.c.link).where(tapes.c.no == tape)).one()
     results: dict[str | None, StoredEvent] = {}
     broken = seals.first_break(
-        _noting(results, channels.whole(connection, tape)), (head.seq, bytes(head.link))
+        _noting(results, whole_tape.records(connection, tape)), (head.seq, bytes(head.link))
     )
     if broken is not None:
         return broken

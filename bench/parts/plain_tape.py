@@ -1,0 +1,51 @@
+"""A long tape of mostly log lines for benches: filled through the appender, as the server would."""
+
+import time
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from tapeline import compose
+from tapeline.settings import Settings
+from tapeline.tape import tapes
+from tapeline.tape.append.appending import Appender
+from tapeline.tape.events import kinds
+from tapeline.tape.events.event import Event, Submission
+from tapeline.tape.proof.signer import Signer
+
+TOGETHER = 200  # events in one commit
+COMMITS = 50  # in one transaction, because nobody waits for them
+ORDERS_EVERY = 50  # events; the others are lines of a log
+
+
+def fill(data: Path, model: str, size: int, *, age: float = 0.0) -> None:
+    """So many events, which arrived so many seconds ago."""
+    started = time.perf_counter()
+    at = time.time() - age
+    with compose.open_store(Settings(data=data)) as store:
+        appender, tape = Appender(Signer(data / "keys")), store.write_now(tapes.open_tape, model)
+
+        def append(connection: Any, first: int) -> None:
+            for start in range(first, min(size, first + TOGETHER * COMMITS), TOGETHER):
+                numbers = range(start, min(size, start + TOGETHER))
+                events = [_event(tape, number, at + number / 1000) for number in numbers]
+                appender.append(connection, [Submission(events, None)])
+
+        for first in range(0, size, TOGETHER * COMMITS):
+            store.write_now(append, first)
+    print(f"{size:,} events stored in {time.perf_counter() - started:.0f} s")
+
+
+def _event(tape: int, number: int, at: float) -> Event:
+    fields: dict[str, Any]
+    if number % ORDERS_EVERY:
+        kind, fields = kinds.LOG, {"line": f"line {number} of a long story", "type": "stdout"}
+    else:
+        kind = kinds.SPOT_LIMIT
+        fields = {
+            "id": f"o-{number}", "symbol": "BTC-USD", "exchange": "coinbase", "side": "buy",
+            "size": 1.5, "price": 100.25,
+        }  # fmt: skip
+    body = msgspec.json.encode(fields, order="deterministic")
+    return Event(tape=tape, kind=kind, fields=fields, body=body, time=at, received_at=at)
