@@ -13,7 +13,6 @@ from tapeline.datadir import fresh_folder, prepare
 from tapeline.errors import CannotStart
 from tapeline.http import app
 from tapeline.http.core.services import Services
-from tapeline.http.wire.byte_budget import ByteBudget
 from tapeline.http.wire.connections import Connections
 from tapeline.http.wire.metrics import Metrics
 from tapeline.models import cleanup as archive_cleanup
@@ -28,6 +27,7 @@ from tapeline.store.blobs import Blobs
 from tapeline.store.encryption import Cipher
 from tapeline.store.migrate import migrate
 from tapeline.store.store import Store
+from tapeline.tape import batches
 from tapeline.tape import cleanup as tape_cleanup
 from tapeline.tape.append.appending import Appender
 from tapeline.tape.append.inbox import Inbox
@@ -36,6 +36,7 @@ from tapeline.tape.append.quotas import Quotas
 from tapeline.tape.append.watchers import Watchers
 from tapeline.tape.backtest_results import result_pieces
 from tapeline.tape.backtest_results.staging import Staging
+from tapeline.tape.fair_budget import FairBudget
 from tapeline.tape.helper_processes import Helpers
 from tapeline.tape.proof.signer import Signer
 from tapeline.tape.spool import Spool
@@ -93,7 +94,7 @@ def open_services(settings: Settings) -> Iterator[Services]:
             Bookkeeper(store, background),
             background,
             connections,
-            ByteBudget(settings.max_large_body),
+            FairBudget(batches.AT_ONCE, small=batches.PASSING),
             quotas,
         )
         tape_cleanup.start(background, store)

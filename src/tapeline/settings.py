@@ -153,7 +153,7 @@ class Settings:
     write_queue: int = _row(
         10_000,
         whole(1, 10_000_000),
-        "Writes and events that may be queued for the database; more get 503.",
+        "Writes and single events that may be queued for the database; more get 503.",
     )
     busy_seconds: int = _row(
         5,

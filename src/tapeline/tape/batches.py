@@ -17,6 +17,11 @@ from tapeline.tape.events.values import number
 from tapeline.tape.helper_processes import Helpers
 
 MOST = 10_000
+AT_ONCE = 2_000_000
+"""Bytes of batches that are parsed and stored at the same time, while the others wait: some
+commits' worth. A larger batch goes alone."""
+PASSING = 16 * 1024
+"""Bytes of a batch that need not wait, as single events need not."""
 
 
 class Item(msgspec.Struct, array_like=True):

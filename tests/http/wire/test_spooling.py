@@ -1,6 +1,5 @@
 """Large bodies wait on disk: bounded for each key and in all, and gone with their request."""
 
-import asyncio
 import json
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -10,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from tapeline.http.wire.byte_budget import ByteBudget
-from tests.conftest import Service, run, running
+from tests.conftest import Service, running
 from tests.http.wire.raw import connect, say, statuses
 from tests.http.wire.test_guarded_protocol import wait_for
 from tests.pushing import JSON, RESULT, Model
@@ -112,34 +110,3 @@ def test_one_list_comes_once(model: Model) -> None:
     twice: list[Any] = [("trades", ("f", "[]")), ("trades", ("f", "[]"))]
     shape = model.refused("/v1/backtest/result", files=[*pad, *twice])
     assert (shape["field"], shape["code"]) == ("trades", "invalid")
-
-
-def test_turns_come_in_order_and_nobody_who_gave_up_is_waited_for() -> None:
-    async def play() -> list[str]:
-        budget, seen = ByteBudget(10_000_000), list[str]()
-
-        async def take(name: str, size: int, until: asyncio.Event) -> None:
-            async with budget.reserve(size):
-                seen.append(name)
-                await until.wait()
-
-        first, second = asyncio.Event(), asyncio.Event()
-        tasks = [
-            asyncio.create_task(take("a", 8_000_000, first)),
-            asyncio.create_task(take("all", 99_000_000, second)),
-            asyncio.create_task(take("b", 2_000_000, second)),
-            asyncio.create_task(take("small", 1_000, second)),
-        ]
-        await asyncio.sleep(0.01)
-        assert seen == ["a", "small"]
-        tasks[1].cancel()
-        await asyncio.sleep(0.01)
-        assert seen == ["a", "small", "b"]
-        first.set()
-        second.set()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        async with budget.reserve(10_000_000):
-            seen.append("whole again")
-        return seen
-
-    assert run(play()) == ["a", "small", "b", "whole again"]

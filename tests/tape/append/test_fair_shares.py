@@ -9,10 +9,10 @@ from tapeline.tape.events import kinds
 from tapeline.tape.events.event import Event, Submission
 
 
-def sent(key: str, number: int, size: int, events: int = 1) -> Waiting:
+def sent(key: str, number: int, size: int, events: int = 1, *, is_large: bool = False) -> Waiting:
     body = b"x" * size
     one = Event(tape=1, kind=kinds.LOG, fields={}, body=body, time=0, received_at=0)
-    return Submission([one] * events, key), number
+    return Submission([one] * events, key, is_large), number
 
 
 def told(taken: list[Waiting]) -> list[tuple[str | None, int]]:
@@ -66,6 +66,18 @@ def test_a_turn_ends_at_so_many_events(shares: Shares) -> None:
     waiting = deque(sent("a", number, 10, events=4) for number in range(5))
     assert len(shares.portion(waiting, 10)) == 3
     assert len(waiting) == 2
+
+
+def test_single_events_pass_large_batches_except_those_of_their_own_key(shares: Shares) -> None:
+    waiting = deque(
+        [
+            *(sent(key, 0, 10, events=10_000, is_large=True) for key in ("a", "b", "c")),
+            *(sent(key, 1, 10) for key in ("b", "c", "d")),
+        ]
+    )
+    assert told(shares.portion(waiting, 5_000)) == [("a", 0), ("d", 1)]
+    assert told(list(waiting)) == [("b", 0), ("c", 0), ("b", 1), ("c", 1)]
+    assert told(shares.portion(waiting, 5_000))[0] == ("b", 0)
 
 
 def test_it_says_who_filled_a_share_only_while_others_write(

@@ -174,14 +174,16 @@ class Line:
         appender = FaultyAppender(Signer(self.settings.data / "keys"), self.faults)
         self.inbox = Inbox(self.store.writer, appender, FaultyWatchers(self.faults), CAPACITY)
 
-    def send(self, loop: Loop, count: int) -> Sent:
+    def send(
+        self, loop: Loop, count: int, key: str | None = None, *, is_large: bool = False
+    ) -> Sent:
         sent = Sent([f"line {self._numbers + number}" for number in range(count)], self.faults)
         self._numbers += count
         events = [_line(self.tape, line) for line in sent.lines]
 
         def put() -> None:
             try:
-                self.inbox.put(Submission(events, None), sent.settle)
+                self.inbox.put(Submission(events, key, is_large), sent.settle)
             except StoreBusy as busy:
                 sent.answers.append(busy)
                 sent.answered.set()
@@ -390,3 +392,36 @@ def test_a_store_that_hangs_is_not_waited_for(
     assert stored[behind.lines[0]] == 0
     assert stored[first.lines[0]] == (point == "commit"), "what was refused stays away"
     assert len(first.answers) == len(behind.answers) == 1
+
+
+def test_a_full_queue_refuses_those_who_fill_it_and_has_room_for_others(
+    line: Line, loop: Loop
+) -> None:
+    with holding(line):
+        flood = [line.send(loop, 4, "flood") for _ in range(3)]
+        assert [one.answers for one in flood] == [[], [], []], "it is alone: the queue is its own"
+        over = line.send(loop, 1, "flood")
+        assert isinstance(over.answers[0], StoreBusy)
+        others = [line.send(loop, 1, f"key {number}") for number in range(5)]
+        assert [one.answers for one in others] == [[]] * 5
+        assert line.send(loop, CAPACITY, "key 0").answered.is_set(), "more than its share"
+        large = line.send(loop, 2 * CAPACITY, "large", is_large=True)
+        assert large.answers == [], "it waited its turn before: it needs no place"
+        assert line.send(loop, 0).answers == [], "asking whether events are taken is never refused"
+    for one in (*flood, *others, large):
+        assert one.answered.wait(PATIENCE)
+    again = [line.send(loop, CAPACITY // 2, "flood") for _ in range(2)]
+    for one in again:
+        assert one.answered.wait(PATIENCE)
+        assert not isinstance(one.answers[0], StoreBusy), "its places are free again"
+
+
+@contextmanager
+def holding(line: Line) -> Iterator[None]:
+    """The writer is busy until the end."""
+    may_end = threading.Event()
+    line.store.writer.submit(lambda _: may_end.wait(PATIENCE))
+    try:
+        yield
+    finally:
+        may_end.set()

@@ -7,7 +7,6 @@ from typing import Protocol
 
 from tapeline.accounts.id_tokens import KeyRing
 from tapeline.background import Background
-from tapeline.http.wire.byte_budget import ByteBudget
 from tapeline.http.wire.connections import Connections
 from tapeline.http.wire.metrics import Metrics
 from tapeline.results.backtests.reporter import Reporter
@@ -24,6 +23,7 @@ from tapeline.tape.append.probe import Probe
 from tapeline.tape.append.quotas import Quotas
 from tapeline.tape.append.watchers import Watchers
 from tapeline.tape.backtest_results.staging import Staging
+from tapeline.tape.fair_budget import FairBudget
 
 
 class Interpreter(Protocol):
@@ -66,8 +66,8 @@ class Services:
     bookkeeper: Bookkeeper
     background: Background
     connections: Connections
-    parsing: ByteBudget
-    """Memory for large batches that are being parsed."""
+    batches: FairBudget
+    """Bytes of large batches that are parsed and stored at the same time; models take turns."""
     quotas: Quotas
     passwords: ThreadPoolExecutor = field(default_factory=_two_threads)
     archives: ThreadPoolExecutor = field(default_factory=_threads_for_archives)

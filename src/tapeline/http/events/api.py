@@ -13,6 +13,7 @@ from functools import partial
 from http import HTTPStatus
 from typing import Any, NamedTuple
 
+import msgspec
 from sqlalchemy import Connection
 from starlette.requests import Request
 from starlette.responses import Response
@@ -44,6 +45,7 @@ from tapeline.store.once import RequestKey, checked_key, once
 from tapeline.tape.append import permissions
 from tapeline.tape.append.appending import Appended
 from tapeline.tape.backtest_results.staging import Stage
+from tapeline.tape.batches import PASSING
 from tapeline.tape.dates.time_header import read_time
 from tapeline.tape.events.backtest_keys import kept_apart
 from tapeline.tape.events.event import Event, Submission
@@ -230,8 +232,7 @@ class EventsApi:
             async with in_time(settings.body_seconds):
                 content = await spooling.gather(request, settings.max_large_body, room, name)
             is_counted = self._count_batch(access, content)  # before it is parsed
-            # Parsing needs several times its size in memory.
-            async with self._services.parsing.reserve(len(content)):
+            async with batches.turn(self._services.batches, request, access.tape, len(content)):
                 events = await batches.read(content, headers, moment, stage, room)
                 if not is_counted:
                     is_vital = any(event.kind.is_vital for event in events)
@@ -248,6 +249,8 @@ class EventsApi:
         stage: Stage,
     ) -> None:
         submission = self._submission(events, access, batch=path == BATCH)
+        if path == BATCH and len(said) > PASSING:
+            submission = msgspec.structs.replace(submission, is_large=True)
         if b"idempotency-key" in headers:
             request = _request_key(headers, path, access, said, self._services.cipher)
             if await self._store_once(request, access, submission):

@@ -1,20 +1,23 @@
 """Many events in one request: all of them, or an error that names the first bad one."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
 from typing import Literal
 
 import msgspec
+from starlette.requests import Request
 
-from tapeline.errors import Invalid, Problem, TooLarge, UnknownEncoding
+from tapeline.errors import Invalid, MalformedBody, Problem, TooLarge, UnknownEncoding
 from tapeline.http.events import bodies
 from tapeline.http.events.bodies import JSON, UNLIKE, Moment, encoding_of, exact_event, too_large
 from tapeline.http.wire.spooling import Content
 from tapeline.tape.backtest_results.staging import Stage
-from tapeline.tape.batches import MOST, Item, split, split_apart
+from tapeline.tape.batches import MOST, PASSING, Item, split, split_apart
 from tapeline.tape.events.event import Event
 from tapeline.tape.events.exact_bodies import Line
 from tapeline.tape.events.kinds import BACKTEST_RESULT, BY_PATH, KINDS, LOG
+from tapeline.tape.fair_budget import FairBudget
 from tapeline.tape.spool import Room
 
 NDJSON = b"application/x-ndjson"
@@ -42,6 +45,20 @@ def is_surely_not_vital(content: Content) -> bool:
     """Whether it contains no order, update, cash or lifecycle, found without parsing, so that a
     flood over its quota costs little. An escape could hide such a name, so it counts as one."""
     return len(content) <= LARGE and not any(content.find(word) >= 0 for word in _VITAL)
+
+
+@asynccontextmanager
+async def turn(
+    budget: FairBudget, request: Request, tape: int, size: int
+) -> AsyncGenerator[None, None]:
+    """Wait until it is this batch's turn."""
+    if size > PASSING:
+        await request.is_disconnected()  # reads on, so that we notice a client that gives up
+    async with budget.reserve(tape, size) as waited:
+        if waited and await request.is_disconnected():
+            # It will send the batch again, and without an Idempotency-Key it would be there twice.
+            raise MalformedBody("The connection closed before it was this batch's turn.")
+        yield
 
 
 async def read(

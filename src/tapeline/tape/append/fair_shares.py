@@ -1,7 +1,8 @@
 """How much of a turn each key gets: all of it while it is alone, a share while others write too.
 
 Without shares, the busiest sender decides how long a commit takes, and everybody waits for two
-commits: the running one and their own.
+commits: the running one and their own. Large batches have a count of their own, so that single
+events behind them are in the same turn.
 """
 
 import time
@@ -28,20 +29,27 @@ class Shares:
 
     def portion(self, waiting: deque[Waiting], most: int) -> list[Waiting]:
         """The submissions of the next turn; the rest keeps its order. It stops at the submission
-        that reaches so many events."""
+        that reaches so many events, and takes so many events of large batches besides."""
         together = self._clock() < self._together_until
-        taken, later, events = list[Waiting](), list[Waiting](), 0
+        taken, later = list[Waiting](), list[Waiting]()
+        single = large = 0
         sizes: dict[str | None, int] = {}
         full: set[str | None] = set()
-        while waiting and events < most and len(later) < most:
+        behind: set[str | None] = set()
+        while waiting and single < most and len(later) < most:
             one = waiting.popleft()
-            key = one[0].key_id
-            if key in full:
+            submission = one[0]
+            key = submission.key_id
+            if key in full or key in behind or (submission.is_large and large >= most):
+                behind.add(key)
                 later.append(one)
                 continue
             taken.append(one)
-            events += len(one[0].events)
-            sizes[key] = sizes.get(key, 0) + (_size(one[0]) if together else 0)
+            if submission.is_large:
+                large += len(submission.events)
+            else:
+                single += len(submission.events)
+            sizes[key] = sizes.get(key, 0) + (_size(submission) if together else 0)
             if sizes[key] >= SHARE:
                 full.add(key)
         if len(sizes) > 1:

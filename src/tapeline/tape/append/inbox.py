@@ -6,7 +6,7 @@ is answered once, whatever happens to its turn: refused, never begun, interrupte
 
 import asyncio
 import threading
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable
 from concurrent.futures import Future
 from functools import partial
@@ -73,6 +73,9 @@ class Inbox:
         self._waiting: deque[Waiting] = deque()
         self._shares = Shares()
         self._size = 0
+        """Events in the queue; those of large batches wait before it, and are not counted."""
+        self._queued: Counter[str | None] = Counter()
+        """The same by key."""
         self._asked: asyncio.AbstractEventLoop | None = None
         """The loop that asked for a turn which has not begun yet."""
         # Between the writer, which takes, and the loop, which may give up waiting for it.
@@ -87,15 +90,14 @@ class Inbox:
 
     def put(self, submission: Submission, settle: Settle) -> None:
         """The same for callers that cannot await: `settle` gets the result."""
-        if self._size and self._size + len(submission.events) > self._capacity:
-            raise StoreBusy
+        if not submission.is_large:
+            self._enter(submission.key_id, len(submission.events))
         if self._asked is None or self._asked.is_closed():
             # Later in this turn of the loop, so that events that arrived together go together.
             loop = asyncio.get_running_loop()
             loop.call_soon(self._ask, loop)
             self._asked = loop
         self._waiting.append((submission, settle))
-        self._size += len(submission.events)
 
     def take(self, turn: _Turn) -> list[Waiting]:
         """Called by the writer when it begins a turn. Later events ask for another turn."""
@@ -119,6 +121,22 @@ class Inbox:
         if not self._writer.outage:
             facts.prove_writable(connection)
             raise _Undone
+
+    def _enter(self, key: str | None, count: int) -> None:
+        """A full queue refuses the keys that have more than an equal share of it. Others still get
+        in: it never holds more than twice its capacity."""
+        if self._size and self._size + count > self._capacity:
+            keys = len(self._queued) + (key not in self._queued)
+            if self._queued[key] + count > self._capacity // keys:
+                raise StoreBusy
+        self._size += count
+        self._queued[key] += count
+
+    def _leave(self, key: str | None, count: int) -> None:
+        self._size -= count
+        self._queued[key] -= count
+        if not self._queued[key]:
+            del self._queued[key]
 
     def _ask(self, loop: asyncio.AbstractEventLoop) -> None:
         turn, self._asked = _Turn(self, loop), loop
@@ -171,7 +189,8 @@ class Inbox:
 
     def _answer(self, turn: _Turn, outcomes: list[Outcome]) -> None:
         for submission, settle, failure in outcomes:
-            self._size -= len(submission.events)
+            if not submission.is_large:
+                self._leave(submission.key_id, len(submission.events))
             if submission.key_id in turn.resting and not turn.loop.is_closed():
                 turn.loop.call_later(RESTING, _call, settle, failure)
             else:

@@ -28,3 +28,5 @@ class Submission(msgspec.Struct, frozen=True):
     events: list[Event]
     key_id: str | None
     """The key they came with; None for events of the platform itself."""
+    is_large: bool = False
+    """Whether it waited for its turn among large batches, and so takes no place in the queue."""
