@@ -52,6 +52,7 @@ CALLERS = {
     Access.PUBLIC: "anyone",
     Access.ACCOUNT: "account",
     Access.READER: "account or key",
+    Access.OPERATOR: "operator",
     Access.SHARED: "anyone with the link",
 }
 

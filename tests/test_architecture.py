@@ -40,14 +40,15 @@ ARROWS: dict[str, set[str]] = {
     "runs": FOUNDATION | {"store", "accounts", "models", "tape"},
     "sharing": FOUNDATION | {"store", "accounts", "tape", "results"},
     "backups": FOUNDATION | {"store", "tape", "runs"},
+    "health": FOUNDATION | {"store", "accounts", "models", "tape", "results", "runs", "backups"},
     "http": FOUNDATION
-    | {"store", "accounts", "models", "tape", "results", "runs", "sharing", "backups"},
+    | {"store", "accounts", "models", "tape", "results", "runs", "sharing", "backups", "health"},
     "compose": FOUNDATION
     | {"datadir", "store", "accounts", "models", "tape", "results", "runs", "sharing", "http"}
-    | {"backups"},
+    | {"backups", "health"},
     "cli": FOUNDATION
     | {"datadir", "store", "accounts", "models", "tape", "results", "runs", "sharing", "http"}
-    | {"backups", "compose"},
+    | {"backups", "health", "compose"},
     "__main__": {"cli"},
     "": set(),
 }

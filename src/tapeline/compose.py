@@ -11,6 +11,8 @@ from tapeline.accounts.id_tokens import KeyRing
 from tapeline.background import Background
 from tapeline.datadir import fresh_folder, prepare
 from tapeline.errors import CannotStart
+from tapeline.health.examination import Health
+from tapeline.health.parts import Parts
 from tapeline.http import app
 from tapeline.http.core.services import Services
 from tapeline.http.wire.connections import Connections
@@ -77,13 +79,15 @@ def open_services(settings: Settings) -> Iterator[Services]:
         runner = Runner(
             settings, store, blobs, cipher, appender, watchers, staging, quotas, found, background
         )
+        probe = Probe(inbox, store.database)
+        parts = Parts(settings, store, inbox, probe, runner, background)
         services = Services(
             settings,
             store,
             KeyRing(keys),
             Metrics(store.writer, background, connections),
             inbox,
-            Probe(inbox, store.database),
+            Health(parts),
             watchers,
             cipher,
             staging,

@@ -36,6 +36,8 @@ ROLES = ("owner", "admin", "member", "viewer", "outsider", "nobody")
 
 # The columns are ROLES. What is destructive for everybody in the project comes last.
 MATRIX: dict[Route, tuple[int, ...]] = {
+    # The owner is the first account here, so the operator.
+    ("GET", "/api/health"): (200, 403, 403, 403, 403, 401),
     ("GET", "/api/me"): (200, 200, 200, 200, 200, 401),
     ("PATCH", "/api/me"): (200, 200, 200, 200, 200, 401),
     ("POST", "/api/me/password"): (200, 200, 200, 200, 200, 401),

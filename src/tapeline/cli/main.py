@@ -156,6 +156,12 @@ ROWS = (
     ),
     Row("up", "operator.up:up", "Run the whole service in the foreground until Ctrl-C.", OPERATE),
     Row(
+        "status",
+        "operator.status:status",
+        "Show the health of a server, and what to do about what is not well.",
+        OPERATE,
+    ),
+    Row(
         "halt",
         "operator.holding:halt",
         "Stop every model on this machine now, and keep it from starting again.",

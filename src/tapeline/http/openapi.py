@@ -27,6 +27,7 @@ SECURITY: dict[Access, list[dict[str, list[str]]]] = {
     Access.PUBLIC: [],
     Access.SHARED: [{}, {"share_pass": []}],
     Access.ACCOUNT: [{"token": []}, {"bearer": []}, {"session": []}],
+    Access.OPERATOR: [{"token": []}, {"bearer": []}, {"session": []}],
     Access.READER: [
         {"token": []},
         {"bearer": []},

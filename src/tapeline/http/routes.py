@@ -33,6 +33,7 @@ from tapeline.http.deployment.routes import DEPLOY_ROUTES
 from tapeline.http.sharing.routes import SHARED
 from tapeline.http.view import (
     account_api,
+    health_api,
     model_account_api,
     performance_api,
     project_stream,
@@ -56,6 +57,12 @@ ROUTES: tuple[Endpoint, ...] = (
     get("/time", flows=health.server_time, access=PUBLIC),
     get("/healthz", flows=health.healthz, access=PUBLIC),
     get("/readyz", flows=health.readyz, access=PUBLIC, errors=(NotReady,)),
+    get(
+        "/api/health",
+        responds=health_api.show_health,
+        access=Access.OPERATOR,
+        errors=(Forbidden,),
+    ),
     # Accounts
     post(
         "/auth/signup",

@@ -6,7 +6,7 @@ from tapeline.accounts import audit, invitations, users
 from tapeline.accounts.actor import OPERATOR, Actor
 from tapeline.accounts.sign_ins import Origin
 from tapeline.accounts.users import User
-from tapeline.errors import InvitationNeeded, SetupCodeNeeded, SignUpClosed
+from tapeline.errors import Forbidden, InvitationNeeded, SetupCodeNeeded, SignUpClosed
 from tapeline.models import projects
 from tapeline.settings import SignUp
 from tapeline.store import facts
@@ -42,6 +42,13 @@ def is_operator(connection: Connection, user: User) -> bool:
     """The owner of the first account set this installation up; nobody else is known to operate
     it."""
     return facts.get(connection, FIRST_ACCOUNT) == user.email
+
+
+def require_operator(connection: Connection, actor: Actor) -> None:
+    if not is_operator(connection, users.get(connection, actor.user_id())):
+        raise Forbidden(
+            "Only the operator of this server can see this: the owner of its first account."
+        )
 
 
 def sign_up(

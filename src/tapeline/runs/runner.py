@@ -8,6 +8,7 @@ from tapeline.background import Background
 from tapeline.errors import CannotRunModels, NotSupervised, OnHold
 from tapeline.logs import Log
 from tapeline.runs import holds, host_identity
+from tapeline.runs import run as run_records
 from tapeline.runs.engines import host_check as hosts
 from tapeline.runs.engines import runtime_files
 from tapeline.runs.engines.host_check import Host
@@ -77,6 +78,7 @@ class Runner:
         holds.reserve(self._settings.data)
         engine = self._engine(self.host)
         engine.begin(port)
+        self._engine_here = engine
         self.host_name = engine.host
         self._collector = Collector(
             self._store,
@@ -105,10 +107,9 @@ class Runner:
 
     def require(self) -> None:
         """Raise why models cannot run here, before a run is recorded that nobody can start."""
-        if self.host is not None and not self._may_run(self.host):
+        if problem := self.unable():
             raise CannotRunModels(
-                "This server cannot run models, because the sandbox is not available: "
-                + " ".join(self.host.problems)
+                f"This server cannot run models, because the sandbox is not available: {problem}"
             )
         if hold := self.hold():
             raise OnHold(
@@ -120,6 +121,19 @@ class Runner:
                 f"Models are not supervised at the moment: {trouble}. Nothing was stored."
                 " Try again in a few seconds; see the server's log for details."
             )
+
+    def unable(self) -> str | None:
+        """Why no model can run on this machine, if that is so."""
+        if self.host is None or self._may_run(self.host):
+            return None
+        return " ".join(self.host.problems)
+
+    def journal_lag(self) -> dict[str, int]:
+        """By run of this host: how many bytes of its journal are not on the tape yet."""
+        if self._executor is None:
+            return {}
+        launched = self._store.read_now(run_records.launched_on, self.host_name)
+        return {run.id: self._engine_here.lag(run) for run in launched}
 
     def trouble(self, *run_ids: str) -> str | None:
         """Why desired changes, or those of one of these runs, are not carried out at the moment."""

@@ -22,6 +22,7 @@ from tapeline.cli.terminal.command import JSON, command
 from tapeline.cli.terminal.failures import Failure
 from tapeline.cli.terminal.screen import Screen
 from tapeline.errors import Problem
+from tapeline.health.machine import disk
 from tapeline.runs import holds
 from tapeline.runs.engines import host_check
 from tapeline.runs.engines.host_check import Host
@@ -32,7 +33,6 @@ from tapeline.store import migrate
 from tapeline.store.backends import database as databases
 
 PATIENCE = 10.0  # seconds
-LITTLE_SPACE, TOO_LITTLE_SPACE = 5_000_000_000, 500_000_000
 MARKS = {"good": ("✓", "green"), "weak": ("!", "yellow"), "bad": ("✗", "red"), "note": ("·", "dim")}
 VERSIONS = tuple(f"3.{minor}" for minor in range(7, 15))  # that people run models on
 RELEASE = "When no other copy of it runs: tapeline release"
@@ -70,7 +70,8 @@ def doctor(
         raise Failure(f"Models cannot run here: {bad[0].says}")
 
 
-def examined(chosen: Settings) -> Iterator[Finding]:
+def of_machine(chosen: Settings) -> Iterator[Finding]:
+    """What can be seen of a server without asking it, and whether it answers."""
     home = _data(chosen.data)
     yield home
     yield _disk(chosen.data)
@@ -79,6 +80,12 @@ def examined(chosen: Settings) -> Iterator[Finding]:
         yield from _server(datadir.server_of(chosen.data))
         if hold := holds.on_all(chosen.data):
             yield Finding("hold", "weak", f"models do not run: {hold.sentence()}", RELEASE)
+
+
+def examined(chosen: Settings) -> Iterator[Finding]:
+    found = list(of_machine(chosen))
+    yield from found
+    home = found[0]
     with _somewhere(chosen, usable=home.state != "bad") as trial:
         yield from _tried(trial)
         yield from _pythons(interpreters.of_host(trial))
@@ -170,14 +177,11 @@ def _nearest(path: Path) -> Path:
 
 
 def _disk(data: Path) -> Finding:
-    free = shutil.disk_usage(_nearest(data)).free
-    says = f"{screen.size(free)} free"
-    fix = "Free some space, or put the data elsewhere with --data"
-    if free < TOO_LITTLE_SPACE:
-        return Finding("disk", "bad", says, fix)
-    return (
-        Finding("disk", "weak", says, fix) if free < LITTLE_SPACE else Finding("disk", "good", says)
-    )
+    usage = shutil.disk_usage(_nearest(data))
+    found = disk.judged(usage.free, usage.total)
+    states: dict[str, Literal["good", "weak", "bad"]] = {"yellow": "weak", "red": "bad"}
+    says, fix = found.says.rstrip("."), found.fix.rstrip(".")
+    return Finding("disk", states.get(found.state, "good"), says, fix)
 
 
 def _database(chosen: Settings) -> Finding:

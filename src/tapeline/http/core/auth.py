@@ -11,6 +11,7 @@ from tapeline.accounts.actor import Actor
 from tapeline.errors import CrossSiteRequest, Unidentified
 from tapeline.http.core.endpoint import Access, address_of
 from tapeline.http.core.services import Services
+from tapeline.models import onboarding
 
 COOKIE = "tapeline_session"
 SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}
@@ -21,6 +22,19 @@ Identify = Callable[[Connection], Actor]
 def identify(request: Request, services: Services, access: Access) -> Identify:
     """The look-up of the caller, run in the transaction of the request itself, so that a right that
     was just revoked cannot be used."""
+    if access is not Access.OPERATOR:
+        return _caller(request, services, access)
+    caller = _caller(request, services, Access.ACCOUNT)
+
+    def operator(connection: Connection) -> Actor:
+        actor = caller(connection)
+        onboarding.require_operator(connection, actor)
+        return actor
+
+    return operator
+
+
+def _caller(request: Request, services: Services, access: Access) -> Identify:
     address = address_of(request)
     if token := _id_token(request):
         sign_in_id = services.ring.sign_in_of(token)

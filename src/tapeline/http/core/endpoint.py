@@ -28,6 +28,7 @@ class Access(Enum):
     PUBLIC = "anybody"
     ACCOUNT = "a signed-in account"
     READER = "a signed-in account, or a project's key with read right"
+    OPERATOR = "the operator of this server, signed in"
     SHARED = "whoever has the link"
 
 

@@ -1,6 +1,5 @@
 """Liveness, readiness and the server's time."""
 
-import asyncio
 import time
 
 import msgspec
@@ -27,10 +26,8 @@ async def healthz(_call: Call) -> Health:
 
 async def readyz(call: Call) -> Health:
     """Whether the server stores events, supervises models and keeps books; 503 says what fails."""
-    if trouble := await call.services.probe.trouble():
+    if trouble := await call.services.health.trouble():
         raise NotReady(f"Not ready: {trouble}")
-    if trouble := await asyncio.to_thread(call.services.trouble):
-        raise NotReady(f"Not ready: {trouble}.")
     return Health()
 
 

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from tapeline.accounts.id_tokens import KeyRing
 from tapeline.background import Background
+from tapeline.health.examination import Health
 from tapeline.http.wire.connections import Connections
 from tapeline.http.wire.metrics import Metrics
 from tapeline.results.backtests.reporter import Reporter
@@ -19,7 +20,6 @@ from tapeline.store.blobs import Blobs
 from tapeline.store.encryption import Cipher
 from tapeline.store.store import Store
 from tapeline.tape.append.inbox import Inbox
-from tapeline.tape.append.probe import Probe
 from tapeline.tape.append.quotas import Quotas
 from tapeline.tape.append.watchers import Watchers
 from tapeline.tape.backtest_results.staging import Staging
@@ -54,7 +54,7 @@ class Services:
     ring: KeyRing
     metrics: Metrics
     inbox: Inbox
-    probe: Probe
+    health: Health
     watchers: Watchers
     cipher: Cipher
     staging: Staging

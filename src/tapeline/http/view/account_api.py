@@ -28,6 +28,8 @@ class Me(msgspec.Struct):
     """Whether `tapeline up --demo` created this account: its models are simulated."""
     trouble: str | None
     """What is wrong with this server; shown only to its operator, the first account."""
+    is_operator: bool
+    """Whether this account operates the server and may see its health."""
 
 
 class ShownSignIn(SignIn, frozen=True, kw_only=True):
@@ -85,7 +87,7 @@ def me(connection: Connection, call: Call) -> Me:
     is_demo = user.email == onboarding.DEMO_EMAIL
     is_operator = onboarding.is_operator(connection, user)
     trouble = _trouble(call.services) if is_operator else None
-    return Me(user.id, user.email, user.name, user.created_at, own, is_demo, trouble)
+    return Me(user.id, user.email, user.name, user.created_at, own, is_demo, trouble, is_operator)
 
 
 def _trouble(services: Services) -> str | None:

@@ -13,6 +13,7 @@ from tapeline.errors import (
     CannotLaunchNow,
     CannotPrepareNow,
     Problem,
+    UnreadableJournal,
 )
 from tapeline.models import plans
 from tapeline.runs.engines import model_files, older_hosts, run_box, runtime_files, shims, unpacking
@@ -190,6 +191,13 @@ class LocalEngine:
 
     def has_news(self, run: Run) -> bool:
         return journal.has_more(self.folder / run.id, run.journal)
+
+    def lag(self, run: Run) -> int:
+        """Bytes of its journal after the offset in its row; what cannot be read counts as none."""
+        try:
+            return max(0, journal.end(self.folder / run.id) - run.journal)
+        except UnreadableJournal:
+            return 0
 
     def read(self, run: Run, offset: int, limit_bytes: int = READ_AT_ONCE) -> Chunk:
         journal.forget(self.folder / run.id, offset)

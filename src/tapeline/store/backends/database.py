@@ -1,16 +1,17 @@
 """Opens the database of the settings, for writing and for reading."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sqlalchemy import Engine
+from sqlalchemy import Connection, Engine
 
 from tapeline.background import Background
 from tapeline.errors import CannotStart
 from tapeline.settings import Settings
 from tapeline.store.backends import failures, sqlite
+from tapeline.store.backends.slowest import Slowest
 
 if TYPE_CHECKING:
     from tapeline.store.backends.lost_commits import Witness
@@ -31,6 +32,7 @@ class Database:
     """Of PostgreSQL, with its password."""
     claims: "Claims | None" = None
     """Names that this server holds among those that share the database."""
+    slowest: Slowest = field(default_factory=Slowest)
 
     def listen(
         self,
@@ -60,6 +62,14 @@ class Database:
         """Hold a name so that no other server can have it; on SQLite there is no other server."""
         return self.claims is None or self.claims.take(name)
 
+    def is_claimed(self, connection: Connection, name: str) -> bool:
+        """Whether a server that runs now holds the name; on SQLite, that can only be this one."""
+        if self.file is not None:
+            return False
+        from tapeline.store.backends import postgres  # noqa: PLC0415 - SQLite stays light
+
+        return postgres.is_claimed(connection, name)
+
     def trouble(self) -> str | None:
         """Why nothing can be stored, judging by the disk; None for PostgreSQL, whose disk we cannot
         see."""
@@ -77,7 +87,10 @@ class Database:
 
 
 def open_database(settings: Settings) -> Database:
-    return _postgres(settings) if settings.database else _sqlite(settings)
+    opened = _postgres(settings) if settings.database else _sqlite(settings)
+    for engine in (opened.reading, opened.writing):
+        opened.slowest.watch(engine)
+    return opened
 
 
 def _sqlite(settings: Settings) -> Database:

@@ -176,6 +176,16 @@ class Claims:
             self._connection = None
 
 
+def is_claimed(connection: Connection, name: str) -> bool:
+    """Whether any server holds this name now."""
+    statement = text(
+        "select count(*) from pg_locks where locktype = 'advisory' and granted"
+        " and database = (select oid from pg_database where datname = current_database())"
+        " and classid::bigint = :space and objid::bigint = hashtext(:name)::bigint & 4294967295"
+    )
+    return bool(connection.scalar(statement, {"space": CLAIM_LOCKS, "name": name}))
+
+
 def _is_there(connection: Connection) -> bool:
     try:
         return bool(connection.scalar(text("select 1")))

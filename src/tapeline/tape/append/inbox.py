@@ -111,6 +111,10 @@ class Inbox:
                 turn.resting = self._shares.filled
             return turn.taken
 
+    def backlog(self) -> int:
+        """Events that are queued or being stored."""
+        return self._size
+
     def outage(self) -> str | None:
         """Why the last write failed, if that was an outage."""
         return self._writer.outage

@@ -8,7 +8,12 @@ import { DemoBadge } from "./demo-badge";
 function show(isDemo: boolean): void {
   const client = new QueryClient();
   const me = { id: "u", email: "a@example.com", name: "A", created_at: 0, projects: [] };
-  client.setQueryData(ask.me.queryKey, { ...me, is_demo: isDemo, trouble: null });
+  client.setQueryData(ask.me.queryKey, {
+    ...me,
+    is_demo: isDemo,
+    is_operator: false,
+    trouble: null,
+  });
   render(
     <QueryClientProvider client={client}>
       <DemoBadge />

@@ -8,7 +8,7 @@ import { ServerWarning } from "./server-warning";
 function show(trouble: string | null): void {
   const client = new QueryClient();
   const me = { id: "u", email: "a@example.com", name: "A", created_at: 0, projects: [] };
-  client.setQueryData(ask.me.queryKey, { ...me, is_demo: false, trouble });
+  client.setQueryData(ask.me.queryKey, { ...me, is_demo: false, is_operator: true, trouble });
   render(
     <QueryClientProvider client={client}>
       <ServerWarning />

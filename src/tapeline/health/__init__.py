@@ -1,0 +1,1 @@
+"""What an operator sees: one check per file, and one list from which everything shows them."""

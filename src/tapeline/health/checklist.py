@@ -1,0 +1,82 @@
+"""Every check, in one list. From it come /readyz, `tapeline status`, the health page, the metrics
+and the headings of docs/how-to/on-call.md."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from tapeline.health.machine import descriptors, disk, memory, sandbox
+from tapeline.health.parts import Parts
+from tapeline.health.running import (
+    hold,
+    hosts,
+    journals,
+    quotas,
+    runs,
+    supervision,
+    versions,
+    work,
+)
+from tapeline.health.storing import checkpoints, database, queue, statements, store
+from tapeline.health.verdict import Verdict
+
+
+@dataclass(frozen=True)
+class Check:
+    name: str
+    look: Callable[[Parts], Verdict]
+    """In a thread: it may read the database and the disk. What it raises makes the row red."""
+    essential: bool = False
+    """While it is red, /readyz says 503."""
+    figures: Mapping[str, str] = field(default_factory=dict)
+    """The numbers that it may return, each with a sentence: the metrics `tapeline_<name>`."""
+
+
+CHECKS: tuple[Check, ...] = (
+    Check("store", store.look, essential=True),
+    Check("supervision", supervision.look, essential=True),
+    Check("background work", work.look, essential=True),
+    Check("hold", hold.look),
+    Check("sandbox", sandbox.look),
+    Check("runs", runs.look),
+    Check(
+        "disk",
+        disk.look,
+        figures={
+            "disk_free_bytes": "Free space on the disk of the data directory.",
+            "disk_size_bytes": "Size of the disk of the data directory.",
+        },
+    ),
+    Check(
+        "memory",
+        memory.look,
+        figures={"memory_available_bytes": "Memory that this machine can still give."},
+    ),
+    Check("descriptors", descriptors.look),
+    Check("queue", queue.look, figures={"queued": "Writes and events queued for the database."}),
+    Check(
+        "database",
+        database.look,
+        figures={
+            "database_bytes": "Size of the database.",
+            "database_log_bytes": "Size of SQLite's write-ahead log.",
+        },
+    ),
+    Check(
+        "slowest statements",
+        statements.look,
+        figures={"slowest_statement_seconds": "The slowest statement of the last hour."},
+    ),
+    Check(
+        "journals",
+        journals.look,
+        figures={"journal_lag_bytes": "Output of models that is not on their tapes yet."},
+    ),
+    Check(
+        "checkpoints",
+        checkpoints.look,
+        figures={"checkpoint_age_seconds": "Age of the newest signature of any tape."},
+    ),
+    Check("hosts", hosts.look),
+    Check("quotas", quotas.look),
+    Check("versions", versions.look),
+)

@@ -1,0 +1,1 @@
+"""Checks of what runs: models, background work, and this server itself."""

@@ -1,0 +1,36 @@
+"""Whether every host that has unfinished runs is there to supervise them."""
+
+from sqlalchemy import Connection, func, select
+
+from tapeline.health.parts import Parts
+from tapeline.health.verdict import Verdict, green, yellow
+from tapeline.store.backends.database import Database
+from tapeline.store.tables.runs import runs
+
+FIX = (
+    "Start the server of that host again with its data directory. Only it knows whether its models"
+    " still run; `tapeline hosts` lists all hosts."
+)
+
+
+def look(parts: Parts) -> Verdict:
+    here = parts.runner.host_name
+    there, gone = parts.store.read_now(_found, parts.store.database, here)
+    says = f"This host is {here or 'not running models'}; {len(there):,} others have runs."
+    if not gone:
+        return green(says)
+    names = ", ".join(gone)
+    return yellow(f"{says} Nobody supervises the runs of {names}.", FIX)
+
+
+def _found(connection: Connection, database: Database, here: str) -> tuple[list[str], list[str]]:
+    """Other hosts with unfinished runs, and those of them whose server does not run."""
+    query = (
+        select(runs.c.host)
+        .where(runs.c.ended_at.is_(None), runs.c.host.is_not(None), runs.c.host != here)
+        .group_by(runs.c.host)
+        .order_by(func.count().desc())
+        .limit(100)
+    )
+    there = [host for host in connection.scalars(query) if host is not None]
+    return there, [one for one in there if not database.is_claimed(connection, one)]

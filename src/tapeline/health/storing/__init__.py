@@ -1,0 +1,1 @@
+"""Checks of the database and of the way to it."""

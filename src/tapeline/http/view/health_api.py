@@ -1,0 +1,63 @@
+"""The health of this server, for its operator."""
+
+from typing import Annotated
+
+import msgspec
+from starlette.responses import Response
+
+from tapeline import __version__
+from tapeline.background import State as Work
+from tapeline.health.examination import Row
+from tapeline.health.verdict import State
+from tapeline.http.core.answers import Gives
+from tapeline.http.core.endpoint import Call
+from tapeline.store.backends.slowest import Slow
+
+
+class ShownWork(msgspec.Struct):
+    """A loop or a kind of task beside the requests."""
+
+    name: str
+    state: State
+    turns: int
+    failures: int
+    silent: float
+    """Seconds since its last progress."""
+    last_error: str
+    """Of its last failure, however long ago; empty if it never failed."""
+
+
+class ShownHealth(msgspec.Struct):
+    version: str
+    at: float
+    """When this was found out."""
+    state: State
+    """The worst of all rows."""
+    rows: list[Row]
+    work: list[ShownWork]
+    slowest: list[Slow]
+    """Statements of the last hour, without their values; the slowest first."""
+
+
+async def show_health(call: Call) -> Annotated[Response, Gives(ShownHealth)]:
+    """The state of every part of this server, with what to do; for its operator."""
+    services = call.services
+    found = await services.health.examine()
+    shown = ShownHealth(
+        __version__,
+        found.at,
+        found.state,
+        found.rows,
+        [_shown(one) for one in services.background.states()],
+        services.store.database.slowest.list(),
+    )
+    headers = {"Cache-Control": "no-store"}
+    return Response(msgspec.json.encode(shown), media_type="application/json", headers=headers)
+
+
+def _shown(work: Work) -> ShownWork:
+    late: State = "red" if work.essential else "yellow"
+    state: State = late if work.overdue else "yellow" if work.in_a_row else "green"
+    return ShownWork(
+        work.name, state, work.turns, work.failures, round(work.silent, 1), work.last_error
+    )

@@ -1,0 +1,56 @@
+"""`GET /api/health`: the operator sees every check; the record of slow statements has no values."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from tapeline.health import examination
+from tapeline.health.checklist import CHECKS
+from tests.conftest import Person, Service, let_in
+
+
+@pytest.fixture(scope="module")
+def operator(shared_service: Service, password_hash: str) -> Iterator[Person]:
+    """The first account."""
+    person = let_in(shared_service, "ada@example.com", password_hash)
+    with person.client:
+        yield person
+
+
+def seen_by(person: Person) -> Any:
+    answer = person.get("/api/health")
+    assert answer.status_code == 200, answer.text
+    assert answer.headers["Cache-Control"] == "no-store"
+    return answer.json()
+
+
+def test_the_operator_sees_every_check_and_all_background_work(operator: Person) -> None:
+    found = seen_by(operator)
+    assert [row["name"] for row in found["rows"]] == [check.name for check in CHECKS]
+    assert found["state"] == "green", found["rows"]
+    assert {"bookkeeper", "health check"} <= {one["name"] for one in found["work"]}
+    assert operator.get("/api/me").json()["is_operator"] is True
+
+
+@pytest.mark.usefixtures("operator")
+def test_nobody_else_does(enter: Callable[[str], Person]) -> None:
+    other = enter("bob")
+    refused = other.get("/api/health")
+    assert (refused.status_code, refused.json()["code"]) == (403, "forbidden")
+    assert other.get("/api/me").json()["is_operator"] is False
+
+
+def test_slow_statements_are_shown_without_their_values(
+    service: Service, operator: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(examination, "KEPT", 0.0)
+    slowest = service.store.database.slowest
+    slowest.note("select * from users where email = 'ada@example.com' and n = 42", 7.5)
+    found = seen_by(operator)
+    shown = found["slowest"][0]
+    assert shown["statement"] == "select * from users where email = ? and n = ?"
+    assert shown["seconds"] == 7.5
+    row = next(row for row in found["rows"] if row["name"] == "slowest statements")
+    assert row["state"] == "yellow"
+    assert "7.5 s" in row["says"]
