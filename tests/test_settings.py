@@ -96,6 +96,16 @@ def test_a_mistake_in_the_file_names_the_file(tmp_path: Path, file: str, says: s
     assert str(tmp_path / "tapeline.toml") in caught.value.message
 
 
+def test_which_backups_are_kept_is_read_in_words(tmp_path: Path) -> None:
+    chosen = load_from(tmp_path, BACKUP_KEEP=" 3  last,12 monthly ", BACKUP_FOLDER="~/copies")
+    assert chosen.backup_keep == "3 last, 12 monthly"
+    assert Path(chosen.backup_folder).is_absolute()
+    assert load_from(tmp_path, BACKUP_FOLDER=" ").backup_folder == ""
+    for wrong in ("", "7", "daily", "0 daily", "-1 daily", "7 days", "7 daily,"):
+        with pytest.raises(InvalidSetting, match="such as 7 daily, 4 weekly"):
+            load_from(tmp_path, BACKUP_KEEP=wrong)
+
+
 def test_a_file_that_was_named_must_be_there(tmp_path: Path) -> None:
     with pytest.raises(InvalidSetting, match="cannot be read"):
         load_from(tmp_path, CONFIG=str(tmp_path / "none.toml"))

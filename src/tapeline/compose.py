@@ -9,6 +9,7 @@ from starlette.types import ASGIApp
 from tapeline.accounts import id_tokens
 from tapeline.accounts.id_tokens import KeyRing
 from tapeline.background import Background
+from tapeline.backups.keeper import Keeper
 from tapeline.datadir import fresh_folder, prepare
 from tapeline.errors import CannotStart
 from tapeline.health.examination import Health
@@ -81,11 +82,12 @@ def open_services(settings: Settings) -> Iterator[Services]:
         )
         probe = Probe(inbox, store.database)
         parts = Parts(settings, store, inbox, probe, runner, background)
+        backups = Keeper(settings, store, background, lambda: runner.hold() is not None)
         services = Services(
             settings,
             store,
             KeyRing(keys),
-            Metrics(store.writer, background, connections),
+            Metrics(store.writer, background, connections, backups),
             inbox,
             Health(parts),
             watchers,
@@ -100,6 +102,7 @@ def open_services(settings: Settings) -> Iterator[Services]:
             connections,
             FairBudget(batches.AT_ONCE, small=batches.PASSING),
             quotas,
+            backups,
         )
         tape_cleanup.start(background, store)
         archive_cleanup.start(background, store, blobs)

@@ -11,6 +11,9 @@ from urllib.parse import urlsplit
 PLAN = re.compile(r"[a-z][a-z0-9-]{0,31}\s*=\s*(?:1[6-9]|[2-9]\d|[1-9]\d{2,6})/[1-9]\d{1,6}")
 
 
+KEEP = re.compile(r"[1-9]\d{0,3} (last|hourly|daily|weekly|monthly|yearly)")
+
+
 @dataclass(frozen=True)
 class Allowed:
     """What a setting allows: `read` converts text or a TOML value, or raises ValueError."""
@@ -54,6 +57,18 @@ def _read_any_text(value: Any) -> str:
 
 def _read_path(value: Any) -> Path:
     return Path(_read_text(value)).expanduser().absolute()
+
+
+def _read_folder(value: Any) -> str:
+    """Empty, or an absolute path."""
+    return str(_read_path(value)) if _read_any_text(value) else ""
+
+
+def _read_keep(value: Any) -> str:
+    rules = [" ".join(one.split()) for one in _read_text(value).split(",")]
+    if not all(map(KEEP.fullmatch, rules)):
+        raise ValueError(value)
+    return ", ".join(rules)
 
 
 def _read_switch(value: Any) -> bool:
@@ -105,6 +120,12 @@ def _read_origin(value: Any) -> str:
 TEXT = Allowed("text that is not empty", _read_text)
 ANY_TEXT = Allowed("text", _read_any_text)
 PATH = Allowed("a path", _read_path)
+FOLDER = Allowed("a path, or empty", _read_folder)
+BACKUPS = Allowed(
+    "how many of which backups to keep, such as 7 daily, 4 weekly (also: last, hourly, monthly,"
+    " yearly)",
+    _read_keep,
+)
 SWITCH = Allowed("true or false", _read_switch)
 DATABASE = Allowed("a postgresql:// URL, or empty for SQLite in the data directory", _read_database)
 BLOBS = Allowed("a URL such as s3://bucket/prefix, or empty for a folder", _read_blobs)

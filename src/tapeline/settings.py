@@ -18,8 +18,10 @@ from tapeline import logs
 from tapeline.errors import InvalidSetting
 from tapeline.setting_kinds import (
     ANY_TEXT,
+    BACKUPS,
     BLOBS,
     DATABASE,
+    FOLDER,
     MORE_PLANS,
     ORIGIN,
     PATH,
@@ -58,6 +60,13 @@ class Settings:
     )
     blobs: str = _row(
         "", BLOBS, "Object storage for archives; empty: the folder `blobs` in the data directory."
+    )
+    backup_folder: str = _row(
+        "", FOLDER, "Folder for scheduled backups, on another disk if possible; empty: none."
+    )
+    backup_hours: int = _row(24, whole(1, 24 * 365), "Hours from one backup to the next.")
+    backup_keep: str = _row(
+        "7 daily, 4 weekly", BACKUPS, "Which scheduled backups are kept; others are removed."
     )
     engine: str = _row("local", one_of(["local"]), "Where models run.")
     demo: bool = _row(False, SWITCH, "Start with a demo account and running models to explore.")

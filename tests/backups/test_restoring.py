@@ -17,7 +17,7 @@ from tapeline.runs import holds
 from tapeline.settings import Settings
 from tapeline.store.tables.tape import tapes
 from tapeline.tape.reading import whole_tape
-from tests.backups.conftest import LINES, Installation, gets, names_in, options_of, refused
+from tests.backups.conftest import LINES, Installation, forge, gets, names_in, options_of, refused
 from tests.conftest import DATABASES, run_sql
 
 
@@ -84,17 +84,6 @@ def garble(backup: Path) -> None:
 
 def empty_out(backup: Path) -> None:
     (backup / "tapeline.db").write_bytes(b"not a database" * 1000)
-
-
-def forge(backup: Path) -> None:
-    with closing(sqlite3.connect(backup / "tapeline.db")) as database, database:
-        ((page,),) = database.execute(
-            "select content from pages where instr(content, 'line 3')"
-        ).fetchall()
-        database.execute(
-            "update pages set content = ? where content = ?",
-            (page.replace(b"line 3", b"line 9"), page),
-        )
 
 
 def forge_signature(backup: Path) -> None:

@@ -73,9 +73,9 @@ def _readable() -> Iterator[None]:
     try:
         yield
     except (DBAPIError, sqlite3.Error) as error:
-        raise BackupFailed(
-            f"The database in it cannot be read: {failures.reason(error)}. {EARLIER}"
-        ) from error
+        # The driver may quote what it could not read, which is nobody's business.
+        why = failures.reason(error).partition(" with text ")[0]
+        raise BackupFailed(f"The database in it cannot be read: {why}. {EARLIER}") from error
 
 
 def check_tapes(connection: Connection, most: int | None, keys: Path) -> Checked:

@@ -2,7 +2,7 @@
 
 import time
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, delete, select
 
 from tapeline.store import upsert
 from tapeline.store.tables.core import facts
@@ -22,9 +22,18 @@ def is_claimed(connection: Connection, name: str) -> bool:
     return connection.scalar(select(facts.c.name).where(facts.c.name == name)) is not None
 
 
+def forget(connection: Connection, name: str) -> None:
+    connection.execute(delete(facts).where(facts.c.name == name))
+
+
 def prove_writable(connection: Connection) -> None:
     """A real write, so that a store that takes none is noticed before a user notices it."""
-    insert = upsert.insert(connection, facts).values(name="ready_at", value=str(time.time()))
+    put(connection, "ready_at", str(time.time()))
+
+
+def put(connection: Connection, name: str, value: str) -> None:
+    """Set a fact that changes."""
+    insert = upsert.insert(connection, facts).values(name=name, value=value)
     connection.execute(
         insert.on_conflict_do_update(index_elements=["name"], set_={"value": insert.excluded.value})
     )

@@ -1,6 +1,6 @@
 """Whether the content of a database was moved to another one: two would run its models twice."""
 
-from sqlalchemy import Connection, delete
+from sqlalchemy import Connection
 
 from tapeline.store import facts, upsert
 from tapeline.store.tables.core import facts as table
@@ -17,4 +17,4 @@ def destination(connection: Connection) -> str | None:
 
 
 def forget(connection: Connection) -> None:
-    connection.execute(delete(table).where(table.c.name == NAME))
+    facts.forget(connection, NAME)

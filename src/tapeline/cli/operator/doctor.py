@@ -4,7 +4,9 @@ import json
 import os
 import pwd
 import shutil
+import socket
 import tempfile
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -16,6 +18,7 @@ from typing import Literal
 import typer
 
 from tapeline import datadir, descriptors, host_faults, settings
+from tapeline.backups import records
 from tapeline.cli.server.options import Config, Data, Database
 from tapeline.cli.terminal import screen
 from tapeline.cli.terminal.command import JSON, command
@@ -78,6 +81,7 @@ def of_machine(chosen: Settings) -> Iterator[Finding]:
     if home.state != "bad":
         yield _database(chosen)
         yield from _server(datadir.server_of(chosen.data))
+        yield from _backups(chosen)
         if hold := holds.on_all(chosen.data):
             yield Finding("hold", "weak", f"models do not run: {hold.sentence()}", RELEASE)
 
@@ -204,6 +208,32 @@ def _database(chosen: Settings) -> Finding:
         )
     waits = "" if before == now else ", brought up to date at the next start"
     return Finding("database", "good", f"{opened.name}{waits}")
+
+
+def _backups(chosen: Settings) -> Iterator[Finding]:
+    """The last scheduled backup; nothing without a database, which has its own finding."""
+    if not chosen.database and not (chosen.data / "tapeline.db").exists():
+        return
+    opened = databases.open_database(chosen)
+    try:
+        with opened.reading.connect() as connection:
+            standing = records.standing(connection, chosen)
+    except Exception:  # noqa: BLE001 - of any driver; the finding about the database says why
+        return
+    finally:
+        opened.dispose()
+    now, last = time.time(), standing.last
+    says = standing.sentence(now)
+    if standing.every is None:
+        yield Finding("backup", "note", says, "Name a folder for them in TAPELINE_BACKUP_FOLDER")
+    elif last and last.host == socket.gethostname() and not os.path.exists(last.path):  # noqa: PTH110
+        yield Finding(
+            "backup", "weak", f"{last.path} is gone", "Put it back, or make one: tapeline backup"
+        )
+    elif standing.is_too_old(now) or standing.failure:
+        yield Finding("backup", "weak", says, "Mend that; it is tried again within the hour")
+    else:
+        yield Finding("backup", "good", says)
 
 
 @contextmanager

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from tapeline.accounts.id_tokens import KeyRing
 from tapeline.background import Background
+from tapeline.backups.keeper import Keeper
 from tapeline.health.examination import Health
 from tapeline.http.wire.connections import Connections
 from tapeline.http.wire.metrics import Metrics
@@ -69,6 +70,7 @@ class Services:
     batches: FairBudget
     """Bytes of large batches that are parsed and stored at the same time; models take turns."""
     quotas: Quotas
+    backups: Keeper
     passwords: ThreadPoolExecutor = field(default_factory=_two_threads)
     archives: ThreadPoolExecutor = field(default_factory=_threads_for_archives)
     """Threads that check and store archives."""

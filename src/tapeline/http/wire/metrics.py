@@ -4,6 +4,7 @@ How many orders come in is nobody's business but the operator's: without a token
 """
 
 import hmac
+import time
 from collections.abc import Iterator
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
@@ -13,6 +14,7 @@ from prometheus_client.process_collector import ProcessCollector
 from prometheus_client.registry import Collector
 
 from tapeline.background import Background
+from tapeline.backups.keeper import Keeper
 from tapeline.errors import NoSuchPage, WrongMetricsToken
 from tapeline.http.wire.connections import Connections
 from tapeline.store.writer import Writer
@@ -22,7 +24,9 @@ BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10)
 
 
 class Metrics:
-    def __init__(self, writer: Writer, background: Background, connections: Connections) -> None:
+    def __init__(
+        self, writer: Writer, background: Background, connections: Connections, backups: Keeper
+    ) -> None:
         self._registry = CollectorRegistry(auto_describe=False)
         ProcessCollector(registry=self._registry)
         GCCollector(registry=self._registry)
@@ -31,6 +35,7 @@ class Metrics:
         self._registry.register(_OfEvents(self._events))
         self._registry.register(_OfBackground(background))
         self._registry.register(_OfConnections(connections))
+        self._registry.register(_OfBackups(backups))
         self._requests = Counter(
             "tapeline_requests",
             "Requests answered.",
@@ -118,6 +123,33 @@ class _OfBackground(Collector):
             silent.add_metric([one.name], one.silent)
             overdue.add_metric([one.name], one.overdue)
         yield from (turns, failures, silent, overdue)
+
+
+class _OfBackups(Collector):
+    """Scheduled backups; nothing if none are scheduled."""
+
+    def __init__(self, keeper: Keeper) -> None:
+        self._keeper = keeper
+
+    def collect(self) -> Iterator[Metric]:
+        standing, now = self._keeper.standing, time.time()
+        if standing.every is None:
+            return
+        yield CounterMetricFamily(
+            "tapeline_backup_failures", "Scheduled backups that failed.", self._keeper.failures
+        )
+        yield GaugeMetricFamily(
+            "tapeline_backup_too_old",
+            "1 if the last good backup is older than twice the schedule, or there is none.",
+            standing.is_too_old(now),
+        )
+        if standing.last is not None:
+            for name, sentence, value in (
+                ("age_seconds", "Age of the last good backup.", standing.age(now)),
+                ("seconds", "How long the last good backup took.", standing.last.seconds),
+                ("bytes", "Size of the last good backup.", standing.last.bytes),
+            ):
+                yield GaugeMetricFamily(f"tapeline_backup_{name}", sentence, value)
 
 
 class _OfConnections(Collector):

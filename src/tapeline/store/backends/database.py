@@ -70,6 +70,11 @@ class Database:
 
         return postgres.is_claimed(connection, name)
 
+    def give_back(self, name: str) -> None:
+        """Let another server have it."""
+        if self.claims is not None:
+            self.claims.give_back(name)
+
     def trouble(self) -> str | None:
         """Why nothing can be stored, judging by the disk; None for PostgreSQL, whose disk we cannot
         see."""

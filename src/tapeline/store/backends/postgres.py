@@ -146,6 +146,16 @@ class Claims:
                 self._names.add(name)
             return got
 
+    def give_back(self, name: str) -> None:
+        """Without a connection there is nothing to release: the database has done it."""
+        with self._lock:
+            self._names.discard(name)
+            if self._connection is not None:
+                try:
+                    self._advise(self._connection, "pg_advisory_unlock", name)
+                except failures.Failure:
+                    self._drop()
+
     def renew(self) -> None:
         """Reconnect if the connection was lost, and with it the names."""
         with self._lock:
@@ -165,9 +175,12 @@ class Claims:
         if self._connection is None:
             made = self._engine.connect()
             self._connection = made.execution_options(isolation_level="AUTOCOMMIT")
-        statement = text("select pg_try_advisory_lock(:space, hashtext(:name))")
-        values = {"space": CLAIM_LOCKS, "name": name}
-        return bool(self._connection.scalar(statement, values))
+        return self._advise(self._connection, "pg_try_advisory_lock", name)
+
+    @staticmethod
+    def _advise(connection: Connection, function: str, name: str) -> bool:
+        statement = text(f"select {function}(:space, hashtext(:name))")
+        return bool(connection.scalar(statement, {"space": CLAIM_LOCKS, "name": name}))
 
     def _drop(self) -> None:
         if self._connection is not None:

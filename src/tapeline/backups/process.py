@@ -1,0 +1,121 @@
+"""A process of its own that makes one scheduled backup, so that no request and no write waits.
+
+Run as `python -m tapeline.backups.process`: the order comes as JSON on standard input, because it
+may have the database's password in it, and the answer goes to standard output.
+"""
+
+import ctypes
+import os
+import signal
+import socket
+import sys
+import time
+from pathlib import Path
+from types import FrameType
+
+import msgspec
+
+from tapeline import host_faults, private_files
+from tapeline.backups import drafts, making, rotation
+from tapeline.backups.checking import Checked
+from tapeline.backups.records import Made
+from tapeline.errors import Problem
+from tapeline.settings import Settings
+
+NICE = 10
+CHECKED = 20  # tapes and archives
+_PDEATHSIG = 1
+
+
+class Order(msgspec.Struct, frozen=True):
+    data: str
+    database: str
+    folder: str
+    keep: str
+    installation: str
+    parent: int
+
+
+class Answer(msgspec.Struct):
+    made: Made | None = None
+    why: str = ""
+
+
+def main() -> None:
+    order = msgspec.json.decode(sys.stdin.buffer.read(), type=Order)
+    _end_with(order.parent)
+    os.nice(NICE)
+    os.umask(0o077)
+    try:
+        answer = Answer(carry_out(order))
+    except Problem as problem:
+        answer = Answer(why=problem.message)
+    sys.stdout.buffer.write(msgspec.json.encode(answer))
+
+
+def carry_out(order: Order) -> Made:
+    """Make, check, name; then remove the old ones that no rule keeps."""
+    began, folder = time.time(), Path(order.folder)
+    chosen = Settings(data=Path(order.data), database=order.database)
+    with drafts.refusals(folder):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        drafts.sweep(folder, rotation.beginning(order.installation))
+        name = rotation.name_for(order.installation, began, encrypted=False)
+        checked, size = _plain(chosen, folder / name)
+    return Made(
+        at=began,
+        path=str(folder / name),
+        host=socket.gethostname(),
+        seconds=time.time() - began,
+        bytes=size,
+        content=checked.content,
+        tapes=checked.tapes,
+        remarks=_remove_old(folder, order),
+    )
+
+
+def _plain(chosen: Settings, target: Path) -> tuple[Checked, int]:
+    with drafts.named_when_complete(target) as draft:
+        checked = _made(chosen, draft)
+        size = sum(file.lstat().st_size for file in draft.rglob("*") if file.is_file())
+    return checked, size
+
+
+def _made(chosen: Settings, draft: Path) -> Checked:
+    checked = making.make(chosen, draft, tapes=CHECKED)
+    assert checked is not None
+    checked.refuse_broken()
+    return checked
+
+
+def _remove_old(folder: Path, order: Order) -> str:
+    """Why some could not be removed; empty if all went well. The new one is there in any case."""
+    backups = rotation.ours((one.name for one in folder.iterdir()), order.installation)
+    try:
+        for name in rotation.expired(backups, order.keep):
+            # Under its name it stays complete until it is gone.
+            gone = folder / f".{name}{drafts.ENDING}"
+            (folder / name).rename(gone)
+            (folder / f"{name}{rotation.DIGEST}").unlink(missing_ok=True)
+            private_files.discard(gone)
+    except OSError as error:
+        fault = host_faults.fault_of(error)
+        return f"Old backups could not be removed: {fault.says if fault else error.strerror}"
+    return ""
+
+
+def _end_with(parent: int) -> None:
+    """A backup that outlives its server would run beside the next server's."""
+    signal.signal(signal.SIGTERM, _stop)
+    ctypes.CDLL(None).prctl(_PDEATHSIG, ctypes.c_ulong(signal.SIGKILL), 0, 0, 0)
+    if os.getppid() != parent:
+        sys.exit(1)
+
+
+def _stop(_number: int, _frame: FrameType | None) -> None:
+    """So that drafts are removed."""
+    sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,120 @@
+"""What is known about scheduled backups: the last good one, and the last failure after it.
+
+Kept in the database, so that a restart and every server that shares it knows the same.
+"""
+
+import time
+from typing import TypeVar
+
+import msgspec
+from sqlalchemy import Connection
+
+from tapeline.backups.manifest import Content, moment
+from tapeline.ids import new_id
+from tapeline.settings import Settings
+from tapeline.store import facts
+
+LAST, FAILURE, INSTALLATION = "last_backup", "last_backup_failure", "installation"
+HOUR = 3600.0
+TOO_OLD = 2.0  # times the schedule
+CLOCK = 300.0  # seconds that a backup may come from the future, by the clock of another server
+
+
+T = TypeVar("T")
+
+
+class Made(msgspec.Struct, frozen=True):
+    """A good backup: complete, and checked."""
+
+    at: float
+    """The moment that it shows."""
+    path: str
+    host: str
+    """The name of the machine, as servers that share a database each have their own disks."""
+    seconds: float
+    bytes: int
+    content: Content
+    tapes: int
+    """How many were compared with their seals."""
+    remarks: str = ""
+    """Why old backups could not be removed."""
+
+
+class Failed(msgspec.Struct, frozen=True):
+    at: float
+    why: str
+    host: str
+
+
+class Standing(msgspec.Struct, frozen=True):
+    """The last backup: when, where, good or why not."""
+
+    every: float | None
+    """Seconds from one to the next; None if nothing is scheduled."""
+    last: Made | None = None
+    failure: Failed | None = None
+    """The newest one since the last good backup."""
+
+    def age(self, now: float) -> float | None:
+        return None if self.last is None else max(0.0, now - self.last.at)
+
+    def is_due(self, now: float) -> bool:
+        """Also if the last one comes from the future: the clock was wrong."""
+        if self.every is None:
+            return False
+        return self.last is None or not -CLOCK <= now - self.last.at < self.every
+
+    def is_too_old(self, now: float) -> bool:
+        """An alarm: several attempts have failed, or nothing tries any more."""
+        if self.every is None:
+            return False
+        if self.last is None:
+            return self.failure is not None
+        return now - self.last.at > TOO_OLD * self.every
+
+    def sentence(self, now: float) -> str:
+        if self.last is None:
+            said = "no backups are scheduled" if self.every is None else "no backup was made yet"
+        else:
+            said = f"the last good one is of {moment(self.last.at)}, at {self.last.path}"
+            said += f" on {self.last.host}: {self.last.content.sentence()}"
+        if self.is_too_old(now) and self.last is not None:
+            said = f"{said}. It is older than twice the schedule"
+        if self.failure is not None:
+            said = (
+                f"{said}. The last attempt, {moment(self.failure.at)}, failed: {self.failure.why}"
+            )
+        return said
+
+
+def standing(connection: Connection, chosen: Settings) -> Standing:
+    every = chosen.backup_hours * HOUR if chosen.backup_folder else None
+    last = _get(connection, LAST, Made)
+    failure = _get(connection, FAILURE, Failed)
+    return Standing(every, last, failure)
+
+
+def keep(connection: Connection, made: Made) -> None:
+    facts.put(connection, LAST, msgspec.json.encode(made).decode())
+    facts.forget(connection, FAILURE)
+
+
+def keep_failure(connection: Connection, why: str, host: str) -> None:
+    failed = Failed(time.time(), why, host)
+    facts.put(connection, FAILURE, msgspec.json.encode(failed).decode())
+
+
+def installation(connection: Connection) -> str:
+    """A short name, the same for all servers that share the database."""
+    facts.claim(connection, INSTALLATION, new_id()[:8])
+    name = facts.get(connection, INSTALLATION)
+    assert name is not None
+    return name
+
+
+def _get(connection: Connection, name: str, kind: type[T]) -> T | None:
+    kept = facts.get(connection, name)
+    try:
+        return None if kept is None else msgspec.json.decode(kept, type=kind)
+    except msgspec.DecodeError:  # of a newer version
+        return None
