@@ -1,6 +1,6 @@
 # Every target works on a fresh machine: it creates .venv, and as root installs the Debian packages it needs.
 .DEFAULT_GOAL := help
-.PHONY: help setup run test slow quick lint bench docs dist lock web types
+.PHONY: help setup run test slow quick lint style bench docs dist lock web types
 
 python := .venv/bin/python
 
@@ -14,8 +14,7 @@ run:  ## set up and start the product with demo data
 	@scripts/setup run
 	@exec .venv/bin/tapeline up --demo
 
-test: setup lint  ## set up and run all tests except the slow ones
-	@$(python) scripts/web.py npm run test --silent
+test: setup style  ## set up, check everything and run all tests except the slow ones
 	@scripts/test
 
 slow: setup  ## the few tests that take minutes each, and property tests with many more examples
@@ -25,10 +24,12 @@ quick: setup  ## test the rules and the store in under 90 seconds, on SQLite onl
 	@$(python) -m pytest -m "not slow and not heavy" --sqlite-only -x -q \
 		tests/accounts tests/models tests/store tests/tape tests/results tests/sharing tests/test_*.py
 
-lint: setup  ## check format and types
+lint: style  ## check format and types
+	@.venv/bin/mypy
+
+style: setup  # what is checked in seconds
 	@.venv/bin/ruff check .
 	@.venv/bin/ruff format --check .
-	@.venv/bin/mypy
 	@$(python) scripts/web.py npm run check --silent
 	@$(python) scripts/web.py npm run lint --silent
 

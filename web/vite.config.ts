@@ -34,6 +34,10 @@ export const config = defineConfig({
     environment: "node",
     setupFiles: ["src/testing/setup.ts"],
     include: ["src/**/*.test.{ts,tsx}"],
+    // One page for all of them, cleaned after each: a page per file takes five times as long.
+    isolate: false,
+    // A busy machine is no failure.
+    testTimeout: 120_000,
   },
 });
 
