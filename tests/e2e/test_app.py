@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -13,10 +12,10 @@ from tests.acceptance.conftest import PASSWORD, Home, Server
 from tests.acceptance.traders import Trader, pythons
 from tests.archives import zipped
 from tests.e2e.backtesting import Candidate
+from tests.e2e.looks import is_fine
 
 pytestmark = pytest.mark.heavy
 
-AXE = Path(__file__).parents[2] / "web" / "node_modules" / "axe-core" / "axe.min.js"
 SLOW = 60_000  # milliseconds: a loaded machine installs and starts slowly
 SIZE, TESTED_SIZE = "7.654321", "3.219876"  # nobody writes these by chance
 SHOWN_SIZE = "3.2199"
@@ -437,34 +436,6 @@ def pages_of(stage: Stage) -> dict[str, dict[str, str]]:
             f"/embed/{links['locked']}": "This record has a password",
         },
     }
-
-
-# How each page is looked at, and what axe is asked. Colours differ by scheme alone, and are the
-# dearest to look at.
-LOOKS: tuple[tuple[Literal["light", "dark"], int, str], ...] = (
-    ("light", 1440, "resultTypes: ['violations']"),
-    ("dark", 1440, "resultTypes: ['violations'], runOnly: ['color-contrast']"),
-    ("light", 390, "resultTypes: ['violations'], rules: {'color-contrast': {enabled: false}}"),
-)
-
-
-def is_fine(page: Page, where: str) -> None:
-    """Nothing that axe finds wrong in light, in dark and on a phone, and nothing too wide."""
-    page.evaluate(AXE.read_text("utf-8"))
-    for scheme, width, asked in reversed(LOOKS):
-        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-        page.set_viewport_size({"width": width, "height": 900})
-        page.wait_for_timeout(150)
-        # The violations alone: all that is right would take longer to tell than to find.
-        found = page.evaluate(f"async () => (await axe.run({{{asked}}})).violations")
-        wrong = [
-            (one["id"], node["html"][:200], node["failureSummary"][:300])
-            for one in found
-            for node in one["nodes"]
-        ]
-        assert wrong == [], f"{where}, {scheme}, {width} wide"
-        sizes = page.evaluate("[document.scrollingElement.scrollWidth, innerWidth]")
-        assert sizes[0] <= sizes[1], f"{where} scrolls sideways, {width} wide"
 
 
 @pytest.mark.parametrize("part", ["model", "project", "shared"])

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,11 +9,11 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.acceptance.conftest import PASSWORD, Home, Server
 from tests.acceptance.traders import Trader, pythons
+from tests.e2e import looks
 from tests.e2e.backtesting import Candidate
 
 pytestmark = pytest.mark.heavy
 
-AXE = Path(__file__).parents[2] / "web" / "node_modules" / "axe-core" / "axe.min.js"
 PHONE = {"width": 390, "height": 844}
 SLOW = 30_000  # milliseconds for what a busy machine takes long for
 
@@ -64,18 +63,12 @@ class Pages:
     def open(self, path: str) -> None:
         self.page.goto(f"{self._address}{self.candidate.path}/{path}")
 
+    def is_fine(self) -> None:
+        looks.is_fine_as_it_is(self.page, self.page.url)
+
     def panel(self, title: str) -> Locator:
         heading = self.page.get_by_role("heading", name=title, exact=True)
         return self.page.locator("section").filter(has=heading)
-
-    def is_fine(self, rules: str = "") -> None:
-        """Nothing that axe finds wrong, and nothing wider than the window."""
-        self.page.evaluate(AXE.read_text())
-        # The violations alone: all that is right would take longer to tell than to find.
-        asked = f"{{resultTypes: ['violations'], {rules}}}"
-        found = self.page.evaluate(f"async () => (await axe.run({asked})).violations")
-        assert [f"{one['id']}: {one['nodes'][0]['html'][:300]}" for one in found] == []
-        assert self.page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
 
 
 @pytest.fixture
@@ -92,15 +85,8 @@ def pages(page: Page, candidate: Candidate) -> Iterator[Pages]:
     assert told == []
 
 
-# Only colours depend on the scheme; of all that axe looks at, they take longest.
-@pytest.mark.parametrize(
-    ("scheme", "rules"), [("light", ""), ("dark", "runOnly: 'color-contrast'")]
-)
-def test_a_pushed_result_is_shown_with_all_its_figures(
-    pages: Pages, candidate: Candidate, scheme: Any, rules: str
-) -> None:
+def test_a_pushed_result_is_shown_with_all_its_figures(pages: Pages, candidate: Candidate) -> None:
     candidate.result("first", "Trend following", label="baseline", seed=4)
-    pages.page.emulate_media(color_scheme=scheme)
     pages.open("first/backtest")
     page = pages.page
     expect(page.get_by_role("heading", name="Trend following")).to_be_visible()
@@ -118,10 +104,9 @@ def test_a_pushed_result_is_shown_with_all_its_figures(
     trips = page.get_by_role("table", name="Round trips")
     expect(trips).to_have_attribute("aria-rowcount", "65")
     expect(pages.panel("Metrics")).to_contain_text("Edge")
-    pages.is_fine(rules)
     chart.get_by_role("button", name="Show as a table").click()
     expect(chart.get_by_role("columnheader", name="Drawdown")).to_be_visible()
-    pages.is_fine(rules)
+    looks.is_fine_as_it_is(page, "the values as a table", part="figure")
     for link in page.get_by_role("link").filter(has_text=re.compile("CSV|JSON|sheet")).all():
         answer = page.request.get(
             f"{page.url.split('/', 3)[0]}//{page.url.split('/')[2]}{link.get_attribute('href')}"

@@ -1,0 +1,48 @@
+"""What axe finds wrong with a page, and whether the page fits the window."""
+
+from pathlib import Path
+from typing import Literal
+
+from playwright.sync_api import Page
+
+AXE = Path(__file__).parents[2] / "web" / "node_modules" / "axe-core" / "axe.min.js"
+
+# Rows of a table are alike: a few of them tell what many would, and axe takes long for each.
+ALIKE = "[['tbody tr:nth-of-type(n+6)'], ['[role=row]:nth-of-type(n+6)']]"
+EVERYTHING = ""
+COLOURS = "runOnly: ['color-contrast']"
+ALL_BUT_COLOURS = "rules: {'color-contrast': {enabled: false}}"
+
+# How a page is looked at, and what axe is asked. Colours differ by scheme alone and take longest.
+LOOKS: tuple[tuple[Literal["light", "dark"], int, str], ...] = (
+    ("light", 390, ALL_BUT_COLOURS),
+    ("dark", 1440, COLOURS),
+    ("light", 1440, EVERYTHING),
+)
+
+
+def is_fine(page: Page, where: str) -> None:
+    """Nothing that axe finds wrong in light, in dark and on a phone, and nothing too wide."""
+    for scheme, width, rules in LOOKS:
+        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+        page.set_viewport_size({"width": width, "height": 900})
+        page.wait_for_timeout(150)
+        is_fine_as_it_is(page, f"{where}, {scheme}, {width} wide", rules)
+
+
+def is_fine_as_it_is(
+    page: Page, where: str, rules: str = EVERYTHING, *, part: str = "html"
+) -> None:
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(AXE.read_text("utf-8"))
+    # The violations alone: all that is right would take longer to tell than to find.
+    asked = f"{{include: [['{part}']], exclude: {ALIKE}}}, {{resultTypes: ['violations'], {rules}}}"
+    found = page.evaluate(f"async () => (await axe.run({asked})).violations")
+    wrong = [
+        (one["id"], node["html"][:200], node["failureSummary"][:300])
+        for one in found
+        for node in one["nodes"]
+    ]
+    assert wrong == [], where
+    sizes = page.evaluate("[document.scrollingElement.scrollWidth, innerWidth]")
+    assert sizes[0] <= sizes[1], f"{where} scrolls sideways"
