@@ -1,5 +1,6 @@
 """The port of models in sandboxes takes events, tells the time, and knows nothing else."""
 
+import gc
 import os
 import socket
 import ssl
@@ -8,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -165,8 +166,6 @@ def test_by_https_too_it_comes_from_the_run(service: Service) -> None:
     assert not service.store.read_now(_guesses, settings, "8.8.8.8")
 
 
-# The connection that never says hello may still be open when the server is gone.
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_nobody_waits_for_a_client_that_does_not_say_hello(service: Service) -> None:
     with (
         port(service, b"", "events.tls"),
@@ -176,6 +175,19 @@ def test_nobody_waits_for_a_client_that_does_not_say_hello(service: Service) -> 
         https(service) as wire,
     ):
         assert ask(wire, "GET", "/time").status_code == 200
+
+
+def test_a_server_that_stops_closes_connections_that_have_not_said_hello(
+    sqlite_settings: Settings,
+) -> None:
+    starts = (b"", b"ru", RUN, RUN + b"\x16\x03\x01")
+    with ExitStack() as kept:
+        with running(sqlite_settings) as service:
+            wires = [kept.enter_context(port(service, one, "events.tls")) for one in starts]
+            with https(service) as wire:  # the server has accepted all of them
+                assert ask(wire, "GET", "/time").status_code == 200
+        gc.collect()  # a socket that nobody closed would warn here
+        assert [wire.recv(1) for wire in wires] == [b""] * len(starts)
 
 
 @pytest.mark.parametrize(

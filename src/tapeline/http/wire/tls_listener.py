@@ -72,6 +72,9 @@ class TlsListener:
                     ssl=self._context,
                     ssl_shutdown_timeout=GOODBYE_SECONDS,
                 )
+        except asyncio.CancelledError:
+            connection.close()  # the listener closes before the client has said hello
+            raise
         except (OSError, ValueError, TimeoutError) as error:
             # The client does not trust our certificate, or went away.
             log.debug("no_handshake", reason=str(error))
