@@ -40,8 +40,7 @@ def deploy(services: Services, email: str, project_id: str) -> None:
     if host is None or not (host.sandboxed or services.settings.unsafe_no_sandbox):
         return
     kept = {name: _keep(services, name) for name in (STRATEGY, SCREENER)}
-    if services.store.write_now(_deploy, services, email, project_id, kept):
-        services.runner.wake()
+    services.store.write_now(_deploy, services, email, project_id, kept)
 
 
 def _deploy(
@@ -50,12 +49,10 @@ def _deploy(
     email: str,
     project_id: str,
     kept: dict[str, Archive],
-) -> bool:
+) -> None:
     actor = _actor(connection, email)
-    if actor is None:
-        return False
-    if models.of_project(connection, actor, project_id):
-        return False
+    if actor is None or models.of_project(connection, actor, project_id):
+        return
     plan = next(iter(plans.offered(services.settings, "live").values()))
     python = services.pythons[0]
 
@@ -93,7 +90,6 @@ def _deploy(
             arguments=arguments,
             description=words,
         )
-    return True
 
 
 def share(services: Services, email: str, project_id: str, file: Path, where: str) -> str | None:

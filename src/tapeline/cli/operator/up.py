@@ -173,7 +173,9 @@ class _Server(uvicorn.Server):
         await super().startup(sockets)
         self.servers += for_runs
         if self.started and not self.should_exit:
-            typer.echo(_greeting(self._services, self._where))
+            # In a thread: the demo hashes a password and writes, and requests are answered already.
+            typer.echo(await asyncio.to_thread(_greeting, self._services, self._where))
+            self._services.runner.wake()  # to start the models that the demo may have deployed
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """A signal may come in the middle of a log line, where another one cannot be written: the
