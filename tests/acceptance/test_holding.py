@@ -9,7 +9,7 @@ from contextlib import closing
 import pytest
 
 from tests import needs
-from tests.acceptance.conftest import Home
+from tests.acceptance.conftest import Home, wait_for
 from tests.acceptance.traders import Trader, pythons
 
 pytestmark = [
@@ -19,13 +19,17 @@ pytestmark = [
 
 SETTINGS = {"TAPELINE_PYTHONS": pythons()[0].path, "TAPELINE_STOP_SECONDS": "2"}
 ALIVE = "import time\nprint('up', flush=True)\nwhile True:\n    time.sleep(0.1)\n"
+POLITE = (
+    "import time\ntry:\n    print('up', flush=True)\n    time.sleep(1000)\n"
+    "finally:\n    print('bye')\n"
+)
 STUBBORN = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n" + ALIVE
 
 
 def test_everything_is_halted_without_a_server_and_goes_on_when_released(home: Home) -> None:
     server = home.up(**SETTINGS)
     trader = Trader(server)
-    deployed = [trader.deploy(script) for script in (ALIVE, STUBBORN)]
+    deployed = [trader.deploy(script) for script in (POLITE, STUBBORN)]
     for one in deployed:
         trader.wait_for_line(one["modelId"], "up")
     server.end(signal.SIGKILL)
@@ -48,13 +52,17 @@ def test_everything_is_halted_without_a_server_and_goes_on_when_released(home: H
     assert "Prices are wrong" in trader.get("/api/me")["trouble"]
     assert "Use --yes" in home.refused("release", exit_code=2)
     assert home.run("release", "--yes").returncode == 0
-    for one in deployed:
-        trader.wait_for_state(one, "running")
-
-    assert home.run("hold").returncode == 0
-    for one in deployed:
-        trader.wait_for_state(one, "pending")
-    assert any("on hold since" in line for line in trader.lines(deployed[0]["modelId"], "system"))
+    polite = deployed[0]["modelId"]
+    for stops in (2, 3):  # the halt was the first
+        wait_for(lambda stops=stops: trader.lines(polite).count("up") == stops)
+        for one in deployed:
+            trader.wait_for_state(one, "running")
+        assert home.run("hold").returncode == 0
+        for one in deployed:
+            trader.wait_for_state(one, "pending")
+        assert any("on hold since" in line for line in trader.lines(polite))
+        assert trader.lines(polite).count("bye") == stops, "it has its seconds, each time"
+        assert home.run("release", "--yes").returncode == 0
     trader.client.close()
 
 
@@ -64,18 +72,21 @@ def test_a_model_is_stopped_on_its_machine_and_that_is_recorded_later(home: Home
     stopped, other = (trader.deploy(ALIVE) for _ in range(2))
     for one in (stopped, other):
         trader.wait_for_line(one["modelId"], "up")
+    tested = trader.backtest(ALIVE, model=other["modelId"])
+    wait_for(lambda: "up" in trader.backtest_lines(tested))
     server.end(signal.SIGKILL)
     said = home.refused("stop", "--here", "nobody", exit_code=1)
     assert stopped["modelId"] in said
-    ended = home.run("stop", "--here", stopped["modelId"], **SETTINGS)
-    assert ended.returncode == 0, ended.stderr
-    assert "its lock is free" in ended.stdout
+    for one in (stopped["modelId"], tested["runId"]):
+        ended = home.run("stop", "--here", one, **SETTINGS)
+        assert ended.returncode == 0, ended.stderr
+        assert "its lock is free" in ended.stdout
     trader.meet(home.up(**SETTINGS))
-    run = trader.wait_for_end(stopped)
-    assert (run["state"], run["reason"]) == (
-        "stopped",
-        "Stopped on the machine itself: An operator stopped it.",
-    )
+    for run in map(trader.wait_for_end, (stopped, tested)):
+        assert (run["state"], run["reason"]) == (
+            "stopped",
+            "Stopped on the machine itself: An operator stopped it.",
+        )
     assert trader.run(other["modelId"], other["runId"])["state"] == "running"
     entries = trader.get(f"/api/projects/{trader.user_id}/audit")["items"]
     assert any(one["actor"] == "operator" for one in entries if one["action"] == "model_stopped")

@@ -25,7 +25,11 @@ def test_a_hold_is_there_until_it_is_lifted(tmp_path: Path) -> None:
 
 def test_a_damaged_hold_still_holds(tmp_path: Path) -> None:
     holds.put(tmp_path, holds.ALL, "Maintenance.")
-    (tmp_path / holds.FOLDER / holds.ALL).write_bytes(bytes(50))
+    file = tmp_path / holds.FOLDER / holds.ALL
+    file.write_bytes(bytes(50))
+    assert holds.on_all(tmp_path) is not None
+    file.unlink()
+    file.mkdir()
     assert holds.on_all(tmp_path) is not None
 
 

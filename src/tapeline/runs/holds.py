@@ -1,13 +1,13 @@
 """Holds: files next to the data that keep models from running, with or without a database.
 
 A hold on everything lasts until an operator releases it, and travels with a copy of the data. A
-hold on one model says that it was stopped on this machine: the supervisor records that as soon as
-the store takes it.
+hold on one model or backtest says that it was stopped on this machine: the supervisor records that
+as soon as the store takes it. Its name is that of their lock.
 """
 
 import errno
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -41,7 +41,7 @@ def reserve(data: Path) -> None:
 
 
 def put(data: Path, name: str, why: str) -> Hold:
-    """Hold everything, or one model."""
+    """Hold everything, or what has this lock."""
     made = Hold(time.time(), why[:1000])
     content = msgspec.json.encode(made)
     (data / FOLDER).mkdir(mode=0o700, exist_ok=True)
@@ -64,7 +64,16 @@ def of(data: Path) -> Mapping[str, Hold]:
         files = [one for one in (data / FOLDER).iterdir() if not one.name.startswith(".")]
     except FileNotFoundError:
         return {}
-    return {one.name: _read(one) for one in files}
+    found = {}
+    for one in files:
+        with suppress(FileNotFoundError):  # lifted meanwhile
+            found[one.name] = _read(one)
+    return found
+
+
+def covers(held: Collection[str], lock_name: str) -> bool:
+    """Whether what has this lock must not run."""
+    return ALL in held or lock_name in held
 
 
 def on_all(data: Path) -> Hold | None:
@@ -72,10 +81,13 @@ def on_all(data: Path) -> Hold | None:
 
 
 def _read(path: Path) -> Hold:
+    since = path.stat().st_mtime
     try:
         return msgspec.json.decode(path.read_bytes(), type=Hold)
-    except msgspec.DecodeError:
-        return Hold(path.stat().st_mtime, "the reason cannot be read.")
+    except FileNotFoundError:
+        raise
+    except (OSError, msgspec.DecodeError):
+        return Hold(since, "the reason cannot be read.")
 
 
 def _use_reserve(folder: Path, name: str, content: bytes) -> None:

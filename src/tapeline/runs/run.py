@@ -64,6 +64,11 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
         return self.kind in DEPLOYED
 
     @property
+    def lock_name(self) -> str:
+        """Of the lock that one process at most can hold: all deployed runs of a model share it."""
+        return self.model_id if self.is_deployed else self.id
+
+    @property
     def is_launched(self) -> bool:
         """Whether something of it may be alive."""
         return self.fence is not None

@@ -124,6 +124,7 @@ class World:
         self.fences[run.model_id] = fence
         self.change(name, fence=fence, state="running", launches=run.launches + 1)
         self.launches.setdefault(name, []).append(self.now)
+        self.stopping.pop(name, None)
         self.alive.add(name)
 
     def finish(self, name: str, state: str = "exited") -> None:
@@ -134,7 +135,6 @@ class World:
     def interrupt(self, name: str) -> None:
         """It stopped, though it is still desired."""
         self.alive.discard(name)
-        self.stopping.pop(name, None)
         self.change(name, state="pending", fence=None)
 
     def _check(self) -> None:

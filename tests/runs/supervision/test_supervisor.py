@@ -141,6 +141,18 @@ def test_while_on_hold_nothing_runs_and_after_it_everything_goes_on(held: str) -
     assert world.alive == {"b", "other"}
 
 
+@pytest.mark.parametrize(("held", "stopped"), [("m", "a"), ("t", "t")])
+def test_a_hold_on_a_model_leaves_its_backtests_alone_and_one_on_a_backtest_its_model(
+    held: str, stopped: str
+) -> None:
+    world = World()
+    world.want(a_run("a"))
+    world.want(a_run("t", kind="backtest", backtest_id="t"))
+    world.settle()
+    world.holds.add(held)
+    assert world.settle(5) == [f"stop {stopped}"]
+
+
 def test_what_is_unwanted_ends_while_on_hold() -> None:
     world = World(holds={"all"})
     world.want(a_run("a"))

@@ -70,7 +70,7 @@ def stop(
     server or database are down. The stop is recorded when they are back.
     """
     if here:
-        _stop_here(context, model or run, data)
+        _stop_here(context, run or model, data)
         return
     session = Session.of(context)
     found = session.model(model)
@@ -109,14 +109,14 @@ def delete(
     session.screen.done(f"{found['name']} is deleted.")
 
 
-def _stop_here(context: typer.Context, model_id: str | None, data: Path | None) -> None:
+def _stop_here(context: typer.Context, wanted: str | None, data: Path | None) -> None:
     from tapeline import settings  # noqa: PLC0415 - the other commands do not need the server
     from tapeline.cli.operator import holding  # noqa: PLC0415
 
-    if model_id is None:
+    if wanted is None:
         raise Misused("Give the id of the model: without a server, its name is not known.")
     chosen = settings.load({"data": data})
-    holding.stop_here(Screen(as_json=context.obj.as_json), chosen, model_id, None)
+    holding.stop_here(Screen(as_json=context.obj.as_json), chosen, wanted)
 
 
 def version_id(session: Session, model: dict[str, Any], wanted: str) -> str:

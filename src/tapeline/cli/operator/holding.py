@@ -22,6 +22,7 @@ from tapeline.runs.engines.stopping_here import Ended, Launched
 from tapeline.store import moved
 
 BY_HAND = "An operator put it on hold."
+STOPPED = "An operator stopped it."
 HALTED = "An operator halted everything on this machine."
 
 Why = Annotated[
@@ -99,22 +100,23 @@ def halt(
     datadir.require(chosen.data)
     screen = Screen(as_json=context.obj.as_json)
     kept = _kept(screen, chosen.data, holds.ALL, why or HALTED)
-    # Twice: the supervisor may have started one in the moment before it noticed the hold.
+    # Again and again: the supervisor may have started one just before it noticed the hold.
     ended: list[Ended] = []
     while some := [one for one in stopping_here.launched(chosen.data) if _is_new(one, ended)]:
         ended += stopping_here.end(chosen.data, some, float(chosen.stop_seconds))
     _show(screen, ended, "Nothing was running on this machine.", is_held=kept)
 
 
-def stop_here(screen: Screen, chosen: settings.Settings, model_id: str, why: str | None) -> None:
-    """For `tapeline stop --here`."""
+def stop_here(screen: Screen, chosen: settings.Settings, wanted: str) -> None:
+    """For `tapeline stop --here`, with the id of a model or of a run."""
     datadir.require(chosen.data)
     alive = stopping_here.launched(chosen.data)
-    some = [one for one in alive if model_id in (one.model, one.run)]
-    if not some:
+    name = next((one.model for one in alive if wanted in (one.model, one.run)), None)
+    if name is None:
         running = ", ".join(sorted({one.model for one in alive})) or "nothing"
-        raise Failure(f"{model_id} does not run on this machine. Running here: {running}.")
-    kept = _kept(screen, chosen.data, some[0].model, why or "An operator stopped it.")
+        raise Failure(f"{wanted} does not run on this machine. Running here: {running}.")
+    kept = _kept(screen, chosen.data, name, STOPPED)
+    some = [one for one in alive if one.model == name]
     ended = stopping_here.end(chosen.data, some, float(chosen.stop_seconds))
     _show(screen, ended, "", is_held=kept)
 

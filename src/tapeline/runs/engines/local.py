@@ -235,8 +235,7 @@ class LocalEngine:
         return places
 
     def _lock(self, run: Run) -> Path:
-        """One lock for all deployed runs of a model: the kernel lets only one process hold it."""
-        return self.folder / "locks" / (run.model_id if run.is_deployed else run.id)
+        return self.folder / "locks" / run.lock_name
 
     def _url(self) -> str:
         host = _reachable(self._settings.host) if self._settings.unsafe_no_sandbox else "127.0.0.1"

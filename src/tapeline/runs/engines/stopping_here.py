@@ -7,12 +7,14 @@ from pathlib import Path
 
 import msgspec
 
+from tapeline.polling import poll
 from tapeline.runs.engines import model_files, shims
 from tapeline.runs.sandbox import foreign_files
 
 AT_ONCE = 32
 LONGEST_NAME = 100
 BEYOND_GRACE = 2.0  # seconds for a shim to write its last records
+KILLED_WITHIN = 5.0  # seconds
 
 
 class Launched(msgspec.Struct, frozen=True):
@@ -45,17 +47,22 @@ def _end(data: Path, one: Launched, grace: float) -> Ended:
     folder, lock = _places(data, one)
     began = time.monotonic()
     shims.stop(folder)
-    if not shims.wait_free(lock, grace + BEYOND_GRACE):
+    if not _is_gone(data, one, grace + BEYOND_GRACE):
         shims.kill(folder, lock)
-    if _is_alive(data, one) or shims.end_orphan(folder):
+        shims.end_orphan(folder)
+    if not _is_gone(data, one, KILLED_WITHIN):
         return Ended(one.run, one.model, False, "not known to be stopped: it has processes left")
     return Ended(one.run, one.model, True, f"ended after {time.monotonic() - began:.1f} s")
 
 
+def _is_gone(data: Path, one: Launched, within: float) -> bool:
+    return poll(lambda: not _is_alive(data, one), within=within, every=0.1)
+
+
 def _is_alive(data: Path, one: Launched) -> bool:
-    """The lock of a model may be held by another run of it."""
+    """Whether anything of it may be left, even if its lock or its shim is gone."""
     folder, lock = _places(data, one)
-    return shims.is_running(folder) or (shims.is_held(lock) and shims.has_sandbox(folder))
+    return shims.is_held(lock) or shims.is_running(folder) or shims.has_sandbox(folder)
 
 
 def _places(data: Path, one: Launched) -> tuple[Path, Path]:

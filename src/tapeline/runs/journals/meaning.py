@@ -184,9 +184,9 @@ class RunUpdate:
             self._end("crashed", reason, at, ending)
 
     def _interrupted(self, at: float) -> None:
-        """The server stopped it because the server itself stopped; it is still desired."""
+        """The server stopped it, because it stops itself or is on hold; it is still desired."""
         self.lifecycle("Stopped", at, running=False, end_at=at)
-        self._tell("model_stopped", reason="The server stopped.")
+        self._tell("model_stopped", reason="The server stops or is on hold.")
         self.changes |= {"state": "pending", "fence": None}
 
     def _end(self, state: str, reason: str, at: float, ending: Ending | None) -> None:

@@ -104,19 +104,28 @@ def stop(connection: Connection, actor: Actor, model: Model) -> None:
     )
 
 
-def stop_here(connection: Connection, model_id: str, why: str) -> None:
-    """Record that a model was stopped on its machine, while the store did not take it."""
-    project_id = connection.scalar(select(models.c.project_id).where(models.c.id == model_id))
-    if project_id is None:
-        return
-    _desire_end(
-        connection,
-        and_(runs.c.model_id == model_id, runs.c.kind.in_(DEPLOYED)),
-        f"Stopped on the machine itself: {why}",
+def stop_here(connection: Connection, lock_name: str, why: str) -> bool:
+    """Record that a model or a backtest was stopped on its machine, while the store did not take
+    it. False if that was recorded before, or it is unknown here."""
+    which = or_(
+        and_(runs.c.model_id == lock_name, runs.c.kind.in_(DEPLOYED)),
+        and_(runs.c.id == lock_name, runs.c.kind.not_in(DEPLOYED)),
     )
+    owner = select(models).join(runs, runs.c.model_id == models.c.id).where(which)
+    model = connection.execute(owner).first()
+    if model is None or not _desire_end(connection, which, f"Stopped on the machine itself: {why}"):
+        return False
+    is_model = model.id == lock_name
     audit.record(
-        connection, OPERATOR, "model_stopped", f"model:{model_id}", project_id=project_id, why=why
+        connection,
+        OPERATOR,
+        "model_stopped" if is_model else "run_stopped",
+        f"{'model' if is_model else 'run'}:{lock_name}",
+        project_id=model.project_id,
+        model=model.id,
+        why=why,
     )
+    return True
 
 
 def stop_run(connection: Connection, actor: Actor, model: Model, run_id: str) -> None:
@@ -269,9 +278,11 @@ def _insert(connection: Connection, made: Run) -> None:
     connection.execute(insert(runs).values(msgspec.structs.asdict(made)))
 
 
-def _desire_end(connection: Connection, which: Any, reason: str) -> None:
-    connection.execute(
+def _desire_end(connection: Connection, which: Any, reason: str) -> bool:
+    """Whether any of them was desired to run until now."""
+    changed = connection.execute(
         update(runs)
         .where(which, runs.c.ended_at.is_(None), runs.c.desired == "running")
         .values(desired="stopped", reason=reason)
     )
+    return changed.rowcount > 0

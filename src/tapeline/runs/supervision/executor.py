@@ -161,12 +161,15 @@ class Executor:
             self._begin(action.run.id, self._carry_out(action), doing)
 
     async def _record_stops(self) -> None:
-        """Models that were stopped on this machine stay stopped, now that the store knows it."""
-        for model_id, hold in self._holds.items():
-            if model_id != holds.ALL:
-                await self._store.write(desired.stop_here, model_id, hold.why)
-                await self._in_thread(holds.lift, self._data, model_id)
-                log.info("stop_recorded", model=model_id, why=hold.why)
+        """What was stopped on this machine stays stopped, now that the store knows it."""
+        for name in self._holds.keys() - {holds.ALL}:
+            why = self._holds[name].why
+            if await self._store.write(desired.stop_here, name, why):
+                log.info("stop_recorded", stopped=name, why=why)
+            try:
+                await self._in_thread(holds.lift, self._data, name)
+            except OSError as error:  # it stays stopped, and all others are supervised
+                self._runs.note(error, name)
 
     def _read_last_words(self, runs: list[Run], found: "_Look", busy: set[str]) -> None:
         """Check first, read after: the journal of a launch that is gone must be read to its end
@@ -323,6 +326,10 @@ class Executor:
 
     async def _start(self, run: Run) -> None:
         job, now = self._jobs[run.id], time.time()
+        # Once more: an operator may have put it on hold since this turn began.
+        if holds.covers(await self._in_thread(holds.of, self._data), run.lock_name):
+            return
+        self._stopping.pop(run.id, None)  # that was the launch before
         raised = await self._store.write(
             launching.raise_fence, self._cipher, job, self._engine.host, self._engine.confinement
         )

@@ -7,7 +7,7 @@ so a server that was killed at any point goes on where it was.
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from tapeline.runs.holds import ALL
+from tapeline.runs.holds import covers
 from tapeline.runs.run import Run, State
 from tapeline.runs.supervision import backtest_queue
 
@@ -49,10 +49,10 @@ class View:
     """The project of each run, for a fair queue."""
     seen: Mapping[str, Seen] = field(default_factory=dict)
     holds: Collection[str] = ()
-    """Models that must not run, or `ALL`."""
+    """Names of locks whose runs must not run, or that of all."""
 
     def is_held(self, run: Run) -> bool:
-        return bool(self.holds) and (ALL in self.holds or run.model_id in self.holds)
+        return covers(self.holds, run.lock_name)
 
 
 @dataclass(frozen=True)
