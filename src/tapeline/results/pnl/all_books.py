@@ -10,7 +10,7 @@ from tapeline.results.charts.curve import Step
 from tapeline.results.pnl.books import Book
 from tapeline.results.pnl.folding import Folding
 from tapeline.results.pnl.order_fills import Booked
-from tapeline.results.rules.fills import Fill
+from tapeline.results.rules.fills import Fill, marks_of
 from tapeline.results.rules.position import FLOW, State, exact
 from tapeline.results.rules.rates import Marks
 from tapeline.results.rules.symbols import currency_of
@@ -32,13 +32,9 @@ class AllBooks(NamedTuple):
 
 
 def computed(said: Iterable[Named], *, long_only: bool) -> AllBooks:
-    by_book: dict[tuple[bool, str, str], list[Named]] = {}
     said = list(said)
-    rates = Marks(
-        (fill.symbol, (fill.time, fill.tie), fill.spec.price)
-        for _, fill in said
-        if fill.spec.side == "mark" and fill.spec.price is not None
-    )
+    rates = marks_of(fill for _, fill in said)
+    by_book: dict[tuple[bool, str, str], list[Named]] = {}
     for order_id, fill in said:
         is_cash = fill.cash is not None
         currency = currency_of(fill.symbol) if fill.cash is None else fill.cash

@@ -4,7 +4,7 @@ A portion of work is planned in a reading transaction and carried out in a writi
 writes, so events never wait for arithmetic. The first to carry out wins; the other plans again.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -164,6 +164,14 @@ def books_of(connection: Connection, tape: int, *wanted: Any) -> list[Book]:
             row.muted,
         )
         for row in connection.execute(query.order_by(books.c.book))
+    ]
+
+
+def books_numbered(connection: Connection, tape: int, numbers: Iterable[int]) -> list[Book]:
+    return [
+        book
+        for some in batches(sorted(numbers), TOGETHER)
+        for book in books_of(connection, tape, books.c.book.in_(some))
     ]
 
 

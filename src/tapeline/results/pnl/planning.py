@@ -19,6 +19,7 @@ from tapeline.results.pnl.books import (
     Name,
     Plan,
     Totals,
+    books_numbered,
     books_of,
     entries_of,
     ledger_of,
@@ -130,13 +131,13 @@ class _Portion:
 
     def _follow_rates(self, marks: list[Fill]) -> None:
         """A rate that comes late converts fees that are booked already."""
-        rated = self._ledger.rated
+        rated, pending = self._ledger.rated, self._ledger.pending
         first: dict[int, Key] = {}
         for fill in marks:
-            for number in rated.get(fill.symbol, ()) if fill.spec.side == "mark" else ():
-                first[number] = min(_key(fill), first.get(number, _key(fill)))
-        pending = self._ledger.pending
-        for book in self._books(books.c.book.in_(first)) if first else ():
+            if fill.spec.side == "mark":
+                for number in rated.get(fill.symbol, ()):
+                    first[number] = min(_key(fill), first.get(number, _key(fill)))
+        for book in books_numbered(self._connection, self._tape, first):
             key = first[book.book]
             if book.book in pending or (book.last is not None and book.last > key):
                 pending[book.book] = min(key, pending.get(book.book, key))

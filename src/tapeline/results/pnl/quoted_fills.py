@@ -7,11 +7,9 @@ from typing import Any, NamedTuple
 import msgspec
 from sqlalchemy import Connection
 
-from tapeline.results.pnl.books import TOGETHER, Book, books_of, entries_of
+from tapeline.results.pnl.books import Book, books_numbered, entries_of
 from tapeline.results.pnl.order_fills import Booked, FillShown, booked, fill_shown, late_by
 from tapeline.results.pnl.summary import own_currency, reason_of
-from tapeline.store.portions import batches
-from tapeline.store.tables.ledger import books
 
 
 class Quote(NamedTuple):
@@ -30,7 +28,8 @@ def with_fills(
     for row in entries_of(connection, tape, [item["id"] for item in items]):
         rows.setdefault(row.place_id, []).append(booked(row))
     numbers = {one.book for some in rows.values() for one in some}
-    known = _quotes_of(connection, tape, sorted(numbers)) if numbers else {}
+    found = books_numbered(connection, tape, numbers)
+    known = quotes(found, own_currency(connection, tape)) if found else {}
     fills = {order_id: quoted(some, known) for order_id, some in rows.items()}
     return [
         {**item, "fill": fills.get(item["id"]), "late_by": late_by(item, late_after)}
@@ -54,12 +53,3 @@ def quoted(some: list[Booked], known: dict[int, Quote]) -> FillShown:
         currency=found[-1].currency if found else None,
         not_computed=reason,
     )
-
-
-def _quotes_of(connection: Connection, tape: int, numbers: list[int]) -> dict[int, Quote]:
-    found = [
-        book
-        for some in batches(numbers, TOGETHER)
-        for book in books_of(connection, tape, books.c.book.in_(some))
-    ]
-    return quotes(found, own_currency(connection, tape))

@@ -9,9 +9,9 @@ import msgspec
 from sqlalchemy import Connection, select, tuple_
 
 from tapeline.results.rules import rates
-from tapeline.results.rules.fills import Fill
+from tapeline.results.rules.fills import Fill, marks_of
 from tapeline.results.rules.position import Spec
-from tapeline.results.rules.rates import Found, Key, Marks, Rate
+from tapeline.results.rules.rates import Found, Key, Rate
 from tapeline.results.rules.symbols import of_rates
 from tapeline.store.tables.core import models
 from tapeline.store.tables.ledger import books, entries
@@ -40,11 +40,7 @@ class StoredRates:
     def __init__(self, connection: Connection, tape: int, fresh: Iterable[Fill]) -> None:
         self._connection = connection
         self._tape = tape
-        self._fresh = Marks(
-            (one.symbol, (one.time, one.tie), one.spec.price)
-            for one in fresh
-            if one.spec.side == "mark" and one.spec.price is not None
-        )
+        self._fresh = marks_of(fresh)
         self._books: dict[tuple[str, str], dict[str, int]] = {}
         self._windows: dict[int, _Window] = {}
 

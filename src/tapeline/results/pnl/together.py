@@ -7,7 +7,7 @@ from sqlalchemy import Connection
 
 from tapeline.results.pnl import stored_rates
 from tapeline.results.pnl.books import Totals
-from tapeline.results.rules.position import ZERO, earned, number
+from tapeline.results.rules.position import earned, number
 from tapeline.results.rules.rates import Rate
 
 
@@ -64,7 +64,7 @@ def together(
 
 
 def _amounts(one: Totals) -> list[Decimal]:
-    return [one.realized, one.unrealized, one.fees, earned(one.cash) or ZERO]
+    return [one.realized, one.unrealized, one.fees, earned(one.cash)]
 
 
 def _used(currency: str, model_id: str, rate: Rate) -> UsedRate:

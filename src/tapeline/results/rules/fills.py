@@ -1,11 +1,13 @@
 """What an order says of its fills, whatever words its client has for it. No store here."""
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import msgspec
 
 from tapeline.results.rules import rises
 from tapeline.results.rules.position import ONE, ZERO, Spec
+from tapeline.results.rules.rates import Marks
 from tapeline.results.rules.rises import FEES, FILLED_SIZE, PRICES, TIMES, Statement
 from tapeline.results.rules.symbols import currency_of, pair
 from tapeline.results.rules.words import decimal, moment, name, positive, side, text, truth
@@ -101,6 +103,15 @@ def cash(body: dict[str, Any], time: float, seq: int) -> Fill:
 
 def mark(symbol: str, price: float, time: float, seq: int) -> Fill:
     return Fill(symbol, time, seq, Spec("mark", decimal(price)))
+
+
+def marks_of(some: Iterable[Fill]) -> Marks:
+    """The rates among them."""
+    return Marks(
+        (one.symbol, (one.time, one.tie), one.spec.price)
+        for one in some
+        if one.spec.side == "mark" and one.spec.price is not None
+    )
 
 
 class Said:
