@@ -1,6 +1,7 @@
 """Errors of this machine rather than of a request: a full disk, a read-only one, no open file left.
 
-Each in a sentence without paths, because strangers may read it, and with what an operator can do.
+Each in a sentence without paths, because strangers may read it, and with what to do about it, for
+messages that name the path.
 """
 
 import errno
@@ -14,22 +15,24 @@ class Fault(NamedTuple):
     cure: str
 
 
+MORE_FILES = "Start it with a higher limit: ulimit -n 4096 (systemd: LimitNOFILE=4096)"
+_ACCESS = "Run this as a user who may use it"
 _DMESG = "see the kernel's log (dmesg) for the reason"
 _FAULTS = {
     errno.ENOSPC: Fault("The disk of the server is full.", "Free some space on it"),
-    errno.EDQUOT: Fault("The disk quota of the server is used up.", "Free some space, or raise it"),
+    errno.EDQUOT: Fault(
+        "The disk quota of the server is used up.", "Free some space, or raise the quota"
+    ),
     errno.EROFS: Fault("The disk of the server is read-only.", f"Mount it writable; {_DMESG}"),
     errno.EIO: Fault("The disk of the server reports errors.", f"Check the disk; {_DMESG}"),
-    errno.EMFILE: Fault(
-        "The server has too many open files.",
-        "Start it with a higher limit: ulimit -n 4096 (systemd: LimitNOFILE=4096)",
-    ),
+    errno.EMFILE: Fault("The server has too many open files.", MORE_FILES),
     errno.ENFILE: Fault(
-        "The machine of the server has too many open files.", "Raise it: sysctl -w fs.file-max="
+        "The machine of the server has too many open files.",
+        "Raise the limit of the machine with sysctl (fs.file-max)",
     ),
     errno.ENOMEM: Fault("The machine of the server has no memory left.", "Stop other programs"),
-    errno.EACCES: Fault("The server may not use its own files.", "Make its user their owner"),
-    errno.EPERM: Fault("The server may not use its own files.", "Make its user their owner"),
+    errno.EACCES: Fault("The server may not use its own files.", _ACCESS),
+    errno.EPERM: Fault("The server may not use its own files.", _ACCESS),
     errno.ENOTDIR: Fault("A folder of the server was replaced by a file.", "Put the folder back"),
     errno.ESTALE: Fault("The disk of the server is gone.", f"Mount it again; {_DMESG}"),
     errno.ENODEV: Fault("The disk of the server is gone.", f"Mount it again; {_DMESG}"),

@@ -294,8 +294,7 @@ def _unexpected(error: Exception, debug: bool) -> int:
             return 0  # a command without arguments: its help is on the screen
         tried = f" Try: {usage.ctx.command_path} --help" if usage.ctx else ""
         return _fail(f"{_sentence(said)}{tried}", MISUSED, debug)
-    if fault := host_faults.fault_of(error):
-        assert isinstance(error, OSError)
+    if isinstance(error, OSError) and (fault := host_faults.fault_of(error)):
         where = error.filename or "A file"
         return _fail(f"{where} cannot be used: {error.strerror}. {fault.cure}.", REFUSED, debug)
     what = f"{type(error).__name__}: {error}".replace("\n", " ")

@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from tapeline import host_faults
 from tapeline.errors import CannotLaunch
 from tapeline.polling import poll
 from tapeline.runs.engines import shims
@@ -45,10 +46,7 @@ CURES = (
         re.compile(r"Read-only file system"),
         "Make the disk of the data directory writable; the kernel's log (dmesg) says why it is not",
     ),
-    (
-        re.compile(r"Too many open files"),
-        "Start it with a higher limit: ulimit -n 4096 (systemd: LimitNOFILE=4096)",
-    ),
+    (re.compile(r"Too many open files"), host_faults.MORE_FILES),
     (
         re.compile(r"namespace|(bwrap|unshare|setns|mount|prctl): .*(not permitted|denied)"),
         "In a container, allow it user namespaces: --security-opt seccomp=unconfined",
@@ -203,8 +201,8 @@ def _user() -> str:
 
 def explained(trouble: str) -> str:
     """With the change that solves it, where the trouble shows which one does."""
-    if "apt-get" in trouble or "ulimit" in trouble:
-        return trouble
+    if "apt-get" in trouble or host_faults.MORE_FILES in trouble:
+        return trouble  # it names the change already
     for name, bad, cure in SWITCHES:
         path = Path("/proc/sys") / name
         if path.exists() and path.read_text().strip() == bad:

