@@ -1,7 +1,7 @@
 """The seam between the supervisor and the place where models run. It has no logic.
 
-Everything here is called from threads and may be slow, except `is_alive`,
-`trouble`, `has_news` and `read`.
+Everything here is called from threads and may be slow, except `is_alive`, `trouble`, `has_news` and
+`read`.
 """
 
 from collections.abc import Mapping

@@ -136,7 +136,8 @@ def _write_ahead(connection: sqlite3.Connection, seconds: float) -> None:
         try:
             connection.execute("PRAGMA journal_mode=WAL")
         except sqlite3.OperationalError as error:
-            if "locked" not in str(error) or time.monotonic() >= until:
+            is_busy = error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
+            if not is_busy or time.monotonic() >= until:
                 raise
             time.sleep(0.02)
         else:
