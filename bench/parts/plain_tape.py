@@ -19,17 +19,17 @@ COMMITS = 50  # in one transaction, because nobody waits for them
 ORDERS_EVERY = 50  # events; the others are lines of a log
 
 
-def fill(data: Path, model: str, size: int, *, age: float = 0.0) -> None:
+def fill(data: Path, model: str, size: int, *, age: float = 0.0, orders: bool = True) -> None:
     """So many events, which arrived so many seconds ago."""
     started = time.perf_counter()
-    at = time.time() - age
+    at, made = time.time() - age, _event if orders else _line
     with compose.open_store(Settings(data=data)) as store:
         appender, tape = Appender(Signer(data / "keys")), store.write_now(tapes.open_tape, model)
 
         def append(connection: Any, first: int) -> None:
             for start in range(first, min(size, first + TOGETHER * COMMITS), TOGETHER):
                 numbers = range(start, min(size, start + TOGETHER))
-                events = [_event(tape, number, at + number / 1000) for number in numbers]
+                events = [made(tape, number, at + number / 1000) for number in numbers]
                 appender.append(connection, [Submission(events, None)])
 
         for first in range(0, size, TOGETHER * COMMITS):
@@ -38,14 +38,19 @@ def fill(data: Path, model: str, size: int, *, age: float = 0.0) -> None:
 
 
 def _event(tape: int, number: int, at: float) -> Event:
-    fields: dict[str, Any]
     if number % ORDERS_EVERY:
-        kind, fields = kinds.LOG, {"line": f"line {number} of a long story", "type": "stdout"}
-    else:
-        kind = kinds.SPOT_LIMIT
-        fields = {
-            "id": f"o-{number}", "symbol": "BTC-USD", "exchange": "coinbase", "side": "buy",
-            "size": 1.5, "price": 100.25,
-        }  # fmt: skip
+        return _line(tape, number, at)
+    fields = {
+        "id": f"o-{number}", "symbol": "BTC-USD", "exchange": "coinbase", "side": "buy",
+        "size": 1.5, "price": 100.25,
+    }  # fmt: skip
+    return _made(tape, kinds.SPOT_LIMIT, fields, at)
+
+
+def _line(tape: int, number: int, at: float) -> Event:
+    return _made(tape, kinds.LOG, {"line": f"line {number} of a long story", "type": "stdout"}, at)
+
+
+def _made(tape: int, kind: kinds.Kind, fields: dict[str, Any], at: float) -> Event:
     body = msgspec.json.encode(fields, order="deterministic")
     return Event(tape=tape, kind=kind, fields=fields, body=body, time=at, received_at=at)

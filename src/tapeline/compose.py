@@ -25,6 +25,7 @@ from tapeline.results.pnl.bookkeeper import Bookkeeper
 from tapeline.runs.environments import interpreters
 from tapeline.runs.runner import Runner
 from tapeline.settings import Settings
+from tapeline.store import space
 from tapeline.store.backends import announcing, failures
 from tapeline.store.blobs import Blobs
 from tapeline.store.encryption import Cipher
@@ -105,6 +106,7 @@ def open_services(settings: Settings) -> Iterator[Services]:
             backups,
         )
         tape_cleanup.start(background, store)
+        space.start(background, store)
         archive_cleanup.start(background, store, blobs)
         listener = _listen(store, appender, watchers, background)
         try:

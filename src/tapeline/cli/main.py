@@ -193,6 +193,12 @@ ROWS = (
         OPERATE,
     ),
     Row(
+        "compact",
+        "operator.compact:compact",
+        "Give the space of deleted rows back to the disk, while no server runs.",
+        OPERATE,
+    ),
+    Row(
         "demo remove", "operator.demo:remove", "Remove the demo with everything that belongs to it."
     ),
     Row(

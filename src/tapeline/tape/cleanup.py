@@ -15,6 +15,7 @@ from tapeline.background import Background, Work
 from tapeline.errors import Unavailable
 from tapeline.logs import Log
 from tapeline.store import belongings
+from tapeline.store.pace import Pace
 from tapeline.store.portions import each_after
 from tapeline.store.store import Store
 from tapeline.store.tables.core import answers, models
@@ -23,7 +24,8 @@ from tapeline.store.tables.tape import backtests, tapes
 
 log = Log(__name__)
 
-PORTION, PORTION_BYTES = 2_000, 2_000_000  # rows in one write, and bytes of events
+FEWEST, PORTION = 100, 2_000  # rows in one write
+PORTION_BYTES = 2_000_000  # of events, in one write
 LOOKED_EVERY, WITHIN = 5.0, 60.0  # seconds
 
 
@@ -58,8 +60,9 @@ async def clean_up_discards(store: Store, now: float, work: Work | None = None) 
 async def _delete_one(
     store: Store, work: Work | None, about: str, delete_portion: Callable[..., bool], *args: Any
 ) -> bool:
+    pace = Pace(FEWEST, PORTION)
     try:
-        while await store.write(delete_portion, *args):
+        while await pace.step(store, lambda c: delete_portion(c, *args, most=pace.size)):
             if work:
                 work.beat()
     except Unavailable:
@@ -90,7 +93,7 @@ def next_discard(connection: Connection, after: str, now: float) -> str | None:
     return upload
 
 
-def delete_some(connection: Connection, tape: int) -> bool:
+def delete_some(connection: Connection, tape: int, most: int = PORTION) -> bool:
     """Delete a portion of a tape without a model; return whether there may be more."""
     # Locked: current writers finish first, and later ones find it gone.
     mine = select(tapes.c.no).where(tapes.c.no == tape).with_for_update()
@@ -98,21 +101,23 @@ def delete_some(connection: Connection, tape: int) -> bool:
         return False
     upload = connection.scalar(_uploads_of(tape))
     if upload is not None:
-        return _delete_upload(connection, upload) or True
+        return _delete_upload(connection, upload, most) or True
     for table in belongings.ON_THE_TAPE:
-        if _delete_portion(connection, table, table.c.tape == tape):
+        if _delete_portion(connection, table, table.c.tape == tape, most):
             return True
     connection.execute(delete(answers).where(answers.c.scope == belongings.scope_of(tape)))
     connection.execute(delete(tapes).where(tapes.c.no == tape))
     return False
 
 
-def delete_some_discarded(connection: Connection, upload: str, now: float) -> bool:
+def delete_some_discarded(
+    connection: Connection, upload: str, now: float, most: int = PORTION
+) -> bool:
     """The same for an upload that is still discarded."""
     mine = select(discards.c.upload).where(discards.c.upload == upload, discards.c.after <= now)
     if connection.execute(mine.with_for_update()).first() is None:
         return False
-    return _delete_upload(connection, upload)
+    return _delete_upload(connection, upload, most)
 
 
 def _uploads_of(tape: int) -> Any:
@@ -122,20 +127,22 @@ def _uploads_of(tape: int) -> Any:
     return shown.union_all(select(discards.c.upload).where(discards.c.tape == tape)).limit(1)
 
 
-def _delete_upload(connection: Connection, upload: str) -> bool:
+def _delete_upload(connection: Connection, upload: str, most: int) -> bool:
     for table in belongings.OF_UPLOADS:
-        if _delete_portion(connection, table, table.c.upload == upload):
+        if _delete_portion(connection, table, table.c.upload == upload, most):
             return True
     # Backtests of a deleted tape show nothing any more; a current one has another upload.
     connection.execute(backtests.update().where(backtests.c.upload == upload).values(upload=None))
     return False
 
 
-def _delete_portion(connection: Connection, table: Table, here: ColumnElement[bool]) -> bool:
+def _delete_portion(
+    connection: Connection, table: Table, here: ColumnElement[bool], most: int
+) -> bool:
     """Delete some rows, the first by their keys; return whether there were any."""
     keys = list(table.primary_key)
     size = func.length(table.c.content) if "content" in table.c else literal(0)
-    rows = connection.execute(select(*keys, size).where(here).order_by(*keys).limit(PORTION)).all()
+    rows = connection.execute(select(*keys, size).where(here).order_by(*keys).limit(most)).all()
     if not rows:
         return False
     last, deleted = rows[0], 0

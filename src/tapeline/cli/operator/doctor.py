@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Literal
 
 import typer
+from sqlalchemy import Engine
 
 from tapeline import datadir, descriptors, host_faults, settings
 from tapeline.backups import records
@@ -34,6 +35,7 @@ from tapeline.runs.environments.interpreters import Found
 from tapeline.settings import Settings
 from tapeline.store import migrate
 from tapeline.store.backends import database as databases
+from tapeline.store.backends import sqlite
 
 PATIENCE = 10.0  # seconds
 MARKS = {"good": ("✓", "green"), "weak": ("!", "yellow"), "bad": ("✗", "red"), "note": ("·", "dim")}
@@ -196,6 +198,7 @@ def _database(chosen: Settings) -> Finding:
         opened = databases.open_database(chosen)
         try:
             before, now = migrate.revision(opened.reading), migrate.head()
+            grows = opened.file is not None and not _gives_back(opened.reading)
         finally:
             opened.dispose()
     except Exception as error:  # noqa: BLE001 - of any driver; each says what is wrong in its words
@@ -207,6 +210,9 @@ def _database(chosen: Settings) -> Finding:
             "database", "bad", f"{opened.name} was made by a newer Tapeline", "Install that version"
         )
     waits = "" if before == now else ", brought up to date at the next start"
+    if grows:
+        says = f"{opened.name}{waits}; it never becomes smaller, because an older version made it"
+        return Finding("database", "note", says, "Stop the server once, and run: tapeline compact")
     return Finding("database", "good", f"{opened.name}{waits}")
 
 
@@ -234,6 +240,11 @@ def _backups(chosen: Settings) -> Iterator[Finding]:
         yield Finding("backup", "weak", says, "Mend that; it is tried again within the hour")
     else:
         yield Finding("backup", "good", says)
+
+
+def _gives_back(reading: Engine) -> bool:
+    with reading.connect() as connection:
+        return sqlite.free(connection).gives_back
 
 
 @contextmanager

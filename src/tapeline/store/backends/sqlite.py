@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event
 from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
@@ -14,6 +15,7 @@ from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 from tapeline import host_faults
 from tapeline.errors import Problem
 
+INCREMENTAL = 2  # the number of this way of vacuuming, as SQLite tells it
 ROOM = 64 * 1024  # bytes; with less, hardly anything can be committed
 
 LOCKED = "Another process has locked the database."
@@ -74,6 +76,58 @@ def raise_if_full(error: BaseException | None, place: Path) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(place)) from error
 
 
+def compact(file: Path) -> None:
+    """Write the file anew without the space of deleted rows, so that it gives such space back by
+    itself from then on. Nobody else may use it meanwhile."""
+    try:
+        with closing(sqlite3.connect(file, isolation_level=None)) as connection:
+            connection.execute("PRAGMA auto_vacuum=INCREMENTAL")
+            connection.execute("VACUUM")
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    except sqlite3.Error as error:
+        if error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_FULL:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(file)) from error
+        raise Problem(f"The database {file} cannot be compacted: {error}.") from error
+
+
+class Free(NamedTuple):
+    """Space of deleted rows in the file."""
+
+    pages: int
+    bytes: int
+    gives_back: bool
+    """Whether the file can become smaller while the server runs. Older versions made files that
+    cannot."""
+
+
+def free(connection: Connection) -> Free:
+    def told(name: str) -> int:
+        number: int = connection.exec_driver_sql(f"PRAGMA {name}").scalar_one()
+        return number
+
+    pages = told("freelist_count")
+    return Free(pages, pages * told("page_size"), told("auto_vacuum") == INCREMENTAL)
+
+
+def give_back(connection: Connection, pages: int) -> None:
+    """Cut so many unused pages off the end of the file; used ones there are moved to the front."""
+    raw = connection.connection.driver_connection
+    assert isinstance(raw, sqlite3.Connection)
+    left = _unused(raw)
+    goal = max(0, left - pages)
+    while left > goal:
+        # Python's driver ends this statement after its first step, which is one page.
+        raw.execute(f"PRAGMA incremental_vacuum({left - goal:d})").fetchall()
+        before, left = left, _unused(raw)
+        if left >= before:
+            return
+
+
+def _unused(raw: sqlite3.Connection) -> int:
+    pages: int = raw.execute("PRAGMA freelist_count").fetchone()[0]
+    return pages
+
+
 def trouble(file: Path) -> str | None:
     """The reason why a commit would fail, which a rolled-back write cannot show: SQLite touches the
     disk when it commits."""
@@ -113,6 +167,8 @@ def _engine(
         # The driver must not open transactions: it would begin them too late, and as
         # readers that fail when they turn into writers.
         dbapi_connection.isolation_level = None
+        # Before anything is in a new file, or it would need a VACUUM: see `store/space.py`.
+        dbapi_connection.execute("PRAGMA auto_vacuum=INCREMENTAL")
         _write_ahead(dbapi_connection, busy_seconds)
         for pragma in (
             "synchronous=FULL",

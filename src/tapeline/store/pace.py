@@ -1,0 +1,57 @@
+"""How much of a long job to do in one write: as much as takes a few milliseconds, then a rest.
+
+Everybody who writes waits for the step that is under way. A disk that was fast a moment ago may be
+slow now, so each step is measured and the next one fits.
+"""
+
+import asyncio
+from collections.abc import Callable
+from time import monotonic
+from typing import Concatenate, ParamSpec, TypeVar
+
+from sqlalchemy import Connection
+
+from tapeline.store.store import Store
+
+STEP = 0.02  # seconds that a step should hold the writer
+REST = 2.0  # times as long as a step took, commit included: others have most of the time
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Pace:
+    def __init__(self, fewest: int, most: int) -> None:
+        self.size = fewest
+        """Of the next step."""
+        self._fewest = fewest
+        self._most = most
+
+    async def step(
+        self,
+        store: Store,
+        job: Callable[Concatenate[Connection, P], T],
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> T:
+        """Write, adapt the size of the next step, and rest."""
+        held = 0.0
+
+        def timed(connection: Connection) -> T:
+            nonlocal held
+            began = monotonic()
+            try:
+                return job(connection, *args, **kwargs)
+            finally:
+                held = monotonic() - began
+
+        began = monotonic()
+        answer = await store.write(timed)
+        self.adapt(held)
+        await asyncio.sleep(REST * (monotonic() - began))
+        return answer
+
+    def adapt(self, seconds: float) -> None:
+        """To a step of this size that took so long: at most twice as much, at once much less."""
+        fitting = self.size * STEP / max(seconds, STEP / 2)
+        self.size = int(min(self._most, max(self._fewest, fitting)))

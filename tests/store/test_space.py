@@ -1,0 +1,101 @@
+"""Space of deleted rows goes back to the disk: by itself, and once by hand for older files."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Connection, delete, insert
+from typer.testing import CliRunner
+
+from tapeline import compose, datadir
+from tapeline.cli.main import app
+from tapeline.settings import Settings
+from tapeline.store import pace, space
+from tapeline.store.backends import sqlite
+from tapeline.store.pace import Pace
+from tapeline.store.store import Store
+from tapeline.store.tables.tape import pages
+from tests.conftest import run
+
+ROWS, BYTES = 400, 10_000
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return Settings(data=tmp_path / "data")
+
+
+@pytest.fixture
+def opened(settings: Settings) -> Iterator[Store]:
+    with compose.open_store(settings) as store:
+        yield store
+
+
+def fill(connection: Connection) -> None:
+    rows = [{"tape": 1, "channel": 11, "first": n, "content": bytes(BYTES)} for n in range(ROWS)]
+    connection.execute(insert(pages), rows)
+
+
+def empty(connection: Connection) -> None:
+    connection.execute(delete(pages))
+
+
+def size(settings: Settings) -> int:
+    """Of the file once everything of the log is in it."""
+    file = settings.data / "tapeline.db"
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    return file.stat().st_size
+
+
+def test_the_file_becomes_as_small_as_its_content(opened: Store, settings: Settings) -> None:
+    before = size(settings)
+    opened.write_now(fill)
+    full = size(settings)
+    opened.write_now(empty)
+    assert size(settings) == full > before + ROWS * BYTES
+    assert run(space.give_back(opened)) > 0
+    assert size(settings) < before + 2 * space.KEPT * 4096
+    assert run(space.give_back(opened)) == 0, "nothing is left to do"
+
+
+def test_a_file_of_an_older_version_is_left_alone_until_it_is_compacted(
+    settings: Settings,
+) -> None:
+    datadir.prepare(settings.data)
+    file = settings.data / "tapeline.db"
+    with closing(sqlite3.connect(file)) as connection:  # as older versions made it
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("CREATE TABLE old (x)")
+    with compose.open_store(settings) as store:
+        store.write_now(fill)
+        store.write_now(empty)
+        assert not store.read_now(sqlite.free).gives_back
+        assert run(space.give_back(store)) == 0
+    full = size(settings)
+    assert full > ROWS * BYTES
+    ended = CliRunner().invoke(app, ["compact", "--data", str(settings.data)])
+    assert ended.exit_code == 0, ended.output
+    assert size(settings) < full - ROWS * BYTES // 2
+    with compose.open_store(settings) as store:
+        assert store.read_now(sqlite.free).gives_back
+
+
+def test_compacting_refuses_while_a_server_runs(settings: Settings) -> None:
+    with compose.open_store(settings), datadir.only_server(settings.data, "a server"):
+        ended = CliRunner().invoke(app, ["compact", "--data", str(settings.data)])
+    assert ended.exit_code != 0
+    assert "already running" in ended.output + str(ended.exception)
+
+
+def test_steps_fit_the_disk_that_they_meet() -> None:
+    one = Pace(10, 1_000)
+    for _ in range(20):
+        one.adapt(pace.STEP / 10)
+    assert one.size == 1_000, "a quick disk gets large steps"
+    one.adapt(pace.STEP * 50)
+    assert one.size == 20, "one slow step is enough to make the next one small"
+    one.adapt(pace.STEP * 50)
+    assert one.size == 10
