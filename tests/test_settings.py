@@ -61,6 +61,7 @@ def test_the_file_can_be_elsewhere(tmp_path: Path) -> None:
         ("signup", ["all", "", {}]),
         ("log_level", ["loud"]),
         ("write_queue", ["0"]),
+        ("backup_recipients", ["AGE-SECRET-KEY-1", "age1short", 1]),
     ],
 )
 def test_a_wrong_value_is_named_with_its_source_and_what_is_allowed(

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 PLAN = re.compile(r"[a-z][a-z0-9-]{0,31}\s*=\s*(?:1[6-9]|[2-9]\d|[1-9]\d{2,6})/[1-9]\d{1,6}")
 
 
+PUBLIC_KEY = re.compile(r"age1[ac-hj-np-z02-9]{58}")
 KEEP = re.compile(r"[1-9]\d{0,3} (last|hourly|daily|weekly|monthly|yearly)")
 
 
@@ -71,6 +72,13 @@ def _read_keep(value: Any) -> str:
     return ", ".join(rules)
 
 
+def _read_public_keys(value: Any) -> str:
+    keys = [one.strip() for one in _read_any_text(value).split(",") if one.strip()]
+    if not all(map(PUBLIC_KEY.fullmatch, keys)):
+        raise ValueError(value)
+    return ", ".join(keys)
+
+
 def _read_switch(value: Any) -> bool:
     words = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
     return value if isinstance(value, bool) else words[str(value).lower()]
@@ -125,6 +133,9 @@ BACKUPS = Allowed(
     "how many of which backups to keep, such as 7 daily, 4 weekly (also: last, hourly, monthly,"
     " yearly)",
     _read_keep,
+)
+PUBLIC_KEYS = Allowed(
+    "public keys of age (age1…), separated by commas, or empty", _read_public_keys
 )
 SWITCH = Allowed("true or false", _read_switch)
 DATABASE = Allowed("a postgresql:// URL, or empty for SQLite in the data directory", _read_database)

@@ -26,6 +26,7 @@ from tapeline.setting_kinds import (
     ORIGIN,
     PATH,
     PLANS,
+    PUBLIC_KEYS,
     SWITCH,
     TEXT,
     Allowed,
@@ -67,6 +68,11 @@ class Settings:
     backup_hours: int = _row(24, whole(1, 24 * 365), "Hours from one backup to the next.")
     backup_keep: str = _row(
         "7 daily, 4 weekly", BACKUPS, "Which scheduled backups are kept; others are removed."
+    )
+    backup_recipients: str = _row(
+        "",
+        PUBLIC_KEYS,
+        "Public keys of age that scheduled backups are encrypted to; empty: they are readable.",
     )
     engine: str = _row("local", one_of(["local"]), "Where models run.")
     demo: bool = _row(False, SWITCH, "Start with a demo account and running models to explore.")

@@ -34,6 +34,7 @@ def order(installation: Installation, folder: Path, **more: object) -> Order:
         database=chosen.database,
         folder=str(folder),
         keep="1 last",
+        recipients="",
         installation="abc",
         parent=os.getpid(),
     )

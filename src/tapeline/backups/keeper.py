@@ -16,11 +16,11 @@ from time import monotonic
 import msgspec
 
 from tapeline.background import Background
-from tapeline.backups import records
+from tapeline.backups import encrypting, records
 from tapeline.backups.drafts import BackupFailed
 from tapeline.backups.process import Answer, Order
 from tapeline.backups.records import Made, Standing
-from tapeline.errors import Problem, Unavailable
+from tapeline.errors import CannotStart, Problem, Unavailable
 from tapeline.logs import Log
 from tapeline.settings import Settings
 from tapeline.store.store import Store
@@ -50,6 +50,8 @@ class Keeper:
         """As of the last look, for metrics."""
         self.failures = 0
         self._work = background.kind(CLAIM)
+        if settings.backup_recipients:
+            _refuse_wrong(settings.backup_recipients)
         if settings.backup_folder:
             self._work = background.loop(
                 CLAIM, self.turn, every=LOOKED_EVERY, first_after=FIRST_AFTER, within=WITHIN
@@ -82,10 +84,10 @@ class Keeper:
     async def _make(self) -> None:
         try:
             made = await self._made()
+            await self._store.write(records.keep, made)
         except Problem as problem:
             await self._failed(problem)
             return
-        await self._store.write(records.keep, made)
         log.info(
             "backup_made",
             path=made.path,
@@ -113,6 +115,7 @@ class Keeper:
             database=chosen.database,
             folder=chosen.backup_folder,
             keep=chosen.backup_keep,
+            recipients=chosen.backup_recipients,
             installation=await self._store.write(records.installation),
             parent=os.getpid(),
         )
@@ -148,6 +151,14 @@ class Keeper:
         if answer.made is None:
             raise BackupFailed(answer.why)
         return answer.made
+
+
+def _refuse_wrong(recipients: str) -> None:
+    """At the start, and not in the night when the first backup is due."""
+    try:
+        encrypting.public_keys(recipients)
+    except BackupFailed as problem:
+        raise CannotStart(f"backup_recipients cannot be used: {problem.message}") from problem
 
 
 async def _let_go(child: asyncio.subprocess.Process) -> None:

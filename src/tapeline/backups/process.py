@@ -16,8 +16,7 @@ from types import FrameType
 import msgspec
 
 from tapeline import host_faults, private_files
-from tapeline.backups import drafts, making, rotation
-from tapeline.backups.checking import Checked
+from tapeline.backups import drafts, rotation, writing
 from tapeline.backups.records import Made
 from tapeline.errors import Problem
 from tapeline.settings import Settings
@@ -32,6 +31,8 @@ class Order(msgspec.Struct, frozen=True):
     database: str
     folder: str
     keep: str
+    recipients: str
+    """Public keys; empty: not encrypted."""
     installation: str
     parent: int
 
@@ -60,8 +61,14 @@ def carry_out(order: Order) -> Made:
     with drafts.refusals(folder):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         drafts.sweep(folder, rotation.beginning(order.installation))
-        name = rotation.name_for(order.installation, began, encrypted=False)
-        checked, size = _plain(chosen, folder / name)
+        name = rotation.name_for(order.installation, began, encrypted=bool(order.recipients))
+        if order.recipients:
+            checked, size = writing.encrypted(
+                chosen, folder / name, order.recipients, tapes=CHECKED
+            )
+        else:
+            checked, size = writing.folder(chosen, folder / name, tapes=CHECKED)
+    assert checked is not None
     return Made(
         at=began,
         path=str(folder / name),
@@ -72,20 +79,6 @@ def carry_out(order: Order) -> Made:
         tapes=checked.tapes,
         remarks=_remove_old(folder, order),
     )
-
-
-def _plain(chosen: Settings, target: Path) -> tuple[Checked, int]:
-    with drafts.named_when_complete(target) as draft:
-        checked = _made(chosen, draft)
-        size = sum(file.lstat().st_size for file in draft.rglob("*") if file.is_file())
-    return checked, size
-
-
-def _made(chosen: Settings, draft: Path) -> Checked:
-    checked = making.make(chosen, draft, tapes=CHECKED)
-    assert checked is not None
-    checked.refuse_broken()
-    return checked
 
 
 def _remove_old(folder: Path, order: Order) -> str:

@@ -3,13 +3,15 @@
 A copy is made and brought up to date; the backup itself is only read.
 """
 
+import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from sqlalchemy.exc import DBAPIError
 
-from tapeline.backups import checking, drafts
+from tapeline.backups import checking, drafts, encrypting
 from tapeline.backups.checking import Checked
 from tapeline.backups.drafts import BackupFailed
 from tapeline.backups.making import FILE
@@ -28,12 +30,15 @@ NO_DATABASE = (
 )
 
 
-def restore(backup: Path, target: Settings, *, keep_broken: bool) -> Checked:
-    """Into the data directory of the settings, and into PostgreSQL if they name one."""
+def restore(
+    backup: Path, target: Settings, *, identity: Path | None = None, keep_broken: bool = False
+) -> Checked:
+    """Into the data directory of the settings, and into PostgreSQL if they name one. An encrypted
+    backup needs a file with the secret key."""
     _refuse_used(target.data)
     if target.database:
         _refuse_used_database(target)
-    with _unpacked(backup, target.data) as draft:
+    with _unpacked(backup, target.data, identity) as draft:
         if not (draft / FILE).is_file():
             raise BackupFailed(NO_DATABASE.format(backup=backup))
         holds.put(draft, holds.ALL, COPY.format(backup=backup))
@@ -47,15 +52,43 @@ def restore(backup: Path, target: Settings, *, keep_broken: bool) -> Checked:
 
 
 @contextmanager
-def _unpacked(backup: Path, data: Path) -> Iterator[Path]:
-    if not backup.is_dir():
-        raise BackupFailed(f"{backup} is not a backup: there is no such folder.")
-    if not (backup / "keys").is_dir() and not (backup / FILE).exists():
-        raise BackupFailed(f"{backup} is not a backup: it has neither a database nor keys.")
+def _unpacked(backup: Path, data: Path, identity: Path | None) -> Iterator[Path]:
+    is_encrypted = encrypting.is_encrypted(backup)
+    _refuse_others(backup, is_encrypted=is_encrypted)
+    if is_encrypted and identity is None:
+        raise BackupFailed(
+            f"{backup} is encrypted. Name the file with the secret key: --identity FILE"
+        )
     with drafts.named_when_complete(data) as draft:
-        foreign_copies.copy(backup, draft)
+        if is_encrypted and identity is not None:
+            encrypting.unpack(backup, identity, draft)
+        else:
+            foreign_copies.copy(backup, draft)
         draft.chmod(0o700)
+        _refuse_strange(backup, draft)
         yield draft
+
+
+def _refuse_others(backup: Path, *, is_encrypted: bool) -> None:
+    if not is_encrypted and not backup.is_dir():
+        what = "it is not an encrypted file" if backup.exists() else "there is no such thing"
+        raise BackupFailed(f"{backup} is not a backup: {what}.")
+    if not is_encrypted and not any((backup / name).exists() for name in (FILE, "keys")):
+        raise BackupFailed(f"{backup} is not a backup: it has neither a database nor keys.")
+
+
+def _refuse_strange(backup: Path, draft: Path) -> None:
+    """A backup may come from anyone who could write where it was kept. Only the folders of models
+    have links, and nothing has devices or pipes, or may run as another user."""
+    for at, folders, files in os.walk(draft):
+        for path in (Path(at) / name for name in (*folders, *files)):
+            mode, place = path.lstat().st_mode, path.relative_to(draft)
+            is_plain = stat.S_ISREG(mode) or stat.S_ISDIR(mode)
+            is_link = stat.S_ISLNK(mode) and place.parts[0] == "state" and len(place.parts) > 1
+            if not (is_plain or is_link) or (is_plain and mode & 0o7000):
+                raise BackupFailed(
+                    f"{backup} holds {place}, which no server has put there. Do not trust it."
+                )
 
 
 def _refuse_used(data: Path) -> None:

@@ -16,7 +16,7 @@ from tapeline.health.running import (
     versions,
     work,
 )
-from tapeline.health.storing import checkpoints, database, queue, statements, store
+from tapeline.health.storing import backup, checkpoints, database, queue, statements, store
 from tapeline.health.verdict import Verdict
 
 
@@ -76,6 +76,7 @@ CHECKS: tuple[Check, ...] = (
         checkpoints.look,
         figures={"checkpoint_age_seconds": "Age of the newest signature of any tape."},
     ),
+    Check("backup", backup.look),
     Check("hosts", hosts.look),
     Check("quotas", quotas.look),
     Check("versions", versions.look),

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from tapeline import datadir, logs, settings
-from tapeline.backups import drafts, making, restoring
+from tapeline.backups import restoring, writing
 from tapeline.backups.checking import Checked
 from tapeline.backups.manifest import counted
 from tapeline.cli.server.options import Config, Data, Database
@@ -26,15 +26,30 @@ KeepBroken = Annotated[
 ]
 
 
-@command("tapeline backup /backup/tapeline-monday", options=JSON)
+@command(
+    "tapeline backup /backup/tapeline-monday",
+    "tapeline backup /backup/monday.tar.age --recipient age1…",
+    options=JSON,
+)
 def backup(
     context: typer.Context,
     to: Annotated[
         Path,
         typer.Argument(
-            metavar="FOLDER", help="The new folder; it must not exist.", show_default=False
+            metavar="FOLDER",
+            help="The new folder or encrypted file; it must not exist.",
+            show_default=False,
         ),
     ],
+    recipient: Annotated[
+        str,
+        typer.Option(
+            "--recipient",
+            help="Encrypt it to this public key of age; several are separated by commas.",
+            metavar="KEY",
+            show_default=False,
+        ),
+    ] = "",
     without_database: Annotated[
         bool,
         typer.Option(
@@ -61,10 +76,11 @@ def backup(
     if without_database and not chosen.database:
         raise Failure("There is no PostgreSQL to leave out: the database is in the data directory.")
     os.umask(0o077)
-    with drafts.named_when_complete(to.absolute()) as draft:
-        checked = making.make(chosen, draft, with_database=not without_database)
-        if checked and not keep_broken:
-            checked.refuse_broken()
+    how = {"keep_broken": keep_broken, "with_database": not without_database}
+    if recipient:
+        checked, _ = writing.encrypted(chosen, to.absolute(), recipient, **how)
+    else:
+        checked, _ = writing.folder(chosen, to.absolute(), **how)
     said = f"{to} holds the files of {chosen.data}. The database is not in it: use pg_dump."
     if checked:
         said = f"{to} holds the data of {chosen.data}: {_told(checked)}"
@@ -74,6 +90,7 @@ def backup(
 @command(
     "tapeline restore /backup/tapeline-monday --data /srv/tapeline",
     "tapeline restore /backup/tapeline-monday --database postgresql://tapeline@localhost/new",
+    "tapeline restore /backup/monday.tar.age --identity key.txt",
     options=JSON,
 )
 def restore(
@@ -81,6 +98,12 @@ def restore(
     backup: Annotated[
         Path, typer.Argument(metavar="BACKUP", help="The backup.", show_default=False)
     ],
+    identity: Annotated[
+        Path | None,
+        typer.Option(
+            "--identity", help="File with the secret key of an encrypted backup.", metavar="FILE"
+        ),
+    ] = None,
     keep_broken: KeepBroken = False,
     data: Data = None,
     database: Database = None,
@@ -95,7 +118,9 @@ def restore(
     chosen = settings.load({"data": data, "database": database, "config": config})
     logs.start("warning", chosen.log_format)
     os.umask(0o077)
-    checked = restoring.restore(backup.absolute(), chosen, keep_broken=keep_broken)
+    checked = restoring.restore(
+        backup.absolute(), chosen, identity=identity, keep_broken=keep_broken
+    )
     screen.done(
         f"{chosen.data} holds {_told(checked)}\n"
         "It is on hold. When no other copy of it runs: tapeline release",

@@ -1,0 +1,29 @@
+"""The last scheduled backup: whether there is a good one, and whether it is too old."""
+
+import time
+
+from tapeline.backups import records
+from tapeline.backups.records import Standing
+from tapeline.health.parts import Parts
+from tapeline.health.verdict import Verdict, duration, green, red, yellow
+
+WHY = "`tapeline doctor` on the machine of the server says why"
+
+
+def look(parts: Parts) -> Verdict:
+    return judged(parts.store.read_now(records.standing, parts.settings), time.time())
+
+
+def judged(standing: Standing, now: float) -> Verdict:
+    age = standing.age(now)
+    if standing.every is None:
+        return green("No backups are scheduled: the setting backup_folder is empty.")
+    if age is None:
+        failed = standing.failure is not None
+        return red("The first backup failed.", WHY) if failed else green("No backup is due yet.")
+    says = f"The last good backup is {duration(age)} old."
+    if standing.is_too_old(now):
+        return red(f"{says} One is scheduled every {duration(standing.every)}.", WHY)
+    if standing.failure is not None:
+        return yellow(f"{says} The attempt after it failed, and is repeated.", WHY)
+    return green(says)
