@@ -1,5 +1,6 @@
 """The view API for runs: their desired and actual state, and their resource usage."""
 
+import asyncio
 from typing import Any
 
 import msgspec
@@ -137,7 +138,8 @@ async def admit_unsupervised(call: Call) -> None:
 async def refuse_if_unsupervised(call: Call, model_id: str, run_id: str | None = None) -> None:
     runner, store = call.services.runner, call.services.store
     ending = await store.read(desired.ending_on, runner.host_name, model_id, run_id)
-    trouble = runner.trouble(*ending) if ending else None
+    # In a thread: it looks at the disk, which may be what hangs.
+    trouble = await asyncio.to_thread(runner.trouble, *ending) if ending else None
     if trouble:
         raise NotSupervised(
             f"The stop is recorded but not carried out: {trouble}. The model may still be running."
