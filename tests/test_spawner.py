@@ -55,6 +55,13 @@ def test_nothing_of_the_tests_and_of_other_commands_is_around_it(tmp_path: Path)
     assert server.process.wait(SLOW_MACHINE) == -signal.SIGKILL
 
 
+def test_a_command_that_takes_too_long_ends_alone(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    with pytest.raises(subprocess.TimeoutExpired):
+        spawner.run(["version"], environment=home.environment, cwd=tmp_path, seconds=0)
+    assert home.run("version").returncode == 0
+
+
 def test_the_process_that_forks_ends_with_the_tests() -> None:
     once = f"""
 from pathlib import Path

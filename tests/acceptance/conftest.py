@@ -98,9 +98,9 @@ class Server:
         ended = self.process.poll()
         sys.stdout.write(f"exit status {ended}:\n{self.said}\n{self.log[-5_000:]}\n")
 
-    def end(self, how: signal.Signals = signal.SIGTERM, *, within: float = 15) -> int:
+    def end(self, how: signal.Signals = signal.SIGTERM) -> int:
         self.process.send_signal(how)
-        return self.process.wait(within)
+        return self.process.wait(SLOW_MACHINE)
 
 
 @dataclass

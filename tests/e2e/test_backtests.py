@@ -30,7 +30,7 @@ def server(shared_home: Home) -> Iterator[Server]:
     home = shared_home
     everywhere = ",".join(one.path for one in pythons())
     yield home.up(TAPELINE_PYTHONS=everywhere, TAPELINE_STOP_SECONDS="2")
-    home.servers[-1].end(within=30)
+    home.servers[-1].end()
 
 
 @pytest.fixture(scope="module")
