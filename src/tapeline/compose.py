@@ -88,7 +88,7 @@ def open_services(settings: Settings) -> Iterator[Services]:
             settings,
             store,
             KeyRing(keys),
-            Metrics(store.writer, background, connections, backups),
+            Metrics(store.writer, inbox, background, connections, backups),
             inbox,
             Health(parts),
             watchers,

@@ -91,6 +91,9 @@ class Settings:
         ANY_TEXT,
         "Secret that Prometheus sends to read /metrics; empty: /metrics is not served.",
     )
+    metrics_names: bool = _row(
+        False, SWITCH, "Show the names of models and their projects' ids in /metrics, not only ids."
+    )
     signup: SignUp = _row(
         "invite", one_of(get_args(SignUp)), "Who may sign up once the first account exists."
     )

@@ -1,7 +1,7 @@
 """The application: rows and pages in, one ASGI callable out. Assembly only."""
 
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from functools import cache
 
 import msgspec
@@ -14,7 +14,8 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
-from tapeline.errors import NoSuchPage, Problem
+from tapeline.errors import NoSuchPage, Problem, StoreUnavailable
+from tapeline.health import fleet
 from tapeline.http import openapi, page_routes
 from tapeline.http.core.dispatch import Handler, handler
 from tapeline.http.core.hosts import OurHosts
@@ -88,8 +89,13 @@ async def _no_such_route(request: Request, error: Exception) -> Response:
 
 def _metrics(services: Services) -> Handler:
     async def show(request: Request) -> Response:
-        require_token(services.settings.metrics_token, request.headers.get("authorization", ""))
-        return Response(services.metrics.text(), headers={"Content-Type": CONTENT_TYPE})
+        settings = services.settings
+        require_token(settings.metrics_token, request.headers.get("authorization", ""))
+        found, models = await services.health.examine(), None
+        with suppress(StoreUnavailable):  # an outage is when the other numbers are needed most
+            models = await services.store.read(fleet.look)
+        text = services.metrics.text(found, models, names=settings.metrics_names)
+        return Response(text, headers={"Content-Type": CONTENT_TYPE})
 
     return show
 

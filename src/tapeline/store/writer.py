@@ -20,8 +20,9 @@ from sqlalchemy.exc import DBAPIError
 
 from tapeline.errors import StoreBusy, StoreUnavailable
 from tapeline.logs import Log
-from tapeline.store import facts
+from tapeline.store import buckets, facts
 from tapeline.store.backends import failures
+from tapeline.store.buckets import Buckets
 
 if TYPE_CHECKING:
     from tapeline.store.backends.lost_commits import Mark, Witness
@@ -46,6 +47,7 @@ Job = Callable[[Connection], Any]
 class Waiting:
     job: Job
     answer: "Future[Any]" = field(default_factory=Future)
+    since: float = field(default_factory=monotonic)
     outcome: Any = None
     failure: BaseException | None = None
 
@@ -58,6 +60,10 @@ class Counts:
     jobs: int = 0
     failures: int = 0
     commit_seconds: float = 0.0
+    waits: Buckets = field(default_factory=lambda: Buckets(buckets.SECONDS))
+    """Seconds for which jobs were queued."""
+    sizes: Buckets = field(default_factory=lambda: Buckets(buckets.NUMBERS))
+    """Jobs in one transaction."""
 
 
 class Writer:
@@ -127,7 +133,10 @@ class Writer:
             self._refuse_the_rest()
 
     def _serve(self, group: list[Waiting]) -> None:
-        self._begun_at = monotonic()
+        now = self._begun_at = monotonic()
+        for waiting in group:
+            self.counts.waits.add(now - waiting.since)
+        self.counts.sizes.add(len(group))
         try:
             self._write(group)
         except BaseException as error:  # a bug of ours, but they wait all the same

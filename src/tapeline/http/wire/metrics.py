@@ -1,14 +1,19 @@
-"""Metrics for Prometheus: requests by route and status, the writer, and background work.
+"""Metrics for Prometheus: requests, the writer, background work, health, and the models.
 
 How many orders come in is nobody's business but the operator's: without a token there is no page.
 """
 
 import hmac
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    Metric,
+)
 from prometheus_client.gc_collector import GCCollector
 from prometheus_client.process_collector import ProcessCollector
 from prometheus_client.registry import Collector
@@ -16,8 +21,14 @@ from prometheus_client.registry import Collector
 from tapeline.background import Background
 from tapeline.backups.keeper import Keeper
 from tapeline.errors import NoSuchPage, WrongMetricsToken
+from tapeline.health.checklist import CHECKS
+from tapeline.health.examination import Examination
+from tapeline.health.fleet import Fleet, ModelNumbers
+from tapeline.health.verdict import RANK
 from tapeline.http.wire.connections import Connections
+from tapeline.store.buckets import Buckets
 from tapeline.store.writer import Writer
+from tapeline.tape.append.inbox import Inbox
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10)
@@ -25,13 +36,18 @@ BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10)
 
 class Metrics:
     def __init__(
-        self, writer: Writer, background: Background, connections: Connections, backups: Keeper
+        self,
+        writer: Writer,
+        inbox: Inbox,
+        background: Background,
+        connections: Connections,
+        backups: Keeper,
     ) -> None:
         self._registry = CollectorRegistry(auto_describe=False)
         ProcessCollector(registry=self._registry)
         GCCollector(registry=self._registry)
         self._events: dict[tuple[str, int], list[float]] = {}
-        self._registry.register(_OfWriter(writer))
+        self._registry.register(_OfWriter(writer, inbox))
         self._registry.register(_OfEvents(self._events))
         self._registry.register(_OfBackground(background))
         self._registry.register(_OfConnections(connections))
@@ -60,8 +76,16 @@ class Metrics:
         taken[0] += 1
         taken[1] += seconds
 
-    def text(self) -> bytes:
-        return generate_latest(self._registry)
+    def text(
+        self, found: Examination | None = None, fleet: Fleet | None = None, *, names: bool = False
+    ) -> bytes:
+        """What was counted, and what the checks and the database say now, as far as they do."""
+        now = CollectorRegistry(auto_describe=False)
+        if found is not None:
+            now.register(_OfHealth(found))
+        if fleet is not None:
+            now.register(_OfFleet(fleet, names))
+        return generate_latest(self._registry) + generate_latest(now)
 
 
 def require_token(token: str, authorization: str) -> None:
@@ -77,8 +101,9 @@ def require_token(token: str, authorization: str) -> None:
 class _OfWriter(Collector):
     """Reads the numbers on demand, so that the writer itself contains no metrics."""
 
-    def __init__(self, writer: Writer) -> None:
+    def __init__(self, writer: Writer, inbox: Inbox) -> None:
         self._writer = writer
+        self._inbox = inbox
 
     def collect(self) -> Iterator[Metric]:
         counts = self._writer.counts
@@ -96,6 +121,20 @@ class _OfWriter(Collector):
             ("tapeline_commit_seconds", "Time spent in commits.", counts.commit_seconds),
         ):
             yield CounterMetricFamily(name, sentence, value)
+        yield _histogram(
+            "tapeline_write_wait_seconds", "Time for which a write was queued.", counts.waits
+        )
+        yield _histogram("tapeline_write_group_size", "Writes per transaction.", counts.sizes)
+        yield _histogram(
+            "tapeline_turn_events", "Events that were stored together.", self._inbox.sizes
+        )
+
+
+def _histogram(name: str, sentence: str, found: Buckets) -> Metric:
+    rising = found.rising()
+    bounds = [*map(str, found.bounds), "+Inf"]
+    buckets = list(zip(bounds, map(float, rising), strict=True))
+    return HistogramMetricFamily(name, sentence, buckets=buckets, sum_value=found.total)
 
 
 class _OfBackground(Collector):
@@ -169,6 +208,82 @@ class _OfConnections(Collector):
         for code, count in list(self._connections.refused.items()):
             refused.add_metric([code], count)
         yield refused
+
+
+class _OfHealth(Collector):
+    """The rows that pages and `tapeline status` show, and the numbers behind them."""
+
+    def __init__(self, found: Examination) -> None:
+        self._found = found
+
+    def collect(self) -> Iterator[Metric]:
+        states = GaugeMetricFamily(
+            "tapeline_check_state", "0: green, 1: yellow, 2: red.", labels=["check"]
+        )
+        for row in self._found.rows:
+            states.add_metric([row.name], RANK[row.state])
+        yield states
+        for check in CHECKS:
+            for name, sentence in check.figures.items():
+                if name in self._found.figures:
+                    value = self._found.figures[name]
+                    yield GaugeMetricFamily(f"tapeline_{name}", sentence, value)
+
+
+class _OfFleet(Collector):
+    def __init__(self, fleet: Fleet, names: bool) -> None:
+        self._fleet = fleet
+        self._names = names
+
+    def collect(self) -> Iterator[Metric]:
+        yield self._by(
+            "tapeline_models",
+            "Models by the state of their newest live run.",
+            ["state"],
+            [([state], count) for state, count in self._fleet.states.items()],
+        )
+        yield self._by(
+            "tapeline_runs",
+            "Runs that have not ended.",
+            ["kind", "state"],
+            self._fleet.open_runs.items(),
+        )
+        for name, sentence, value in _OF_MODEL:
+            found = [([one.id], value(one)) for one in self._fleet.models]
+            known = [(labels, number) for labels, number in found if number is not None]
+            yield self._by(f"tapeline_model_{name}", sentence, ["model"], known)
+        if self._names:
+            yield self._by(
+                "tapeline_model_info",
+                "The name and the project of a model.",
+                ["model", "project", "name"],
+                [([one.id, one.project_id, one.name], 1) for one in self._fleet.models],
+            )
+
+    @staticmethod
+    def _by(
+        name: str, sentence: str, labels: list[str], values: Iterable[tuple[Sequence[str], float]]
+    ) -> Metric:
+        made = GaugeMetricFamily(name, sentence, labels=labels)
+        for of, value in values:
+            made.add_metric(of, value)
+        return made
+
+
+_OF_MODEL: tuple[tuple[str, str, Callable[[ModelNumbers], float | None]], ...] = (
+    ("running", "1 while its live run is running.", lambda one: one.running),
+    ("restarts", "Restarts of its current run.", lambda one: one.restarts),
+    (
+        "last_event_age_seconds",
+        "Time since an event of it arrived, to ten seconds.",
+        lambda one: one.event_age,
+    ),
+    (
+        "heartbeat_age_seconds",
+        "Time since its processes were last seen.",
+        lambda one: one.heartbeat_age,
+    ),
+)
 
 
 class _OfEvents(Collector):

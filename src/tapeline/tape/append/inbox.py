@@ -16,6 +16,7 @@ from sqlalchemy import Connection
 from tapeline.errors import StoreBusy, StoreUnavailable
 from tapeline.logs import Log
 from tapeline.store import facts
+from tapeline.store.buckets import NUMBERS, Buckets
 from tapeline.store.store import ANSWERED_WITHIN
 from tapeline.store.writer import UNKNOWN, Writer
 from tapeline.tape.append.appending import Appended, Appender
@@ -55,6 +56,7 @@ class _Turn:
         if not any(submission.events for submission in submissions):
             self._inbox.prove_writable(connection)
         refusals, appended = self._inbox.appender.append(connection, submissions)
+        self._inbox.sizes.add(sum(len(one.events) for one in submissions))
         return [(*one, why) for one, why in zip(taken, refusals, strict=True)], appended
 
 
@@ -67,6 +69,8 @@ class Inbox:
         self, writer: Writer, appender: Appender, watchers: Watchers, capacity: int
     ) -> None:
         self.appender = appender
+        self.sizes = Buckets(NUMBERS)
+        """Events that were stored together."""
         self._writer = writer
         self._watchers = watchers
         self._capacity = capacity
