@@ -72,6 +72,18 @@ def test_what_is_there_already_is_refused(
     assert names_in(tmp_path) == ["backup", "empty", "used"]
 
 
+def test_what_a_killed_restore_left_is_removed_and_nothing_else(
+    on_sqlite: Installation, tmp_path: Path
+) -> None:
+    backup = on_sqlite.backup(tmp_path / "backup")
+    others = [".new.notes.part", ".newer.12345.part", ".new.12345"]
+    for name in (".new.12345.part", *others):
+        (tmp_path / name / "keys").mkdir(parents=True)
+    (tmp_path / ".new.999.part").touch()  # a file of another program
+    gets("restore", str(backup), "--data", str(tmp_path / "new"))
+    assert names_in(tmp_path) == sorted([*others, ".new.999.part", "backup", "new"])
+
+
 def cut(backup: Path) -> None:
     os.truncate(backup / "tapeline.db", (backup / "tapeline.db").stat().st_size // 2)
 

@@ -6,6 +6,7 @@ behind from one that is being written.
 
 import fcntl
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -23,7 +24,7 @@ class BackupFailed(Problem):
 @contextmanager
 def named_when_complete(path: Path) -> Iterator[Path]:
     """A new folder to fill, which is renamed to `path` at the end, or removed."""
-    with refusals(path), _locked(_draft(path)) as draft:
+    with refusals(path), _locked(path) as draft:
         yield draft
         sync(draft)
         draft.rename(path)
@@ -33,13 +34,21 @@ def named_when_complete(path: Path) -> Iterator[Path]:
 @contextmanager
 def scratch(path: Path) -> Iterator[Path]:
     """A new folder that is removed at the end."""
-    with refusals(path), _locked(_draft(path)) as draft:
+    with refusals(path), _locked(path) as draft:
         yield draft
 
 
-def sweep(folder: Path, beginning: str) -> None:
-    """Remove drafts whose process is gone. `beginning` is that of the names they would get."""
-    for draft in folder.glob(f".{beginning}*{ENDING}"):
+def draft_of(path: Path) -> Path:
+    # One per process: two that write the same backup must not share a draft.
+    return path.with_name(f".{path.name}.{os.getpid()}{ENDING}")
+
+
+def sweep(folder: Path, names: str) -> None:
+    """Remove drafts whose process is gone; `names` is a pattern of the names they would get."""
+    theirs = re.compile(rf"\.(?:{names})\.\d+{re.escape(ENDING)}")
+    for draft in folder.iterdir():
+        if not theirs.fullmatch(draft.name) or not draft.is_dir():
+            continue
         with suppress(OSError):
             lock = _lock(draft)
             try:
@@ -77,14 +86,10 @@ def refusals(path: Path) -> Iterator[None]:
         raise BackupFailed(f"{path} cannot be written: {error.strerror or error}.{cure}") from error
 
 
-def _draft(path: Path) -> Path:
-    # One per process: two that write the same backup must not share a draft.
-    return path.with_name(f".{path.name}.{os.getpid()}{ENDING}")
-
-
 @contextmanager
-def _locked(draft: Path) -> Iterator[Path]:
-    private_files.discard(draft)  # of a process with this id, before the machine was restarted
+def _locked(path: Path) -> Iterator[Path]:
+    sweep(path.parent, re.escape(path.name))
+    draft = draft_of(path)
     draft.mkdir(mode=0o700)
     lock = _lock(draft)
     try:

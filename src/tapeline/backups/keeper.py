@@ -145,7 +145,11 @@ class Keeper:
             self._work.beat()
             if monotonic() > deadline:
                 raise BackupFailed(f"It took more than {hours} hours, which is its schedule.")
-        if child.returncode != 0:
+        if child.returncode < 0:
+            raise BackupFailed(
+                f"Its process was killed (signal {-child.returncode}), perhaps for want of memory."
+            )
+        if child.returncode:
             raise BackupFailed(f"Its process ended with status {child.returncode}; see the log.")
         answer = msgspec.json.decode(await child.stdout.read(), type=Answer)
         if answer.made is None:

@@ -6,6 +6,7 @@ may have the database's password in it, and the answer goes to standard output.
 
 import ctypes
 import os
+import re
 import signal
 import socket
 import sys
@@ -60,7 +61,7 @@ def carry_out(order: Order) -> Made:
     chosen = Settings(data=Path(order.data), database=order.database)
     with drafts.refusals(folder):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        drafts.sweep(folder, rotation.beginning(order.installation))
+        drafts.sweep(folder, re.escape(rotation.beginning(order.installation)) + ".*")
         name = rotation.name_for(order.installation, began, encrypted=bool(order.recipients))
         if order.recipients:
             checked, size = writing.encrypted(
@@ -87,7 +88,7 @@ def _remove_old(folder: Path, order: Order) -> str:
     try:
         for name in rotation.expired(backups, order.keep):
             # Under its name it stays complete until it is gone.
-            gone = folder / f".{name}{drafts.ENDING}"
+            gone = drafts.draft_of(folder / name)
             (folder / name).rename(gone)
             (folder / f"{name}{rotation.DIGEST}").unlink(missing_ok=True)
             private_files.discard(gone)

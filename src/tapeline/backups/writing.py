@@ -40,7 +40,7 @@ def encrypted(
     keys = encrypting.public_keys(recipients)
     here = chosen.data / SCRATCH
     here.mkdir(mode=0o700, exist_ok=True)
-    drafts.sweep(here, "")
+    drafts.sweep(here, ".*")
     with drafts.scratch(here / target.name) as plain:
         checked = making.make(chosen, plain, tapes=tapes, with_database=with_database)
         if checked and not keep_broken:

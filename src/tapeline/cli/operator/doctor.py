@@ -237,7 +237,7 @@ def _backups(chosen: Settings) -> Iterator[Finding]:
             "backup", "weak", f"{last.path} is gone", "Put it back, or make one: tapeline backup"
         )
     elif standing.is_too_old(now) or standing.failure:
-        yield Finding("backup", "weak", says, "Mend that; it is tried again within the hour")
+        yield Finding("backup", "weak", says, "Fix that; the server tries again within the hour")
     else:
         yield Finding("backup", "good", says)
 
