@@ -2,6 +2,7 @@
 
 import io
 import subprocess
+import sys
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +11,8 @@ import pyrage
 import pytest
 
 from tapeline.backups.process import carry_out
+from tests import needs
+from tests.acceptance.conftest import SLOW_MACHINE
 from tests.backups.conftest import LINES, Installation, does, gets, names_in, refused
 from tests.backups.test_process import order
 
@@ -92,6 +95,21 @@ def test_a_changed_file_is_refused_and_leaves_nothing(
     to = ("--data", str(tmp_path / "new"), "--identity", key)
     assert "was changed or cut off" in refused("restore", str(tmp_path / "bad"), *to)
     assert names_in(tmp_path) == ["bad"]
+
+
+@needs.root("needs root, for a disk of its own")
+def test_a_full_disk_is_said_when_it_is_restored(encrypted: Path, key: str, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "tapeline", "restore", str(encrypted), "--identity", key]
+    script = f'mount -t tmpfs -o size=64k none {tmp_path} && ("$@"; ls -A {tmp_path})'
+    ended = subprocess.run(
+        ["unshare", "--mount", "sh", "-c", script, "sh", *command, "--data", f"{tmp_path}/new"],
+        capture_output=True,
+        text=True,
+        timeout=SLOW_MACHINE,
+        check=False,
+    )
+    assert "No space left on device. Free some space" in ended.stderr
+    assert ended.stdout == "", "nothing is left of it"
 
 
 def test_the_wrong_key_is_told_from_a_damaged_file(

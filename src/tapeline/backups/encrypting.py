@@ -4,6 +4,7 @@ The only file that knows the library, the Rust implementation of age. Only publi
 encrypt, so the server never has the secret one.
 """
 
+import errno
 import hashlib
 import os
 import subprocess
@@ -16,11 +17,14 @@ from typing import IO, Any
 from tapeline.backups import drafts
 from tapeline.backups.drafts import BackupFailed
 from tapeline.backups.rotation import DIGEST
+from tapeline.settings import variables_with
 
 CHUNK = 1 << 20
 MAGIC = b"age-encryption.org/"
 # Holes stay holes: an empty file of a terabyte, which a model can make, takes no terabyte.
 PACK = ("--create", "--sparse", "--format=posix")
+ENGLISH = {"LC_ALL": "C"}
+FULL = (os.strerror(errno.ENOSPC), "Wrote only")  # how tar says it
 UNPACK = ("--extract", "--preserve-permissions")
 
 
@@ -132,7 +136,9 @@ def _tar(
     command = ["tar", "--file=-", "--numeric-owner", f"--directory={folder}", *arguments]
     with TemporaryFile() as said:  # a pipe that nobody reads yet could fill up
         try:
-            tar = subprocess.Popen(command, stdin=stdin, stdout=stdout, stderr=said)  # noqa: S603
+            tar = subprocess.Popen(  # noqa: S603 - a list
+                command, stdin=stdin, stdout=stdout, stderr=said, env=variables_with(ENGLISH)
+            )
         except FileNotFoundError as error:
             raise BackupFailed("Encrypted backups need the program tar. Install it.") from error
         with tar:
@@ -146,8 +152,14 @@ def _tar(
                     tar.stdin.close()
         if tar.returncode:
             said.seek(0)
-            why = said.readline().decode(errors="replace").strip().removeprefix("tar: ")
-            raise BackupFailed(f"tar failed: {why}")
+            _fail(folder, said.read().decode(errors="replace"))
+
+
+def _fail(folder: Path, said: str) -> None:
+    if any(words in said for words in FULL):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(folder))
+    first = said.partition("\n")[0].removeprefix("tar: ")
+    raise BackupFailed(f"The archive cannot be packed or unpacked: {first}")
 
 
 def _compare(file: Path, digest: str) -> None:

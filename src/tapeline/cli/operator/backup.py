@@ -130,9 +130,8 @@ def restore(
 
 def _told(checked: Checked) -> str:
     broken = f" {' '.join(checked.broken)}" if checked.broken else ""
-    return (
-        f"{checked.content.sentence()}; {counted(checked.tapes, 'tape')} match their seals.{broken}"
-    )
+    match = "matches its seals" if checked.tapes == 1 else "match their seals"
+    return f"{checked.content.sentence()}; {counted(checked.tapes, 'tape')} {match}.{broken}"
 
 
 def _answer(checked: Checked | None) -> dict[str, object]:
