@@ -1,4 +1,5 @@
-"""Copies everything from one database to another, and checks that it arrived unchanged.
+"""Copies everything from one database to another, and checks that it arrived unchanged. The old one
+is marked: two with the same content would run its models twice.
 
 Rows are compared by a digest that does not depend on their order, because databases sort texts
 differently. All of it happens in one transaction of the target: it gets everything, or nothing.
@@ -12,13 +13,14 @@ import msgspec
 from sqlalchemy import JSON, Connection, Table, Text, cast, func, inspect, select, text
 
 from tapeline.errors import CannotMove
-from tapeline.store import bulk
+from tapeline.store import bulk, facts
 from tapeline.store.tables import ledger, results, runs, shares, tape
 from tapeline.store.tables.core import metadata
 
 # Imported for the tables they add to the metadata.
 PARTS = (ledger, results, runs, shares, tape)
 AT_ONCE = 500  # rows
+MOVED_TO = "moved_to"
 _LARGE = 1 << 256
 
 Row = tuple[Any, ...]
@@ -34,6 +36,19 @@ class Tally(msgspec.Struct, frozen=True):
     def plus(self, rows: list[Row]) -> "Tally":
         added = sum(int.from_bytes(sha256(_text(row)).digest()) for row in rows)
         return Tally(self.rows + len(rows), (self.digest + added) % _LARGE)
+
+
+def mark(connection: Connection, destination: str) -> None:
+    """Remember in the old database where its content is now."""
+    facts.claim(connection, MOVED_TO, destination)
+
+
+def destination(connection: Connection) -> str | None:
+    return facts.get(connection, MOVED_TO)
+
+
+def forget(connection: Connection) -> None:
+    facts.forget(connection, MOVED_TO)
 
 
 def refuse_if_used(target: Connection) -> None:

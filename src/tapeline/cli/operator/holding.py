@@ -19,7 +19,7 @@ from tapeline.cli.terminal.screen import Screen
 from tapeline.runs import holds
 from tapeline.runs.engines import stopping_here
 from tapeline.runs.engines.stopping_here import Ended, Launched
-from tapeline.store import moved
+from tapeline.store import moving
 
 BY_HAND = "An operator put it on hold."
 STOPPED = "An operator stopped it."
@@ -64,7 +64,7 @@ def release(
     screen = Screen(as_json=context.obj.as_json)
     held = holds.on_all(chosen.data)
     with compose.open_store(chosen) as store:
-        elsewhere = store.read_now(moved.destination)
+        elsewhere = store.read_now(moving.destination)
         reasons = [
             *([f"It is {held.sentence()}"] if held else []),
             *([f"It was moved to {elsewhere}."] if elsewhere else []),
@@ -74,7 +74,7 @@ def release(
             return
         because = f"{' '.join(reasons)} If another copy still runs, models will trade twice."
         confirm(screen, f"{because} Release it?", yes=yes, because=because)
-        store.write_now(moved.forget)
+        store.write_now(moving.forget)
     holds.lift(chosen.data)
     screen.done("Released. Models that should run start within seconds.", {"released": True})
 

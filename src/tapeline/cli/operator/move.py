@@ -15,7 +15,6 @@ from tapeline.cli.terminal.screen import Screen
 from tapeline.errors import CannotMove
 from tapeline.polling import poll
 from tapeline.settings import Settings
-from tapeline.store import moved as moves
 from tapeline.store import moving
 from tapeline.store.backends import database as databases
 from tapeline.store.tables.core import models
@@ -99,13 +98,13 @@ def _move(screen: Screen, here: Settings, there: Settings, *, keep_broken: bool)
                     " or use --keep-broken to move it as it is."
                 )
             # Committed after the target is: a crash in between leaves two unmarked databases.
-            moves.mark(marking, target.name)
+            moving.mark(marking, target.name)
         rows = sum(one.rows for one in copied.values())
         return {"database": target.name, "rows": rows, "tapes": whole, "broken": broken}
 
 
 def _refuse_moved(source: Connection) -> None:
-    if elsewhere := moves.destination(source):
+    if elsewhere := moving.destination(source):
         raise CannotMove(
             f"This database was moved to {elsewhere} before. Move from there, or use this one again"
             " with: tapeline release"

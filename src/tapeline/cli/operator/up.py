@@ -30,7 +30,7 @@ from tapeline.http.events.api import EventsApi
 from tapeline.http.events.protocol import EventProtocol
 from tapeline.models import onboarding
 from tapeline.settings import Settings
-from tapeline.store import moved
+from tapeline.store import moving
 
 log = logs.Log(__name__)
 
@@ -107,7 +107,7 @@ def _serve(chosen: Settings, reloading: Reloading) -> None:
 
 def _refuse_moved(services: Services) -> None:
     """Two databases with the same models would run them twice."""
-    if elsewhere := services.store.read_now(moved.destination):
+    if elsewhere := services.store.read_now(moving.destination):
         raise CannotStart(
             f"The content of {services.store.database.name} was moved to {elsewhere}. Start the"
             " server with that database, or use this one again with: tapeline release"
