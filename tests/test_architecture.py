@@ -14,7 +14,7 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 
 # Who may import whom. A room that is not listed here does not exist.
 FOUNDATION = {
-    "", "background", "descriptors", "errors", "host_faults", "ids", "logs", "polling",
+    "", "background", "descriptors", "errors", "host_faults", "ids", "logs", "memory", "polling",
     "private_files",
     "problems", "recently_used", "settings", "setting_kinds",
 }  # fmt: skip
@@ -26,6 +26,7 @@ ARROWS: dict[str, set[str]] = {
     "host_faults": {"errors"},
     "ids": set(),
     "logs": set(),
+    "memory": set(),
     "polling": set(),
     "private_files": set(),
     "recently_used": set(),

@@ -42,6 +42,7 @@ from tapeline.tape.backtest_results import result_pieces
 from tapeline.tape.backtest_results.staging import Staging
 from tapeline.tape.fair_budget import FairBudget
 from tapeline.tape.helper_processes import Helpers
+from tapeline.tape.memory_budget import MemoryBudget
 from tapeline.tape.proof.signer import Signer
 from tapeline.tape.spool import Spool
 
@@ -74,10 +75,12 @@ def open_services(settings: Settings) -> Iterator[Services]:
             store.write_now(result_pieces.discard_all)
         starting_positions.write(store, appender)
         blobs, cipher = Blobs(settings.data / "blobs", settings.blobs), Cipher.of(keys)
-        reporter, found = Reporter(store, spool, background), interpreters.of_host(settings)
+        memory = MemoryBudget()
+        reporter = Reporter(store, spool, background, memory)
+        found = interpreters.of_host(settings)
         connections = Connections(settings)
         rooms = Spool(spool, settings.max_spool, settings.max_spool_owner)
-        staging = Staging(settings, store, Helpers(settings.helpers), rooms, reporter.wake)
+        staging = Staging(settings, store, Helpers(settings.helpers, memory), rooms, reporter.wake)
         runner = Runner(
             settings, store, blobs, cipher, appender, watchers, staging, quotas, found, background
         )
@@ -102,6 +105,7 @@ def open_services(settings: Settings) -> Iterator[Services]:
             background,
             connections,
             FairBudget(batches.AT_ONCE, small=batches.PASSING),
+            memory,
             quotas,
             backups,
         )

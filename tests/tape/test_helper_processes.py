@@ -8,14 +8,20 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from tapeline.errors import MalformedBody, MissingField, Problem, TooLarge
+from tapeline.errors import MalformedBody, MissingField, Overloaded, Problem, TooLarge
 from tapeline.tape import batches, helper_processes
 from tapeline.tape.backtest_results.preparing import prepare_apart
 from tapeline.tape.batches import MOST, Item, split, split_apart
 from tapeline.tape.helper_processes import Helpers
+from tapeline.tape.memory_budget import MemoryBudget
+from tests.acceptance.conftest import wait_for
 from tests.conftest import run
 
 ITEM = {"path": "/v1/live/log", "body": {"line": "ü"}}
+
+
+def helpers() -> Helpers:
+    return Helpers(1, MemoryBudget())
 
 
 def folder(path: Path, content: bytes, name: str = "body") -> Path:
@@ -52,10 +58,10 @@ def test_no_more_run_at_a_time_than_may(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(asyncio, "create_subprocess_exec", counted)
 
     async def all_at_once() -> None:
-        helpers = Helpers(2)
+        own = Helpers(2, MemoryBudget())
 
         async def one(place: int) -> None:
-            assert len(await split_apart(helpers, folders[place])) == 1
+            assert len(await split_apart(own, folders[place])) == 1
 
         await asyncio.gather(*(one(place) for place in range(5)))
 
@@ -66,20 +72,23 @@ def test_no_more_run_at_a_time_than_may(tmp_path: Path, monkeypatch: pytest.Monk
 
 @pytest.mark.heavy
 def test_what_a_helper_refuses_is_raised_where_it_was_asked_for(tmp_path: Path) -> None:
-    helpers = Helpers(1)
     with pytest.raises(MalformedBody, match="not a JSON array"):
-        run(split_apart(helpers, folder(tmp_path / "a", b"[")))
+        run(split_apart(helpers(), folder(tmp_path / "a", b"[")))
     with pytest.raises(TooLarge, match="10,000"):
-        run(split_apart(Helpers(1), folder(tmp_path / "b", b"{}\n" * (MOST + 1), "lines")))
+        run(split_apart(helpers(), folder(tmp_path / "b", b"{}\n" * (MOST + 1), "lines")))
     with pytest.raises(MissingField) as missing:
         run(
             prepare_apart(
-                Helpers(1), folder(tmp_path / "c", b"{}"), {}, lenient=False, max_depth=32
+                helpers(),
+                folder(tmp_path / "c", b"{}"),
+                {},
+                lenient=False,
+                max_depth=32,
             )
         )
     assert missing.value.field == "backtest_id"
     with pytest.raises(Problem):  # nothing there: it ends with a traceback of its own
-        run(split_apart(Helpers(1), folder(tmp_path / "d", b"", "other")))
+        run(split_apart(helpers(), folder(tmp_path / "d", b"", "other")))
 
 
 @pytest.mark.heavy
@@ -87,13 +96,13 @@ def test_a_helper_that_nobody_waits_for_is_ended(tmp_path: Path) -> None:
     content = msgspec.json.encode([{**ITEM, "body": {"line": "x" * 2_000}}] * MOST)
 
     async def give_up() -> float:
-        helpers = Helpers(1)
+        own = helpers()
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.01):
-                await split_apart(helpers, folder(tmp_path / "a", content))
+                await split_apart(own, folder(tmp_path / "a", content))
         started = time.monotonic()
         # Its place is free again.
-        assert await split_apart(helpers, folder(tmp_path / "b", b"[]")) == []
+        assert await split_apart(own, folder(tmp_path / "b", b"[]")) == []
         return time.monotonic() - started
 
     assert run(give_up()) < 30
@@ -120,10 +129,46 @@ def test_a_helper_that_hangs_gives_its_place_back(
     pipe = tmp_path / "hangs" / "body"
     pipe.parent.mkdir()
     os.mkfifo(pipe)  # which nobody writes to: it waits for ever
-    helpers = Helpers(1)
+    own = helpers()
     monkeypatch.setattr(helper_processes, "HELPED_WITHIN", 0.5)
     with pytest.raises(TimeoutError):
-        run(split_apart(helpers, pipe.parent))
+        run(split_apart(own, pipe.parent))
     monkeypatch.undo()
     content = msgspec.json.encode([ITEM])
-    assert len(run(split_apart(helpers, folder(tmp_path / "next", content)))) == 1
+    assert len(run(split_apart(own, folder(tmp_path / "next", content)))) == 1
+
+
+def expendable(pid: int) -> bool:
+    return Path(f"/proc/{pid}/oom_score_adj").read_text() == "1000\n"
+
+
+def test_a_helper_that_the_kernel_ends_is_a_lack_of_memory_and_goes_before_the_server(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pipe = tmp_path / "hangs" / "body"
+    pipe.parent.mkdir()
+    os.mkfifo(pipe)
+    start = asyncio.create_subprocess_exec
+
+    async def doomed(*args: str, **more: int) -> asyncio.subprocess.Process:
+        child = await start(*args, **more)  # type: ignore[arg-type]
+        await asyncio.to_thread(wait_for, lambda: expendable(child.pid))
+        child.kill()
+        return child
+
+    monkeypatch.setattr(asyncio, "create_subprocess_exec", doomed)
+    with pytest.raises(Overloaded, match="memory ran out"):
+        run(split_apart(helpers(), pipe.parent))
+
+
+def test_work_that_needs_more_memory_than_there_is_is_refused_at_once() -> None:
+    async def act() -> None:
+        budget = MemoryBudget()
+        async with budget.need("all of it", budget.most // 2):
+            assert budget.free <= budget.most // 2 + 1
+        with pytest.raises(Overloaded, match="send less at a time"):
+            async with budget.need("more", budget.most + 1):
+                raise AssertionError("it began")
+        assert budget.free == budget.most
+
+    run(act())

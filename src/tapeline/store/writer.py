@@ -127,12 +127,16 @@ class Writer:
 
     def _work(self) -> None:
         try:
-            while group := self._gather():
-                self._serve(group)
+            # No variable here: it would keep a group in memory until the next one comes.
+            while self._serve(self._gather()):
+                pass
         finally:
             self._refuse_the_rest()
 
-    def _serve(self, group: list[Waiting]) -> None:
+    def _serve(self, group: list[Waiting]) -> bool:
+        """Whether there was anything to do."""
+        if not group:
+            return False
         now = self._begun_at = monotonic()
         for waiting in group:
             self.counts.waits.add(now - waiting.since)
@@ -146,6 +150,7 @@ class Writer:
         self._begun_at = None
         for waiting in group:
             _answer(waiting)
+        return True
 
     def _refuse_the_rest(self) -> None:
         """After closing, nothing is left to do. If the thread died, fail all waiting jobs."""

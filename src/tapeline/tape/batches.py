@@ -20,6 +20,8 @@ MOST = 10_000
 AT_ONCE = 2_000_000
 """Bytes of batches that are parsed and stored at the same time, while the others wait: some
 commits' worth. A larger batch goes alone."""
+IN_MEMORY = 2
+"""Times the size of a batch that splitting it takes."""
 PASSING = 16 * 1024
 """Bytes of a batch that need not wait, as single events need not."""
 
@@ -70,7 +72,8 @@ def split(content: bytes | bytearray, *, by_lines: bool) -> list[Item]:
 
 async def split_apart(helpers: Helpers, folder: Path) -> list[Item]:
     """The batch in `FOLDER/body` or `FOLDER/lines`."""
-    return msgspec.json.decode(await helpers.run(__name__, folder), type=list[Item])
+    printed = await helpers.run(__name__, folder, times=IN_MEMORY)
+    return msgspec.json.decode(printed, type=list[Item])
 
 
 def _parts(raw: Any) -> tuple[str, bytes, float | None]:

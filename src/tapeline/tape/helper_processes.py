@@ -6,7 +6,7 @@ its result as JSON, or a problem, which is raised here again.
 """
 
 import asyncio
-import os
+import signal
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -15,12 +15,18 @@ from typing import Any
 
 import msgspec
 
-from tapeline import errors
-from tapeline.errors import Problem
+from tapeline import errors, memory
+from tapeline.errors import Overloaded, Problem
 from tapeline.logs import Log
+from tapeline.tape.memory_budget import MemoryBudget
 
 log = Log(__name__)
 
+AT_REST = 25_000_000  # bytes of memory of a helper before it has read anything
+KILLED = (
+    "The process that prepared this was ended, probably because memory ran out. Nothing was stored;"
+    " send less at a time, or try again later."
+)
 HELPED_WITHIN = 300.0  # seconds: one that hangs must not keep its place forever
 
 
@@ -33,11 +39,14 @@ class _Reply(msgspec.Struct):
 
 
 class Helpers:
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int, memory: MemoryBudget) -> None:
         self._places = asyncio.Semaphore(most)
+        self._memory = memory
 
-    async def run(self, module: str, folder: Path) -> msgspec.Raw:
-        async with self._places:
+    async def run(self, module: str, folder: Path, *, times: int) -> msgspec.Raw:
+        """It needs so many times the size of the folder's files in memory."""
+        needed = AT_REST + times * _size(folder)
+        async with self._places, self._memory.need(module, needed):
             child = await asyncio.create_subprocess_exec(
                 sys.executable, "-I", "-m", module, str(folder), stdout=asyncio.subprocess.PIPE
             )
@@ -51,7 +60,7 @@ class Helpers:
                     await child.wait()
         if child.returncode != 0:
             log.error("helper_failed", helper=module, exit_code=child.returncode)
-            raise Problem
+            raise Overloaded(KILLED) if child.returncode == -signal.SIGKILL else Problem
         word = msgspec.json.decode(printed, type=_Reply)
         if word.problem:
             kind: type[Problem] = getattr(errors, word.problem)
@@ -59,9 +68,13 @@ class Helpers:
         return word.found
 
 
+def _size(folder: Path) -> int:
+    return sum(file.stat().st_size for file in folder.iterdir())
+
+
 def serve(act: Callable[[Path], Any]) -> None:
     """The child's side."""
-    os.nice(5)  # other requests are more urgent than a large one
+    memory.be_expendable()
     try:
         word = _Reply(msgspec.Raw(msgspec.json.encode(act(Path(sys.argv[1])))))
     except Problem as problem:

@@ -1,9 +1,10 @@
 """The parts that the composition root passes to every handler."""
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol, TypeVar
 
 from tapeline.accounts.id_tokens import KeyRing
 from tapeline.background import Background
@@ -25,6 +26,12 @@ from tapeline.tape.append.quotas import Quotas
 from tapeline.tape.append.watchers import Watchers
 from tapeline.tape.backtest_results.staging import Staging
 from tapeline.tape.fair_budget import FairBudget
+from tapeline.tape.memory_budget import MemoryBudget
+
+T = TypeVar("T")
+
+OF_A_PASSWORD = 64 * 1024 * 1024
+"""Bytes of memory: argon2id needs so much by design."""
 
 
 class Interpreter(Protocol):
@@ -44,7 +51,7 @@ def _threads_for_archives() -> ThreadPoolExecutor:
 
 
 def _two_threads() -> ThreadPoolExecutor:
-    # A password costs 64 MB and tens of milliseconds of every core it gets: two at a time.
+    # A password costs tens of milliseconds of every core it gets: two at a time.
     return ThreadPoolExecutor(2, thread_name_prefix="passwords")
 
 
@@ -69,6 +76,8 @@ class Services:
     connections: Connections
     batches: FairBudget
     """Bytes of large batches that are parsed and stored at the same time; models take turns."""
+    memory: MemoryBudget
+    """For work that needs much of it."""
     quotas: Quotas
     backups: Keeper
     passwords: ThreadPoolExecutor = field(default_factory=_two_threads)
@@ -79,6 +88,11 @@ class Services:
     """Live records as delayed links see them."""
     kept: Kept = field(default_factory=lambda: Kept(KEPT))
     """A cache of what every visitor of a link sees, for example its picture."""
+
+    async def with_password(self, act: Callable[..., T], *args: Any) -> T:
+        """Hash or compare a password, in a thread, when there is memory for it."""
+        async with self.memory.need("passwords", OF_A_PASSWORD):
+            return await asyncio.get_running_loop().run_in_executor(self.passwords, act, *args)
 
     @property
     def pythons(self) -> Sequence[str]:

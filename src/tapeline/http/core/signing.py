@@ -4,7 +4,6 @@ Comparing a password is slow and must not delay the writer. So the attempt is co
 first, then the password is compared in a thread, and only then a job changes anything.
 """
 
-import asyncio
 from dataclasses import dataclass
 
 from sqlalchemy import Connection
@@ -167,10 +166,8 @@ def _begin(
 
 async def _matches(services: Services, user: User | None, password: str) -> bool:
     known = user.password_hash if user else None
-    loop = asyncio.get_running_loop()
-    return await loop.run_in_executor(services.passwords, passwords.matches, known, password)
+    return await services.with_password(passwords.matches, known, password)
 
 
 async def _hash(services: Services, password: str) -> str:
-    loop = asyncio.get_running_loop()
-    return await loop.run_in_executor(services.passwords, passwords.hash_password, password)
+    return await services.with_password(passwords.hash_password, password)

@@ -233,11 +233,13 @@ class EventsApi:
                 content = await spooling.gather(request, settings.max_large_body, room, name)
             is_counted = self._count_batch(access, content)  # before it is parsed
             async with batches.turn(self._services.batches, request, access.tape, len(content)):
-                events = await batches.read(content, headers, moment, stage, room)
-                if not is_counted:
-                    is_vital = any(event.kind.is_vital for event in events)
-                    self._services.quotas.push(access, len(content), is_vital=is_vital)
-                await self._store_staged(BATCH, headers, content, events, access, stage)
+                parts = await batches.parted(content, headers, stage, room)
+                async with self._services.memory.need(access.tape, batches.in_memory(content)):
+                    events = await batches.read(content, headers, moment, stage, parts)
+                    if not is_counted:
+                        is_vital = any(event.kind.is_vital for event in events)
+                        self._services.quotas.push(access, len(content), is_vital=is_vital)
+                    await self._store_staged(BATCH, headers, content, events, access, stage)
 
     async def _store_staged(
         self,

@@ -23,6 +23,8 @@ from tapeline.tape.spool import Room
 NDJSON = b"application/x-ndjson"
 # Bytes that are decoded, and split, in one go: other requests wait some milliseconds.
 SMALL, LARGE = 1_000_000, 8_000_000
+DECODED = 5  # times the size of a batch that its events take in memory
+ENCODINGS = "Send a batch as application/json or application/x-ndjson."
 BREATH = 250_000  # bytes between two yields to other requests; an item counts as 500 more
 
 
@@ -61,10 +63,31 @@ async def turn(
         yield
 
 
+def in_memory(content: Content) -> int:
+    """Bytes that its events take until they are stored."""
+    return DECODED * len(content) if len(content) > PASSING else 0
+
+
+async def parted(
+    content: Content, headers: Mapping[bytes, bytes], stage: Stage, room: Room
+) -> list[Item]:
+    """The items of a batch that is so large that another process splits it; it is also a file in
+    the room. Empty for any other."""
+    if len(content) <= LARGE:
+        return []
+    if encoding_of(headers) not in (JSON, NDJSON):
+        raise UnknownEncoding(ENCODINGS)
+    return await split_apart(stage.staging.helpers, room.folder)
+
+
 async def read(
-    content: Content, headers: Mapping[bytes, bytes], moment: Moment, stage: Stage, room: Room
+    content: Content,
+    headers: Mapping[bytes, bytes],
+    moment: Moment,
+    stage: Stage,
+    parts: list[Item],
 ) -> list[Event]:
-    """Large `content` is also a file in the room."""
+    """`parts` are the items of a large batch."""
     encoding = encoding_of(headers)
     if encoding == JSON and len(content) <= SMALL:
         lines = _only_lines(content, moment, stage)
@@ -72,7 +95,7 @@ async def read(
             return lines
     found: list[Event] = []
     view, taken = memoryview(content), 0
-    for index, item in enumerate(await _items(content, encoding, stage, room)):
+    for index, item in enumerate(parts or _items(content, encoding)):
         taken += 500 + item.stop - item.start
         if taken > BREATH:
             await asyncio.sleep(0)
@@ -104,12 +127,12 @@ def _only_lines(content: Content, moment: Moment, stage: Stage) -> list[Event] |
     return found
 
 
-async def _items(content: Content, encoding: bytes, stage: Stage, room: Room) -> list[Item]:
+def _items(content: Content, encoding: bytes) -> list[Item]:
     if encoding not in (JSON, NDJSON):
-        raise UnknownEncoding("Send a batch as application/json or application/x-ndjson.")
-    if len(content) <= LARGE:
-        return split(bytes(content), by_lines=encoding == NDJSON)
-    return await split_apart(stage.staging.helpers, room.folder)
+        raise UnknownEncoding(ENCODINGS)
+    if len(content) > LARGE:  # whitespace only
+        return []
+    return split(bytes(content), by_lines=encoding == NDJSON)
 
 
 async def _event(item: Item, content: memoryview, moment: Moment, stage: Stage) -> Event:

@@ -1,6 +1,5 @@
 """The view API for owners of shared links: create, change, preview and revoke them."""
 
-import asyncio
 import time
 from typing import Annotated, Any
 
@@ -87,8 +86,7 @@ async def hash_password(call: BodyCall[NewShare | ShareChange]) -> str | None:
     if not isinstance(password, str):
         return None
     passwords.check_rules(password, "password")
-    loop = asyncio.get_running_loop()
-    return await loop.run_in_executor(call.services.passwords, passwords.hash_password, password)
+    return await call.services.with_password(passwords.hash_password, password)
 
 
 def create_share(connection: Connection, call: BodyCall[NewShare]) -> CreatedShare:

@@ -3,7 +3,6 @@
 No other route accepts a link's token, so a link gives access to nothing but these routes.
 """
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import wraps
@@ -148,9 +147,7 @@ async def check_password(
         guess = guesses.at_link(services.settings, address_of(request), share.id)
         await services.store.read(limits.refuse_if_over, guess.counters)
         await services.store.write(limits.count, guess.counters)
-        right = await asyncio.get_running_loop().run_in_executor(
-            services.passwords, passwords.matches, share.password_hash, password
-        )
+        right = await services.with_password(passwords.matches, share.password_hash, password)
         if not right:
             raise WrongSharePassword
         await services.store.write(guesses.was_right, guess)

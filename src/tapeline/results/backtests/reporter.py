@@ -5,7 +5,6 @@ from `FOLDER/pieces`, writes the report's rows to `FOLDER/rows` and prints the r
 """
 
 import asyncio
-import os
 import sys
 import tempfile
 from collections import defaultdict
@@ -18,6 +17,7 @@ from typing import Any, BinaryIO, NamedTuple
 import msgspec
 from sqlalchemy import Connection, select
 
+from tapeline import memory
 from tapeline.background import Background
 from tapeline.errors import Unavailable
 from tapeline.results.backtests import reports
@@ -26,8 +26,11 @@ from tapeline.results.performance.live_metrics import LiveMetrics
 from tapeline.store.store import Store
 from tapeline.store.tables.tape import pieces as piece_rows
 from tapeline.tape.backtest_results.preparing import FRAME, Piece, read_pieces
+from tapeline.tape.helper_processes import AT_REST
+from tapeline.tape.memory_budget import MemoryBudget
 
 SMALL = 20_000  # account values, trades and indicators' values that a thread handles quickly
+OF_A_VALUE = 110  # bytes of memory that a report takes for each of them
 LOOKED_EVERY = 5.0  # seconds: other servers and the runner add results too
 WITHIN = 600.0
 TRIED_AGAIN = (30.0, 3600.0)  # seconds after the first failure, and at most
@@ -42,11 +45,14 @@ class _Failed(NamedTuple):
 
 
 class Reporter:
-    def __init__(self, store: Store, spool: Path, background: Background) -> None:
+    def __init__(
+        self, store: Store, spool: Path, background: Background, memory: MemoryBudget
+    ) -> None:
         self.live = LiveMetrics()
         self.patience = PATIENCE
         self._store = store
         self._spool = spool
+        self._memory = memory
         self._making: dict[str, asyncio.Task[None]] = {}
         self._failed: dict[str, _Failed] = {}
         self._background = background
@@ -125,7 +131,8 @@ class Reporter:
         with tempfile.TemporaryDirectory(dir=self._spool) as name:
             folder = Path(name)
             await asyncio.to_thread(self._spool_pieces, upload, header, folder)
-            printed = await _run_apart(folder)
+            async with self._memory.need("reports", AT_REST + _size(header) * OF_A_VALUE):
+                printed = await _run_apart(folder)
             made = msgspec.json.decode(printed, type=Report)
             with (folder / "rows").open("rb") as file:
                 await self._save(upload, made, _read_rows(file))
@@ -241,5 +248,5 @@ def _main(folder: Path) -> bytes:
 
 
 if __name__ == "__main__":
-    os.nice(5)  # requests are more urgent than a report
+    memory.be_expendable()
     sys.stdout.buffer.write(_main(Path(sys.argv[1])))

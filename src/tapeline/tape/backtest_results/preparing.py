@@ -17,6 +17,7 @@ from tapeline.tape.helper_processes import Helpers
 
 FRAME = struct.Struct("<HIQI")  # length of the list's name, piece, index of its first item, length
 
+IN_MEMORY = 4  # times the size of a result that checking it takes
 LISTS = ("account_values", "trades", "indicators")
 
 
@@ -61,7 +62,8 @@ async def prepare_apart(
 ) -> dict[str, Any]:
     """A large one, in a child. `folder` holds `body`, or one file per list."""
     (folder / "order").write_bytes(msgspec.json.encode(Order(fields, lenient, max_depth)))
-    return msgspec.json.decode(await helpers.run(__name__, folder), type=dict[str, Any])
+    printed = await helpers.run(__name__, folder, times=IN_MEMORY)
+    return msgspec.json.decode(printed, type=dict[str, Any])
 
 
 def read_pieces(file: BinaryIO) -> Iterator[Piece]:
