@@ -18,11 +18,12 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import Connection, Engine, Transaction
 from sqlalchemy.exc import DBAPIError
 
+from tapeline import buckets
+from tapeline.buckets import Buckets
 from tapeline.errors import StoreBusy, StoreUnavailable
 from tapeline.logs import Log
-from tapeline.store import buckets, facts
+from tapeline.store import facts
 from tapeline.store.backends import failures
-from tapeline.store.buckets import Buckets
 
 if TYPE_CHECKING:
     from tapeline.store.backends.lost_commits import Mark, Witness

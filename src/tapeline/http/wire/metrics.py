@@ -20,13 +20,13 @@ from prometheus_client.registry import Collector
 
 from tapeline.background import Background
 from tapeline.backups.keeper import Keeper
+from tapeline.buckets import Buckets
 from tapeline.errors import NoSuchPage, WrongMetricsToken
 from tapeline.health.checklist import CHECKS
 from tapeline.health.examination import Examination
 from tapeline.health.fleet import Fleet, ModelNumbers
 from tapeline.health.verdict import RANK
 from tapeline.http.wire.connections import Connections
-from tapeline.store.buckets import Buckets
 from tapeline.store.writer import Writer
 from tapeline.tape.append.inbox import Inbox
 

@@ -13,10 +13,10 @@ from functools import partial
 
 from sqlalchemy import Connection
 
+from tapeline.buckets import NUMBERS, Buckets
 from tapeline.errors import StoreBusy, StoreUnavailable
 from tapeline.logs import Log
 from tapeline.store import facts
-from tapeline.store.buckets import NUMBERS, Buckets
 from tapeline.store.store import ANSWERED_WITHIN
 from tapeline.store.writer import UNKNOWN, Writer
 from tapeline.tape.append.appending import Appended, Appender

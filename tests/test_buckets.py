@@ -1,6 +1,6 @@
 """A histogram's counts: each value at its bound or below, and all of them at the end."""
 
-from tapeline.store.buckets import Buckets
+from tapeline.buckets import Buckets
 
 
 def test_values_count_at_every_bound_that_they_do_not_exceed() -> None:
