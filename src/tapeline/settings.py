@@ -247,7 +247,7 @@ class Settings:
     late_seconds: int = _row(
         300,
         whole(0, 1_000_000_000),
-        "Seconds after its own time when an arriving order is marked as late.",
+        "Seconds after its own time when an arriving order, price, position or cash is late.",
     )
     log_level: logs.Level = _row(
         "info", one_of(get_args(logs.Level)), "Lowest level of log lines to print."

@@ -25,6 +25,7 @@ from tapeline.store.tables.ledger import (
     books,
     curves,
     entries,
+    late_events,
     ledgers,
     places,
     sketches,
@@ -54,8 +55,8 @@ OF_UPLOADS: tuple[Table, ...] = (pieces, report_pieces, reports, discards)
 """By `upload`. `discards` last: until then it says whose the others are."""
 
 ON_THE_TAPE: tuple[Table, ...] = (
-    pages, orders, cash, places, statements, entries, curves, sketches, books, ledgers,
-    states, used, checkpoints, trials, backtests,
+    pages, orders, cash, places, statements, entries, curves, sketches, late_events, books,
+    ledgers, states, used, checkpoints, trials, backtests,
 )  # fmt: skip
 """By `tape`."""
 

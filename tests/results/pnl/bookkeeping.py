@@ -60,6 +60,7 @@ class Books:
     model: str = ""
     tape: int = 0
     plans: list[Plan] = field(default_factory=list)
+    received_at: float = 1.0
 
     def __post_init__(self) -> None:
         self.model, self.tape = self.store.write_now(new_model, self.positions)
@@ -79,7 +80,7 @@ class Books:
         content = msgspec.json.encode(body, order="deterministic")
         return Event(
             tape=self.tape, kind=BY_NAME[name], fields=dict(body), body=content, time=time,
-            received_at=1.0,
+            received_at=self.received_at,
         )  # fmt: skip
 
     def keep(self) -> list[Plan]:

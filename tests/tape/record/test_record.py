@@ -18,7 +18,7 @@ from tapeline.tape.proof import older_seals, seals
 from tapeline.tape.proof.checkpoints import Checkpoint
 from tapeline.tape.proof.seals import GENESIS
 from tapeline.tape.proof.signer import Signer
-from tapeline.tape.record import checking, writing
+from tapeline.tape.record import checking, in_words, writing
 from tapeline.tape.record.writing import ALL, Shows
 
 MODEL = "model1"
@@ -37,7 +37,7 @@ def record(seq: int, kind: kinds.Kind, rule: int = 3) -> StoredEvent:
     if kind is LOG:
         fields = {"line": f"line {seq}"}
     salt = None
-    if kind is ORDER:
+    if kind in kinds.SEALED:
         salt = os.urandom(older_seals.SALT_BYTES if rule == 1 else 16 * len(fields))
     body = msgspec.json.encode(fields, order="deterministic")
     return StoredEvent(seq, kind.number, 1000.0 + seq, 1000.5 + seq, body, "run", None, salt)
@@ -177,7 +177,7 @@ def test_the_command_says_what_is_proved_and_where_it_breaks(
     runner = CliRunner()
     good = runner.invoke(app, ["verify", str(file), "--late-seconds", "0"])
     assert good.exit_code == 0, good.output
-    for words in ("none was edited", "does not prove", "fills were real", "Reported late: 1"):
+    for words in ("none was edited", "does not prove", "fills were real", "own time: 1 order."):
         assert words in good.output
     again = runner.invoke(app, ["verify", str(file), "--earlier", str(file)])
     assert again.exit_code == 0
@@ -191,6 +191,28 @@ def test_the_command_says_what_is_proved_and_where_it_breaks(
         file.write_bytes(content)
         assert runner.invoke(app, ["verify", str(file)]).exit_code == 1
     assert runner.invoke(app, ["verify", str(tmp_path / "none")]).exit_code == 1
+
+
+def test_all_that_counts_at_another_time_than_it_arrived_is_reported_late(signer: Signer) -> None:
+    shape = [(3, [kinds.MARK_PRICE, kinds.CASH, kinds.POSITION, kinds.ACCOUNT_VALUE, ORDER, LOG])]
+    lines = file_of(tape(shape), signer, ALL)
+    found = checking.check(lines, late_after=0.49)
+    assert [(one.seq, one.kind, one.seconds) for one in found.late] == [
+        (1, "mark-price", 0.5), (2, "cash", 0.5), (3, "position", 0.5), (5, "spot-market", 0.5),
+    ]  # fmt: skip
+    assert "1 price, 1 cash entry, 1 position, 1 order" in in_words.words(found)
+    assert checking.check(lines, late_after=0.5).late == []  # as much is not more
+
+
+def test_cash_that_replaced_other_cash_is_reported(signer: Signer) -> None:
+    records = tape([(3, [kinds.CASH])])
+    again = msgspec.structs.replace(records[0], seq=2, link=None, nonce=None)
+    link = seals.link(records[0].link or b"", [again], [seals.content(again)])
+    records.append(msgspec.structs.replace(again, link=link))
+    found = checking.check(file_of(records, signer, ALL))
+    assert (found.is_whole, found.replaced) == (True, [2])
+    assert "Cash replaced afterwards: 1 (event 2)." in in_words.words(found)
+    assert checking.check(file_of(records, signer, SOME)).replaced == []
 
 
 def test_one_field_can_be_checked_by_itself(signer: Signer) -> None:

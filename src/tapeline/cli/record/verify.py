@@ -9,7 +9,7 @@ import typer
 from tapeline.cli.terminal.command import JSON, command
 from tapeline.cli.terminal.failures import REFUSED, Failure
 from tapeline.cli.terminal.screen import Screen
-from tapeline.tape.record import checking
+from tapeline.tape.record import checking, in_words
 from tapeline.tape.record.checking import Checked
 
 
@@ -24,7 +24,8 @@ def verify(
         typer.Option(help="An earlier record of the same model: this one must continue it."),
     ] = None,
     late_seconds: Annotated[
-        float, typer.Option(help="Report orders that arrived later than this many seconds.")
+        float,
+        typer.Option(help="Report orders, prices, cash and positions that are this much late."),
     ] = checking.LATE_AFTER,
 ) -> None:
     """Check a record: chain and signatures, without any server.
@@ -38,7 +39,7 @@ def verify(
     if screen.as_json:
         screen.json({**msgspec.to_builtins(found), "is_whole": found.is_whole})
     else:
-        screen.say(checking.words(found))
+        screen.say(in_words.words(found))
     if not found.is_whole:
         raise typer.Exit(REFUSED)
 

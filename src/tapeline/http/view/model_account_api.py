@@ -18,6 +18,7 @@ from tapeline.tape import tapes
 from tapeline.tape.events import account_bodies, kinds
 from tapeline.tape.events.event import Event, Submission
 from tapeline.tape.events.stored_event import StoredEvent
+from tapeline.tape.lateness import late_by
 from tapeline.tape.reading import channels
 
 Amount = Annotated[float, msgspec.Meta(gt=0, le=1e15)]
@@ -72,6 +73,8 @@ class ShownCash(msgspec.Struct, kw_only=True):
     time: float
     received_at: float
     seq: int
+    late_by: float | None = None
+    """Seconds from its own time to its arrival, if they are too many."""
 
 
 def show_account(connection: Connection, call: Call) -> ShownAccount:
@@ -123,7 +126,13 @@ def list_cash(connection: Connection, call: QueryCall[CashPage]) -> Listed[Shown
         limit=page.limit,
         wanted=lambda record: _is_wanted(record, page),
     )
-    items = [msgspec.convert(_listed(record), ShownCash) for record in found.records]
+    after = call.services.settings.late_seconds
+    items = [
+        msgspec.convert(
+            {**_listed(one), "late_by": late_by(one.time, one.received_at, after)}, ShownCash
+        )
+        for one in found.records
+    ]
     return listed(items, found.next)
 
 

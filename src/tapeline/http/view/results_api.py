@@ -14,7 +14,7 @@ from tapeline.http.view.answers import ShownOrder
 from tapeline.http.view.tape_api import listed
 from tapeline.results.charts.chart_window import Window
 from tapeline.results.performance import flows
-from tapeline.results.pnl import overview, quoted_fills, summary, unbooked
+from tapeline.results.pnl import late_entries, overview, quoted_fills, summary, unbooked
 from tapeline.results.pnl.account import settings_of
 from tapeline.results.pnl.overview import Glance
 from tapeline.results.pnl.summary import Pnl
@@ -112,6 +112,7 @@ def show_pnl(connection: Connection, call: QueryCall[PnlWindow]) -> Pnl:
         points=page.points,
         currency=page.currency,
     )
+    shown.late = late_entries.late(connection, found.tape, call.services.settings.late_seconds)
     settings = settings_of(connection, found.tape)
     shown.capital, shown.capital_from = flows.capital_of(connection, found.tape, settings)
     return shown

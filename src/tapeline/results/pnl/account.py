@@ -4,6 +4,7 @@ import time
 from typing import Any, Literal
 
 import msgspec
+from msgspec import UNSET, UnsetType
 from sqlalchemy import Connection, select
 
 from tapeline.store.tables.core import models
@@ -25,10 +26,21 @@ class Capital(msgspec.Struct):
     currency: str
 
 
+class SettingsChange(msgspec.Struct, kw_only=True):
+    """One change of the settings: what it did not change is unset."""
+
+    received_at: float
+    positions: Positions | UnsetType = UNSET
+    capital: Capital | UnsetType | None = UNSET
+
+
 class Settings(msgspec.Struct):
     positions: Positions
     capital: Capital | None = None
     """What the owner set; null where nobody did."""
+
+    changes: list[SettingsChange] = []
+    """The newest, oldest first."""
 
     @property
     def long_only(self) -> bool:

@@ -21,6 +21,7 @@ from tapeline.store.tables.ledger import (
     books,
     curves,
     entries,
+    late_events,
     ledgers,
     places,
     sketches,
@@ -34,6 +35,7 @@ BOOK = (
 )  # fmt: skip
 PLACE = ("tape", "is_cash", "id", "tie", "book", "time")
 STATEMENT = ("tape", "order_id", "seq", "content")
+LATE = ("tape", "kind", "late_by", "seq", "is_change")
 CURVE = ("tape", "currency", "time", "tie", "content")
 SKETCH = ("tape", "currency", "time", "tie", "count", "total", "sketch")
 TOGETHER = 500  # ids in one statement
@@ -127,6 +129,7 @@ class Plan(msgspec.Struct):
     left: list[tuple[int, bool, str, int]] = []
     """Fills and cash that are entered nowhere any more."""
     statements: list[tuple[int, str, int, bytes]] = []
+    late: list[tuple[int, int, float, int, bool]] = []
     curves: list[tuple[Any, ...]] = []
     sketches: list[tuple[Any, ...]] = []
     gone_curves: list[tuple[int, str, float, int]] = []
@@ -222,6 +225,7 @@ def carry_out(connection: Connection, plan: Plan) -> bool:
     bulk.insert(connection, entries, ENTRY, plan.entries, replace=ENTRY[4:])
     bulk.insert(connection, places, PLACE, plan.places, replace=PLACE[4:])
     bulk.insert(connection, statements, STATEMENT, plan.statements, replace=STATEMENT[3:])
+    bulk.insert(connection, late_events, LATE, plan.late, replace=LATE[4:])
     bulk.insert(connection, curves, CURVE, plan.curves, replace=CURVE[4:])
     bulk.insert(connection, sketches, SKETCH, plan.sketches, replace=SKETCH[4:])
     bulk.insert(

@@ -1,4 +1,4 @@
-"""Shows the fill of each order, and which orders were reported late."""
+"""Shows the fill of each order."""
 
 from collections.abc import Sequence
 from decimal import Decimal
@@ -57,14 +57,6 @@ class FillShown(msgspec.Struct, kw_only=True):
     """The quote currency of its symbol, which `realized` is in."""
     not_computed: str | None = None
     """Why its symbol is not computed: then `realized` is null, and no sum includes the fill."""
-
-
-def late_by(item: dict[str, Any], late_after: float) -> float | None:
-    """Seconds between an order's own time and its arrival, if they are too many."""
-    if item["time"] is None or item["received_at"] is None:
-        return None
-    behind: float = item["received_at"] - item["time"]
-    return behind if behind > late_after else None
 
 
 class Booked(NamedTuple):

@@ -32,6 +32,7 @@ from tapeline.results.rules.position import Outcome, Spec, State, exact
 from tapeline.results.rules.rates import Rate
 from tapeline.results.rules.symbols import currency_of, of_rates
 from tapeline.store.tables.ledger import books, entries
+from tapeline.tape import lateness
 
 PORTION = 1_000  # events in one portion
 AGAIN = 5_000  # entries that one portion computes again; the next portion goes on
@@ -159,6 +160,7 @@ class _Portion:
         self._keep_statements(news.told)
         of_orders = self._places(list(news.orders), is_cash=False)
         of_cash = self._places(list(news.cash), is_cash=True)
+        self._note_late(news.dated, set(of_cash))
         there = [*of_orders.values(), *of_cash.values()]
         changing = [*news.orders.values(), *news.cash.values(), news.rest]
         by_name, known = self._known_books(
@@ -208,6 +210,15 @@ class _Portion:
         self._plan.statements.extend(
             (self._tape, order_id, one.seq, _encode(one)) for order_id, one in told
         )
+
+    def _note_late(self, dated: list[unbooked.Dated], known: set[str]) -> None:
+        """`known`: cash that is entered already. Other cash with its id is a change of it."""
+        for one in dated:
+            is_change = one.cash_id in known
+            if one.cash_id is not None:
+                known.add(one.cash_id)
+            if is_change or one.late_by > lateness.LEAST:
+                self._plan.late.append((self._tape, one.kind, one.late_by, one.seq, is_change))
 
     def _places(self, ids: list[str], *, is_cash: bool) -> dict[str, list[Place]]:
         rows = entries_of(self._connection, self._tape, ids, is_cash=is_cash)

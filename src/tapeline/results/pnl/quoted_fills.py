@@ -8,8 +8,9 @@ import msgspec
 from sqlalchemy import Connection
 
 from tapeline.results.pnl.books import Book, books_numbered, entries_of
-from tapeline.results.pnl.order_fills import Booked, FillShown, booked, fill_shown, late_by
+from tapeline.results.pnl.order_fills import Booked, FillShown, booked, fill_shown
 from tapeline.results.pnl.summary import own_currency, reason_of
+from tapeline.tape.lateness import late_by
 
 
 class Quote(NamedTuple):
@@ -32,7 +33,11 @@ def with_fills(
     known = quotes(found, own_currency(connection, tape)) if found else {}
     fills = {order_id: quoted(some, known) for order_id, some in rows.items()}
     return [
-        {**item, "fill": fills.get(item["id"]), "late_by": late_by(item, late_after)}
+        {
+            **item,
+            "fill": fills.get(item["id"]),
+            "late_by": late_by(item["time"], item["received_at"], late_after),
+        }
         for item in items
     ]
 

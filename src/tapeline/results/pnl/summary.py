@@ -13,6 +13,7 @@ from tapeline.results.charts.timeline import Mark
 from tapeline.results.pnl import notices
 from tapeline.results.pnl.account import Capital, Positions, settings_of
 from tapeline.results.pnl.books import Book, Totals, books_of
+from tapeline.results.pnl.late_entries import Late
 from tapeline.results.pnl.notices import Check, Unpriced, Warned
 from tapeline.results.pnl.together import Together, together
 from tapeline.results.rules.position import FLOWS, exact, number
@@ -114,6 +115,8 @@ class Pnl(msgspec.Struct, kw_only=True):
     """The newest; `counts` knows how many there are."""
     unpriced: list[Unpriced] = []
     counts: Counts
+    late: Late = msgspec.field(default_factory=Late)
+    """What was reported late besides orders; each order has `late_by`."""
 
 
 class Own(msgspec.Struct):

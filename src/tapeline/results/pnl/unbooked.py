@@ -1,6 +1,7 @@
 """Finds what is new on a tape for the bookkeeper: the one place where it reads events and
 orders."""
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import msgspec
@@ -14,6 +15,7 @@ from tapeline.store.portions import batches
 from tapeline.store.tables.core import models
 from tapeline.store.tables.ledger import ledgers
 from tapeline.store.tables.tape import cash, orders, pages, tapes
+from tapeline.tape import lateness
 from tapeline.tape.cash import CashState
 from tapeline.tape.events import kinds
 from tapeline.tape.events.stored_event import StoredEvent
@@ -46,6 +48,15 @@ _about, _price = msgspec.json.Decoder(_About), msgspec.json.Decoder(_Price)
 Told = list[tuple[str, Statement]]
 
 
+class Dated(NamedTuple):
+    """A price, cash or a position, and how long after its own time it arrived."""
+
+    kind: int
+    late_by: float
+    seq: int
+    cash_id: str | None = None
+
+
 class News(NamedTuple):
     orders: dict[str, list[Fill]]
     """By order, for every order that something was said about."""
@@ -55,6 +66,8 @@ class News(NamedTuple):
     """What can neither be changed nor taken back: marks, positions, cash without an id."""
     told: Told
     """What updates said of the fills of orders."""
+    dated: list[Dated]
+    """Those that arrived after their own time, and all cash that has an id."""
     cursor: int
     """The last number on the tape that this covers."""
     is_set: bool
@@ -64,7 +77,7 @@ class News(NamedTuple):
 
 
 _NONE = channels.Portion([], None)
-NOTHING = News({}, {}, [], [], 0, is_set=False, is_cut=False)
+NOTHING = News({}, {}, [], [], [], 0, is_set=False, is_cut=False)
 
 
 def news(
@@ -93,6 +106,7 @@ def news(
         by_id,
         [*map(_mark, prices), *rest],
         told,
+        [*_dated(prices), *_dated(others)],
         max(record.seq for record in (*about, *prices, *others)),
         is_set=any(record.kind == kinds.ACCOUNT_SETTINGS.number for record in others),
         is_cut=end is not None,
@@ -172,6 +186,15 @@ def _others(
         elif record.kind == kinds.CASH.number:
             rest.append(fills.cash(body, record.time, record.seq))
     return _counting(connection, tape, sorted(ids)), rest
+
+
+def _dated(records: list[StoredEvent]) -> Iterator[Dated]:
+    for record in records:
+        behind, cash_id = record.received_at - record.time, None
+        if record.kind == kinds.CASH.number:
+            cash_id = _body.decode(record.body).get("id")
+        if cash_id is not None or (behind > lateness.LEAST and record.kind in lateness.DATED):
+            yield Dated(record.kind, behind, record.seq, cash_id)
 
 
 def _counting(connection: Connection, tape: int, ids: list[str]) -> dict[str, list[Fill]]:

@@ -8,6 +8,8 @@ from typing import Any, Literal
 import msgspec
 
 from tapeline.results.metrics.report_fields import Drawdown, Shown
+from tapeline.results.pnl.account import Positions
+from tapeline.results.pnl.late_entries import Late
 from tapeline.results.pnl.summary import Counts
 from tapeline.tape.backtest_results.series import Point
 
@@ -72,6 +74,18 @@ class SharedNotComputed(msgspec.Struct, kw_only=True):
     fills: int
 
 
+class SharedSettings(msgspec.Struct, kw_only=True):
+    """A change of the account's settings, which changes how its whole history is read."""
+
+    received_at: float
+    positions: Positions | None
+    """Null if they were not changed."""
+    capital_change: Literal["set", "removed"] | None
+    capital: float | None
+    """To what it was set, where amounts are shown."""
+    currency: str | None
+
+
 class SharedHead(msgspec.Struct, kw_only=True):
     kind: Literal["live", "backtest"]
     title: str
@@ -94,6 +108,8 @@ class SharedHead(msgspec.Struct, kw_only=True):
     trades: int
     late: int
     """Orders that arrived long after their own time."""
+    late_entries: Late = msgspec.field(default_factory=Late)
+    """The same of what else changes the books."""
     counts: Counts
     trials: SharedTrials | None
     seals: SharedSeals
@@ -102,6 +118,8 @@ class SharedHead(msgspec.Struct, kw_only=True):
     by_currency: dict[str, float] = {}
     """Profit and loss in each currency, where amounts are shown. Figures and curve are in the first
     of them alone: currencies are never added up."""
+    settings: list[SharedSettings] = []
+    """Changes of how positions are kept and of the capital, newest first."""
     other_currencies: int = 0
     """How many currencies the figures and the curve do not include."""
 

@@ -15,8 +15,10 @@ from tapeline.results.metrics import all_metrics
 from tapeline.results.metrics.account import Account
 from tapeline.results.performance.evidence import Evidence, Kept, assembled, evidence
 from tapeline.results.performance.flows import Flow
-from tapeline.results.pnl import order_fills, quoted_fills, summary
+from tapeline.results.pnl import late_entries, quoted_fills, summary
+from tapeline.results.pnl.account import Settings, settings_of
 from tapeline.results.pnl.books import books_of
+from tapeline.results.pnl.late_entries import Late
 from tapeline.results.pnl.quoted_fills import Quote
 from tapeline.results.pnl.summary import Counts, NotComputed, Position, Source
 from tapeline.results.rules.position import exact, number
@@ -36,6 +38,7 @@ from tapeline.sharing.exhibits.replay import Replay
 from tapeline.sharing.links.pseudonyms import Names
 from tapeline.store.tables.tape import orders
 from tapeline.tape.events import kinds
+from tapeline.tape.lateness import late_by
 from tapeline.tape.orders import merged
 from tapeline.tape.reading import channels, order_list, order_marks
 from tapeline.tape.reading.order_list import Filter
@@ -54,6 +57,8 @@ class Facts(NamedTuple):
     line: tuple[Any, Any] | None
     orders: int
     late: int
+    late_entries: Late
+    settings: Settings
     custom: dict[str, Any]
     evidence: Evidence
     not_computed: list[NotComputed]
@@ -124,6 +129,7 @@ class LiveExhibit(Exhibit):
             figures=curves.figures(self.metrics.computed, (facts.currency or "") if shown else ""),
             trades=facts.orders,
             late=facts.late,
+            late_entries=facts.late_entries,
             counts=facts.counts,
             trials=None,
             seals=self.seals(),
@@ -131,6 +137,7 @@ class LiveExhibit(Exhibit):
                 redaction.not_computed(one, choices, self.names)
                 for one in sorted(facts.not_computed, key=self._by_name)
             ],
+            settings=[redaction.settings(one, choices) for one in reversed(facts.settings.changes)],
             by_currency=self._by_currency() if choices.shows_money else {},
             other_currencies=max(0, len(facts.totals) - 1),
         )
@@ -226,6 +233,8 @@ class LiveExhibit(Exhibit):
             line=summary.line(connection, tape),
             orders=connection.scalar(count) or 0,
             late=connection.scalar(count.where(behind)) or 0,
+            late_entries=late_entries.late(connection, tape, self.context.late_after),
+            settings=settings_of(connection, tape),
             custom=channels.state(connection, tape, "metrics") or {},
             evidence=evidence(connection, tape, summary.own_of(connection, tape)),
             not_computed=shown.not_computed,
@@ -259,9 +268,11 @@ class LiveExhibit(Exhibit):
             line=summary.own_line(own) if own else _line(replay, currency),
             orders=len(replay.places),
             late=sum(
-                order_fills.late_by(_times(replay, order_id), self.context.late_after) is not None
+                late_by(**_times(replay, order_id), after=self.context.late_after) is not None
                 for _, order_id in replay.places
             ),
+            late_entries=replay.late(self.context.late_after),
+            settings=replay.settings,
             custom=replay.metrics,
             evidence=assembled(_kept(replay), summary.Own(replay.enabled, own)),
             not_computed=summary.not_computed(books, replay.quote) if replay.enabled else [],

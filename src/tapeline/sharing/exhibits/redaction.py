@@ -2,14 +2,16 @@
 something removed. Additional fields of a model are therefore never in them."""
 
 import math
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
+from msgspec import UNSET
 
 from tapeline.results.charts.timeline import Mark
 from tapeline.results.metrics.round_trips import RoundTrip
 from tapeline.results.metrics.trades import FEES, PRICES, SIZES, positive
-from tapeline.results.pnl.order_fills import FillShown, late_by
+from tapeline.results.pnl.account import Capital, SettingsChange
+from tapeline.results.pnl.order_fills import FillShown
 from tapeline.results.pnl.summary import NotComputed, Position
 from tapeline.sharing.exhibits.answers import (
     Hidden,
@@ -20,6 +22,7 @@ from tapeline.sharing.exhibits.answers import (
     SharedNotComputed,
     SharedPosition,
     SharedPrice,
+    SharedSettings,
     SharedState,
     SharedTrade,
     SharedTrip,
@@ -28,6 +31,7 @@ from tapeline.sharing.links.choices import Choices
 from tapeline.sharing.links.pseudonyms import Names
 from tapeline.tape.events import kinds
 from tapeline.tape.events.stored_event import StoredEvent
+from tapeline.tape.lateness import late_by
 
 SIDES = {"buy", "sell"}
 STATUSES = {
@@ -62,7 +66,7 @@ def order(
         status=_word(item.get("status"), STATUSES),
         time=item["time"],
         received_at=item["received_at"],
-        late_by=late_by(item, late_after),
+        late_by=late_by(item["time"], item["received_at"], late_after),
         price=number(price) if choices.shows_prices else None,
         size=number(size) if choices.shows_sizes else None,
         funds=number(item.get("funds")) if money else None,
@@ -141,6 +145,23 @@ def position(one: Position, choices: Choices, names: Names) -> SharedPosition:
 def not_computed(one: NotComputed, choices: Choices, names: Names) -> SharedNotComputed:
     return SharedNotComputed(
         symbol=names.symbol(one.symbol), reason=_reason(one.reason, choices), fills=one.fills
+    )
+
+
+def settings(one: SettingsChange, choices: Choices) -> SharedSettings:
+    """Amount and currency of a capital together tell more than either: both, or none."""
+    capital = one.capital if isinstance(one.capital, Capital) else None
+    if not choices.shows_sizes:
+        capital = None
+    change: Literal["set", "removed"] | None = None
+    if one.capital is not UNSET:
+        change = "removed" if one.capital is None else "set"
+    return SharedSettings(
+        received_at=one.received_at,
+        positions=None if one.positions is UNSET else one.positions,
+        capital_change=change,
+        capital=None if capital is None else capital.amount,
+        currency=None if capital is None else capital.currency,
     )
 
 
@@ -224,7 +245,7 @@ def _changed(
         size=size if choices.shows_sizes else None,
         funds=number(item.get("funds")) if money else None,
         fee=fee if money else None,
-        late_by=late_by(ours, late_after),
+        late_by=late_by(ours["time"], ours["received_at"], late_after),
         annotation=_text(item.get("annotation")) if choices.shows_texts else None,
         **ours,
     )

@@ -6,6 +6,7 @@ since the last one.
 
 import threading
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,10 +17,13 @@ from tapeline.recently_used import RecentlyUsed
 from tapeline.results.pnl import account, summary
 from tapeline.results.pnl.account import Positions, Settings
 from tapeline.results.pnl.all_books import AllBooks, Named, computed
+from tapeline.results.pnl.late_entries import CHANGED, Late, counted
 from tapeline.results.rules import fills
 from tapeline.results.rules.fills import Fill, fills_of
 from tapeline.results.rules.position import exact
 from tapeline.results.rules.rises import Statement, statement
+from tapeline.tape import lateness
+from tapeline.tape.append.fold import CHANGES
 from tapeline.tape.cash import CashState, replaced
 from tapeline.tape.events import kinds
 from tapeline.tape.events.stored_event import StoredEvent
@@ -53,6 +57,8 @@ class Replay:
         self._told: dict[str, list[Statement]] = {}
         self._cash: dict[str, CashState] = {}
         self._rest: list[Fill] = []
+        self._behind: list[tuple[int, float]] = []
+        """Kind of each event that arrived after its own time, and by how much."""
         self._books: AllBooks | None = None
 
     def advance(self, connection: Connection, tape: int, until: int) -> None:
@@ -67,6 +73,7 @@ class Replay:
                 for record in some.records:
                     if record.seq <= until:
                         self._take(record)
+                        self._note_times(record)
                 last = some.records[-1].seq if some.records else until
                 after = some.next if last < until else None
         self.seq = until
@@ -96,6 +103,11 @@ class Replay:
         end = len(self.places) if before is None else bisect_left(self.places, (before, ""))
         return self.places[max(0, end - limit) : end][::-1]
 
+    def late(self, late_after: float) -> Late:
+        found = Counter(kind for kind, behind in self._behind if behind > late_after)
+        replaced = sum(len(one.posts) - 1 for one in self._cash.values())
+        return counted({**found, CHANGED: replaced})
+
     def _take(self, record: StoredEvent) -> None:
         kind = kinds.BY_NUMBER[record.kind]
         fields = msgspec.json.decode(record.body, type=dict[str, Any])
@@ -122,9 +134,18 @@ class Replay:
         else:
             self._take_account(kind, record, fields)
 
+    def _note_times(self, record: StoredEvent) -> None:
+        behind = record.received_at - record.time
+        if behind > lateness.LEAST and record.kind in lateness.DATED:
+            self._behind.append((record.kind, behind))
+
     def _take_account(self, kind: kinds.Kind, record: StoredEvent, fields: dict[str, Any]) -> None:
         if kind is kinds.ACCOUNT_SETTINGS:
-            self._said |= fields
+            changes = [
+                *self._said.get("changes", []),
+                {**fields, "received_at": record.received_at},
+            ]
+            self._said |= {**fields, "changes": changes[-CHANGES:]}
             return
         _note(self._symbols, fields.get("symbol"), record.seq)
         if kind is kinds.POSITION:

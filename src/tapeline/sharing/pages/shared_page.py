@@ -17,7 +17,7 @@ from tapeline.sharing.exhibits.answers import (
     Unit,
 )
 from tapeline.sharing.exhibits.exhibit import ChartRange, Exhibit
-from tapeline.sharing.pages import chart, numbers
+from tapeline.sharing.pages import account_notes, chart, numbers
 
 DETAIL = 700  # points of a chart
 ROWS = 50  # of each table
@@ -76,6 +76,8 @@ def facts(exhibit: Exhibit) -> dict[str, Any]:
         "years": _years(found.periods.years),
         "hidden": hidden(exhibit),
         "left_out": _left_out(head),
+        "late_entries": account_notes.late(head.late_entries),
+        "settings": [(moment(at), words) for at, words in account_notes.settings(head)],
         "elsewhere": _elsewhere(head),
         "unmarked": arrows.left_out,
         "has_password": exhibit.share.password_hash is not None,

@@ -107,6 +107,18 @@ statements = Table(
     sqlite_with_rowid=False,
 )
 
+# Prices, cash and positions that arrived after their own time, and cash that replaced other cash.
+late_events = Table(
+    "late_events",
+    metadata,
+    _of_tape(),
+    Column("kind", SmallInteger, primary_key=True),
+    Column("late_by", Double, primary_key=True),  # seconds
+    Column("seq", BigInteger, primary_key=True),
+    Column("is_change", Boolean, nullable=False),
+    sqlite_with_rowid=False,
+)
+
 # Profit and loss over time per currency, in segments.
 curves = Table(
     "curves",

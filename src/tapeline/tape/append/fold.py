@@ -38,6 +38,7 @@ MERGED = {
     kinds.ACCOUNT_SETTINGS: "account",
 }
 
+CHANGES = 20  # of an account's settings that are kept with them, for pages that show them
 PARAMETERS = 500  # of one statement: SQLite takes a bounded number
 
 _ORDERS = "select id, state from orders where tape = ? and id in ({})"
@@ -168,6 +169,9 @@ class Fold:
         known = self._states.get(name) or {}
         is_metric = event.kind is kinds.SET_CUSTOM_METRIC
         new = event.fields["metrics"] if is_metric else event.fields
+        if event.kind is kinds.ACCOUNT_SETTINGS:
+            change = {**new, "received_at": event.received_at}
+            new = {**new, "changes": [*known.get("changes", []), change][-CHANGES:]}
         self._set_state(name, {**known, **new})
 
     def _set_state(self, name: str, value: dict[str, Any]) -> None:

@@ -8,7 +8,6 @@ import base64
 import binascii
 import struct
 from collections.abc import Iterable
-from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any
 
@@ -17,16 +16,15 @@ import msgspec
 from tapeline.tape.backtest_results import result_format
 from tapeline.tape.events import kinds
 from tapeline.tape.events.stored_event import StoredEvent
+from tapeline.tape.lateness import DATED, late_by
 from tapeline.tape.proof import older_seals, seals
 from tapeline.tape.proof.checkpoints import Checkpoint
 from tapeline.tape.proof.seals import GENESIS
 from tapeline.tape.proof.signer import is_signed, statement
 
 LATE_AFTER = 300.0  # seconds
-LISTED = 20  # late orders that are named
 
 _NUMBERS = {kind.name: kind.number for kind in kinds.KINDS}
-_POSTS = {kind.number for kind in kinds.ORDERS}
 
 
 class Broken(Exception):
@@ -41,6 +39,7 @@ class Broken(Exception):
 class Late(msgspec.Struct, frozen=True):
     seq: int
     seconds: float
+    kind: str = ""
 
 
 class Change(msgspec.Struct, frozen=True):
@@ -68,6 +67,9 @@ class Checked(msgspec.Struct, kw_only=True):
     first: Checkpoint | None = None
     last: Checkpoint | None = None
     late: list[Late] = []
+    """Orders, prices, cash and positions that arrived long after their own time."""
+    replaced: list[int] = []
+    """Cash that replaced other cash, as far as its ids are shown."""
     changes: list[Change] = []
     broken_at: int | None = None
     """The first event that differs from what was signed."""
@@ -151,6 +153,7 @@ class _Reader:
         self._key = b""
         self._claimed: int | None = None
         self._group: list[tuple[_Line, StoredEvent | None, bytes]] = []
+        self._cash: set[str] = set()
         self._results: dict[int, dict[str, str]] = {}
         self._lists: dict[tuple[int, str], tuple[seals.PiecesDigest, int]] = {}
 
@@ -211,14 +214,24 @@ class _Reader:
         record, content = _understood(line)
         self._group.append((line, record, content))
         self.found.partly += bool(line.hidden)
-        if record.kind in _POSTS and record.received_at - record.time > self._late_after:
-            self.found.late.append(Late(record.seq, record.received_at - record.time))
+        self._note_times(line, record)
         if record.kind == kinds.ACCOUNT_SETTINGS.number:
             shown = {name: value for name, (value, _) in (line.fields or {}).items()}
             self.found.changes.append(Change(record.seq, record.received_at, shown))
         if record.kind == kinds.BACKTEST_RESULT.number:
             self._results[record.seq] = msgspec.json.decode(record.body)["digests"]
         self.next += 1
+
+    def _note_times(self, line: _Line, record: StoredEvent) -> None:
+        """What counts at another time than it arrived at, and cash that replaced other cash."""
+        late = late_by(record.time, record.received_at, self._late_after)
+        if late is not None and record.kind in DATED:
+            self.found.late.append(Late(record.seq, late, line.kind or ""))
+        cash_id, _ = (line.fields or {}).get("id", (None, ""))
+        if record.kind == kinds.CASH.number and isinstance(cash_id, str):
+            if cash_id in self._cash:
+                self.found.replaced.append(record.seq)
+            self._cash.add(cash_id)
 
     def _close(self, line: _Line) -> None:
         """At the end of a group: check that its link follows from its events."""
@@ -274,57 +287,6 @@ def _as_sealed(line: _Line) -> bytes:
     if result_format.compacted(sealed) != items:
         raise Broken(line.seq, f"The list {line.list} shows something else than what was signed.")
     return sealed
-
-
-def words(found: Checked) -> str:
-    """The result in words."""
-    if not found.is_whole:
-        return (
-            f"BROKEN at event {found.broken_at}: {found.reason}\n"
-            "This record is not what the server signed, or it is not complete."
-        )
-    said = [
-        f"Whole: {found.events:,} events of model {found.model_id}, {found.hidden:,} of them hidden"
-        f" and {found.partly:,} shown in part.",
-        f"Signed with the key {found.key_id} (Ed25519 {found.public_key}).",
-    ]
-    if found.first is not None and found.last is not None:
-        rest = found.events - found.last.seq
-        said += [
-            "",
-            "What this proves:",
-            f"- Events 1 to {found.last.seq:,} are the ones the server signed at"
-            f" {_moment(found.last.at)}: none was edited, removed or inserted after that.",
-            f"- Those up to event {found.first.seq:,} have stood like this since"
-            f" {_moment(found.first.at)}.",
-        ]
-        if rest:
-            said.append(f"- The last {rest:,} events are chained but not signed yet.")
-    else:
-        said += ["", "Nothing is signed in this record, so it proves nothing yet."]
-    said += [
-        "",
-        "What it does not prove:",
-        "- That fills were real: the tape has what the model reported.",
-        "- That there are no other models or accounts that did worse.",
-        "- That hidden events say anything in particular.",
-        "- That whoever runs the server, and has its key, did not sign another tape. Keep this"
-        " file, and check a later one against it with --earlier.",
-    ]
-    if found.late:
-        said += ["", f"Reported late: {len(found.late):,} orders arrived long after their time."]
-        said += [f"- event {one.seq}: {_length(one.seconds)} late" for one in found.late[:LISTED]]
-        if len(found.late) > LISTED:
-            said.append(f"- and {len(found.late) - LISTED:,} more")
-    if found.changes:
-        said += ["", "Settings of the account. The newest decide how its whole history is read:"]
-        said += [f"- event {one.seq}, {_moment(one.received_at)}: {_changed(one)}"
-                 for one in found.changes[-LISTED:]]  # fmt: skip
-    return "\n".join(said)
-
-
-def _changed(one: Change) -> str:
-    return ", ".join(f"{name} {value}" for name, value in sorted(one.fields.items())) or "hidden"
 
 
 def _understood(line: _Line) -> tuple[StoredEvent, bytes]:
@@ -386,14 +348,3 @@ def _doubles(items: list[dict[str, float | None]]) -> bytes:
     doubles = [one["time"] or 0.0 for one in items]
     doubles += [nan if (value := one["value"]) is None else value for one in items]
     return struct.pack(f"<{len(doubles)}d", *doubles)
-
-
-def _moment(at: float) -> str:
-    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
-
-
-def _length(seconds: float) -> str:
-    for size, unit in ((86_400, "days"), (3_600, "hours"), (60, "minutes")):
-        if seconds >= size:
-            return f"{seconds / size:,.1f} {unit}"
-    return f"{seconds:,.0f} seconds"
