@@ -12,12 +12,12 @@ class Folding:
     def __init__(self, state: State, *, long_only: bool) -> None:
         self.state = state
         self._long_only = long_only
-        self._total, self._value = state.total, state.value
+        self._total, self._value = state.worth()
 
     def take(self, spec: Spec, time: float, rate: Rate | None) -> tuple[Outcome, Step]:
         state = self.state
         outcome = take(state, spec, time, long_only=self._long_only, rate=rate)
-        total, value = state.total, state.value
+        total, value = state.worth()
         step = Step(
             float(total - self._total),
             float(value - self._value),

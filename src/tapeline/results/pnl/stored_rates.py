@@ -1,8 +1,9 @@
 """Finds rates in the books: of one model at the time of an entry, of a project now."""
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import msgspec
@@ -11,7 +12,7 @@ from sqlalchemy import Connection, select, tuple_
 from tapeline.results.rules import rates
 from tapeline.results.rules.fills import Fill, marks_of
 from tapeline.results.rules.position import Spec
-from tapeline.results.rules.rates import Found, Key, Rate
+from tapeline.results.rules.rates import Found, Key, Marks, Rate
 from tapeline.results.rules.symbols import of_rates
 from tapeline.store.tables.core import models
 from tapeline.store.tables.ledger import books, entries
@@ -37,12 +38,17 @@ class _Window(NamedTuple):
 class StoredRates:
     """The rates that one model reported: in its books, and in the portion that is being planned."""
 
-    def __init__(self, connection: Connection, tape: int, fresh: Iterable[Fill]) -> None:
+    def __init__(self, connection: Connection, tape: int, fresh: Sequence[Fill]) -> None:
         self._connection = connection
         self._tape = tape
-        self._fresh = marks_of(fresh)
+        self._said = fresh
         self._books: dict[tuple[str, str], dict[str, int]] = {}
         self._windows: dict[int, _Window] = {}
+
+    @cached_property
+    def _fresh(self) -> Marks:
+        """Most portions need no rate, so they sort no marks."""
+        return marks_of(self._said)
 
     def at(self, currency: str, quote: str, before: Key) -> Rate | None:
         """The newest rate between two currencies before an entry."""

@@ -114,12 +114,23 @@ class State(msgspec.Struct, array_like=True):
 
     @property
     def total(self) -> Decimal:
-        return self.realized + self.unrealized + earned(self.cash)
+        return self.worth()[0]
 
     @property
     def value(self) -> Decimal:
         """What is held, at the last price; negative for a short position."""
-        return ZERO if self.price is None else self.size * self.price * self.factor
+        return self.worth()[1]
+
+    def worth(self) -> tuple[Decimal, Decimal]:
+        """Total and value in one go, because every entry of a book needs both."""
+        total, value = self.realized, ZERO
+        if self.price is not None:
+            value = self.size * self.price
+            unrealized = value - self.cost
+            if self.multiplier is not None:
+                value, unrealized = value * self.multiplier, unrealized * self.multiplier
+            total += unrealized
+        return (total + earned(self.cash) if self.cash else total), value
 
 
 FLOWS = frozenset({"deposit", "withdrawal"})

@@ -237,32 +237,27 @@ def _plain_group(events: list[Event], seq: int, kinds: set[Kind]) -> _Group:
 
 
 def _folded_group(events: list[Event], seq: int, fold: Fold) -> _Group:
-    group = _Group([], [], defaultdict(list))
+    records, contents, by_channel = group = _Group([], [], defaultdict(list))
     # All salts of the group at once: to ask the system for each would cost as much as to seal it.
     fields = sum(len(event.fields) for event in events if event.kind in SEALED)
     salts = BytesIO(os.urandom(seals.SALT_BYTES * fields))
     for event in events:
         channel = fold.take(event, seq + 1)
-        if channel is not None:
-            seq += 1
-            record, content = _sealed(event, seq, salts)
-            group.records.append(record)
-            group.contents.append(content)
-            group.by_channel[channel].append(record)
+        if channel is None:
+            continue
+        seq += 1
+        kind, content, salt = event.kind, event.body, None
+        if kind in SEALED:
+            salt = salts.read(seals.SALT_BYTES * len(event.fields))
+            content = seals.commitment(event.fields, salt)
+        record = StoredEvent(
+            seq, kind.number, event.time, event.received_at, event.body, event.run_id,
+            event.backtest_id, salt,
+        )  # fmt: skip
+        records.append(record)
+        contents.append(content)
+        by_channel[channel].append(record)
     return group
-
-
-def _sealed(event: Event, seq: int, salts: BytesIO) -> tuple[StoredEvent, bytes]:
-    """The record that an event becomes, and what the chain commits to of it."""
-    kind, body, salt = event.kind, event.body, None
-    content = body
-    if kind in SEALED:
-        salt = salts.read(seals.SALT_BYTES * len(event.fields))
-        content = seals.commitment(event.fields, salt)
-    record = StoredEvent(
-        seq, kind.number, event.time, event.received_at, body, event.run_id, event.backtest_id, salt
-    )
-    return record, content
 
 
 def _put_link(

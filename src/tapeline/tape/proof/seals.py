@@ -97,13 +97,14 @@ def chained(previous: bytes, digests: Iterable[bytes], *, is_blind: bool) -> byt
 
 
 def commitment(fields: Mapping[str, Any], salt: bytes) -> bytes:
-    """The root over the leaves of all fields, with nothing hidden: what every order costs."""
-    return _root(
-        [
-            sha256(salt[start : start + SALT_BYTES] + _encode((name, fields[name]))).digest()
-            for start, name in zip(count(0, SALT_BYTES), sorted(fields), strict=False)
-        ]
-    )
+    """The root over the leaves of all fields, with nothing hidden. Every order and every price pays
+    for it, so it is written out instead of using `leaf` and `salts`: half the calls."""
+    committed, start = [], 0
+    for name in sorted(fields):
+        end = start + SALT_BYTES
+        committed.append(sha256(salt[start:end] + _encode((name, fields[name]))).digest())
+        start = end
+    return _root(committed)
 
 
 def content(record: StoredEvent) -> bytes:
