@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tapeline_client import ClientClosed, InvalidEvent, Problem
+from tapeline_client import ClientClosed, InvalidEvent, Problem, checks
 
+from tapeline.tape.events import account_bodies
 from tapeline.tape.events.kinds import BY_PATH
 from tests.client.conftest import Make
 from tests.pushing import Model
@@ -163,6 +164,18 @@ def test_numbers_of_orders_come_in_any_type(make: Make, model: Model) -> None:
         ("cash", ("deposit", -5), {}, "must be positive"),
         ("cash", ("funding", math.nan), {}, "`amount` must be finite"),
         ("cash", ("", 1), {}, "`type` is required"),
+        ("cash", ("Withdrawal", 5), {}, "a withdrawal negative"),
+        ("cash", ("bonus", 1), {}, "`type` must be deposit, withdrawal, funding, "),
+        ("cash", ("funding", True), {}, "`amount` must be a number, not True"),
+        ("cash", ("funding", 10**400), {}, "`amount` must be finite"),
+        ("position", ("A", 1, 1), {"instrument": "futures"}, "`instrument` must be spot, margin"),
+        ("position", ("A", 1, 1), {"multiplier": -1}, "`multiplier` must be"),
+        (
+            "market_order",
+            ("A", "buy", 1),
+            {"id": "1", "exchange": "x", "instrument": "futures"},
+            "`instrument` must be spot, margin",
+        ),
         ("position", ("A", 1), {}, "`average_price` must be"),
         ("position", ("A", math.inf, 1), {}, "`size` must be finite"),
         ("account_value", ("much",), {}, "must be a number"),
@@ -182,6 +195,11 @@ def test_what_cannot_be_right_is_said_at_the_call(
     with pytest.raises(InvalidEvent, match=said) as raised:
         getattr(make(), method)(*args, **keys)
     assert "\n" not in str(raised.value)
+
+
+def test_client_and_server_know_the_same_words() -> None:
+    assert checks.CASH_TYPES == account_bodies.CASH_TYPES
+    assert checks.INSTRUMENTS == account_bodies.INSTRUMENTS
 
 
 def test_a_loop_that_must_go_on_is_told_instead(make: Make, problems: list[Problem]) -> None:

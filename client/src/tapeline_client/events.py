@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from typing import Any, Iterable, Mapping
 
-from tapeline_client.encoding import seconds
+from tapeline_client import checks
 from tapeline_client.errors import InvalidEvent
 
-_SIDES = {"buy": "buy", "sell": "sell"}
 _UNSET: Any = object()
 Number = Any
 """An int, a float, a Decimal or a numpy scalar."""
@@ -49,16 +47,16 @@ class Events(ABC):
         body = {key: value for key, value in given.items() if value is not _UNSET}
         for key in ("start_at", "end_at"):
             if body.get(key) is not None:
-                body[key] = _moment(body[key], key)
+                body[key] = checks.moment(body[key], key)
         self._push("/v1/model/lifecycle", body, time)
 
     def used_symbol(self, symbol: str, *, time: Time = None) -> None:
         """The model trades this symbol."""
-        self._push("/v1/model/used-symbol", {"symbol": _text(symbol, "symbol")}, time)
+        self._push("/v1/model/used-symbol", {"symbol": checks.text(symbol, "symbol")}, time)
 
     def used_exchange(self, exchange: str, *, time: Time = None) -> None:
         """The model trades on this exchange."""
-        self._push("/v1/model/used-exchange", {"exchange": _text(exchange, "exchange")}, time)
+        self._push("/v1/model/used-exchange", {"exchange": checks.text(exchange, "exchange")}, time)
 
     # Trading
 
@@ -72,7 +70,7 @@ class Events(ABC):
         time: Time = None,
     ) -> None:
         """Anything worth noting: typically a call, its arguments and its result."""
-        body = {"type": _text(type, "type"), "args": args, "response": response}
+        body = {"type": checks.text(type, "type"), "args": args, "response": response}
         for key in ("args", "response"):
             if body[key] is not None and not isinstance(body[key], Mapping):
                 raise InvalidEvent(f"`{key}` must be a dictionary, not {body[key]!r:.100}.")
@@ -113,7 +111,7 @@ class Events(ABC):
     ) -> None:
         """A limit order."""
         body = _order(symbol, side, size, funds, id, exchange, annotation, more)
-        body["price"] = _positive(price, "price")
+        body["price"] = checks.positive(price, "price")
         self._push("/v1/live/spot-limit", body, time)
 
     def stop_order(
@@ -133,8 +131,8 @@ class Events(ABC):
     ) -> None:
         """A stop order: `active` is the price at which it becomes a limit order at `price`."""
         body = _order(symbol, side, size, funds, id, exchange, annotation, more)
-        body["price"] = _positive(price, "price")
-        body["active"] = _positive(active, "active")
+        body["price"] = checks.positive(price, "price")
+        body["active"] = checks.positive(active, "active")
         self._push("/v1/live/spot-stop", body, time)
 
     def update_trade(self, id: Id, *, time: Time = None, **keys: Any) -> None:
@@ -144,12 +142,12 @@ class Events(ABC):
             raise InvalidEvent("`update_trade` needs at least one key besides `id`.")
         for key in ("executionTime", "executed_time", "canceled_time"):
             if key in keys and keys[key] is not None:
-                keys[key] = _moment(keys[key], key)
-        self._push("/v1/live/update-trade", {**keys, "id": _text(id, "id")}, time)
+                keys[key] = checks.moment(keys[key], key)
+        self._push("/v1/live/update-trade", {**keys, "id": checks.text(id, "id")}, time)
 
     def update_annotation(self, id: Id, annotation: str | None, *, time: Time = None) -> None:
         """Why an order was made; None removes it."""
-        body = {"id": _text(id, "id"), "annotation": annotation or None}
+        body = {"id": checks.text(id, "id"), "annotation": annotation or None}
         self._push("/v1/live/update-annotation", body, time)
 
     def screener_result(
@@ -170,7 +168,7 @@ class Events(ABC):
     def set_pnl(self, values: Iterable[Any], *, time: Time = None) -> None:
         """The model's own profit and loss, instead of the computed one: pairs of time and value,
         or dictionaries with both."""
-        body = {"values": [_point(value, index) for index, value in enumerate(values)]}
+        body = {"values": [checks.point(value, index) for index, value in enumerate(values)]}
         self._push("/v1/live/set-pnl", body, time)
 
     def set_custom_metric(
@@ -184,7 +182,7 @@ class Events(ABC):
     ) -> None:
         """A custom metric of the model, shown next to the computed ones."""
         metric = {"value": value, "display_name": display_name or name, "type": type}
-        body = {"metrics": {_text(name, "name"): metric}}
+        body = {"metrics": {checks.text(name, "name"): metric}}
         self._push("/v1/live/set-custom-metric", body, time)
 
     def auto_pnl(self, enabled: bool, *, time: Time = None) -> None:
@@ -193,7 +191,7 @@ class Events(ABC):
 
     def mark_price(self, symbol: str, price: Number, *, time: Time = None) -> None:
         """The price of a symbol, for the profit and loss of open positions."""
-        body = {"symbol": _text(symbol, "symbol"), "price": _positive(price, "price")}
+        body = {"symbol": checks.text(symbol, "symbol"), "price": checks.positive(price, "price")}
         self._push("/v1/live/mark-price", body, time)
 
     # The account
@@ -212,10 +210,10 @@ class Events(ABC):
         """Money that is no order: `deposit`, `withdrawal`, `funding`, `dividend`, `interest`,
         `rebate`, `fee`, `tax` or `adjustment`. `amount` is what the account gained, negative for
         what it paid. With an `id`, the same again counts once."""
-        gained = _number(amount, "amount")
-        if (type == "withdrawal" and gained >= 0) or (type == "deposit" and gained <= 0):
+        kind, gained = checks.word(type, "type", checks.CASH_TYPES), checks.number(amount, "amount")
+        if (kind == "withdrawal" and gained >= 0) or (kind == "deposit" and gained <= 0):
             raise InvalidEvent("A deposit must be positive, a withdrawal negative.")
-        body = {"type": _text(type, "type"), "amount": gained}
+        body = {"type": kind, "amount": gained}
         _add(body, currency=currency, symbol=symbol, id=id, annotation=annotation)
         self._push("/v1/live/cash", body, time)
 
@@ -232,20 +230,22 @@ class Events(ABC):
     ) -> None:
         """What is held of a symbol, negative for a short position: before its first order what it
         begins with, later a check of the books."""
-        held = _number(size, "size")
-        body: dict[str, Any] = {"symbol": _text(symbol, "symbol"), "size": held}
+        held = checks.number(size, "size")
+        body: dict[str, Any] = {"symbol": checks.text(symbol, "symbol"), "size": held}
         if held or average_price is not None:
-            body["average_price"] = _positive(average_price, "average_price")
+            body["average_price"] = checks.positive(average_price, "average_price")
         if multiplier is not None:
-            body["multiplier"] = _positive(multiplier, "multiplier")
-        _add(body, quote=quote, instrument=instrument)
+            body["multiplier"] = checks.positive(multiplier, "multiplier")
+        if instrument is not None:
+            body["instrument"] = checks.word(instrument, "instrument", checks.INSTRUMENTS)
+        _add(body, quote=quote)
         self._push("/v1/live/position", body, time)
 
     def account_value(
         self, value: Number, *, currency: str | None = None, time: Time = None
     ) -> None:
         """What the exchange says that the account is worth, shown next to the computed value."""
-        body: dict[str, Any] = {"value": _number(value, "value")}
+        body: dict[str, Any] = {"value": checks.number(value, "value")}
         _add(body, currency=currency)
         self._push("/v1/live/account-value", body, time)
 
@@ -314,18 +314,20 @@ def _order(
     more: dict[str, Any],
 ) -> dict[str, Any]:
     body = more  # a dictionary of this call alone
-    body["symbol"] = _text(symbol, "symbol")
-    body["exchange"] = _text(exchange, "exchange")
-    body["id"] = _text(id, "id")
-    body["side"] = _SIDES.get(side) or _side(side)
+    body["symbol"] = checks.text(symbol, "symbol")
+    body["exchange"] = checks.text(exchange, "exchange")
+    body["id"] = checks.text(id, "id")
+    body["side"] = checks.SIDES.get(side) or checks.side(side)
     if size is not None and funds is None:
-        body["size"] = _positive(size, "size")
+        body["size"] = checks.positive(size, "size")
     elif funds is not None and size is None:
-        body["funds"] = _positive(funds, "funds")
+        body["funds"] = checks.positive(funds, "funds")
     else:
         raise InvalidEvent("An order needs exactly one of `size` and `funds`.")
     if body.get("multiplier") is not None:
-        body["multiplier"] = _positive(body["multiplier"], "multiplier")
+        body["multiplier"] = checks.positive(body["multiplier"], "multiplier")
+    if body.get("instrument") is not None:
+        body["instrument"] = checks.word(body["instrument"], "instrument", checks.INSTRUMENTS)
     if annotation is not None:
         body["annotation"] = annotation
     return body
@@ -334,59 +336,4 @@ def _order(
 def _add(body: dict[str, Any], **optional: Any) -> None:
     for name, value in optional.items():
         if value is not None:
-            body[name] = _text(value, name)
-
-
-def _side(side: Any) -> str:
-    # Enumerations of trading libraries carry the word as their value.
-    said = str(getattr(side, "value", side)).lower()
-    if said not in _SIDES:
-        raise InvalidEvent(f"`side` must be buy or sell, not {side!r:.100}.")
-    return said
-
-
-def _text(value: Any, name: str) -> str:
-    if type(value) is str and value:
-        return value
-    if value is None or value == "":
-        raise InvalidEvent(f"`{name}` is required.")
-    return str(value)
-
-
-def _positive(value: Any, name: str) -> float:
-    number = _number(value, name)
-    if number <= 0:
-        raise InvalidEvent(f"`{name}` must be positive and finite, not {value!r}.")
-    return number
-
-
-def _number(value: Any, name: str) -> float:
-    if type(value) is not float:
-        try:
-            value = value if type(value) is int else float(value)
-        except (TypeError, ValueError):
-            raise InvalidEvent(f"`{name}` must be a number, not {value!r:.100}.") from None
-    if not -math.inf < value < math.inf:
-        raise InvalidEvent(f"`{name}` must be finite, not {value!r}.")
-    number: float = value
-    return number
-
-
-def _moment(value: Any, name: str) -> float | str:
-    if isinstance(value, str):
-        return value
-    try:
-        return seconds(value)
-    except (TypeError, ValueError, OverflowError):
-        raise InvalidEvent(f"`{name}` must be a time, not {value!r:.100}.") from None
-
-
-def _point(value: Any, index: int) -> dict[str, Any]:
-    if isinstance(value, Mapping):
-        at, worth = value.get("time"), value.get("value")
-    else:
-        try:
-            at, worth = value
-        except (TypeError, ValueError):
-            raise InvalidEvent(f"`values[{index}]` must be a pair of time and value.") from None
-    return {"time": _moment(at, f"values[{index}]"), "value": worth}
+            body[name] = checks.text(value, name)
