@@ -89,14 +89,18 @@ class Kept(NamedTuple):
 
 def evidence(connection: Connection, tape: int, said: Own) -> Evidence:
     """`said` is the profit and loss that the model set itself."""
-    kept = Kept(
+    return assembled(kept_of(connection, tape), said)
+
+
+def kept_of(connection: Connection, tape: int) -> Kept:
+    own = summary.own_currency(connection, tape)
+    return Kept(
         books_of(connection, tape),
-        summary.own_currency(connection, tape),
+        own,
         settings_of(connection, tape),
-        flows.flows_of(connection, tape),
+        flows.flows_of(connection, tape, own),
         lambda names: chart_window.every_step(connection, tape, names),
     )
-    return assembled(kept, said)
 
 
 def assembled(kept: Kept, said: Own) -> Evidence:

@@ -35,7 +35,7 @@ class Funded(NamedTuple):
 
 
 def funded(connection: Connection, tape: int, settings: Settings) -> Funded:
-    return split(settings, flows_of(connection, tape))
+    return split(settings, flows_of(connection, tape, own_currency(connection, tape)))
 
 
 def capital_of(
@@ -56,9 +56,8 @@ def split(settings: Settings, flows: list[Flow]) -> Funded:
     return Funded(Capital(first.amount, first.currency), "deposit", rest)
 
 
-def flows_of(connection: Connection, tape: int) -> list[Flow]:
-    """In the order of their times."""
-    own = own_currency(connection, tape)
+def flows_of(connection: Connection, tape: int, own: str) -> list[Flow]:
+    """In the order of their times. `own`: the model's own currency."""
     query = (
         select(entries.c.time, entries.c.tie, entries.c.spec, books.c.currency)
         .join(books, (books.c.tape == entries.c.tape) & (books.c.book == entries.c.book))

@@ -151,18 +151,6 @@ def shown(
     return found
 
 
-def line(connection: Connection, tape: int) -> "tuple[Any, Any] | None":
-    """Times and values of the whole series in the model's quote currency, the model's own first."""
-    own = own_of(connection, tape)
-    if own.values or not own.enabled:
-        return own_line(own.values)
-    every, named = books_of(connection, tape), own_currency(connection, tape)
-    sums = sums_of(every, named)
-    wanted = main_currency(in_currencies(sums, named))
-    names = [name for name in sums if (name or named) == wanted]
-    return chart_window.whole(connection, tape, names, without=doubtful(every, named))
-
-
 def sums_of(every: Iterable[Book], own: str) -> dict[str, Totals]:
     """By currency as books have it, the empty one for the model's own."""
     sums: dict[str, Totals] = {}
@@ -268,7 +256,7 @@ def _add_computed(
     settings = settings_of(connection, tape)
     found.position_mode, found.capital = settings.positions, settings.capital
     sums = sums_of(every, own)
-    _count(found.counts, every)
+    found.counts = counted(every)
     totals = in_currencies(sums, own)
     found.currency = main_currency(totals)
     found.by_currency = {name: money(one) for name, one in totals.items()}
@@ -297,10 +285,12 @@ def _add_computed(
             found.series[-1].value = number(totals[wanted].total)
 
 
-def _count(counts: Counts, every: Iterable[Book]) -> None:
+def counted(every: Iterable[Book]) -> Counts:
+    counts = Counts()
     for book in every:
         for name in Counts.__struct_fields__:
             setattr(counts, name, getattr(counts, name) + getattr(book.state, name))
+    return counts
 
 
 def shown_positions(every: Iterable[Book], own: str) -> list[Position]:

@@ -1,26 +1,25 @@
 """A live record as a link shows it: from the books, or replayed up to the delay."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from sqlalchemy import func, select
 
-from tapeline.results.charts import timeline
+from tapeline.results.charts import chart_window, timeline
 from tapeline.results.charts.chart_window import Window
 from tapeline.results.charts.curve import COLUMNS
 from tapeline.results.metrics import all_metrics
 from tapeline.results.metrics.account import Account
-from tapeline.results.performance.evidence import Evidence, Kept, assembled, evidence
+from tapeline.results.performance.evidence import Evidence, Kept, assembled, kept_of
 from tapeline.results.performance.flows import Flow
 from tapeline.results.pnl import late_entries, quoted_fills, summary
-from tapeline.results.pnl.account import Settings, settings_of
-from tapeline.results.pnl.books import books_of
+from tapeline.results.pnl.account import Settings
 from tapeline.results.pnl.late_entries import Late
 from tapeline.results.pnl.quoted_fills import Quote
-from tapeline.results.pnl.summary import Counts, NotComputed, Position, Source
+from tapeline.results.pnl.summary import Counts, NotComputed, Own, Position, Source
 from tapeline.results.rules.position import exact, number
 from tapeline.sharing.exhibits import curves, redaction
 from tapeline.sharing.exhibits.answers import (
@@ -46,20 +45,30 @@ from tapeline.tape.reading.order_list import Filter
 SLICES = 500  # of time, in which many orders are counted for the curve
 
 
+Line = tuple[Any, Any] | None
+"""Times and values of a curve."""
+
+
+class Reported(NamedTuple):
+    """What the model said besides its books, and when."""
+
+    lifecycle: dict[str, Any]
+    custom: dict[str, Any]
+    orders: int
+    late: int
+    late_entries: Late
+
+
 class Facts(NamedTuple):
     """Everything read about a live model, before anything is hidden."""
 
-    lifecycle: dict[str, Any]
+    reported: Reported
     source: Source
     currency: str | None
     counts: Counts
     positions: list[Position]
-    line: tuple[Any, Any] | None
-    orders: int
-    late: int
-    late_entries: Late
+    line: Line
     settings: Settings
-    custom: dict[str, Any]
     evidence: Evidence
     not_computed: list[NotComputed]
     totals: dict[str, float]
@@ -89,7 +98,7 @@ class LiveExhibit(Exhibit):
         """In the order they first appeared."""
         if self.replay is not None:
             return self.replay.symbols
-        books = sorted(books_of(self.connection, self.found.tape), key=lambda book: book.book)
+        books = sorted(self._kept.books, key=lambda book: book.book)
         traded = list(dict.fromkeys(book.symbol for book in books if book.symbol))
         # Hidden ones are numbered: a later order would take the number of one only mentioned.
         return [*traded, *self._only_used(traded)] if self.choices.shows_symbols else traded
@@ -125,11 +134,11 @@ class LiveExhibit(Exhibit):
             currency=facts.currency if shown else None,
             base=self.live.capital if choices.shows_money else None,
             source=facts.source,
-            lifecycle=redaction.lifecycle(facts.lifecycle),
+            lifecycle=redaction.lifecycle(facts.reported.lifecycle),
             figures=curves.figures(self.metrics.computed, (facts.currency or "") if shown else ""),
-            trades=facts.orders,
-            late=facts.late,
-            late_entries=facts.late_entries,
+            trades=facts.reported.orders,
+            late=facts.reported.late,
+            late_entries=facts.reported.late_entries,
             counts=facts.counts,
             trials=None,
             seals=self.seals(),
@@ -166,7 +175,7 @@ class LiveExhibit(Exhibit):
     @cached_property
     def metrics(self) -> SharedMetrics:
         computed = curves.chosen_metrics(curves.live_metrics(self.live), self.choices)
-        custom = all_metrics.custom(self.facts.custom) if self.choices.shows_texts else {}
+        custom = all_metrics.custom(self.facts.reported.custom) if self.choices.shows_texts else {}
         return SharedMetrics(computed, custom)
 
     def trades(self, before: int | None, limit: int) -> SharedTrades:
@@ -216,30 +225,32 @@ class LiveExhibit(Exhibit):
     def log_channel(self) -> int:
         return kinds.LOG.channel
 
+    @cached_property
+    def _kept(self) -> Kept:
+        """The books of today, read once for a request."""
+        return kept_of(self.connection, self.found.tape)
+
     def _now(self) -> Facts:
-        connection, tape = self.connection, self.found.tape
-        shown = summary.shown(
-            connection, tape, self.share.model_id, window=Window(), points=2, currency=None
-        )
+        connection, tape, kept = self.connection, self.found.tape, self._kept
         here = (orders.c.tape == tape, orders.c.seq.is_not(None))
         behind = orders.c.received_at - orders.c.time > self.context.late_after
-        count = select(func.count()).select_from(orders).where(*here)
-        return Facts(
-            lifecycle=channels.state(connection, tape, "lifecycle") or {},
-            source=shown.source,
-            currency=shown.currency,
-            counts=shown.counts,
-            positions=shown.positions,
-            line=summary.line(connection, tape),
-            orders=connection.scalar(count) or 0,
-            late=connection.scalar(count.where(behind)) or 0,
-            late_entries=late_entries.late(connection, tape, self.context.late_after),
-            settings=settings_of(connection, tape),
-            custom=channels.state(connection, tape, "metrics") or {},
-            evidence=evidence(connection, tape, summary.own_of(connection, tape)),
-            not_computed=shown.not_computed,
-            totals=_totals(
-                {name: one.total for name, one in shown.by_currency.items()}, shown.currency
+        count = func.count().filter(behind)
+        every, late = connection.execute(select(func.count(), count).where(*here)).one()
+
+        def line(names: list[str]) -> Line:
+            without = summary.doubtful(kept.books, kept.own)
+            return chart_window.whole(connection, tape, names, without=without)
+
+        return _facts(
+            kept,
+            summary.own_of(connection, tape),
+            line,
+            Reported(
+                lifecycle=channels.state(connection, tape, "lifecycle") or {},
+                custom=channels.state(connection, tape, "metrics") or {},
+                orders=every,
+                late=late,
+                late_entries=late_entries.late(connection, tape, self.context.late_after),
             ),
         )
 
@@ -248,36 +259,44 @@ class LiveExhibit(Exhibit):
         return [name for name in used if name not in symbols]
 
     def _then(self, replay: Replay) -> Facts:
-        books = replay.books().books
-        with exact():
-            named = summary.in_currencies(summary.sums_of(books, replay.quote), replay.quote)
-            sums = {name: number(one.total) for name, one in named.items()}
-            positions = summary.shown_positions(books, replay.quote)
-        currency = summary.main_currency(named)
-        counts = Counts()
-        for book in books if replay.enabled else ():
-            for name in Counts.__struct_fields__:
-                setattr(counts, name, getattr(counts, name) + getattr(book.state, name))
-        own = summary.own_points(replay.own)
-        return Facts(
-            lifecycle=replay.lifecycle,
-            source="model" if own else "computed" if replay.enabled else "off",
-            currency=currency if replay.enabled else None,
-            counts=counts,
-            positions=positions if replay.enabled else [],
-            line=summary.own_line(own) if own else _line(replay, currency),
-            orders=len(replay.places),
-            late=sum(
-                late_by(**_times(replay, order_id), after=self.context.late_after) is not None
-                for _, order_id in replay.places
+        late_after = self.context.late_after
+        times = [_times(replay, order_id) for _, order_id in replay.places]
+        return _facts(
+            _kept(replay),
+            Own(replay.enabled, summary.own_points(replay.own)),
+            lambda names: _line(replay, names),
+            Reported(
+                lifecycle=replay.lifecycle,
+                custom=replay.metrics,
+                orders=len(times),
+                late=sum(late_by(**one, after=late_after) is not None for one in times),
+                late_entries=replay.late(late_after),
             ),
-            late_entries=replay.late(self.context.late_after),
-            settings=replay.settings,
-            custom=replay.metrics,
-            evidence=assembled(_kept(replay), summary.Own(replay.enabled, own)),
-            not_computed=summary.not_computed(books, replay.quote) if replay.enabled else [],
-            totals=_totals(sums, currency) if replay.enabled else {},
         )
+
+
+def _facts(kept: Kept, own: Own, line: Callable[[list[str]], Line], reported: Reported) -> Facts:
+    """The same from the books of today and from those of an earlier time."""
+    every, quote = (kept.books if own.enabled else []), kept.own
+    with exact():
+        sums = summary.sums_of(every, quote)
+        named = summary.in_currencies(sums, quote)
+        totals = {name: number(one.total) for name, one in named.items()}
+        positions = summary.shown_positions(every, quote)
+    currency = summary.main_currency(named)
+    names = [name for name in sums if (name or quote) == currency]
+    return Facts(
+        reported=reported,
+        source="model" if own.values else "computed" if own.enabled else "off",
+        currency=currency,
+        counts=summary.counted(every),
+        positions=positions,
+        line=summary.own_line(own.values) if own.values or not own.enabled else line(names),
+        settings=kept.settings,
+        evidence=assembled(kept, own),
+        not_computed=summary.not_computed(every, quote),
+        totals=_totals(totals, currency),
+    )
 
 
 def _totals(sums: dict[str, float], main: str | None) -> dict[str, float]:
@@ -304,14 +323,13 @@ def _kept(replay: Replay) -> Kept:
     return Kept(found.books, replay.quote, replay.settings, flows, steps)
 
 
-def _line(replay: Replay, currency: str | None) -> tuple[Any, Any] | None:
+def _line(replay: Replay, names: list[str]) -> Line:
     found = replay.books()
     without = summary.doubtful(found.books, replay.quote)
     steps = [
         (time, tie, step.gain)
-        for name, some in found.steps.items()
-        if (name or replay.quote) == currency and replay.enabled
-        for time, tie, book, step in some
+        for name in names
+        for time, tie, book, step in found.steps.get(name, ())
         if book not in without
     ]
     if not steps:
