@@ -36,6 +36,7 @@ ARROWS: dict[str, set[str]] = {
 # What one feature may use of the others; the list is in the order of the arrows.
 FEATURES: dict[str, set[str]] = {
     "account": set(),
+    "health": set(),
     "project": set(),
     "logs": set(),
     "orders": set(),

@@ -23,6 +23,11 @@ export const me = queryOptions({
   staleTime: 60_000,
 });
 
+export const health = queryOptions({
+  queryKey: ["health"],
+  queryFn: () => unwrap(api.GET("/api/health")),
+});
+
 export const project = (id: string) =>
   queryOptions({
     queryKey: ["project", id, "facts"],

@@ -39,6 +39,12 @@ const account = createRoute({
   component: lazyRouteComponent(() => import("~/features/account/account-page"), "AccountPage"),
 });
 
+const health = createRoute({
+  getParentRoute: () => root,
+  path: "/health",
+  component: lazyRouteComponent(() => import("~/features/health/health-page"), "HealthPage"),
+});
+
 const newProject = createRoute({
   getParentRoute: () => root,
   path: "/new-project",
@@ -171,6 +177,7 @@ const compare = createRoute({
 const tree = root.addChildren([
   index,
   account,
+  health,
   newProject,
   project.addChildren([
     home,

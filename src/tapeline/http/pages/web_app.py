@@ -63,6 +63,7 @@ def script_of(source: str) -> str:
 
 APP_PAGES = (
     Page("GET", "/account", show_app),
+    Page("GET", "/health", show_app),
     Page("GET", "/new-project", show_app),
     Page("GET", "/{project:id}", show_app),
     Page("GET", "/{project:id}/{rest:path}", show_app),

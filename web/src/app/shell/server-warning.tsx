@@ -10,8 +10,11 @@ export function ServerWarning() {
   return (
     <div role="alert" className="mb-4 rounded-md bg-bad-ground px-4 py-2.5 text-bad">
       <p>
-        Part of this server is not working: {me.trouble}. For details, see its log or run{" "}
-        <code>tapeline doctor</code>.
+        Part of this server is not working: {me.trouble}.{" "}
+        <a href="/health" className="underline">
+          See its health
+        </a>
+        , or run <code>tapeline status</code>.
       </p>
     </div>
   );

@@ -67,6 +67,7 @@ export function Sidebar({
       )}
       {project && <ModelList project={project} done={done} />}
       <div className="mt-auto grid gap-0.5">
+        <Operator done={done} />
         <a href="/docs/" className={ENTRY}>
           <Icon name="book" />
           Documentation
@@ -74,6 +75,20 @@ export function Sidebar({
         <Account />
       </div>
     </div>
+  );
+}
+
+/** Only the operator of the server sees its health. */
+function Operator({ done }: { done: (() => void) | undefined }) {
+  const { data: me } = useQuery(ask.me);
+  if (!me?.is_operator) return null;
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: a click on the link inside closes the menu
+    <nav aria-label="Server" onClick={done}>
+      <Entry to="/health" icon="pulse">
+        Health
+      </Entry>
+    </nav>
   );
 }
 

@@ -97,6 +97,16 @@ export function useCommands(project: string | undefined): Choice[] {
       });
     }
   }
+  if (me?.is_operator) {
+    choices.push({
+      id: "health",
+      label: "Health of the server",
+      group: "Page",
+      icon: "pulse",
+      words: "status checks operator",
+      run: go("/health"),
+    });
+  }
   choices.push(
     {
       id: "new-project",
