@@ -16,7 +16,7 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 FOUNDATION = {
     "", "background", "buckets", "descriptors", "errors", "host_faults", "ids", "logs",
     "memory", "polling", "private_files", "problems", "recently_used", "settings",
-    "setting_kinds",
+    "setting_kinds", "tracing",
 }  # fmt: skip
 ARROWS: dict[str, set[str]] = {
     "background": {"errors", "logs"},
@@ -32,6 +32,7 @@ ARROWS: dict[str, set[str]] = {
     "private_files": set(),
     "recently_used": set(),
     "setting_kinds": set(),
+    "tracing": set(),
     "settings": {"errors", "logs", "setting_kinds"},
     "datadir": FOUNDATION,
     "store": FOUNDATION,
@@ -63,6 +64,7 @@ ONE_DOOR = {
     "PIL": "sharing/pages/picture.py",
     "tsdownsample": "tape/backtest_results/series.py",
     "prometheus_client": "http/wire/metrics.py",
+    "opentelemetry": "http/wire/traces.py",
     "obstore": "store/blobs.py",
     "cronsim": "runs/supervision/schedule.py",
     "uv": "runs/environments/install_boxes.py",

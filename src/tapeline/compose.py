@@ -45,6 +45,7 @@ from tapeline.tape.helper_processes import Helpers
 from tapeline.tape.memory_budget import MemoryBudget
 from tapeline.tape.proof.signer import Signer
 from tapeline.tape.spool import Spool
+from tapeline.tracing import Tracer
 
 if TYPE_CHECKING:
     from tapeline.store.backends.postgres import Listener
@@ -108,6 +109,7 @@ def open_services(settings: Settings) -> Iterator[Services]:
             memory,
             quotas,
             backups,
+            _tracer(settings.telemetry),
         )
         tape_cleanup.start(background, store)
         space.start(background, store)
@@ -122,6 +124,22 @@ def open_services(settings: Settings) -> Iterator[Services]:
             runner.close()
             services.passwords.shutdown()
             services.archives.shutdown()
+            if services.tracer is not None:
+                services.tracer.close()
+
+
+def _tracer(collector: str) -> Tracer | None:
+    """None without the setting: then nothing of OpenTelemetry is imported."""
+    if not collector:
+        return None
+    try:
+        from tapeline.http.wire.traces import Traces  # noqa: PLC0415
+    except ImportError as error:
+        raise CannotStart(
+            f"The setting telemetry needs more packages ({error})."
+            " Install them with: pip install 'tapeline[telemetry]'"
+        ) from error
+    return Traces(collector)
 
 
 def _listen(

@@ -94,6 +94,11 @@ class Settings:
     metrics_names: bool = _row(
         False, SWITCH, "Show the names of models and their projects' ids in /metrics, not only ids."
     )
+    telemetry: str = _row(
+        "",
+        ORIGIN,
+        "OpenTelemetry collector that traces are sent to by OTLP over HTTP; empty: none are made.",
+    )
     signup: SignUp = _row(
         "invite", one_of(get_args(SignUp)), "Who may sign up once the first account exists."
     )

@@ -56,7 +56,9 @@ def build(services: Services) -> ASGIApp:
         },
     )
     app.router.redirect_slashes = False
-    return EventsApi(Middleware(OurHosts(app, services.settings), services.metrics), services)
+    return EventsApi(
+        Middleware(OurHosts(app, services.settings), services.metrics, services.tracer), services
+    )
 
 
 def _beside(services: Services) -> Callable[[Starlette], AbstractAsyncContextManager[None]]:

@@ -13,6 +13,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from sqlalchemy import Connection
 
+from tapeline import tracing
 from tapeline.errors import StoreUnavailable
 from tapeline.logs import Log
 from tapeline.settings import Settings
@@ -45,7 +46,9 @@ class Store:
     async def write(
         self, job: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
-        handed = self.writer.submit(lambda connection: job(connection, *args, **kwargs))
+        handed = self.writer.submit(
+            lambda connection: job(connection, *args, **kwargs), tracing.current.get()
+        )
         async with _patience(ANSWERED_WITHIN, handed):
             answer: T = await asyncio.wrap_future(handed)
         return answer

@@ -24,6 +24,7 @@ from tapeline.errors import StoreBusy, StoreUnavailable
 from tapeline.logs import Log
 from tapeline.store import facts
 from tapeline.store.backends import failures
+from tapeline.tracing import Trace
 
 if TYPE_CHECKING:
     from tapeline.store.backends.lost_commits import Mark, Witness
@@ -49,6 +50,7 @@ class Waiting:
     job: Job
     answer: "Future[Any]" = field(default_factory=Future)
     since: float = field(default_factory=monotonic)
+    trace: Trace | None = None
     outcome: Any = None
     failure: BaseException | None = None
 
@@ -92,8 +94,8 @@ class Writer:
         self._thread = threading.Thread(target=self._work, name="writer", daemon=True)
         self._thread.start()
 
-    def submit(self, job: Job) -> "Future[Any]":
-        waiting = Waiting(job)
+    def submit(self, job: Job, trace: Trace | None = None) -> "Future[Any]":
+        waiting = Waiting(job, trace=trace)
         with self._arrived:
             if self._closing:
                 raise StoreUnavailable
@@ -148,8 +150,10 @@ class Writer:
             log.error("bug", exc_info=error)
             for waiting in group:
                 waiting.failure = waiting.failure or StoreUnavailable(UNKNOWN)
-        self._begun_at = None
+        self._begun_at, ended = None, monotonic()
         for waiting in group:
+            if waiting.trace is not None:
+                waiting.trace.stored(waiting.since, now, ended, writes=len(group))
             _answer(waiting)
         return True
 

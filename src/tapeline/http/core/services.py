@@ -27,6 +27,7 @@ from tapeline.tape.append.watchers import Watchers
 from tapeline.tape.backtest_results.staging import Staging
 from tapeline.tape.fair_budget import FairBudget
 from tapeline.tape.memory_budget import MemoryBudget
+from tapeline.tracing import Tracer
 
 T = TypeVar("T")
 
@@ -80,6 +81,8 @@ class Services:
     """For work that needs much of it."""
     quotas: Quotas
     backups: Keeper
+    tracer: Tracer | None = None
+    """Where traces go; None while the setting `telemetry` is empty."""
     passwords: ThreadPoolExecutor = field(default_factory=_two_threads)
     archives: ThreadPoolExecutor = field(default_factory=_threads_for_archives)
     """Threads that check and store archives."""

@@ -19,7 +19,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from tapeline import host_faults
+from tapeline import host_faults, tracing
 from tapeline.errors import (
     BacktestKey,
     MethodNotAllowed,
@@ -51,6 +51,7 @@ from tapeline.tape.events.backtest_keys import kept_apart
 from tapeline.tape.events.event import Event, Submission
 from tapeline.tape.events.kinds import BY_PATH
 from tapeline.tape.tapes import WriteAccess
+from tapeline.tracing import Trace
 
 log = Log(__name__)
 
@@ -91,6 +92,8 @@ class EventsApi:
             await self._app(scope, receive, send)
             return
         started, path, answer = time.perf_counter(), scope["path"], _SUCCEEDED
+        trace = self._traced()
+        tracing.current.set(trace)
         try:
             await self._take(scope, receive)
         except Exception as error:  # noqa: BLE001 - the sender always gets an answer
@@ -99,11 +102,23 @@ class EventsApi:
             await asyncio.sleep(REFUSED_AFTER)
         await answer(scope, receive, send)
         self._services.metrics.took_event(path, answer.status_code, time.perf_counter() - started)
+        self._finish(trace, path, answer.status_code, dict(scope["headers"]))
+
+    def _traced(self) -> Trace | None:
+        return None if self._services.tracer is None else Trace()
+
+    def _finish(
+        self, trace: Trace | None, path: str, status: int, headers: Mapping[bytes, bytes]
+    ) -> None:
+        if trace is not None and self._services.tracer is not None:
+            parent = headers.get(b"traceparent", b"").decode("latin-1")
+            self._services.tracer.finish(trace, "POST", path, status, parent)
 
     def take_whole(self, whole: Whole) -> bool:
         """Take an event of the usual form: JSON, with a cached API key, without an Idempotency-Key.
         False for any other, and for an invalid one: the ASGI way handles it and reports errors."""
         started, headers = time.perf_counter(), dict(whole.headers)
+        trace = self._traced()
         try:
             credentials = self._keys.credentials(headers)
             access = self._keys.known(credentials)
@@ -115,7 +130,7 @@ class EventsApi:
                 whole.path, whole.content, _moment(headers), access.tape, self._services.settings
             )
             submission = self._submission([event], access)
-            settle = partial(self._settle, whole, started, credentials)
+            settle = partial(self._settle, whole, started, credentials, trace)
             try:
                 is_vital = submission.events[0].kind.is_vital
                 self._services.quotas.push(access, len(whole.content), is_vital=is_vital)
@@ -123,19 +138,28 @@ class EventsApi:
                 # Not by the ASGI way: a refused sender must cost less than an accepted one.
                 asyncio.get_running_loop().call_later(REFUSED_AFTER, settle, refusal)
                 return True
+            if trace is not None:
+                tracing.current.set(trace)
             self._services.inbox.put(submission, settle)
         except Exception:  # noqa: BLE001 - a bug is logged and answered by the ASGI way
             return False
         return True
 
     def _settle(
-        self, whole: Whole, started: float, credentials: Credentials, failure: BaseException | None
+        self,
+        whole: Whole,
+        started: float,
+        credentials: Credentials,
+        trace: Trace | None,
+        failure: BaseException | None,
     ) -> None:
         def answer(failure: BaseException | None) -> None:
             answer = _SUCCEEDED if failure is None else _failed(failure, whole.path)
             whole.answered(answer)
             seconds = time.perf_counter() - started
             self._services.metrics.took_event(whole.path, answer.status_code, seconds)
+            if trace is not None:
+                self._finish(trace, whole.path, answer.status_code, dict(whole.headers))
 
         if isinstance(failure, _REMEMBERED_WRONGLY):
             asking = self._asked_anew(failure, credentials, whole.address)

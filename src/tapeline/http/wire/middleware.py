@@ -3,13 +3,15 @@
 import time
 from typing import Any
 
-from starlette.datastructures import MutableHeaders
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from tapeline import tracing
 from tapeline.errors import Problem
 from tapeline.http.wire.errors import answer
 from tapeline.http.wire.metrics import Metrics
 from tapeline.logs import Log
+from tapeline.tracing import Trace, Tracer
 
 log = Log("tapeline.requests")
 
@@ -25,15 +27,17 @@ UNROUTED = "(none)"
 
 
 class Middleware:
-    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
+    def __init__(self, app: ASGIApp, metrics: Metrics, tracer: Tracer | None = None) -> None:
         self._app = app
         self._metrics = metrics
+        self._tracer = tracer
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         started, status = time.perf_counter(), 0
+        trace = self._traced()
 
         async def send_with_headers(message: Message) -> None:
             nonlocal status
@@ -56,6 +60,19 @@ class Middleware:
                 await answer(Problem())(scope, receive, send_with_headers)
         finally:
             self._note(scope, status, time.perf_counter() - started)
+            self._finish(trace, scope, status)
+
+    def _traced(self) -> Trace | None:
+        if self._tracer is None:
+            return None
+        trace = Trace()
+        tracing.current.set(trace)  # of this task alone: each request has its own
+        return trace
+
+    def _finish(self, trace: Trace | None, scope: Scope, status: int) -> None:
+        if self._tracer is not None and trace is not None:
+            parent = Headers(scope=scope).get("traceparent", "")
+            self._tracer.finish(trace, scope["method"], _route(scope), status, parent)
 
     def _note(self, scope: Scope, status: int, seconds: float) -> None:
         # The route, not the path: each id in a path would make a new series.

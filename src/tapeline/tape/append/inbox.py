@@ -9,10 +9,13 @@ import threading
 from collections import Counter, deque
 from collections.abc import Callable
 from concurrent.futures import Future
+from dataclasses import dataclass
 from functools import partial
+from time import monotonic
 
 from sqlalchemy import Connection
 
+from tapeline import tracing
 from tapeline.buckets import NUMBERS, Buckets
 from tapeline.errors import StoreBusy, StoreUnavailable
 from tapeline.logs import Log
@@ -23,6 +26,7 @@ from tapeline.tape.append.appending import Appended, Appender
 from tapeline.tape.append.fair_shares import RESTING, Shares
 from tapeline.tape.append.watchers import Watchers
 from tapeline.tape.events.event import Submission
+from tapeline.tracing import Trace
 
 log = Log(__name__)
 
@@ -48,6 +52,7 @@ class _Turn:
         self.is_over = False
         """Whether all its events are answered."""
         self.overdue: asyncio.TimerHandle | None = None
+        self.begun_at = self.ended_at = 0.0
         self._inbox = inbox
 
     def run(self, connection: Connection) -> tuple[list[Outcome], list[Appended]]:
@@ -58,6 +63,18 @@ class _Turn:
         refusals, appended = self._inbox.appender.append(connection, submissions)
         self._inbox.sizes.add(sum(len(one.events) for one in submissions))
         return [(*one, why) for one, why in zip(taken, refusals, strict=True)], appended
+
+
+@dataclass(frozen=True)
+class _Traced:
+    """A receiver whose way through the queue and the commit is measured."""
+
+    settle: Settle
+    trace: Trace
+    since: float
+
+    def __call__(self, failure: BaseException | None, /) -> None:
+        self.settle(failure)
 
 
 class _Undone(Exception):
@@ -101,6 +118,8 @@ class Inbox:
             loop = asyncio.get_running_loop()
             loop.call_soon(self._ask, loop)
             self._asked = loop
+        if (trace := tracing.current.get()) is not None:
+            settle = _Traced(settle, trace, monotonic())
         self._waiting.append((submission, settle))
 
     def take(self, turn: _Turn) -> list[Waiting]:
@@ -111,6 +130,7 @@ class Inbox:
             if turn.taken is None:
                 # Before taking, never after: an event that comes in between would wait forever.
                 self._asked = None
+                turn.begun_at = monotonic()
                 turn.taken = self._shares.portion(self._waiting, TURN)
                 turn.resting = self._shares.filled
             return turn.taken
@@ -158,6 +178,7 @@ class Inbox:
 
     def _done(self, turn: _Turn, future: "Future[tuple[list[Outcome], list[Appended]]]") -> None:
         """In the writer's thread, after the commit: senders are answered before watchers."""
+        turn.ended_at = monotonic()
         failure = StoreUnavailable() if future.cancelled() else future.exception()
         if failure is not None:
             _on_its_loop(turn, partial(self._fail, turn, failure))
@@ -197,6 +218,10 @@ class Inbox:
 
     def _answer(self, turn: _Turn, outcomes: list[Outcome]) -> None:
         for submission, settle, failure in outcomes:
+            if isinstance(settle, _Traced) and turn.ended_at:
+                settle.trace.stored(
+                    settle.since, turn.begun_at, turn.ended_at, submissions=len(outcomes)
+                )
             if not submission.is_large:
                 self._leave(submission.key_id, len(submission.events))
             if submission.key_id in turn.resting and not turn.loop.is_closed():
