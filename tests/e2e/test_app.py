@@ -422,7 +422,7 @@ def pages_of(stage: Stage) -> dict[str, dict[str, str]]:
             f"/{project}/audit": "model created",
             f"/{project}/settings": "Project settings",
             "/account": "this browser",
-            "/health": "SQLite takes events.",
+            "/health": "Slowest statements",
             "/new-project": "New project",
             "/settings": "Current password",
             "/deploy": "Approve the command line?",

