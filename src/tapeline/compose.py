@@ -120,12 +120,16 @@ def open_services(settings: Settings) -> Iterator[Services]:
         finally:
             if listener is not None:
                 listener.close()
-            watchers.close()
-            runner.close()
-            services.passwords.shutdown()
-            services.archives.shutdown()
-            if services.tracer is not None:
-                services.tracer.close()
+            _close(services)
+
+
+def _close(services: Services) -> None:
+    services.watchers.close()
+    services.runner.close()
+    services.passwords.shutdown()
+    services.archives.shutdown()
+    if services.tracer is not None:
+        services.tracer.close()
 
 
 def _tracer(collector: str) -> Tracer | None:

@@ -18,6 +18,7 @@ from tapeline.cli.terminal.failures import Failure, NotSignedIn, Unreachable
 from tapeline.cli.terminal.screen import Screen
 from tapeline.settings import Settings
 
+PATIENCE = 15.0  # seconds: the server itself waits for its checks for ten
 MARKS = {"green": ("✓", "green"), "yellow": ("!", "yellow"), "red": ("✗", "red")}
 COLOURS = {"good": "green", "note": "green", "weak": "yellow", "bad": "red"}
 START = "Start it: tapeline up; with systemd: systemctl start tapeline, and journalctl -u tapeline"
@@ -36,6 +37,7 @@ def status(
     if the server does not answer.
     """
     session = Session(context.obj)
+    session.wire.patience, session.wire.tries = PATIENCE, 1  # a server that hangs is news, too
     try:
         session.sign_in()
         found = session.wire.get("/api/health")

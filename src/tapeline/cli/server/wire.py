@@ -55,6 +55,7 @@ class Wire:
         self.cookies: dict[str, str] = {}
         """Set by the server; sent only where a caller asks for it."""
         self._parts = urlsplit(url)
+        self.patience, self.tries = PATIENCE, TRIES
         self._debug = debug
         self._connection: http.client.HTTPConnection | None = None
 
@@ -83,9 +84,9 @@ class Wire:
         return self._ask(method, path, body, headers or {})
 
     def _ask(self, method: str, path: str, body: Body | None, headers: Mapping[str, str]) -> Any:
-        for left in reversed(range(TRIES)):
+        for left in reversed(range(self.tries)):
             try:
-                response = self.send(method, path, body, headers)
+                response = self.send(method, path, body, headers, patience=self.patience)
                 content = response.read()
             except LOST as error:
                 self.close()
