@@ -3,7 +3,7 @@
 While traces are off there is never a current one, and all of this costs one look at a variable.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from time import monotonic
@@ -49,3 +49,25 @@ class Tracer(Protocol):
 
 current: ContextVar[Trace | None] = ContextVar("trace", default=None)
 """Of the request that this task handles."""
+
+
+def begun(tracer: Tracer | None) -> Trace | None:
+    """The trace of a request that has just arrived, if there is somewhere to send it."""
+    if tracer is None:
+        return None
+    trace = Trace()
+    current.set(trace)
+    return trace
+
+
+def finished(
+    tracer: Tracer | None,
+    trace: Trace | None,
+    named: tuple[str, str],
+    status: int,
+    headers: Iterable[tuple[bytes, bytes]],
+) -> None:
+    """After the answer; `named` is the method and the route."""
+    if tracer is not None and trace is not None:
+        parent = dict(headers).get(b"traceparent", b"").decode("latin-1")
+        tracer.finish(trace, *named, status, parent)

@@ -92,8 +92,8 @@ class EventsApi:
             await self._app(scope, receive, send)
             return
         started, path, answer = time.perf_counter(), scope["path"], _SUCCEEDED
-        trace = self._traced()
-        tracing.current.set(trace)
+        tracer = self._services.tracer
+        trace = tracing.begun(tracer)
         try:
             await self._take(scope, receive)
         except Exception as error:  # noqa: BLE001 - the sender always gets an answer
@@ -102,23 +102,14 @@ class EventsApi:
             await asyncio.sleep(REFUSED_AFTER)
         await answer(scope, receive, send)
         self._services.metrics.took_event(path, answer.status_code, time.perf_counter() - started)
-        self._finish(trace, path, answer.status_code, dict(scope["headers"]))
-
-    def _traced(self) -> Trace | None:
-        return None if self._services.tracer is None else Trace()
-
-    def _finish(
-        self, trace: Trace | None, path: str, status: int, headers: Mapping[bytes, bytes]
-    ) -> None:
-        if trace is not None and self._services.tracer is not None:
-            parent = headers.get(b"traceparent", b"").decode("latin-1")
-            self._services.tracer.finish(trace, "POST", path, status, parent)
+        named = (scope["method"], path)
+        tracing.finished(tracer, trace, named, answer.status_code, scope["headers"])
 
     def take_whole(self, whole: Whole) -> bool:
         """Take an event of the usual form: JSON, with a cached API key, without an Idempotency-Key.
         False for any other, and for an invalid one: the ASGI way handles it and reports errors."""
         started, headers = time.perf_counter(), dict(whole.headers)
-        trace = self._traced()
+        trace = tracing.begun(self._services.tracer)
         try:
             credentials = self._keys.credentials(headers)
             access = self._keys.known(credentials)
@@ -138,8 +129,6 @@ class EventsApi:
                 # Not by the ASGI way: a refused sender must cost less than an accepted one.
                 asyncio.get_running_loop().call_later(REFUSED_AFTER, settle, refusal)
                 return True
-            if trace is not None:
-                tracing.current.set(trace)
             self._services.inbox.put(submission, settle)
         except Exception:  # noqa: BLE001 - a bug is logged and answered by the ASGI way
             return False
@@ -159,7 +148,10 @@ class EventsApi:
             seconds = time.perf_counter() - started
             self._services.metrics.took_event(whole.path, answer.status_code, seconds)
             if trace is not None:
-                self._finish(trace, whole.path, answer.status_code, dict(whole.headers))
+                named = ("POST", whole.path)
+                tracing.finished(
+                    self._services.tracer, trace, named, answer.status_code, whole.headers
+                )
 
         if isinstance(failure, _REMEMBERED_WRONGLY):
             asking = self._asked_anew(failure, credentials, whole.address)

@@ -3,7 +3,7 @@
 import time
 from typing import Any
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tapeline import tracing
@@ -11,7 +11,7 @@ from tapeline.errors import Problem
 from tapeline.http.wire.errors import answer
 from tapeline.http.wire.metrics import Metrics
 from tapeline.logs import Log
-from tapeline.tracing import Trace, Tracer
+from tapeline.tracing import Tracer
 
 log = Log("tapeline.requests")
 
@@ -37,7 +37,7 @@ class Middleware:
             await self._app(scope, receive, send)
             return
         started, status = time.perf_counter(), 0
-        trace = self._traced()
+        trace = tracing.begun(self._tracer)
 
         async def send_with_headers(message: Message) -> None:
             nonlocal status
@@ -60,19 +60,8 @@ class Middleware:
                 await answer(Problem())(scope, receive, send_with_headers)
         finally:
             self._note(scope, status, time.perf_counter() - started)
-            self._finish(trace, scope, status)
-
-    def _traced(self) -> Trace | None:
-        if self._tracer is None:
-            return None
-        trace = Trace()
-        tracing.current.set(trace)  # of this task alone: each request has its own
-        return trace
-
-    def _finish(self, trace: Trace | None, scope: Scope, status: int) -> None:
-        if self._tracer is not None and trace is not None:
-            parent = Headers(scope=scope).get("traceparent", "")
-            self._tracer.finish(trace, scope["method"], _route(scope), status, parent)
+            named = (scope["method"], _route(scope))
+            tracing.finished(self._tracer, trace, named, status, scope["headers"])
 
     def _note(self, scope: Scope, status: int, seconds: float) -> None:
         # The route, not the path: each id in a path would make a new series.
