@@ -23,6 +23,7 @@ _warned: set[str] = set()
 # Seconds: a price of the last minute will do for an order; a mark comes when the price changed, a
 # second after the last one at the soonest, and every minute when it did not.
 FRESH, OFTEN, SELDOM = 60.0, 60.0, 1.0
+NEVER = (float("-inf"), 0.0)
 # How `Strategy.backtest` takes what is not named, and its two ways to say when.
 POSITIONS = ("to", "initial_values", "start_date", "end_date", "settings_path")
 PERIOD = {"to", "start_date", "end_date"}
@@ -221,8 +222,8 @@ class Prices:
 
     def require(self, symbol: Any) -> None:
         """A price of now, before an order that has none."""
-        at, _ = self._marked.get(str(symbol), (0.0, 0.0))
-        if self._interface is not None and time.time() - at > FRESH:
+        at, _ = self._marked.get(str(symbol), NEVER)
+        if self._interface is not None and time.monotonic() - at > FRESH:
             self._interface.get_price(symbol)
 
     def fill_of(self, order_id: Any) -> dict[str, Any]:
@@ -239,8 +240,8 @@ class Prices:
         return {key: one for key, one in found.items() if one is not None} if size and price else {}
 
     def _heard_price(self, price: Any, symbol: Any, *_: Any, **_keys: Any) -> None:
-        now, value = time.time(), _number(price)
-        at, last = self._marked.get(str(symbol), (0.0, 0.0))
+        now, value = time.monotonic(), _number(price)
+        at, last = self._marked.get(str(symbol), NEVER)
         if value and (now - at > OFTEN or (value != last and now - at > SELDOM)):
             self._marked[str(symbol)] = (now, value)
             tapeline.mark_price(str(symbol), value)

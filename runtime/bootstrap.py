@@ -35,7 +35,7 @@ class Backtest:
     def __init__(self, out: str, mode: str) -> None:
         self.out = out
         self.mode = mode
-        self.started = time.time()
+        self.started = time.monotonic()
         self.process = os.getpid()
         self.failure: tuple[str, str] | None = None
         self.exit_code = 0
@@ -72,7 +72,7 @@ class Backtest:
             "successful": self.failure is None,
             "status_summary": summary,
             "status_details": details,
-            "time_elapsed": time.time() - self.started,
+            "time_elapsed": time.monotonic() - self.started,
             "mode": self.mode,
         }
         _write(os.path.join(self.out, "status.json"), json.dumps(status))

@@ -26,7 +26,7 @@ from tapeline.runs.environments import interpreters
 from tapeline.runs.runner import Runner
 from tapeline.settings import Settings
 from tapeline.store import space
-from tapeline.store.backends import announcing, failures
+from tapeline.store.backends import announcing, failures, timekeeping
 from tapeline.store.blobs import Blobs
 from tapeline.store.encryption import Cipher
 from tapeline.store.migrate import migrate
@@ -58,6 +58,7 @@ def open_store(settings: Settings) -> Iterator[Store]:
     store = Store(settings)
     try:
         _migrate(store)
+        store.read_now(timekeeping.resume)
         yield store
     finally:
         store.close()
@@ -91,7 +92,7 @@ def open_services(settings: Settings) -> Iterator[Services]:
         services = Services(
             settings,
             store,
-            KeyRing(keys),
+            KeyRing(keys, store.clock),
             Metrics(store.writer, inbox, background, connections, backups),
             inbox,
             Health(parts),
@@ -111,6 +112,7 @@ def open_services(settings: Settings) -> Iterator[Services]:
             backups,
             _tracer(settings.telemetry),
         )
+        timekeeping.start(background, store.clock, store.write)
         tape_cleanup.start(background, store)
         space.start(background, store)
         archive_cleanup.start(background, store, blobs)

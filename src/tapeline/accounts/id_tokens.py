@@ -10,14 +10,17 @@ import time
 from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import jwt
 
 from tapeline import private_files
+from tapeline.clock import Clock
 from tapeline.errors import InvalidToken
 
 LIFETIME = 3600
 ALGORITHM = "HS256"
+REQUIRED = ["exp", "sub", "sid"]
 SUFFIX = ".id-token.key"
 # Servers that share the folder may learn of a new key a moment later than the one that made it.
 RETIRED_AFTER = LIFETIME + 600
@@ -27,8 +30,9 @@ SETTLED_NS = 2_000_000_000
 class KeyRing:
     """The signing keys in a folder: the newest signs, the others verify until they retire."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, clock: Clock | None = None) -> None:
         self._folder = folder
+        self._clock = clock or Clock()
         self._keys: dict[str, bytes] = {}
         self._read_at_mtime = -1
 
@@ -37,6 +41,7 @@ class KeyRing:
         newest = max(self._keys)
         now = int(time.time())
         claims = {"sub": user_id, "sid": sign_in_id, "iat": now, "exp": now + LIFETIME}
+        claims["steady"] = int(self._clock.now())
         return jwt.encode(claims, self._keys[newest], ALGORITHM, headers={"kid": newest})
 
     def sign_in_of(self, token: str) -> str:
@@ -44,10 +49,25 @@ class KeyRing:
         self._refresh()
         try:
             key = self._keys[jwt.get_unverified_header(token)["kid"]]
-            claims = jwt.decode(token, key, [ALGORITHM], options={"require": ["exp", "sub", "sid"]})
+            claims = self._claims(token, key)
         except (jwt.PyJWTError, KeyError, TypeError, ValueError) as error:
             raise InvalidToken from error
         return str(claims["sid"])
+
+    def _claims(self, token: str, key: bytes) -> dict[str, Any]:
+        """Its hour is measured by the clock that does not jump. `exp` is for the client, and
+        decides for a token of an older version."""
+        claims: dict[str, Any] = jwt.decode(
+            token,
+            key,
+            [ALGORITHM],
+            options={"require": REQUIRED, "verify_exp": False, "verify_iat": False},
+        )
+        if "steady" not in claims:
+            jwt.decode(token, key, [ALGORITHM], options={"require": REQUIRED})
+        elif self._clock.now() - claims["steady"] >= LIFETIME:
+            raise InvalidToken
+        return claims
 
     def _refresh(self) -> None:
         """A key that another process added is used from now on; the file's time shows the

@@ -6,7 +6,6 @@ one before, and the count decreases with time. The memory that strangers can fil
 
 import math
 import secrets
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from ipaddress import IPv6Address, ip_address
@@ -17,6 +16,7 @@ from sqlalchemy import Connection, Select, delete, select, update
 from tapeline.errors import TooManyAttempts
 from tapeline.ids import fingerprint
 from tapeline.store import upsert
+from tapeline.store.backends import steady
 from tapeline.store.tables.core import attempts
 
 QUARTER, DAY = 15 * 60, 24 * 3600  # seconds
@@ -65,7 +65,7 @@ def count(connection: Connection, counters: Sequence[Counter]) -> None:
 
     Call it in its own job: a later failure in the same job would undo the count too.
     """
-    now = time.time()
+    now = steady.now(connection)
     for counter in counters:
         since, counted = _locked_count(connection, counter, now)
         _refuse(counter, counter.wait(since, counted, now))
@@ -83,7 +83,7 @@ def count(connection: Connection, counters: Sequence[Counter]) -> None:
 def refuse_if_over(connection: Connection, counters: Sequence[Counter]) -> None:
     """The same check without counting. Strangers may repeat it at will, because a read delays no
     write."""
-    now = time.time()
+    now = steady.now(connection)
     for counter in counters:
         row = connection.execute(_row(counter)).first()
         if row is not None:

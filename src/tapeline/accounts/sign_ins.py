@@ -7,7 +7,7 @@ import time
 from typing import Any, Literal
 
 import msgspec
-from sqlalchemy import Connection, insert, or_, select, update
+from sqlalchemy import ColumnElement, Connection, insert, or_, select, update
 
 from tapeline.accounts import audit
 from tapeline.accounts.actor import Actor
@@ -89,19 +89,15 @@ def touch(connection: Connection, actor: Actor, *, days: int | None = None) -> N
     if days:
         values["expires_at"] = now + days * DAY
     connection.execute(
-        update(sign_ins)
-        .where(sign_ins.c.id == actor.sign_in_id, sign_ins.c.last_used_at < now - FRESH_SECONDS)
-        .values(values)
+        update(sign_ins).where(sign_ins.c.id == actor.sign_in_id, _is_stale(now)).values(values)
     )
 
 
 def due_for_touch(connection: Connection, secret: str, address: str) -> Actor | None:
     """The account and sign-in of a session, if it is time to note again that it is in use."""
     actor = by_secret(connection, secret, "browser", address)
-    used = connection.scalar(
-        select(sign_ins.c.last_used_at).where(sign_ins.c.id == actor.sign_in_id)
-    )
-    return actor if used is not None and used < time.time() - FRESH_SECONDS else None
+    stale = select(sign_ins.c.id).where(sign_ins.c.id == actor.sign_in_id, _is_stale(time.time()))
+    return actor if connection.scalar(stale) is not None else None
 
 
 def has_signed_in_from(connection: Connection, user_id: str, address: str) -> bool:
@@ -140,6 +136,12 @@ def end_all(connection: Connection, user_id: str, *, but: str | None = None) -> 
     if but is not None:
         which.append(sign_ins.c.id != but)
     return connection.execute(update(sign_ins).where(*which).values(ended_at=time.time())).rowcount
+
+
+def _is_stale(now: float) -> ColumnElement[bool]:
+    """Or from a clock that was ahead, and would make a session last for ever."""
+    used = sign_ins.c.last_used_at
+    return or_(used < now - FRESH_SECONDS, used > now + FRESH_SECONDS)
 
 
 def _is_valid() -> tuple[Any, ...]:

@@ -4,7 +4,7 @@ and the headings of docs/how-to/on-call.md."""
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from tapeline.health.machine import descriptors, disk, memory, sandbox
+from tapeline.health.machine import clock, descriptors, disk, memory, sandbox
 from tapeline.health.parts import Parts
 from tapeline.health.running import (
     hold,
@@ -52,6 +52,14 @@ CHECKS: tuple[Check, ...] = (
         figures={"memory_available_bytes": "Memory that this machine can still give."},
     ),
     Check("descriptors", descriptors.look),
+    Check(
+        "clock",
+        clock.look,
+        figures={
+            "clock_jumps": "Jumps of the wall clock since the server was started.",
+            "clock_jump_seconds": "The last jump; negative if the clock went back.",
+        },
+    ),
     Check("queue", queue.look, figures={"queued": "Writes and events queued for the database."}),
     Check(
         "database",

@@ -5,12 +5,11 @@ the time of an old one, so a young blob may soon be in use.
 """
 
 import asyncio
-import time
 
 from tapeline.background import Background
 from tapeline.logs import Log
 from tapeline.models import versions
-from tapeline.store.blobs import Blobs
+from tapeline.store.blobs import GRACE, Blobs
 from tapeline.store.portions import batches
 from tapeline.store.store import Store
 
@@ -24,7 +23,7 @@ def start(background: Background, store: Store, blobs: Blobs) -> None:
     """In the background."""
 
     async def turn() -> None:
-        await clean_up(store, blobs, time.time())
+        await clean_up(store, blobs, store.clock.ago(GRACE) + GRACE)
 
     background.loop("sweeping", turn, every=EVERY, first_after=FIRST_AFTER, within=WITHIN)
 

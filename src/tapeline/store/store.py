@@ -34,6 +34,7 @@ T = TypeVar("T")
 class Store:
     def __init__(self, settings: Settings) -> None:
         self.database = open_database(settings)
+        self.clock = self.database.clock
         self.writer = Writer(
             self.database.writing,
             settings.write_queue,

@@ -5,7 +5,6 @@ events, so they are deleted a few thousand at a time; `store/belongings.py` list
 deleted.
 """
 
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -34,7 +33,7 @@ def start(background: Background, store: Store) -> None:
 
     async def turn() -> None:
         await clean_up(store, work)
-        await clean_up_discards(store, time.time(), work)
+        await clean_up_discards(store, store.clock.now(), work)
 
     work = background.loop("clearing", turn, every=LOOKED_EVERY, within=WITHIN)
 

@@ -74,8 +74,8 @@ def test_a_link_that_hides_says_no_more_than_how_many_it_leaves_out(
 def passed(monkeypatch: pytest.MonkeyPatch, hours: float) -> None:
     """Links look back from so many hours later."""
     moment = time.time() + hours * 3600
-    clock = SimpleNamespace(time=lambda: moment)
-    monkeypatch.setattr("tapeline.sharing.links.delay.time", clock)
+    clock = SimpleNamespace(ago=lambda _connection, seconds: moment - seconds)
+    monkeypatch.setattr("tapeline.sharing.links.delay.steady", clock)
 
 
 def test_a_delayed_link_leaves_out_the_same(

@@ -86,6 +86,7 @@ class World:
         return self.done[before:]
 
     def _seen(self, run: Run) -> Seen:
+        stopping = self.stopping.get(run.id)
         recent = [at for at in self.launches.get(run.id, []) if self.now - at < 600]
         return Seen(
             alive=run.id in self.alive,
@@ -93,7 +94,7 @@ class World:
             preparing=run.id in self.preparing,
             prepared=run.id in self.prepared,
             problem=self.problems.get(run.id),
-            stopping_since=self.stopping.get(run.id),
+            stopping_for=None if stopping is None else self.now - stopping,
             recent_launches=len(recent),
         )
 

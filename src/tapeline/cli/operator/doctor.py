@@ -35,7 +35,7 @@ from tapeline.runs.environments.interpreters import Found
 from tapeline.settings import Settings
 from tapeline.store import migrate
 from tapeline.store.backends import database as databases
-from tapeline.store.backends import sqlite
+from tapeline.store.backends import sqlite, timekeeping
 
 PATIENCE = 10.0  # seconds
 MARKS = {"good": ("✓", "green"), "weak": ("!", "yellow"), "bad": ("✗", "red"), "note": ("·", "dim")}
@@ -81,7 +81,10 @@ def of_machine(chosen: Settings) -> Iterator[Finding]:
     yield home
     yield _disk(chosen.data)
     if home.state != "bad":
-        yield _database(chosen)
+        database = _database(chosen)
+        yield database
+        if database.state == "good":
+            yield from _clock(chosen)
         yield from _server(datadir.server_of(chosen.data))
         yield from _backups(chosen)
         if hold := holds.on_all(chosen.data):
@@ -214,6 +217,20 @@ def _database(chosen: Settings) -> Finding:
         says = f"{opened.name}{waits}; it never becomes smaller, because an older version made it"
         return Finding("database", "note", says, "Stop the server once, and run: tapeline compact")
     return Finding("database", "good", f"{opened.name}{waits}")
+
+
+def _clock(chosen: Settings) -> Iterator[Finding]:
+    """A jump that a server noticed in the last day."""
+    if not chosen.database and not (chosen.data / "tapeline.db").exists():
+        return
+    opened = databases.open_database(chosen)
+    try:
+        with opened.reading.connect() as connection:
+            saved = timekeeping.read(connection) if migrate.revision(opened.reading) else None
+    finally:
+        opened.dispose()
+    if saved and (jump := saved.recent()):
+        yield Finding("clock", "weak", jump.sentence(), "See that NTP keeps it: timedatectl status")
 
 
 def _backups(chosen: Settings) -> Iterator[Finding]:

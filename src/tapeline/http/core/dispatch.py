@@ -1,6 +1,5 @@
 """How every endpoint is handled: read the body, identify the caller, act in one transaction."""
 
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -26,7 +25,7 @@ from tapeline.http.core.endpoint import (
 from tapeline.http.core.services import Services
 from tapeline.http.wire import body
 from tapeline.http.wire.multipart import Attachment
-from tapeline.store.backends import announcing
+from tapeline.store.backends import announcing, steady
 from tapeline.store.encryption import Cipher
 from tapeline.store.once import RequestKey, answered, checked_key, once
 
@@ -128,7 +127,7 @@ class _Execution:
     def _look_first(self, connection: Connection) -> tuple[Actor | None, bytes | None]:
         actor = self.identify(connection) if self.identify else None
         key = self._scoped(actor)
-        return actor, answered(connection, key, time.time()) if key else None
+        return actor, answered(connection, key, steady.now(connection)) if key else None
 
     def _act(self, connection: Connection, prepared: Any) -> bytes:
         # Identified again in the transaction that acts: a right may have been revoked by now.
@@ -142,7 +141,7 @@ class _Execution:
             return answer
 
         key = self._scoped(actor)
-        return once(connection, key, time.time(), act) if key else act()
+        return once(connection, key, steady.now(connection), act) if key else act()
 
     def _scoped(self, actor: Actor | None) -> RequestKey | None:
         if self.key is None or actor is None or actor.id is None:

@@ -39,6 +39,7 @@ from tapeline.http.wire import errors, spooling
 from tapeline.http.wire.body import in_time
 from tapeline.http.wire.spooling import Content
 from tapeline.logs import Log
+from tapeline.store.backends import steady
 from tapeline.store.belongings import scope_of
 from tapeline.store.encryption import Cipher
 from tapeline.store.once import RequestKey, checked_key, once
@@ -342,7 +343,7 @@ class EventsApi:
                 watched.extend(appended)
                 return SUCCESS
 
-            once(connection, request, time.time(), act)
+            once(connection, request, steady.now(connection), act)
             return was_first
 
         was_first = await services.store.write(job)

@@ -1,7 +1,6 @@
 """Removes what ended runs leave behind: unused files, and keys of runs that ended long ago."""
 
 import asyncio
-import time
 
 from sqlalchemy import Connection, delete, select
 
@@ -23,7 +22,7 @@ class Cleanup:
         background.loop("tidying", self._clean_up, every=EVERY, first_after=EVERY, within=WITHIN)
 
     async def _clean_up(self) -> None:
-        await self._store.write(delete_keys, time.time() - KEYS_KEPT_FOR)
+        await self._store.write(delete_keys, self._store.clock.ago(KEYS_KEPT_FOR))
         await asyncio.to_thread(self._engine.clean_up)
 
 

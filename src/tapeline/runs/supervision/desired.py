@@ -21,6 +21,8 @@ from tapeline.store.tables.runs import runs
 from tapeline.store.tables.tape import backtests
 from tapeline.tape.tapes import open_tape
 
+A_MOMENT = 1e-5  # seconds; a float of today's epoch still tells them apart
+
 
 def go_live(
     connection: Connection,
@@ -33,11 +35,11 @@ def go_live(
     schedule: str | None,
 ) -> Run:
     """Run this version from now on, instead of the model's current run."""
-    now = time.time()
+    now = _moment(connection, model.id)
     made = Run(
         kind="live" if schedule is None else "screener",
         schedule=schedule,
-        due_at=None if schedule is None else schedules.next_after(schedule, now),
+        due_at=None if schedule is None else schedules.next_after(schedule, time.time()),
         **_common(actor, model, version, plan, python_version, now),
     )
     # Queued runs never start; the running one goes on until this one is ready.
@@ -71,7 +73,7 @@ def backtest(
     description: str,
 ) -> Run:
     """Queue one run of this version with these arguments."""
-    now = time.time()
+    now = _moment(connection, model.id)
     made = Run(
         kind="backtest",
         backtest_id=new_id(),
@@ -173,10 +175,24 @@ def next_of_schedule(connection: Connection, ended: Run, now: float) -> None:
             desired="running",
             reason="",
             due_at=schedules.next_after(ended.schedule, now),
-            created_at=now,
+            created_at=_moment(connection, ended.model_id),
             **kept,
         ),
     )
+
+
+def work_out_schedules(connection: Connection, now: float, *, earlier_only: bool) -> None:
+    """Give each queued run of a schedule the next tick by the clock as it is now."""
+    waiting = select(runs.c.id, runs.c.schedule, runs.c.due_at).where(
+        runs.c.schedule.is_not(None),
+        runs.c.state == "pending",
+        runs.c.fence.is_(None),
+        runs.c.ended_at.is_(None),
+    )
+    for run in connection.execute(waiting.with_for_update()).all():
+        due_at = schedules.next_after(run.schedule, now)
+        if due_at < run.due_at or not earlier_only:
+            connection.execute(update(runs).where(runs.c.id == run.id).values(due_at=due_at))
 
 
 def ending_on(
@@ -243,6 +259,13 @@ def of_model(
         query = query.where(runs.c.created_at < before)
     rows = connection.execute(query.order_by(runs.c.created_at.desc()).limit(limit))
     return [record(Run, row) for row in rows]
+
+
+def _moment(connection: Connection, model_id: str) -> float:
+    """Now, but after the model's other runs: of two runs the newer counts, even if the clock was
+    set back in between."""
+    newest = select(func.max(runs.c.created_at)).where(runs.c.model_id == model_id)
+    return max(time.time(), (connection.scalar(newest) or 0.0) + A_MOMENT)
 
 
 def _most_current() -> tuple[Any, ...]:

@@ -30,6 +30,7 @@ from tapeline.runs.run import Run
 from tapeline.runs.supervision import desired, launching, supervisor
 from tapeline.runs.supervision.collector import Collector
 from tapeline.runs.supervision.install_progress import InstallProgress
+from tapeline.runs.supervision.rescheduling import Rescheduling
 from tapeline.runs.supervision.supervisor import Action, Seen, View
 from tapeline.store.encryption import Cipher
 from tapeline.store.store import Store
@@ -78,6 +79,7 @@ class Executor:
         self._cipher = cipher
         self._slots = slots
         self._grace = grace
+        self._rescheduling = Rescheduling(store)
         self._read_all_at = -READ_ALL_EVERY
         self._forgot_at = -FORGET_EVERY
         self._busy: set[str] = set()
@@ -145,6 +147,7 @@ class Executor:
         # it is not lost.
         busy = set(self._busy)
         await self._record_stops()
+        now = await self._rescheduling.turn()
         runs = await self._unfinished()
         is_time = time.monotonic() - self._read_all_at > READ_ALL_EVERY
         if is_time:
@@ -154,7 +157,7 @@ class Executor:
         self._collector.rung(found.unread)
         self._unseen = found.unknown
         self._read_last_words(runs, found, busy)
-        view = self._view(runs, found.alive, busy | self._busy | found.unknown.keys())
+        view = self._view(now, runs, found.alive, busy | self._busy | found.unknown.keys())
         for action in supervisor.decide(view, self._undecided):
             # Preparing takes minutes and can be cancelled; other actions run one at a time.
             doing = self._preparing if isinstance(action, supervisor.Prepare) else self._busy
@@ -186,12 +189,13 @@ class Executor:
     def _undecided(self, run: Run, error: Exception) -> None:
         self._runs.note(error, run.id)
 
-    def _view(self, runs: list[Run], alive: dict[str, bool], busy: set[str]) -> View:
-        now = time.time()
+    def _view(self, now: float, runs: list[Run], alive: dict[str, bool], busy: set[str]) -> View:
+        ticks = time.monotonic()
         seen = {}
         for run in runs:
-            launches = [at for at in self._launches[run.id] if now - at < LAUNCHES_COUNT_FOR]
+            launches = [at for at in self._launches[run.id] if ticks - at < LAUNCHES_COUNT_FOR]
             self._launches[run.id] = launches
+            stopping = self._stopping.get(run.id)
             seen[run.id] = Seen(
                 # Launched since the check: the next turn will see it.
                 alive=alive.get(run.id, run.is_launched),
@@ -200,7 +204,7 @@ class Executor:
                 prepared=run.id in self._jobs,
                 problem=self._problems.get(run.id),
                 trouble=self._troubles.get(run.id),
-                stopping_since=self._stopping.get(run.id),
+                stopping_for=None if stopping is None else ticks - stopping,
                 recent_launches=len(launches),
             )
         return View(
@@ -279,11 +283,11 @@ class Executor:
             case supervisor.Start():
                 await self._start(run)
             case supervisor.Stop():
-                self._stopping[run.id] = time.time()
+                self._stopping[run.id] = time.monotonic()
                 await self._update(run, lambda update: self._stopping_now(update, run))
                 await self._in_thread(self._engine.stop, run)
             case supervisor.Cancel():
-                self._stopping[run.id] = time.time()
+                self._stopping[run.id] = time.monotonic()
                 await self._in_thread(self._engine.stop, run)
             case supervisor.Kill():
                 await self._in_thread(lambda: self._engine.stop(run, now=True))
@@ -325,7 +329,7 @@ class Executor:
         self._jobs[run.id] = job
 
     async def _start(self, run: Run) -> None:
-        job, now = self._jobs[run.id], time.time()
+        job, now = self._jobs[run.id], time.monotonic()
         # Once more: an operator may have put it on hold since this turn began.
         if holds.covers(await self._in_thread(holds.of, self._data), run.lock_name):
             return

@@ -23,19 +23,19 @@ class Sampling:
         self._engine = engine
         self._days = days
         self._before: dict[str, tuple[float, Usage]] = {}
-        self._cleaned = 0.0
+        self._cleaned = -CLEAN_EVERY
         self._work = background.loop("sampling", self._sample, every=EVERY, within=WITHIN)
 
     async def _sample(self) -> None:
         found = await self._store.read(run_records.launched_on, self._engine.host)
         rows = await asyncio.to_thread(self._look, found)
-        now = time.time()
+        now = time.monotonic()
         if rows or now - self._cleaned > CLEAN_EVERY:
-            await self._store.write(_keep, rows, now - self._days * 86_400)
+            await self._store.write(_keep, rows, self._store.clock.ago(self._days * 86_400.0))
             self._cleaned = now
 
     def _look(self, found: list[Run]) -> list[dict[str, object]]:
-        now, rows, seen = time.time(), [], {}
+        stamp, now, rows, seen = time.time(), time.monotonic(), [], {}
         for run in found:
             usage = self._usage(run)
             if usage is None:
@@ -45,7 +45,7 @@ class Sampling:
             # A restart resets the counter.
             used = max(0.0, usage.cpu_seconds - before.cpu_seconds)
             cpu = used / (now - at) if now > at else 0.0
-            rows.append({"run_id": run.id, "at": now, "memory": usage.memory_bytes, "cpu": cpu})
+            rows.append({"run_id": run.id, "at": stamp, "memory": usage.memory_bytes, "cpu": cpu})
         self._before = seen
         return rows
 

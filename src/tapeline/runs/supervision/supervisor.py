@@ -30,7 +30,8 @@ class Seen:
     """Why it could not be prepared."""
     trouble: str | None = None
     """Why its last launch did not happen."""
-    stopping_since: float | None = None
+    stopping_for: float | None = None
+    """Seconds since it was asked to end."""
     recent_launches: int = 0
 
 
@@ -147,15 +148,15 @@ def _about_waiting(run: Run, view: View) -> Action | None:
 
 def _about_preparing(run: Run, seen: Seen) -> Action | None:
     is_wanted = run.desired == "running"
-    return None if is_wanted or seen.stopping_since is not None else Cancel(run)
+    return None if is_wanted or seen.stopping_for is not None else Cancel(run)
 
 
 def _about_living(run: Run, seen: Seen, view: View) -> Action | None:
     if run.desired == "running" and not view.is_held(run):
         return None
-    if seen.stopping_since is None:
+    if seen.stopping_for is None:
         return Stop(run)
-    if view.now - seen.stopping_since > view.grace + STUBBORN_AFTER:
+    if seen.stopping_for > view.grace + STUBBORN_AFTER:
         return Kill(run)
     return None
 

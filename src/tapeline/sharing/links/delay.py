@@ -1,11 +1,11 @@
 """How much of a tape a link shows: all of it, or its state when the delay began."""
 
-import time
 from typing import NamedTuple
 
 from sqlalchemy import Connection, func, select
 
 from tapeline.sharing.links.choices import Choices
+from tapeline.store.backends import steady
 from tapeline.store.tables.tape import checkpoints
 from tapeline.tape.reading import whole_tape
 from tapeline.tape.tapes import Reading
@@ -24,7 +24,7 @@ class Cut(NamedTuple):
 def cut(connection: Connection, found: Reading, choices: Choices) -> Cut:
     if not choices.delay_hours:
         return Cut(found.seq, None)
-    moment = time.time() - choices.delay_hours * HOUR
+    moment = steady.ago(connection, choices.delay_hours * HOUR)
     if not found.tape:
         return Cut(0, moment)
     # A checkpoint is signed every few seconds while events arrive: from the last one before the

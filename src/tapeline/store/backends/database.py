@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Connection, Engine
 
 from tapeline.background import Background
+from tapeline.clock import Clock
 from tapeline.errors import CannotStart
 from tapeline.settings import Settings
-from tapeline.store.backends import failures, sqlite
+from tapeline.store.backends import failures, sqlite, steady
 from tapeline.store.backends.slowest import Slowest
 
 if TYPE_CHECKING:
@@ -33,6 +34,12 @@ class Database:
     claims: "Claims | None" = None
     """Names that this server holds among those that share the database."""
     slowest: Slowest = field(default_factory=Slowest)
+
+    clock: Clock = field(default_factory=Clock)
+    """Goes on where it was saved as soon as there are tables: `timekeeping.resume`."""
+
+    def __post_init__(self) -> None:
+        steady.attach(self.clock, self.writing, self.reading)
 
     def listen(
         self,

@@ -1,6 +1,5 @@
 """Pieces of a backtest's result: staged before their event, read by index after it."""
 
-import time
 import zlib
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -10,6 +9,7 @@ from sqlalchemy import Connection, delete, func, select, update
 
 from tapeline.errors import ChangedMeanwhile, NoSuchModel
 from tapeline.store import bulk, upsert
+from tapeline.store.backends import steady
 from tapeline.store.tables.results import discards
 from tapeline.store.tables.tape import backtests, pieces
 from tapeline.tape import tapes
@@ -26,7 +26,7 @@ def stage(connection: Connection, tape: int, upload: str, some: Sequence[Piece])
     """Store pieces where nobody sees them. They are discarded unless their event comes."""
     if not tapes.hold(connection, tape):
         raise NoSuchModel
-    discard_later(connection, tape, upload, time.time() + STAGED_FOR)
+    discard_later(connection, tape, upload, steady.now(connection) + STAGED_FOR)
     rows = [(upload, one.list, one.piece, one.first, one.content) for one in some]
     bulk.insert(connection, pieces, ("upload", "list", "piece", "first", "content"), rows)
 
