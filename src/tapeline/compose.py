@@ -43,6 +43,7 @@ from tapeline.tape.backtest_results.staging import Staging
 from tapeline.tape.fair_budget import FairBudget
 from tapeline.tape.helper_processes import Helpers
 from tapeline.tape.memory_budget import MemoryBudget
+from tapeline.tape.proof.rewinds import Rewinds
 from tapeline.tape.proof.signer import Signer
 from tapeline.tape.spool import Spool
 from tapeline.tracing import Tracer
@@ -112,10 +113,7 @@ def open_services(settings: Settings) -> Iterator[Services]:
             backups,
             _tracer(settings.telemetry),
         )
-        timekeeping.start(background, store.clock, store.write)
-        tape_cleanup.start(background, store)
-        space.start(background, store)
-        archive_cleanup.start(background, store, blobs)
+        _keep_up(settings, store, blobs, background)
         listener = _listen(store, appender, watchers, background)
         try:
             yield services
@@ -146,6 +144,15 @@ def _tracer(collector: str) -> Tracer | None:
             " Install them with: pip install 'tapeline[telemetry]'"
         ) from error
     return Traces(collector)
+
+
+def _keep_up(settings: Settings, store: Store, blobs: Blobs, background: Background) -> None:
+    """The work that keeps the stored data in order."""
+    timekeeping.start(background, store.clock, store.write)
+    Rewinds(store, settings.data, background)
+    tape_cleanup.start(background, store)
+    space.start(background, store)
+    archive_cleanup.start(background, store, blobs)
 
 
 def _listen(

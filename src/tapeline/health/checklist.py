@@ -16,7 +16,7 @@ from tapeline.health.running import (
     versions,
     work,
 )
-from tapeline.health.storing import backup, checkpoints, database, queue, statements, store
+from tapeline.health.storing import backup, checkpoints, database, heads, queue, statements, store
 from tapeline.health.verdict import Verdict
 
 
@@ -85,6 +85,11 @@ CHECKS: tuple[Check, ...] = (
         figures={"checkpoint_age_seconds": "Age of the newest signature of any tape."},
     ),
     Check("backup", backup.look),
+    Check(
+        "record",
+        heads.look,
+        figures={"tapes_lost": "Tapes of which the database lost events, until it is accepted."},
+    ),
     Check("hosts", hosts.look),
     Check("quotas", quotas.look),
     Check("versions", versions.look),

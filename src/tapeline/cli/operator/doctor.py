@@ -13,8 +13,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
+import msgspec
 import typer
 from sqlalchemy import Engine
 
@@ -36,11 +37,13 @@ from tapeline.settings import Settings
 from tapeline.store import migrate
 from tapeline.store.backends import database as databases
 from tapeline.store.backends import sqlite, timekeeping
+from tapeline.tape.proof import heads
 
 PATIENCE = 10.0  # seconds
 MARKS = {"good": ("✓", "green"), "weak": ("!", "yellow"), "bad": ("✗", "red"), "note": ("·", "dim")}
 VERSIONS = tuple(f"3.{minor}" for minor in range(7, 15))  # that people run models on
 RELEASE = "When no other copy of it runs: tapeline release"
+ACCEPT = "Bring the newer database back; or, if you know of it: tapeline doctor --accept-loss"
 NO_PYTHON = "Install one: uv python install 3.12, or apt-get install python3"
 
 
@@ -55,7 +58,16 @@ class Finding:
 
 @command("tapeline doctor", "tapeline doctor --data /srv/tapeline --json", options=JSON)
 def doctor(
-    context: typer.Context, data: Data = None, database: Database = None, config: Config = None
+    context: typer.Context,
+    accept_loss: Annotated[
+        bool,
+        typer.Option(
+            "--accept-loss", help="Say that you know of events that the database has lost."
+        ),
+    ] = False,
+    data: Data = None,
+    database: Database = None,
+    config: Config = None,
 ) -> None:
     """Check whether this host can run models, and how to fix what is missing.
 
@@ -65,6 +77,9 @@ def doctor(
     chosen = settings.load({"data": data, "database": database, "config": config})
     descriptors.raise_limit()  # as the server does, so that the test has its limits
     out = Screen(as_json=context.obj.as_json)
+    if accept_loss:
+        _accept(out, chosen)
+        return
     findings = list(examined(chosen))
     if out.as_json:
         out.json([one.__dict__ for one in findings])
@@ -73,6 +88,14 @@ def doctor(
     bad = [one for one in findings if one.state == "bad"]
     if bad:
         raise Failure(f"Models cannot run here: {bad[0].says}")
+
+
+def _accept(out: Screen, chosen: Settings) -> None:
+    datadir.require(chosen.data)
+    lost = heads.accept(chosen.data)
+    said = "\n".join(["Accepted.", *(one.sentence() for one in lost)])
+    told = [msgspec.structs.asdict(one) for one in lost]
+    out.done(said if lost else "The database has lost nothing.", {"accepted": told})
 
 
 def of_machine(chosen: Settings) -> Iterator[Finding]:
@@ -85,6 +108,7 @@ def of_machine(chosen: Settings) -> Iterator[Finding]:
         yield database
         if database.state == "good":
             yield from _clock(chosen)
+        yield from _losses(chosen.data)
         yield from _server(datadir.server_of(chosen.data))
         yield from _backups(chosen)
         if hold := holds.on_all(chosen.data):
@@ -217,6 +241,13 @@ def _database(chosen: Settings) -> Finding:
         says = f"{opened.name}{waits}; it never becomes smaller, because an older version made it"
         return Finding("database", "note", says, "Stop the server once, and run: tapeline compact")
     return Finding("database", "good", f"{opened.name}{waits}")
+
+
+def _losses(data: Path) -> Iterator[Finding]:
+    """What a server remembers and the database no longer has."""
+    if lost := heads.losses(data):
+        more = f" And {len(lost) - 1:,} more tapes." if len(lost) > 1 else ""
+        yield Finding("record", "weak", lost[0].sentence() + more, ACCEPT)
 
 
 def _clock(chosen: Settings) -> Iterator[Finding]:

@@ -16,6 +16,7 @@ from tapeline.http.core.services import Services
 from tapeline.models import onboarding, projects
 from tapeline.models.projects import OwnProject
 from tapeline.tape import tapes
+from tapeline.tape.proof import heads
 
 
 class Me(msgspec.Struct):
@@ -91,6 +92,8 @@ def me(connection: Connection, call: Call) -> Me:
 
 
 def _trouble(services: Services) -> str | None:
+    if lost := heads.losses(services.settings.data):
+        return f"the database went backwards, and tapes lost events: {len(lost):,} of them"
     if hold := services.runner.hold():
         return f"models do not run, the server is {hold.sentence()}".rstrip(".")
     return services.trouble()
