@@ -7,7 +7,7 @@ import pytest
 
 from tapeline.health.checklist import CHECKS
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 RULES = (ROOT / "deploy" / "prometheus-rules.yml").read_text()
 GUIDE = (ROOT / "docs" / "how-to" / "on-call.md").read_text()
 ALARMS = [*re.findall(r"- alert: (\w+)", RULES), *(check.name for check in CHECKS)]
