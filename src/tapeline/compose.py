@@ -45,6 +45,7 @@ from tapeline.tape.helper_processes import Helpers
 from tapeline.tape.memory_budget import MemoryBudget
 from tapeline.tape.proof.rewinds import Rewinds
 from tapeline.tape.proof.signer import Signer
+from tapeline.tape.retention import removal as retention
 from tapeline.tape.spool import Spool
 from tapeline.tracing import Tracer
 
@@ -151,6 +152,7 @@ def _keep_up(settings: Settings, store: Store, blobs: Blobs, background: Backgro
     timekeeping.start(background, store.clock, store.write)
     Rewinds(store, settings.data, background)
     tape_cleanup.start(background, store)
+    retention.start(background, store)
     space.start(background, store)
     archive_cleanup.start(background, store, blobs)
 

@@ -49,6 +49,8 @@ MATRIX: dict[Route, tuple[int, ...]] = {
     ("GET", "/project/teams"): (200, 200, 200, 200, 200, 401),
     ("GET", "/api/projects/{project}"): (200, 200, 200, 200, 404, 401),
     ("PATCH", "/api/projects/{project}"): (200, 200, 403, 403, 404, 401),
+    ("GET", "/api/projects/{project}/retention"): (200, 200, 200, 200, 404, 401),
+    ("PATCH", "/api/projects/{project}/retention"): (200, 200, 403, 403, 404, 401),
     ("GET", "/api/projects/{project}/audit"): (200, 200, 403, 403, 404, 401),
     ("GET", "/api/projects/{project}/stream"): (200, 200, 200, 200, 404, 401),
     ("GET", "/api/projects/{project}/runs"): (200, 200, 200, 200, 404, 401),

@@ -126,6 +126,11 @@ ROWS = (
     Row("projects list", "account.projects:list_projects", "List your projects."),
     Row("projects new", "account.projects:new", "Create a project and switch to it."),
     Row("projects use", "account.projects:use", "Choose the project that commands use."),
+    Row(
+        "projects space",
+        "account.space:space",
+        "Show what the project takes by kind of data, or choose how long to keep a kind.",
+    ),
     Row("projects rm", "account.projects:remove", "Delete a project with its models and keys."),
     Row("members list", "account.members:list_members", "List the members of a project."),
     Row("members invite", "account.members:invite", "Make a link that lets one person join."),

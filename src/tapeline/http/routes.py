@@ -28,7 +28,7 @@ from tapeline.errors import (
 )
 from tapeline.http.core import health
 from tapeline.http.core.endpoint import Access, Endpoint
-from tapeline.http.deployment import auth_api, projects_api
+from tapeline.http.deployment import auth_api, projects_api, retention_api
 from tapeline.http.deployment.routes import DEPLOY_ROUTES
 from tapeline.http.sharing.routes import SHARED
 from tapeline.http.view import (
@@ -125,6 +125,17 @@ ROUTES: tuple[Endpoint, ...] = (
         errors=(NoSuchProject,),
     ),
     patch("/api/projects/{project}", writes=account_api.change_project, errors=in_project),
+    get(
+        "/api/projects/{project}/retention",
+        reads=retention_api.show_retention,
+        access=READER,
+        errors=(NoSuchProject,),
+    ),
+    patch(
+        "/api/projects/{project}/retention",
+        writes=retention_api.change_retention,
+        errors=in_project,
+    ),
     get("/api/projects/{project}/audit", reads=account_api.project_audit, errors=in_project),
     get(
         "/api/projects/{project}/stream",

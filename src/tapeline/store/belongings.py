@@ -18,6 +18,7 @@ from tapeline.store.tables.core import (
     members,
     models,
     projects,
+    retention,
     sign_ins,
     users,
 )
@@ -65,7 +66,8 @@ LAST: tuple[Table, ...] = (answers, tapes)
 find the rest."""
 
 OF_OTHERS: tuple[Table, ...] = (
-    facts, users, sign_ins, attempts, projects, members, invitations, models, deleted_models, audit
+    facts, users, sign_ins, attempts, projects, members, invitations, models, deleted_models, audit,
+    retention,
 )  # fmt: skip
 """The audit log outlives the things it is about."""
 

@@ -31,6 +31,17 @@ def test_projects_are_made_used_and_deleted(ada: Person) -> None:
     assert "Research is deleted." in ada.does("projects", "rm", made["projectId"], "--yes")
 
 
+def test_a_project_shows_what_it_takes_and_keeps_it_as_long_as_chosen(ada: Person) -> None:
+    shown = ada.does("projects", "space")
+    assert "always" in shown
+    assert "use --yes" in ada.fails(2, "projects", "space", "--keep", "logs=30").lower()
+    changed = ada.gets("projects", "space", "--keep", "logs=30", "--keep", "events=ever", "--yes")
+    assert {one["kind"]: one["days"] for one in changed["items"]}["logs"] == 30
+    assert "30 days" in ada.does("projects", "space")
+    assert "KIND=DAYS" in ada.fails(2, "projects", "space", "--keep", "logs=soon")
+    ada.does("projects", "space", "--keep", "logs=ever")
+
+
 def test_members_are_invited_changed_and_removed(
     ada: Person, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -28,11 +28,11 @@ export const health = queryOptions({
   queryFn: () => unwrap(api.GET("/api/health")),
 });
 
-export const project = (id: string) =>
+export const retention = (id: string) =>
   queryOptions({
-    queryKey: ["project", id, "facts"],
+    queryKey: ["project", id, "retention"],
     queryFn: () =>
-      unwrap(api.GET("/api/projects/{project}", { params: { path: { project: id } } })),
+      unwrap(api.GET("/api/projects/{project}/retention", { params: { path: { project: id } } })),
   });
 
 export const models = (project: string) =>
@@ -273,6 +273,7 @@ export const shares = (id: string) =>
 
 export type Me = Schemas["Me"];
 export type Project = Schemas["OwnProject"];
+export type KindUsage = Schemas["KindUsage"];
 export type Model = Schemas["ShownModel"];
 export type Run = Schemas["CurrentRun"];
 export type DeployedRun = Schemas["DeployedRun"];

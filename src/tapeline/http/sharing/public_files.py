@@ -18,6 +18,7 @@ from tapeline.sharing.exhibits.exhibit import ChartRange, Exhibit
 from tapeline.sharing.links.choices import Choices
 from tapeline.tape import tapes
 from tapeline.tape.events.stored_event import StoredEvent
+from tapeline.tape.proof import removed
 from tapeline.tape.proof.seals import GENESIS
 from tapeline.tape.reading import whole_tape
 from tapeline.tape.record import writing
@@ -141,7 +142,7 @@ def _part(
     """In a reader's thread, because other requests wait for the event loop."""
     tapes.of_model(connection, found.model_id)  # raises if the model has been deleted
     groups = whole_tape.groups(connection, found.tape, before.reached, last, before.size)
-    reached = groups[-1][-1].seq
+    reached = removed.last(groups[-1][-1])
     signed = record.daily_checkpoints(connection, found.tape, before.reached, reached, last)
     lines = writing.written(before.link, groups, shows, {one.seq: one for one in signed})
     size = whole_tape.fitting(list(chain.from_iterable(groups)))

@@ -17,6 +17,7 @@ from tapeline.http.view import stream
 from tapeline.http.view.following import follow, woken
 from tapeline.sharing.exhibits import redaction
 from tapeline.tape.append.watchers import Watcher
+from tapeline.tape.proof import removed
 from tapeline.tape.reading import whole_tape
 
 PORTION = 1_000  # events looked at together
@@ -91,6 +92,8 @@ def _portion(
         return after, b""
     pieces: list[bytes] = []
     for record in whole_tape.records(connection, exhibit.found.tape, after=after, until=until):
+        if record.kind == removed.KIND:
+            continue
         late_after = exhibit.context.late_after
         change = redaction.change(record, late_after, exhibit.choices, exhibit.names)
         if change is not None:

@@ -18,6 +18,7 @@ from tapeline.tape import tapes
 from tapeline.tape.append.watchers import Watcher
 from tapeline.tape.events import kinds
 from tapeline.tape.events.stored_event import StoredEvent
+from tapeline.tape.proof import removed
 from tapeline.tape.reading import whole_tape
 from tapeline.tape.record import writing
 
@@ -74,7 +75,7 @@ def _changes(call: Call, model_id: str, after: int) -> AsyncGenerator[bytes, Non
             if watcher.is_behind:
                 watcher.is_behind = False
                 async for records in _missed(call, after):
-                    after = records[-1].seq
+                    after = removed.last(records[-1])
                     yield _sent(records)
             after, written = _written(watcher, after)
             if written:
@@ -112,7 +113,7 @@ async def _missed(call: Call, after: int) -> AsyncIterator[list[StoredEvent]]:
         records = await store.read(_portion, found.tape, after, found.seq)
         if not records:
             return
-        after = records[-1].seq
+        after = removed.last(records[-1])
         yield records
 
 
@@ -130,7 +131,7 @@ def _part(
             pieces += [exported(records[start:place]), one]
             start = place
     pieces.append(exported(records[start:]))
-    return records[-1].seq, whole_tape.fitting(records), pieces
+    return removed.last(records[-1]), whole_tape.fitting(records), pieces
 
 
 def _portion(connection: Connection, tape: int, after: int, until: int) -> list[StoredEvent]:
@@ -147,4 +148,5 @@ def _sent(records: list[StoredEvent]) -> bytes:
             msgspec.json.encode(shown(record)),
         )
         for record in records
+        if record.kind != removed.KIND
     )

@@ -18,6 +18,7 @@ from tapeline.tape.append.quotas import ModelUsage
 from tapeline.tape.events import kinds
 from tapeline.tape.events.stored_event import StoredEvent
 from tapeline.tape.proof import checkpoints
+from tapeline.tape.proof.removed import Removed
 from tapeline.tape.reading import channels
 
 _NAMES = {kind.number: kind.name for kind in kinds.KINDS}
@@ -99,6 +100,20 @@ class ExportedLine(msgspec.Struct, gc=False):
     body: msgspec.Raw
     salt: bytes | None
     """In base64."""
+    link: str | None
+    nonce: str | None
+
+
+class RemovedLine(msgspec.Struct):
+    """Events that retention removed, in their place."""
+
+    seq: int
+    until: int
+    received_at: float
+    """Of the last of them."""
+    removed: dict[str, int]
+    digest: str
+    ends_group: bool
     link: str | None
     nonce: str | None
 
@@ -189,15 +204,20 @@ def shown(record: StoredEvent) -> Anything:
 
 def exported(records: Sequence[StoredEvent]) -> bytes:
     """Records as lines of the whole tape: bodies byte for byte, so that they can be checked."""
-    return _encoder.encode_lines(
-        [
-            ExportedLine(
-                one.seq, _NAMES[one.kind], one.time, one.received_at, one.run_id, one.backtest_id,
-                msgspec.Raw(one.body), one.salt, None if one.link is None else one.link.hex(),
-                None if one.nonce is None else one.nonce.hex(),
-            )
-            for one in records
-        ]
+    return _encoder.encode_lines([_exported(one) for one in records])
+
+
+def _exported(one: StoredEvent) -> ExportedLine | RemovedLine:
+    link = None if one.link is None else one.link.hex()
+    nonce = None if one.nonce is None else one.nonce.hex()
+    if isinstance(one, Removed):
+        counts = kinds.by_name(one.counts)
+        return RemovedLine(
+            one.seq, one.until, one.received_at, counts, one.body.hex(), one.ends_group, link, nonce
+        )
+    return ExportedLine(
+        one.seq, _NAMES[one.kind], one.time, one.received_at, one.run_id, one.backtest_id,
+        msgspec.Raw(one.body), one.salt, link, nonce,
     )  # fmt: skip
 
 

@@ -13,8 +13,8 @@ from tapeline.results.metrics.report_fields import KEY, VERSION, Measured
 from tapeline.store.tables.results import reports, trials
 from tapeline.store.tables.tape import backtests
 from tapeline.tape import tapes
-from tapeline.tape.backtest_results import result_pieces
 from tapeline.tape.reading import backtests as tape_backtests
+from tapeline.tape.retention import old_backtests
 from tapeline.tape.tapes import Reading
 
 NO_RESULT = "No result has arrived."
@@ -76,14 +76,7 @@ def remove(connection: Connection, actor: Actor, found: Reading, backtest_id: st
     members.require(connection, actor, found.project_id, "change_models")
     tapes.hold(connection, found.tape, alone=True)  # a report of it may be in the making
     row = tape_backtests.find(connection, found.tape, backtest_id)
-    if row.upload is not None:
-        tapes.release_bytes(connection, found.tape, result_pieces.size(connection, row.upload))
-        result_pieces.discard_later(connection, found.tape, row.upload, 0.0)
-    connection.execute(
-        update(backtests)
-        .where(backtests.c.no == row.no)
-        .values(upload=None, label=None, description=None, deleted_seq=found.seq)
-    )
+    old_backtests.delete(connection, found.tape, found.seq, row)
     _record(connection, actor, found, "backtest_deleted", backtest_id, {})
 
 

@@ -11,7 +11,9 @@ from tapeline.runs.engines.engine import Engine
 from tapeline.runs.run import Run
 from tapeline.runs.sandbox.cgroups import Usage
 from tapeline.store.store import Store
+from tapeline.store.tables.core import models
 from tapeline.store.tables.runs import runs, samples
+from tapeline.tape.retention import policy
 
 EVERY, WITHIN = 15.0, 60.0  # seconds
 CLEAN_EVERY = 3600.0
@@ -32,6 +34,8 @@ class Sampling:
         now = time.monotonic()
         if rows or now - self._cleaned > CLEAN_EVERY:
             await self._store.write(_keep, rows, self._store.clock.ago(self._days * 86_400.0))
+        if now - self._cleaned > CLEAN_EVERY:
+            await self._store.write(forget_by_project, self._store.clock.ago)
             self._cleaned = now
 
     def _look(self, found: list[Run]) -> list[dict[str, object]]:
@@ -92,3 +96,15 @@ def _keep(connection: Connection, rows: list[dict[str, object]], oldest: float) 
     if kept:
         connection.execute(insert(samples), kept)
     connection.execute(delete(samples).where(samples.c.at < oldest))
+
+
+def forget_by_project(connection: Connection, ago: policy.Ago) -> None:
+    """Delete what projects want to keep for less time than the server does."""
+    for project_id, chosen in policy.of_all(connection).items():
+        before = policy.cutoffs(chosen, ago).get("samples")
+        if before is not None:
+            own = select(models.c.id).where(models.c.project_id == project_id)
+            of = select(runs.c.id).where(runs.c.model_id.in_(own))
+            connection.execute(
+                delete(samples).where(samples.c.at < before, samples.c.run_id.in_(of))
+            )

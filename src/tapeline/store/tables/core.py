@@ -100,6 +100,15 @@ members = Table(
     Column("since", Double, nullable=False),
 )
 
+# Days that a project keeps a kind of data; without a row it is kept for ever.
+retention = Table(
+    "retention",
+    metadata,
+    owned_by("project", primary_key=True),
+    Column("kind", String, primary_key=True),
+    Column("days", Integer, nullable=False),
+)
+
 invitations = Table(
     "invitations",
     metadata,

@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from tapeline.tape.events.stored_event import StoredEvent
-from tapeline.tape.proof import older_seals
+from tapeline.tape.proof import older_seals, removed
 
 GENESIS = bytes(32)
 SALT_BYTES = 16  # for each field
@@ -35,18 +35,24 @@ def link(
     nonce: bytes | None = None,
 ) -> bytes:
     """Over a group of records; the content of one is its body, or with a salt its root."""
-    if all(record.salt is None for record in records):
+    if all(record.salt is None and record.kind for record in records):
         return chained(previous, [digest_of_run(frames(records), nonce, 0)], is_blind=bool(nonce))
     digests: list[bytes] = []
     runs, start = count(), 0  # of plain ones: hashed in one go, which is much quicker
-    for place in [place for place, one in enumerate(records) if one.salt is not None]:
+    apart = [place for place, one in enumerate(records) if one.salt is not None or not one.kind]
+    for place in apart:
         if start < place:
             digests.append(digest_of_run(frames(records[start:place]), nonce, next(runs)))
-        digests.append(sha256(frame(records[place], contents[place])).digest())
+        if records[place].kind == removed.KIND:
+            digests.append(records[place].body)
+            next(runs)
+        else:
+            digests.append(sha256(frame(records[place], contents[place])).digest())
         start = place + 1
     if start < len(records):
         digests.append(digest_of_run(frames(records[start:]), nonce, next(runs)))
-    return chained(previous, digests, is_blind=nonce is not None)
+    is_blind = nonce is not None or records[-1].kind == removed.KIND
+    return chained(previous, digests, is_blind=is_blind)
 
 
 def frame(record: StoredEvent, content: bytes) -> bytes:
@@ -165,25 +171,30 @@ def first_break(records: Iterable[StoredEvent], head: tuple[int, bytes]) -> int 
         if record.seq != expected:
             return expected
         group.append(record)
-        expected += 1
-        if record.link is not None:
-            if not _fits(previous, group, record.link):
+        expected = (record.seq if record.kind else removed.last(record)) + 1
+        if record.link is not None or (not record.kind and removed.ends_group(record)):
+            found = _linked(previous, group)
+            if found is None:
                 return record.seq
-            previous, group = record.link, []
+            previous, group = found, []
     if group or (expected - 1, previous) != head:
         return expected
     return None
 
 
-def _fits(previous: bytes, group: list[StoredEvent], expected: bytes) -> bool:
+def _linked(previous: bytes, group: list[StoredEvent]) -> bytes | None:
+    """The link of a group; None if it is not the one that was stored."""
     if any(one.salt is not None and not _is_normal(one) for one in group):
-        return False
+        return None
     if any(one.nonce is not None for one in group[:-1]):
-        return False
+        return None
+    last = group[-1]
     contents = [one.body if one.salt is None else content(one) for one in group]
-    if link(previous, group, contents, group[-1].nonce) == expected:
-        return True
-    return group[-1].nonce is None and older_seals.link(previous, group) == expected
+    found = link(previous, group, contents, last.nonce)
+    if last.link in (found, None):  # without one, the next link or the head shows whether it fits
+        return found
+    is_older = last.nonce is None and older_seals.link(previous, group) == last.link
+    return last.link if is_older else None
 
 
 def _is_normal(record: StoredEvent) -> bool:

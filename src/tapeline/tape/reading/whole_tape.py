@@ -5,6 +5,7 @@ of merging them event by event.
 """
 
 from collections.abc import Iterator
+from itertools import chain
 from operator import attrgetter
 
 from sqlalchemy import Connection, select
@@ -15,6 +16,7 @@ from tapeline.store.tables.tape import backtests
 from tapeline.tape.events import kinds
 from tapeline.tape.events.stored_event import StoredEvent
 from tapeline.tape.pages import unpack
+from tapeline.tape.proof import removed
 
 FEW, MANY = 500, 20_000
 """Events read at once: few at first, because each may be long; then as many as fit in AT_ONCE."""
@@ -55,9 +57,12 @@ def groups(
     while True:
         last = min(after + size, until)
         found = _between(connection, tape, after, last)
-        if len(found) != last - after:
-            raise ChangedMeanwhile
-        ends = [place for place, one in enumerate(found, 1) if one.link is not None]
+        _require_all(found, after, last)
+        ends = [
+            place
+            for place, one in enumerate(found, 1)
+            if one.link is not None or (not one.kind and removed.ends_group(one))
+        ]
         if ends:
             return [found[start:end] for start, end in zip([0, *ends], ends, strict=False)]
         if last == until:  # the last group is cut off, which no caller asks for
@@ -78,6 +83,8 @@ def _between(connection: Connection, tape: int, after: int, until: int) -> list[
         # The page that the first event is on may begin before it.
         for (content,) in bulk.fetch(connection, _PAGES, (*place, until, *place, after + 1)):
             page = unpack(content)
+            if channel == removed.CHANNEL:
+                page = list(chain.from_iterable(map(removed.spans, page)))
             if page[0].seq <= after or page[-1].seq > until:
                 page = [one for one in page if after < one.seq <= until]
             found += page
@@ -85,16 +92,26 @@ def _between(connection: Connection, tape: int, after: int, until: int) -> list[
     return found
 
 
+def _require_all(found: list[StoredEvent], after: int, until: int) -> None:
+    """Removed spans stand for several events each."""
+    if len(found) == until - after:
+        return
+    if after + sum([removed.last(one) - one.seq + 1 for one in found]) < until:
+        raise ChangedMeanwhile
+
+
 def _end(connection: Connection, tape: int) -> int:
     """The number of the last record that is there, whatever the tape's row says."""
     last = [0]
     for channel in _channels(connection, tape):
         for (content,) in bulk.fetch(connection, _LAST_PAGE, (tape, channel)):
-            last.append(unpack(content)[-1].seq)
+            end = unpack(content)[-1]
+            spans = removed.spans(end) if channel == removed.CHANNEL else [end]
+            last += [removed.last(one) for one in spans]
     return max(last)
 
 
 def _channels(connection: Connection, tape: int) -> list[int]:
     numbers = connection.scalars(select(backtests.c.no).where(backtests.c.tape == tape))
-    fixed = {kind.channel for kind in kinds.KINDS}
+    fixed = {kind.channel for kind in kinds.KINDS} | {removed.CHANNEL}
     return sorted(fixed) + [kinds.CHANNELS_OF_BACKTESTS + number for number in numbers]

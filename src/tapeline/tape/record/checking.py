@@ -62,6 +62,10 @@ class Checked(msgspec.Struct, kw_only=True):
     """Events that are hidden completely."""
     partly: int = 0
     """Orders with hidden fields."""
+    removed: dict[str, int] = {}
+    """Events that the server says its retention removed, by kind."""
+    removed_until: float = 0.0
+    """When the newest of them was received."""
     lists: int = 0
     """Long lists of results whose digests match."""
     first: Checkpoint | None = None
@@ -98,6 +102,7 @@ class _Line(msgspec.Struct, kw_only=True):
     hidden: list[str] = []
     until: int | None = None
     digest: str | None = None
+    removed: dict[str, int] | None = None
     link: str | None = None
     rule: int = 0
     checkpoint: Checkpoint | None = None
@@ -208,7 +213,10 @@ class _Reader:
             if until < line.seq:
                 raise ValueError
             self._group.append((line, None, bytes.fromhex(line.digest)))
-            self.found.hidden += until - line.seq + 1
+            if line.removed is None:
+                self.found.hidden += until - line.seq + 1
+            else:
+                self._note_removed(line)
             self.next = until + 1
             return
         record, content = _understood(line)
@@ -232,6 +240,13 @@ class _Reader:
             if cash_id in self._cash:
                 self.found.replaced.append(record.seq)
             self._cash.add(cash_id)
+
+    def _note_removed(self, line: _Line) -> None:
+        if sum((line.removed or {}).values()) != (line.until or line.seq) - line.seq + 1:
+            raise ValueError
+        for kind, count in (line.removed or {}).items():
+            self.found.removed[kind] = self.found.removed.get(kind, 0) + count
+        self.found.removed_until = max(self.found.removed_until, line.received_at)
 
     def _close(self, line: _Line) -> None:
         """At the end of a group: check that its link follows from its events."""

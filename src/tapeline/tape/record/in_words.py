@@ -46,6 +46,14 @@ def words(found: Checked) -> str:
         "- That whoever runs the server, and has its key, did not sign another tape. Keep this"
         " file, and check a later one against it with --earlier.",
     ]
+    if found.removed:
+        counts = ", ".join(f"{count:,} ({kind})" for kind, count in sorted(found.removed.items()))
+        said += [
+            "",
+            f"Removed by retention, received until {_moment(found.removed_until)}: {counts}.",
+            "Their digests are still part of the chain. The server says of which kind they were;"
+            " their content cannot be checked any more.",
+        ]
     if found.late:
         said += ["", f"Reported late, long after their own time: {_counted(found.late)}."]
         said += [f"- event {one.seq}, {_word(one)}: {_length(one.seconds)} late"

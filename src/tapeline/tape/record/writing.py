@@ -19,8 +19,9 @@ from tapeline.store.store import Store
 from tapeline.tape.backtest_results import result_format, result_pieces
 from tapeline.tape.events import kinds
 from tapeline.tape.events.stored_event import StoredEvent
-from tapeline.tape.proof import older_seals, seals
+from tapeline.tape.proof import older_seals, removed, seals
 from tapeline.tape.proof.checkpoints import Checkpoint
+from tapeline.tape.proof.removed import Removed
 
 VERSION = 1
 
@@ -80,6 +81,11 @@ class _Hidden(msgspec.Struct):
     digest: str
 
 
+class _Removed(_Hidden):
+    removed: dict[str, int]
+    received_at: float
+
+
 class _Link(msgspec.Struct):
     seq: int
     link: str
@@ -115,35 +121,37 @@ def written(
     pieces: list[bytes | StoredEvent] = []
     lines: _Lines = []
     for group in groups:
-        results = _write(previous, group, shows, lines)
-        last = group[-1]
-        previous = last.link or b""
+        rule, last = _rule(previous, group), removed.last(group[-1])
+        results = _write(group, rule, shows, lines)
+        previous = _link_of(previous, group)
+        lines.append(_Link(last, previous.hex(), rule))
         if results:
             pieces += [_encoder.encode_lines(lines), *results]
             lines = []
-        if last.seq in signed:
-            lines.append(_Signed(signed[last.seq]))
+        if last in signed:
+            lines.append(_Signed(signed[last]))
     pieces.append(_encoder.encode_lines(lines))
     return Written(pieces, previous)
 
 
 def _write(
-    previous: bytes, group: Sequence[StoredEvent], shows: Shows, lines: _Lines
+    group: Sequence[StoredEvent], rule: int, shows: Shows, lines: _Lines
 ) -> list[StoredEvent]:
     """Add the lines of a group; return the results in it that are shown."""
-    rule, results, last = _rule(previous, group), [], group[-1]
+    results, last = [], group[-1]
     place = 0  # which of the group's plain runs: what its blind is made from
     for run in _runs(group, rule):
         if run[0].salt is not None:
             lines.append(_order(run[0], rule, shows))
             continue
-        if shows.plain is None or all(map(shows.plain, run)):
+        if isinstance(run[0], Removed):
+            lines.append(_removed(run[0], shows))
+        elif shows.plain is None or all(map(shows.plain, run)):
             lines += _plain(run, last.nonce, place)
             results += [one for one in run if one.kind == kinds.BACKTEST_RESULT.number]
         else:
             lines.append(_hidden(run, last.nonce, place, rule))
         place += 1
-    lines.append(_Link(last.seq, (last.link or b"").hex(), rule))
     return results
 
 
@@ -176,8 +184,13 @@ def on_one_line(items: bytes) -> dict[str, Any]:
     return {"items": msgspec.Raw(compact), "sealed": base64.b64encode(items).decode()}
 
 
+def _link_of(previous: bytes, group: Sequence[StoredEvent]) -> bytes:
+    """A group that was removed completely has none, because it follows from the digests."""
+    return group[-1].link or seals.link(previous, group, [one.body for one in group])
+
+
 def _rule(previous: bytes, group: Sequence[StoredEvent]) -> int:
-    if group[-1].nonce is not None:
+    if group[-1].nonce is not None or group[-1].kind == removed.KIND:
         return 3
     if any(one.salt is not None and len(one.salt) > older_seals.SALT_BYTES for one in group):
         return 2
@@ -190,7 +203,7 @@ def _runs(group: Sequence[StoredEvent], rule: int) -> list[Sequence[StoredEvent]
         return [[one] for one in group]
     runs: list[Sequence[StoredEvent]] = []
     start = 0  # of the plain events that were not taken yet
-    for place in [place for place, one in enumerate(group) if one.salt is not None]:
+    for place in [at for at, one in enumerate(group) if one.salt is not None or not one.kind]:
         if start < place:
             runs.append(group[start:place])
         runs.append(group[place : place + 1])
@@ -220,6 +233,14 @@ def _hidden(run: Sequence[StoredEvent], nonce: bytes | None, place: int, rule: i
     else:
         digest = seals.digest_of_run(seals.frames(run), nonce, place)
     return _Hidden(run[0].seq, run[-1].seq, digest.hex())
+
+
+def _removed(span: Removed, shows: Shows) -> _Removed:
+    """Links do not tell of which kinds hidden events are."""
+    counts = {_NAMES[kind]: count for kind, count in span.counts.items()}
+    if shows.plain is not None:
+        counts = {"hidden": sum(counts.values())}
+    return _Removed(span.seq, span.until, span.body.hex(), counts, span.received_at)
 
 
 def _order(record: StoredEvent, rule: int, shows: Shows) -> _Order | _Hidden:

@@ -1,15 +1,15 @@
-/** A project's settings: name, id, usage, deletion. */
+/** A project's settings: name, id, space, deletion. */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useParams } from "@tanstack/react-router";
 import { useState } from "react";
 import { api, unwrap } from "~/api/client";
 import * as ask from "~/api/queries";
-import { bytes } from "~/format/numbers";
+import { SpacePanel } from "~/features/project/space-panel";
 import { Button } from "~/ui/button";
 import { Command } from "~/ui/copy";
 import { Confirm } from "~/ui/dialog";
 import { type Names, NamesForm } from "~/ui/names-form";
-import { Fact, PageHead, Panel, Skeleton } from "~/ui/panel";
+import { PageHead, Panel, Skeleton } from "~/ui/panel";
 import { useTitle } from "~/ui/title";
 import { notify } from "~/ui/toasts";
 
@@ -26,22 +26,9 @@ export function ProjectPage() {
       <Panel title="Id">
         <Command label="project id" text={project.id} />
       </Panel>
-      <Usage project={id} />
+      <SpacePanel project={id} />
       {project.role === "owner" && project.id !== me.id && <End project={project} />}
     </div>
-  );
-}
-
-function Usage({ project }: { project: string }) {
-  const { data } = useQuery(ask.project(project));
-  return (
-    <Panel title="Usage">
-      <dl>
-        <Fact name="Tapes" hint="Events and backtest results of all models together">
-          {bytes(data?.tape_bytes)}
-        </Fact>
-      </dl>
-    </Panel>
   );
 }
 

@@ -1,0 +1,131 @@
+/** What a project takes by kind of data, and how long it keeps each kind. */
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { api, unwrap } from "~/api/client";
+import * as ask from "~/api/queries";
+import { useRole } from "~/features/project/use-role";
+import { bytes, integer } from "~/format/numbers";
+import { Confirm } from "~/ui/dialog";
+import { SelectField } from "~/ui/field";
+import { Panel } from "~/ui/panel";
+import { Time } from "~/ui/time";
+import { notify } from "~/ui/toasts";
+
+const NAMES: Record<string, string> = {
+  logs: "Log lines",
+  events: "Generic events",
+  backtests: "Finished backtests",
+  samples: "Memory and processor usage",
+  record: "Orders, cash, prices and lifecycle",
+};
+const CHOICES = [7, 30, 90, 180, 365, 1095];
+
+interface Choice {
+  kind: string;
+  days: number | null;
+}
+
+export function SpacePanel({ project }: { project: string }) {
+  const { data } = useQuery(ask.retention(project));
+  const [asked, setAsked] = useState<Choice | null>(null);
+  const role = useRole(project);
+  const mayChange = role === "owner" || role === "admin";
+  const save = useSaving(project);
+  const choose = (choice: Choice) =>
+    choice.days === null ? save.mutate(choice) : setAsked(choice);
+  return (
+    <Panel title="Space">
+      <div className="grid gap-3">
+        {data?.items.map((one) => (
+          <div key={one.kind} className="grid items-end gap-2 sm:grid-cols-2">
+            <Taken usage={one} />
+            {one.kind === "record" ? (
+              <p className="text-soft">Always kept</p>
+            ) : (
+              <Days usage={one} disabled={!mayChange || save.isPending} choose={choose} />
+            )}
+          </div>
+        ))}
+        {data?.removed_until && (
+          <p className="text-soft">
+            Removed events were received until <Time at={data.removed_until} />. Their seals are
+            kept, so records can still be checked.
+          </p>
+        )}
+      </div>
+      <Confirm
+        open={asked !== null}
+        onOpenChange={() => setAsked(null)}
+        title={`Keep ${(NAMES[asked?.kind ?? ""] ?? "").toLowerCase()} for ${asked?.days} days?`}
+        action="Remove what is older"
+        danger
+        act={async () => {
+          if (asked) await save.mutateAsync(asked);
+        }}
+      >
+        The server removes older ones within the hour, from all models of this project. This cannot
+        be undone.
+      </Confirm>
+    </Panel>
+  );
+}
+
+function Taken({ usage }: { usage: ask.KindUsage }) {
+  return (
+    <div>
+      <p>{NAMES[usage.kind] ?? usage.kind}</p>
+      <p className="num text-soft">
+        {bytes(usage.bytes)}
+        {usage.removed > 0 && `, ${integer(usage.removed)} removed`}
+      </p>
+    </div>
+  );
+}
+
+function Days({
+  usage,
+  disabled,
+  choose,
+}: {
+  usage: ask.KindUsage;
+  disabled: boolean;
+  choose: (choice: Choice) => void;
+}) {
+  const days = usage.days ?? null;
+  const choices = days === null || CHOICES.includes(days) ? CHOICES : [days, ...CHOICES];
+  return (
+    <SelectField
+      label={`How long to keep ${(NAMES[usage.kind] ?? usage.kind).toLowerCase()}`}
+      value={days ?? ""}
+      disabled={disabled}
+      onChange={(event) =>
+        choose({ kind: usage.kind, days: event.target.value ? Number(event.target.value) : null })
+      }
+    >
+      <option value="">For ever</option>
+      {choices.map((one) => (
+        <option key={one} value={one}>
+          {one} days
+        </option>
+      ))}
+    </SelectField>
+  );
+}
+
+function useSaving(project: string) {
+  const queries = useQueryClient();
+  return useMutation({
+    meta: { shown: true },
+    mutationFn: ({ kind, days }: Choice) =>
+      unwrap(
+        api.PATCH("/api/projects/{project}/retention", {
+          params: { path: { project } },
+          body: { [kind]: days },
+        }),
+      ),
+    onSuccess: async () => {
+      notify({ tone: "good", text: "Saved." });
+      await queries.invalidateQueries({ queryKey: ["project", project] });
+    },
+  });
+}
