@@ -38,7 +38,7 @@ class State:
     turns: int
     failures: int
     in_a_row: int
-    """Failures since the last turn that was finished."""
+    """Failures since it last worked."""
     silent: float
     """Seconds since its last progress; for single tasks, the age of the oldest one running."""
     overdue: bool
@@ -69,6 +69,10 @@ class Work:
 
     def finished(self) -> None:
         self.turns += 1
+        self.recovered()
+
+    def recovered(self) -> None:
+        """Report that the last failure is over, in the middle of a turn that may never end."""
         if self.in_a_row:
             log.info("work_goes_on_again", work=self.name, after_failures=self.in_a_row)
         self.in_a_row = 0

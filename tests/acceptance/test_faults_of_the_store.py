@@ -75,6 +75,7 @@ def test_postgresql_is_stopped_for_a_while(home: Home, own_server: OwnServer) ->
             wait_for(lambda name=name: failures(trader, name))
         own_server.start()
     take_turns(trader, *(name for name in NEEDS_THE_STORE if name != "listener"))
+    wait_for(lambda: {one["state"] for one in trader.get("/api/health")["work"]} == {"green"})
     works(trader, deployed)
     assert_counted(numbers(trader, deployed["modelId"]))
     trader.client.close()

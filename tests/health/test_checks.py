@@ -20,6 +20,7 @@ from tapeline.store.tables.runs import runs as run_rows
 from tapeline.store.tables.runs import versions
 from tapeline.store.tables.tape import tapes
 from tests.conftest import Service, on_both
+from tests.store.disk import small_disk
 
 GB = 1_000_000_000
 
@@ -104,6 +105,17 @@ def test_a_data_directory_that_is_gone_is_red(service: Service, tmp_path: Path) 
     parts = service.services.health.parts
     gone = replace(parts, settings=replace(parts.settings, data=tmp_path / "gone"))
     assert disk.look(gone).state == "red"
+
+
+@pytest.mark.parametrize("fault", ["full", "read-only"])
+def test_a_disk_that_takes_nothing_is_red(service: Service, tmp_path: Path, fault: str) -> None:
+    parts = service.services.health.parts
+    with small_disk(tmp_path / "disk") as small:
+        found = replace(parts, settings=replace(parts.settings, data=small.path))
+        assert disk.look(found).state == "green"
+        small.fill() if fault == "full" else small.remount("ro")
+        seen = disk.look(found)
+        assert (seen.state, seen.says) == ("red", f"The disk of the server is {fault}.")
 
 
 def test_a_hold_is_yellow_and_names_its_reason(service: Service) -> None:

@@ -60,12 +60,16 @@ class HangingDisk:
     """A file with a file system in it; while it is frozen, whoever writes there waits."""
 
     def __init__(self, image: Path, path: Path) -> None:
-        self.path = path
+        self.path, self._image = path, image
         with image.open("wb") as file:
             file.truncate(LARGE)
         _run("mkfs.ext4", "-q", "-F", str(image))
-        _run("mount", "-o", "loop", str(image), str(path))
+        self._mount()
         path.chmod(0o700)
+
+    def _mount(self) -> None:
+        # After an error it is read-only, as most distributions set it up.
+        _run("mount", "-o", "loop,errors=remount-ro", str(self._image), str(self.path))
 
     @contextmanager
     def hanging(self) -> Iterator[None]:
@@ -74,6 +78,21 @@ class HangingDisk:
             yield
         finally:
             _run("fsfreeze", "--unfreeze", str(self.path))
+
+    def fail(self) -> None:
+        """The kernel finds an error in the file system, and makes it read-only."""
+        mounts = Path("/proc/self/mounts").read_text().splitlines()
+        device = next(one.split()[0] for one in mounts if one.split()[1] == str(self.path))
+        Path(f"/sys/fs/ext4/{Path(device).name}/trigger_fs_error").write_text("tried")
+
+    def repair(self) -> None:
+        """What an operator does once nothing uses it."""
+        _run("umount", str(self.path))
+        checked = subprocess.run(
+            ["e2fsck", "-f", "-y", str(self._image)], capture_output=True, check=False
+        )
+        assert checked.returncode in (0, 1), checked.stdout
+        self._mount()
 
 
 @contextmanager

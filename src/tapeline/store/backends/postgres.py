@@ -254,6 +254,7 @@ class Listener:
             driver.rollback()
             driver.autocommit = True
             driver.execute(f'listen "{self._channel}"')
+            self._work.recovered()
             self._on_change(True)
             try:
                 self._hear(driver)
