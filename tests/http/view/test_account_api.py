@@ -39,7 +39,8 @@ def session(service: Service, person: Person, **headers: str) -> httpx.Client:
 @on_both
 def test_me_is_the_account_with_its_projects_and_roles(cast: Cast) -> None:
     me = cast.member.get("/api/me").json()
-    assert set(me) == {"id", "email", "name", "created_at", "projects", "is_demo", "trouble"}
+    fields = {"id", "email", "name", "created_at", "projects", "is_demo", "is_operator", "trouble"}
+    assert set(me) == fields
     assert (me["id"], me["email"], me["name"]) == (cast.member.id, cast.member.email, "member")
     assert me["created_at"] == pytest.approx(time.time(), abs=60)
     assert {one["id"]: one["role"] for one in me["projects"]} == {
