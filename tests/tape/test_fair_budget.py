@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from tapeline.errors import Overloaded
-from tapeline.tape.fair_budget import FairBudget
+from tapeline.tape.fair_budget import FairBudget, patience
+from tapeline.tape.fair_line import Owner
 from tests.conftest import run
 
 
@@ -37,7 +38,7 @@ class Play:
 
     async def _work(self, name: str, size: int) -> None:
         self._ends[name] = asyncio.Event()
-        async with self.budget.reserve(name[0], size):
+        async with self.budget.reserve(Owner(name[0]), size):
             self.begun.append(name)
             await self._ends[name].wait()
 
@@ -101,10 +102,38 @@ def test_work_that_waits_too_long_is_refused_and_leaves_nothing_behind() -> None
         play = Play(FairBudget(10, patience=0.01))
         await play.begin("a1", size=10)
         with pytest.raises(Overloaded):
-            async with play.budget.reserve("b", 1):
+            async with play.budget.reserve(Owner("b"), 1):
                 raise AssertionError("it began")
         assert play.budget.waiting == 0
         await play.end("a1")
         assert play.budget.free == 10
+
+    played(act())
+
+
+def test_several_waits_in_a_row_have_one_limit_together() -> None:
+    async def act() -> None:
+        first, second = FairBudget(1), FairBudget(1)
+        async with second.reserve(Owner("a"), 1):
+            with pytest.raises(Overloaded):
+                async with (
+                    patience(0.01),
+                    first.reserve(Owner("b"), 1),
+                    second.reserve(Owner("b"), 1),
+                ):
+                    raise AssertionError("it began")
+        assert (first.free, second.free, second.waiting) == (1, 1, 0)
+
+    played(act())
+
+
+def test_work_that_has_begun_has_no_limit_and_its_own_timeouts_stay_what_they_are() -> None:
+    async def act() -> None:
+        async with patience(0.01) as waits:
+            waits.reschedule(None)
+            await asyncio.sleep(0.02)
+        with pytest.raises(TimeoutError):
+            async with patience():
+                raise TimeoutError
 
     played(act())

@@ -12,11 +12,13 @@ from tapeline.errors import MalformedBody, MissingField, Overloaded, Problem, To
 from tapeline.tape import batches, helper_processes
 from tapeline.tape.backtest_results.preparing import prepare_apart
 from tapeline.tape.batches import MOST, Item, split, split_apart
+from tapeline.tape.fair_line import Owner
 from tapeline.tape.helper_processes import Helpers
 from tapeline.tape.memory_budget import MemoryBudget
 from tests.acceptance.conftest import wait_for
 from tests.conftest import run
 
+ADA = Owner("ada")
 ITEM = {"path": "/v1/live/log", "body": {"line": "ü"}}
 
 
@@ -61,7 +63,7 @@ def test_no_more_run_at_a_time_than_may(tmp_path: Path, monkeypatch: pytest.Monk
         own = Helpers(2, MemoryBudget())
 
         async def one(place: int) -> None:
-            assert len(await split_apart(own, folders[place])) == 1
+            assert len(await split_apart(own, folders[place], ADA)) == 1
 
         await asyncio.gather(*(one(place) for place in range(5)))
 
@@ -73,14 +75,15 @@ def test_no_more_run_at_a_time_than_may(tmp_path: Path, monkeypatch: pytest.Monk
 @pytest.mark.heavy
 def test_what_a_helper_refuses_is_raised_where_it_was_asked_for(tmp_path: Path) -> None:
     with pytest.raises(MalformedBody, match="not a JSON array"):
-        run(split_apart(helpers(), folder(tmp_path / "a", b"[")))
+        run(split_apart(helpers(), folder(tmp_path / "a", b"["), ADA))
     with pytest.raises(TooLarge, match="10,000"):
-        run(split_apart(helpers(), folder(tmp_path / "b", b"{}\n" * (MOST + 1), "lines")))
+        run(split_apart(helpers(), folder(tmp_path / "b", b"{}\n" * (MOST + 1), "lines"), ADA))
     with pytest.raises(MissingField) as missing:
         run(
             prepare_apart(
                 helpers(),
                 folder(tmp_path / "c", b"{}"),
+                ADA,
                 {},
                 lenient=False,
                 max_depth=32,
@@ -88,7 +91,7 @@ def test_what_a_helper_refuses_is_raised_where_it_was_asked_for(tmp_path: Path) 
         )
     assert missing.value.field == "backtest_id"
     with pytest.raises(Problem):  # nothing there: it ends with a traceback of its own
-        run(split_apart(helpers(), folder(tmp_path / "d", b"", "other")))
+        run(split_apart(helpers(), folder(tmp_path / "d", b"", "other"), ADA))
 
 
 @pytest.mark.heavy
@@ -99,10 +102,10 @@ def test_a_helper_that_nobody_waits_for_is_ended(tmp_path: Path) -> None:
         own = helpers()
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.01):
-                await split_apart(own, folder(tmp_path / "a", content))
+                await split_apart(own, folder(tmp_path / "a", content), ADA)
         started = time.monotonic()
         # Its place is free again.
-        assert await split_apart(own, folder(tmp_path / "b", b"[]")) == []
+        assert await split_apart(own, folder(tmp_path / "b", b"[]"), ADA) == []
         return time.monotonic() - started
 
     assert run(give_up()) < 30
@@ -132,10 +135,10 @@ def test_a_helper_that_hangs_gives_its_place_back(
     own = helpers()
     monkeypatch.setattr(helper_processes, "HELPED_WITHIN", 0.5)
     with pytest.raises(TimeoutError):
-        run(split_apart(own, pipe.parent))
+        run(split_apart(own, pipe.parent, ADA))
     monkeypatch.undo()
     content = msgspec.json.encode([ITEM])
-    assert len(run(split_apart(own, folder(tmp_path / "next", content)))) == 1
+    assert len(run(split_apart(own, folder(tmp_path / "next", content), ADA))) == 1
 
 
 def expendable(pid: int) -> bool:
@@ -158,16 +161,16 @@ def test_a_helper_that_the_kernel_ends_is_a_lack_of_memory_and_goes_before_the_s
 
     monkeypatch.setattr(asyncio, "create_subprocess_exec", doomed)
     with pytest.raises(Overloaded, match="memory ran out"):
-        run(split_apart(helpers(), pipe.parent))
+        run(split_apart(helpers(), pipe.parent, ADA))
 
 
 def test_work_that_needs_more_memory_than_there_is_is_refused_at_once() -> None:
     async def act() -> None:
         budget = MemoryBudget()
-        async with budget.need("all of it", budget.most // 2):
+        async with budget.need(Owner("all of it"), budget.most // 2):
             assert budget.free <= budget.most // 2 + 1
         with pytest.raises(Overloaded, match="send less at a time"):
-            async with budget.need("more", budget.most + 1):
+            async with budget.need(Owner("more"), budget.most + 1):
                 raise AssertionError("it began")
         assert budget.free == budget.most
 

@@ -14,6 +14,7 @@ from tapeline.tape import helper_processes
 from tapeline.tape.dates.time_header import read_time
 from tapeline.tape.events.kinds import BY_PATH
 from tapeline.tape.events.values import number
+from tapeline.tape.fair_line import Owner
 from tapeline.tape.helper_processes import Helpers
 
 MOST = 10_000
@@ -70,9 +71,9 @@ def split(content: bytes | bytearray, *, by_lines: bool) -> list[Item]:
     return items
 
 
-async def split_apart(helpers: Helpers, folder: Path) -> list[Item]:
+async def split_apart(helpers: Helpers, folder: Path, owner: Owner) -> list[Item]:
     """The batch in `FOLDER/body` or `FOLDER/lines`."""
-    printed = await helpers.run(__name__, folder, times=IN_MEMORY)
+    printed = await helpers.run(__name__, folder, owner, times=IN_MEMORY)
     return msgspec.json.decode(printed, type=list[Item])
 
 

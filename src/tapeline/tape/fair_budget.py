@@ -1,15 +1,15 @@
 """A budget that owners share: work whose cost grows with its input waits until its share is free.
 
-Owners take turns, and each owner's work keeps its order: one owner's long queue delays another's
-next piece of work by one piece, not by the whole queue.
+Projects take turns, then keys, then models (`fair_line.py`), and the work of each model keeps its
+order: one project's long queue delays another's next piece of work by one piece, not by the queue.
 """
 
 import asyncio
-from collections import deque
-from collections.abc import AsyncIterator, Hashable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from tapeline.errors import Overloaded
+from tapeline.tape.fair_line import FairLine, Owner
 
 PATIENCE = 60.0  # seconds: then the client is told to come back, instead of waiting on
 
@@ -23,15 +23,14 @@ class FairBudget:
         """Work of this size or less never waits."""
         self._patience = patience
         self.free = most
-        self._waiting: dict[Hashable, deque[Waiting]] = {}
-        """By owner; the first has the next turn."""
+        self._waiting: FairLine[Waiting] = FairLine()
 
     @property
     def waiting(self) -> int:
-        return sum(map(len, self._waiting.values()))
+        return len(self._waiting)
 
     @asynccontextmanager
-    async def reserve(self, owner: Hashable, size: int) -> AsyncIterator[bool]:
+    async def reserve(self, owner: Owner, size: int) -> AsyncIterator[bool]:
         """Work that is larger than the whole budget takes all of it. Yields whether it waited."""
         size = 0 if size <= self._small else min(size, self.most)
         has_to_wait = size > 0 and (bool(self._waiting) or size > self.free)
@@ -44,9 +43,9 @@ class FairBudget:
         finally:
             self._give_back(size)
 
-    async def _wait(self, owner: Hashable, size: int) -> None:
+    async def _wait(self, owner: Owner, size: int) -> None:
         granted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiting.setdefault(owner, deque()).append((size, granted))
+        self._waiting.add(owner, (size, granted))
         try:
             async with asyncio.timeout(self._patience):
                 await granted
@@ -63,15 +62,26 @@ class FairBudget:
 
     def _admit(self) -> None:
         while self._waiting:
-            owner, queue = next(iter(self._waiting.items()))
-            size, granted = queue[0]
-            if not granted.done():
-                if size > self.free:
-                    return
-                self.free -= size
-                granted.set_result(None)
-                del self._waiting[owner]  # others have their turn before its next
-                self._waiting[owner] = queue
-            queue.popleft()
-            if not queue:
-                del self._waiting[owner]
+            size, granted = self._waiting.first()
+            if granted.done():  # nobody waits for it any more
+                self._waiting.serve(0)
+                continue
+            if size > self.free:
+                return
+            self.free -= size
+            granted.set_result(None)
+            self._waiting.serve(size)
+
+
+@asynccontextmanager
+async def patience(seconds: float = PATIENCE) -> AsyncIterator[asyncio.Timeout]:
+    """One limit for everything that a piece of work waits for, one after the other. Whoever has it
+    all ends the wait with `reschedule(None)`, and takes the time it needs."""
+    limit = asyncio.timeout(seconds)
+    try:
+        async with limit:
+            yield limit
+    except TimeoutError:
+        if limit.expired():
+            raise Overloaded from None
+        raise

@@ -1,5 +1,5 @@
-"""Helper processes for work that is too large for the event loop: a few at a time, first come,
-first served.
+"""Helper processes for work that is too large for the event loop: a few at a time, and
+projects take turns.
 
 `Helpers.run` starts `python -m MODULE FOLDER` and waits. The module ends with `serve`, which prints
 its result as JSON, or a problem, which is raised here again.
@@ -18,6 +18,8 @@ import msgspec
 from tapeline import errors, memory
 from tapeline.errors import Overloaded, Problem
 from tapeline.logs import Log
+from tapeline.tape.fair_budget import FairBudget
+from tapeline.tape.fair_line import Owner
 from tapeline.tape.memory_budget import MemoryBudget
 
 log = Log(__name__)
@@ -40,13 +42,13 @@ class _Reply(msgspec.Struct):
 
 class Helpers:
     def __init__(self, most: int, memory: MemoryBudget) -> None:
-        self._places = asyncio.Semaphore(most)
+        self._places = FairBudget(most, patience=HELPED_WITHIN)
         self._memory = memory
 
-    async def run(self, module: str, folder: Path, *, times: int) -> msgspec.Raw:
+    async def run(self, module: str, folder: Path, owner: Owner, *, times: int) -> msgspec.Raw:
         """It needs so many times the size of the folder's files in memory."""
         needed = AT_REST + times * _size(folder)
-        async with self._places, self._memory.need(module, needed):
+        async with self._places.reserve(owner, 1), self._memory.need(owner, needed):
             child = await asyncio.create_subprocess_exec(
                 sys.executable, "-I", "-m", module, str(folder), stdout=asyncio.subprocess.PIPE
             )

@@ -5,12 +5,13 @@ and is refused if there would not be enough even then: the kernel would end the 
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Hashable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from tapeline import memory
 from tapeline.errors import Overloaded
 from tapeline.tape.fair_budget import FairBudget
+from tapeline.tape.fair_line import Owner
 
 PATIENCE = 30.0  # seconds
 KEPT = 4_000_000
@@ -29,7 +30,7 @@ class MemoryBudget(FairBudget):
         super().__init__(_left(), patience=PATIENCE)
 
     @asynccontextmanager
-    async def need(self, owner: Hashable, size: int) -> AsyncIterator[None]:
+    async def need(self, owner: Owner, size: int) -> AsyncIterator[None]:
         """Wait for so much memory; raise Overloaded where there is less."""
         if size > self.most:
             raise _refusal(size, self.most)

@@ -1,7 +1,7 @@
 """Large bodies are written to disk until they are complete, each in a folder that is deleted with
 its request.
 
-Their size is limited in total and per key or account: a disk fills up as memory does.
+Their size is limited in total, per project, and per key or account: a disk fills up as memory does.
 """
 
 import tempfile
@@ -13,6 +13,7 @@ from pathlib import Path
 from tapeline import host_faults
 from tapeline.errors import Overloaded, StoreUnavailable, TooManyUploads
 from tapeline.logs import Log
+from tapeline.tape.fair_line import Owner
 
 log = Log(__name__)
 
@@ -20,13 +21,14 @@ log = Log(__name__)
 class Spool:
     def __init__(self, folder: Path, most: int, most_of_one: int) -> None:
         self.folder = folder
-        self.taken: Counter[str] = Counter()
-        """Bytes by their owner."""
+        self.taken: Counter[tuple[str, str]] = Counter()
+        """Bytes by project and key."""
+        self._of_projects: Counter[str] = Counter()
         self._most = most
         self._most_of_one = most_of_one
 
     @contextmanager
-    def room(self, owner: str) -> Iterator["Room"]:
+    def room(self, owner: Owner) -> Iterator["Room"]:
         room = Room(self, owner)
         try:
             yield room
@@ -34,23 +36,30 @@ class Spool:
             room.clear()
             self._give_back(owner, room.size)
 
-    def take(self, owner: str, size: int) -> None:
-        if self.taken[owner] + size > self._most_of_one:
+    def take(self, owner: Owner, size: int) -> None:
+        """A key has a limit of its own. Beyond that limit, a project may take as much as it leaves
+        free: one that takes all it can still leaves room for others."""
+        if self.taken[owner[:2]] + size > self._most_of_one:
             raise TooManyUploads
-        if self.taken.total() + size > self._most:
+        left = self._most - self._of_projects.total() - size
+        if left < 0 or self._of_projects[owner.project] + size > max(self._most_of_one, left):
             raise Overloaded
-        self.taken[owner] += size
+        self.taken[owner[:2]] += size
+        self._of_projects[owner.project] += size
 
-    def _give_back(self, owner: str, size: int) -> None:
-        self.taken[owner] -= size
-        if not self.taken[owner]:
-            del self.taken[owner]
+    def _give_back(self, owner: Owner, size: int) -> None:
+        self.taken[owner[:2]] -= size
+        self._of_projects[owner.project] -= size
+        if not self.taken[owner[:2]]:
+            del self.taken[owner[:2]]
+        if not self._of_projects[owner.project]:
+            del self._of_projects[owner.project]
 
 
 class Room:
     """The folder of one request, made when it is needed: most batches are small."""
 
-    def __init__(self, spool: Spool, owner: str) -> None:
+    def __init__(self, spool: Spool, owner: Owner) -> None:
         self.size = 0
         self._spool = spool
         self._owner = owner

@@ -13,6 +13,7 @@ from tapeline.store.tables.core import keys as key_table
 from tapeline.store.tables.core import models
 from tapeline.store.tables.runs import runs
 from tapeline.store.tables.tape import tapes
+from tapeline.tape.fair_line import Owner
 from tapeline.tape.proof.seals import GENESIS
 
 HEAD = (tapes.c.no, tapes.c.seq, tapes.c.link, tapes.c.counts, tapes.c.bytes)
@@ -25,6 +26,11 @@ class WriteAccess(NamedTuple):
     tape: int
     backtest_id: str | None = None
     """Set if the key belongs to a backtest's run: it may write only that backtest."""
+    project_id: str = ""
+
+    @property
+    def owner(self) -> Owner:
+        return Owner(self.project_id, self.key_id, self.tape)
 
 
 class Reading(NamedTuple):
@@ -53,7 +59,7 @@ def access_of_key(
         .join(key_table, key_table.c.run_id == runs.c.id)
         .where(key_table.c.id == key_id)
     )
-    return WriteAccess(key_id, open_tape(connection, model_id), backtest_id)
+    return WriteAccess(key_id, open_tape(connection, model_id), backtest_id, owner)
 
 
 def hold(connection: Connection, tape: int, *, alone: bool = False) -> bool:

@@ -12,13 +12,14 @@ from tapeline.http.wire import body, spooling
 from tapeline.http.wire.body import Body, in_time
 from tapeline.http.wire.multipart import Attachment
 from tapeline.settings import Settings
+from tapeline.tape.fair_line import Owner
 
 FILE_NAMES = ("model", "file")
 
 
 @asynccontextmanager
 async def received(
-    request: Request, services: Services, owner: str
+    request: Request, services: Services, owner: Owner
 ) -> AsyncIterator[tuple[Body, Attachment | None]]:
     """The texts and the file of a request, in any order. The file is deleted with the request."""
     settings = services.settings

@@ -28,6 +28,7 @@ from tapeline.http.wire.multipart import Attachment
 from tapeline.store.backends import announcing, steady
 from tapeline.store.encryption import Cipher
 from tapeline.store.once import RequestKey, answered, checked_key, once
+from tapeline.tape.fair_line import Owner
 
 Handler = Callable[[Request], Awaitable[Response]]
 
@@ -154,7 +155,8 @@ async def _said(
     request: Request, endpoint: Endpoint, services: Services, sender: Actor | None
 ) -> AsyncIterator[tuple[body.Body, Attachment | None]]:
     if endpoint.attaches:
-        owner = (sender and sender.id) or ""
+        who = (sender and sender.id) or ""
+        owner = Owner((sender and sender.project_id) or who, who)
         async with archive_bodies.received(request, services, owner) as said:
             yield said
     else:

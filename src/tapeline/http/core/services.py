@@ -26,6 +26,7 @@ from tapeline.tape.append.quotas import Quotas
 from tapeline.tape.append.watchers import Watchers
 from tapeline.tape.backtest_results.staging import Staging
 from tapeline.tape.fair_budget import FairBudget
+from tapeline.tape.fair_line import Owner
 from tapeline.tape.memory_budget import MemoryBudget
 from tapeline.tracing import Tracer
 
@@ -94,7 +95,7 @@ class Services:
 
     async def with_password(self, act: Callable[..., T], *args: Any) -> T:
         """Hash or compare a password, in a thread, when there is memory for it."""
-        async with self.memory.need("passwords", OF_A_PASSWORD):
+        async with self.memory.need(Owner("passwords"), OF_A_PASSWORD):
             return await asyncio.get_running_loop().run_in_executor(self.passwords, act, *args)
 
     @property

@@ -51,6 +51,7 @@ from tapeline.tape.dates.time_header import read_time
 from tapeline.tape.events.backtest_keys import kept_apart
 from tapeline.tape.events.event import Event, Submission
 from tapeline.tape.events.kinds import BY_PATH
+from tapeline.tape.fair_budget import patience
 from tapeline.tape.tapes import WriteAccess
 from tapeline.tracing import Trace
 
@@ -225,7 +226,7 @@ class EventsApi:
         access: WriteAccess,
     ) -> None:
         """A backtest result, or a batch that may contain some: their pieces are stored first."""
-        stage = self._services.staging.begin(access.tape, owner=access.key_id)
+        stage = self._services.staging.begin(access.tape, access.owner)
         try:
             if scope["path"] == BATCH:
                 await self._take_batch(Request(scope, receive), headers, moment, access, stage)
@@ -245,13 +246,17 @@ class EventsApi:
         stage: Stage,
     ) -> None:
         settings, name = self._services.settings, batches.file_name(headers)
-        with stage.staging.rooms.room(access.key_id) as room:
+        with stage.staging.rooms.room(access.owner) as room:
             async with in_time(settings.body_seconds):
                 content = await spooling.gather(request, settings.max_large_body, room, name)
             is_counted = self._count_batch(access, content)  # before it is parsed
-            async with batches.turn(self._services.batches, request, access.tape, len(content)):
+            async with (
+                patience() as waits,
+                batches.turn(self._services.batches, request, access.owner, len(content)),
+            ):
                 parts = await batches.parted(content, headers, stage, room)
-                async with self._services.memory.need(access.tape, batches.in_memory(content)):
+                async with self._services.memory.need(access.owner, batches.in_memory(content)):
+                    waits.reschedule(None)
                     events = await batches.read(content, headers, moment, stage, parts)
                     if not is_counted:
                         is_vital = any(event.kind.is_vital for event in events)

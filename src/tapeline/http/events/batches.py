@@ -18,6 +18,7 @@ from tapeline.tape.events.event import Event
 from tapeline.tape.events.exact_bodies import Line
 from tapeline.tape.events.kinds import BACKTEST_RESULT, BY_PATH, KINDS, LOG
 from tapeline.tape.fair_budget import FairBudget
+from tapeline.tape.fair_line import Owner
 from tapeline.tape.spool import Room
 
 NDJSON = b"application/x-ndjson"
@@ -51,12 +52,12 @@ def is_surely_not_vital(content: Content) -> bool:
 
 @asynccontextmanager
 async def turn(
-    budget: FairBudget, request: Request, tape: int, size: int
+    budget: FairBudget, request: Request, owner: Owner, size: int
 ) -> AsyncGenerator[None, None]:
     """Wait until it is this batch's turn."""
     if size > PASSING:
         await request.is_disconnected()  # reads on, so that we notice a client that gives up
-    async with budget.reserve(tape, size) as waited:
+    async with budget.reserve(owner, size) as waited:
         if waited and await request.is_disconnected():
             # It will send the batch again, and without an Idempotency-Key it would be there twice.
             raise MalformedBody("The connection closed before it was this batch's turn.")
@@ -77,7 +78,7 @@ async def parted(
         return []
     if encoding_of(headers) not in (JSON, NDJSON):
         raise UnknownEncoding(ENCODINGS)
-    return await split_apart(stage.staging.helpers, room.folder)
+    return await split_apart(stage.staging.helpers, room.folder, stage.owner)
 
 
 async def read(

@@ -26,10 +26,12 @@ from tapeline.results.performance.live_metrics import LiveMetrics
 from tapeline.store.store import Store
 from tapeline.store.tables.tape import pieces as piece_rows
 from tapeline.tape.backtest_results.preparing import FRAME, Piece, read_pieces
+from tapeline.tape.fair_line import Owner
 from tapeline.tape.helper_processes import AT_REST
 from tapeline.tape.memory_budget import MemoryBudget
 
 SMALL = 20_000  # account values, trades and indicators' values that a thread handles quickly
+REPORTS = Owner("reports")
 OF_A_VALUE = 110  # bytes of memory that a report takes for each of them
 LOOKED_EVERY = 5.0  # seconds: other servers and the runner add results too
 WITHIN = 600.0
@@ -131,7 +133,7 @@ class Reporter:
         with tempfile.TemporaryDirectory(dir=self._spool) as name:
             folder = Path(name)
             await asyncio.to_thread(self._spool_pieces, upload, header, folder)
-            async with self._memory.need("reports", AT_REST + _size(header) * OF_A_VALUE):
+            async with self._memory.need(REPORTS, AT_REST + _size(header) * OF_A_VALUE):
                 printed = await _run_apart(folder)
             made = msgspec.json.decode(printed, type=Report)
             with (folder / "rows").open("rb") as file:

@@ -26,6 +26,7 @@ from tapeline.tape.append.appending import Appender
 from tapeline.tape.append.quotas import Quotas
 from tapeline.tape.append.watchers import Watchers
 from tapeline.tape.backtest_results.staging import Stage, Staging
+from tapeline.tape.fair_line import Owner
 
 log = Log(__name__)
 
@@ -170,7 +171,7 @@ class Collector:
             self._troubles[run.id] = trouble
 
     async def _ending(self, run: Run, chunk: Chunk, tape: int) -> tuple[Stage, Ending | None]:
-        stage = self._staging.begin(tape)
+        stage = self._staging.begin(tape, Owner(run.model_id))
         finished = any(one.state and one.state.get("event") == "finished" for one in chunk.records)
         if run.backtest_id is None or not finished:
             return stage, None
@@ -180,6 +181,8 @@ class Collector:
             return stage, left.ending
         ending = left.ending
         try:
+            model = await self._store.read(tapes.of_model, run.model_id)
+            stage.owner = Owner(model.project_id, run.id, tape)
             header = await stage.take_file(left.result, {"backtest_id": run.backtest_id})
         except NoSuchModel:
             return stage, None  # the model was deleted, and the run with it

@@ -13,6 +13,7 @@ import msgspec
 
 from tapeline.tape import helper_processes
 from tapeline.tape.backtest_results import result_format
+from tapeline.tape.fair_line import Owner
 from tapeline.tape.helper_processes import Helpers
 
 FRAME = struct.Struct("<HIQI")  # length of the list's name, piece, index of its first item, length
@@ -58,11 +59,17 @@ def prepare_here(
 
 
 async def prepare_apart(
-    helpers: Helpers, folder: Path, fields: dict[str, Any], *, lenient: bool, max_depth: int
+    helpers: Helpers,
+    folder: Path,
+    owner: Owner,
+    fields: dict[str, Any],
+    *,
+    lenient: bool,
+    max_depth: int,
 ) -> dict[str, Any]:
     """A large one, in a child. `folder` holds `body`, or one file per list."""
     (folder / "order").write_bytes(msgspec.json.encode(Order(fields, lenient, max_depth)))
-    printed = await helpers.run(__name__, folder, times=IN_MEMORY)
+    printed = await helpers.run(__name__, folder, owner, times=IN_MEMORY)
     return msgspec.json.decode(printed, type=dict[str, Any])
 
 

@@ -16,6 +16,7 @@ from tapeline.settings import Settings
 from tapeline.store.store import Store
 from tapeline.tape.backtest_results import result_pieces
 from tapeline.tape.backtest_results.preparing import Piece, prepare_apart, prepare_here, read_pieces
+from tapeline.tape.fair_line import Owner
 from tapeline.tape.helper_processes import Helpers
 from tapeline.tape.spool import Spool
 
@@ -39,18 +40,18 @@ class Staging:
     def spool(self) -> Path:
         return self.rooms.folder
 
-    def begin(self, tape: int, owner: str = "") -> "Stage":
+    def begin(self, tape: int, owner: Owner) -> "Stage":
         return Stage(self, tape, owner)
 
 
 class Stage:
     """The results of one request or run: they become visible with their events, all or none."""
 
-    def __init__(self, staging: Staging, tape: int, owner: str) -> None:
+    def __init__(self, staging: Staging, tape: int, owner: Owner) -> None:
         self.staging = staging
         self.tape = tape
         self.owner = owner
-        """The key whose large bodies these are."""
+        """Whose large bodies these are."""
         self._uploads: list[str] = []
 
     @property
@@ -97,6 +98,7 @@ class Stage:
         header = await prepare_apart(
             self.staging.helpers,
             folder,
+            self.owner,
             fields,
             lenient=lenient,
             max_depth=self.staging.settings.max_depth,
