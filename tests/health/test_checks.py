@@ -14,6 +14,7 @@ from tapeline.health.running import hold, hosts, journals, quotas, runs, work
 from tapeline.health.storing import database, queue, statements, store
 from tapeline.health.verdict import Verdict, duration, size
 from tapeline.runs import holds
+from tapeline.runs.supervision.install_places import Queue
 from tapeline.store.backends.slowest import Slow
 from tapeline.store.tables.core import models, projects
 from tapeline.store.tables.runs import runs as run_rows
@@ -198,3 +199,18 @@ def test_numbers_are_written_for_people() -> None:
     assert [duration(one) for one in (1, 119, 120, 7200, 172_800)] == [
         "1 s", "119 s", "2 min", "2 hours", "2 days",
     ]  # fmt: skip
+
+
+def test_installations_that_wait_are_told_and_become_yellow_after_a_while(
+    own_service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parts = own_service.services.health.parts
+    monkeypatch.setattr(parts.runner, "install_queue", lambda: Queue(8, 3, 20.0))
+    found = runs.look(parts)
+    assert found.state == "green"
+    assert "3 installations are waiting, for up to 20 s, while 8 run." in found.says
+    monkeypatch.setattr(parts.runner, "install_queue", lambda: Queue(8, 1, 660.0))
+    found = runs.look(parts)
+    assert found.state == "yellow"
+    assert "1 installation is waiting, for up to 11 min" in found.says
+    assert "tapeline stop" in found.fix

@@ -37,7 +37,14 @@ CHECKS: tuple[Check, ...] = (
     Check("background work", work.look, essential=True),
     Check("hold", hold.look),
     Check("sandbox", sandbox.look),
-    Check("runs", runs.look),
+    Check(
+        "runs",
+        runs.look,
+        figures={
+            "installs_running": "Installations of packages that are running.",
+            "installs_waiting": "Installations of packages that wait for their turn.",
+        },
+    ),
     Check(
         "disk",
         disk.look,

@@ -23,6 +23,7 @@ from tapeline.runs.supervision.bell import Bell
 from tapeline.runs.supervision.cleanup import Cleanup
 from tapeline.runs.supervision.collector import Collector
 from tapeline.runs.supervision.executor import Executor
+from tapeline.runs.supervision.install_places import Queue
 from tapeline.runs.supervision.sampling import Sampling
 from tapeline.settings import Settings
 from tapeline.store.blobs import Blobs
@@ -134,6 +135,10 @@ class Runner:
             return {}
         launched = self._store.read_now(run_records.launched_on, self.host_name)
         return {run.id: self._engine_here.lag(run) for run in launched}
+
+    def install_queue(self) -> Queue:
+        """How many installations run on this host, and how many wait for their turn."""
+        return Queue() if self._executor is None else self._executor.installations.queue()
 
     def trouble(self, *run_ids: str) -> str | None:
         """Why desired changes, or those of one of these runs, are not carried out at the moment."""

@@ -41,6 +41,10 @@ class Listener:
     def __init__(self) -> None:
         self.was_told = False
         self.said: list[str] = []
+        self.cancelled = False
+
+    def is_cancelled(self) -> bool:
+        return self.cancelled
 
     def installing(self) -> None:
         self.was_told = True

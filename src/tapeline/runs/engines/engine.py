@@ -26,6 +26,8 @@ class Job(msgspec.Struct, frozen=True):
     project_id: str
     number: int
     """The model's number: small, and never used twice."""
+    owner: str = ""
+    """The owner of the project, whose projects share the places for installations."""
 
 
 class LaunchSecrets(msgspec.Struct, frozen=True):
@@ -42,7 +44,9 @@ class Prepared(msgspec.Struct, frozen=True):
 
 
 class Progress(Protocol):
-    """Receives the progress of an installation."""
+    """Receives the progress of an installation, and can end it."""
+
+    def is_cancelled(self) -> bool: ...
 
     def installing(self) -> None: ...
 
@@ -54,6 +58,10 @@ class Engine(Protocol):
     """Whose runs these are: no other engine can know that one of them is gone."""
     confinement: str
     """How runs are confined, for their record."""
+
+    def needs_installing(self, job: Job) -> bool:
+        """Whether `prepare` has to install packages, which may run code and take many minutes."""
+        ...
 
     def prepare(self, job: Job, progress: Progress) -> Prepared:
         """Prepare everything the run needs; CannotInstall is final, CannotPrepareNow is not."""
@@ -100,6 +108,10 @@ class Engine(Protocol):
 
     def clear(self, run_id: str) -> None:
         """Remove a run that has ended: kill its last processes, and delete its folder."""
+        ...
+
+    def close(self) -> None:
+        """End all installations, with their processes. Runs live on."""
         ...
 
 

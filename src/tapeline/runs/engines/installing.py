@@ -4,13 +4,16 @@ import shutil
 import threading
 import time
 from collections import defaultdict, deque
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from tapeline import private_files
 from tapeline.background import Background
-from tapeline.errors import CannotInstall, CannotLaunch
+from tapeline.errors import CannotInstall, CannotLaunch, CannotPrepareNow, Problem
+from tapeline.polling import poll
 from tapeline.runs.engines import shims
 from tapeline.runs.engines.engine import Progress
 from tapeline.runs.environments.cache import TRY_NEXT, Environment, Environments, Wanted
@@ -19,12 +22,17 @@ from tapeline.runs.journals.records import Record
 from tapeline.runs.sandbox.box import Box, Launch, Policy
 
 LOOK_EVERY = 0.02
+LONGEST_END = 20.0  # seconds: killing and removing what is left
+STOPPED = "The installation was stopped."
 SUFFIX = "-install"
 BYTECODE = "-bytecode"
 
 
 class _NoProgress:
     """For installations whose progress nobody follows."""
+
+    def is_cancelled(self) -> bool:
+        return False
 
     def installing(self) -> None: ...
 
@@ -50,6 +58,12 @@ class Installing:
         self._unsafe = unsafe
         self._without_bytecode: set[str] = set()
         self._requests: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
+        self._closing = threading.Event()
+        self._running: set[str] = set()
+
+    def is_needed(self, wanted: Wanted) -> bool:
+        """An environment without packages is made at once: no code but ours runs."""
+        return bool(wanted.requirements.lines) and self._environments.find(wanted) is None
 
     def environment(self, wanted: Wanted, run_id: str, progress: Progress) -> Environment:
         """The existing environment, or a new one."""
@@ -57,9 +71,14 @@ class Installing:
         if found is not None:
             return found
         progress.installing()
-        with self._requests[wanted.request]:
+        with self._only_one(wanted, progress):
             # Another thread may have made it while we waited.
             return self._environments.find(wanted) or self._make(wanted, run_id, progress)
+
+    def close(self) -> None:
+        """End everything that runs here; returns when its processes are gone."""
+        self._closing.set()
+        poll(lambda: not self._running, within=LONGEST_END, every=LOOK_EVERY)
 
     def write_bytecode(self, wanted: Wanted, environment: Environment) -> None:
         """For an environment that was just made. Returns at once: the model need not wait for
@@ -77,8 +96,25 @@ class Installing:
         finally:
             shutil.rmtree(self._runs / name, ignore_errors=True)
 
-    def cancel(self, run_id: str) -> None:
-        shims.stop(self._runs / f"{run_id}{SUFFIX}")
+    @contextmanager
+    def _only_one(self, wanted: Wanted, progress: Progress) -> Iterator[None]:
+        lock = self._requests[wanted.request]
+        while not lock.acquire(timeout=0.1):
+            if self._has_to_end(progress):
+                raise self._ended()
+        try:
+            yield
+        finally:
+            lock.release()
+
+    def _has_to_end(self, progress: Progress) -> bool:
+        return self._closing.is_set() or progress.is_cancelled()
+
+    def _ended(self) -> Problem:
+        """Only what somebody has cancelled is final."""
+        if self._closing.is_set():
+            return CannotPrepareNow("The server is stopping.")
+        return CannotInstall(STOPPED)
 
     def _make(self, wanted: Wanted, run_id: str, progress: Progress) -> Environment:
         name = f"{run_id}{SUFFIX}"
@@ -87,6 +123,8 @@ class Installing:
         try:
             for box in self._environments.steps(wanted, name, bytecode=False):
                 exit_code = self._run(box, name, progress, said)
+                if self._has_to_end(progress):
+                    raise self._ended()
                 if exit_code == 0:
                     made = self._environments.accept(wanted, name)
                     self._without_bytecode.add(made.key)
@@ -100,6 +138,16 @@ class Installing:
 
     def _run(self, box: Box, name: str, progress: Progress, said: deque[str]) -> int | None:
         """Its exit status; None when there is none."""
+        # In this order: `close` either finds it here or keeps it from being launched.
+        self._running.add(name)
+        try:
+            if self._has_to_end(progress):
+                return None
+            return self._launched(box, name, progress, said)
+        finally:
+            self._running.discard(name)
+
+    def _launched(self, box: Box, name: str, progress: Progress, said: deque[str]) -> int | None:
         folder, lock = self._runs / name, self._runs / "locks" / name
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(mode=0o700)
@@ -130,9 +178,12 @@ class Installing:
     def _follow(
         self, folder: Path, lock: Path, progress: Progress, said: deque[str]
     ) -> dict[str, Any] | None:
-        """How it ended; None when its shim was killed."""
+        """How it ended; None when its shim was killed, by us or from outside."""
         offset, held = 0, True
         while True:
+            if self._has_to_end(progress):
+                shims.kill(folder, lock)
+                return None
             chunk = journal.read(folder, offset)
             offset = chunk.offset
             lines = [one for one in chunk.records if one.kind != "state"]
@@ -158,7 +209,7 @@ def _exit_code(end: dict[str, Any] | None, box: Box, said: deque[str]) -> int | 
     if end is None:
         said.append("The installation was killed from outside.")
     elif end.get("outcome") == "stopped":
-        said.append("The installation was stopped.")
+        said.append(STOPPED)
         return None
     elif end.get("outcome") == "not_started":
         said.append(str(end.get("reason")))

@@ -3,6 +3,8 @@
 import errno
 import os
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
@@ -85,15 +87,26 @@ class LocalEngine:
         self._environments.start()
         SHIM_SPAWNER.open()
 
+    def needs_installing(self, job: Job) -> bool:
+        return self._installing.is_needed(self._wanted_by(job))
+
     def prepare(self, job: Job, progress: Progress) -> Prepared:
+        run_id, wanted = job.run.id, self._wanted_by(job)
+        with _told_as_install_problems():
+            environment = self._installing.environment(wanted, run_id, progress)
+        self._wanted[run_id] = wanted
+        self._prepared[run_id] = environment
+        return Prepared(environment.lock)
+
+    def _wanted_by(self, job: Job) -> Wanted:
         version, run = job.version, job.run
         interpreter = self._interpreters.get(run.python_version)
         if interpreter is None:
             raise CannotInstall(f"Python {run.python_version} is no longer on this host.")
-        try:
+        with _told_as_install_problems():
             model = self._unpacked.model(version.archive)
             named = version.manifest.requirements
-            wanted = self._environments.wanted(
+            return self._environments.wanted(
                 interpreter,
                 model / version.manifest.working_directory / named if named else None,
                 model,
@@ -101,14 +114,6 @@ class LocalEngine:
                 archive=version.archive,
                 project=job.project_id,
             )
-            environment = self._installing.environment(wanted, run.id, progress)
-            self._wanted[run.id] = wanted
-        except OSError as error:
-            raise _not_now_or_never(error, CannotPrepareNow, CannotInstall) from error
-        except Problem as error:
-            raise CannotInstall(error.message) from error
-        self._prepared[run.id] = environment
-        return Prepared(environment.lock)
 
     def start(self, job: Job, given: LaunchSecrets) -> None:
         run = job.run
@@ -163,7 +168,6 @@ class LocalEngine:
         self._installing.write_bytecode(self._wanted[run.id], self._prepared[run.id])
 
     def stop(self, run: Run, *, now: bool = False) -> None:
-        self._installing.cancel(run.id)
         if now:
             shims.kill(self.folder / run.id, self._lock(run))
         else:
@@ -222,6 +226,9 @@ class LocalEngine:
         self._wanted.pop(run_id, None)
         clear(self.folder, run_id)
 
+    def close(self) -> None:
+        self._installing.close()
+
     def _places(self, job: Job, uid: int | None) -> Places:
         folder = self.folder / job.run.id
         folder.mkdir(mode=0o700, exist_ok=True)
@@ -254,6 +261,18 @@ def clear(runs: Path, run_id: str) -> None:
 
 
 P = TypeVar("P", bound=Problem)
+
+
+@contextmanager
+def _told_as_install_problems() -> Iterator[None]:
+    try:
+        yield
+    except CannotPrepareNow:
+        raise
+    except OSError as error:
+        raise _not_now_or_never(error, CannotPrepareNow, CannotInstall) from error
+    except Problem as error:
+        raise CannotInstall(error.message) from error
 
 
 def _not_now_or_never(error: OSError, now: type[P], never: type[P]) -> P:

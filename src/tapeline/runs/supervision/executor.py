@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from tapeline.background import Background, cause_of, pause_after
 from tapeline.errors import (
@@ -29,7 +29,10 @@ from tapeline.runs.journals.meaning import RunUpdate
 from tapeline.runs.run import Run
 from tapeline.runs.supervision import desired, launching, supervisor
 from tapeline.runs.supervision.collector import Collector
+from tapeline.runs.supervision.install_places import InstallPlaces
 from tapeline.runs.supervision.install_progress import InstallProgress
+from tapeline.runs.supervision.installations import Installations
+from tapeline.runs.supervision.looking import Look, look
 from tapeline.runs.supervision.rescheduling import Rescheduling
 from tapeline.runs.supervision.supervisor import Action, Seen, View
 from tapeline.store.encryption import Cipher
@@ -46,16 +49,6 @@ READ_ALL_EVERY = 10.0
 FORGET_EVERY = 1.0
 LAUNCHES_COUNT_FOR = 600.0
 RETRY = 1.0
-
-
-class _Look(NamedTuple):
-    """What this host sees of its launches."""
-
-    alive: dict[str, bool]
-    unread: set[str]
-    """Runs that are alive and have written something."""
-    unknown: dict[str, Exception]
-    """Runs that could not be checked: nothing is decided about them."""
 
 
 class Executor:
@@ -92,10 +85,9 @@ class Executor:
         self._launches: defaultdict[str, list[float]] = defaultdict(list)
         self._read_out: dict[str, int | None] = {}
         self._setbacks: defaultdict[str, int] = defaultdict(int)
-        # Separate pools: an installation takes minutes and a stop seconds, and neither may delay
-        # the checks of all other runs.
+        self.installations = Installations(engine, InstallPlaces())
+        # Separate pools: a stop takes seconds and must not delay the checks of all other runs.
         self._threads = ThreadPoolExecutor(8, thread_name_prefix="engine")
-        self._installing = ThreadPoolExecutor(8, thread_name_prefix="preparing")
         self._looking = ThreadPoolExecutor(2, thread_name_prefix="looking")
         self._unseen: dict[str, Exception] = {}
         self._is_closing = False
@@ -131,7 +123,8 @@ class Executor:
         await self._each(left, lambda run: self._collector.collect(run.id))
 
     def close(self) -> None:
-        for pool in (self._threads, self._installing, self._looking):
+        self.installations.close()
+        for pool in (self._threads, self._looking):
             pool.shutdown(wait=False, cancel_futures=True)
 
     # One turn
@@ -174,7 +167,7 @@ class Executor:
             except OSError as error:  # it stays stopped, and all others are supervised
                 self._runs.note(error, name)
 
-    def _read_last_words(self, runs: list[Run], found: "_Look", busy: set[str]) -> None:
+    def _read_last_words(self, runs: list[Run], found: Look, busy: set[str]) -> None:
         """Check first, read after: the journal of a launch that is gone must be read to its end
         before anything is decided about it. Other runs do not wait for that."""
         for run in runs:
@@ -223,33 +216,23 @@ class Executor:
         self._projects = {run.id: project for run, project in found}
         return [run for run, _ in found]
 
-    def _look(self, runs: list[Run], at_journals: bool) -> "_Look":
-        """Which of our runs are alive, and which of those have written something; in a thread."""
-        found = _Look({}, set(), {})
-        for run in runs:
-            if not self._is_ours(run):
-                continue
-            try:
-                alive = self._engine.is_alive(run)
-                if alive and at_journals and self._engine.has_news(run):
-                    found.unread.add(run.id)
-            except Exception as error:  # noqa: BLE001 - of one run; the others can be seen
-                self._runs.note(error, run.id)
-                found.unknown[run.id] = error
-            else:
-                found.alive[run.id] = alive
-        return found
+    def _look(self, runs: list[Run], at_journals: bool) -> Look:
+        """In a thread."""
+        return look(self._engine, filter(self._is_ours, runs), at_journals, self._runs)
 
     def _is_ours(self, run: Run) -> bool:
         return run.is_launched and run.host == self._engine.host
 
     async def _clear_unknown(self) -> None:
-        """Remove the files of runs that have ended, or whose model was deleted."""
+        """Remove what is left of runs that have ended, or whose model was deleted."""
         known = await self._in_thread(self._engine.known, pool=self._looking)
-        known -= self._busy | self._preparing
-        if not known:
+        preparing = set(self._preparing)
+        known -= self._busy | preparing
+        if not known | preparing:
             return
-        open_ones = await self._store.read(run_records.open_among, known)
+        open_ones = await self._store.read(run_records.open_among, known | preparing)
+        for deleted in preparing - open_ones:
+            self.installations.cancel(deleted)
         for run_id in known - open_ones:
             self._forget(run_id)
             self._begin(run_id, self._in_thread(self._engine.clear, run_id), self._busy)
@@ -288,7 +271,7 @@ class Executor:
                 await self._in_thread(self._engine.stop, run)
             case supervisor.Cancel():
                 self._stopping[run.id] = time.monotonic()
-                await self._in_thread(self._engine.stop, run)
+                self.installations.cancel(run.id)
             case supervisor.Kill():
                 await self._in_thread(lambda: self._engine.stop(run, now=True))
             case supervisor.Replace(successor=successor):
@@ -314,12 +297,12 @@ class Executor:
             return
         progress = InstallProgress(self._store, self._collector, run.id)
         try:
-            prepared = await self._in_thread(
-                self._engine.prepare, job, progress, pool=self._installing
-            )
+            prepared = await self.installations.prepare(job, progress)
         except CannotInstall as error:
             await self._in_thread(progress.because, error.message)
-            self._problems[run.id] = error.message
+            self._stopping.pop(run.id, None)
+            if not progress.is_cancelled():
+                self._problems[run.id] = error.message
             return
         except CannotPrepareNow as error:
             await self._log_wait(run, error)

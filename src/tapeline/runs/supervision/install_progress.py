@@ -9,7 +9,13 @@ from tapeline.runs.journals.meaning import RunUpdate
 from tapeline.runs.journals.records import Record
 from tapeline.runs.supervision import collecting
 from tapeline.runs.supervision.collector import Collector
+from tapeline.runs.supervision.install_places import MOST, PER_OWNER, PER_PROJECT
 from tapeline.store.store import Store
+
+WAITING = (
+    f"Queued: it is waiting for its turn to install. A project can have {PER_PROJECT} installations"
+    f" at a time, all projects of one owner {PER_OWNER}, and this host {MOST}."
+)
 
 
 class InstallProgress:
@@ -18,6 +24,16 @@ class InstallProgress:
         self._collector = collector
         self._run_id = run_id
         self._last = ""
+        self._is_cancelled = False
+
+    def cancel(self) -> None:
+        self._is_cancelled = True
+
+    def is_cancelled(self) -> bool:
+        return self._is_cancelled
+
+    def waiting(self) -> None:
+        self._update(lambda update: update.line(WAITING, "system", time.time()))
 
     def installing(self) -> None:
         self._update(lambda update: update.lifecycle("Installing Dependencies", time.time()))

@@ -131,7 +131,7 @@ def _next(run: Run, view: View, chosen: set[str]) -> Action | None:
     if run.is_launched:
         return _about_lost(run, seen)
     if seen.preparing:
-        return _about_preparing(run, seen)
+        return _about_preparing(run, seen, view)
     if waiting := _about_waiting(run, view):
         return waiting
     return None if view.is_held(run) else _towards_start(run, seen, view, chosen)
@@ -146,9 +146,11 @@ def _about_waiting(run: Run, view: View) -> Action | None:
     return None
 
 
-def _about_preparing(run: Run, seen: Seen) -> Action | None:
-    is_wanted = run.desired == "running"
-    return None if is_wanted or seen.stopping_for is not None else Cancel(run)
+def _about_preparing(run: Run, seen: Seen, view: View) -> Action | None:
+    """An installation that nobody needs any more must not take a place from another."""
+    if seen.stopping_for is not None or _about_waiting(run, view) is None:
+        return None
+    return Cancel(run)
 
 
 def _about_living(run: Run, seen: Seen, view: View) -> Action | None:

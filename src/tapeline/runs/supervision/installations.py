@@ -1,0 +1,81 @@
+"""Prepares runs: immediately where nothing has to be installed, otherwise when there is a place.
+
+Called from the event loop. The work is done in threads, of which no project can take all.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar
+
+from tapeline.errors import CannotInstall
+from tapeline.runs.engines.engine import Engine, Job, Prepared
+from tapeline.runs.engines.installing import STOPPED
+from tapeline.runs.supervision.install_places import InstallPlaces, Queue
+from tapeline.runs.supervision.install_progress import InstallProgress
+
+T = TypeVar("T")
+
+
+class Installations:
+    def __init__(self, engine: Engine, places: InstallPlaces) -> None:
+        self._engine = engine
+        self._places = places
+        self._under_way: dict[str, InstallProgress] = {}
+        self._waiting: dict[str, asyncio.Event] = {}
+        # What needs no installation never queues behind what does.
+        self._quick = ThreadPoolExecutor(4, thread_name_prefix="preparing")
+        self._slow = ThreadPoolExecutor(places.most, thread_name_prefix="installing")
+
+    async def prepare(self, job: Job, progress: InstallProgress) -> Prepared:
+        run_id = job.run.id
+        self._under_way[run_id] = progress
+        try:
+            if not await self._in_thread(self._quick, self._engine.needs_installing, job):
+                return await self._in_thread(self._quick, self._engine.prepare, job, progress)
+            async with self._place(job, progress):
+                return await self._in_thread(self._slow, self._engine.prepare, job, progress)
+        finally:
+            del self._under_way[run_id]
+
+    def cancel(self, run_id: str) -> None:
+        """End the installation of this run wherever it is; `prepare` raises CannotInstall."""
+        if progress := self._under_way.get(run_id):
+            progress.cancel()
+        if admitted := self._waiting.get(run_id):
+            admitted.set()
+
+    def queue(self) -> Queue:
+        return self._places.queue()
+
+    def close(self) -> None:
+        """End all of them, with their processes. The next start installs again."""
+        self._engine.close()
+        for pool in (self._quick, self._slow):
+            pool.shutdown(wait=False, cancel_futures=True)
+
+    @asynccontextmanager
+    async def _place(self, job: Job, progress: InstallProgress) -> AsyncIterator[None]:
+        run_id = job.run.id
+        admitted = self._waiting[run_id] = asyncio.Event()
+        try:
+            self._places.ask(run_id, job.project_id, job.owner)
+            self._admit()
+            if not admitted.is_set():
+                await self._in_thread(self._quick, progress.waiting)
+                await admitted.wait()
+            if progress.is_cancelled():
+                raise CannotInstall(STOPPED)
+            yield
+        finally:
+            del self._waiting[run_id]
+            self._places.leave(run_id)
+            self._admit()
+
+    def _admit(self) -> None:
+        for run_id in self._places.admit():
+            self._waiting[run_id].set()
+
+    async def _in_thread(self, pool: ThreadPoolExecutor, act: Callable[..., T], *args: Any) -> T:
+        return await asyncio.get_running_loop().run_in_executor(pool, act, *args)
