@@ -16,12 +16,17 @@ FACTOR = (
 PRICES = (3141.59, 3377.31, 2718.28, 2987.65, 3456.78, 2601.17)
 SIZES = (7.654321, 3.219876, 2.345678, 1.357913)
 FUNDS, FEES, BASE = 98_765.4321, (0.987654, 11.223344), 765_432.11
+RAW_FEES = (0.00412378, 0.0167313, 0.00293117)
+"""Paid in the base asset or in a third currency: quantities, as sizes are."""
+THIRD_PRICE = 611.753
 VALUES = [54_321.98 + 37.37 * n - 411.19 * (n % 5 == 4) for n in range(40)]
 
 
 @dataclass(frozen=True)
 class World:
     symbols: tuple[str, str] = ("ZQXA-KWD", "ZQXB-KWD")
+    third: str = "ZQXC"
+    """A currency that some fees are paid in."""
     exchange: str = "qexchange"
     price: float = 1.0
     size: float = 1.0
@@ -46,6 +51,14 @@ class World:
         return [one * self.size for one in SIZES]
 
     @property
+    def raw_fees(self) -> list[float]:
+        return [one * self.size for one in RAW_FEES]
+
+    @property
+    def third_price(self) -> float:
+        return THIRD_PRICE * self.price
+
+    @property
     def base(self) -> float:
         return BASE * self.money
 
@@ -61,6 +74,7 @@ def that_must_look_the_same(choices: dict[str, Any], *, funded: bool = False) ->
     price = FACTOR if no_symbols else 1.0
     return World(
         symbols=("GNUA-XAF", "GNUB-XAF") if no_symbols else World.symbols,
+        third="GNUC" if no_symbols else World.third,
         exchange="gexchange" if no_symbols else World.exchange,
         price=price,
         size=(FACTOR if no_money else 1.0) / price,
@@ -125,10 +139,34 @@ def live(model: Model, world: World) -> None:
         days=4,
     )  # fmt: skip
     push("/v1/live/set-custom-metric", {"metrics": {word: {"value": 112_233.44 * money}}})
+    _fees(world, order, push)
     _account(world, push)
 
 
-CASH = (-12.3456, 35.9127)
+def _fees(world: World, order: dict[str, Any], push: Callable[..., None]) -> None:
+    """Fees in the base asset and in a third currency, which may be named before or after."""
+    first, word = world.symbols[0], world.word
+    base, fees = first.partition("-")[0], world.raw_fees
+    rate = {"symbol": f"{world.third}-{world.quote}", "price": world.third_price}
+    push("/v1/live/mark-price", rate, days=4.1)
+    order = order | {"symbol": first, "size": world.sizes[1], "executionPrice": world.prices[0]}
+    said: tuple[tuple[dict[str, Any], dict[str, Any]], ...] = (
+        ({"fee": fees[0], "fee_currency": base}, {}),
+        ({"fee": fees[1]}, {"fee_currency": world.third}),
+        ({"fee_currency": world.third}, {"fees": fees[2]}),
+    )
+    for n, (posted, updated) in enumerate(said, 6):
+        push("/v1/live/spot-market", order | posted | {"id": f"{word}-{n}"}, days=4 + n / 10)
+        if updated:
+            push("/v1/live/update-trade", {"id": f"{word}-{n}", **updated}, days=4 + n / 10)
+    # No price is known: this fee is not converted, and must not be shown as it was reported.
+    unpriced = {key: value for key, value in order.items() if key != "executionPrice"}
+    paid = {"fee": fees[0], "fee_currency": f"{world.third}D", "id": f"{word}-9"}
+    symbol = f"{world.third}D-{world.quote}"
+    push("/v1/live/spot-market", unpriced | paid | {"symbol": symbol}, days=4.9)
+
+
+CASH = (-12.3456, 35.9127, 8.71234)
 FLOWS = (43_210.98, 7_654.32, -2_109.87)
 VALUE = 47_047.47
 
@@ -145,14 +183,18 @@ def _account(world: World, push: Callable[..., None]) -> None:
 
     pay("funding", CASH[0], 3.25, symbol=first)
     pay("rebate", CASH[1], 3.5, symbol=second)
+    pay("interest", CASH[2], 3.6, currency=world.third)
     for days, size in ((-1.0, world.sizes[1]), (4.5, -world.sizes[3])):
         body = {"symbol": first, "size": size, "average_price": world.prices[5]}
         push("/v1/live/position", body | {"quote": world.quote}, days=days)
     push("/v1/live/account-value", {"value": VALUE * money, "currency": world.quote}, days=4)
+    held = {"value": world.raw_fees[1], "currency": world.third}
+    push("/v1/live/account-value", held, days=4)
     if world.funded:
         pay("deposit", FLOWS[0], -2)
         pay("deposit", FLOWS[1], 2.75)
         pay("withdrawal", FLOWS[2], 3.75)
+        pay("withdrawal", -world.raw_fees[0] / money, 3.8, currency=world.third)
 
 
 def backtest(model: Model, world: World) -> None:

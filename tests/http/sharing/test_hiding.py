@@ -26,7 +26,7 @@ from tests.http.sharing.hidden_worlds import (
     that_must_look_the_same,
     told,
 )
-from tests.http.sharing.scene import Link, shared
+from tests.http.sharing.scene import DAY, START, Link, shared
 from tests.http.sharing.test_public_api import ADDRESSES
 from tests.http.view.test_results_api import add_run
 from tests.pushing import Model, pushing
@@ -185,9 +185,10 @@ def hidden_numbers(owned: Owned, world: World, choices: dict[str, Any]) -> set[f
     no_money = choices["percent_only"] or choices["hide_sizes"]
     found: set[float] = set()
     if no_money or choices["hide_symbols"]:
+        found |= {*world.raw_fees}
         found |= {*world.sizes, *(one["size"] for one in (*positions, *fills, *trips))}
     if choices["hide_symbols"]:
-        found |= {*world.prices}
+        found |= {*world.prices, world.third_price}
         found |= {one[name] for one in positions for name in ("average_price", "last_price")}
     if no_money:
         found |= {one["funds"] for one in orders if one.get("funds")} | {world.base}
@@ -226,6 +227,20 @@ def test_arithmetic_finds_what_is_hidden_badly() -> None:
     assert found_in({7.654321, 24_046.61}, {3141.5733048, 5.0}, 1e-6) == [3141.5733048]
     assert found_in({7.654321, 3141.57}, {24_046.585}, 1e-6) == [24_046.585]
     assert numbers('{"a":-1.5e3,"t":1700000000.5,"b":"12,345.6"}') == {1500.0, 12_345.6}
+
+
+def test_a_backtest_hides_a_fee_together_with_its_currency(
+    service: Service, enter: Callable[[str], Person]
+) -> None:
+    plain = {"symbol": "ETH-USD", "side": "buy", "size": 3, "price": 2137.5, "fee": 0.004}
+    trades = [{**plain, "time": START}, {**plain, "time": START, "fee_currency": "ETH"}]
+    result = {"backtest_id": "b", "symbols": ["ETH-USD"], "quote_asset": "USD", "trades": trades,
+              "account_values": [], "start_time": START, "stop_time": START + DAY}  # fmt: skip
+    with pushing(service, enter("ada")) as model, service.client() as stranger:
+        model.push("/v1/backtest/result", result)
+        link = shared(model, stranger, backtest_id="b", hide_symbols=True)
+        fees = [one["fee"] for one in link.json("/trades")["items"]]
+        assert sorted(fees, key=str) == [0.004, None]
 
 
 def test_nothing_that_happens_within_the_delay_changes_any_answer(

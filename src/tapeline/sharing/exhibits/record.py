@@ -1,5 +1,6 @@
 """The record of a link: the tape up to the delay, with commitments in place of hidden parts."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from sqlalchemy import Connection, func, select
@@ -22,7 +23,9 @@ DAY = 86_400.0
 SYMBOLS = ("symbol", "exchange", "currency", "quote", "fee_currency", "instrument")
 PRICES = ("price", "active", "average_price", "multiplier", *rises.PRICES)
 SIZES = ("size", "filled_size")
-MONEY = ("funds", "amount", "value", *rises.FEES)
+MONEY = ("funds",)
+FEES = rises.FEES  # in any currency: `fee_currency` may come with an earlier or a later event
+AMOUNTS = ("amount", "value")  # in the currency that their event names, or in the model's own
 TEXTS = ("id", "annotation")
 _WORDS = {
     "side": redaction.SIDES,
@@ -40,17 +43,22 @@ def shows(share: Share) -> Shows:
         *(PRICES if choices.shows_prices else ()),
         *(SIZES if choices.shows_sizes else ()),
         *(MONEY if choices.shows_money else ()),
+        *(FEES if choices.shows_foreign_amounts else ()),
     }
     texts = {
         *(SYMBOLS if choices.shows_symbols else ()),
         *(TEXTS if choices.shows_texts else ()),
     }
 
-    def field(name: str, value: Any) -> bool:
+    def field(name: str, fields: Mapping[str, Any]) -> bool:
+        value = fields[name]
         if name == "capital":  # an amount and its currency, or null where it was taken away
             return value is None or choices.shows_sizes
         if name == "inverse":
             return choices.shows_symbols and isinstance(value, bool)
+        if name in AMOUNTS:
+            foreign = "currency" in fields and not choices.shows_foreign_amounts
+            return choices.shows_money and not foreign and redaction.number(value) is not None
         if name in numbers:
             return redaction.number(value) is not None
         if name in texts:

@@ -70,7 +70,7 @@ def order(
         price=number(price) if choices.shows_prices else None,
         size=number(size) if choices.shows_sizes else None,
         funds=number(item.get("funds")) if money else None,
-        fee=fill.fee if money and fill is not None else None,
+        fee=_converted_fee(fill, choices),
         profit=fill.realized if money and fill is not None else None,
         estimated=None if fill is None else fill.estimated,
         assumed=None if fill is None else fill.assumed,
@@ -81,11 +81,21 @@ def order(
     )
 
 
+def _converted_fee(fill: FillShown | None, choices: Choices) -> float | None:
+    """In the quote currency. A fee without a price is not converted yet: it may be in any."""
+    if fill is None or not choices.shows_money:
+        return None
+    prices = [fill.price, *(one.price for one in fill.portions)]
+    is_converted = None not in prices
+    return fill.fee if choices.shows_foreign_amounts or is_converted else None
+
+
 def trade(index: int, item: dict[str, Any], choices: Choices, names: Names) -> SharedTrade:
     """Of a backtest, with whatever keys its framework wrote."""
     price = next((one for name in PRICES if (one := positive(item.get(name)))), None)
     size = next((one for name in SIZES if (one := positive(item.get(name)))), None)
     fee = next((one for name in FEES if (one := number(item.get(name))) is not None), None)
+    is_foreign = item.get("fee_currency") not in (None, "")
     money = choices.shows_money
     return SharedTrade(
         id=None,
@@ -101,7 +111,7 @@ def trade(index: int, item: dict[str, Any], choices: Choices, names: Names) -> S
         price=price if choices.shows_prices else None,
         size=size if choices.shows_sizes else None,
         funds=positive(item.get("funds")) if money else None,
-        fee=fee if money else None,
+        fee=fee if money and (choices.shows_foreign_amounts or not is_foreign) else None,
         profit=None,
         estimated=None,
         assumed=None,
@@ -235,6 +245,7 @@ def _changed(
     price = next((one for name in PRICES if (one := number(item.get(name))) is not None), None)
     size = next((one for name in SIZES if (one := number(item.get(name))) is not None), None)
     fee = next((one for name in FEES if (one := number(item.get(name))) is not None), None)
+    raw = choices.shows_foreign_amounts  # this event alone does not tell the currency of its fee
     return SharedChange(
         id=names.order(str(item["id"])),
         symbol=names.symbol(item.get("symbol")),
@@ -244,7 +255,7 @@ def _changed(
         price=price if choices.shows_prices else None,
         size=size if choices.shows_sizes else None,
         funds=number(item.get("funds")) if money else None,
-        fee=fee if money else None,
+        fee=fee if money and raw else None,
         late_by=late_by(ours["time"], ours["received_at"], late_after),
         annotation=_text(item.get("annotation")) if choices.shows_texts else None,
         **ours,

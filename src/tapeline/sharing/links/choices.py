@@ -53,6 +53,12 @@ class Choices(msgspec.Struct, frozen=True, kw_only=True):
         return self.shows_money and self.shows_prices
 
     @property
+    def shows_foreign_amounts(self) -> bool:
+        """Fees as they were reported, and amounts in a currency that is named: quantities of some
+        asset. Beside what it was worth in money, each reveals a price."""
+        return self.shows_sizes
+
+    @property
     def shows_texts(self) -> bool:
         """Symbols and amounts cannot be removed from free text, so hiding either hides the text."""
         return self.shows_sizes and not self.hide_logs

@@ -34,13 +34,13 @@ class Shows(msgspec.Struct, frozen=True):
 
     plain: Callable[[StoredEvent], bool] | None
     """Whether a plain event is shown: as a whole or not at all. None: every one."""
-    field: Callable[[str, Any], bool]
-    """One field of an order or update."""
+    field: Callable[[str, Mapping[str, Any]], bool]
+    """One field of an event that is sealed field by field: its name, and all fields beside it."""
     orders: bool = True
     """Whether it shows that there are any."""
 
 
-ALL = Shows(None, lambda _name, _value: True)
+ALL = Shows(None, lambda _name, _fields: True)
 
 
 class Written(msgspec.Struct):
@@ -254,7 +254,7 @@ def _order(record: StoredEvent, rule: int, shows: Shows) -> _Order | _Hidden:
     own = dict(seals.salts(fields, salt))
     if rule == 1:
         own = {name: older_seals.own_salt(salt, name) for name in fields}
-    shown = {name: value for name, value in fields.items() if shows.field(name, value)}
+    shown = {name: value for name, value in fields.items() if shows.field(name, fields)}
     hidden = [seals.leaf(name, fields[name], own[name]) for name in fields if name not in shown]
     return _Order(
         record.seq, _NAMES[record.kind], record.time, record.received_at, record.run_id,
