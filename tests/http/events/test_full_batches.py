@@ -128,6 +128,38 @@ def assert_whole_and_in_order(model: Model, marks: set[str]) -> None:
     assert model.first_break() is None
 
 
+def test_a_project_with_many_models_does_not_delay_the_batch_of_another(
+    service: Service, enter: Callable[[str], Person], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ada, ben = enter("ada"), enter("ben")
+    key = new_key(service, ada, ada.id)
+    crowd = [key | {"model_id": key_of_a_model(service, ada)["model_id"]} for _ in range(12)]
+    his = key_of_a_model(service, ben)
+    seen: list[str | None] = []
+    append = service.services.inbox.appender.append
+
+    def noted(connection: Connection, submissions: Sequence[Submission]) -> Any:
+        seen.extend(one.key_id for one in submissions if len(one.events) > 1)
+        return append(connection, submissions)
+
+    with service.client() as client, ThreadPoolExecutor(len(crowd) + 1) as pool:
+
+        def push(headers: Headers, lines: int) -> int:
+            item = {"path": "/v1/live/log", "body": {"line": "x" * 60_000}}
+            return client.post("/v1/batch", json=[item] * lines, headers=headers).status_code
+
+        assert {push(one, 1) for one in (*crowd, his)} == {200}, "the server knows their keys"
+        monkeypatch.setattr(service.services.inbox.appender, "append", noted)
+        waiting = service.services.batches
+        with blocked(service):
+            answers = [pool.submit(push, one, 15) for one in crowd]
+            wait_for(lambda: waiting.waiting == len(crowd) - 2)
+            answers.append(pool.submit(push, his, 2))
+            wait_for(lambda: waiting.waiting == len(crowd) - 1)
+        assert {one.result() for one in answers} == {200}
+    assert his["api_key"] in seen[: 2 + 2 + 1], "two were being stored; then it has its turn"
+
+
 def test_a_batch_whose_client_gave_up_while_it_waited_is_not_stored(
     service: Service, senders: list[Model]
 ) -> None:

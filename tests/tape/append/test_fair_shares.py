@@ -4,15 +4,23 @@ from collections import deque
 
 import pytest
 
-from tapeline.tape.append.fair_shares import LASTING, SHARE, Shares, Waiting
+from tapeline.tape.append.fair_shares import LASTING, OF_PROJECT, SHARE, Shares, Waiting
 from tapeline.tape.events import kinds
 from tapeline.tape.events.event import Event, Submission
 
 
-def sent(key: str, number: int, size: int, events: int = 1, *, is_large: bool = False) -> Waiting:
+def sent(
+    key: str,
+    number: int,
+    size: int,
+    events: int = 1,
+    *,
+    is_large: bool = False,
+    project: str | None = None,
+) -> Waiting:
     body = b"x" * size
     one = Event(tape=1, kind=kinds.LOG, fields={}, body=body, time=0, received_at=0)
-    return Submission([one] * events, key, is_large), number
+    return Submission([one] * events, key, is_large, project), number
 
 
 def told(taken: list[Waiting]) -> list[tuple[str | None, int]]:
@@ -92,3 +100,47 @@ def test_it_says_who_filled_a_share_only_while_others_write(
     clock[0] += LASTING
     shares.portion(deque(flood), 5_000)
     assert shares.filled == set()
+
+
+def flood_of_keys(keys: int, each: int, size: int) -> list[Waiting]:
+    """Key after key, as much of each as it likes."""
+    return [
+        sent(f"key {key}", number, size, project="ada")
+        for key in range(keys)
+        for number in range(each)
+    ]
+
+
+def two_projects_met(shares: Shares) -> None:
+    met = [sent("key 0", 0, 10, project="ada"), sent("his", 0, 10, project="ben")]
+    shares.portion(deque(met), 5_000)
+
+
+@pytest.mark.parametrize(("keys", "each"), [(220, 100), (20_000, 1)])
+def test_many_keys_of_one_project_do_not_delay_another_project(
+    shares: Shares, keys: int, each: int
+) -> None:
+    two_projects_met(shares)
+    waiting = deque(flood_of_keys(keys, each, 50))
+    waiting.append(sent("his", 1, 50, project="ben"))
+    taken = shares.portion(waiting, 5_000)
+    assert ("his", 1) in told(taken)
+    assert sum(200 + 50 for _ in taken) < 2 * OF_PROJECT, "nor does the commit take long"
+
+
+def test_the_keys_of_a_project_that_fills_its_share_take_turns(shares: Shares) -> None:
+    two_projects_met(shares)
+    waiting = deque(flood_of_keys(20, 5, SHARE))
+    waiting.extend([sent("key 20", 0, 10, project="ada"), sent("his", 1, 10, project="ben")])
+    turns = [told(shares.portion(waiting, 5_000)) for _ in range(3)]
+    first_seen = {key for turn in turns for key, _ in turn}
+    assert first_seen == {"his", *(f"key {key}" for key in range(21))}
+    left = [number for key, number in told(list(waiting)) if key == "key 0"]
+    assert left == sorted(left), "what one key sent keeps its order"
+
+
+def test_a_large_batch_leaves_the_share_of_its_project_to_single_events(shares: Shares) -> None:
+    two_projects_met(shares)
+    batch = sent("key 0", 1, 100, events=10_000, is_large=True, project="ada")
+    waiting = deque([batch, sent("key 1", 1, 10, project="ada")])
+    assert told(shares.portion(waiting, 5_000)) == [("key 0", 1), ("key 1", 1)]

@@ -1,8 +1,9 @@
 """How much of a turn each key gets: all of it while it is alone, a share while others write too.
 
 Without shares, the busiest sender decides how long a commit takes, and everybody waits for two
-commits: the running one and their own. Large batches have a count of their own, so that single
-events behind them are in the same turn.
+commits: the running one and their own. While several projects write, each has a share too, so that
+more keys do not get more. Large batches have a count of their own, so that single events behind
+them are in the same turn.
 """
 
 import time
@@ -13,6 +14,7 @@ from typing import Any
 from tapeline.tape.events.event import Submission
 
 SHARE = 16 * 1024  # bytes of one key in one turn, but at least one submission
+OF_PROJECT = 8 * SHARE  # bytes of one project's keys in one turn, large batches apart
 RESTING = 0.2  # seconds before a key that filled its share is answered, so that it sends less
 LASTING = 1.0  # seconds for which keys that met count as writing together
 COST_OF_EVENT = 200  # bytes on top of its body
@@ -23,40 +25,94 @@ Waiting = tuple[Submission, Any]
 class Shares:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._together_until = 0.0
+        self._keys_until = self._projects_until = 0.0
+        """Until when several of them count as writing together."""
+        self._turns = 0
+        self._served: dict[str | None, int] = {}
+        """The last turn of each key, while its project fills its share: those keys take turns."""
         self.filled: frozenset[str | None] = frozenset()
         """Keys that filled their share of the last turn."""
 
     def portion(self, waiting: deque[Waiting], most: int) -> list[Waiting]:
-        """The submissions of the next turn; the rest keeps its order. It stops at the submission
-        that reaches so many events, and takes so many events of large batches besides."""
-        together = self._clock() < self._together_until
-        taken, later = list[Waiting](), list[Waiting]()
-        single = large = 0
-        sizes: dict[str | None, int] = {}
-        full: set[str | None] = set()
-        behind: set[str | None] = set()
-        while waiting and single < most and len(later) < most:
-            one = waiting.popleft()
-            submission = one[0]
-            key = submission.key_id
-            if key in full or key in behind or (submission.is_large and large >= most):
-                behind.add(key)
-                later.append(one)
-                continue
-            taken.append(one)
-            if submission.is_large:
-                large += len(submission.events)
-            else:
-                single += len(submission.events)
-            sizes[key] = sizes.get(key, 0) + (_size(submission) if together else 0)
-            if sizes[key] >= SHARE:
-                full.add(key)
-        if len(sizes) > 1:
-            self._together_until = self._clock() + LASTING
-        waiting.extendleft(reversed(later))
-        self.filled = frozenset(full)
-        return taken
+        """The submissions of the next turn; the rest keeps its order, key by key. It stops at the
+        submission that reaches so many events, and takes so many events of large batches besides.
+        """
+        now = self._clock()
+        turn = _Portion(most, now < self._keys_until, now < self._projects_until)
+        # Others append to it meanwhile: these are taken out one by one.
+        queue = [waiting.popleft() for _ in range(len(waiting))]
+        if self._served:
+            queue.sort(key=lambda one: self._served.get(one[0].key_id, 0))
+        for place, one in enumerate(queue):
+            if turn.single >= most:
+                turn.later += queue[place:]
+                break
+            turn.offer(one)
+        waiting.extendleft(reversed(turn.later))
+        self._remember(turn)
+        return turn.taken
+
+    def _remember(self, turn: "_Portion") -> None:
+        now = self._clock()
+        if len(turn.keys) > 1:
+            self._keys_until = now + LASTING
+        if len(turn.projects) > 1:
+            self._projects_until = now + LASTING
+        self._turns += 1
+        if not turn.full_projects:
+            self._served.clear()
+        for submission, _ in turn.taken if turn.full_projects else ():
+            if submission.project_id in turn.full_projects:
+                self._served[submission.key_id] = self._turns
+        self.filled = frozenset(turn.full_keys)
+
+
+class _Portion:
+    """What one turn takes, and what it leaves for later."""
+
+    def __init__(self, most: int, keys_together: bool, projects_together: bool) -> None:
+        self.taken: list[Waiting] = []
+        self.later: list[Waiting] = []
+        self.single = 0
+        """Events, without those of large batches."""
+        self.keys: dict[str | None, int] = {}
+        """Bytes of each; zeros while it is alone."""
+        self.projects: dict[str, int] = {}
+        self.full_keys: set[str | None] = set()
+        self.full_projects: set[str | None] = set()
+        self._most = most
+        self._large = 0
+        self._keys_together = keys_together
+        self._projects_together = projects_together
+        self._behind: set[str | None] = set()
+        """Keys with something left for later: what they sent after it must not pass it."""
+
+    def offer(self, one: Waiting) -> None:
+        submission = one[0]
+        key, project = submission.key_id, submission.project_id
+        if (
+            key in self.full_keys
+            or key in self._behind
+            or project in self.full_projects
+            or (submission.is_large and self._large >= self._most)
+        ):
+            self._behind.add(key)
+            self.later.append(one)
+            return
+        self.taken.append(one)
+        size = _size(submission) if self._keys_together else 0
+        self.keys[key] = self.keys.get(key, 0) + size
+        if self.keys[key] >= SHARE:
+            self.full_keys.add(key)
+        if submission.is_large:
+            self._large += len(submission.events)
+            size = 0
+        else:
+            self.single += len(submission.events)
+        if project is not None:
+            self.projects[project] = self.projects.get(project, 0) + size
+            if self._projects_together and self.projects[project] >= OF_PROJECT:
+                self.full_projects.add(project)
 
 
 def _size(submission: Submission) -> int:

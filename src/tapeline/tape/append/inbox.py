@@ -6,7 +6,7 @@ is answered once, whatever happens to its turn: refused, never begun, interrupte
 
 import asyncio
 import threading
-from collections import Counter, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass
@@ -95,8 +95,8 @@ class Inbox:
         self._shares = Shares()
         self._size = 0
         """Events in the queue; those of large batches wait before it, and are not counted."""
-        self._queued: Counter[str | None] = Counter()
-        """The same by key."""
+        self._queued: defaultdict[str | None, Counter[str | None]] = defaultdict(Counter)
+        """The same by project and key."""
         self._asked: asyncio.AbstractEventLoop | None = None
         """The loop that asked for a turn which has not begun yet."""
         # Between the writer, which takes, and the loop, which may give up waiting for it.
@@ -112,7 +112,7 @@ class Inbox:
     def put(self, submission: Submission, settle: Settle) -> None:
         """The same for callers that cannot await: `settle` gets the result."""
         if not submission.is_large:
-            self._enter(submission.key_id, len(submission.events))
+            self._enter(submission)
         if self._asked is None or self._asked.is_closed():
             # Later in this turn of the loop, so that events that arrived together go together.
             loop = asyncio.get_running_loop()
@@ -150,21 +150,28 @@ class Inbox:
             facts.prove_writable(connection)
             raise _Undone
 
-    def _enter(self, key: str | None, count: int) -> None:
-        """A full queue refuses the keys that have more than an equal share of it. Others still get
-        in: it never holds more than twice its capacity."""
-        if self._size and self._size + count > self._capacity:
-            keys = len(self._queued) + (key not in self._queued)
-            if self._queued[key] + count > self._capacity // keys:
+    def _enter(self, submission: Submission) -> None:
+        """A full queue refuses the keys that have more than an equal share of their project's equal
+        share of it, and a project that has twice its own. Others still get in."""
+        project, key, count = submission.project_id, submission.key_id, len(submission.events)
+        if count and self._size and self._size + count > self._capacity:
+            own = self._queued.get(project, Counter())
+            share = self._capacity // (len(self._queued) + (project not in self._queued))
+            of_key = share // (len(own) + (key not in own))
+            if own[key] + count > of_key or own.total() + count > 2 * share:
                 raise StoreBusy
         self._size += count
-        self._queued[key] += count
+        self._queued[project][key] += count
 
-    def _leave(self, key: str | None, count: int) -> None:
+    def _leave(self, submission: Submission) -> None:
+        project, key, count = submission.project_id, submission.key_id, len(submission.events)
+        own = self._queued[project]
         self._size -= count
-        self._queued[key] -= count
-        if not self._queued[key]:
-            del self._queued[key]
+        own[key] -= count
+        if not own[key]:
+            del own[key]
+        if not own:
+            del self._queued[project]
 
     def _ask(self, loop: asyncio.AbstractEventLoop) -> None:
         turn, self._asked = _Turn(self, loop), loop
@@ -223,7 +230,7 @@ class Inbox:
                     settle.since, turn.begun_at, turn.ended_at, submissions=len(outcomes)
                 )
             if not submission.is_large:
-                self._leave(submission.key_id, len(submission.events))
+                self._leave(submission)
             if submission.key_id in turn.resting and not turn.loop.is_closed():
                 turn.loop.call_later(RESTING, _call, settle, failure)
             else:

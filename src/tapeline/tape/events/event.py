@@ -30,3 +30,5 @@ class Submission(msgspec.Struct, frozen=True):
     """The key they came with; None for events of the platform itself."""
     is_large: bool = False
     """Whether it waited for its turn among large batches, and so takes no place in the queue."""
+    project_id: str | None = None
+    """The project of its key."""
