@@ -11,11 +11,18 @@ import pytest
 
 from tapeline.ids import new_id
 from tests import needs
-from tests.acceptance.conftest import PASSWORD, Home, Server, wait_for
+from tests.acceptance.conftest import Home, Server, wait_for
+from tests.acceptance.traders import Trader
 
 pytestmark = [needs.root("needs root, for a control group of its own"), pytest.mark.heavy]
 
 LIMIT = 150_000_000
+COUNTING = """
+import itertools, time
+for number in itertools.count(1):
+    print("number", number, flush=True)
+    time.sleep(0.2)
+"""
 JSON = {"content-type": "application/json"}
 TOPS = (  # of version 1 and of version 2, with the file that has the limit
     (Path("/sys/fs/cgroup/memory"), "memory.limit_in_bytes"),
@@ -44,36 +51,43 @@ def is_removed(group: Path) -> bool:
 
 
 @pytest.fixture
-def models(used_home: Home) -> list[dict[str, str]]:
-    """The headers of eight models, made by a server with enough memory for a password."""
-    server = used_home.up()
-    with server.client() as client:
-        known = {"email": "ada@example.com", "password": PASSWORD}
-        account = client.post("/auth/signup", json=known).json()
-        made = [headers(client, account) for _ in range(8)]
-    server.end()
-    return made
+def trader(used_home: Home) -> Iterator[Trader]:
+    """Signed in at a server with enough memory for a password."""
+    made = Trader(used_home.up())
+    yield made
+    made.client.close()
 
 
 @pytest.fixture
-def limited(group: Path, used_home: Home, models: list[dict[str, str]]) -> Server:
+def models(trader: Trader) -> list[dict[str, str]]:
+    """The headers of eight models."""
+    return [headers(trader) for _ in range(8)]
+
+
+@pytest.fixture
+def limited(group: Path, used_home: Home, trader: Trader, models: list[dict[str, str]]) -> Server:
+    """The same server, started again with little memory."""
     assert models
+    trader.server.end()
     joining = f'echo $$ > {group}/cgroup.procs && exec "$@"'
-    return used_home.up_in("sh", "-c", joining, "sh")
+    trader.server = used_home.up_in("sh", "-c", joining, "sh")
+    trader.client.base_url = httpx.URL(trader.server.address)
+    return trader.server
 
 
-def headers(client: httpx.Client, account: dict[str, str]) -> dict[str, str]:
+def headers(trader: Trader) -> dict[str, str]:
     """Of a model of its own, with a key of its own."""
-    own = {"token": account["idToken"]}
-    made = {"projectId": account["userId"], "name": "m"}
-    model = client.post("/model/create-model", json=made, headers=own).json()["modelId"]
-    key = client.post("/project/generate-project-token", json=made, headers=own).json()
+    made = {"projectId": trader.user_id, "name": "m"}
+    model = trader.post("/model/create-model", json=made)["modelId"]
+    key = trader.post("/project/generate-project-token", json=made)
     return {"model_id": model, "api_key": key["apiKey"], "api_pass": key["apiPass"]}
 
 
 def test_a_server_with_150_mb_refuses_what_does_not_fit_and_lives_on(
-    limited: Server, models: list[dict[str, str]]
+    limited: Server, trader: Trader, models: list[dict[str, str]]
 ) -> None:
+    live = trader.deploy(COUNTING)
+    trader.wait_for_line(live["modelId"], "number 1")
     line = b'{"path": "/v1/live/log", "body": {"line": "%b"}}' % (b"x" * 850)
     batch = b"[" + b",".join([line] * 10_000) + b"]"
     value = b'{"time": 1, "value": 1.25}'
@@ -103,3 +117,7 @@ def test_a_server_with_150_mb_refuses_what_does_not_fit_and_lives_on(
         small = b"[" + b",".join([line] * 100) + b"]"
         assert push("/v1/batch", small, models[0]).is_success
         assert limited.process.poll() is None
+    run = trader.run(live["modelId"], live["runId"])
+    assert (run["state"], run["restarts"]) == ("running", 0), run
+    newest = trader.lines(live["modelId"])[-1]
+    wait_for(lambda: trader.lines(live["modelId"])[-1] != newest)
