@@ -180,8 +180,11 @@ def with_hashes_asked_for(pins: str, plan: dict[str, Any]) -> str:
 
 
 def with_hashes_of(entry: str, plan: dict[str, Any]) -> str:
-    found = re.match(r"[A-Za-z0-9][A-Za-z0-9._-]*", entry)
-    name = normal(found.group()) if found else ""
+    # uv names an archive of the model by its path alone, whatever the requirements called it.
+    found = re.match(r"\./\S+|[A-Za-z0-9][A-Za-z0-9._-]*", entry)
+    name = found.group() if found else ""
+    if not name.startswith("./"):
+        name = normal(name)
     if name not in plan["hashes"]:
         if plan["require_hashes"]:
             raise Failed("The requirements use --require-hashes, but give none of " + name + ".")

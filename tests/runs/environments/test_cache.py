@@ -1,7 +1,9 @@
 """Environments are found again, made anew where nobody can be harmed, and bounded."""
 
+import hashlib
 import os
 import re
+import shutil
 import time
 from pathlib import Path
 
@@ -457,3 +459,36 @@ def test_the_older_platforms_package_is_installed_and_imported_on_any_machine(
     bench.open("", substitutes.by_package())
     environment, wanted = bench.install("blankly\n")
     assert imports(environment, wanted, "blankly, tulipy").output.strip() == ""
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "./wheels/apple-1.0-py3-none-any.whl",
+        "apple @ ./wheels/apple-1.0-py3-none-any.whl",
+        "apple @ ./wheels/apple-1.0-py3-none-any.whl --hash=sha256:{}",
+    ],
+)
+def test_a_wheel_of_the_model_is_installed_now_and_from_its_lock(
+    bench: Bench, index: PackageIndex, line: str
+) -> None:
+    [wheel] = (index.folder / "simple/apple").glob("*.whl")
+    (bench.model / "wheels").mkdir()
+    shutil.copy(wheel, bench.model / "wheels")
+    text = "--no-index\n" + line.format(hashlib.sha256(wheel.read_bytes()).hexdigest()) + "\n"
+    environment, wanted = bench.install(text)
+    assert imports(environment, wanted, "apple").code == 0
+    shutil.rmtree(bench.folder)
+    bench.open(index.url)
+    again, wanted = bench.install(None, environment.lock)
+    assert again.lock == environment.lock
+    assert imports(again, wanted, "apple").code == 0
+
+
+def test_a_wheel_of_the_model_with_another_hash_is_not_installed(
+    bench: Bench, index: PackageIndex
+) -> None:
+    [wheel] = (index.folder / "simple/apple").glob("*.whl")
+    shutil.copy(wheel, bench.model)
+    said = bench.fail(f"--no-index\napple @ ./{wheel.name} --hash=sha256:{'0' * 64}\n")
+    assert "hash" in said.splitlines()[-1].lower()

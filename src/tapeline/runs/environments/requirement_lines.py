@@ -36,6 +36,8 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
     """It is about the whole file."""
     name: str = ""
     """Of the package, where the line names one."""
+    archive: str = ""
+    """The wheel or source archive of the model that it installs."""
     hashes: tuple[str, ...] = ()
     own: bool = False
     """It names another source than the server's index."""
@@ -59,8 +61,8 @@ def read(line: str, *, here: str, top: str) -> Line | None:
 
 
 def _with_hashes(line: Line | None, hashes: tuple[str, ...]) -> Line:
-    if line is None or not line.name or line.local:
-        raise Refused("a hash belongs to a named package or an address.")
+    if line is None or not (line.archive if line.local else line.name):
+        raise Refused("a hash belongs to a named package or to an archive such as ./file.whl.")
     text = " ".join([line.text, *(f"--hash={one}" for one in hashes)])
     return msgspec.structs.replace(line, text=text, hashes=hashes)
 
@@ -113,15 +115,18 @@ def _source(line: str, top: str, *, editable: bool = False) -> Line:
     where, local = where.strip(), "://" not in where
     if editable and (named or not local):
         raise Refused("only a folder of the model can be installed with -e.")
-    text = f"-e {_path(top, where)}" if editable else _path(top, where) if local else ""
-    text = text or _address(where)
+    path, extras = _path(top, where) if local else ("", "")
+    text = path + extras if local else _address(where)
+    if editable:
+        text = f"-e {text}"
     name = ""
     if named:
         name = canonicalize_name(named["name"])
         text = f"{name}{_extras(named['extras'])} @ {text}"
     if condition.strip():
         text += f" ; {_marker(condition.strip())}"
-    return Line(text=text, name=name, own=True, local=local)
+    archive = path if _ARCHIVE.fullmatch(path) and not editable else ""
+    return Line(text=text, name=name, archive=archive, own=True, local=local)
 
 
 def _extras(extras: str | None) -> str:
@@ -151,11 +156,12 @@ def _address(value: str) -> str:
     return value
 
 
-def _path(folder: str, value: str) -> str:
+def _path(folder: str, value: str) -> tuple[str, str]:
+    """The path, and the extras behind it."""
     found = _PATH.fullmatch(value)
     if not found:
         raise Refused(f"`{value}` is not a path that can be used here.")
-    return _inside(folder, found["path"]) + (found["extras"] or "")
+    return _inside(folder, found["path"]), found["extras"] or ""
 
 
 def _inside(folder: str, path: str) -> str:

@@ -32,7 +32,7 @@ class Requirements(msgspec.Struct, frozen=True, kw_only=True):
     lines: tuple[str, ...] = ()
     constraints: tuple[str, ...] = ()
     hashes: dict[str, tuple[str, ...]] = {}
-    """By package: the files of it that are allowed."""
+    """By package, or path of a local archive: the files that are allowed."""
     prereleases: bool = False
     require_hashes: bool = False
     own: bool = False
@@ -80,7 +80,7 @@ class _Reader:
         hashes: dict[str, set[str]] = {}
         for one in every:
             if one.hashes:
-                hashes.setdefault(one.name, set()).update(one.hashes)
+                hashes.setdefault(one.archive or one.name, set()).update(one.hashes)
         known = dict.fromkeys(one.text for one in every if one.option)
         options = [one for one in known if one not in ("--pre", "--require-hashes")]
         if sum(one.startswith("--index-url ") for one in options) > 1:
