@@ -240,3 +240,34 @@ def test_files_written_on_windows_are_read(tmp_path: Path) -> None:
     assert requirements.read(file, tmp_path).lines == ("six==1.17.0", "numpy")
     file.write_bytes("six==1.17.0\r\nnumpy\r\n".encode("utf-8-sig"))
     assert requirements.read(file, tmp_path).lines == ("six==1.17.0", "numpy")
+
+
+LONG = 900_000
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "six" + " --hash=a:0" * (LONG // 11) + " x",
+        "six" + " " * LONG + "x",
+        "six --hash" + " " * LONG + "x",
+        "--index-url" + " " * LONG + "x y",
+        "six" + " " * (LONG // 2) + "@" + " " * (LONG // 2) + "x",
+        "six; " + "(" * LONG,
+        "six\n" * 10_000,
+    ],
+    ids=["hashes", "spaces", "hash", "option", "named", "parentheses", "lines"],
+)
+def test_a_line_that_is_long_on_purpose_is_refused_in_no_time(line: str) -> None:
+    """The processor is busy for hours where a pattern takes the square of the length."""
+    with pytest.raises(InvalidRequirements, match=r"line [0-9]+: ") as raised:
+        requirements.parse(f"six\n{line}\nsix")
+    assert len(raised.value.message) < 1_000
+
+
+def test_included_files_are_bounded_together(tmp_path: Path) -> None:
+    (tmp_path / "requirements.txt").write_text("-r a.txt\n-r b.txt\n")
+    for name in ("a.txt", "b.txt"):
+        (tmp_path / name).write_text("#" * 600_000)
+    with pytest.raises(InvalidRequirements, match="together"):
+        requirements.read(tmp_path / "requirements.txt", tmp_path)

@@ -15,7 +15,7 @@ from packaging.utils import canonicalize_name
 # The characters of a line that only names a package: nothing that starts a comment, continues on
 # the next line, stands for a variable or leads to a file.
 _PLAIN = re.compile(r"[A-Za-z0-9._<>=!~'\"()+*,\[\]; -]+")
-_HASHES = re.compile(r"(?:\s+--hash[=\s]\s*[a-z0-9]+:[0-9a-f]+)+$")
+_HASH = re.compile(r"[a-z0-9]+:[0-9a-f]+")
 _ADDRESS = re.compile(r"(git\+)?(https?|(?<=\+)ssh)://[A-Za-z0-9._~:/?#\[\]@!&()*+,;=%$-]+")
 _ARCHIVE = re.compile(r".*\.(whl|zip|egg|tar|tgz|tbz2?|tlz|txz|tzst|tar\.[a-z0-9]+)", re.IGNORECASE)
 _PATH = re.compile(r"(?:file:)?(?P<path>[A-Za-z0-9._+/-]+)(?P<extras>\[[A-Za-z0-9._,-]+\])?")
@@ -23,6 +23,8 @@ _NAMED = re.compile(r"(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)\s*(?P<extras>\[[^\]]*
 _OPTION = re.compile(r"(?P<flag>-[a-z](?=[\s=])|--[a-z-]+)(\s*=\s*|\s+|$)(?P<value>.*)")
 _WORD = re.compile(r"[A-Za-z0-9._:,-]+")
 
+MOST_SPACES = 200  # in a row: patterns with optional spaces take the square of their number
+SHOWN = 200  # characters of a line in an error
 _LONG = {"-i": "--index-url", "-f": "--find-links", "-e": "--editable"}
 
 
@@ -50,14 +52,27 @@ def read(line: str, *, here: str, top: str) -> Line | None:
     which options count paths; requirements count them from `top`, the first file's folder."""
     if not line.isascii():
         raise Refused("only comments may hold characters other than ASCII.")
-    found = _HASHES.search(line)
-    body = line[: found.start()] if found else line
-    hashes = tuple(sorted(re.findall(r"[a-z0-9]+:[0-9a-f]+", found[0]))) if found else ()
+    if " " * MOST_SPACES in line:
+        raise Refused("it has too many spaces in a row.")
+    body, hashes = _apart(line)
     if body.startswith("-"):
         understood = _option(body, here=here, top=top)
     else:
         understood = _requirement(body, top)
     return _with_hashes(understood, hashes) if hashes else understood
+
+
+def _apart(line: str) -> tuple[str, tuple[str, ...]]:
+    """The line without the hashes at its end, and the hashes. Word by word: a pattern that looks
+    for the end of a long line takes hours, and the whole server waits."""
+    body, mark, rest = line.partition(" --hash")
+    if not mark:
+        return line, ()
+    words = f"--hash{rest}".replace("--hash=", "--hash ").split()
+    hashes = words[1::2]
+    if set(words[::2]) != {"--hash"} or not all(map(_HASH.fullmatch, hashes)) or len(words) % 2:
+        raise Refused("a hash is written as --hash=sha256:… at the end of its line.")
+    return body.rstrip(), tuple(sorted(hashes))
 
 
 def _with_hashes(line: Line | None, hashes: tuple[str, ...]) -> Line:
@@ -97,7 +112,7 @@ def _requirement(line: str, top: str) -> Line:
         return _source(line, top)
     try:
         asked = Requirement(line)
-    except InvalidRequirement as error:
+    except (InvalidRequirement, RecursionError) as error:
         raise Refused(_not_understood(line, error)) from error
     if asked.url is not None or _ARCHIVE.fullmatch(asked.name):
         raise Refused(f"`{line}` is neither a package nor a path (which begins with ./).")
@@ -139,7 +154,7 @@ def _extras(extras: str | None) -> str:
 def _marker(condition: str) -> str:
     try:
         text = str(Marker(condition))
-    except InvalidMarker as error:
+    except (InvalidMarker, RecursionError) as error:
         raise Refused(_not_understood(condition, error)) from error
     if not _PLAIN.fullmatch(text):
         raise Refused(f"`{condition}` has characters that no condition needs.")
@@ -179,4 +194,5 @@ def _unquoted(value: str) -> str:
 
 
 def _not_understood(line: str, error: Exception) -> str:
-    return f"`{line}` is not understood: {str(error).splitlines()[0]}."
+    shown = line if len(line) <= SHOWN else line[:SHOWN] + "…"
+    return f"`{shown}` is not understood: {str(error).splitlines()[0][:SHOWN]}."

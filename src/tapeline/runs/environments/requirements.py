@@ -17,6 +17,7 @@ from tapeline.runs.environments.requirement_lines import Line, Refused
 
 LARGEST_FILE = 1_000_000
 MOST_FILES = 50
+MOST_LINES = 10_000  # of all files: parsing takes the processor from all requests
 
 _INCLUDE = re.compile(
     r"(-r|-c|--requirements?|--constraints?)(\s*=\s*|\s+|(?<=^-[rc]))(?P<file>.+)"
@@ -73,6 +74,7 @@ class _Reader:
         self.lines: list[Line] = []
         self.constraints: list[Line] = []
         self.seen: set[tuple[Path, bool]] = set()
+        self.bytes_read = 0
 
     def result(self) -> Requirements:
         every = [*self.lines, *self.constraints]
@@ -104,7 +106,13 @@ class _Reader:
         if len(self.seen) > MOST_FILES:
             raise InvalidRequirements(f"More than {MOST_FILES} files of requirements are included.")
         shown = self._shown(real)
-        self.lines_of(_text(real, shown), real, shown, constraints=constraints)
+        text = _text(real, shown)
+        self.bytes_read += len(text)
+        if self.bytes_read > LARGEST_FILE:
+            raise InvalidRequirements(
+                f"The files of requirements are larger than {LARGEST_FILE:,} bytes together."
+            )
+        self.lines_of(text, real, shown, constraints=constraints)
 
     def lines_of(self, text: str, file: Path | None, shown: str, *, constraints: bool) -> None:
         for number, line in _logical_lines(text, shown):
@@ -124,6 +132,8 @@ class _Reader:
             return  # constraints only limit versions, as in uv
         if constraints and not found.name:
             raise Refused("a constraint begins with the name of a package.")
+        if len(self.lines) + len(self.constraints) >= MOST_LINES:
+            raise Refused(f"more than {MOST_LINES:,} requirements.")
         (self.constraints if constraints else self.lines).append(found)
 
     def _follow(self, included: re.Match[str], file: Path | None, *, constraints: bool) -> None:
