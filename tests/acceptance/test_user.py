@@ -4,6 +4,8 @@ import json
 import os
 import pty
 import select
+import sqlite3
+from contextlib import closing
 from typing import Any
 
 import httpx
@@ -93,6 +95,23 @@ def test_accounts_are_listed_for_people_and_for_programs(shared_home: Home) -> N
     assert carol.keys() == {"id", "email", "name", "created_at", "disabled"}
     assert carol["name"] == "carol"
     assert carol["disabled"] is False
+
+
+def test_a_name_of_an_earlier_version_cannot_forge_or_hide_rows_of_the_list(
+    shared_home: Home,
+) -> None:
+    add(shared_home, "mallory@example.com")
+    before = shared_home.run("user", "list").stdout
+    with closing(sqlite3.connect(shared_home.data / "tapeline.db")) as tables:
+        name = "m\nforged  row\x1b[1A\x1b[2K\x9b2K\u202e"
+        tables.execute("UPDATE users SET name = ? WHERE email = 'mallory@example.com'", [name])
+        tables.commit()
+    listed = shared_home.run("user", "list").stdout
+    assert len(listed.splitlines()) == len(before.splitlines())
+    assert "mallory@example.com  mforged  row[1A[2K2K\n" in listed
+    told = shared_home.run("user", "list", "--json").stdout
+    assert name in [json.loads(line)["name"] for line in told.splitlines()]
+    assert "\x9b" not in told
 
 
 def test_a_new_password_counts_and_ends_what_was_signed_in(

@@ -36,12 +36,31 @@ def test_a_name_is_optional_and_has_at_most_120_characters(store: Store) -> None
     with pytest.raises(Invalid) as refusal:
         add(store, "c@example.com", "x" * 121)
     assert refusal.value.field == "name"
+    for wrong in ("a\nb", "a\x1b[2Kb", "a\u202eb", "a\x9bb"):
+        with pytest.raises(Invalid) as refusal:
+            add(store, "c@example.com", wrong)
+        assert refusal.value.field == "name"
     # Nobody is refused for a name that they did not choose.
     assert add(store, "x" * 200 + "@example.com").name == "x" * 120
 
 
 @pytest.mark.parametrize(
-    "wrong", ["", "ada", "@", "ada@", "@example.com", "a da@x.org", "a@b@c", "a@\x01", "x" * 255]
+    "wrong",
+    [
+        "",
+        "ada",
+        "@",
+        "ada@",
+        "@example.com",
+        "a da@x.org",
+        "a@b@c",
+        "a@\x01",
+        "x" * 255,
+        "a\u202eb@x.com",
+        "a\x9b@x.com",
+        "a@x\u2066.com",
+        "a\x7f@x.com",
+    ],
 )
 def test_what_cannot_be_an_address_is_refused(wrong: str) -> None:
     with pytest.raises(Invalid) as refusal:

@@ -9,7 +9,7 @@ from tapeline.models.texts import checked_description, checked_name
 def test_a_name_has_1_to_120_characters_around_which_blanks_do_not_count() -> None:
     assert checked_name("  Momentum\n") == "Momentum"
     assert checked_name("é" * 120) == "é" * 120
-    for wrong in ("", "  \t", "x" * 121):
+    for wrong in ("", "  \t", "x" * 121, "a\nb", "a\x1b[2Kb", "a\u202eb"):
         with pytest.raises(Invalid) as refusal:
             checked_name(wrong)
         assert refusal.value.field == "name"

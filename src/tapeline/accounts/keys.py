@@ -11,7 +11,7 @@ from typing import Any, Literal
 import msgspec
 from sqlalchemy import Connection, delete, insert, select
 
-from tapeline.accounts import audit, members
+from tapeline.accounts import audit, members, plain_names
 from tapeline.accounts.actor import Actor
 from tapeline.errors import Invalid, NoSuchToken, WrongKey
 from tapeline.ids import fingerprint, new_id, new_secret
@@ -49,6 +49,7 @@ def generate(
         raise Invalid("A key needs a right: `read`, `write` or both.", field="read")
     if len(name) > LONGEST_NAME:
         raise Invalid(f"`name` must have at most {LONGEST_NAME} characters.", field="name")
+    plain_names.require(name, "name")
     secret = new_secret()
     key = Key(
         id=new_id(),

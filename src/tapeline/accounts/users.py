@@ -6,7 +6,7 @@ import time
 import msgspec
 from sqlalchemy import Connection, func, select, update
 
-from tapeline.accounts import audit
+from tapeline.accounts import audit, plain_names
 from tapeline.accounts.actor import Actor
 from tapeline.errors import EmailTaken, Invalid, NoSuchUser
 from tapeline.ids import new_id
@@ -32,6 +32,7 @@ def normal_email(text: str) -> str:
     email = text.strip().lower()
     if len(email) > LONGEST_EMAIL or not re.fullmatch(r"[^\s@\x00-\x1f]+@[^\s@\x00-\x1f]+", email):
         raise Invalid("`email` must be an email address, such as ada@example.com.", field="email")
+    plain_names.require(email, "email")
     return email
 
 
@@ -41,6 +42,7 @@ def add(connection: Connection, *, email: str, name: str, password_hash: str) ->
     name = name.strip() or email.partition("@")[0][:LONGEST_NAME]
     if len(name) > LONGEST_NAME:
         raise Invalid(f"`name` must have at most {LONGEST_NAME} characters.", field="name")
+    plain_names.require(name, "name")
     user = User(
         id=new_id(),
         email=email,
@@ -85,6 +87,7 @@ def set_name(connection: Connection, actor: Actor, user: User, name: str) -> Non
     name = name.strip()
     if not 1 <= len(name) <= LONGEST_NAME:
         raise Invalid(f"`name` must have 1 to {LONGEST_NAME} characters.", field="name")
+    plain_names.require(name, "name")
     connection.execute(update(users).where(users.c.id == user.id).values(name=name))
     audit.record(connection, actor, "name_changed", f"user:{user.id}")
 

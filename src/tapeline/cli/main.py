@@ -2,7 +2,6 @@
 
 import re
 import sys
-import traceback
 from typing import Any
 
 import typer
@@ -10,6 +9,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from tapeline import __version__, host_faults
+from tapeline.cli.terminal import plain
 from tapeline.cli.terminal.failures import INTERRUPTED, MISUSED, REFUSED, exit_code_of
 from tapeline.cli.terminal.lazily import Row, application
 from tapeline.errors import Problem
@@ -245,7 +245,7 @@ app = application(
 
 def _print_version(asked: bool) -> None:
     if asked:
-        typer.echo(__version__)
+        plain.write(__version__)
         raise typer.Exit
 
 
@@ -288,7 +288,7 @@ def _run() -> int:
     except Problem as problem:
         return _fail(problem.message, exit_code_of(problem), debug)
     except (KeyboardInterrupt, typer.Abort):
-        typer.echo(err=True)
+        plain.write(to_stderr=True)
         return INTERRUPTED
     except BrokenPipeError:
         _leave_quietly()
@@ -328,8 +328,8 @@ def _sentence(said: str) -> str:
 
 def _fail(message: str, code: int, debug: bool) -> int:
     if debug:
-        traceback.print_exc()
-    typer.echo(f"tapeline: {message}", err=True)
+        plain.write_traceback()
+    plain.write(f"tapeline: {' '.join(message.splitlines())}", to_stderr=True)
     return code
 
 

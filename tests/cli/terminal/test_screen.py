@@ -12,6 +12,7 @@ from tapeline.cli.record.logs import moment_of
 from tapeline.cli.record.orders import size
 from tapeline.cli.record.pnl import show_pnl
 from tapeline.cli.terminal import screen
+from tapeline.cli.terminal.plain import clean
 from tapeline.cli.terminal.screen import Screen
 
 
@@ -79,7 +80,7 @@ def test_a_sparkline_has_its_first_and_last(values: list[float], width: int, lin
 
 
 def test_what_could_move_the_cursor_is_taken_out() -> None:
-    assert screen.clean("a\x1b[2Jb\x07\u202ec\td") == "a[2Jbc   d"
+    assert clean("a\x1b[2Jb\x07\u202ec\td") == "a[2Jbc   d"
 
 
 @pytest.mark.parametrize(

@@ -66,6 +66,7 @@ def test_a_project_is_renamed_and_described_one_without_the_other(cast: Cast) ->
         ({"name": "x" * 121}, "name"),
         ({"description": "x" * 10_001}, "description"),
         ({"name": 7}, "name"),
+        ({"name": "m\n\x1b[1A\x1b[2K"}, "name"),
     ):
         refused = cast.admin.patch(path, json=wrong)
         assert (refused.status_code, refused.json()["field"]) == (400, field)
@@ -175,3 +176,9 @@ def test_a_browsers_session_reads_anywhere_but_changes_only_from_our_own_pages(
 def test_a_refresh_token_is_no_session(service: Service, cast: Cast) -> None:
     with service.client(Cookie=f"{COOKIE}={cast.owner.refresh_token}") as client:
         assert client.get("/api/me").status_code == 401
+
+
+def test_a_name_that_would_write_on_a_terminal_is_refused(cast: Cast) -> None:
+    for name in ("m\nforged row", "m\x1b[1A\x1b[2K", "m\u202e"):
+        refused = cast.owner.patch("/api/me", json={"name": name})
+        assert (refused.status_code, refused.json()["field"]) == (400, "name")

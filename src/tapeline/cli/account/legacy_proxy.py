@@ -12,6 +12,7 @@ import typer
 from tapeline import settings
 from tapeline.cli.account.legacy_relay import Relay
 from tapeline.cli.server.session import Session
+from tapeline.cli.terminal import plain
 from tapeline.cli.terminal.command import SERVER, command
 from tapeline.cli.terminal.failures import Failure
 from tapeline.runs.engines import older_hosts
@@ -93,4 +94,4 @@ def _explain(session: Session, variables: dict[str, str]) -> None:
     session.screen.note(f"Answering for {', '.join(older_hosts.HOSTS)} with {session.profile.url}.")
     session.screen.note("In the shell where the client runs:")
     for name, value in variables.items():
-        typer.echo(f"export {name}={shlex.quote(value)}")  # whole, to be copied
+        plain.write(f"export {name}={shlex.quote(value)}")  # whole, to be copied

@@ -10,7 +10,9 @@ from tapeline.cli.account import redirect
 from tapeline.cli.server.profiles import Profile
 from tapeline.cli.server.session import Session, exchange
 from tapeline.cli.server.wire import json_of
+from tapeline.cli.terminal import plain
 from tapeline.cli.terminal.command import SERVER, command
+from tapeline.cli.terminal.confirming import ask, ask_secret
 from tapeline.cli.terminal.failures import Misused, NotSignedIn
 
 
@@ -101,20 +103,16 @@ def _by_browser(session: Session, browser: bool) -> str:
     opened = browser and redirect.open_browser(address)
     session.screen.note("Your browser opens. If it does not, open:" if opened else "Open:", None)
     # Never wrapped: people copy it.
-    sys.stderr.write(f"  {address}\n")
-    sys.stderr.flush()
+    plain.write(f"  {address}", to_stderr=True)
     return listener.wait()
 
 
 def _by_password(session: Session, email: str | None, *, from_stdin: bool) -> str:
     asked = sys.stdin.isatty() and not from_stdin
-    address = email or (typer.prompt("Email address", err=True) if sys.stdin.isatty() else None)
+    address = email or (ask("Email address") if sys.stdin.isatty() else None)
     if not address:
         raise Misused("Give your email address: --email you@example.com")
-    if asked:
-        password = typer.prompt("Password", hide_input=True, err=True)
-    else:
-        password = sys.stdin.readline().rstrip("\r\n")
+    password = ask_secret("Password") if asked else sys.stdin.readline().rstrip("\r\n")
     if not password:
         raise Misused("Standard input is empty. Send the password there.")
     body = json_of({"email": address, "password": password})

@@ -8,7 +8,7 @@ import typer
 from tapeline.cli.server.session import Session
 from tapeline.cli.terminal import screen
 from tapeline.cli.terminal.command import command
-from tapeline.cli.terminal.screen import signed, state, table_of
+from tapeline.cli.terminal.screen import signed, state, styled, table_of
 
 EVERY = 2.0  # seconds between two refreshes
 NEARLY_FULL = 0.8  # of the quota of a tape
@@ -112,15 +112,13 @@ def _row_for(found: list[dict[str, Any]]) -> Any:
 
 def result(pnl: dict[str, Any]) -> Any:
     """Profit and loss with its currency, every other currency too, and what is not in it."""
-    from rich.text import Text  # noqa: PLC0415 - heavy for those who want JSON
-
     value, currency = pnl.get("value"), pnl.get("currency")
     if value is None:
-        return Text("not computed", style="yellow") if pnl.get("is_partial") else signed(None)
-    parts = [Text(" ").join([signed(value), Text(currency)]) if currency else signed(value)]
+        return styled("not computed", "yellow") if pnl.get("is_partial") else signed(None)
+    parts = [styled(" ").join([signed(value), styled(currency)]) if currency else signed(value)]
     for name, one in (pnl.get("by_currency") or {}).items():
         if name != currency:
-            parts.append(Text(" ").join([signed(one), Text(name)]))
+            parts.append(styled(" ").join([signed(one), styled(name)]))
     if pnl.get("is_partial"):
-        parts.append(Text("partial", style="yellow"))
-    return Text(", ").join(parts)
+        parts.append(styled("partial", "yellow"))
+    return styled(", ").join(parts)

@@ -14,6 +14,7 @@ from tapeline.cli.server.session import Session
 from tapeline.cli.server.wire import json_of
 from tapeline.cli.terminal import screen
 from tapeline.cli.terminal.command import command
+from tapeline.cli.terminal.confirming import ask_secret
 from tapeline.cli.terminal.failures import Misused
 
 SecretName = Annotated[
@@ -33,7 +34,7 @@ def put(context: typer.Context, name: SecretName, model: ModelOption = None) -> 
     session = Session.of(context)
     found = session.model(model)
     if sys.stdin.isatty():
-        value = typer.prompt(f"Value of {name}", hide_input=True, err=True)
+        value = ask_secret(f"Value of {name}")
     else:
         # The last line end belongs to the file; those inside, as in a certificate, are kept.
         value = sys.stdin.read().removesuffix("\n").removesuffix("\r")

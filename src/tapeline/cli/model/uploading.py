@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import typer
-
 from tapeline.cli.folder import checking, manifest_file, packing
 from tapeline.cli.folder.manifest_file import ManifestFile
 from tapeline.cli.folder.packing import Listing, Packed
 from tapeline.cli.server.session import Session
 from tapeline.cli.server.wire import Missing, Refused
 from tapeline.cli.terminal import screen
+from tapeline.cli.terminal.confirming import agrees, ask
 from tapeline.cli.terminal.failures import Failure, Misused, NotFound
 from tapeline.ids import new_id
 
@@ -168,10 +167,10 @@ def _ask(session: Session, called: str) -> Target:
     same = [one for one in session.models() if one["name"] == called]
     if len(same) == 1:
         question = f"Make this a new version of {called} ({same[0]['id']})?"
-        if typer.confirm(question, default=True, err=True):
+        if agrees(question):
             return Target(same[0], called, "")
     where = session.project["name"]
-    called = typer.prompt(f"Name of the new model in project {where}", default=called, err=True)
+    called = ask(f"Name of the new model in project {where}", called)
     return Target(None, called, session.project["id"])
 
 

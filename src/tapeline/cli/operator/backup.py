@@ -122,7 +122,7 @@ def restore(
         backup.absolute(), chosen, identity=identity, keep_broken=keep_broken
     )
     screen.done(
-        f"{chosen.data} holds {_told(checked)}\n"
+        f"{chosen.data} holds {_told(checked)} "
         "It is on hold. When no other copy of it runs: tapeline release",
         {"data": str(chosen.data), **_answer(checked)},
     )

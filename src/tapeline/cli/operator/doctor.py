@@ -22,9 +22,9 @@ from sqlalchemy import Engine
 from tapeline import datadir, descriptors, host_faults, settings
 from tapeline.backups import records
 from tapeline.cli.server.options import Config, Data, Database
-from tapeline.cli.terminal import screen
 from tapeline.cli.terminal.command import JSON, command
 from tapeline.cli.terminal.failures import Failure
+from tapeline.cli.terminal.findings import Row, show_findings
 from tapeline.cli.terminal.screen import Screen
 from tapeline.errors import Problem
 from tapeline.health.machine import disk
@@ -375,23 +375,5 @@ def _pythons(found: Found) -> Iterator[Finding]:
         yield Finding("python", "note", f"left out: {problem.path} {problem.reason}", fix)
 
 
-def _show(out: Screen, findings: list[Finding]) -> None:
-    from rich.table import Table  # noqa: PLC0415
-
-    table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
-    table.add_column(no_wrap=True)
-    table.add_column(no_wrap=True, style="bold")
-    table.add_column()
-    before = ""
-    for one in findings:
-        mark, style = MARKS[one.state]
-        topic = one.topic if one.topic != before else ""
-        table.add_row(f"[{style}]{mark}[/]", topic, _escaped(screen.clean(one.says)))
-        if one.fix:
-            table.add_row("", "", f"[cyan]→ {_escaped(one.fix)}[/]")
-        before = one.topic
-    out.show(table)
-
-
-def _escaped(text: str) -> str:
-    return text.replace("[", r"\[")
+def _show(out: Screen, found: list[Finding]) -> None:
+    show_findings(out, (Row(*MARKS[one.state], one.topic, one.says, one.fix) for one in found))

@@ -12,9 +12,9 @@ from tapeline.cli.operator.doctor import Finding
 from tapeline.cli.server.options import Config, Data, Database
 from tapeline.cli.server.session import Session
 from tapeline.cli.server.wire import LOOPBACK
-from tapeline.cli.terminal import screen
 from tapeline.cli.terminal.command import SERVER, command
 from tapeline.cli.terminal.failures import Failure, NotSignedIn, Unreachable
+from tapeline.cli.terminal.findings import Row, show_findings
 from tapeline.cli.terminal.screen import Screen
 from tapeline.settings import Settings
 
@@ -98,16 +98,8 @@ def _show(out: Screen, found: dict[str, Any]) -> None:
     if out.as_json:
         out.json(found)
         return
-    from rich.table import Table  # noqa: PLC0415 - heavy for those who want JSON
-    from rich.text import Text  # noqa: PLC0415
-
-    table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
-    for width in (1, None, None):
-        table.add_column(no_wrap=width == 1)
-    for row in found["rows"]:
-        mark, style = MARKS[row["state"]]
-        says = Text(screen.clean(row["says"]))
-        table.add_row(Text(mark, style), Text(row["name"], "bold"), says)
-        if row["fix"]:
-            table.add_row("", "", Text(f"→ {screen.clean(row['fix'])}", "cyan"))
-    out.show(table)
+    rows = found["rows"]
+    show_findings(
+        out,
+        (Row(*MARKS[one["state"]], one["name"], one["says"], one["fix"]) for one in rows),
+    )

@@ -21,6 +21,7 @@ from tapeline.cli.operator import demo as demonstration
 from tapeline.cli.operator import demo_models
 from tapeline.cli.operator.reloading import Reloading
 from tapeline.cli.server.options import Config, Data, Database
+from tapeline.cli.terminal import plain
 from tapeline.cli.terminal.command import HERE, command
 from tapeline.errors import CannotStart
 from tapeline.http import run_port
@@ -174,7 +175,8 @@ class _Server(uvicorn.Server):
         self.servers += for_runs
         if self.started and not self.should_exit:
             # In a thread: the demo hashes a password and writes, and requests are answered already.
-            typer.echo(await asyncio.to_thread(_greeting, self._services, self._where))
+            greeting = await asyncio.to_thread(_greeting, self._services, self._where)
+            plain.write(greeting, keep_lines=True)
             self._services.runner.wake()  # to start the models that the demo may have deployed
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:

@@ -1,6 +1,5 @@
 """`tapeline user`: accounts, for the operator of a server."""
 
-import json
 import sys
 from datetime import UTC, datetime
 from typing import Annotated
@@ -13,7 +12,9 @@ from tapeline.accounts import passwords, sign_ins, users
 from tapeline.accounts.actor import OPERATOR
 from tapeline.accounts.users import User
 from tapeline.cli.server.options import Config, Data, Database
+from tapeline.cli.terminal import plain
 from tapeline.cli.terminal.command import HERE, JSON, command
+from tapeline.cli.terminal.confirming import ask_secret
 from tapeline.cli.terminal.screen import Screen
 from tapeline.errors import NoSuchUser
 from tapeline.models import onboarding
@@ -54,12 +55,13 @@ def list_users(
     config: Config = None,
 ) -> None:
     """List the accounts."""
+    out = Screen(as_json=as_json)
     with compose.open_store(_settings(data, database, config)) as store:
         everyone = store.read_now(users.everyone)
     for user in everyone:
-        typer.echo(json.dumps(_facts(user)) if as_json else _line(user))
-    if not everyone and not as_json:
-        typer.echo("No accounts yet. Add one with: tapeline user add you@example.com", err=True)
+        out.json_line(_facts(user)) if as_json else plain.write(_line(user))
+    if not everyone:
+        out.note("No accounts yet. Add one with: tapeline user add you@example.com", None)
 
 
 @command("tapeline user passwd ada@example.com", options=JSON)
@@ -118,7 +120,7 @@ def _settings(data: Data, database: Database, config: Config) -> Settings:
 
 def _ask_password() -> str:
     if sys.stdin.isatty():
-        password: str = typer.prompt("Password", hide_input=True, confirmation_prompt=True)
+        password = ask_secret("Password", twice=True)
     else:
         password = sys.stdin.readline().rstrip("\r\n")
     passwords.check_rules(password, "password")

@@ -133,7 +133,7 @@ def show_backtest(
     word = _status(one)
     out.say(f"{word.capitalize()}{took}{said}", screen.STATES.get(word))
     if (details := str(status.get("status_details") or "")) and details != summary:
-        out.say(details.rstrip())
+        out.say_lines(details.rstrip())
     if called := called_with(one):
         out.say(f"Called with {called}", "dim")
     period = [screen.day(one.get(key)) for key in ("start_time", "stop_time")]

@@ -57,14 +57,12 @@ def orders(
 
 
 def _row(one: dict[str, Any]) -> list[Any]:
-    from rich.text import Text  # noqa: PLC0415 - heavy for those who want JSON
-
     side, fill = str(one.get("side")), one.get("fill") or {}
     price = fill.get("price") or one.get("price")
     return [
         screen.short_moment(one.get("time")),
         one.get("symbol"),
-        Text(side, style=SIDES.get(side, "")),
+        screen.styled(side, SIDES.get(side, "")),
         str(one.get("type", "")).removeprefix("spot-"),
         size(one),
         screen.number(price),

@@ -65,7 +65,8 @@ def show_pnl(out: Screen, answer: dict[str, Any]) -> None:
     if len(values) > 1:
         width = min(CURVE, max(10, out.out.width - 30))
         line = screen.sparkline(values, width)
-        out.say(f"\n{screen.number(values[0])} {line} {screen.number(values[-1])}")
+        out.say()
+        out.say(f"{screen.number(values[0])} {line} {screen.number(values[-1])}")
     if answer.get("source") == "model":
         out.note("The series is the model's own, not computed from its orders.")
     for currency, one in by_currency.items():

@@ -13,7 +13,7 @@ from tapeline.cli.server.session import Session
 from tapeline.cli.server.wire import json_of
 from tapeline.cli.terminal import screen
 from tapeline.cli.terminal.command import command
-from tapeline.cli.terminal.confirming import confirm
+from tapeline.cli.terminal.confirming import ask_secret, confirm
 from tapeline.cli.terminal.failures import Misused, NotFound
 
 NEVER = "never"
@@ -251,8 +251,7 @@ def _end(text: str | None) -> float | None:
 
 def _password() -> str:
     if sys.stdin.isatty():
-        typed: str = typer.prompt("Password", hide_input=True, err=True)
-        return typed
+        return ask_secret("Password")
     said = sys.stdin.readline().rstrip("\r\n")
     if not said:
         raise Misused("Standard input is empty. Send the password there.")

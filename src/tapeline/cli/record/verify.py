@@ -39,7 +39,7 @@ def verify(
     if screen.as_json:
         screen.json({**msgspec.to_builtins(found), "is_whole": found.is_whole})
     else:
-        screen.say(in_words.words(found))
+        screen.say_lines(in_words.words(found))
     if not found.is_whole:
         raise typer.Exit(REFUSED)
 

@@ -9,7 +9,7 @@ from tapeline.cli.server.changes import Change, Changes
 from tapeline.cli.server.session import Session
 from tapeline.cli.terminal.failures import RunFailed
 from tapeline.cli.terminal.lines import show_line
-from tapeline.cli.terminal.screen import moment
+from tapeline.cli.terminal.screen import moment, styled
 
 FIRST_LINES = 3.0  # seconds after its start in which a model shows whether it works
 LOOKED_EVERY = 2.0  # seconds of silence before the run itself is checked
@@ -122,5 +122,5 @@ def waiting(session: Session, what: str) -> Iterator[None]:
     if not session.screen.is_lively:
         yield
         return
-    with session.screen.err.status(f"[dim]{what}[/]", spinner="dots"):
+    with session.screen.err.status(styled(what, "dim"), spinner="dots"):
         yield

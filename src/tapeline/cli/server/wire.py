@@ -5,7 +5,6 @@ import contextlib
 import http.client
 import json
 import ssl
-import sys
 import time
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping
@@ -13,6 +12,7 @@ from typing import IO, Any
 from urllib.parse import SplitResult, unquote, urlencode, urlsplit
 
 from tapeline import __version__
+from tapeline.cli.terminal import plain
 from tapeline.cli.terminal.failures import Failure, NotFound, NotSignedIn, Unreachable
 from tapeline.ids import new_id
 
@@ -241,7 +241,7 @@ class Wire:
 
     @staticmethod
     def _note(text: str) -> None:
-        sys.stderr.write(f"debug: {text}\n")
+        plain.write(f"debug: {text}", to_stderr=True)
 
 
 def with_query(path: str, query: Mapping[str, Any]) -> str:

@@ -3,7 +3,8 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from tapeline.cli.terminal.screen import Screen, clean
+from tapeline.cli.terminal.plain import clean
+from tapeline.cli.terminal.screen import Screen
 
 STYLES = {"stderr": "red", "error": "red", "warning": "yellow", "system": "cyan"}
 

@@ -1,11 +1,10 @@
 """Command output: aligned tables, short times, colours only on a terminal; JSON for scripts.
 
 Text from a server may hold control characters that would move a terminal's cursor or
-worse; `clean` takes them out of everything that is printed.
+worse; everything that is printed goes through `terminal/plain.py`, which takes them out.
 """
 
 import json
-import re
 import sys
 import time
 from collections.abc import Iterable, Sequence
@@ -13,10 +12,12 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from tapeline.cli.terminal import plain
+from tapeline.cli.terminal.plain import clean
+
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
-CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 BARS = "▁▂▃▄▅▆▇█"
 STATES = {
     "running": "green", "installing": "cyan", "pending": "cyan", "starting": "cyan",
@@ -47,16 +48,18 @@ class Screen:
         return sys.stderr.isatty() and not self.as_json
 
     def json(self, value: Any) -> None:
-        sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False) + "\n")
-        sys.stdout.flush()
+        plain.write_json(json.dumps(value, indent=2, ensure_ascii=False))
 
     def json_line(self, value: Any) -> None:
-        sys.stdout.write(json.dumps(value, ensure_ascii=False) + "\n")
-        sys.stdout.flush()
+        plain.write_json(json.dumps(value, ensure_ascii=False))
 
     def say(self, text: str = "", style: str | None = None) -> None:
-        """A sentence on standard output."""
-        self.out.print(clean(text, keep_lines=True), style=style, markup=False, highlight=False)
+        """A line on standard output."""
+        self.out.print(clean(text), style=style, markup=False, highlight=False)
+
+    def say_lines(self, text: str) -> None:
+        """Text that has lines of its own, such as a traceback: never with names in it."""
+        self.out.print(clean(text, keep_lines=True), markup=False, highlight=False)
 
     def note(self, text: str, style: str | None = "dim") -> None:
         """A remark that is not the answer: on standard error, so that pipes stay clean."""
@@ -162,31 +165,25 @@ def _text(cell: Any) -> Any:
     return Text("" if cell is None else clean(str(cell)))
 
 
-def state(word: str) -> Any:
+def styled(text: str, style: str = "") -> Any:
     from rich.text import Text  # noqa: PLC0415
 
-    return Text(clean(word), style=STATES.get(word, ""))
+    return Text(clean(text), style=style)
+
+
+def state(word: str) -> Any:
+    return styled(word, STATES.get(word, ""))
 
 
 def better(text: str, *, is_best: bool) -> Any:
-    from rich.text import Text  # noqa: PLC0415
-
-    return Text(text, style="green" if is_best else "")
+    return styled(text, "green" if is_best else "")
 
 
 def signed(value: float | None) -> Any:
     """A gain in green, a loss in red."""
-    from rich.text import Text  # noqa: PLC0415
-
     if value is None:
-        return Text("-", style="dim")
-    return Text(f"{value:+,.2f}", style="green" if value > 0 else "red" if value < 0 else "")
-
-
-def clean(text: str, *, keep_lines: bool = False) -> str:
-    if keep_lines:
-        return "\n".join(clean(line) for line in text.split("\n"))
-    return CONTROL.sub("", text.expandtabs(4))
+        return styled("-", "dim")
+    return styled(f"{value:+,.2f}", "green" if value > 0 else "red" if value < 0 else "")
 
 
 def short_moment(at: float | None) -> str:
