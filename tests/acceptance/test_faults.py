@@ -137,7 +137,7 @@ def test_a_supervisor_that_does_not_get_on_is_told_everywhere(
         assert (again["code"], "Nothing was stored" in again["error"]) == ("not_supervised", True)
         assert client.get("/readyz").json() == {
             "code": "not_ready",
-            "error": "Not ready: the folder runs of the data directory cannot be used"
+            "error": "Not ready: The folder runs of the data directory cannot be used"
             " (Not a directory).",
         }
         wait_for(lambda: "work_overdue work=supervisor" in server.log)
@@ -145,11 +145,11 @@ def test_a_supervisor_that_does_not_get_on_is_told_everywhere(
         assert sample(client, "tapeline_work_failures_total", work="supervisor") > 1
         assert sample(client, "tapeline_work_silent_seconds", work="supervisor") > 10
         assert sample(client, "tapeline_work_overdue", work="bookkeeper") == 0
-        assert "the folder runs" in trader.get("/api/me")["trouble"]
+        assert "he folder runs" in trader.get("/api/me")["trouble"]
         assert other.get("/api/me")["trouble"] is None
         examined = server.home.run("doctor", "--json", **SETTINGS)
         (found,) = [one for one in json.loads(examined.stdout) if one["topic"] == "server"]
-        assert (found["state"], "the folder runs" in found["says"]) == ("bad", True)
+        assert (found["state"], "he folder runs" in found["says"]) == ("bad", True)
     # The stop was recorded: it is carried out without being asked for again.
     assert trader.wait_for_end(deployed)["state"] == "stopped"
     wait_for(lambda: client.get("/readyz").status_code == 200)

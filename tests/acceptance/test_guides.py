@@ -158,7 +158,7 @@ def test_a_backup_on_postgresql_is_restored_as_the_guide_says(
     place = tmp_path / "backup"
     place.mkdir()
     path = f"{programs_of(postgres_server)}:{Path(sys.executable).parent}:{os.defpath}"
-    make, fill, dump = (
+    *_, make, fill, dump = (
         one.replace("/backup/", f"{place}/") for one in code_of("how-to/back-up.md", "sh")
     )
     run_sql(postgres_server, f"create database {new}")

@@ -20,6 +20,7 @@ from tapeline.http.routes import ROUTES
 from tapeline.models import models, projects
 from tapeline.store.tables.core import sign_ins as sign_ins_table
 from tapeline.store.tables.shares import shares
+from tapeline.tape.reading import whole_tape
 from tests.conftest import PASSWORD, Cast, Service, on_both
 from tests.http.sharing.scene import shared
 from tests.pushing import Model, pushing
@@ -284,10 +285,11 @@ DOWNLOADS = ("/tape", "/record", "/logs.txt")
 def test_a_download_does_not_outlive_the_right_to_it(
     watched: Model, cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("view.stream", "sharing.public_files", "view.log_files"):
-        monkeypatch.setattr(f"tapeline.http.{module}.PORTION", 10)
-    lines = [{"path": LOG, "body": {"line": "x" * 60_000}} for _ in range(100)]
-    for _ in range(3):  # more than fits between server and client
+    monkeypatch.setattr("tapeline.http.view.log_files.PORTION", 10)
+    monkeypatch.setattr(whole_tape, "FEW", 10)
+    monkeypatch.setattr(whole_tape, "MANY", 10)
+    lines = [{"path": LOG, "body": {"line": "x" * 60_000}} for _ in range(10)]
+    for _ in range(30):  # more than fits between server and client
         watched.push("/v1/batch", lines)
     scene = Scene(watched, cast)
     key_id, headers = _key(scene)
@@ -313,7 +315,7 @@ def test_a_download_does_not_outlive_the_right_to_it(
 def test_a_shared_record_is_cut_off_when_more_is_to_be_hidden(
     watched: Model, cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tapeline.http.sharing.public_files.PORTION", 10)
+    monkeypatch.setattr(whole_tape, "MANY", 10)
     order = {"symbol": "ZQXA", "exchange": "e", "side": "buy", "size": 1, "note": "x" * 30_000}
     for part in range(8):
         path = "/v1/live/spot-market"

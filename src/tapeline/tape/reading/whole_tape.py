@@ -18,8 +18,9 @@ from tapeline.tape.events.stored_event import StoredEvent
 from tapeline.tape.pages import unpack
 from tapeline.tape.proof import removed
 
-FEW, MANY = 500, 20_000
-"""Events read at once: few at first, because each may be long; then as many as fit in AT_ONCE."""
+FEW, MANY = 50, 4_000
+"""Events read at once: few at first, because each may be long; then as many as fit in AT_ONCE, if
+they are as long. Not more: they may be long after all."""
 AT_ONCE = 4_000_000  # bytes of bodies, about
 
 _PAGES = """
