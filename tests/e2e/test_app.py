@@ -17,6 +17,7 @@ from tests.e2e.looks import is_fine
 pytestmark = pytest.mark.heavy
 
 SLOW = 60_000  # milliseconds: a loaded machine installs and starts slowly
+OPERATOR = "operator@example.com"
 SIZE, TESTED_SIZE = "7.654321", "3.219876"  # nobody writes these by chance
 SHOWN_SIZE = "3.2199"
 TRADING = """
@@ -64,8 +65,10 @@ def browser_context_args(browser_context_args: dict[str, Any]) -> dict[str, Any]
 def server(shared_home: Home) -> Iterator[Server]:
     home = shared_home
     everywhere = ",".join(one.path for one in pythons())
-    yield home.up(TAPELINE_PYTHONS=everywhere, TAPELINE_STOP_SECONDS="2", TAPELINE_SIGNUP="open")
-    home.servers[0].end()
+    up = home.up(TAPELINE_PYTHONS=everywhere, TAPELINE_STOP_SECONDS="2", TAPELINE_SIGNUP="open")
+    Trader(up, OPERATOR).client.close()  # the first account
+    yield up
+    up.end()
 
 
 @dataclass(frozen=True)
@@ -422,7 +425,6 @@ def pages_of(stage: Stage) -> dict[str, dict[str, str]]:
             f"/{project}/audit": "model created",
             f"/{project}/settings": "Project settings",
             "/account": "this browser",
-            "/health": "Slowest statements",
             "/new-project": "New project",
             "/settings": "Current password",
             "/deploy": "Approve the command line?",
@@ -453,6 +455,12 @@ def test_every_page_is_accessible_and_fits(
         page.goto(server.address + path)
         expect(page.get_by_role("main")).to_contain_text(text, timeout=SLOW)
         is_fine(page, path)
+
+
+def test_the_health_page_is_accessible_and_fits(page: Page, server: Server) -> None:
+    sign_in(page, server, "/health", OPERATOR)
+    expect(page.get_by_role("main")).to_contain_text("Slowest statements", timeout=SLOW)
+    is_fine(page, "the health page")
 
 
 def test_the_share_dialog_is_accessible_and_fits(page: Page, server: Server, stage: Stage) -> None:

@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import httpx
 import msgspec
+import pytest
 
 from tapeline.http.core.endpoint import Access
 from tapeline.http.routes import ROUTES
@@ -222,3 +224,9 @@ def an_order(order_id: str, symbol: str) -> dict[str, Any]:
         "id": order_id, "symbol": symbol, "exchange": "e", "side": "buy", "size": 1,
         "executionPrice": 5,
     }  # fmt: skip
+
+
+def look_back_from(monkeypatch: pytest.MonkeyPatch, moment: float) -> None:
+    """For links with a delay it is this moment now."""
+    clock = SimpleNamespace(ago=lambda _connection, seconds: moment - seconds)
+    monkeypatch.setattr("tapeline.sharing.links.delay.steady", clock)

@@ -2,13 +2,12 @@
 
 import re
 import time
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from tests.conftest import Service
-from tests.http.sharing.scene import START, Link, push_on, shared, whole
+from tests.http.sharing.scene import START, Link, look_back_from, push_on, shared, whole
 from tests.pushing import Model
 
 INVERSE = "It is an inverse contract, which is not computed."
@@ -71,13 +70,6 @@ def test_a_link_that_hides_says_no_more_than_how_many_it_leaves_out(
             assert word not in shown
 
 
-def passed(monkeypatch: pytest.MonkeyPatch, hours: float) -> None:
-    """Links look back from so many hours later."""
-    moment = time.time() + hours * 3600
-    clock = SimpleNamespace(ago=lambda _connection, seconds: moment - seconds)
-    monkeypatch.setattr("tapeline.sharing.links.delay.steady", clock)
-
-
 def test_a_delayed_link_leaves_out_the_same(
     service: Service, model: Model, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -85,7 +77,7 @@ def test_a_delayed_link_leaves_out_the_same(
     with service.client() as stranger:
         now, then = shared(model, stranger), shared(model, stranger, delay_hours=1)
         assert then.json()["not_computed"] == []  # nothing had arrived an hour ago
-        passed(monkeypatch, hours=2)
+        look_back_from(monkeypatch, time.time() + 2 * 3600)
         assert then.json()["not_computed"] == now.json()["not_computed"]
         profits = [[one["profit"] for one in link.json("/trades")["items"]] for link in (now, then)]
         assert profits[0] == profits[1] == [None, None, None, 0]
@@ -169,7 +161,7 @@ def test_arrows_mark_orders_along_the_whole_curve(
     model.push("/v1/batch", batch)
     with service.client() as stranger:
         now, then = shared(model, stranger), shared(model, stranger, delay_hours=1)
-        passed(monkeypatch, hours=2)
+        look_back_from(monkeypatch, time.time() + 2 * 3600)
         for link in (now, then):
             wide = page(link).split("<svg")[1]
             counts = re.findall(r"<title>Buy \(([\d,]+)\)", wide)
@@ -185,7 +177,7 @@ def test_hidden_exchanges_have_the_same_names_with_a_delay(
     order(model, 2, "BTC-USD", executionPrice=5, exchange="only-in-an-order")
     with service.client() as stranger:
         link = shared(model, stranger, hide_symbols=True)
-        passed(monkeypatch, hours=2)
+        look_back_from(monkeypatch, time.time() + 2 * 3600)
         address = f"/api/models/{model.id}/shares"
         (share,) = model.owner.get(address).json()["items"]
         now = [one["exchange"] for one in link.json("/trades")["items"]]

@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from itertools import product
-from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import httpx
@@ -26,7 +25,7 @@ from tests.http.sharing.hidden_worlds import (
     that_must_look_the_same,
     told,
 )
-from tests.http.sharing.scene import DAY, START, Link, shared
+from tests.http.sharing.scene import DAY, START, Link, look_back_from, shared
 from tests.http.sharing.test_public_api import ADDRESSES
 from tests.http.view.test_results_api import add_run
 from tests.pushing import Model, pushing
@@ -258,9 +257,7 @@ def test_nothing_that_happens_within_the_delay_changes_any_answer(
         ]
         time.sleep(0.01)
         moment = time.time()
-        monkeypatch.setattr(
-            "tapeline.sharing.links.delay.time", SimpleNamespace(time=lambda: moment + 7 * 3600)
-        )
+        look_back_from(monkeypatch, moment + 7 * 3600)
         asked = [
             *(path.replace("{token}", link.token) for link in links for path in ADDRESSES),
             *(f"/api/shared/{link.token}/curve?from={moment + 30}" for link in links),

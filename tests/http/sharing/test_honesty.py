@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from tests.conftest import Service, on_both
-from tests.http.sharing.scene import Link, push_on, shared
-from tests.http.sharing.test_figures import page, passed
+from tests.http.sharing.scene import Link, look_back_from, push_on, shared
+from tests.http.sharing.test_figures import page
 from tests.pushing import Model
 
 NONE = {"prices": 0, "cash": 0, "positions": 0, "replaced_cash": 0}
@@ -40,7 +40,7 @@ def test_a_link_counts_what_was_reported_late_with_and_without_a_delay(
         assert f"{words} 1 cash entry was replaced afterwards." in page(link)
         then = shared(model, stranger, delay_hours=1)
         assert then.json()["late_entries"] == NONE
-        passed(monkeypatch, hours=2)
+        look_back_from(monkeypatch, time.time() + 2 * 3600)
         assert then.json()["late_entries"] == found
 
 
@@ -72,5 +72,5 @@ def test_a_link_shows_each_change_of_the_account(
             assert "7,531" not in page(hidden)
         then = shared(model, stranger, delay_hours=1)
         assert settings(then) == []
-        passed(monkeypatch, hours=2)
+        look_back_from(monkeypatch, time.time() + 2 * 3600)
         assert then.json()["settings"] == link.json()["settings"]

@@ -4,7 +4,6 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import httpx
@@ -32,6 +31,7 @@ from tests.http.sharing.scene import (
     amounts,
     an_order,
     backtest,
+    look_back_from,
     shared,
     sizes,
     spellings,
@@ -306,9 +306,7 @@ def test_a_delay_shows_what_an_undelayed_link_showed_then(
         assert now.json()["trades"] == 5
         for path in paths[:-1]:
             assert not _stripped(later.json(path), "items") or path != "/trades"
-        monkeypatch.setattr(
-            "tapeline.sharing.links.delay.time", SimpleNamespace(time=lambda: moment + 7 * 3600)
-        )
+        look_back_from(monkeypatch, moment + 7 * 3600)
         for path in paths:
             assert _stripped(later.json(path)) == _stripped(then[path]), path
         seen = later.json()
