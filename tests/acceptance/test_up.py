@@ -183,7 +183,7 @@ def test_a_signal_ends_it_cleanly(home: Home, how: signal.Signals) -> None:
         client.get("/time")
         started = time.monotonic()
         assert server.end(how) == 0
-        assert time.monotonic() - started < 5
+        assert time.monotonic() - started < 30
     assert f"stopping signal={how.name}" in server.log
     assert server.log.count("stopping signal=") == 1
     assert "stopped" in server.log

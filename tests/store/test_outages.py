@@ -133,7 +133,7 @@ def test_a_database_that_another_process_holds_fails_the_group_once_and_not_job_
             for answer in waiting:
                 with pytest.raises(StoreUnavailable):
                     answer.result(20)
-            assert time.monotonic() - started < 4
+            assert time.monotonic() - started < 25, "one after the other, they would take 50"
         assert store.write_now(put, "t-after") == "t-after"
         assert store.read_now(names) == {"t-after"}
 
