@@ -3,7 +3,6 @@
 import contextlib
 import socket
 import threading
-import time
 from types import TracebackType
 from urllib.parse import urlsplit
 
@@ -19,6 +18,7 @@ class Road:
         self.passed = 0
         """Requests that reached the server, in pieces."""
         self._open: list[socket.socket] = []
+        self._closed = threading.Event()
         self._listener = socket.create_server(("127.0.0.1", 0))
         self._port: int = self._listener.getsockname()[1]
         self._threads: list[threading.Thread] = []
@@ -30,19 +30,23 @@ class Road:
 
     def close(self) -> None:
         """Nobody gets through, and those on it are thrown off."""
+        self._closed.set()
         # A thread that waits in accept() would keep the port open after a close().
         with contextlib.suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
-        for one in self._open:
+        for one in list(self._open):
             with contextlib.suppress(OSError):
                 one.shutdown(socket.SHUT_RDWR)
+        for thread in self._threads:
+            thread.join()
+        for one in self._open:
             one.close()
         self._open.clear()
-        for thread in self._threads:
-            thread.join(5)
+        self._threads.clear()
 
     def reopen(self) -> None:
+        self._closed.clear()
         self._listener = socket.create_server(("127.0.0.1", self._port))
         self._listen()
 
@@ -59,10 +63,13 @@ class Road:
         while True:
             try:
                 here, _ = listener.accept()
+                self._open.append(here)
                 there = socket.create_connection(self._to)
+                self._open.append(there)
             except OSError:
                 return
-            self._open += [here, there]
+            if self._closed.is_set():
+                return
             self._start(self._carry, here, there, False)
             self._start(self._carry, there, here, True)
 
@@ -75,7 +82,7 @@ class Road:
                     self.lose_answers -= 1
                     break
                 else:
-                    time.sleep(self.delay)
+                    self._closed.wait(self.delay)
                 end.sendall(piece)
         for one in (start, end):
             with contextlib.suppress(OSError):

@@ -347,7 +347,7 @@ def test_a_loop_is_not_held_up_by_waiting(model: Model, road: Road) -> None:
 
 
 def test_closing_takes_no_longer_than_it_may(make: Make, model: Model, road: Road) -> None:
-    road.delay = 10
+    road.delay = 30
     client = make(url=road.url)
     client.log("on its way")
     time.sleep(0.2)
