@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import threading
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -9,7 +10,8 @@ from pathlib import Path
 
 def write(path: Path, content: bytes) -> None:
     """Write a temporary file and rename it: a crash must not leave half a secret."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    # Threads may write the same file at the same moment: the last one wins, with all that it wrote.
+    draft = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}")
     try:
         descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with os.fdopen(descriptor, "wb") as opened:
