@@ -290,7 +290,6 @@ def test_the_unit_and_the_image_start_what_the_guide_installs() -> None:
         assert package in guide
 
 
-@pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="systemd is not here")
 def test_systemd_understands_the_unit(tmp_path: Path) -> None:
     unit = (ROOT / "deploy" / "tapeline.service").read_text()
     # It looks whether the program and the user are there.

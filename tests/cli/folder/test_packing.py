@@ -2,7 +2,6 @@
 
 import io
 import os
-import shutil
 import subprocess
 import zipfile
 from pathlib import Path
@@ -151,7 +150,6 @@ def test_ignore_files_are_read_as_git_reads_them(tmp_path: Path) -> None:
     assert {"prices.csv", "data/raw/", "notes.md"} <= set(left_out(folder))
 
 
-@pytest.mark.skipif(not shutil.which("git"), reason="git is not here")
 def test_ignore_files_mean_what_they_mean_to_git(tmp_path: Path) -> None:
     folder = model(tmp_path / "a")
     rules = [
