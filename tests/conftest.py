@@ -37,7 +37,7 @@ from tapeline.settings import Settings
 from tapeline.store import migrate
 from tapeline.store.backends.database import open_database
 from tapeline.store.store import Store
-from tests import examples
+from tests import examples, needs
 
 T = TypeVar("T")
 
@@ -56,6 +56,13 @@ def pytest_configure(config: pytest.Config) -> None:
         "any machine", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
     )
     hypothesis.settings.load_profile("any machine")
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    for need in item.iter_markers("needs"):
+        there, reason = need.args
+        if not there:
+            needs.missing(reason)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -276,6 +283,13 @@ def running(settings: Settings) -> Iterator[Service]:
 
 @pytest.fixture
 def service(settings: Settings) -> Iterator[Service]:
+    with running(settings) as started:
+        yield started
+
+
+@pytest.fixture
+def own_service(settings: Settings) -> Iterator[Service]:
+    """For a test that counts or changes everything there is, in a module that shares a server."""
     with running(settings) as started:
         yield started
 

@@ -11,6 +11,7 @@ import httpx
 import psutil
 import pytest
 
+from tests import needs
 from tests.acceptance.conftest import PASSWORD, Home, Server
 from tests.http.wire.raw import PATIENCE, connect, refusal, rest, said_to, say, statuses
 
@@ -95,7 +96,7 @@ def test_neither_heads_nor_bodies_nor_connections_take_the_memory(home: Home) ->
     assert server.log.count("\n") < 20, server.log
 
 
-@pytest.mark.skipif(shutil.which("prlimit") is None, reason="util-linux is not there")
+@needs.that(shutil.which("prlimit") is not None, "util-linux is not here")
 def test_connections_leave_descriptors_for_everything_else(home: Home) -> None:
     server = home.up_in("prlimit", "--nofile=400:400")
     headers = key_of(server)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Connection, insert, update
+from sqlalchemy import Connection, insert
 
 from tapeline.background import State
 from tapeline.health.checklist import CHECKS, Check
@@ -183,13 +183,13 @@ def test_a_tape_that_is_nearly_full_is_named(own_service: Service) -> None:
     parts = own_service.services.health.parts
 
     def fill(connection: Connection) -> None:
-        row = {"model_id": "m-1", "seq": 0, "link": b"", "counts": b"{}", "signed_at": 0.0}
-        connection.execute(insert(tapes).values(**row, bytes=0))
-        connection.execute(update(tapes).values(bytes=19 * GB))
+        add_run(connection, "full")  # without its model, the tape would be cleared away
+        row = {"model_id": "m-full", "seq": 0, "link": b"", "counts": b"{}", "signed_at": 0.0}
+        connection.execute(insert(tapes).values(**row, bytes=19 * GB))
 
     own_service.store.write_now(fill)
     assert quotas.look(parts).state == "yellow"
-    assert "m-1 (95%)" in quotas.look(parts).says
+    assert "m-full (95%)" in quotas.look(parts).says
 
 
 def test_numbers_are_written_for_people() -> None:

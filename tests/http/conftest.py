@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tapeline.settings import Settings
-from tests.conftest import Person, Service, let_in, running
+from tests.conftest import Person, Service, let_in
 from tests.http.sharing.scene import backtest, trade
 from tests.pushing import Model, pushing
 
@@ -19,13 +19,6 @@ def settings(
 ) -> Settings:
     """SQLite, unless the test is marked."""
     return empty(getattr(request, "param", "sqlite"), tmp_path / "data")
-
-
-@pytest.fixture
-def own_service(settings: Settings) -> Iterator[Service]:
-    """For a test that counts or changes everything there is, in a module that shares a server."""
-    with running(settings) as started:
-        yield started
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
@@ -17,10 +16,9 @@ from tapeline.tape.proof.heads import Loss
 from tests import needs
 from tests.acceptance.conftest import SLOW_MACHINE, Home
 from tests.acceptance.traders import pythons
+from tests.runs.sandbox import bare
 
-NOBODY = 65534
 ROOT = Path(__file__).parents[3]
-SYSTEM_PYTHON = "/usr/bin/python3"
 pytestmark = pytest.mark.heavy
 
 
@@ -107,20 +105,12 @@ def test_unusable_pythons_are_named_with_the_reason(home: Home) -> None:
     assert any(f"{script} is not a program but a script" in one["says"] for one in notes)
 
 
-def _can_be_nobody() -> bool:
-    if os.geteuid() or not Path(SYSTEM_PYTHON).exists() or not shutil.which("setpriv"):
-        return False
-    asked = [SYSTEM_PYTHON, "-c", "import sys; print(sys.version_info[:2])"]
-    said = subprocess.run(asked, capture_output=True, text=True, check=False).stdout
-    return said.strip() == str(sys.version_info[:2]) and bool(ROOT.stat().st_mode & 0o005)
-
-
 def as_nobody(place: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     libraries = Path(numpy.__file__).parent.parent
     return subprocess.run(
         [
-            *("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"),
-            *(SYSTEM_PYTHON, "-m", "tapeline", *arguments),
+            *("setpriv", f"--reuid={bare.NOBODY}", f"--regid={bare.NOBODY}", "--clear-groups"),
+            *(bare.SYSTEM_PYTHON, "-m", "tapeline", *arguments),
         ],
         env={
             "HOME": str(place),
@@ -136,11 +126,11 @@ def as_nobody(place: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.skipif(not _can_be_nobody(), reason="needs root and a system Python like ours")
+@bare.needs_nobody
 def test_a_host_that_lacks_things_says_what_to_do() -> None:
     """Somebody with no rights on control groups, and with the one Python of the system."""
     place = Path(tempfile.mkdtemp(prefix="nobody-"))
-    os.chown(place, NOBODY, NOBODY)
+    os.chown(place, bare.NOBODY, bare.NOBODY)
     try:
         ended = as_nobody(place, "doctor", "--json")
         assert "Traceback" not in ended.stderr
@@ -245,7 +235,7 @@ def test_with_one_python_it_says_how_to_have_more_and_that_helps(home: Home) -> 
     before = absent()
     others = [one for one in pythons() if one.version in before]
     if not others:
-        pytest.skip("this machine has no Python that the bare host lacks")
+        needs.missing("this machine has no Python that the bare host lacks")
     after = absent(TAPELINE_PYTHONS=others[0].path)
     assert set(before) - set(after) == {others[0].version}
 

@@ -15,9 +15,6 @@ from tests import needs
 from tests.runs.sandbox import bare
 
 as_root = needs.root("only root can make such machines")
-as_nobody = pytest.mark.skipif(
-    not bare.can_be_nobody(), reason="needs root and a system Python like ours"
-)
 
 
 @pytest.fixture
@@ -66,7 +63,7 @@ def test_a_missing_program_is_named_with_its_cure(here: Path) -> None:
     )
 
 
-@as_nobody
+@bare.needs_nobody
 def test_a_server_that_is_not_root_names_the_command_that_opens_the_device(here: Path) -> None:
     found = bare.examined(bare.PRIVATE_TUN, here, as_nobody=True)
     assert found.sandboxed, found.problems
@@ -77,7 +74,7 @@ def test_a_server_that_is_not_root_names_the_command_that_opens_the_device(here:
     )
 
 
-@as_nobody
+@bare.needs_nobody
 def test_a_server_that_is_not_root_names_the_missing_device(here: Path) -> None:
     found = bare.examined(bare.NO_TUN, here, as_nobody=True)
     assert not found.networked

@@ -11,6 +11,7 @@ import msgspec
 import numpy
 
 from tapeline.runs.engines.host_check import Host
+from tests import needs
 
 ROOT = Path(__file__).parents[3]
 SYSTEM_PYTHON = "/usr/bin/python3"
@@ -85,6 +86,9 @@ def can_be_nobody() -> bool:
     asked = [SYSTEM_PYTHON, "-c", "import sys; print(sys.version_info[:2])"]
     said = subprocess.run(asked, capture_output=True, text=True, check=False).stdout
     return said.strip() == str(sys.version_info[:2]) and bool(ROOT.stat().st_mode & 0o005)
+
+
+needs_nobody = needs.that(can_be_nobody(), "needs root and a system Python like ours")
 
 
 def _write_once_entered(pid: int, kind: str, text: str) -> None:

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from tapeline.runs.sandbox import cgroups
+from tests import needs
 from tests.runs.conftest import Pad
 
-needs_groups = pytest.mark.skipif(
-    cgroups.find(Path("/nowhere")) is None, reason="no control group can be written here"
+needs_groups = needs.that(
+    cgroups.find(Path("/nowhere")) is not None, "no control group can be written here"
 )
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy
 import pytest
 
-from tests.runs.sandbox.bare import NOBODY, ROOT, SYSTEM_PYTHON, can_be_nobody
+from tests.runs.sandbox.bare import NOBODY, ROOT, SYSTEM_PYTHON, needs_nobody
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def home() -> Iterator[Path]:
 
 
 @pytest.mark.heavy
-@pytest.mark.skipif(not can_be_nobody(), reason="needs root and a system Python like ours")
+@needs_nobody
 @pytest.mark.parametrize(
     "chosen",
     [
