@@ -8,6 +8,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
+from tapeline import host_faults
 from tapeline.errors import CannotStart
 
 LOCK = "server.lock"
@@ -67,7 +68,7 @@ def only_server(data: Path, note: str) -> Iterator[None]:
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     except OSError as error:
-        raise CannotStart(f"{path} cannot be written: {error.strerror}.") from error
+        raise CannotStart(host_faults.cannot_write(path, error)) from error
     with os.fdopen(descriptor, "r+") as lock:
         _take(lock, data)
         lock.truncate()

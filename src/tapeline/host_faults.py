@@ -5,6 +5,7 @@ messages that name the path.
 """
 
 import errno
+from pathlib import Path
 from typing import NamedTuple
 
 from tapeline.errors import StoreUnavailable
@@ -44,6 +45,13 @@ def fault_of(error: BaseException) -> Fault | None:
     """None for an error that is not the machine's: perhaps a mistake of ours."""
     number = error.errno if isinstance(error, OSError) else None
     return None if number is None else _FAULTS.get(number)
+
+
+def cannot_write(path: Path, error: OSError) -> str:
+    """For the person at the machine: the path, the reason and what to do."""
+    fault = fault_of(error)
+    cure = f" {fault.cure}, or choose another place." if fault else ""
+    return f"{path} cannot be written: {error.strerror or error}.{cure}"
 
 
 def unavailable(error: BaseException) -> StoreUnavailable:

@@ -24,6 +24,15 @@ def write(path: Path, content: bytes) -> None:
         raise
 
 
+def sync(path: Path) -> None:
+    """Wait until a file, or the names in a folder, are on the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 def discard(draft: Path) -> None:
     """Remove a file or folder that is not needed. Never raises: on a disk that fails, a second
     error would hide the first."""

@@ -28,7 +28,7 @@ def named_when_complete(path: Path) -> Iterator[Path]:
         yield draft
         sync(draft)
         draft.rename(path)
-        sync_folder(path.parent)
+        private_files.sync(path.parent)
 
 
 @contextmanager
@@ -63,16 +63,8 @@ def sync(folder: Path) -> None:
         for name in names:
             file = Path(at) / name
             if file.is_file() and not file.is_symlink():
-                sync_folder(file)
-        sync_folder(Path(at))
-
-
-def sync_folder(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+                private_files.sync(file)
+        private_files.sync(Path(at))
 
 
 @contextmanager
@@ -81,9 +73,7 @@ def refusals(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        fault = host_faults.fault_of(error)
-        cure = f" {fault.cure}, or choose another place." if fault else ""
-        raise BackupFailed(f"{path} cannot be written: {error.strerror or error}.{cure}") from error
+        raise BackupFailed(host_faults.cannot_write(path, error)) from error
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Any
 
+from tapeline import private_files
 from tapeline.backups import drafts
 from tapeline.backups.drafts import BackupFailed
 from tapeline.backups.rotation import DIGEST
@@ -62,7 +63,7 @@ def pack(folder: Path, target: Path, keys: Sequence[Any]) -> int:
         drafts.sync(draft)
         file.rename(target)
         (draft / DIGEST).rename(target.with_name(target.name + DIGEST))
-        drafts.sync_folder(target.parent)
+        private_files.sync(target.parent)
     return target.stat().st_size
 
 

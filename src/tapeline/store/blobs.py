@@ -113,18 +113,10 @@ def _place(file: Path, target: Path) -> None:
             out.flush()
             os.fsync(out.fileno())
         draft.rename(target)
-        _sync(target.parent)
+        private_files.sync(target.parent)
     except OSError as error:
         private_files.discard(draft)
         raise _unavailable("blob_not_written", error) from error
-
-
-def _sync(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _try(act: Callable[[], Any]) -> Any:

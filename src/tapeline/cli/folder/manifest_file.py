@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tapeline import host_faults
 from tapeline.cli.terminal.failures import Failure
 
 NAMES = ("platform.json", "blankly.json")  # the older name under the same rules
@@ -31,7 +32,7 @@ class ManifestFile:
             draft.chmod(self.file.stat().st_mode & 0o777)
             draft.rename(self.file)
         except OSError as error:
-            raise Failure(f"{self.file} cannot be written: {error.strerror}.") from error
+            raise Failure(host_faults.cannot_write(self.file, error)) from error
         self.values = wanted
 
 

@@ -4,6 +4,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
+from tapeline import host_faults
 from tapeline.cli.folder import manifest_file
 from tapeline.cli.terminal.failures import Failure
 from tapeline.errors import InvalidArchive
@@ -25,7 +26,7 @@ def unpack(content: bytes, folder: Path) -> list[str]:
     except InvalidArchive as error:
         raise Failure(f"The archive is damaged: {error.message}") from error
     except OSError as error:
-        raise Failure(f"{folder} cannot be written: {error.strerror}.") from error
+        raise Failure(host_faults.cannot_write(folder, error)) from error
     return [one.path for one in found.entries if not one.is_folder]
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from tapeline import private_files
+from tapeline import host_faults, private_files
 from tapeline.cli.terminal.failures import Failure, Misused
 
 FILE = "credentials.json"
@@ -43,7 +43,7 @@ class Profiles:
             self.file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             private_files.write(self.file, json.dumps(said, indent=2).encode() + b"\n")
         except OSError as error:
-            raise Failure(f"{self.file} cannot be written: {error.strerror}.") from error
+            raise Failure(host_faults.cannot_write(self.file, error)) from error
 
     def find(self, wanted: str) -> tuple[str, Profile] | None:
         """By the name of a profile, or by the address of its server."""

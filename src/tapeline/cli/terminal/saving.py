@@ -32,15 +32,7 @@ def _draft(path: Path) -> Path:
 
 def _name(draft: Path, path: Path) -> None:
     draft.rename(path)
-    _sync(path.parent)
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    private_files.sync(path.parent)
 
 
 @contextmanager
@@ -48,6 +40,4 @@ def _refusals(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        fault = host_faults.fault_of(error)
-        cure = f" {fault.cure}, or choose another place." if fault else ""
-        raise Failure(f"{path} cannot be written: {error.strerror or error}.{cure}") from error
+        raise Failure(host_faults.cannot_write(path, error)) from error
