@@ -5,6 +5,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 from typer.core import TyperArgument, TyperOption
 
@@ -19,6 +20,8 @@ from tapeline.http.routes import ROUTES
 from tapeline.http.wire.errors import status_of
 from tapeline.models.archives import manifest as manifests
 from tapeline.results.metrics.all_metrics import GROUPS
+from tapeline.results.metrics.metric import Metric
+from tapeline.results.metrics.of_benchmark import BENCHMARK
 from tapeline.runs.environments.substitutes import KNOWN as KNOWN_SUBSTITUTES
 from tapeline.setting_kinds import Allowed
 from tapeline.settings import PREFIX, ROWS
@@ -134,7 +137,8 @@ def codes() -> Iterator[str]:
 
 
 def metrics() -> Iterator[str]:
-    for title, rows in GROUPS.items():
+    groups: dict[str, tuple[Metric[Any], ...]] = {**GROUPS, "Against a benchmark": BENCHMARK}
+    for title, rows in groups.items():
         yield f"### {title}"
         yield ""
         yield "| name | shown as | type | what it says | formula |"

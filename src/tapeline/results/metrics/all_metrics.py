@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
-from tapeline.results.metrics.metric import Metric, Subject, measure
+from tapeline.results.metrics.metric import Metric, Subject, described, measure
 from tapeline.results.metrics.of_returns import RETURNS
 from tapeline.results.metrics.of_risk import RISK
 from tapeline.results.metrics.of_trades import TRADING
 from tapeline.results.metrics.report_fields import Measured, Shown
 
-GROUPS: dict[str, tuple[Metric, ...]] = {
+GROUPS: dict[str, tuple[Metric[Subject], ...]] = {
     "Return": RETURNS,
     "Risk": RISK,
     "Trading": TRADING,
@@ -52,18 +52,7 @@ def compute(subject: Subject) -> dict[str, Measured]:
 
 
 def shown(found: Mapping[str, Measured]) -> dict[str, Shown]:
-    """With name and explanation. A metric that a stored report does not have yet is left out."""
-    return {
-        name: Shown(
-            value=found[name].value,
-            display_name=metric.display_name,
-            type=metric.type,
-            explanation=metric.explanation,
-            reason=found[name].reason,
-        )
-        for name, metric in BY_NAME.items()
-        if name in found
-    }
+    return described(BY_NAME.values(), found)
 
 
 def nothing(reason: str) -> dict[str, Shown]:

@@ -1,19 +1,19 @@
 """A metric is a row of a table: name, explanation, formula, and the function that computes it.
 
-The tables are in `of_returns`, `of_risk` and `of_trades`.
+The tables are in `of_returns`, `of_risk`, `of_trades` and `of_benchmark`.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
 from tapeline.results.metrics import calendar_returns
 from tapeline.results.metrics.account import Account, Flags, Floats, Lacking
 from tapeline.results.metrics.drawdowns import Drawdowns, deepest, find
-from tapeline.results.metrics.report_fields import Drawdown, Measured, Type
+from tapeline.results.metrics.report_fields import Drawdown, Measured, Shown, Type
 from tapeline.results.metrics.round_trips import Matched
 
 NEVER_LOST = "There was no loss to compare with."
@@ -21,6 +21,8 @@ NEVER_WON = "There was no gain."
 FLAT = "The returns do not vary."
 NO_DRAWDOWN = "There was no drawdown."
 NO_TRIPS = "No trade was closed."
+
+S = TypeVar("S")
 
 
 class Subject:
@@ -103,7 +105,7 @@ class Subject:
         return np.array([trip.profit_percent or 0.0 for trip in self.trades.trips])
 
 
-class Metric(NamedTuple):
+class Metric(NamedTuple, Generic[S]):
     name: str
     display_name: str
     type: Type
@@ -111,10 +113,10 @@ class Metric(NamedTuple):
     """One sentence."""
     formula: str
     """For docs/metrics.md."""
-    compute: Callable[[Subject], float]
+    compute: Callable[[S], float]
 
 
-def measure(metric: Metric, subject: Subject) -> Measured:
+def measure(metric: Metric[S], subject: S) -> Measured:
     try:
         with np.errstate(all="ignore"):
             value = float(metric.compute(subject))
@@ -125,6 +127,21 @@ def measure(metric: Metric, subject: Subject) -> Measured:
     if not math.isfinite(value):
         return Measured(None, "It is not a finite number.")
     return Measured(value, None)
+
+
+def described(metrics: Iterable[Metric[Any]], found: Mapping[str, Measured]) -> dict[str, Shown]:
+    """With name and explanation. A metric that a stored report does not have yet is left out."""
+    return {
+        metric.name: Shown(
+            value=found[metric.name].value,
+            display_name=metric.display_name,
+            type=metric.type,
+            explanation=metric.explanation,
+            reason=found[metric.name].reason,
+        )
+        for metric in metrics
+        if metric.name in found
+    }
 
 
 def deviation(returns: Floats) -> float:

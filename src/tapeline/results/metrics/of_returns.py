@@ -1,9 +1,9 @@
 """The table of metrics that say what was gained."""
 
 from tapeline.results.metrics import calendar_returns, formulas, metric
-from tapeline.results.metrics.metric import Metric
+from tapeline.results.metrics.metric import Metric, Subject
 
-RETURNS = (
+RETURNS: tuple[Metric[Subject], ...] = (
     Metric(
         "total_return",
         "Return",

@@ -37,7 +37,7 @@ def _max_drawdown_money(subject: Subject) -> float:
     return float(subject.money.money_drawdown.min())
 
 
-RISK = (
+RISK: tuple[Metric[Subject], ...] = (
     Metric(
         "sharpe",
         "Sharpe ratio",

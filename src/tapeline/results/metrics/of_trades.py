@@ -56,7 +56,7 @@ def _turnover(subject: Subject) -> float:
     return traded / average
 
 
-TRADING = (
+TRADING: tuple[Metric[Subject], ...] = (
     Metric(
         "trades",
         "Trades",
