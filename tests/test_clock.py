@@ -119,6 +119,47 @@ def test_what_happened_while_the_machine_was_off_is_unknown(
     assert [one.seconds for one in third.jumps] == [-HOUR], "no pause is negative"
 
 
+def test_a_pause_counts_for_credentials_and_schedules_and_a_jump_does_not(
+    machine: Machine, clock: Clock, boot_ids: list[str]
+) -> None:
+    machine.wall += DAY
+    clock.look()
+    machine.pass_by(HOUR)
+    saved = clock.saved()
+    boot_ids.append("second")
+    machine.reboot(off=3 * DAY)
+    again = Clock(machine.read)
+    again.resume(saved)
+    machine.wall -= DAY
+    again.look()
+    assert again.now() == START + HOUR
+    assert again.with_pauses() == START + HOUR + 3 * DAY == machine.wall
+    assert again.shown(again.with_pauses() + HOUR) == machine.wall + HOUR
+    again.catch_up(again.now() + 40)
+    assert again.with_pauses() == machine.wall, "what another server counted was a pause here"
+
+
+def test_the_age_of_a_stamp_is_real_whatever_the_clock_said_when_it_was_made(
+    machine: Machine, clock: Clock, boot_ids: list[str]
+) -> None:
+    before = machine.wall
+    machine.pass_by(HOUR)
+    machine.wall += DAY
+    clock.look()
+    ahead = machine.wall
+    machine.pass_by(60)
+    machine.wall -= DAY
+    clock.look()
+    assert (clock.age(before), clock.age(ahead), clock.age(machine.wall)) == (HOUR + 60, 60, 0)
+    assert clock.age(machine.wall + 1) == 0, "a moment ahead is now"
+    saved = clock.saved()
+    boot_ids.append("second")
+    machine.reboot(off=3 * DAY)
+    again = Clock(machine.read)
+    again.resume(saved)
+    assert again.age(before) == HOUR + 60 + 3 * DAY
+
+
 def test_a_jump_is_worth_a_notice_for_a_day(machine: Machine, clock: Clock) -> None:
     assert clock.saved().recent() is None
     machine.wall += HOUR

@@ -2,9 +2,12 @@
 
 People, NTP servers and hypervisors set the wall clock. Durations are measured with `Clock.now`
 instead, which only ever moves forward, at the speed of time; it is saved in the database, so it
-goes on after a restart. Wall-clock stamps stay what people read.
+goes on after a restart. `Clock.with_pauses` also counts the time in which the machine was off:
+what is kept lasts by the first, what somebody may use or must do again by the second. Wall-clock
+stamps stay what people read.
 """
 
+import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -55,6 +58,8 @@ class Period(msgspec.Struct, frozen=True):
     """By the clock that does not jump."""
     ahead: float
     """How far the wall clock was ahead of it."""
+    paused: float = 0.0
+    """How long the machine was off until then, as far as its wall clock told at the next boot."""
 
 
 class Saved(msgspec.Struct, frozen=True):
@@ -87,6 +92,7 @@ class Clock:
 
     def __init__(self, read: Callable[[], Moment] = read) -> None:
         self._read = read
+        self._noting = threading.Lock()
         moment = read()
         self._started = moment.wall - moment.boot
         self._periods: tuple[Period, ...] = (Period(moment.wall, 0.0),)
@@ -97,6 +103,28 @@ class Clock:
 
     def now(self) -> float:
         return self._started + self._read().boot
+
+    def with_pauses(self) -> float:
+        """As `now`, and the time in which the machine was off counts too. For credentials and
+        schedules, where too late is worse than too early."""
+        return self.now() + self._periods[-1].paused
+
+    def shown(self, stamp: float) -> float:
+        """A stamp of `with_pauses` as people read it: the same at every look until a jump."""
+        last = self._periods[-1]
+        return stamp + last.ahead - last.paused
+
+    def age(self, stamp: float) -> float:
+        """Seconds since a wall-clock stamp, pauses included, even if the clock was set since. Of
+        two moments with the same stamp it is the later one."""
+        until = now = self.now()
+        found = self._periods[0]
+        for one in reversed(self._periods):
+            if one.since - JUMP <= stamp - one.ahead <= until + JUMP:
+                found = one
+                break
+            until = one.since
+        return max(0.0, now + self._periods[-1].paused - (stamp - found.ahead + found.paused))
 
     def ago(self, seconds: float) -> float:
         """The wall-clock stamp of a moment that is really this long ago. Whatever was stamped
@@ -115,13 +143,14 @@ class Clock:
 
     def wall(self) -> float:
         """The wall-clock time, which `jumped` already knows of. It may jump a moment later."""
-        moment = self._read()
-        now = self._started + moment.boot
-        seconds = moment.wall - now - self._periods[-1].ahead
-        if abs(seconds) >= JUMP:
-            self._begin_period(now, moment.wall - now)
-            self._note(Jump(moment.wall, seconds, now))
-        return moment.wall
+        with self._noting:
+            moment = self._read()
+            now = self._started + moment.boot
+            seconds = moment.wall - now - self._periods[-1].ahead
+            if abs(seconds) >= JUMP:
+                self._begin_period(now, moment.wall - now, pause=0.0)
+                self._note(Jump(moment.wall, seconds, now))
+            return moment.wall
 
     def saved(self) -> Saved:
         boot = self._read().boot
@@ -139,7 +168,7 @@ class Clock:
         if is_same_boot or seconds <= -JUMP:
             self.look()
         elif seconds >= JUMP:
-            self._begin_period(now, moment.wall - now)
+            self._begin_period(now, moment.wall - now, pause=seconds)
 
     def catch_up(self, now: float) -> None:
         """With another server on the same database, which has counted more."""
@@ -147,11 +176,13 @@ class Clock:
         if more > 0:
             self._started += more
             self._periods = tuple(
-                Period(one.since + more, one.ahead - more) for one in self._periods
+                Period(one.since + more, one.ahead - more, one.paused - more)
+                for one in self._periods
             )
 
-    def _begin_period(self, now: float, ahead: float) -> None:
-        self._periods = (*self._periods, Period(now, ahead))[-KEPT:]
+    def _begin_period(self, now: float, ahead: float, *, pause: float) -> None:
+        begun = Period(now, ahead, self._periods[-1].paused + pause)
+        self._periods = (*self._periods, begun)[-KEPT:]
 
     def _note(self, jump: Jump) -> None:
         self.jumps = (*self.jumps, jump)[-KEPT:]

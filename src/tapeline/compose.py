@@ -71,6 +71,7 @@ def open_services(settings: Settings) -> Iterator[Services]:
     with open_store(settings) as store:
         background, keys = Background(), settings.data / "keys"
         id_tokens.ensure_key(keys)
+        id_tokens.forget_retired(keys, store.clock)
         quotas = Quotas(settings)
         watchers, appender = Watchers(), Appender(Signer(keys), quotas.total)
         inbox = Inbox(store.writer, appender, watchers, settings.write_queue)

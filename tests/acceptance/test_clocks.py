@@ -127,6 +127,25 @@ def test_three_days_ahead_no_event_is_stored_twice_and_no_delay_is_over(jumping:
     assert trader.lines(bot.model) == ["once", "another"]
 
 
+def test_a_year_ahead_or_back_ends_no_session_invitation_or_pass(jumping: Jumping) -> None:
+    trader, bot, word = jumping.trader, Bot(jumping.trader), {"password": PASSWORD}
+    link = trader.post(f"/api/models/{bot.model}/shares", json=word)["token"]
+    alpha = trader.post("/project/create", json={"name": "Alpha"})["projectId"]
+    invited = trader.post(f"/api/projects/{alpha}/invitations", json={"role": "viewer"})
+    with jumping.server.client() as browser:
+        form = word | {"email": "ada@example.com"}
+        own = {"Origin": jumping.server.address, "connection": "close"}
+        assert browser.post("/auth/signin/form", data=form, headers=own).status_code in (200, 303)
+        given = browser.post(f"/api/shared/{link}/pass", json=word).json()
+        visitor = {"share-pass": given["pass"], "connection": "close"}
+        for ahead in (365 * DAY, -365 * DAY, 0):
+            jumping.jump_to(ahead)
+            assert browser.get("/api/me", headers=own).status_code == 200
+            assert browser.get(f"/api/shared/{link}/logs", headers=visitor).status_code == 200
+            (open_one,) = trader.get(f"/api/projects/{alpha}/invitations")["items"]
+            assert open_one["expires_at"] == pytest.approx(invited["expires_at"] + ahead, abs=5)
+
+
 def test_a_wait_of_15_minutes_is_not_longer_when_the_clock_goes_back(
     jumping: Jumping, shared_home: Home
 ) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from tapeline.accounts import id_tokens
 from tapeline.accounts.id_tokens import LIFETIME, RETIRED_AFTER, SUFFIX, KeyRing
+from tapeline.clock import Clock
 from tapeline.errors import InvalidToken
 
 NO_KEY: Any = None  # what the algorithm "none" wants
@@ -122,17 +123,29 @@ def test_a_key_made_in_the_same_tick_of_the_clock_is_noticed(folder: Path) -> No
     assert kid(ring.sign("ada", "two")) == made
 
 
-def test_rotation_forgets_only_keys_that_no_living_token_needs(folder: Path) -> None:
-    first = key_ids(folder)[0]
+def test_only_keys_that_no_living_token_needs_are_refused_and_forgotten(folder: Path) -> None:
+    clock, ring = Clock(), KeyRing(folder)
+    token, first = ring.sign("ada", "one"), key_ids(folder)[0]
     second = id_tokens.rotate(folder)
     third = id_tokens.rotate(folder)
+    id_tokens.forget_retired(folder, clock)
     assert key_ids(folder) == [first, second, third]
+    assert ring.sign_in_of(token) == "one"
     # The second was made long ago, so the first has signed nothing since; the third is fresh.
     long_ago = time.time() - RETIRED_AFTER - 10
     os.utime(folder / (second + SUFFIX), (long_ago, long_ago))
-    fourth = id_tokens.rotate(folder)
-    assert key_ids(folder) == [second, third, fourth]
+    assert refused(folder, token)
+    id_tokens.forget_retired(folder, clock)
+    assert key_ids(folder) == [second, third]
     assert RETIRED_AFTER > LIFETIME
+
+
+def test_a_key_made_after_the_clock_went_back_signs(folder: Path) -> None:
+    """Its name would come before that of the key which it replaces."""
+    (made,) = key_ids(folder)
+    (folder / (made + SUFFIX)).rename(folder / ("2099" + made[4:] + SUFFIX))
+    again = id_tokens.rotate(folder)
+    assert kid(KeyRing(folder).sign("ada", "one")) == again
 
 
 def test_keys_are_the_owners_alone_and_made_only_once(folder: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from tapeline import compose
 from tapeline.background import Background
-from tapeline.backups import records
+from tapeline.backups import records, rotation
 from tapeline.backups.keeper import Keeper
 from tapeline.backups.manifest import Content
 from tapeline.backups.records import HOUR, Failed, Made, Standing
@@ -32,9 +32,11 @@ def folder(tmp_path: Path) -> Path:
 
 
 @contextmanager
-def kept(installation: Installation, folder: Path, *, on_hold: bool = False) -> Iterator[Keeper]:
+def kept(
+    installation: Installation, folder: Path, *, on_hold: bool = False, keep: str = "2 last"
+) -> Iterator[Keeper]:
     """The keeper of a server that has just started."""
-    chosen = replace(installation.settings, backup_folder=str(folder), backup_keep="2 last")
+    chosen = replace(installation.settings, backup_folder=str(folder), backup_keep=keep)
     with compose.open_store(chosen) as store:
         yield Keeper(chosen, store, Background(), lambda: on_hold)
 
@@ -54,6 +56,11 @@ def remember(installation: Installation, made: Made | None) -> None:
             store.write_now(facts.forget, name)
         if made is not None:
             store.write_now(records.keep, made)
+
+
+def aged(made: Made) -> Made:
+    """As if it had been made a day earlier."""
+    return msgspec.structs.replace(made, at=made.at - 24 * HOUR, steady=made.since - 24 * HOUR)
 
 
 def turn(of: Keeper) -> Standing:
@@ -87,11 +94,43 @@ def test_the_next_one_waits_for_its_time_and_old_ones_go(
         old = [first.rpartition("-")[0] + f"-2026010{day}T000000Z" for day in (1, 2, 3)]
         for name in (*old, other, f".{first}.999.part"):  # the last of a process that was killed
             (folder / name / "keys").mkdir(parents=True)
-        remember(on_sqlite, msgspec.structs.replace(last, at=last.at - 24 * HOUR))
+        remember(on_sqlite, aged(last))
         wait_for(lambda: int(time.time()) > int(last.at))  # their names have seconds
         again = turn(keeper).last
         assert again is not None
     assert names_in(folder) == sorted([first, Path(again.path).name, other])
+
+
+def test_a_clock_that_jumps_makes_none_and_hides_none(
+    on_sqlite: Installation, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jump, real = 0.0, time.time
+    monkeypatch.setattr(time, "time", lambda: real() + jump)
+    with kept(on_sqlite, folder) as keeper:
+        first = turn(keeper).last
+        for days in (3, 0, -3):
+            jump = days * 24 * HOUR
+            assert turn(keeper).last == first
+            age = keeper.standing.age(keeper.now())
+            assert age is not None
+            assert age < HOUR
+
+
+def test_a_backup_of_a_clock_that_was_ahead_does_not_push_out_the_next(
+    on_sqlite: Installation, folder: Path
+) -> None:
+    with kept(on_sqlite, folder, keep="1 last") as keeper:
+        made = turn(keeper).last
+        assert made is not None
+        at = time.time() + 24 * HOUR
+        ahead = Path(made.path).with_name(
+            rotation.name_for(made.path.split("-")[-2], at, encrypted=False)
+        )
+        Path(made.path).rename(ahead)
+        remember(on_sqlite, msgspec.structs.replace(aged(made), at=at, path=str(ahead)))
+        newest = turn(keeper).last
+        assert newest is not None
+    assert names_in(folder) == [Path(newest.path).name] != [ahead.name]
 
 
 def test_a_failure_is_told_and_counted_and_the_next_attempt_waits(

@@ -50,6 +50,16 @@ def test_other_files_and_other_installations_are_never_touched() -> None:
     assert rotation.expired(found, "1 last") == mine[1:]
 
 
+def test_backups_from_a_clock_that_was_wrong_push_out_no_newer_one() -> None:
+    tomorrow, yesterday, new = names(range(-24, 25, 24))[::2] + names(range(1))
+    began = NOON.timestamp()
+    really = {tomorrow: began - 7200.0, new: began}
+    found = rotation.ours([tomorrow, yesterday, new], MINE, really, until=began)
+    assert [one.name for one in found] == [new, tomorrow, yesterday]
+    unknown = rotation.ours([tomorrow, new], MINE, {new: began}, until=began)
+    assert rotation.expired(unknown, "1 last") == [tomorrow]
+
+
 def test_encrypted_and_plain_backups_are_counted_together() -> None:
     plain = rotation.name_for(MINE, NOON.timestamp(), encrypted=False)
     encrypted = rotation.name_for(MINE, NOON.timestamp() - 86400, encrypted=True)

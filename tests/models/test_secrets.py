@@ -1,6 +1,7 @@
 """Secrets are sealed, told to runs alone, and outlive a change of the key."""
 
 import base64
+import time
 from pathlib import Path
 
 import pytest
@@ -98,7 +99,7 @@ def test_secrets_outlive_a_new_key_also_for_a_server_that_is_running(
     # Between the two steps nothing is unreadable.
     assert store.read_now(secrets.of_model, running, model.id) == {"KEY": "hidden"}
     assert store.write_now(secrets.encrypt_again, Cipher.of(folder)) == 1
-    encryption.forget_retired(folder)
+    encryption.forget_retired(folder, time.time() - RETIRED_SECONDS)
     assert store.read_now(sealed) != before
     assert store.read_now(secrets.of_model, running, model.id) == {"KEY": "hidden"}
     with pytest.raises(InvalidTag):
@@ -111,14 +112,14 @@ def test_an_old_key_is_forgotten_only_when_nothing_can_be_left_under_it(folder: 
     hidden = cipher.encrypt(b"x")
     encryption.rotate(folder)
     encryption.rotate(folder)
-    encryption.forget_retired(folder)
+    encryption.forget_retired(folder, time.time() - RETIRED_SECONDS)
     assert len((folder / NAME).read_bytes().splitlines()) == 3
     assert cipher.decrypt(hidden) == b"x"
     lines = (folder / NAME).read_bytes().splitlines()
     aged = [line.split()[0] + b" %d" % (float(line.split()[1]) - RETIRED_SECONDS - 1)
             for line in lines[1:]]  # fmt: skip
     (folder / NAME).write_bytes(b"\n".join([lines[0], *aged]))
-    encryption.forget_retired(folder)
+    encryption.forget_retired(folder, time.time() - RETIRED_SECONDS)
     assert len((folder / NAME).read_bytes().splitlines()) == 1
     with pytest.raises(InvalidTag):
         cipher.decrypt(hidden)

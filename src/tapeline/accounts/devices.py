@@ -1,12 +1,13 @@
 """Known devices: people who have signed in before are not slowed down by strangers' guesses.
 
 A device carries a token that is signed, not stored. It names the account and expires with the
-password it was issued for. It gives no access; it only has its attempts counted separately.
+password it was issued for, or after its lifetime by a clock that does not jump. It gives no access;
+it only has its attempts counted separately.
 """
 
 import hmac
-import time
 
+from tapeline.clock import Clock
 from tapeline.ids import fingerprint, new_id
 from tapeline.store.encryption import Cipher
 
@@ -19,17 +20,21 @@ def cookie_of(user_id: str) -> str:
     return COOKIE + fingerprint(user_id)[:16]
 
 
-def issue(cipher: Cipher, user_id: str, password_hash: str, device: str | None = None) -> str:
+def issue(
+    cipher: Cipher, clock: Clock, user_id: str, password_hash: str, device: str | None = None
+) -> str:
     """A token for a device, which keeps its name if it has one."""
-    name, ends = device or new_id(), int(time.time()) + LIFETIME
+    name, ends = device or new_id(), int(clock.with_pauses()) + LIFETIME
     return f"{name}.{ends}.{_fingerprints(cipher, user_id, password_hash, name, ends)[0]}"
 
 
-def known(cipher: Cipher, user_id: str, password_hash: str, given: str) -> str | None:
+def known(cipher: Cipher, clock: Clock, user_id: str, password_hash: str, given: str) -> str | None:
     """The name of a device on which this account has signed in before."""
     name, _, rest = given.partition(".")
     ends, _, mark = rest.partition(".")
-    if not (ends.isascii() and ends.isdecimal() and len(ends) < 12) or int(ends) < time.time():
+    if not (ends.isascii() and ends.isdecimal() and len(ends) < 12):
+        return None
+    if int(ends) < clock.with_pauses():
         return None
     sent = mark.encode("utf-8", "surrogatepass")
     fingerprints = _fingerprints(cipher, user_id, password_hash, name, int(ends))

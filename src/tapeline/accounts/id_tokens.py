@@ -5,9 +5,10 @@ an hour later.
 """
 
 import base64
+import math
 import secrets
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ SUFFIX = ".id-token.key"
 # Servers that share the folder may learn of a new key a moment later than the one that made it.
 RETIRED_AFTER = LIFETIME + 600
 SETTLED_NS = 2_000_000_000
+_STAMP = "%Y%m%dT%H%M%S%f"
 
 
 class KeyRing:
@@ -34,6 +36,7 @@ class KeyRing:
         self._folder = folder
         self._clock = clock or Clock()
         self._keys: dict[str, bytes] = {}
+        self._replaced: dict[str, float] = {}
         self._read_at_mtime = -1
 
     def sign(self, user_id: str, sign_in_id: str) -> str:
@@ -48,11 +51,16 @@ class KeyRing:
         """The sign-in that a token names."""
         self._refresh()
         try:
-            key = self._keys[jwt.get_unverified_header(token)["kid"]]
+            key = self._key(jwt.get_unverified_header(token)["kid"])
             claims = self._claims(token, key)
         except (jwt.PyJWTError, KeyError, TypeError, ValueError) as error:
             raise InvalidToken from error
         return str(claims["sid"])
+
+    def _key(self, key_id: str) -> bytes:
+        if self._replaced.get(key_id, math.inf) < self._clock.ago(RETIRED_AFTER):
+            raise InvalidToken
+        return self._keys[key_id]
 
     def _claims(self, token: str, key: bytes) -> dict[str, Any]:
         """Its hour is measured by the clock that does not jump. `exp` is for the client, and
@@ -75,9 +83,9 @@ class KeyRing:
         mtime = self._folder.stat().st_mtime_ns
         if mtime != self._read_at_mtime:
             self._keys = {
-                file.name.removesuffix(SUFFIX): base64.b64decode(file.read_bytes())
-                for file in self._folder.glob("*" + SUFFIX)
+                _id_of(file): base64.b64decode(file.read_bytes()) for file in _files(self._folder)
             }
+            self._replaced = _replaced(self._folder)
             # A second change in the same tick of the clock looks the same: trust only an old stamp.
             settled = time.time_ns() - mtime > SETTLED_NS
             self._read_at_mtime = mtime if settled else -1
@@ -90,14 +98,34 @@ def ensure_key(folder: Path) -> None:
 
 
 def rotate(folder: Path) -> str:
-    """Make a new signing key, and delete keys that no valid token was signed with."""
-    now = time.time()
-    made = sorted(folder.glob("*" + SUFFIX))
-    # A key signs until the next one is made, so its last token expires an hour after that.
-    for file, successor in pairwise(made):
-        if successor.stat().st_mtime < now - RETIRED_AFTER:
-            file.unlink()
-    moment = datetime.fromtimestamp(now, UTC).strftime("%Y%m%dT%H%M%S%f")
-    key_id = f"{moment}-{secrets.token_hex(3)}"
+    """Make a new signing key. Its name is the greatest, even if the clock was set back."""
+    made = _files(folder)
+    now = datetime.now(UTC)
+    if made:
+        last = datetime.strptime(made[-1].name.partition("-")[0], _STAMP).replace(tzinfo=UTC)
+        now = max(now, last + timedelta(microseconds=1))
+    key_id = f"{now.strftime(_STAMP)}-{secrets.token_hex(3)}"
     private_files.write(folder / (key_id + SUFFIX), base64.b64encode(secrets.token_bytes(32)))
     return key_id
+
+
+def forget_retired(folder: Path, clock: Clock) -> None:
+    """Delete the keys that no valid token was signed with."""
+    for key_id, at in _replaced(folder).items():
+        if at < clock.ago(RETIRED_AFTER):
+            (folder / (key_id + SUFFIX)).unlink(missing_ok=True)
+
+
+def _replaced(folder: Path) -> dict[str, float]:
+    """When each key was replaced. It signs until the next one is made, so its last token expires an
+    hour after that."""
+    return {_id_of(file): after.stat().st_mtime for file, after in pairwise(_files(folder))}
+
+
+def _files(folder: Path) -> list[Path]:
+    """In the order in which they were made."""
+    return sorted(folder.glob("*" + SUFFIX))
+
+
+def _id_of(file: Path) -> str:
+    return file.name.removesuffix(SUFFIX)

@@ -1,7 +1,11 @@
-"""Invitations to a project: a link that works once and expires."""
+"""Invitations to a project: a link that works once and expires.
+
+It expires by the clock that does not jump: `expires_at` in the table is a stamp of
+`steady.with_pauses`.
+"""
 
 import time
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 from sqlalchemy import Connection, delete, insert, select, update
@@ -12,6 +16,7 @@ from tapeline.accounts.members import Role
 from tapeline.accounts.users import User
 from tapeline.errors import NoSuchInvitation
 from tapeline.ids import fingerprint, new_id, new_secret
+from tapeline.store.backends import steady
 from tapeline.store.rows import record
 from tapeline.store.tables.core import invitations, projects
 
@@ -37,18 +42,21 @@ class Offer(msgspec.Struct, frozen=True, kw_only=True):
     expires_at: float
 
 
+Shown = TypeVar("Shown", Invitation, Offer)
+
+
 def invite(
     connection: Connection, actor: Actor, project_id: str, role: Role, days: int
 ) -> tuple[str, Invitation]:
     """Make an invitation and give the secret for its link. Only owners make owners."""
     members.require(connection, actor, project_id, "own" if role == "owner" else "manage")
-    secret, now = new_secret(), time.time()
+    secret, ends = new_secret(), steady.with_pauses(connection) + days * DAY
     invitation = Invitation(
         id=new_id(),
         role=role,
         invited_by=actor.label,
-        created_at=now,
-        expires_at=now + days * DAY,
+        created_at=time.time(),
+        expires_at=ends,
     )
     connection.execute(
         insert(invitations).values(
@@ -65,7 +73,7 @@ def invite(
         project_id=project_id,
         role=role,
     )
-    return secret, invitation
+    return secret, _shown(connection, invitation)
 
 
 def open_of(connection: Connection, actor: Actor, project_id: str) -> list[Invitation]:
@@ -78,17 +86,19 @@ def open_of(connection: Connection, actor: Actor, project_id: str) -> list[Invit
             invitations.c.created_at,
             invitations.c.expires_at,
         )
-        .where(invitations.c.project_id == project_id, *_usable())
+        .where(invitations.c.project_id == project_id, *_usable(connection))
         .order_by(invitations.c.created_at.desc(), invitations.c.id)
     )
-    return [record(Invitation, row) for row in connection.execute(query)]
+    return [_shown(connection, record(Invitation, row)) for row in connection.execute(query)]
 
 
 def withdraw(connection: Connection, actor: Actor, project_id: str, invitation_id: str) -> None:
     members.require(connection, actor, project_id, "manage")
     gone = connection.execute(
         delete(invitations).where(
-            invitations.c.id == invitation_id, invitations.c.project_id == project_id, *_usable()
+            invitations.c.id == invitation_id,
+            invitations.c.project_id == project_id,
+            *_usable(connection),
         )
     )
     if not gone.rowcount:
@@ -113,11 +123,11 @@ def offer(connection: Connection, secret: str) -> Offer:
             invitations.c.expires_at,
         )
         .join(projects, projects.c.id == invitations.c.project_id)
-        .where(invitations.c.secret_hash == fingerprint(secret), *_usable())
+        .where(invitations.c.secret_hash == fingerprint(secret), *_usable(connection))
     ).first()
     if row is None:
         raise NoSuchInvitation
-    return record(Offer, row)
+    return _shown(connection, record(Offer, row))
 
 
 def accept(connection: Connection, actor: Actor, user: User, secret: str) -> Offer:
@@ -126,7 +136,7 @@ def accept(connection: Connection, actor: Actor, user: User, secret: str) -> Off
     members.join(connection, offered.project_id, user.id, offered.role)
     claimed = connection.execute(
         update(invitations)
-        .where(invitations.c.id == offered.id, *_usable())
+        .where(invitations.c.id == offered.id, *_usable(connection))
         .values(used_at=time.time(), used_by=user.id)
     )
     if not claimed.rowcount:
@@ -144,5 +154,10 @@ def accept(connection: Connection, actor: Actor, user: User, secret: str) -> Off
     return offered
 
 
-def _usable() -> tuple[Any, ...]:
-    return invitations.c.used_at.is_(None), invitations.c.expires_at > time.time()
+def _usable(connection: Connection) -> tuple[Any, ...]:
+    now = steady.with_pauses(connection)
+    return invitations.c.used_at.is_(None), invitations.c.expires_at > now
+
+
+def _shown(connection: Connection, found: Shown) -> Shown:
+    return msgspec.structs.replace(found, expires_at=steady.shown(connection, found.expires_at))

@@ -1,6 +1,7 @@
 """Sign-ins: a browser's session or a refresh token. Each can be listed, and ended at once.
 
-The secret is given out once, when it is made; we store its fingerprint.
+The secret is given out once, when it is made; we store its fingerprint. A session lasts by the
+clock that does not jump, so `expires_at` in the table is a stamp of `steady.with_pauses`.
 """
 
 import time
@@ -14,6 +15,7 @@ from tapeline.accounts.actor import Actor
 from tapeline.accounts.users import User
 from tapeline.errors import AccountDisabled, InvalidToken, NoSuchSignIn
 from tapeline.ids import fingerprint, new_id, new_secret
+from tapeline.store.backends import steady
 from tapeline.store.rows import record
 from tapeline.store.tables.core import sign_ins, users
 
@@ -59,7 +61,7 @@ def begin(
             agent=origin.agent[:LONGEST_AGENT],
             created_at=now,
             last_used_at=now,
-            expires_at=now + days * DAY if days else None,
+            expires_at=steady.with_pauses(connection) + days * DAY if days else None,
             ended_at=None,
         )
     )
@@ -87,7 +89,7 @@ def touch(connection: Connection, actor: Actor, *, days: int | None = None) -> N
     now = time.time()
     values: dict[str, Any] = {"last_used_at": now}
     if days:
-        values["expires_at"] = now + days * DAY
+        values["expires_at"] = steady.with_pauses(connection) + days * DAY
     connection.execute(
         update(sign_ins).where(sign_ins.c.id == actor.sign_in_id, _is_stale(now)).values(values)
     )
@@ -105,7 +107,7 @@ def has_signed_in_from(connection: Connection, user_id: str, address: str) -> bo
     query = select(sign_ins.c.id).where(
         sign_ins.c.user_id == user_id,
         sign_ins.c.address == address,
-        sign_ins.c.created_at > time.time() - REMEMBERED_DAYS * DAY,
+        sign_ins.c.created_at > steady.ago(connection, REMEMBERED_DAYS * DAY),
     )
     return connection.scalar(query.limit(1)) is not None
 
@@ -113,16 +115,16 @@ def has_signed_in_from(connection: Connection, user_id: str, address: str) -> bo
 def of_user(connection: Connection, user_id: str) -> list[SignIn]:
     query = (
         select(sign_ins)
-        .where(sign_ins.c.user_id == user_id, *_is_valid())
+        .where(sign_ins.c.user_id == user_id, *_is_valid(connection))
         .order_by(sign_ins.c.created_at.desc(), sign_ins.c.id)
     )
-    return [record(SignIn, row) for row in connection.execute(query)]
+    return [_shown(connection, record(SignIn, row)) for row in connection.execute(query)]
 
 
 def end(connection: Connection, actor: Actor, sign_in_id: str) -> None:
     ended = connection.execute(
         update(sign_ins)
-        .where(sign_ins.c.id == sign_in_id, sign_ins.c.user_id == actor.id, *_is_valid())
+        .where(sign_ins.c.id == sign_in_id, sign_ins.c.user_id == actor.id, *_is_valid(connection))
         .values(ended_at=time.time())
     )
     if not ended.rowcount:
@@ -132,7 +134,7 @@ def end(connection: Connection, actor: Actor, sign_in_id: str) -> None:
 
 def end_all(connection: Connection, user_id: str, *, but: str | None = None) -> int:
     """End a person's sign-ins, in browsers and elsewhere; `but` names the one to keep."""
-    which = [sign_ins.c.user_id == user_id, *_is_valid()]
+    which = [sign_ins.c.user_id == user_id, *_is_valid(connection)]
     if but is not None:
         which.append(sign_ins.c.id != but)
     return connection.execute(update(sign_ins).where(*which).values(ended_at=time.time())).rowcount
@@ -144,16 +146,23 @@ def _is_stale(now: float) -> ColumnElement[bool]:
     return or_(used < now - FRESH_SECONDS, used > now + FRESH_SECONDS)
 
 
-def _is_valid() -> tuple[Any, ...]:
-    unexpired = or_(sign_ins.c.expires_at.is_(None), sign_ins.c.expires_at > time.time())
+def _is_valid(connection: Connection) -> tuple[Any, ...]:
+    now = steady.with_pauses(connection)
+    unexpired = or_(sign_ins.c.expires_at.is_(None), sign_ins.c.expires_at > now)
     return sign_ins.c.ended_at.is_(None), unexpired
+
+
+def _shown(connection: Connection, found: SignIn) -> SignIn:
+    if found.expires_at is None:
+        return found
+    return msgspec.structs.replace(found, expires_at=steady.shown(connection, found.expires_at))
 
 
 def _actor(connection: Connection, which: tuple[Any, ...], address: str) -> Actor:
     row = connection.execute(
         select(sign_ins.c.id, sign_ins.c.user_id, users.c.email)
         .join(users, users.c.id == sign_ins.c.user_id)
-        .where(*which, *_is_valid(), users.c.disabled_at.is_(None))
+        .where(*which, *_is_valid(connection), users.c.disabled_at.is_(None))
     ).first()
     if row is None:
         raise InvalidToken

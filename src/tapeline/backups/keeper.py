@@ -8,7 +8,6 @@ import asyncio
 import os
 import socket
 import sys
-import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from time import monotonic
@@ -69,7 +68,11 @@ class Keeper:
 
     async def _look(self) -> bool:
         self.standing = await self._store.read(records.standing, self._settings)
-        return self.standing.is_due(time.time())
+        return self.standing.is_due(self.now())
+
+    def now(self) -> float:
+        """The time by which backups age."""
+        return self._store.clock.with_pauses()
 
     @asynccontextmanager
     async def _turn_of_one_server(self) -> AsyncIterator[bool]:
@@ -83,7 +86,8 @@ class Keeper:
 
     async def _make(self) -> None:
         try:
-            made = await self._made()
+            began = self.now()
+            made = msgspec.structs.replace(await self._made(), steady=began)
             await self._store.write(records.keep, made)
         except Problem as problem:
             await self._failed(problem)
@@ -109,7 +113,8 @@ class Keeper:
             await self._look()
 
     async def _made(self) -> Made:
-        chosen = self._settings
+        chosen, clock = self._settings, self._store.clock
+        known = await self._store.read(records.times)
         order = Order(
             data=str(chosen.data),
             database=chosen.database,
@@ -118,6 +123,7 @@ class Keeper:
             recipients=chosen.backup_recipients,
             installation=await self._store.write(records.installation),
             parent=os.getpid(),
+            times={name: clock.shown(stamp) for name, stamp in known.items()},
         )
         child = await asyncio.create_subprocess_exec(
             *(sys.executable, "-I", "-m", "tapeline.backups.process"),

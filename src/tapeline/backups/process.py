@@ -36,6 +36,8 @@ class Order(msgspec.Struct, frozen=True):
     """Public keys; empty: not encrypted."""
     installation: str
     parent: int
+    times: dict[str, float] = {}
+    """When older backups were really made, by their names; others are as old as they say."""
 
 
 class Answer(msgspec.Struct):
@@ -57,7 +59,7 @@ def main() -> None:
 
 def carry_out(order: Order) -> Made:
     """Make, check, name; then remove the old ones that no rule keeps."""
-    began, folder = time.time(), Path(order.folder)
+    began, started, folder = time.time(), time.monotonic(), Path(order.folder)
     chosen = Settings(data=Path(order.data), database=order.database)
     with drafts.refusals(folder):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -74,17 +76,18 @@ def carry_out(order: Order) -> Made:
         at=began,
         path=str(folder / name),
         host=socket.gethostname(),
-        seconds=time.time() - began,
+        seconds=time.monotonic() - started,
         bytes=size,
         content=checked.content,
         tapes=checked.tapes,
-        remarks=_remove_old(folder, order),
+        remarks=_remove_old(folder, order, name, began),
     )
 
 
-def _remove_old(folder: Path, order: Order) -> str:
+def _remove_old(folder: Path, order: Order, new: str, began: float) -> str:
     """Why some could not be removed; empty if all went well. The new one is there in any case."""
-    backups = rotation.ours((one.name for one in folder.iterdir()), order.installation)
+    names = [one.name for one in folder.iterdir()]
+    backups = rotation.ours(names, order.installation, order.times | {new: began}, until=began)
     try:
         for name in rotation.expired(backups, order.keep):
             # Under its name it stays complete until it is gone.

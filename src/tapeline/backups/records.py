@@ -1,9 +1,11 @@
 """What is known about scheduled backups: the last good one, and the last failure after it.
 
-Kept in the database, so that a restart and every server that shares it knows the same.
+Kept in the database, so that a restart and every server that shares it knows the same. Ages and
+the schedule go by a clock that does not jump (`Clock.with_pauses`), dates by the wall clock.
 """
 
 import time
+from pathlib import Path
 from typing import TypeVar
 
 import msgspec
@@ -15,9 +17,10 @@ from tapeline.settings import Settings
 from tapeline.store import facts
 
 LAST, FAILURE, INSTALLATION = "last_backup", "last_backup_failure", "installation"
+TIMES, MOST_TIMES = "backup_times", 1000
 HOUR = 3600.0
 TOO_OLD = 2.0  # times the schedule
-CLOCK = 300.0  # seconds that a backup may come from the future, by the clock of another server
+SKEW = 300.0  # seconds by which the clock of another server may be ahead
 
 
 T = TypeVar("T")
@@ -38,6 +41,12 @@ class Made(msgspec.Struct, frozen=True):
     """How many were compared with their seals."""
     remarks: str = ""
     """Why old backups could not be removed."""
+    steady: float | None = None
+    """`at` by the clock that does not jump; older versions did not note it."""
+
+    @property
+    def since(self) -> float:
+        return self.at if self.steady is None else self.steady
 
 
 class Failed(msgspec.Struct, frozen=True):
@@ -47,7 +56,7 @@ class Failed(msgspec.Struct, frozen=True):
 
 
 class Standing(msgspec.Struct, frozen=True):
-    """The last backup: when, where, good or why not."""
+    """The last backup: when, where, good or why not. `now` is that of `Clock.with_pauses`."""
 
     every: float | None
     """Seconds from one to the next; None if nothing is scheduled."""
@@ -56,13 +65,13 @@ class Standing(msgspec.Struct, frozen=True):
     """The newest one since the last good backup."""
 
     def age(self, now: float) -> float | None:
-        return None if self.last is None else max(0.0, now - self.last.at)
+        return None if self.last is None else max(0.0, now - self.last.since)
 
     def is_due(self, now: float) -> bool:
-        """Also if the last one comes from the future: the clock was wrong."""
+        """Also if the last one comes from the future: an older version believed a wrong clock."""
         if self.every is None:
             return False
-        return self.last is None or not -CLOCK <= now - self.last.at < self.every
+        return self.last is None or not -SKEW <= now - self.last.since < self.every
 
     def is_too_old(self, now: float) -> bool:
         """An alarm: several attempts have failed, or nothing tries any more."""
@@ -70,7 +79,7 @@ class Standing(msgspec.Struct, frozen=True):
             return False
         if self.last is None:
             return self.failure is not None
-        return now - self.last.at > TOO_OLD * self.every
+        return now - self.last.since > TOO_OLD * self.every
 
     def sentence(self, now: float) -> str:
         if self.last is None:
@@ -97,6 +106,15 @@ def standing(connection: Connection, chosen: Settings) -> Standing:
 def keep(connection: Connection, made: Made) -> None:
     facts.put(connection, LAST, msgspec.json.encode(made).decode())
     facts.forget(connection, FAILURE)
+    known = times(connection) | {Path(made.path).name: made.since}
+    newest = sorted(known.items(), key=lambda one: one[1])[-MOST_TIMES:]
+    facts.put(connection, TIMES, msgspec.json.encode(dict(newest)).decode())
+
+
+def times(connection: Connection) -> dict[str, float]:
+    """When the newest backups were made, by their names, by the clock that does not jump. Their
+    names tell what the wall clock said, which may have been wrong."""
+    return _get(connection, TIMES, dict[str, float]) or {}
 
 
 def keep_failure(connection: Connection, why: str, host: str) -> None:

@@ -1,11 +1,13 @@
 """The names of scheduled backups, and which of them are kept.
 
 The name tells whose backup it is and when it was made, so that two installations can share a folder
-and nobody has to open a backup to know its age.
+and nobody has to open a backup to know its age. While the clock was wrong names were too, so the
+server remembers when it really made them.
 """
 
+import math
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -41,17 +43,24 @@ def name_for(installation: str, at: float, *, encrypted: bool) -> str:
     return beginning(installation) + stamp + (ENCRYPTED if encrypted else "")
 
 
-def ours(names: Iterable[str], installation: str) -> list[Kept]:
-    """The backups of this installation, newest first."""
-    found = (_NAME.fullmatch(one) for one in names)
+def ours(
+    names: Iterable[str],
+    installation: str,
+    times: Mapping[str, float] | None = None,
+    until: float = math.inf,
+) -> list[Kept]:
+    """The backups of this installation, newest first. `times` says when some were really made; the
+    others are older than `until`, whatever their names say."""
+    known = times or {}
+    mine = [one for one in map(_NAME.fullmatch, names) if one and one[1] == installation]
+    stamps = {one[0]: known.get(one[0], min(_told(one[2]), until - 1)) for one in mine}
     return sorted(
-        (
-            Kept(datetime.strptime(one[2], _STAMP).replace(tzinfo=UTC), one[0])
-            for one in found
-            if one and one[1] == installation
-        ),
-        reverse=True,
+        (Kept(datetime.fromtimestamp(at, UTC), name) for name, at in stamps.items()), reverse=True
     )
+
+
+def _told(stamp: str) -> float:
+    return datetime.strptime(stamp, _STAMP).replace(tzinfo=UTC).timestamp()
 
 
 def expired(backups: list[Kept], keep: str) -> list[str]:

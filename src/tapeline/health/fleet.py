@@ -4,14 +4,15 @@ The number of series is bounded: only models that run or have sent something in 
 series of their own, and of those at most so many.
 """
 
-import time
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
 from sqlalchemy import Connection, func, select
 
 from tapeline.runs.run import DEPLOYED
+from tapeline.store.backends import steady
 from tapeline.store.tables.core import models
 from tapeline.store.tables.runs import runs, samples
 from tapeline.store.tables.tape import tapes
@@ -43,15 +44,15 @@ class Fleet(msgspec.Struct, frozen=True):
 
 
 def look(connection: Connection) -> Fleet:
-    now = time.time()
+    age = steady.clock_of(connection).age
     kinds = select(runs.c.kind, runs.c.state, func.count().label("number"))
     grouped = kinds.where(runs.c.ended_at.is_(None)).group_by(runs.c.kind, runs.c.state)
     open_runs = {(row.kind, row.state): row.number for row in connection.execute(grouped)}
     found = connection.execute(_QUERY).all()
     states = Counter(row.state or NEVER_RAN for row in found)
-    heard = [row for row in found if _is_open(row) or now - (row.heard_at or 0.0) < RECENT]
+    heard = [row for row in found if _is_open(row) or (row.heard_at and age(row.heard_at) < RECENT)]
     heard.sort(key=lambda row: (_is_open(row), row.heard_at or 0.0), reverse=True)
-    return Fleet(dict(states), open_runs, [_numbers(row, now) for row in heard[:MOST]])
+    return Fleet(dict(states), open_runs, [_numbers(row, age) for row in heard[:MOST]])
 
 
 # One look into an index per model, however many runs and samples it has.
@@ -86,7 +87,7 @@ def _is_open(row: Any) -> bool:
     return row.state is not None and row.ended_at is None
 
 
-def _numbers(row: Any, now: float) -> ModelNumbers:
+def _numbers(row: Any, age: Callable[[float], float]) -> ModelNumbers:
     running = row.state == "running"
     # Right after its start nobody has looked yet.
     seen_at = max(row.seen_at or 0.0, row.started_at or 0.0)
@@ -96,6 +97,6 @@ def _numbers(row: Any, now: float) -> ModelNumbers:
         row.name,
         running,
         row.restarts or 0,
-        max(0.0, now - row.heard_at) if row.heard_at else None,
-        max(0.0, now - seen_at) if running and seen_at else None,
+        age(row.heard_at) if row.heard_at else None,
+        age(seen_at) if running and seen_at else None,
     )

@@ -187,6 +187,7 @@ class Runner:
             settings.data / "environments",
             installer=installer,
             resolution_hours=settings.resolution_hours,
+            clock=self._store.clock,
         )
         return LocalEngine(
             settings,

@@ -71,14 +71,15 @@ class Cipher:
 def rotate(folder: Path) -> None:
     """Put a new key first. This encrypts nothing again: the old key stays behind it."""
     newest, *older = private_files.read_or_make(folder / NAME, _new_key).splitlines()
-    retired = newest.split()[0] + f" {time.time():.0f}".encode()
+    retired = b"%s %d" % (newest.split()[0], time.time())
     private_files.write(folder / NAME, b"\n".join([_new_key(), retired, *older]))
 
 
-def forget_retired(folder: Path) -> None:
-    """Delete keys that are no longer needed; call it after all secrets are encrypted again."""
+def forget_retired(folder: Path, before: float) -> None:
+    """Delete keys that were retired before this moment, which is RETIRED_SECONDS ago; call it
+    after all secrets are encrypted again."""
     newest, *older = (folder / NAME).read_bytes().splitlines()
-    kept = [one for one in older if float(one.split()[1]) > time.time() - RETIRED_SECONDS]
+    kept = [one for one in older if float(one.split()[1]) >= before]
     private_files.write(folder / NAME, b"\n".join([newest, *kept]))
 
 

@@ -150,7 +150,8 @@ def test_a_device_is_nobody_elses(service: Service, enter: Callable[[str], Perso
         for forged in (token, "", "x", "a.b.c", f"{token[:-1]}x", "x.99999999999.é", "x.5.0"):
             sent = {b"Cookie": f"{ada_id}={forged}".encode(), b"X-Forwarded-For": b"203.0.113.5"}
             assert client.post("/auth/signin", json=ADA, headers=sent).status_code == 429, forged
-    assert devices.known(services.cipher, eve.id, "another hash", token) is None
+    known = (services.cipher, services.store.clock, eve.id, "another hash", token)
+    assert devices.known(*known) is None
 
 
 def cookie_name(service: Service, email: str) -> str:

@@ -1,8 +1,9 @@
 """Where environments are made and looked at."""
 
-import time
 from pathlib import Path
 
+from tapeline import clock as clocks
+from tapeline.clock import Clock, Moment
 from tapeline.runs.environments.cache import Environment, Environments, Wanted
 from tapeline.runs.environments.install_boxes import Installer
 from tapeline.runs.environments.interpreters import Interpreter
@@ -15,7 +16,7 @@ class Bench:
     """An Environments with a clock to turn and a model to write requirements for."""
 
     def __init__(self, folder: Path, index_url: str, python: Interpreter) -> None:
-        self.now = time.time()
+        self.passed = 0.0
         self.python = python
         self.model = folder / "model"
         self.model.mkdir()
@@ -26,9 +27,13 @@ class Bench:
         self.made = Environments(
             self.folder,
             installer=Installer(runtime=RUNTIME, index=index_url, substitutes=substitutes or {}),
-            clock=lambda: self.now,
+            clock=Clock(self._read),
         )
         self.made.start()
+
+    def _read(self) -> Moment:
+        boot, wall = clocks.read()
+        return Moment(boot + self.passed, wall + self.passed)
 
     def wanted(
         self,

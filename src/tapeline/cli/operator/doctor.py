@@ -6,7 +6,6 @@ import pwd
 import shutil
 import socket
 import tempfile
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -271,12 +270,13 @@ def _backups(chosen: Settings) -> Iterator[Finding]:
     opened = databases.open_database(chosen)
     try:
         with opened.reading.connect() as connection:
+            timekeeping.resume(connection)
             standing = records.standing(connection, chosen)
     except Exception:  # noqa: BLE001 - of any driver; the finding about the database says why
         return
     finally:
         opened.dispose()
-    now, last = time.time(), standing.last
+    now, last = opened.clock.with_pauses(), standing.last
     says = standing.sentence(now)
     if standing.every is None:
         yield Finding("backup", "note", says, "Name a folder for them in TAPELINE_BACKUP_FOLDER")

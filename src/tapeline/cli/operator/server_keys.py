@@ -39,7 +39,7 @@ def rotate_store(
         folder.mkdir(mode=0o700, exist_ok=True)
         encryption.rotate(folder)
         count = store.write_now(secrets.encrypt_again, Cipher.of(folder))
-        encryption.forget_retired(folder)
+        encryption.forget_retired(folder, store.clock.ago(encryption.RETIRED_SECONDS))
     Screen(as_json=context.obj.as_json).done(
         f"New key. Secrets re-encrypted: {count}.", {"status": "success", "secrets": count}
     )

@@ -1,7 +1,5 @@
 """How the runs of all models are doing, and which have just given up."""
 
-import time
-
 from sqlalchemy import Connection, func, select
 
 from tapeline.health.parts import Parts
@@ -20,7 +18,7 @@ FIX = "Read the last lines of each: tapeline logs MODEL; start it again with: ta
 
 
 def look(parts: Parts) -> Verdict:
-    states, ended = parts.store.read_now(_found, time.time() - RECENT)
+    states, ended = parts.store.read_now(_found, parts.store.clock.ago(RECENT))
     going = ", ".join(f"{count:,} {state}" for state, count in sorted(states.items()))
     says = sentence(going) if going else "No run is under way."
     queue = parts.runner.install_queue()

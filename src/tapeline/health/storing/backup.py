@@ -1,7 +1,5 @@
 """The last scheduled backup: whether there is a good one, and whether it is too old."""
 
-import time
-
 from tapeline.backups import records
 from tapeline.backups.records import Standing
 from tapeline.health.parts import Parts
@@ -11,7 +9,8 @@ WHY = "`tapeline doctor` on the machine of the server says why"
 
 
 def look(parts: Parts) -> Verdict:
-    return judged(parts.store.read_now(records.standing, parts.settings), time.time())
+    standing = parts.store.read_now(records.standing, parts.settings)
+    return judged(standing, parts.store.clock.with_pauses())
 
 
 def judged(standing: Standing, now: float) -> Verdict:

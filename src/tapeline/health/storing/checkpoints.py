@@ -1,7 +1,5 @@
 """When a tape was last signed. Tapes are signed as events arrive, so this is for information."""
 
-import time
-
 from sqlalchemy import Connection, Row, func, select
 
 from tapeline.health.parts import Parts
@@ -13,7 +11,7 @@ def look(parts: Parts) -> Verdict:
     row = parts.store.read_now(_newest)
     if not row.newest:
         return green("No tape has an event yet.")
-    ago = max(0.0, time.time() - row.newest)
+    ago = parts.store.clock.age(row.newest)
     return green(
         f"The newest signature of {row.tapes:,} tapes is {duration(ago)} old.",
         checkpoint_age_seconds=ago,

@@ -49,18 +49,19 @@ async def live_on_by_call(request: Request, services: Services, response: Respon
 def device_of(request: Request, services: Services, user: User) -> str | None:
     """The name of a device on which this account has signed in before."""
     given = request.cookies.get(devices.cookie_of(user.id), "")
-    return devices.known(services.cipher, user.id, user.password_hash, given)
+    return devices.known(services.cipher, services.store.clock, user.id, user.password_hash, given)
 
 
 def remember_device(
     response: Response, request: Request, services: Services, user_id: str, password_hash: str
 ) -> None:
     """Remember this device, so that other people's wrong guesses do not lock its user out."""
-    name = devices.cookie_of(user_id)
-    before = devices.known(services.cipher, user_id, password_hash, request.cookies.get(name, ""))
+    name, clock = devices.cookie_of(user_id), services.store.clock
+    given = request.cookies.get(name, "")
+    before = devices.known(services.cipher, clock, user_id, password_hash, given)
     response.set_cookie(
         name,
-        devices.issue(services.cipher, user_id, password_hash, before),
+        devices.issue(services.cipher, clock, user_id, password_hash, before),
         max_age=devices.LIFETIME,
         path="/auth",
         httponly=True,

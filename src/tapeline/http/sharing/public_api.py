@@ -88,7 +88,7 @@ def found_by(request: Request, services: Services) -> Find:
     def find(connection: Connection) -> Share:
         share = links.by_token(connection, token)
         given = request.headers.get("share-pass") or request.cookies.get(COOKIE + share.id, "")
-        if not passes.is_valid(services.cipher, share, given):
+        if not passes.is_valid(services.cipher, services.store.clock, share, given):
             raise SharePasswordNeeded
         return share
 
@@ -151,7 +151,7 @@ async def check_password(
         if not right:
             raise WrongSharePassword
         await services.store.write(guesses.was_right, guess)
-    return share, *passes.issue(services.cipher, share)
+    return share, *passes.issue(services.cipher, services.store.clock, share)
 
 
 C = TypeVar("C", bound=Call)

@@ -4,7 +4,6 @@ How many orders come in is nobody's business but the operator's: without a token
 """
 
 import hmac
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
@@ -171,7 +170,7 @@ class _OfBackups(Collector):
         self._keeper = keeper
 
     def collect(self) -> Iterator[Metric]:
-        standing, now = self._keeper.standing, time.time()
+        standing, now = self._keeper.standing, self._keeper.now()
         if standing.every is None:
             return
         yield CounterMetricFamily(

@@ -12,8 +12,7 @@ import hashlib
 import os
 import re
 import threading
-import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from typing import Any
 import msgspec
 
 from tapeline import private_files
+from tapeline.clock import Clock
 from tapeline.errors import CannotInstall
 from tapeline.runs.environments import requirements as requirement_files
 from tapeline.runs.environments.install_boxes import INSIDE, RESERVED, Ask, Installer
@@ -89,12 +89,12 @@ class Environments:
         *,
         installer: Installer,
         resolution_hours: int = 24,
-        clock: Callable[[], float] = time.time,
+        clock: Clock | None = None,
     ) -> None:
         self._folder = folder.absolute()
         self._installer = installer
         self._resolution_seconds = resolution_hours * 3600
-        self._clock = clock
+        self._clock = clock or Clock()
         self._lock = threading.Lock()
 
     def start(self, under_way: Collection[str] = ()) -> None:
@@ -161,7 +161,7 @@ class Environments:
         if not wanted.requirements.lines:
             return self._open(_key(wanted, "", built=False))
         before = self._before(wanted)
-        if before is None or self._clock() - before.resolved_at > self._resolution_seconds:
+        if before is None or self._clock.age(before.resolved_at) > self._resolution_seconds:
             return None
         return self._open(before.key)
 
@@ -242,7 +242,7 @@ class Environments:
         with self._lock:
             total = foreign_files.size(self._folder)
             for made in sorted(self._made.glob("*.json"), key=lambda file: file.stat().st_mtime):
-                recent = self._clock() - made.stat().st_mtime < RECENT_SECONDS
+                recent = self._clock.age(made.stat().st_mtime) < RECENT_SECONDS
                 if total <= max_bytes or made.stem in keep or recent:
                     continue
                 total -= foreign_files.size(made.with_suffix(""), alone=True)
@@ -338,12 +338,12 @@ class Environments:
 
     def _note_request(self, wanted: Wanted, key: str, lock: str) -> None:
         if wanted.lock is None:
-            note = _Request(key=key, lock=lock, resolved_at=self._clock())
+            note = _Request(key=key, lock=lock, resolved_at=self._clock.wall())
             private_files.write(self._request_file(wanted), msgspec.json.encode(note))
 
     def _forget_requests(self) -> None:
         for file in (self._folder / "requests").iterdir():
-            if self._clock() - file.stat().st_mtime > 30 * 24 * 3600:
+            if self._clock.age(file.stat().st_mtime) > 30 * 24 * 3600:
                 file.unlink()
 
     def _locks(self, interpreter: Interpreter) -> list[str]:

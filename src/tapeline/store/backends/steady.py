@@ -26,6 +26,16 @@ def now(connection: Connection) -> float:
     return clock_of(connection).now()
 
 
+def with_pauses(connection: Connection) -> float:
+    """The same, and the time in which the machine was off counts too: for credentials."""
+    return clock_of(connection).with_pauses()
+
+
+def shown(connection: Connection, stamp: float) -> float:
+    """A stamp of `with_pauses`, as people read it."""
+    return clock_of(connection).shown(stamp)
+
+
 def ago(connection: Connection, seconds: float) -> float:
     """The wall-clock stamp of a moment that is really this long ago."""
     return clock_of(connection).ago(seconds)
