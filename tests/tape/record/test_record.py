@@ -103,6 +103,33 @@ def test_what_is_written_checks_whatever_is_hidden(
         assert found.hidden == sum(one.salt is None for one in records)
 
 
+@pytest.mark.parametrize("shows", [ALL, SOME])
+def test_groups_that_are_written_together_have_the_same_lines_as_one_by_one(shows: Shows) -> None:
+    of_a_group = [ORDER, LOG] * 30
+    records = tape([(rule, of_a_group) for rule in (1, 2, 3, 3, 3, 3, 3, 3)])
+    groups = [records[at : at + len(of_a_group)] for at in range(0, len(records), len(of_a_group))]
+    apart, previous = b"", GENESIS
+    for group in groups:
+        written = writing.written(previous, [group], shows, {})
+        (piece,), previous = written.pieces, written.link
+        assert isinstance(piece, bytes)
+        apart += piece
+    together = writing.written(GENESIS, groups, shows, {})
+    assert (together.pieces, together.link) == ([apart], previous)
+    assert apart.count(b"\n") > writing.TOGETHER
+
+
+def test_the_values_of_an_order_are_written_as_they_were_sealed() -> None:
+    (order,) = tape([(3, [ORDER])])
+    body = b'{"a":1.0,"b":12345678901234567890123,"c":{"d":"\xc3\xbc"}}'
+    order = msgspec.structs.replace(order, body=body, salt=bytes(48))
+    (line,) = writing.written(GENESIS, [[order]], ALL, {}).pieces
+    assert isinstance(line, bytes)
+    assert b'"a":[1.0,"' in line
+    assert b'"b":[12345678901234567890123,"' in line
+    assert '"c":[{"d":"ü"},"'.encode() in line
+
+
 @given(shape=SHAPES, shows=st.sampled_from([ALL, SOME]), data=st.data())
 @settings(deadline=None)
 def test_any_line_that_is_changed_removed_or_doubled_is_found(

@@ -67,7 +67,7 @@ def _write(session: Session, model: dict[str, Any], out: IO[bytes]) -> int:
         for piece in session.wire.pieces(path, {"Accept": "application/x-ndjson"}):
             out.write(piece)
             first = first if b"\n" in first else first + piece
-            last = (last + piece)[-SIGNATURE_LINE:]
+            last = (last + piece[-SIGNATURE_LINE:])[-SIGNATURE_LINE:]
         events: int = json.loads(first.partition(b"\n")[0])["seq"]
         signed = _signed(last) if events else 0
     except (*LOST, ValueError) as error:

@@ -24,7 +24,8 @@ from tapeline.tape.reading import whole_tape
 from tapeline.tape.record import writing
 from tapeline.tape.record.writing import Shows
 
-PORTION = 2_000  # records or rows read at once
+PORTION = 2_000  # rows read at once
+PART = 1_000_000  # bytes of a record sent at once, about
 CURVE = ("time", "date", "value")
 TRADES = (
     "index", "time", "date", "symbol", "exchange", "type", "side", "status", "price", "size",
@@ -126,6 +127,9 @@ async def _lines(
                 yield line
 
 
+Piece = bytes | StoredEvent
+
+
 class Part(NamedTuple):
     """Some groups of a record, as far as it is written."""
 
@@ -133,20 +137,28 @@ class Part(NamedTuple):
     link: bytes
     size: int
     """How many events to take next."""
-    pieces: list[bytes | StoredEvent]
+    pieces: list[Piece]
 
 
 def _part(
     connection: Connection, found: tapes.Reading, before: Part, last: int, shows: Shows
 ) -> Part:
-    """In a reader's thread, because other requests wait for the event loop."""
+    """In a reader's thread, because other requests wait for the event loop. Much at a time, because
+    a busy machine makes us wait for each turn of it."""
     tapes.of_model(connection, found.model_id)  # raises if the model has been deleted
-    groups = whole_tape.groups(connection, found.tape, before.reached, last, before.size)
-    reached = removed.last(groups[-1][-1])
-    signed = record.daily_checkpoints(connection, found.tape, before.reached, reached, last)
-    lines = writing.written(before.link, groups, shows, {one.seq: one for one in signed})
-    size = whole_tape.fitting(list(chain.from_iterable(groups)))
-    return Part(reached, lines.link, size, lines.pieces)
+    reached, link, size, pieces = before.reached, before.link, before.size, list[Piece]()
+    while reached < last and sum(map(_length, pieces)) < PART:
+        groups = whole_tape.groups(connection, found.tape, reached, last, size)
+        start, reached = reached, removed.last(groups[-1][-1])
+        signed = record.daily_checkpoints(connection, found.tape, start, reached, last)
+        lines = writing.written(link, groups, shows, {one.seq: one for one in signed})
+        link, size = lines.link, whole_tape.fitting(list(chain.from_iterable(groups)))
+        pieces += lines.pieces
+    return Part(reached, link, size, pieces)
+
+
+def _length(piece: Piece) -> int:
+    return len(piece) if isinstance(piece, bytes) else PART  # lists of any length may follow it
 
 
 async def _paged(

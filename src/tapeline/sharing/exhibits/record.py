@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection
 
 from tapeline.results.rules import rises
 from tapeline.sharing.exhibits import redaction
 from tapeline.sharing.links import delay
 from tapeline.sharing.links.choices import Choices
 from tapeline.sharing.links.links import Share
-from tapeline.store.tables.tape import checkpoints
+from tapeline.store import bulk
 from tapeline.tape import tapes
 from tapeline.tape.events import kinds
 from tapeline.tape.events.account_bodies import CASH_TYPES, POSITIONS
@@ -19,6 +19,13 @@ from tapeline.tape.proof.checkpoints import Checkpoint
 from tapeline.tape.record.writing import Shows
 
 DAY = 86_400.0
+
+# A part's checkpoints, and the one before them.
+_SIGNED = """
+select seq, link, at, key_id, signature from checkpoints where tape = ? and seq <= ? and seq >=
+    coalesce((select max(seq) from checkpoints where tape = ? and seq <= ?), 0)
+order by seq
+"""
 
 SYMBOLS = ("symbol", "exchange", "currency", "quote", "fee_currency", "instrument")
 PRICES = ("price", "active", "average_price", "multiplier", *rises.PRICES)
@@ -84,23 +91,14 @@ def daily_checkpoints(
     connection: Connection, tape: int, after: int, until: int, last: int
 ) -> list[Checkpoint]:
     """Of a part of a tape: the first of each day, and the one at the record's end."""
-    here = (checkpoints.c.tape == tape, checkpoints.c.seq > after, checkpoints.c.seq <= until)
-    newest = select(func.max(checkpoints.c.seq)).where(
-        checkpoints.c.tape == tape, checkpoints.c.seq <= last
-    )
-    final = connection.scalar(newest)
-    before = connection.scalar(
-        select(func.max(checkpoints.c.at)).where(
-            checkpoints.c.tape == tape, checkpoints.c.seq <= after
-        )
-    )
-    day = None if before is None else before // DAY
     found: list[Checkpoint] = []
-    for row in connection.execute(select(checkpoints).where(*here).order_by(checkpoints.c.seq)):
-        if row.at // DAY != day or row.seq == final:
-            link, signature = bytes(row.link).hex(), bytes(row.signature).hex()
-            found.append(Checkpoint(row.seq, link, row.at, row.key_id, signature))
-        day = row.at // DAY
+    day = None
+    for seq, link, at, key_id, signature in bulk.fetch(
+        connection, _SIGNED, (tape, until, tape, after)
+    ):
+        if seq > after and (at // DAY != day or seq == last):
+            found.append(Checkpoint(seq, bytes(link).hex(), at, key_id, bytes(signature).hex()))
+        day = at // DAY
     return found
 
 

@@ -8,12 +8,10 @@ from collections.abc import Iterator
 from itertools import chain
 from operator import attrgetter
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection
 
 from tapeline.errors import ChangedMeanwhile
 from tapeline.store import bulk
-from tapeline.store.tables.tape import backtests
-from tapeline.tape.events import kinds
 from tapeline.tape.events.stored_event import StoredEvent
 from tapeline.tape.pages import unpack
 from tapeline.tape.proof import removed
@@ -27,6 +25,16 @@ _PAGES = """
 select content from pages where tape = ? and channel = ? and first <= ? and first >= coalesce(
     (select max(first) from pages where tape = ? and channel = ? and first <= ?), 0)
 order by first
+"""
+
+# One step in the index for each channel that has pages: most of them have none.
+_CHANNELS = """
+with recursive found(channel) as (
+    select min(channel) from pages where tape = ?
+    union all
+    select (select min(channel) from pages where tape = ? and channel > found.channel)
+    from found where found.channel is not null)
+select channel from found where channel is not null
 """
 
 _LAST_PAGE = """
@@ -113,6 +121,4 @@ def _end(connection: Connection, tape: int) -> int:
 
 
 def _channels(connection: Connection, tape: int) -> list[int]:
-    numbers = connection.scalars(select(backtests.c.no).where(backtests.c.tape == tape))
-    fixed = {kind.channel for kind in kinds.KINDS} | {removed.CHANNEL}
-    return sorted(fixed) + [kinds.CHANNELS_OF_BACKTESTS + number for number in numbers]
+    return [channel for (channel,) in bulk.fetch(connection, _CHANNELS, (tape, tape))]

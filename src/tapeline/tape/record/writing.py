@@ -6,7 +6,6 @@ as much as the whole tape. `checking` reads it back.
 """
 
 import base64
-from binascii import b2a_base64
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from functools import partial
 from hashlib import sha256
@@ -24,9 +23,14 @@ from tapeline.tape.proof.checkpoints import Checkpoint
 from tapeline.tape.proof.removed import Removed
 
 VERSION = 1
+TOGETHER = 200
+"""Lines encoded at once: more would leave the processor's cache before they are written."""
 
 _NAMES = {kind.number: kind.name for kind in kinds.KINDS}
+_RESULT = kinds.BACKTEST_RESULT.number
 _encoder = msgspec.json.Encoder()
+_values = msgspec.json.Decoder(dict[str, Any]).decode
+_texts = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
 
 class Shows(msgspec.Struct, frozen=True):
@@ -34,13 +38,14 @@ class Shows(msgspec.Struct, frozen=True):
 
     plain: Callable[[StoredEvent], bool] | None
     """Whether a plain event is shown: as a whole or not at all. None: every one."""
-    field: Callable[[str, Mapping[str, Any]], bool]
-    """One field of an event that is sealed field by field: its name, and all fields beside it."""
+    field: Callable[[str, Mapping[str, Any]], bool] | None
+    """One field of an event that is sealed field by field: its name, and all fields beside it.
+    None: every one."""
     orders: bool = True
     """Whether it shows that there are any."""
 
 
-ALL = Shows(None, lambda _name, _fields: True)
+ALL = Shows(None, None)
 
 
 class Written(msgspec.Struct):
@@ -52,7 +57,8 @@ class Written(msgspec.Struct):
     """Of the last group."""
 
 
-# The lines of a record: encoded many at once, which costs half as much as one by one.
+# The lines of a record: encoded many at once, which costs half as much as one by one, and unknown
+# to the garbage collector, which would look through all of them for cycles that cannot be there.
 class _Event(msgspec.Struct, gc=False):
     seq: int
     kind: str
@@ -66,33 +72,34 @@ class _Plain(_Event, gc=False):
     body: msgspec.Raw
 
 
-class _FirstPlain(_Plain):
+class _FirstPlain(_Plain, gc=False):
     blind: str
 
 
-class _Order(_Event):
-    fields: dict[str, tuple[Any, str]]
+class _Order(_Event, gc=False):
+    fields: dict[str, tuple[Any, bytes]]
+    """Each value with its salt, which JSON has in base64."""
     hidden: list[str]
 
 
-class _Hidden(msgspec.Struct):
+class _Hidden(msgspec.Struct, gc=False):
     seq: int
     until: int
     digest: str
 
 
-class _Removed(_Hidden):
+class _Removed(_Hidden, gc=False):
     removed: dict[str, int]
     received_at: float
 
 
-class _Link(msgspec.Struct):
+class _Link(msgspec.Struct, gc=False):
     seq: int
     link: str
     rule: int
 
 
-class _Signed(msgspec.Struct):
+class _Signed(msgspec.Struct, gc=False):
     checkpoint: Checkpoint
 
 
@@ -119,19 +126,22 @@ def written(
 ) -> Written:
     """Groups that follow a link, with the checkpoints that stand at their ends."""
     pieces: list[bytes | StoredEvent] = []
+    encoded: list[bytes] = []
     lines: _Lines = []
     for group in groups:
         rule, last = _rule(previous, group), removed.last(group[-1])
         results = _write(group, rule, shows, lines)
         previous = _link_of(previous, group)
         lines.append(_Link(last, previous.hex(), rule))
-        if results:
-            pieces += [_encoder.encode_lines(lines), *results]
+        if results or len(lines) >= TOGETHER:
+            encoded.append(_encoder.encode_lines(lines))
             lines = []
+        if results:
+            pieces += [b"".join(encoded), *results]
+            encoded = []
         if last in signed:
             lines.append(_Signed(signed[last]))
-    pieces.append(_encoder.encode_lines(lines))
-    return Written(pieces, previous)
+    return Written([*pieces, b"".join([*encoded, _encoder.encode_lines(lines)])], previous)
 
 
 def _write(
@@ -148,7 +158,7 @@ def _write(
             lines.append(_removed(run[0], shows))
         elif shows.plain is None or all(map(shows.plain, run)):
             lines += _plain(run, last.nonce, place)
-            results += [one for one in run if one.kind == kinds.BACKTEST_RESULT.number]
+            results += [one for one in run if one.kind == _RESULT]
         else:
             lines.append(_hidden(run, last.nonce, place, rule))
         place += 1
@@ -213,7 +223,7 @@ def _runs(group: Sequence[StoredEvent], rule: int) -> list[Sequence[StoredEvent]
     return runs
 
 
-def _plain(run: Sequence[StoredEvent], nonce: bytes | None, place: int) -> list[_Plain]:
+def _plain(run: Sequence[StoredEvent], nonce: bytes | None, place: int) -> Iterable[_Plain]:
     lines = [
         _Plain(
             one.seq, _NAMES[one.kind], one.time, one.received_at, one.run_id, one.backtest_id,
@@ -222,8 +232,11 @@ def _plain(run: Sequence[StoredEvent], nonce: bytes | None, place: int) -> list[
         for one in run
     ]  # fmt: skip
     if nonce is not None:
-        blind = seals.blind(nonce, place).hex()
-        lines[0] = _FirstPlain(**msgspec.structs.asdict(lines[0]), blind=blind)
+        first = lines[0]
+        lines[0] = _FirstPlain(
+            first.seq, first.kind, first.time, first.received_at, first.run_id, first.backtest_id,
+            first.body, seals.blind(nonce, place).hex(),
+        )  # fmt: skip
     return lines
 
 
@@ -249,21 +262,30 @@ def _order(record: StoredEvent, rule: int, shows: Shows) -> _Order | _Hidden:
         if rule == 1:
             digest = older_seals.digest(record, older_seals.content(record))
         return _Hidden(record.seq, record.seq, digest.hex())
-    fields = msgspec.json.decode(record.body, type=dict[str, Any])
-    salt = record.salt or b""
-    own = dict(seals.salts(fields, salt))
-    if rule == 1:
-        own = {name: older_seals.own_salt(salt, name) for name in fields}
-    shown = {name: value for name, value in fields.items() if shows.field(name, fields)}
-    hidden = [seals.leaf(name, fields[name], own[name]) for name in fields if name not in shown]
+    shown, hidden = _fields(record, rule, shows)
     return _Order(
         record.seq, _NAMES[record.kind], record.time, record.received_at, record.run_id,
-        record.backtest_id,
-        {name: (value, b2a_base64(own[name], newline=False).decode())
-         for name, value in shown.items()},
+        record.backtest_id, shown,
         # In an order that reveals nothing about them.
-        sorted(one.hex() for one in hidden),
+        sorted([one.hex() for one in hidden]),
     )  # fmt: skip
+
+
+def _fields(
+    record: StoredEvent, rule: int, shows: Shows
+) -> tuple[dict[str, tuple[Any, bytes]], list[bytes]]:
+    """The shown fields with their salts, and the leaves of the others. Where every field is shown,
+    nobody has to look at the values, so they stay the text that they are."""
+    fields = (_texts if shows.field is None else _values)(record.body)
+    salt = record.salt or b""
+    if rule == 1:
+        opened = {name: (fields[name], older_seals.own_salt(salt, name)) for name in fields}
+    else:
+        opened = {name: (fields[name], own) for name, own in seals.salts(fields, salt)}
+    if shows.field is None:
+        return opened, []
+    shown = {name: opened[name] for name in fields if shows.field(name, fields)}
+    return shown, [seals.leaf(name, *opened[name]) for name in fields if name not in shown]
 
 
 def _line(**fields: Any) -> bytes:
