@@ -67,6 +67,19 @@ def test_metrics_are_told_by_their_kind(value: object, kind: str | None, text: s
 
 
 @pytest.mark.parametrize(
+    ("value", "text"),
+    [(1.2345e-7, "0.00000012345"), (1.08515, "1.08515"), (75514.8, "75,514.80"), (None, "-")],
+)
+def test_a_price_has_its_digits_and_no_exponent(value: float | None, text: str) -> None:
+    assert screen.price(value) == text
+
+
+def test_a_loss_that_rounds_to_nothing_has_no_sign() -> None:
+    assert str(screen.signed(-0.001)) == "0.00"
+    assert str(screen.signed(-12.5)) == "-12.50"
+
+
+@pytest.mark.parametrize(
     ("values", "width", "line"),
     [
         ([1.0, 2.0, 3.0], 10, "▁▅█"),

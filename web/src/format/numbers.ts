@@ -17,24 +17,31 @@ const TWO_DIGITS = new Set([
   "BUSD",
 ]);
 
+/** Enough for what exchanges quote (112.578125, 151.12345), too few for the noise of an average. */
+const DIGITS_OF_A_PRICE = 10;
+/** Of a size that is far below 1. */
+const DIGITS_OF_A_SIZE = 6;
+const MOST_DECIMALS = 20;
+
 export type Figure = number | null | undefined;
 
 export function integer(value: Figure): string {
   return isNumber(value) ? typographic(plain(0, 0).format(value)) : NOTHING;
 }
 
-/** A size: up to eight decimals, fewer for larger values. */
+/** A size: the more decimals, the smaller it is. */
 export function quantity(value: Figure): string {
   if (!isNumber(value)) return NOTHING;
   const magnitude = Math.abs(value);
-  const most = magnitude === 0 ? 0 : magnitude >= 1000 ? 2 : magnitude >= 1 ? 4 : 8;
+  const small = Math.max(8, decimals(value, DIGITS_OF_A_SIZE));
+  const most = magnitude === 0 ? 0 : magnitude >= 1000 ? 2 : magnitude >= 1 ? 4 : small;
   return typographic(plain(magnitude >= 1000 ? 2 : 0, most).format(value));
 }
 
+/** With the digits that it came with: a tick may be a hundred-thousandth of it. */
 export function price(value: Figure): string {
   if (!isNumber(value)) return NOTHING;
-  const magnitude = Math.abs(value);
-  return typographic(plain(2, magnitude >= 1 ? 2 : 8).format(value));
+  return typographic(plain(2, decimals(value, DIGITS_OF_A_PRICE)).format(value));
 }
 
 export function money(value: Figure, currency: string | null | undefined): string {
@@ -90,6 +97,12 @@ export function direction(value: Figure, currency?: string | null): "up" | "down
 
 export function plural(count: number, one: string, many = `${one}s`): string {
   return `${integer(count)} ${count === 1 ? one : many}`;
+}
+
+/** The decimals that so many significant digits need. */
+function decimals(value: number, digits: number): number {
+  const exponent = Number(value.toExponential().split("e")[1]);
+  return Math.min(MOST_DECIMALS, digits - 1 - exponent);
 }
 
 function digits(value: number, currency: string | null | undefined): Intl.NumberFormat {

@@ -65,7 +65,7 @@ def _row(one: dict[str, Any]) -> list[Any]:
         screen.styled(side, SIDES.get(side, "")),
         str(one.get("type", "")).removeprefix("spot-"),
         size(one),
-        screen.number(price),
+        screen.price(price),
         one.get("status") or "",
         one.get("annotation") or "",
         one.get("id"),

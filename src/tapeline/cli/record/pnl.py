@@ -105,6 +105,6 @@ def _money(currency: str, one: dict[str, Any]) -> list[Any]:
 def _position(one: dict[str, Any], *, named: bool) -> list[Any]:
     return [
         one["symbol"], one["currency"] if named else "", screen.number(one["size"]),
-        screen.number(one["average_price"]), screen.number(one["last_price"]),
+        screen.price(one["average_price"]), screen.price(one["last_price"]),
         screen.number(one["value"]), signed(one["realized"]), signed(one["unrealized"]),
     ]  # fmt: skip

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from tapeline import figures
 from tapeline.cli.terminal import plain
 from tapeline.cli.terminal.plain import clean
 
@@ -183,7 +184,8 @@ def signed(value: float | None) -> Any:
     """A gain in green, a loss in red."""
     if value is None:
         return styled("-", "dim")
-    return styled(f"{value:+,.2f}", "green" if value > 0 else "red" if value < 0 else "")
+    colours = {"gain": "green", "loss": "red", "": ""}
+    return styled(_ascii(figures.gain(value, None)), colours[figures.direction(value, None)])
 
 
 def short_moment(at: float | None) -> str:
@@ -237,7 +239,16 @@ def number(value: Any) -> str:
         return str(value)
     if value == int(value) and abs(value) < 1e15:
         return f"{int(value):,}"
-    return f"{value:,.2f}" if abs(value) >= 1000 else f"{value:.6g}"
+    return _ascii(figures.quantity(value))
+
+
+def price(value: float | None) -> str:
+    return "-" if value is None else _ascii(figures.price(value))
+
+
+def _ascii(text: str) -> str:
+    """Terminals and programs that read a table expect the plain minus."""
+    return text.replace(figures.MINUS, "-")
 
 
 def metric(value: Any, kind: str | None) -> str:

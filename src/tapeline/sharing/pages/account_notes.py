@@ -2,9 +2,9 @@
 
 from typing import NamedTuple
 
+from tapeline import figures
 from tapeline.results.pnl.late_entries import Late
 from tapeline.sharing.exhibits.answers import SharedHead, SharedSettings
-from tapeline.sharing.pages import numbers
 
 
 class SettingsNote(NamedTuple):
@@ -39,7 +39,7 @@ def _changed(one: SharedSettings) -> str:
         said.append("positions are long only" if one.positions == "long_only" else
                     "positions are signed")  # fmt: skip
     if one.capital_change is not None:
-        amount = numbers.money(one.capital, one.currency)
+        amount = figures.money(one.capital, one.currency)
         said.append(f"the capital was {one.capital_change}{f' to {amount}' if amount else ''}")
     return ", ".join(said)
 

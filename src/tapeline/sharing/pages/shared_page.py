@@ -4,6 +4,7 @@ hides."""
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
+from tapeline import figures
 from tapeline.results.backtests.tear_sheet import MONTHS, written
 from tapeline.results.metrics.account import EARLIEST, LATEST
 from tapeline.sharing.exhibits.answers import (
@@ -17,7 +18,7 @@ from tapeline.sharing.exhibits.answers import (
     Unit,
 )
 from tapeline.sharing.exhibits.exhibit import ChartRange, Exhibit
-from tapeline.sharing.pages import account_notes, chart, numbers
+from tapeline.sharing.pages import account_notes, chart
 
 DETAIL = 700  # points of a chart
 ROWS = 50  # of each table
@@ -188,7 +189,7 @@ def _elsewhere(head: SharedHead) -> str:
     if not count:
         return ""
     what = "another currency is" if count == 1 else f"{count:,} other currencies are"
-    main, *others = [numbers.gain(one, name) for name, one in head.by_currency.items()] or [""]
+    main, *others = [figures.gain(one, name) for name, one in head.by_currency.items()] or [""]
     amounts = f" Profit and loss: {main} and {', '.join(others)}." if others else ""
     return f"What was earned in {what} not in the figures and the curve.{amounts}"
 
@@ -263,28 +264,28 @@ def _position(one: SharedPosition, *, named: bool) -> dict[str, Any]:
     currency = one.currency if named else None
     return {
         "symbol": one.symbol or "",
-        "size": numbers.quantity(one.size),
-        "average_price": numbers.price(one.average_price),
-        "last_price": numbers.price(one.last_price),
-        "value": numbers.money(one.value, currency),
-        "unrealized": numbers.gain(one.unrealized, currency),
-        "realized": numbers.gain(one.realized, currency),
+        "size": figures.quantity(one.size),
+        "average_price": figures.price(one.average_price),
+        "last_price": figures.price(one.last_price),
+        "value": figures.money(one.value, currency),
+        "unrealized": figures.gain(one.unrealized, currency),
+        "realized": figures.gain(one.realized, currency),
         "fills": f"{one.fills:,}",
         "signs": {"unrealized": sign(one.unrealized), "realized": sign(one.realized)},
     }
 
 
 def _trade(one: SharedTrade, *, named: bool) -> dict[str, Any]:
-    profit = numbers.gain(one.profit, one.currency if named else None)
+    profit = figures.gain(one.profit, one.currency if named else None)
     return {
         "time": moment(one.time),
         "symbol": one.symbol or "",
         "side": one.side or "",
         "exchange": one.exchange or "",
         "type": (one.type or "").removeprefix("spot-"),
-        "price": numbers.price(one.price),
+        "price": figures.price(one.price),
         "size": _size(one),
-        "profit": profit if one.is_computed else numbers.NOTHING,
+        "profit": profit if one.is_computed else figures.NOTHING,
         "signs": {"profit": sign(one.profit)},
         "status": one.status or "",
         "annotation": one.annotation or "",
@@ -296,8 +297,8 @@ def _trade(one: SharedTrade, *, named: bool) -> dict[str, Any]:
 def _size(one: SharedTrade) -> str:
     """Filled / ordered, where they differ."""
     if one.ordered is None or one.ordered == one.size:
-        return numbers.quantity(one.size)
-    return f"{numbers.quantity(one.size or 0.0)} / {numbers.quantity(one.ordered)}"
+        return figures.quantity(one.size)
+    return f"{figures.quantity(one.size or 0.0)} / {figures.quantity(one.ordered)}"
 
 
 def _note(one: SharedTrade) -> str:
@@ -311,10 +312,10 @@ def _trip(one: SharedTrip) -> dict[str, Any]:
         "symbol": one.symbol or "",
         "entry": moment(one.entry_time),
         "exit": moment(one.exit_time),
-        "entry_price": numbers.price(one.entry_price),
-        "exit_price": numbers.price(one.exit_price),
-        "size": numbers.quantity(one.size),
-        "profit": numbers.gain(one.profit, None),
+        "entry_price": figures.price(one.entry_price),
+        "exit_price": figures.price(one.exit_price),
+        "size": figures.quantity(one.size),
+        "profit": figures.gain(one.profit, None),
         "percent": "" if one.profit_percent is None else _percent(one.profit_percent, 2),
         "sign": sign(one.profit_percent),
         "signs": {"profit": sign(one.profit)},

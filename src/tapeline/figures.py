@@ -1,27 +1,34 @@
-"""Numbers of a shared page as the owner's pages write them (`web/src/format/numbers.ts`); one list
-of examples holds the two together."""
+"""Numbers for people, as the pages write them (`web/src/format/numbers.ts`): on shared pages and in
+commands. One list of examples holds the two together."""
 
 from decimal import ROUND_HALF_UP, Context, Decimal, localcontext
+from typing import Literal
 
 MINUS, NOTHING = "\N{MINUS SIGN}", "\N{EN DASH}"
 # Currencies shown with two decimals; others are shown with more where it matters.
 TWO_DIGITS = {"USD", "EUR", "GBP", "CHF", "AUD", "CAD", "NZD", "USDT", "USDC", "BUSD"}
+# Enough for what exchanges quote (112.578125, 151.12345), too few for the noise of an average.
+DIGITS_OF_A_PRICE = 10
+DIGITS_OF_A_SIZE = 6  # of one that is far below 1
+MOST_DECIMALS = 20
 _EVERY_DIGIT = Context(prec=700)  # of any double, in front of the point and behind it
 
 
 def quantity(value: float | None) -> str:
-    """A size: up to eight decimals, fewer for larger values."""
+    """A size: the more decimals, the smaller it is."""
     if value is None:
         return ""
     magnitude = abs(value)
-    most = 0 if not magnitude else 2 if magnitude >= 1000 else 4 if magnitude >= 1 else 8
+    small = max(8, _decimals(value, DIGITS_OF_A_SIZE))
+    most = 0 if not magnitude else 2 if magnitude >= 1000 else 4 if magnitude >= 1 else small
     return _signed(value, _plain(value, 2 if magnitude >= 1000 else 0, most))
 
 
 def price(value: float | None) -> str:
+    """With the digits that it came with: a tick may be a hundred-thousandth of it."""
     if value is None:
         return ""
-    return _signed(value, _plain(value, 2, 2 if abs(value) >= 1 else 8))
+    return _signed(value, _plain(value, 2, max(2, _decimals(value, DIGITS_OF_A_PRICE))))
 
 
 def money(value: float | None, currency: str | None) -> str:
@@ -38,6 +45,18 @@ def gain(value: float | None, currency: str | None) -> str:
     is_nothing = not any(digit in text for digit in "123456789")
     sign = "" if is_nothing else "+" if value > 0 else MINUS
     return f"{sign}{text}{_unit(currency)}"
+
+
+def direction(value: float | None, currency: str | None) -> Literal["gain", "loss", ""]:
+    """Of a gain as it is written: one that is written as 0.00 is neither a gain nor a loss."""
+    text = gain(value, currency)
+    return "gain" if text.startswith("+") else "loss" if text.startswith(MINUS) else ""
+
+
+def _decimals(value: float, digits: int) -> int:
+    """The decimals that so many significant digits need."""
+    exponent = Decimal(repr(value)).adjusted() if value else 0
+    return min(MOST_DECIMALS, digits - 1 - exponent)
 
 
 def _digits(value: float, currency: str | None) -> str:

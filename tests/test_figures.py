@@ -1,0 +1,35 @@
+"""Shared pages and commands write numbers as the owner's pages do."""
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from tapeline import figures
+
+EXAMPLES = Path(__file__).parents[1] / "web" / "src" / "format" / "numbers.examples.json"
+WRITERS: dict[str, Any] = {
+    "quantity": lambda value, _: figures.quantity(value),
+    "price": lambda value, _: figures.price(value),
+    "money": figures.money,
+    "gain": figures.gain,
+}
+
+
+@pytest.mark.parametrize("example", msgspec.json.decode(EXAMPLES.read_bytes()))
+def test_numbers_are_written_as_on_the_owners_pages(example: list[Any]) -> None:
+    kind, value, currency, text = example
+    assert WRITERS[kind](value, currency) == text
+
+
+def test_a_number_of_any_size_is_written_without_an_exponent() -> None:
+    for value in (5e-324, 1.7976931348623157e308, -1e22, 1e-7):
+        for write in WRITERS.values():
+            assert "e" not in write(value, None)
+
+
+def test_a_loss_that_is_written_as_nothing_is_not_a_loss() -> None:
+    assert figures.direction(-0.001, "USD") == figures.direction(None, "USD") == ""
+    assert figures.direction(-0.001, "BTC") == figures.direction(-0.005, "USD") == "loss"
+    assert figures.direction(0.01, "USD") == "gain"
