@@ -81,7 +81,7 @@ def knock(service: Service, host: str) -> None:
 
 
 def test_a_request_without_a_host_comes_from_no_browser(near: Service) -> None:
-    for head in (b"GET /time HTTP/1.0\r\n\r\n", b"GET /time HTTP/1.1\r\nHost: \r\n\r\n"):
+    for head in (b"GET /time HTTP/1.0\r\n\r\n", b"GET /time HTTP/1.0\r\nHost: \r\n\r\n"):
         assert raw_request(near, head).startswith(b"HTTP/1.1 200 ")
 
 

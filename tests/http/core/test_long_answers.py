@@ -64,6 +64,21 @@ class Scene:
         return [Ending(self.service, path, headers) for path in paths]
 
 
+def test_head_of_a_long_answer_is_its_headers_alone(watched: Model, cast: Cast) -> None:
+    """Else a stream that nobody can read would be open for ever, and a file made for nobody."""
+    with watched.service.client() as client:
+        token = shared(watched, client, name="x").token
+        for path in (
+            f"/api/models/{watched.id}/stream",
+            f"/api/projects/{cast.project_id}/stream",
+            f"/api/shared/{token}/stream",
+            f"/api/models/{watched.id}/tape",
+        ):
+            answer = client.head(path, headers={"token": cast.owner.client.headers["token"]})
+            assert (answer.status_code, answer.content) == (200, b""), path
+            assert "content-length" not in answer.headers, path
+
+
 class Ending:
     """A stream that is read to its end in the background."""
 

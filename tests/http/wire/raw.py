@@ -1,6 +1,7 @@
 """A client that says exactly what a test wants it to say, byte by byte."""
 
 import json
+import re
 import socket
 from contextlib import suppress
 from typing import Any
@@ -56,4 +57,4 @@ def refusal(answer: bytes) -> tuple[int, dict[str, Any]]:
 
 
 def statuses(answer: bytes) -> list[int]:
-    return [int(part[:3]) for part in answer.split(b"HTTP/1.1 ")[1:]]
+    return [int(one) for one in re.findall(rb"HTTP/1\.1 (\d{3}) [A-Z]", answer)]

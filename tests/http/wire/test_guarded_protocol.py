@@ -99,6 +99,22 @@ def test_a_body_that_takes_too_long_is_408_on_every_route(strict: Service) -> No
     assert b'"code":"too_slow"' in said
 
 
+def test_a_body_that_takes_too_long_ends_its_connection(sqlite_settings: Settings) -> None:
+    """However long a connection may idle, and even if its client goes on sending."""
+    slow = replace(sqlite_settings, body_seconds=1, idle_seconds=3600)
+    page = SIGN_IN.replace(b"signin", b"signin/form").replace(b"json", b"x-www-form-urlencoded")
+    with running(slow) as service:
+        for head in (SIGN_IN, page + b"sec-fetch-site: same-origin\r\naccept: text/html\r\n"):
+            with connect(service.address) as wire:
+                say(wire, head + b"content-length: 1000000\r\n\r\n{")
+                answer = wire.recv(1 << 16)
+                assert say(wire, b"x")  # the client does not lose the answer by it
+                answer += rest(wire)
+                assert statuses(answer) == [408]
+                assert answer.count(b"\r\nconnection: close\r\n") == 1, answer
+                wait_for(lambda: len(service.services.connections) == 0)
+
+
 def test_whoever_goes_on_sending_after_the_answer_is_cut_off(strict: Service) -> None:
     with connect(strict.address) as wire:
         say(wire, b"POST /nowhere HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 1000000\r\n\r\n")

@@ -31,7 +31,7 @@ class OurHosts:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and self._is_local:
             request = Request(scope)
-            # A request without a Host comes from an old or simple program, never from a browser.
+            # Without a Host it is HTTP/1.0 (`wire/heads.py`), which no browser speaks.
             if not all(map(is_local_name, request.headers.getlist("host"))):
                 await problem_for(request, ForeignHost())(scope, receive, send)
                 return
@@ -49,7 +49,7 @@ def is_local_name(host: str) -> bool:
     try:
         return ip_address(name).is_loopback
     except ValueError:
-        return not host.strip()  # a Host without a name: no browser sends that
+        return not host.strip()  # without a name it is HTTP/1.0, as above
 
 
 @cache

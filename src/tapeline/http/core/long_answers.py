@@ -11,7 +11,7 @@ from contextlib import aclosing
 import msgspec
 from sqlalchemy import Connection
 from starlette.responses import Response, StreamingResponse
-from starlette.types import Send
+from starlette.types import Receive, Scope, Send
 
 from tapeline.errors import Problem, Unavailable
 from tapeline.http.core.endpoint import Call
@@ -43,7 +43,7 @@ def stream(
     services: Services, pieces: Pieces, may_read: MayRead, headers: dict[str, str]
 ) -> Response:
     """Server-sent events for as long as the reader may see them."""
-    return StreamingResponse(
+    return _LongAnswer(
         _with_end(while_allowed(services, pieces, may_read)),
         media_type="text/event-stream",
         headers=headers | {"X-Accel-Buffering": "no"},
@@ -84,7 +84,19 @@ async def _with_end(pieces: Pieces) -> AsyncIterator[bytes]:
             yield b"event: end\ndata: %s\n\n" % msgspec.json.encode(said)
 
 
-class _Download(StreamingResponse):
+class _LongAnswer(StreamingResponse):
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """HEAD asks for the headers alone. Without this, its pieces would be made and dropped, and
+        a stream would hold its connection for ever."""
+        if scope["method"] == "HEAD":
+            start = {"type": "http.response.start", "status": self.status_code}
+            await send(start | {"headers": self.raw_headers})
+            await send({"type": "http.response.body"})
+        else:
+            await super().__call__(scope, receive, send)
+
+
+class _Download(_LongAnswer):
     async def stream_response(self, send: Send) -> None:
         try:
             await super().stream_response(send)

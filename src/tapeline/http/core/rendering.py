@@ -32,7 +32,7 @@ from tapeline.errors import (
     Unavailable,
 )
 from tapeline.http.core import agents
-from tapeline.http.wire.errors import answer, status_of
+from tapeline.http.wire.errors import answer, headers_of, status_of
 
 HERE = Path(__file__).parents[1]
 STATIC = HERE / "static"
@@ -89,8 +89,8 @@ def render(
         f" frame-ancestors {framed_by}; form-action 'self' {posts_to}".rstrip()
     )
     headers = {"Content-Security-Policy": policy, "Cache-Control": "no-store"}
-    if problem is not None and problem.retry_after is not None:
-        headers["Retry-After"] = str(problem.retry_after)
+    if problem is not None:
+        headers |= headers_of(problem)
     return Response(text, status, headers, media_type="text/html")
 
 

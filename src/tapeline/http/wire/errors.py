@@ -45,12 +45,17 @@ def status_of(problem: type[Problem]) -> int:
 
 def answer(problem: Problem) -> Response:
     shape = ErrorShape(problem.message, problem.code(), problem.field)
-    response = Response(
-        msgspec.json.encode(shape), status_of(type(problem)), media_type="application/json"
-    )
+    content, status = msgspec.json.encode(shape), status_of(type(problem))
+    return Response(content, status, headers_of(problem), media_type="application/json")
+
+
+def headers_of(problem: Problem) -> dict[str, str]:
+    headers = {}
     if problem.retry_after is not None:
-        response.headers["Retry-After"] = str(problem.retry_after)
-    return response
+        headers["Retry-After"] = str(problem.retry_after)
+    if isinstance(problem, errors.TooSlow):
+        headers["Connection"] = "close"  # the rest of the request may take for ever
+    return headers
 
 
 async def on_problem(_request: Request, problem: Exception) -> Response:

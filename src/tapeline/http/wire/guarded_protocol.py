@@ -18,7 +18,7 @@ from uvicorn.config import Config
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from tapeline.errors import HeadTooLarge, MalformedRequest, Problem, TooSlow
-from tapeline.http.wire import errors
+from tapeline.http.wire import errors, heads
 from tapeline.http.wire.connections import Connections, Stand, Waits
 
 MOST_HEAD = 64 * 1024  # bytes
@@ -134,6 +134,10 @@ class GuardedProtocol(HttpToolsProtocol):
 
     def check_head(self) -> None:
         """Call it when a head is complete."""
+        try:
+            heads.check(self.parser.get_http_version(), self.scope["headers"])
+        except MalformedRequest as problem:
+            self._stop(problem)
         if len(self.headers) > MOST_HEADERS or self._long_head is self.scope:
             size = len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers)
             if size > MOST_HEAD or len(self.headers) > MOST_HEADERS:
@@ -174,6 +178,7 @@ class GuardedProtocol(HttpToolsProtocol):
 
     def _start_asgi_task(self, cycle: Any, app: Any) -> None:
         self._active = cycle
+        cycle.transport = _Answering(self.transport, self._part)
         super()._start_asgi_task(cycle, app)
 
     def hold(self, size: int) -> None:
@@ -252,11 +257,23 @@ class GuardedProtocol(HttpToolsProtocol):
         self.release(self.held)
         if self._may_speak():
             self.transport.write(self.written(errors.answer(problem), close=True))
-            if self.transport.can_write_eof():
-                self.transport.write_eof()
-            else:  # TLS cannot be half-closed
-                self.transport.close()
-            self._seen_at = self.loop.time()
+            self._close_our_side()
+
+    def _part(self) -> None:
+        """After the last answer. A client that is still sending its body gets a moment to read it:
+        the kernel resets a connection that is closed with unread data."""
+        if self._active.more_body and self._active.response_complete and not self._is_deaf:
+            self._is_deaf = True
+            self._close_our_side()
+        else:
+            self.transport.close()
+
+    def _close_our_side(self) -> None:
+        if self.transport.can_write_eof():
+            self.transport.write_eof()
+        else:  # TLS cannot be half-closed
+            self.transport.close()
+        self._seen_at = self.loop.time()
 
     def _may_speak(self) -> bool:
         """The error must not land inside another request's answer, nor look like it."""
@@ -279,7 +296,7 @@ class GuardedProtocol(HttpToolsProtocol):
 
     def written(self, response: Response, *, close: bool) -> bytes:
         headers = [*self.server_state.default_headers, *response.raw_headers]
-        if close:
+        if close and "connection" not in response.headers:
             headers.append((b"connection", b"close"))
         lines = [b"%b: %b\r\n" % header for header in headers]
         return b"".join([STATUS_LINE[response.status_code], *lines, b"\r\n", bytes(response.body)])
@@ -351,3 +368,12 @@ class GuardedProtocol(HttpToolsProtocol):
             info = opened.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, BYTES_ACKED.stop)
             return int.from_bytes(info[BYTES_ACKED], sys.byteorder)
         return self._resumed * RESUMED - left
+
+
+class _Answering:
+    """The transport as uvicorn's answer to a request sees it, which closes it too early."""
+
+    def __init__(self, transport: Any, close: Callable[[], None]) -> None:
+        self.write = transport.write
+        self.is_closing = transport.is_closing
+        self.close = close
