@@ -16,7 +16,7 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 FOUNDATION = {
     "", "background", "buckets", "clock", "descriptors", "errors", "figures", "host_faults", "ids",
     "logs", "memory", "polling", "private_files", "problems", "recently_used", "settings",
-    "setting_kinds", "tracing",
+    "setting_kinds", "terminal_text", "tracing",
 }  # fmt: skip
 ARROWS: dict[str, set[str]] = {
     "background": {"errors", "logs"},
@@ -34,6 +34,7 @@ ARROWS: dict[str, set[str]] = {
     "private_files": set(),
     "recently_used": set(),
     "setting_kinds": set(),
+    "terminal_text": set(),
     "tracing": set(),
     "settings": {"errors", "logs", "setting_kinds"},
     "datadir": FOUNDATION,

@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -151,6 +152,24 @@ def test_orders_are_scrolled_through_without_being_kept(pages: Pages) -> None:
     expect(page.get_by_role("button", name=f"Details of order o{ORDERS}")).to_be_visible()
 
 
+def _is_folded(pages: Pages, log: Locator) -> None:
+    """A traceback shows its last line, opens in full and lies over no other line."""
+    trace = 'Traceback (most recent call last):\n  File "a.py", line 1\n\x1b[31mKeyError: 7\x1b[0m'
+    pages.candidate.push("/v1/live/log", {"line": trace, "type": "debug"})
+    pages.candidate.push("/v1/live/log", {"line": "after it"})
+    expect(log).to_contain_text("after it")
+    expect(log.locator(".ansi-red")).to_have_text("KeyError: 7")
+    expect(log).not_to_contain_text("a.py")
+    log.get_by_role("button", name="Show all 3 lines").click()
+    expect(log).to_contain_text("a.py")
+    boxes = sorted(
+        log.locator("[data-index]").evaluate_all(
+            "rows => rows.map(row => row.getBoundingClientRect()).map(box => [box.top, box.bottom])"
+        )
+    )
+    assert all(above[1] <= below[0] + 1 for above, below in pairwise(boxes))
+
+
 def test_a_long_log_is_searched_by_the_server(pages: Pages) -> None:
     page = pages.page
     pages.open("logs")
@@ -169,6 +188,7 @@ def test_a_long_log_is_searched_by_the_server(pages: Pages) -> None:
     assert path.read_text() == "2023-11-14T22:53:20.000Z stderr the needle\n"
     page.get_by_label("Type of line").select_option("")
     expect(log).to_contain_text(f"tick {LINES - 1}")
+    _is_folded(pages, log)
     page.get_by_role("button", name="Pause the log").click()
     pages.candidate.push("/v1/live/log", {"line": "said meanwhile"})
     expect(page.get_by_text("1 new")).to_be_visible()

@@ -12,6 +12,7 @@ from tapeline.cli.record.logs import moment_of
 from tapeline.cli.record.orders import size
 from tapeline.cli.record.pnl import show_pnl
 from tapeline.cli.terminal import screen
+from tapeline.cli.terminal.lines import show_line
 from tapeline.cli.terminal.plain import clean
 from tapeline.cli.terminal.screen import Screen
 
@@ -77,6 +78,13 @@ def test_a_price_has_its_digits_and_no_exponent(value: float | None, text: str) 
 def test_a_loss_that_rounds_to_nothing_has_no_sign() -> None:
     assert str(screen.signed(-0.001)) == "0.00"
     assert str(screen.signed(-12.5)) == "-12.50"
+
+
+def test_a_log_line_keeps_its_line_breaks(capsys: pytest.CaptureFixture[str]) -> None:
+    text = "\x1b[31mcolumns\x1b[0m\n1 2 3\n10%\r20%\n"
+    show_line(Screen(), {"time": 0, "type": "stdout", "line": text})
+    indent = " " * len("1970-01-01T00:00:00Z  ")
+    assert capsys.readouterr().out == f"1970-01-01T00:00:00Z  columns\n{indent}1 2 3\n{indent}20%\n"
 
 
 @pytest.mark.parametrize(

@@ -44,6 +44,20 @@ describe("a page that is kept live", () => {
     expect(document.querySelector("details")?.open).toBe(true);
   });
 
+  it("keeps open the lines that were opened, and no others", () => {
+    const log = (text: string) =>
+      [1, 2].map((seq) => `<details data-entry="${seq}">${text}</details>`).join("");
+    document.body.innerHTML = `<main><div data-part="log">${log("old")}</div></main>`;
+    const before = snapshot(document);
+    const second = document.querySelectorAll("details")[1];
+    if (second) second.open = true;
+    exchange(document, page(`<div data-part="log">${log("new")}</div>`), before);
+    expect([...document.querySelectorAll("details")].map(({ open }) => open)).toEqual([
+      false,
+      true,
+    ]);
+  });
+
   it("takes over parts that are new and leaves out those that are gone", () => {
     const before = snapshot(document);
     exchange(document, page('<p data-part="a">1</p><p data-part="c">3</p>'), before);

@@ -45,9 +45,11 @@ export function exchange(page: ParentNode, next: ParentNode, before: Snapshot): 
 const SCROLLED = ".scroll, .log";
 
 function keepPlace(old: HTMLElement, part: HTMLElement): void {
-  const open = old.querySelector("details")?.open;
-  const details = part.querySelector("details");
-  if (details && open) details.open = true;
+  const nameOf = (details: HTMLDetailsElement) => details.dataset.entry ?? "";
+  const open = new Set([...old.querySelectorAll<HTMLDetailsElement>("details[open]")].map(nameOf));
+  for (const details of part.querySelectorAll("details")) {
+    if (open.has(nameOf(details))) details.open = true;
+  }
 }
 
 /** Scroll positions can only be set on elements that are already in the page. */

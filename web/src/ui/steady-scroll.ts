@@ -5,6 +5,18 @@ interface Numbered {
   seq: number;
 }
 
+/** Where rows are; their heights may differ. */
+export interface Places {
+  /** The row at a distance from the top. */
+  at: (top: number) => number;
+  /** The distance of a row from the top. */
+  start: (at: number) => number;
+}
+
+export function evenly(height: number): Places {
+  return { at: (top) => Math.floor(top / height), start: (at) => at * height };
+}
+
 /** By how many rows the row at `place` moved because rows above it were added or removed. */
 export function shifted(
   before: readonly Numbered[],
@@ -31,30 +43,33 @@ export function slotted(count: number): (index: number) => number {
 }
 
 /**
- * Rows that are added or removed above shift the scroll position by exactly their height. `stay`
- * says what to keep in view instead: the end of a followed log, or the start of a list.
+ * Rows that are added or removed above leave the row in view where it is. `stay` says what to keep
+ * in view instead: the end of a followed log, or the start of a list.
  */
 export function useSteadyScroll(
   box: RefObject<HTMLElement | null>,
   rows: readonly Numbered[],
-  height: number,
+  places: Places,
   stay: () => "start" | "end" | "row",
 ): () => void {
   const before = useRef(rows);
-  const top = useRef(0);
+  const held = useRef({ at: 0, inside: 0 });
   useLayoutEffect(() => {
     const old = before.current;
     before.current = rows;
     const element = box.current;
     if (!element || old === rows) return;
-    const held = stay();
-    if (held === "end") element.scrollTop = element.scrollHeight;
-    if (held !== "row") return;
+    const kept = stay();
+    if (kept === "end") element.scrollTop = element.scrollHeight;
+    if (kept !== "row") return;
     // The browser may have scrolled already, if there is less to scroll than before.
-    const shift = shifted(old, rows, Math.floor(top.current / height));
-    if (shift) element.scrollTop = top.current + shift * height;
+    const { at, inside } = held.current;
+    const shift = shifted(old, rows, at);
+    if (shift) element.scrollTop = places.start(at + shift) + inside;
   });
   return () => {
-    top.current = box.current?.scrollTop ?? 0;
+    const top = box.current?.scrollTop ?? 0;
+    const at = places.at(top);
+    held.current = { at, inside: top - places.start(at) };
   };
 }

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
+from tapeline import terminal_text
 from tapeline.cli.terminal.plain import clean
 from tapeline.cli.terminal.screen import Screen
 
@@ -15,11 +16,11 @@ def show_line(screen: Screen, line: dict[str, Any], *, times: bool = True) -> No
         return
     from rich.text import Text  # noqa: PLC0415 - heavy for those who want JSON
 
-    text = clean(str(line.get("line", "")))
-    shown = Text()
-    if times:
-        shown.append(f"{_time(line['time'], screen)}  ", style="dim")
-    shown.append(text, style=STYLES.get(str(line.get("type")), ""))
+    time = f"{_time(line['time'], screen)}  " if times else ""
+    text = clean(terminal_text.plain(str(line.get("line", ""))), keep_lines=True)
+    shown = Text(time, style="dim")
+    below = "\n" + " " * len(time)
+    shown.append(text.replace("\n", below), style=STYLES.get(str(line.get("type")), ""))
     # Soft: the terminal wraps long lines, so that they are copied in one piece.
     screen.out.print(shown, soft_wrap=True)
 

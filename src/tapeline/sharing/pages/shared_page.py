@@ -19,6 +19,7 @@ from tapeline.sharing.exhibits.answers import (
 )
 from tapeline.sharing.exhibits.exhibit import ChartRange, Exhibit
 from tapeline.sharing.pages import account_notes, chart
+from tapeline.sharing.pages.log_entries import entries
 
 DETAIL = 700  # points of a chart
 ROWS = 50  # of each table
@@ -134,9 +135,7 @@ def _tables(found: Exported) -> dict[str, Any]:
                                                  "unrealized", "realized", "fills")),
         "trips": trips,
         "trip_columns": _columns(trips, ("entry_price", "exit_price", "size", "profit")),
-        "lines": [
-            (moment(one.time), one.type, one.line) for one in reversed(logs)
-        ],
+        "log": [(moment(one.time), one) for one in entries(logs[::-1])],
         "metrics": metrics,
         "custom": [
             (str(one.get("display_name") or name), str(one.get("value")))

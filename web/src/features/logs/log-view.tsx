@@ -1,35 +1,18 @@
-/** A log that follows its end. Virtual rows: a million lines cost as much as a screenful. */
-import { useVirtualizer } from "@tanstack/react-virtual";
-import {
-  memo,
-  useCallback,
-  useEffect,
-  useLayoutEffect,
-  useMemo,
-  useRef,
-  useState,
-  useSyncExternalStore,
-} from "react";
+/** A log with its search, filter and download; it follows its end. */
+import { useEffect, useMemo, useState, useSyncExternalStore } from "react";
 import { api, unwrap, withoutEmpty } from "~/api/client";
 import type { Line } from "~/api/types";
 import { integer } from "~/format/numbers";
-import { fromLocal, machine, precise, stamp, utc } from "~/format/times";
+import { fromLocal } from "~/format/times";
 import { useModelStream } from "~/live/use-live";
 import { Button, IconButton } from "~/ui/button";
 import { Icon } from "~/ui/icons";
 import { Failed } from "~/ui/panel";
-import { slotted, useSteadyScroll } from "~/ui/steady-scroll";
+import { LogLines } from "./log-lines";
 import { type Asked, type LogQuery, LogStore } from "./log-store";
 
-const ROW = 20;
-/** Loading the next page starts this many rows before the end. */
-const AHEAD = 60;
-const TONES: Record<string, string> = {
-  stderr: "text-bad",
-  error: "text-bad",
-  warning: "text-warn",
-  warn: "text-warn",
-};
+const WRAPPING = "tapeline.log.wrap";
+const TYPES = ["stdout", "stderr", "system", "debug", "info", "warning", "error"];
 
 export function LogView({
   model,
@@ -49,6 +32,7 @@ export function LogView({
   const shown = useSyncExternalStore(store.watch, () => store.shown);
   const [type, setType] = useState("");
   const [typed, setTyped] = useState("");
+  const [wraps, setWraps] = useWrapping();
 
   useEffect(() => {
     const leave = [
@@ -87,23 +71,52 @@ export function LogView({
           onChange={(event) => setType(event.target.value)}
         >
           <option value="">All types</option>
-          <option>stdout</option>
-          <option>stderr</option>
-          <option>system</option>
-          <option>info</option>
-          <option>warning</option>
-          <option>error</option>
+          {TYPES.map((one) => (
+            <option key={one}>{one}</option>
+          ))}
         </select>
         {!brief && <JumpToTime store={store} />}
+        <label className="flex items-center gap-1.5 text-sm text-soft">
+          <input
+            type="checkbox"
+            checked={wraps}
+            onChange={(event) => setWraps(event.target.checked)}
+          />
+          Wrap
+        </label>
         <span className="ml-auto flex items-center gap-1">
           <State store={store} searching={Boolean(type || typed)} />
           <Download address={fileOf(model, backtest, { type, q: typed })} />
         </span>
       </div>
       {shown.failed ? <Failed error={shown.failed} retry={() => void store.showNewest()} /> : null}
-      <Lines store={store} brief={brief} filtered={Boolean(type || typed)} />
+      <LogLines store={store} brief={brief} wraps={wraps} filtered={Boolean(type || typed)} />
     </div>
   );
+}
+
+/** Kept in this browser: a reader who wants tables in columns wants them tomorrow too. */
+function useWrapping(): [boolean, (wraps: boolean) => void] {
+  const [wraps, setWraps] = useState(keptWrapping);
+  return [
+    wraps,
+    (chosen) => {
+      setWraps(chosen);
+      try {
+        localStorage.setItem(WRAPPING, chosen ? "on" : "off");
+      } catch {
+        // Without storage, the choice lasts until the page is closed.
+      }
+    },
+  ];
+}
+
+function keptWrapping(): boolean {
+  try {
+    return localStorage.getItem(WRAPPING) !== "off";
+  } catch {
+    return true;
+  }
 }
 
 function linesOf(model: string, backtest: string | undefined, query: LogQuery, asked: Asked) {
@@ -163,100 +176,6 @@ function State({ store, searching }: { store: LogStore; searching: boolean }) {
     </>
   );
 }
-
-function Lines({ store, brief, filtered }: { store: LogStore; brief: boolean; filtered: boolean }) {
-  const shown = useSyncExternalStore(store.watch, () => store.shown);
-  const { lines, follows, paused, loading, hasOlder, target, failed } = shown;
-  const place = useRef<HTMLDivElement>(null);
-  const atEnd = useRef(true);
-  // A stable function: a new one would make the list measure every line again.
-  const keyOf = useCallback((at: number) => lines[at]?.seq ?? at, [lines]);
-  const rows = useVirtualizer({
-    count: lines.length,
-    getScrollElement: () => place.current,
-    estimateSize: () => ROW,
-    overscan: 20,
-    getItemKey: keyOf,
-  });
-
-  const items = rows.getVirtualItems();
-  const slot = slotted(items.length);
-  const noteScroll = useSteadyScroll(place, lines, ROW, () =>
-    follows && !paused && atEnd.current ? "end" : "row",
-  );
-  useLayoutEffect(() => {
-    if (!target || !place.current) return;
-    const at = store.shown.lines.findIndex(({ seq }) => seq === target.seq);
-    place.current.scrollTop = (at - 3) * ROW;
-  }, [store, target]);
-  // Content that does not fill the box cannot be scrolled, but there may be older lines.
-  useEffect(() => {
-    const room = place.current?.clientHeight ?? 0;
-    if (hasOlder && !loading && !failed && lines.length * ROW < room) void store.showOlder();
-  }, [store, lines, hasOlder, loading, failed]);
-
-  function onScroll() {
-    const box = place.current;
-    if (!box) return;
-    noteScroll();
-    atEnd.current = box.scrollHeight - box.scrollTop - box.clientHeight < ROW * 2;
-    if (loading) return;
-    const below = box.scrollHeight - box.scrollTop - box.clientHeight;
-    if (box.scrollTop < ROW * AHEAD && hasOlder) void store.showOlder();
-    else if (below < ROW * AHEAD && !follows) void store.showNewer();
-  }
-
-  return (
-    <div
-      ref={place}
-      onScroll={onScroll}
-      tabIndex={0}
-      role="log"
-      aria-live="off"
-      aria-label="Log"
-      className={`overflow-auto bg-sunken font-mono text-xs [overflow-anchor:none] focus-visible:-outline-offset-2 ${brief ? "h-64" : "h-[calc(100dvh-17rem)] min-h-72"}`}
-    >
-      {lines.length === 0 && !loading && (
-        <p className="p-4 font-sans text-base text-soft">
-          {filtered
-            ? "No matching lines."
-            : "No output yet. Lines appear here as soon as the model prints them."}
-        </p>
-      )}
-      <div style={{ height: rows.getTotalSize() }} className="relative w-max min-w-full">
-        {items.map(({ index, start }) => {
-          const line = lines[index];
-          return (
-            line && (
-              <Row key={slot(index)} line={line} top={start} marked={line.seq === target?.seq} />
-            )
-          );
-        })}
-      </div>
-    </div>
-  );
-}
-
-/** Rendered again only when it changed or moved, so that scrolling stays fast. */
-const Row = memo(function Row({ line, top, marked }: { line: Line; top: number; marked: boolean }) {
-  const tone = TONES[line.type];
-  return (
-    <div
-      className={`absolute left-0 flex w-full [contain:layout_style] gap-3 px-3 whitespace-pre hover:bg-hover ${marked ? "bg-accent-ground" : ""}`}
-      style={{ top, height: ROW, lineHeight: `${ROW}px` }}
-    >
-      <time
-        className="text-soft"
-        title={`${stamp(line.time)} here\n${utc(line.time)}`}
-        dateTime={machine(line.time)}
-      >
-        {precise(line.time)}
-      </time>
-      <span className={`w-12 ${tone ?? "text-soft"}`}>{line.type}</span>
-      <span className={tone ?? ""}>{line.line}</span>
-    </div>
-  );
-});
 
 function JumpToTime({ store }: { store: LogStore }) {
   return (

@@ -18,13 +18,14 @@ import { useModelStream } from "~/live/use-live";
 import { Button } from "~/ui/button";
 import { Gain, Side } from "~/ui/figures";
 import { Empty, Failed, Skeleton } from "~/ui/panel";
-import { slotted, useSteadyScroll } from "~/ui/steady-scroll";
+import { evenly, slotted, useSteadyScroll } from "~/ui/steady-scroll";
 import { Time } from "~/ui/time";
 import { notComputed, OrderDetail } from "./order-detail";
 import { OrderStore } from "./order-store";
 import { sizeOf } from "./sizes";
 
 const ROW = 36;
+const PLACES = evenly(ROW);
 /** Loading the next page starts this many rows before the end, because it takes time. */
 const AHEAD = 60;
 /** A phone shows time, symbol, size and price; a tap shows the rest. */
@@ -159,7 +160,7 @@ function Rows({
   });
   const isAtTop = () =>
     (store?.shown.atNewest ?? true) && (place.current?.scrollTop ?? 0) < ROW / 2;
-  const noteScroll = useSteadyScroll(place, orders, ROW, () => (isAtTop() ? "start" : "row"));
+  const noteScroll = useSteadyScroll(place, orders, PLACES, () => (isAtTop() ? "start" : "row"));
   const items = rows.getVirtualItems();
   const slot = slotted(items.length);
   const [first, last] = [items[0]?.index ?? 0, items.at(-1)?.index ?? 0];

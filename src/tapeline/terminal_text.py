@@ -1,0 +1,143 @@
+"""The lines that a terminal would show of a text: colours as names, overwritten progress bars gone,
+other control sequences left out. `web/src/format/terminal.ts` does the same in a browser; one list
+of examples holds the two together."""
+
+import re
+from typing import Any, NamedTuple
+
+# In the order of the codes; the bits of an index are red, green and blue.
+COLOURS = ("black", "red", "green", "yellow", "blue", "magenta", "cyan", "white")
+_CODES = r"\x1b\[([0-9;:]*)([ -/]*[@-~])|\x1b\[[0-?]*[ -/]*[@-~]?"
+_COMMANDS = r"\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[ -/]*[0-~]?"
+_OTHERS = r"[\x00-\x08\x0b-\x1f\x7f-\x9f]|\n"
+_PIECE = re.compile(rf"{_CODES}|{_COMMANDS}|{_OTHERS}|[^\x00-\x08\n-\x1f\x7f-\x9f]+")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+class Span(NamedTuple):
+    text: str
+    look: str  # words of `ansi-…` classes, such as "red bold"; empty for plain text
+
+
+class _Style(NamedTuple):
+    colour: str = ""
+    bold: bool = False
+    faint: bool = False
+
+    @property
+    def look(self) -> str:
+        words = (self.colour, "bold" if self.bold else "", "faint" if self.faint else "")
+        return " ".join(filter(None, words))
+
+
+_BLANK = Span(" ", "")
+_CHANGES: dict[int, dict[str, Any]] = {
+    0: {"colour": "", "bold": False, "faint": False},
+    1: {"bold": True},
+    2: {"faint": True},
+    22: {"bold": False, "faint": False},
+    39: {"colour": ""},
+    90: {"colour": "grey"},
+}
+
+
+def lines(text: str) -> list[list[Span]]:
+    ended = re.sub(r"\r?\n\Z", "", text)
+    if not _CONTROL.search(ended):
+        return [[Span(line, "")] if line else [] for line in ended.split("\n")]
+    screen = _Screen()
+    for found in _PIECE.finditer(ended):
+        screen.take(found[0], found[1] or "", found[2])
+    return [_joined(line) for line in screen.lines]
+
+
+def plain(text: str) -> str:
+    """Without colours; lines are kept."""
+    return "\n".join("".join(span.text for span in line) for line in lines(text))
+
+
+class _Screen:
+    def __init__(self) -> None:
+        self.lines: list[list[Span]] = [[]]
+        self.style, self.column = _Style(), 0
+
+    def take(self, piece: str, codes: str, command: str | None) -> None:
+        if command == "m":
+            self.style = _styled(self.style, codes)
+        elif command == "K":
+            self._erase(codes)
+        elif piece == "\n":
+            self.lines.append([])
+            self.column = 0
+        elif piece == "\r":
+            self.column = 0
+        elif piece == "\b":
+            self.column = max(0, self.column - 1)
+        elif not _CONTROL.search(piece):
+            self._write(piece)
+
+    def _write(self, text: str) -> None:
+        line, look = self.lines[-1], self.style.look
+        line.extend([_BLANK] * (self.column - len(line)))
+        line[self.column : self.column + len(text)] = [Span(one, look) for one in text]
+        self.column += len(text)
+
+    def _erase(self, codes: str) -> None:
+        line = self.lines[-1]
+        if codes in {"", "0"}:
+            del line[self.column :]
+        else:
+            line[:] = [_BLANK] * len(line)
+
+
+def _styled(style: _Style, codes: str) -> _Style:
+    numbers = [int(one or 0) for one in re.split("[;:]", codes)]
+    at = 0
+    while at < len(numbers):
+        code = numbers[at]
+        if code in {38, 48}:
+            colour, taken = _extended(numbers[at + 1 :])
+            style = style._replace(colour=colour) if code == 38 else style
+            at += taken
+        else:
+            style = _changed(style, code)
+        at += 1
+    return style
+
+
+def _changed(style: _Style, code: int) -> _Style:
+    if 30 <= code <= 37 or 91 <= code <= 97:
+        return style._replace(colour=COLOURS[code % 10])
+    return style._replace(**_CHANGES.get(code, {}))
+
+
+def _extended(numbers: list[int]) -> tuple[str, int]:
+    """A colour of 256 or of 16 million as the nearest of eight, and how many numbers named it."""
+    kind, first, green, blue = [*numbers, 0, 0, 0, 0][:4]
+    if kind == 2:
+        return _nearest(first, green, blue), 4
+    return (_indexed(first), 2) if kind == 5 else ("", 0)
+
+
+def _indexed(index: int) -> str:
+    if index >= 232 or index == 8:
+        return "white" if index >= 250 else "grey"
+    if index < 16:
+        return COLOURS[index % 8]
+    return _nearest(*((index - 16) // step % 6 * 51 for step in (36, 6, 1)))
+
+
+def _nearest(red: int, green: int, blue: int) -> str:
+    half = max(red, green, blue) / 2
+    return COLOURS[(red > half) + 2 * (green > half) + 4 * (blue > half)]
+
+
+def _joined(cells: list[Span]) -> list[Span]:
+    """Neighbours that look alike as one."""
+    spans: list[Span] = []
+    for cell in cells:
+        if spans and spans[-1].look == cell.look:
+            spans[-1] = Span(spans[-1].text + cell.text, cell.look)
+        else:
+            spans.append(cell)
+    return spans
