@@ -4,7 +4,10 @@ import json
 import re
 import signal
 import sqlite3
-from contextlib import closing
+import subprocess
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
 
 import pytest
 
@@ -64,6 +67,53 @@ def test_everything_is_halted_without_a_server_and_goes_on_when_released(home: H
         assert trader.lines(polite).count("bye") == stops, "it has its seconds, each time"
         assert home.run("release", "--yes").returncode == 0
     trader.client.close()
+
+
+def test_a_disk_that_takes_no_hold_does_not_keep_the_server_from_holding(home: Home) -> None:
+    server = home.up(**SETTINGS)
+    trader = Trader(server)
+    stopped, other = (trader.deploy(ALIVE) for _ in range(2))
+    for one in (stopped, other):
+        trader.wait_for_line(one["modelId"], "up")
+    held = home.data / "holds"
+    wait_for((held / ".reserve").exists)
+    with read_only(held):
+        said = home.run("stop", "--here", stopped["modelId"], **SETTINGS)
+        assert (said.returncode, "its lock is free" in said.stdout) == (1, True), said
+        assert "could not be written: Read-only file system" in said.stderr
+        assert "The running server was told" in said.stderr
+        assert trader.wait_for_end(stopped)["state"] == "stopped"
+        said = home.run("halt", "--here", "--json", "--why", "Prices are wrong.", **SETTINGS)
+        assert (said.returncode, json.loads(said.stdout)["held"]) == (1, False)
+        trader.wait_for_state(other, "pending")
+        assert "Prices are wrong" in trader.get("/api/me")["trouble"]
+        assert home.run("release", "--yes").returncode == 0
+        trader.wait_for_state(other, "running")
+        assert "was told" in home.refused("hold", "--why", "Prices are wrong.", exit_code=1)
+        trader.wait_for_state(other, "pending")
+    wait_for((held / "all").exists)
+    assert home.run("release", "--yes").returncode == 0
+    trader.wait_for_state(other, "running")
+    with read_only(held):
+        server.end(signal.SIGKILL)
+        said = home.run("halt", "--here", **SETTINGS)
+        assert (said.returncode, "No server runs" in said.stderr) == (1, True), said
+    trader.client.close()
+
+
+@contextmanager
+def read_only(folder: Path) -> Iterator[None]:
+    """A folder that takes no file, while the rest of the disk does."""
+    mount("--bind", str(folder), str(folder))
+    try:
+        mount("-o", "remount,ro,bind", str(folder))
+        yield
+    finally:
+        subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+def mount(*arguments: str) -> None:
+    subprocess.run(["mount", *arguments], check=True)
 
 
 def test_a_model_is_stopped_on_its_machine_and_that_is_recorded_later(home: Home) -> None:

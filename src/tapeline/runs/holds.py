@@ -2,10 +2,12 @@
 
 A hold on everything lasts until an operator releases it, and travels with a copy of the data. A
 hold on one model or backtest says that it was stopped on this machine: the supervisor records that
-as soon as the store takes it. Its name is that of their lock.
+as soon as the store takes it. Its name is that of their lock. `hold_socket` is for disks that take
+no file at all.
 """
 
 import errno
+import os
 import time
 from collections.abc import Collection, Mapping
 from contextlib import suppress
@@ -20,6 +22,7 @@ FOLDER = "holds"
 ALL = "all"
 RESERVE = ".reserve"
 RESERVED = 4096  # bytes: enough for one hold when the disk is full
+UNTOLD = "the disk was full, so that the reason could not be written."
 
 
 class Hold(msgspec.Struct, frozen=True):
@@ -32,30 +35,41 @@ class Hold(msgspec.Struct, frozen=True):
 
 
 def reserve(data: Path) -> None:
-    """Keep space for a hold, because a full disk is one reason to want one."""
+    """Keep space for a hold, because a full disk is one reason to want one. A hold may use it up,
+    so a server does this again and again. Raises if there is no space to keep."""
     (data / FOLDER).mkdir(mode=0o700, exist_ok=True)
     kept = data / FOLDER / RESERVE
-    if not kept.exists():
-        with suppress(OSError):
-            private_files.write(kept, b" " * RESERVED)
+    if not kept.exists() or kept.stat().st_size < RESERVED:
+        private_files.write(kept, b" " * RESERVED)
 
 
-def put(data: Path, name: str, why: str) -> Hold:
+def new(why: str) -> Hold:
+    return Hold(time.time(), why[:1000])
+
+
+def put(data: Path, name: str, why: str) -> None:
     """Hold everything, or what has this lock."""
-    made = Hold(time.time(), why[:1000])
-    content = msgspec.json.encode(made)
-    (data / FOLDER).mkdir(mode=0o700, exist_ok=True)
+    write(data, name, new(why))
+
+
+def write(data: Path, name: str, hold: Hold) -> None:
+    """On a full disk, into the reserve; once that is used up, as a name without a reason. Raises
+    why the disk did not take it, whatever failed after that."""
+    folder, content = data / FOLDER, msgspec.json.encode(hold)
     try:
-        private_files.write(data / FOLDER / name, content)
+        folder.mkdir(mode=0o700, exist_ok=True)
+        private_files.write(folder / name, content)
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise
-        _use_reserve(data / FOLDER, name, content)
-    return made
+        if not (_use_reserve(folder, name, content) or _mark(folder, name)):
+            raise
 
 
 def lift(data: Path, name: str = ALL) -> None:
-    (data / FOLDER / name).unlink(missing_ok=True)
+    path = data / FOLDER / name
+    if path.exists():  # a read-only disk refuses even to remove nothing
+        path.unlink(missing_ok=True)
 
 
 def of(data: Path) -> Mapping[str, Hold]:
@@ -83,15 +97,31 @@ def on_all(data: Path) -> Hold | None:
 def _read(path: Path) -> Hold:
     since = path.stat().st_mtime
     try:
-        return msgspec.json.decode(path.read_bytes(), type=Hold)
+        content = path.read_bytes()
+        return msgspec.json.decode(content, type=Hold) if content else Hold(since, UNTOLD)
     except FileNotFoundError:
         raise
     except (OSError, msgspec.DecodeError):
         return Hold(since, "the reason cannot be read.")
 
 
-def _use_reserve(folder: Path, name: str, content: bytes) -> None:
+def _use_reserve(folder: Path, name: str, content: bytes) -> bool:
     """Its blocks are there already: overwriting and renaming need no more."""
-    with (folder / RESERVE).open("r+b") as file:
-        file.write(content.ljust(RESERVED))
-    (folder / RESERVE).rename(folder / name)
+    try:
+        with (folder / RESERVE).open("r+b") as file:
+            file.write(content.ljust(RESERVED))
+            file.flush()
+            os.fsync(file.fileno())
+        (folder / RESERVE).rename(folder / name)
+    except OSError:
+        return False
+    return True
+
+
+def _mark(folder: Path, name: str) -> bool:
+    """An empty file needs no block. One that is there already keeps its reason."""
+    try:
+        (folder / name).touch(mode=0o600)
+    except OSError:
+        return False
+    return True

@@ -19,6 +19,7 @@ from tapeline.runs.environments.cache import Environments
 from tapeline.runs.environments.install_boxes import Installer
 from tapeline.runs.environments.interpreters import Found
 from tapeline.runs.holds import Hold
+from tapeline.runs.server_holds import ServerHolds
 from tapeline.runs.supervision.bell import Bell
 from tapeline.runs.supervision.cleanup import Cleanup
 from tapeline.runs.supervision.collector import Collector
@@ -76,7 +77,7 @@ class Runner:
         self.host = hosts.examine(self._settings)
         if not self._may_run(self.host):
             return self.host
-        holds.reserve(self._settings.data)
+        self._holds = ServerHolds(self._settings.data, self._background)
         engine = self._engine(self.host)
         engine.begin(port)
         self._engine_here = engine
@@ -98,7 +99,7 @@ class Runner:
             self._background,
             slots=self._settings.backtest_slots or os.cpu_count() or 1,
             grace=float(self._settings.stop_seconds),
-            data=self._settings.data,
+            server_holds=self._holds,
         )
         self._bell = Bell(engine.folder, self._collector, self._background)
         Sampling(self._store, engine, self._background, days=self._settings.sample_days)
@@ -149,7 +150,9 @@ class Runner:
 
     def hold(self) -> Hold | None:
         """Why nothing runs on this server, if an operator or a copy has put it on hold."""
-        return holds.on_all(self._settings.data)
+        if self._executor is None:
+            return holds.on_all(self._settings.data)
+        return self._holds.on_all()
 
     def wake(self) -> None:
         if self._executor is not None:
@@ -161,6 +164,7 @@ class Runner:
             self._executor.close()
             self._collector.close()
             self._bell.close()
+            self._holds.close()
 
     async def stop_models(self) -> None:
         """Stop the models on this host, and bring their last output onto the tape."""

@@ -27,7 +27,7 @@ from tapeline.cli.terminal.findings import Row, show_findings
 from tapeline.cli.terminal.screen import Screen
 from tapeline.errors import Problem
 from tapeline.health.machine import disk
-from tapeline.runs import holds
+from tapeline.runs import hold_socket
 from tapeline.runs.engines import host_check
 from tapeline.runs.engines.host_check import Host
 from tapeline.runs.environments import interpreters
@@ -110,7 +110,7 @@ def of_machine(chosen: Settings) -> Iterator[Finding]:
         yield from _losses(chosen.data)
         yield from _server(datadir.server_of(chosen.data))
         yield from _backups(chosen)
-        if hold := holds.on_all(chosen.data):
+        if hold := hold_socket.on_all(chosen.data):
             yield Finding("hold", "weak", f"models do not run: {hold.sentence()}", RELEASE)
 
 

@@ -10,15 +10,17 @@ from typing import Annotated
 import msgspec
 import typer
 
-from tapeline import compose, datadir, logs, settings
+from tapeline import compose, datadir, host_faults, logs, settings
 from tapeline.cli.server.options import Config, Data, Database, Yes
 from tapeline.cli.terminal.command import JSON, command
 from tapeline.cli.terminal.confirming import confirm
 from tapeline.cli.terminal.failures import Failure, Misused
 from tapeline.cli.terminal.screen import Screen
-from tapeline.runs import holds
+from tapeline.runs import hold_socket, holds
 from tapeline.runs.engines import stopping_here
 from tapeline.runs.engines.stopping_here import Ended, Launched
+from tapeline.runs.hold_socket import Request
+from tapeline.runs.holds import Hold
 from tapeline.store import moving
 
 BY_HAND = "An operator put it on hold."
@@ -39,7 +41,9 @@ def hold(context: typer.Context, why: Why = None, data: Data = None, config: Con
     """
     chosen = settings.load({"data": data, "config": config})
     datadir.require(chosen.data)
-    made = holds.put(chosen.data, holds.ALL, why or BY_HAND)
+    made = holds.new(why or BY_HAND)
+    if unwritten := _unwritten(chosen.data, holds.ALL, made):
+        raise Failure(unwritten)
     Screen(as_json=context.obj.as_json).done(
         f"{chosen.data} is {made.sentence()} Nothing runs until: tapeline release",
         {"since": made.since, "why": made.why},
@@ -62,7 +66,7 @@ def release(
     datadir.require(chosen.data)
     logs.start("warning", chosen.log_format)
     screen = Screen(as_json=context.obj.as_json)
-    held = holds.on_all(chosen.data)
+    held = hold_socket.on_all(chosen.data)
     with compose.open_store(chosen) as store:
         elsewhere = store.read_now(moving.destination)
         reasons = [
@@ -75,7 +79,7 @@ def release(
         because = f"{' '.join(reasons)} If another copy still runs, models will trade twice."
         confirm(screen, f"{because} Release it?", yes=yes, because=because)
         store.write_now(moving.forget)
-    holds.lift(chosen.data)
+    _lift(chosen.data)
     screen.done("Released. Models that should run start within seconds.", {"released": True})
 
 
@@ -92,19 +96,16 @@ def halt(
     """Stop every model on this machine now, and keep it from starting again.
 
     Works without a server and without a database. Models get their seconds to clean up and are
-    killed after that. Exits with 1 if the end of one is not proven. Undo it with: tapeline release
+    killed after that. Exits with 1 if the end of one is not proven, or if the disk does not take
+    the hold. Undo it with: tapeline release
     """
     if not here:
         raise Misused("Give --here: everything that runs on this machine is stopped.")
     chosen = settings.load({"data": data, "config": config})
     datadir.require(chosen.data)
     screen = Screen(as_json=context.obj.as_json)
-    kept = _kept(screen, chosen.data, holds.ALL, why or HALTED)
-    # Again and again: the supervisor may have started one just before it noticed the hold.
-    ended: list[Ended] = []
-    while some := [one for one in stopping_here.launched(chosen.data) if _is_new(one, ended)]:
-        ended += stopping_here.end(chosen.data, some, float(chosen.stop_seconds))
-    _show(screen, ended, "Nothing was running on this machine.", is_held=kept)
+    unwritten = _unwritten(chosen.data, holds.ALL, holds.new(why or HALTED))
+    _show(screen, _end(chosen, None), unwritten)
 
 
 def stop_here(screen: Screen, chosen: settings.Settings, wanted: str) -> None:
@@ -115,32 +116,60 @@ def stop_here(screen: Screen, chosen: settings.Settings, wanted: str) -> None:
     if name is None:
         running = ", ".join(sorted({one.model for one in alive})) or "nothing"
         raise Failure(f"{wanted} does not run on this machine. Running here: {running}.")
-    kept = _kept(screen, chosen.data, name, STOPPED)
-    some = [one for one in alive if one.model == name]
-    ended = stopping_here.end(chosen.data, some, float(chosen.stop_seconds))
-    _show(screen, ended, "", is_held=kept)
+    unwritten = _unwritten(chosen.data, name, holds.new(STOPPED))
+    _show(screen, _end(chosen, name), unwritten)
 
 
-def _kept(screen: Screen, data: Path, name: str, why: str) -> bool:
-    """Whether the hold was written. What can be stopped is stopped in any case."""
+def _unwritten(data: Path, name: str, hold: Hold) -> str:
+    """Write the hold, or tell it to the running server. Empty, or why it is not on the disk."""
     try:
-        holds.put(data, name, why)
+        holds.write(data, name, hold)
     except OSError as error:
-        screen.note(
-            f"The hold could not be written ({error.strerror}), so a server may start it again."
-            " Stop the server, too."
+        fault = host_faults.fault_of(error)
+        cause = f"{error.strerror or error}. {f'{fault.cure}. ' if fault else ''}"
+        return f"The hold could not be written: {cause}{_told(data, name, hold)}"
+    return ""
+
+
+def _told(data: Path, name: str, hold: Hold) -> str:
+    """What keeps a server from starting models again, without a file."""
+    if hold_socket.ask(data, Request(name, hold)) is not None:
+        return (
+            "The running server was told and starts nothing of it. It writes the hold as soon as it"
+            " can; if it ends before that, the hold is lost."
         )
-        return False
-    return True
+    if note := datadir.server_of(data):
+        return f"The server does not answer and may start it again. Stop it, too: {note}."
+    return "No server runs. The next one would start it again: write the hold before that."
+
+
+def _lift(data: Path) -> None:
+    """In this order: the server writes on the disk what it still knows."""
+    hold_socket.ask(data, Request(holds.ALL))
+    holds.lift(data)
+
+
+def _end(chosen: settings.Settings, name: str | None) -> list[Ended]:
+    """End everything, or all that has this lock. Again and again: the supervisor may have started
+    something just before it noticed the hold."""
+    ended: list[Ended] = []
+    while some := [
+        one
+        for one in stopping_here.launched(chosen.data)
+        if name in (None, one.model) and _is_new(one, ended)
+    ]:
+        ended += stopping_here.end(chosen.data, some, float(chosen.stop_seconds))
+    return ended
 
 
 def _is_new(one: Launched, ended: list[Ended]) -> bool:
     return not any(one.run == other.run and not other.is_proven for other in ended)
 
 
-def _show(screen: Screen, ended: list[Ended], nothing: str, *, is_held: bool) -> None:
+def _show(screen: Screen, ended: list[Ended], unwritten: str) -> None:
     if screen.as_json:
-        screen.json({"held": is_held, "ended": [msgspec.structs.asdict(one) for one in ended]})
+        shown = [msgspec.structs.asdict(one) for one in ended]
+        screen.json({"held": not unwritten, "problem": unwritten or None, "ended": shown})
     else:
         screen.table(
             ["model", "run", "end", "proof"],
@@ -148,7 +177,10 @@ def _show(screen: Screen, ended: list[Ended], nothing: str, *, is_held: bool) ->
                 [one.model, one.run, one.how, "its lock is free" if one.is_proven else "none"]
                 for one in ended
             ],
-            empty=nothing,
+            empty="Nothing was running on this machine.",
         )
     if not all(one.is_proven for one in ended):
-        raise Failure("Not everything is known to be stopped. Look at these processes.")
+        alive = "Not everything is known to be stopped. Look at these processes."
+        raise Failure(f"{alive} {unwritten}".strip())
+    if unwritten:
+        raise Failure(unwritten)

@@ -9,7 +9,6 @@ import time
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any, TypeVar
 
 from tapeline.background import Background, cause_of, pause_after
@@ -27,6 +26,7 @@ from tapeline.runs.engines.engine import Engine, Job
 from tapeline.runs.holds import Hold
 from tapeline.runs.journals.meaning import RunUpdate
 from tapeline.runs.run import Run
+from tapeline.runs.server_holds import ServerHolds
 from tapeline.runs.supervision import desired, launching, supervisor
 from tapeline.runs.supervision.collector import Collector
 from tapeline.runs.supervision.install_places import InstallPlaces
@@ -62,10 +62,10 @@ class Executor:
         *,
         slots: int,
         grace: float,
-        data: Path,
+        server_holds: ServerHolds,
     ) -> None:
         self._store = store
-        self._data = data
+        self._server_holds = server_holds
         self._holds: Mapping[str, Hold] = {}
         self._engine = engine
         self._collector = collector
@@ -135,7 +135,7 @@ class Executor:
         if time.monotonic() - self._forgot_at > FORGET_EVERY:
             await self._clear_unknown()
             self._forgot_at = time.monotonic()
-        self._holds = await self._in_thread(holds.of, self._data, pool=self._looking)
+        self._holds = await self._in_thread(self._server_holds.all, pool=self._looking)
         # A run that is being started may be seen without a lock below, and be up before we decide:
         # it is not lost.
         busy = set(self._busy)
@@ -163,7 +163,7 @@ class Executor:
             if await self._store.write(desired.stop_here, name, why):
                 log.info("stop_recorded", stopped=name, why=why)
             try:
-                await self._in_thread(holds.lift, self._data, name)
+                await self._in_thread(self._server_holds.lift, name)
             except OSError as error:  # it stays stopped, and all others are supervised
                 self._runs.note(error, name)
 
@@ -314,7 +314,7 @@ class Executor:
     async def _start(self, run: Run) -> None:
         job, now = self._jobs[run.id], time.monotonic()
         # Once more: an operator may have put it on hold since this turn began.
-        if holds.covers(await self._in_thread(holds.of, self._data), run.lock_name):
+        if holds.covers(await self._in_thread(self._server_holds.all), run.lock_name):
             return
         self._stopping.pop(run.id, None)  # that was the launch before
         raised = await self._store.write(

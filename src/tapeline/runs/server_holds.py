@@ -1,0 +1,56 @@
+"""The holds of a running server: those on the disk, and those it was told of without one."""
+
+import asyncio
+from collections.abc import Mapping
+from pathlib import Path
+
+from tapeline.background import Background
+from tapeline.logs import Log
+from tapeline.runs import holds
+from tapeline.runs.hold_socket import HoldSocket, Request
+from tapeline.runs.holds import Hold
+
+log = Log(__name__)
+
+KEPT_EVERY, WITHIN = 2.0, 15.0  # seconds
+
+
+class ServerHolds:
+    def __init__(self, data: Path, background: Background) -> None:
+        self._data = data
+        self._told: dict[str, Hold] = {}
+        self._socket = HoldSocket(data, self._hear, background)
+        background.loop("reserve of holds", self._turn, every=KEPT_EVERY, within=WITHIN)
+
+    def close(self) -> None:
+        self._socket.close()
+
+    def all(self) -> Mapping[str, Hold]:
+        """By name."""
+        return {**self._told, **holds.of(self._data)}
+
+    def on_all(self) -> Hold | None:
+        return self.all().get(holds.ALL)
+
+    def lift(self, name: str) -> None:
+        self._told.pop(name, None)
+        holds.lift(self._data, name)
+
+    def keep(self) -> None:
+        """Write the holds that the disk did not take, and keep space for the next one."""
+        for name, hold in list(self._told.items()):
+            holds.write(self._data, name, hold)
+            if self._told.pop(name, None) is None:  # lifted meanwhile
+                holds.lift(self._data, name)
+        holds.reserve(self._data)
+
+    async def _turn(self) -> None:
+        await asyncio.to_thread(self.keep)
+
+    def _hear(self, request: Request) -> Mapping[str, Hold]:
+        if request.hold is not None:
+            log.warning("hold_not_on_disk", held=request.name, why=request.hold.why)
+            self._told[request.name] = request.hold
+        elif request.name:
+            self._told.pop(request.name, None)
+        return dict(self._told)
