@@ -42,19 +42,21 @@ ARROWS: dict[str, set[str]] = {
     "accounts": FOUNDATION | {"store"},
     "models": FOUNDATION | {"store", "accounts"},
     "tape": FOUNDATION | {"store", "accounts"},
-    "results": FOUNDATION | {"store", "accounts", "tape"},
+    "prices": FOUNDATION | {"store", "accounts"},
+    "results": FOUNDATION | {"store", "accounts", "tape", "prices"},
     "runs": FOUNDATION | {"store", "accounts", "models", "tape"},
     "sharing": FOUNDATION | {"store", "accounts", "tape", "results"},
     "backups": FOUNDATION | {"store", "tape", "runs"},
     "health": FOUNDATION | {"store", "accounts", "models", "tape", "results", "runs", "backups"},
     "http": FOUNDATION
-    | {"store", "accounts", "models", "tape", "results", "runs", "sharing", "backups", "health"},
+    | {"store", "accounts", "models", "tape", "results", "runs", "sharing", "backups", "health"}
+    | {"prices"},
     "compose": FOUNDATION
     | {"datadir", "store", "accounts", "models", "tape", "results", "runs", "sharing", "http"}
-    | {"backups", "health"},
+    | {"prices", "backups", "health"},
     "cli": FOUNDATION
     | {"datadir", "store", "accounts", "models", "tape", "results", "runs", "sharing", "http"}
-    | {"backups", "health", "compose"},
+    | {"prices", "backups", "health", "compose"},
     "__main__": {"cli"},
     "": set(),
 }

@@ -16,6 +16,7 @@ from tapeline.health.examination import Health
 from tapeline.health.parts import Parts
 from tapeline.http import app
 from tapeline.http.core.services import Services
+from tapeline.http.prices import pushed
 from tapeline.http.wire.connections import Connections
 from tapeline.http.wire.metrics import Metrics
 from tapeline.models import cleanup as archive_cleanup
@@ -73,7 +74,7 @@ def open_services(settings: Settings) -> Iterator[Services]:
         id_tokens.ensure_key(keys)
         id_tokens.forget_retired(keys, store.clock)
         quotas = Quotas(settings)
-        watchers, appender = Watchers(), Appender(Signer(keys), quotas.total)
+        watchers, appender = Watchers(), Appender(Signer(keys), quotas.total, pushed.store)
         inbox = Inbox(store.writer, appender, watchers, settings.write_queue)
         spool = fresh_folder(settings.data / "spool")
         if store.database.file is not None:  # on PostgreSQL another server may be staging now

@@ -234,6 +234,11 @@ class Settings:
     quota_total: int = _row(
         20, whole(1, 1_000_000), "Gigabytes that a model's tape may hold in total."
     )
+    bars_days: int = _row(
+        400,
+        whole(0, 100_000),
+        "Days for which indicators and bars under an hour are kept; 0: for ever.",
+    )
     run_processes: int = _row(
         256, whole(8, 100_000), "Processes and threads that a run may have at the same time."
     )

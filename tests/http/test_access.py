@@ -74,6 +74,7 @@ MATRIX: dict[Route, tuple[int, ...]] = {
     ("GET", "/api/models/{model}/logs.txt"): (200, 200, 200, 200, 404, 401),
     ("GET", "/api/models/{model}/backtests/{backtest}/logs.txt"): (200, 200, 200, 200, 404, 401),
     ("GET", "/api/models/{model}/pnl"): (200, 200, 200, 200, 404, 401),
+    ("GET", "/api/models/{model}/prices"): (200, 200, 200, 200, 404, 401),
     ("GET", "/api/models/{model}/cash"): (200, 200, 200, 200, 404, 401),
     ("GET", "/api/models/{model}/performance"): (200, 200, 200, 200, 404, 401),
     ("GET", "/api/models/{model}/round-trips"): (200, 200, 200, 200, 404, 401),

@@ -30,6 +30,7 @@ from tapeline.http.core import health
 from tapeline.http.core.endpoint import Access, Endpoint
 from tapeline.http.deployment import auth_api, projects_api, retention_api
 from tapeline.http.deployment.routes import DEPLOY_ROUTES
+from tapeline.http.prices import chart_api
 from tapeline.http.sharing.routes import SHARED
 from tapeline.http.view import (
     account_api,
@@ -217,6 +218,13 @@ ROUTES: tuple[Endpoint, ...] = (
         "/api/models/{model}/pnl",
         prepares=results_api.catch_up,
         reads=results_api.show_pnl,
+        access=READER,
+        errors=(NoSuchModel,),
+    ),
+    get(
+        "/api/models/{model}/prices",
+        prepares=results_api.catch_up,
+        reads=chart_api.show_prices,
         access=READER,
         errors=(NoSuchModel,),
     ),

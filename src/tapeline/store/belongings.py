@@ -32,6 +32,7 @@ from tapeline.store.tables.ledger import (
     sketches,
     statements,
 )
+from tapeline.store.tables.prices import price_chunks, price_series
 from tapeline.store.tables.results import discards, report_pieces, reports, trials
 from tapeline.store.tables.runs import published_starters, runs, samples, secrets, versions
 from tapeline.store.tables.shares import share_visits, shares
@@ -57,7 +58,7 @@ OF_UPLOADS: tuple[Table, ...] = (pieces, report_pieces, reports, discards)
 
 ON_THE_TAPE: tuple[Table, ...] = (
     pages, orders, cash, places, statements, entries, curves, sketches, late_events, books,
-    ledgers, states, used, checkpoints, trials, backtests,
+    ledgers, states, used, checkpoints, trials, backtests, price_chunks, price_series,
 )  # fmt: skip
 """By `tape`."""
 

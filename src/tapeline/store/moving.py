@@ -14,11 +14,11 @@ from sqlalchemy import JSON, Connection, Table, Text, cast, func, inspect, selec
 
 from tapeline.errors import CannotMove
 from tapeline.store import bulk, facts
-from tapeline.store.tables import ledger, results, runs, shares, tape
+from tapeline.store.tables import ledger, prices, results, runs, shares, tape
 from tapeline.store.tables.core import metadata
 
 # Imported for the tables they add to the metadata.
-PARTS = (ledger, results, runs, shares, tape)
+PARTS = (ledger, prices, results, runs, shares, tape)
 AT_ONCE = 500  # rows
 MOVED_TO = "moved_to"
 _LARGE = 1 << 256

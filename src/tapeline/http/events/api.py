@@ -19,14 +19,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from tapeline import host_faults, tracing
+from tapeline import tracing
 from tapeline.errors import (
     BacktestKey,
     MethodNotAllowed,
     NoSuchModel,
     Problem,
     QuotaExceeded,
-    StoreUnavailable,
     Superseded,
     TooLarge,
     WrongKey,
@@ -35,10 +34,10 @@ from tapeline.http.core.services import Services
 from tapeline.http.events import batches, bodies, results
 from tapeline.http.events.authenticator import Authenticator, Credentials
 from tapeline.http.events.bodies import JSON, Moment, encoding_of
-from tapeline.http.wire import errors, spooling
+from tapeline.http.events.failing import failed, said_by
+from tapeline.http.wire import spooling
 from tapeline.http.wire.body import in_time
 from tapeline.http.wire.spooling import Content
-from tapeline.logs import Log
 from tapeline.store.backends import steady
 from tapeline.store.belongings import scope_of
 from tapeline.store.encryption import Cipher
@@ -50,15 +49,15 @@ from tapeline.tape.batches import PASSING
 from tapeline.tape.dates.time_header import read_time
 from tapeline.tape.events.backtest_keys import kept_apart
 from tapeline.tape.events.event import Event, Submission
-from tapeline.tape.events.kinds import BY_PATH
+from tapeline.tape.events.kinds import BARS, BY_PATH
 from tapeline.tape.fair_budget import patience
 from tapeline.tape.tapes import WriteAccess
 from tapeline.tracing import Trace
 
-log = Log(__name__)
-
 BATCH, RESULT = "/v1/batch", "/v1/backtest/result"
 STAGED = {BATCH, RESULT}
+TURNED = {path for path, kind in BY_PATH.items() if kind is BARS}
+"""Many bars wait for their turn among large batches."""
 PATHS = frozenset(BY_PATH) | STAGED
 SUCCESS = b'{"status":"success"}'
 
@@ -99,7 +98,7 @@ class EventsApi:
         try:
             await self._take(scope, receive)
         except Exception as error:  # noqa: BLE001 - the sender always gets an answer
-            answer = _failed(error, path)
+            answer = failed(error, path)
         if answer.status_code == HTTPStatus.TOO_MANY_REQUESTS:
             await asyncio.sleep(REFUSED_AFTER)
         await answer(scope, receive, send)
@@ -117,7 +116,7 @@ class EventsApi:
             access = self._keys.known(credentials)
             if access is None or b"idempotency-key" in headers or encoding_of(headers) != JSON:
                 return False
-            if len(whole.content) > self._services.settings.max_body:
+            if len(whole.content) > self._services.settings.max_body or whole.path in TURNED:
                 return False
             event = bodies.event_of_json(
                 whole.path, whole.content, _moment(headers), access.tape, self._services.settings
@@ -145,7 +144,7 @@ class EventsApi:
         failure: BaseException | None,
     ) -> None:
         def answer(failure: BaseException | None) -> None:
-            answer = _SUCCEEDED if failure is None else _failed(failure, whole.path)
+            answer = _SUCCEEDED if failure is None else failed(failure, whole.path)
             whole.answered(answer)
             seconds = time.perf_counter() - started
             self._services.metrics.took_event(whole.path, answer.status_code, seconds)
@@ -160,7 +159,7 @@ class EventsApi:
             task = asyncio.get_running_loop().create_task(asking)
             self._asking.add(task)
             task.add_done_callback(self._asking.discard)
-            task.add_done_callback(lambda done: answer(_said_by(done)))
+            task.add_done_callback(lambda done: answer(said_by(done)))
         else:
             answer(failure)
 
@@ -201,7 +200,24 @@ class EventsApi:
         access: WriteAccess,
     ) -> None:
         settings, path = self._services.settings, scope["path"]
-        content = await bodies.read_content(receive, settings.max_body, settings.body_seconds)
+        most = bodies.most_bytes(path, settings)
+        content = await bodies.read_content(receive, most, settings.body_seconds)
+        if path not in TURNED:
+            await self._take_content(path, content, headers, moment, access)
+            return
+        request = Request(scope, receive)
+        async with batches.turn(self._services.batches, request, access.owner, len(content)):
+            await self._take_content(path, content, headers, moment, access)
+
+    async def _take_content(
+        self,
+        path: str,
+        content: bytes,
+        headers: Mapping[bytes, bytes],
+        moment: Moment,
+        access: WriteAccess,
+    ) -> None:
+        settings = self._services.settings
         if encoding_of(headers) == JSON:
             event = bodies.event_of_json(path, content, moment, access.tape, settings)
         else:
@@ -357,36 +373,12 @@ class EventsApi:
         return was_first
 
 
-def _said_by(task: "asyncio.Task[Exception]") -> BaseException | None:
-    """The result or the exception: the sender waits for either."""
-    if task.cancelled():
-        return StoreUnavailable()
-    return task.exception() or task.result()
-
-
 def _moment(headers: Mapping[bytes, bytes]) -> Moment:
     received_at = time.time()
     at = headers.get(b"time")
     return Moment(
         received_at if at is None else read_time(at.decode("utf-8", "replace")), received_at
     )
-
-
-def _failed(error: BaseException, path: str) -> Response:
-    if isinstance(error, OSError):
-        # A problem of the host: no disk space, process or descriptor left, or a process that hangs.
-        known = host_faults.fault_of(error) is not None
-        log.error(
-            "cannot_take_event", exc_info=None if known else error, reason=str(error), path=path
-        )
-        error = host_faults.unavailable(error)
-    elif not isinstance(error, Problem):
-        log.error("bug", exc_info=error, path=path)
-        error = Problem()
-    answer = errors.answer(error)
-    if answer.status_code == 405:
-        answer.headers["Allow"] = "POST"
-    return answer
 
 
 def _request_key(

@@ -144,6 +144,6 @@ async def _event(item: Item, content: memoryview, moment: Moment, stage: Stage) 
     if BY_PATH[item.path] is BACKTEST_RESULT:
         header = await stage.take(content)
         return bodies.result_event(header, stage.newest, moment, stage.tape)
-    if len(content) > settings.max_body:
-        raise too_large(settings.max_body)
+    if len(content) > (most := bodies.most_bytes(item.path, settings)):
+        raise too_large(most)
     return bodies.event_of_json(item.path, bytes(content), moment, stage.tape, settings)

@@ -11,7 +11,7 @@ from starlette.types import Message, Receive
 from tapeline.errors import MalformedBody, Missing, TooLarge
 from tapeline.http.wire import body
 from tapeline.settings import Settings
-from tapeline.tape.events import kinds
+from tapeline.tape.events import kinds, price_bodies
 from tapeline.tape.events.bodies import cut
 from tapeline.tape.events.event import Event
 from tapeline.tape.events.kinds import Kind
@@ -136,6 +136,8 @@ def event(
         body.check_depth(fields, settings.max_depth)
     elif kind in kinds.LINES:
         fields["line"] = cut(fields["line"], settings.max_line)
+    elif kind in kinds.BESIDE:
+        fields = price_bodies.dated(fields, *moment, settings.bars_days)
     if kind is kinds.SPOT_LIMIT and "active" in fields:
         kind = kinds.SPOT_STOP  # an older client posts its stop orders to the address of limits
     return Event(
@@ -201,6 +203,12 @@ def decoded_object(content: bytes | msgspec.Raw, max_depth: int) -> dict[str, An
     if raw.count(b"{") + raw.count(b"[") > max_depth:  # else it cannot be too deep
         check_depth(values, max_depth)
     return values
+
+
+def most_bytes(path: str, settings: Settings) -> int:
+    """Of one event's body. The columns of many bars may be longer than any other."""
+    is_bars = kinds.BY_PATH.get(path) is kinds.BARS
+    return max(settings.max_body, price_bodies.BYTES) if is_bars else settings.max_body
 
 
 def too_large(most: int) -> TooLarge:

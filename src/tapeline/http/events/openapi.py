@@ -18,6 +18,7 @@ from tapeline.http.wire.errors import status_of
 from tapeline.tape.events import kinds
 from tapeline.tape.events.account_bodies import CASH_TYPES, INSTRUMENTS, POSITIONS
 from tapeline.tape.events.kinds import BY_PATH, Kind
+from tapeline.tape.events.price_bodies import INTERVALS, MOST, PRICES
 
 ENCODINGS = ("application/json", "application/x-www-form-urlencoded", "multipart/form-data")
 PROBLEMS: tuple[type[Problem], ...] = (
@@ -41,6 +42,14 @@ _ORDER = {
     "multiplier": NUMBERS, "instrument": {"type": "string", "enum": list(INSTRUMENTS)},
     "inverse": FLAG, "fee": NUMBERS, "fee_currency": TEXT,
 }  # fmt: skip
+_BAR = {
+    "symbol": TEXT,
+    "interval": {
+        "anyOf": [{"type": "string", "enum": list(INTERVALS)}, NUMBER],
+        "description": f"{', '.join(INTERVALS)}, or seconds",
+    },
+}  # fmt: skip
+_COLUMN = {"type": "array", "items": NUMBER, "minItems": 1, "maxItems": MOST}
 _LINE = {"line": TEXT, "type": TEXT}
 
 # Each body's optional keys, required keys and purpose.
@@ -143,6 +152,26 @@ KEYS: dict[Kind, tuple[dict[str, Any], tuple[str, ...], str]] = {
         {"value": NUMBERS, "currency": TEXT},
         ("value",),
         "What the exchange says that the account is worth.",
+    ),
+    kinds.BAR: (
+        {**_BAR, **dict.fromkeys(PRICES, NUMBERS), "volume": _or_null(NUMBERS)},
+        ("symbol", "interval", *PRICES),
+        "A bar of a symbol's prices, for charts; the `time` header is its start.",
+    ),
+    kinds.BARS: (
+        {**_BAR, **dict.fromkeys(("time", *PRICES, "volume"), _COLUMN)},
+        ("symbol", "interval", "time", *PRICES),
+        f"Up to {MOST:,} bars of one symbol and interval, as columns.",
+    ),
+    kinds.INDICATOR: (
+        {
+            "name": TEXT,
+            "value": _or_null(NUMBERS),
+            "symbol": TEXT,
+            "pane": {"type": "string", "description": "price, or the name of another pane"},
+        },
+        ("name", "value"),
+        "A point of a line over or under the price chart; null is a gap.",
     ),
     kinds.BACKTEST_LOG: (
         {**_LINE, "backtest_id": TEXT},

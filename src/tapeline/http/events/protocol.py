@@ -11,11 +11,11 @@ from typing import Any
 from starlette.responses import Response
 from uvicorn.config import Config
 
-from tapeline.http.events.api import STAGED, EventsApi, Whole
+from tapeline.http.events.api import STAGED, TURNED, EventsApi, Whole
 from tapeline.http.wire.guarded_protocol import COST_OF_REQUEST, GuardedProtocol
 from tapeline.tape.events.kinds import BY_PATH
 
-_SHORT = {path.encode(): path for path in BY_PATH if path not in STAGED}
+_SHORT = {path.encode(): path for path in BY_PATH if path not in STAGED | TURNED}
 
 
 class EventProtocol(GuardedProtocol):

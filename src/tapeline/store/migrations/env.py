@@ -4,6 +4,7 @@ from alembic import context
 
 from tapeline.store.tables import (  # noqa: F401 - they add their tables to it
     ledger,
+    prices,
     results,
     runs,
     shares,

@@ -8,7 +8,7 @@ servers.
 import os
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from io import BytesIO
 from typing import NamedTuple
 
@@ -25,7 +25,7 @@ from tapeline.tape.append.fold import Fold
 from tapeline.tape.append.permissions import WriteRight
 from tapeline.tape.append.quotas import tape_full
 from tapeline.tape.events.event import Event, Submission
-from tapeline.tape.events.kinds import PLAIN, SEALED, Kind
+from tapeline.tape.events.kinds import BESIDE, PLAIN, SEALED, Kind
 from tapeline.tape.events.stored_event import StoredEvent
 from tapeline.tape.pages import paged
 from tapeline.tape.proof import seals
@@ -40,6 +40,8 @@ select t.no, t.model_id, t.seq, t.link, t.counts, t.signed_at, m.project_id, t.b
 from tapes t join models m on m.id = t.model_id where t.no in ({}) order by t.no {}
 """
 _MOVE = "update tapes set seq = ?, link = ?, counts = ?, signed_at = ?, bytes = ? where no = ?"
+
+_GROW = "update tapes set bytes = bytes + ? where no = ?"
 
 _counts = msgspec.json.Decoder(dict[int, int])
 
@@ -64,9 +66,20 @@ class Appended(msgspec.Struct, frozen=True):
     records: list[StoredEvent]
 
 
+Beside = Callable[[Connection, int, list[Event]], int]
+"""Stores the events of a tape that are not on it, and returns the bytes that they take."""
+
+
+def _nothing_beside(_connection: Connection, _tape: int, events: list[Event]) -> int:
+    raise NotImplementedError(f"nobody stores {events[0].kind.name}")
+
+
 class Appender:
-    def __init__(self, signer: Signer, total: int = UNBOUNDED) -> None:
+    def __init__(
+        self, signer: Signer, total: int = UNBOUNDED, beside: Beside = _nothing_beside
+    ) -> None:
         self.signer = signer
+        self._beside = beside
         self.total = total
         """Bytes that a tape may hold."""
         self.name = new_id()
@@ -87,13 +100,20 @@ class Appender:
             for one, share in zip(submissions, shares, strict=True)
         ]
         by_tape: dict[int, list[Event]] = defaultdict(list)
+        beside: dict[int, list[Event]] = defaultdict(list)
         for submission, share, refusal in zip(submissions, shares, refusals, strict=True):
             if refusal is None:
                 _note_run(submission, rights)
                 for no, events in share.items():
-                    by_tape[no] += events
+                    on_tape, others = _apart(events)
+                    if on_tape:
+                        by_tape[no] += on_tape
+                    if others:
+                        beside[no] += others
         extended = [self._extend(connection, heads[no], some) for no, some in by_tape.items()]
         appended = [one for one in extended if one is not None]
+        for no, events in beside.items():
+            bulk.run(connection, _GROW, (self._beside(connection, no, events), no))
         announcing.announce(connection, self.name, [one.model_id for one in appended])
         return refusals, appended
 
@@ -185,6 +205,16 @@ def _by_tape(events: list[Event]) -> dict[int, list[Event]]:
     for event in events:
         found[event.tape].append(event)
     return found
+
+
+def _apart(events: list[Event]) -> tuple[list[Event], list[Event]]:
+    """Those on the tape, and those beside it."""
+    if not any(event.kind in BESIDE for event in events):  # as nearly always
+        return events, []
+    return (
+        [event for event in events if event.kind not in BESIDE],
+        [event for event in events if event.kind in BESIDE],
+    )
 
 
 def _note_run(submission: Submission, rights: dict[str, WriteRight]) -> None:

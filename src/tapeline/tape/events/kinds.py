@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from tapeline.tape.events import account_bodies, bodies, exact_bodies
+from tapeline.tape.events import account_bodies, bodies, exact_bodies, price_bodies
 
 CHANNELS_OF_BACKTESTS = 1_000
 """The lines of each backtest have their own channel: this number plus the backtest's."""
@@ -17,7 +17,7 @@ Reader = Callable[[Mapping[str, Any], bool], dict[str, Any]]
 @dataclass(frozen=True, eq=False)  # one of each: compared by identity, on the hot path
 class Kind:
     number: int
-    """Its number on the tape. Never reused, never changed."""
+    """Its number on the tape. Never reused, never changed; zero for those beside it."""
     name: str
     """Its name for people and in exports."""
     read: Reader
@@ -63,12 +63,17 @@ CASH = Kind(19, "cash", account_bodies.cash, is_vital=True)
 POSITION = Kind(20, "position", account_bodies.position, is_vital=True)
 ACCOUNT_SETTINGS = Kind(21, "account-settings", account_bodies.account_settings, is_vital=True)
 ACCOUNT_VALUE = Kind(22, "account-value", account_bodies.account_value)
+BAR = Kind(0, "bar", price_bodies.bar)
+BARS = Kind(0, "bars", price_bodies.bars)
+INDICATOR = Kind(0, "indicator", price_bodies.indicator)
 
 KINDS = (
     LIFECYCLE, USED_SYMBOL, USED_EXCHANGE, EVENT, SPOT_MARKET, SPOT_LIMIT, SPOT_STOP, UPDATE_TRADE,
     UPDATE_ANNOTATION, SCREENER_RESULT, LOG, SET_PNL, SET_CUSTOM_METRIC, AUTO_PNL, BACKTEST_LOG,
     BACKTEST_STATUS, BACKTEST_RESULT, MARK_PRICE, CASH, POSITION, ACCOUNT_SETTINGS, ACCOUNT_VALUE,
 )  # fmt: skip
+BESIDE = frozenset({BAR, BARS, INDICATOR})
+"""They come as events do and are not on the tape: charts need them, the record does not."""
 BY_NUMBER = {kind.number: kind for kind in KINDS}
 
 LINES = frozenset({LOG, BACKTEST_LOG})
@@ -90,7 +95,7 @@ def _addresses() -> dict[str, Kind]:
     """`/v1/model/*` also answers under `/v1/live/*` and the other way round: clients mix them."""
     found = {
         f"/v1/{room}/{kind.name}": kind
-        for kind in KINDS
+        for kind in (*KINDS, BAR, BARS, INDICATOR)
         if kind not in OF_BACKTESTS | OF_OWNERS
         for room in ("model", "live")
     }

@@ -1,0 +1,1 @@
+"""Prices over HTTP: bars and indicators in, one answer for each chart out."""

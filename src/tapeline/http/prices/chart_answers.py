@@ -1,0 +1,67 @@
+"""What a price chart gets: bars or a line, indicators and fills."""
+
+from typing import Literal
+
+import msgspec
+
+from tapeline.results.prices.fills import FillMarks
+
+Source = Literal["bars", "coarser bars", "marks and fills", "nothing"]
+
+
+class BarColumns(msgspec.Struct):
+    """One value per bar in each column. A gap in `time` is a gap in the reports."""
+
+    time: list[float]
+    open: list[float]
+    high: list[float]
+    low: list[float]
+    close: list[float]
+    volume: list[float | None]
+
+
+class PricePoint(msgspec.Struct):
+    time: float
+    price: float
+
+
+class IndicatorLine(msgspec.Struct):
+    name: str
+    symbol: str | None
+    pane: str
+    """`price`, or the name of another pane."""
+    interval: int | None
+    """Seconds per value where there are too many to show each; then `value` is the last of each
+    stretch, and `low` and `high` are its extremes."""
+    time: list[float]
+    value: list[float | None]
+    """Null is a gap in the line."""
+    low: list[float | None] | None = None
+    high: list[float | None] | None = None
+
+
+class SymbolBars(msgspec.Struct):
+    symbol: str
+    intervals: list[int]
+    """In seconds, as they were reported."""
+
+
+class Prices(msgspec.Struct, kw_only=True):
+    symbol: str | None
+    """Null for a model without any."""
+    source: Source
+    """What the prices are: bars as they were reported, bars made from finer ones, a line of marks
+    and fills where there are no bars, or nothing."""
+    interval: int | None
+    """Seconds of each bar; it may be coarser than the one asked for."""
+    interval_name: str | None
+    made_from: int | None
+    """The interval in seconds that coarser bars were made from."""
+    since: float | None = msgspec.field(name="from")
+    until: float | None = msgspec.field(name="to")
+    bars: BarColumns | None
+    line: list[PricePoint] | None
+    indicators: list[IndicatorLine]
+    fills: FillMarks
+    symbols: list[SymbolBars]
+    """Those that have bars, the one with the newest first."""

@@ -1,0 +1,178 @@
+"""The view API for price charts: bars or a line, indicators and fills, in one answer."""
+
+import math
+from array import array
+from collections.abc import Sequence
+from typing import Annotated
+
+import msgspec
+from sqlalchemy import Connection, select
+
+from tapeline.errors import Invalid
+from tapeline.http.core.endpoint import QueryCall
+from tapeline.http.prices.chart_answers import (
+    BarColumns,
+    IndicatorLine,
+    PricePoint,
+    Prices,
+    Source,
+    SymbolBars,
+)
+from tapeline.http.view.results_api import Moment
+from tapeline.prices import indicators, series, window
+from tapeline.prices.columns import Bars
+from tapeline.prices.indicators import Line
+from tapeline.prices.window import Asked, Window
+from tapeline.results.prices import fills, line
+from tapeline.results.prices.fills import FillMarks
+from tapeline.store.tables.tape import orders
+from tapeline.tape import tapes
+from tapeline.tape.events.price_bodies import interval_of, name_of
+
+LISTED = 1_000
+"""Series that are listed."""
+DAY = 86_400.0
+LINE_DAYS = 30
+"""Of a line, by default: marks have no interval."""
+
+
+class PriceWindow(msgspec.Struct):
+    symbol: str | None = None
+    """By default the one with the newest bar, else the one of the newest order."""
+    interval: str | None = None
+    """`1m`, `5m`, `15m`, `1h`, `4h`, `1d` or seconds; by default the finest that was reported. A
+    coarser one is shown where this would be more than `points` bars."""
+    since: Moment | None = msgspec.field(name="from", default=None)
+    """Epoch seconds, as `to`; by default so that `points` bars fit."""
+    until: Moment | None = msgspec.field(name="to", default=None)
+    """By default the end of the newest bar."""
+    points: Annotated[int, msgspec.Meta(ge=2, le=5000)] = 1000
+
+
+def show_prices(connection: Connection, call: QueryCall[PriceWindow]) -> Prices:
+    """A symbol's prices within a window, with indicators and fills."""
+    asked = _asked(call.query)
+    tape = tapes.reading(connection, call.actor, call.path("model")).tape
+    known = series.symbols_of(connection, tape, LISTED)
+    listed = [SymbolBars(name, intervals) for name, intervals in known.items()]
+    symbol = call.query.symbol or next(iter(known), None) or _traded(connection, tape)
+    if symbol is None:
+        return _prices(None, listed)
+    shown = window.bars(connection, series.bars_of(connection, tape, symbol), asked)
+    if shown is None:
+        return _as_line(connection, tape, symbol, asked, listed)
+    return _prices(
+        symbol,
+        listed,
+        shown.window,
+        source="bars" if shown.made_from is None else "coarser bars",
+        made_from=shown.made_from,
+        bars=_columns(shown.bars),
+        indicators=_indicators(connection, tape, symbol, shown.window, asked.points),
+        fills=_fills(connection, tape, symbol, shown.window),
+    )
+
+
+def _as_line(
+    connection: Connection, tape: int, symbol: str, asked: Asked, listed: list[SymbolBars]
+) -> Prices:
+    until, since = asked.until, asked.since
+    if until is None:
+        until = math.nextafter(line.newest(connection, tape, symbol) or 0.0, math.inf)
+    if since is None:
+        since = until - LINE_DAYS * DAY
+    between = Window(0, min(since, until), until)
+    points = line.line(connection, tape, symbol, between.since, until, asked.points)
+    return _prices(
+        symbol,
+        listed,
+        between,
+        source="marks and fills" if points else "nothing",
+        line=[PricePoint(*point) for point in points],
+        indicators=_indicators(connection, tape, symbol, between, asked.points),
+        fills=_fills(connection, tape, symbol, between),
+    )
+
+
+def _asked(query: PriceWindow) -> Asked:
+    if query.since is not None and query.until is not None and query.since > query.until:
+        raise Invalid("`from` must not be after `to`.", field="from")
+    interval = interval_of(query.interval) if query.interval else None
+    return Asked(interval, query.since, query.until, query.points)
+
+
+def _traded(connection: Connection, tape: int) -> str | None:
+    """The symbol of the newest order."""
+    here = (orders.c.tape == tape, orders.c.symbol.is_not(None))
+    newest = select(orders.c.symbol).where(*here).order_by(orders.c.seq.desc()).limit(1)
+    found: str | None = connection.scalar(newest)
+    return found
+
+
+def _prices(
+    symbol: str | None,
+    symbols: list[SymbolBars],
+    between: Window | None = None,
+    *,
+    source: Source = "nothing",
+    made_from: int | None = None,
+    bars: BarColumns | None = None,
+    line: list[PricePoint] | None = None,
+    indicators: Sequence[IndicatorLine] = (),
+    fills: FillMarks | None = None,
+) -> Prices:
+    interval = between.interval if between and bars else None
+    return Prices(
+        symbol=symbol,
+        source=source,
+        interval=interval,
+        interval_name=name_of(interval) if interval else None,
+        made_from=made_from,
+        since=between.since if between else None,
+        until=between.until if between else None,
+        bars=bars,
+        line=line,
+        indicators=list(indicators),
+        fills=fills or FillMarks([]),
+        symbols=symbols,
+    )
+
+
+def _columns(bars: Bars) -> BarColumns:
+    return BarColumns(
+        bars.time.tolist(),
+        bars.open.tolist(),
+        bars.high.tolist(),
+        bars.low.tolist(),
+        bars.close.tolist(),
+        _or_null(bars.volume),
+    )
+
+
+def _indicators(
+    connection: Connection, tape: int, symbol: str, between: Window, points: int
+) -> list[IndicatorLine]:
+    every = series.indicators_of(connection, tape, symbol, indicators.MOST)
+    return [_drawn(one) for one in indicators.lines(connection, every, between, points)]
+
+
+def _drawn(one: Line) -> IndicatorLine:
+    drawn = IndicatorLine(
+        one.series.name,
+        one.series.symbol or None,
+        one.series.pane,
+        one.interval,
+        one.points.time.tolist(),
+        _or_null(one.points.close),
+    )
+    if one.interval is not None:
+        drawn.low, drawn.high = _or_null(one.points.low), _or_null(one.points.high)
+    return drawn
+
+
+def _fills(connection: Connection, tape: int, symbol: str, between: Window) -> FillMarks:
+    return fills.fills(connection, tape, symbol, between.since, between.until)
+
+
+def _or_null(column: "array[float]") -> list[float | None]:
+    return [None if math.isnan(one) else one for one in column]

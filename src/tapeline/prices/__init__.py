@@ -1,0 +1,1 @@
+"""Prices: bars and indicators for charts, kept beside the tape."""

@@ -1,0 +1,184 @@
+"""A price chart is one request: bars or a line, indicators, fills."""
+
+import re
+import time
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from tests.conftest import Person, on_both
+from tests.http.view.test_results_api import is_part
+from tests.pushing import NDJSON, Model
+
+HOUR, DAY = 3_600, 86_400
+EXAMPLES = 1_767_225_600  # when those of the page begin
+MONDAY = 1_767_571_200  # 2026-01-05
+PAGE = (Path(__file__).parents[3] / "docs" / "prices.md").read_text("utf-8")
+
+
+def push(model: Model, start: int, count: int, interval: int = HOUR, symbol: str = "A") -> None:
+    """Bars whose close is their number."""
+    closes = [float(number) for number in range(1, count + 1)]
+    body = {"symbol": symbol, "interval": interval, "open": closes, "close": closes}
+    body |= {"high": [one + 0.5 for one in closes], "low": [one - 0.5 for one in closes]}
+    body["time"] = [start + number * interval for number in range(count)]
+    model.push("/v1/live/bars", body | {"volume": [1] * count})
+
+
+def order(model: Model, name: str, at: float, price: float = 5, side: str = "buy") -> None:
+    body = {"id": name, "symbol": "A", "exchange": "x", "side": side, "size": 1}
+    body["executionPrice"] = price
+    model.push("/v1/live/spot-market", body, headers={"time": str(at)})
+
+
+def current(text: str) -> str:
+    """An example with its times a day ago: prices of long ago are not kept."""
+    days = (int(time.time()) - EXAMPLES) // DAY - 1
+    return re.sub(r"17672\d{5}", lambda found: str(int(found[0]) + days * DAY), text)
+
+
+def test_the_page_has_examples_that_come_out_as_documented(model: Model) -> None:
+    blocks = re.findall(r"```(http|ndjson|json)\n(.*?)```", PAGE, re.DOTALL)
+    answer: Any = None
+    checked = 0
+    for kind, said in blocks:
+        text = current(said)
+        if kind == "ndjson":
+            model.push("/v1/batch", content=text, headers={"content-type": NDJSON})
+        elif kind == "http":
+            path = text.strip().removeprefix("GET ").replace("{model}", model.id)
+            answer = model.owner.get(path).json()
+        elif answer is None:
+            model.push("/v1/live/bars", msgspec.json.decode(text))
+        else:
+            checked += 1
+            assert is_part(msgspec.json.decode(text), answer), answer
+    assert checked == 3
+
+
+@on_both
+def test_coarser_bars_are_made_of_all_that_start_within_them(model: Model) -> None:
+    push(model, MONDAY, 24 * 14)
+    found = model.get("/prices", interval="1d")
+    assert (found["source"], found["made_from"], found["interval"]) == ("coarser bars", HOUR, DAY)
+    bars = found["bars"]
+    assert bars["time"] == [MONDAY + DAY * number for number in range(14)]
+    assert bars["open"][:2] == [1, 25]
+    assert bars["close"][:2] == [24, 48]
+    assert (bars["high"][0], bars["low"][1], bars["volume"][3]) == (24.5, 24.5, 24)
+
+
+def test_too_many_bars_become_coarser_and_the_answer_says_so(model: Model) -> None:
+    push(model, MONDAY, 24 * 14)
+    found = model.get("/prices", points=14, **{"from": MONDAY, "to": MONDAY + 14 * DAY})
+    assert (found["interval"], len(found["bars"]["time"])) == (DAY, 14)
+    found = model.get("/prices", points=2, **{"from": MONDAY, "to": MONDAY + 14 * DAY})
+    assert found["interval"] == 7 * DAY
+    assert found["bars"]["time"] == [MONDAY, MONDAY + 7 * DAY], "weeks begin on Mondays"
+    assert found["bars"]["volume"] == [168, 168]
+
+
+def test_a_window_reads_bars_as_they_were_reported_with_their_gaps(model: Model) -> None:
+    push(model, MONDAY + 1_800, 3)
+    push(model, MONDAY + 9_000 + DAY, 2)
+    found = model.get("/prices", **{"from": MONDAY + 2_000, "to": MONDAY + 2 * DAY})
+    starts = [MONDAY + 1_800 + HOUR * number for number in range(3)]
+    assert found["bars"]["time"] == [*starts, MONDAY + 9_000 + DAY, MONDAY + 12_600 + DAY]
+    assert (found["source"], found["made_from"]) == ("bars", None)
+
+
+def test_the_coarsest_interval_that_has_bars_is_made_coarser(model: Model) -> None:
+    push(model, MONDAY, 4, 4 * HOUR)
+    push(model, MONDAY, 48, 1_800 * 2)
+    assert model.get("/prices", interval="1d")["made_from"] == 4 * HOUR
+    assert model.get("/prices", interval="1h")["source"] == "bars"
+    assert model.get("/prices", interval="1m")["interval"] == HOUR, "the finest there is"
+
+
+def test_a_late_bar_changes_the_coarser_ones(model: Model) -> None:
+    push(model, MONDAY, 48)
+    bar = {"symbol": "A", "interval": "1h", "open": 900, "high": 901, "low": 899, "close": 900}
+    model.push("/v1/live/bar", bar, headers={"time": str(MONDAY + 5 * HOUR)})
+    for interval, volume in (("4h", 3), ("1d", 23)):
+        found = model.get("/prices", interval=interval)["bars"]
+        place = found["high"].index(901)
+        assert found["volume"][place] == volume, "this bar has no volume, the others have"
+
+
+def test_fills_and_indicators_of_the_window_come_along(model: Model) -> None:
+    now = int(time.time()) // HOUR * HOUR
+    push(model, now - 10 * HOUR, 10)
+    order(model, "in", now - 5 * HOUR)
+    order(model, "out", now - 2_000 * HOUR)
+    for number in range(5):
+        for name, pane in (("sma", None), ("rsi", "momentum")):
+            body = {"name": name, "value": None if number == 2 else number, "pane": pane}
+            model.push("/v1/live/indicator", body, headers={"time": str(now - HOUR + number)})
+    model.push("/v1/live/indicator", {"name": "of B", "value": 1, "symbol": "B"})
+    found = model.get("/prices")
+    assert [one["order_id"] for one in found["fills"]["items"]] == ["in"]
+    sma, rsi = found["indicators"]
+    assert (sma["pane"], rsi["pane"], sma["symbol"]) == ("price", "momentum", None)
+    assert sma["value"] == [0, 1, None, 3, 4]
+    assert (sma["interval"], sma["low"]) == (None, None)
+
+
+def test_many_values_of_an_indicator_are_reduced_with_their_extremes(model: Model) -> None:
+    first = int(time.time()) // 900 * 900 - 9_000
+    items = [
+        {"path": "/v1/live/indicator", "time": first + n, "body": {"name": "i", "value": n}}
+        for n in range(3_000)
+    ]
+    model.push("/v1/batch", items)
+    found = model.get("/prices", symbol="A", points=50, **{"from": first, "to": first + 3_000})
+    (line,) = found["indicators"]
+    assert line["interval"] == 60
+    assert line["value"][:2] == [59, 119]
+    assert (line["low"][1], line["high"][1]) == (60, 119)
+
+
+def test_many_fills_are_grouped(model: Model) -> None:
+    body = {"symbol": "A", "exchange": "x", "side": "buy", "size": 1, "executionPrice": 5}
+    items = [
+        {"path": "/v1/live/spot-market", "time": 1_000 + n, "body": {**body, "id": str(n)}}
+        for n in range(1_500)
+    ]
+    model.push("/v1/batch", items)
+    found = model.get("/prices", symbol="A")
+    assert found["fills"]["grouped"]
+    assert sum(one["count"] for one in found["fills"]["items"]) == 1_500
+    assert {one["price"] for one in found["fills"]["items"]} == {5}
+    assert len(found["line"]) <= 1_000
+    assert found["line"][-1] == {"time": 2_499, "price": 5}
+
+
+def test_a_model_without_any_price_has_an_empty_chart(model: Model) -> None:
+    found = model.get("/prices")
+    assert (found["symbol"], found["source"], found["symbols"]) == (None, "nothing", [])
+    found = model.get("/prices", symbol="A")
+    assert (found["symbol"], found["source"], found["bars"]) == ("A", "nothing", None)
+
+
+def test_what_nobody_can_mean_is_refused(model: Model) -> None:
+    for query, field in (
+        ({"interval": "2x"}, "interval"),
+        ({"points": 1}, "points"),
+        ({"from": 10, "to": 5}, "from"),
+        ({"from": "noon"}, "from"),
+    ):
+        answer = model.owner.get(f"/api/models/{model.id}/prices", params=query)
+        assert (answer.status_code, answer.json()["field"]) == (400, field), answer.text
+
+
+def test_any_window_has_an_answer(model: Model) -> None:
+    push(model, MONDAY, 100)
+    for since, until in ((-1e15, 1e15), (0, 0), (1e15, 1e15), (MONDAY, MONDAY)):
+        model.get("/prices", **{"from": since, "to": until})
+    assert len(model.get("/prices", **{"from": -1e15, "to": 1e15})["bars"]["time"]) == 1
+
+
+def test_a_stranger_sees_no_prices(model: Model, enter: Any) -> None:
+    push(model, MONDAY, 3)
+    stranger: Person = enter("eve")
+    assert stranger.get(f"/api/models/{model.id}/prices").status_code == 404
