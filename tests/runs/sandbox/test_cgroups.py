@@ -140,4 +140,6 @@ def test_version_two_is_told_in_its_own_words(tmp_path: Path, pad: Pad) -> None:
         "oom": [f"{base}/run/memory.events"],
         "kill": [f"{base}/run/cgroup.kill"],
         "folders": [f"{base}/run"],
+        "opening": {f"{base}/run/pids.max": "9", f"{base}/run/cpu.max": "25000 100000"},
+        "ending": {f"{base}/run/pids.max": "0", f"{base}/run/cpu.max": "max 100000"},
     }

@@ -83,33 +83,39 @@ def kill(folder: Path, lock: Path) -> None:
     if wait_free(lock, 3.0 if asked else 0.0):
         return
     _signal(folder, signal.SIGKILL)
-    cgroups.kill(folder.parent, folder.name)
-    _end_sandboxes(folder)
+    _end_sandboxes(folder, _sandboxes(folder))
     wait_free(lock, 10.0)
 
 
 def end_orphan(folder: Path) -> bool:
-    """End the sandbox that a killed shim may have left, and return whether there was one.
+    """End the sandbox that a killed shim may have left, and return whether there is one.
 
     bubblewrap's first process inside dies with the one outside only from some moment of its start
     on. A shim that is killed just before leaves a sandbox that nobody watches.
     """
-    return not is_running(folder) and _end_sandboxes(folder)
+    found = _sandboxes(folder)
+    # Asked after the search: the sandbox of a shim that began meanwhile is not an orphan.
+    if found and not is_running(folder):
+        _end_sandboxes(folder, found)
+    return bool(found)
 
 
 def has_sandbox(folder: Path) -> bool:
     return bool(_sandboxes(folder))
 
 
-def _end_sandboxes(folder: Path) -> bool:
-    found = _sandboxes(folder)
+def _end_sandboxes(folder: Path, found: set[int]) -> None:
+    cgroups.kill(folder.parent, folder.name)
     for pid in found:
         tree.send(pid, signal.SIGKILL)
-    return bool(found)
 
 
 def _sandboxes(folder: Path) -> set[int]:
-    return {*tree.titled(_title(folder.name)), *tree.with_mounts_of(folder.name)}
+    """Its processes by its control group; without one, those that have its title or its mounts."""
+    members = cgroups.members(folder.parent, folder.name)
+    if members is not None:
+        return set(members)
+    return {*tree.first_titled(_title(folder.name)), *tree.with_mounts_of(folder.name)}
 
 
 def _title(name: str) -> str:
@@ -214,10 +220,17 @@ def _last_words(folder: Path) -> str:
 
 
 def _signal(folder: Path, number: int) -> bool:
-    """Signal only the shim of this folder: its process id may belong to another process by now."""
-    with suppress(OSError, ValueError, KeyError, msgspec.DecodeError):
-        content = foreign_files.read_text(folder / "shim.json", LONGEST_NOTE) or ""
-        known = msgspec.json.decode(content, type=dict[str, int])
+    """Signal only the shim of this folder: its process id may belong to another process by now.
+
+    An error that does not say that it is gone is raised: a server without a descriptor left must
+    not take every shim for dead.
+    """
+    with suppress(
+        FileNotFoundError, NotADirectoryError, ProcessLookupError, foreign_files.NotAFile,
+        ValueError, KeyError, msgspec.DecodeError,
+    ):  # fmt: skip
+        with foreign_files.really_opened(folder / "shim.json") as file:
+            known = msgspec.json.decode(file.read(LONGEST_NOTE), type=dict[str, int])
         handle = os.pidfd_open(known["pid"])
         try:
             if tree.started(known["pid"]) == known["started"]:

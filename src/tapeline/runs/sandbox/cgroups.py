@@ -7,14 +7,14 @@ version 2 below the top as root, or else below the group that was delegated to t
 import functools
 import hashlib
 import os
-import signal
 from contextlib import suppress
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
 from tapeline.runs.sandbox.box import Box
+from tapeline.runs.shim.group import Group
 
 NEEDED = ("memory", "cpu", "pids")
 PERIOD = 100_000  # microseconds over which the processor's share is counted
@@ -53,18 +53,19 @@ def find(runs: Path) -> Tree | None:
     return None
 
 
-def make(tree: Tree, name: str, box: Box) -> dict[str, list[str]]:
+def make(tree: Tree, name: str, box: Box) -> dict[str, Any]:
     """A group with the box's limits: the files the shim needs of it."""
     folders = sorted({folder / name for folder in tree.folders.values()})
     _make_limited(tree, folders, name, box)
-    memory = tree.folders["memory"] / name
-    events = "memory.oom_control" if tree.flavour == "v1" else "memory.events"
-    return {
-        "join": [str(folder / "cgroup.procs") for folder in folders],
-        "oom": [str(memory / events)],
-        "kill": [str(memory / "cgroup.kill")] if tree.flavour == "v2" else [],
-        "folders": [str(folder) for folder in folders],
-    }
+    return _files(tree, name) | {"opening": _rates(tree, name, box)}
+
+
+def members(runs: Path, name: str) -> list[int] | None:
+    """The processes in a launch's group; None if it has none, or there are no control groups."""
+    tree = find(runs)
+    if tree is None or not any((one / name).is_dir() for one in tree.folders.values()):
+        return None
+    return Group(_files(tree, name)).members()
 
 
 def usage(runs: Path, name: str) -> Usage | None:
@@ -89,9 +90,11 @@ def clean(runs: Path, keep: set[str]) -> None:
     """Remove the groups of ended launches, with the processes left in them."""
     tree = find(runs)
     bases = set(tree.folders.values()) if tree else set()
-    for folder in [one for base in bases if base.is_dir() for one in base.iterdir()]:
-        if folder.is_dir() and folder.name not in keep:
-            _end_all_in(folder)
+    found = [one for base in bases if base.is_dir() for one in base.iterdir() if one.is_dir()]
+    for name in {one.name for one in found} - keep:
+        kill(runs, name)
+    for folder in found:
+        if folder.name not in keep:
             with suppress(OSError):  # dying takes a moment; the next cleanup removes it
                 folder.rmdir()
     for base in bases:
@@ -110,16 +113,31 @@ def remove(runs: Path, name: str) -> None:
 
 def kill(runs: Path, name: str) -> None:
     """End every process in a launch's group."""
-    tree = find(runs)
-    for folder in {one / name for one in tree.folders.values()} if tree else ():
-        _end_all_in(folder)
+    if tree := find(runs):
+        Group(_files(tree, name)).kill()
 
 
-def _end_all_in(folder: Path) -> None:
-    with suppress(OSError):
-        for pid in (folder / "cgroup.procs").read_text().split():
-            with suppress(ProcessLookupError):
-                os.kill(int(pid), signal.SIGKILL)
+def _files(tree: Tree, name: str) -> dict[str, Any]:
+    folders = sorted({folder / name for folder in tree.folders.values()})
+    memory, is_old = tree.folders["memory"] / name, tree.flavour == "v1"
+    return {
+        "join": [str(folder / "cgroup.procs") for folder in folders],
+        "oom": [str(memory / ("memory.oom_control" if is_old else "memory.events"))],
+        "kill": [] if is_old else [str(memory / "cgroup.kill")],
+        "folders": [str(folder) for folder in folders],
+        "ending": _rates(tree, name, None),
+    }
+
+
+def _rates(tree: Tree, name: str, box: Box | None) -> dict[str, str]:
+    """The files that limit how fast it forks and runs, with their texts for this box; or for a
+    group that has to end: nothing may fork, and everything may run."""
+    pids, cpu = (tree.folders[one] / name for one in ("pids", "cpu"))
+    quota = None if box is None else box.cpu_milli * PERIOD // 1000
+    forks = {str(pids / "pids.max"): "0" if box is None else str(box.pids)}
+    if tree.flavour == "v1":
+        return forks | {str(cpu / "cpu.cfs_quota_us"): str(quota or -1)}
+    return forks | {str(cpu / "cpu.max"): f"{quota or 'max'} {PERIOD}"}
 
 
 def _make_limited(tree: Tree, folders: list[Path], name: str, box: Box) -> None:
@@ -131,6 +149,8 @@ def _make_limited(tree: Tree, folders: list[Path], name: str, box: Box) -> None:
             for folder in folders:
                 _make_folder(tree, folder)
             limit(tree, name, box)
+            for path, text in _rates(tree, name, box).items():
+                Path(path).write_text(text)
         except (
             FileNotFoundError,
             PermissionError,
@@ -159,10 +179,7 @@ def _limit_v1(tree: Tree, name: str, box: Box) -> None:
     (memory / "memory.limit_in_bytes").write_text(limit)
     with suppress(OSError):  # a kernel may not count swap
         (memory / "memory.memsw.limit_in_bytes").write_text(limit)
-    cpu = tree.folders["cpu"] / name
-    (cpu / "cpu.cfs_period_us").write_text(str(PERIOD))
-    (cpu / "cpu.cfs_quota_us").write_text(str(box.cpu_milli * PERIOD // 1000))
-    (tree.folders["pids"] / name / "pids.max").write_text(str(box.pids))
+    (tree.folders["cpu"] / name / "cpu.cfs_period_us").write_text(str(PERIOD))
 
 
 def _limit_v2(tree: Tree, name: str, box: Box) -> None:
@@ -170,8 +187,6 @@ def _limit_v2(tree: Tree, name: str, box: Box) -> None:
     (folder / "memory.max").write_text(str(box.memory_mb * 1024 * 1024))
     with suppress(OSError):
         (folder / "memory.swap.max").write_text("0")
-    (folder / "cpu.max").write_text(f"{box.cpu_milli * PERIOD // 1000} {PERIOD}")
-    (folder / "pids.max").write_text(str(box.pids))
 
 
 def _mounts() -> tuple[dict[str, Path], Path | None]:

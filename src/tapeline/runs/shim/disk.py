@@ -17,6 +17,7 @@ WALKED_EVERY = 60.0  # regardless of the free space: other processes may have fr
 SLACK = 4 * 1024 * 1024  # how much a launch may add that starts over its limit
 TOLERATED = 1.1  # times the limit: how full a launch may start, so that it can free space itself
 UNBOUNDED = 1 << 62
+STOPPED_WITHIN = 1.0  # seconds
 
 Pids = Callable[[], list[int]]
 
@@ -24,7 +25,9 @@ Pids = Callable[[], list[int]]
 class DiskUse:
     def __init__(self, folders: list[str], most: int) -> None:
         self._folders, self._most = folders, most
-        self._free, self._grown, self._used = _free_bytes(folders) or 0, 0, 0
+        self._free = _free_bytes(folders) or 0
+        self._used = self._grown = self._mapped = 0
+        self._walk_took = 0.0
         self._walk([], UNBOUNDED)
         # Files of the launch before count: it may delete them, and add nothing.
         if most < self._used <= most * TOLERATED:
@@ -41,13 +44,21 @@ class DiskUse:
         # Added up at every check, so that space freed by others hides no growth.
         self._grown += max(0, self._free - free)
         self._free = free
+        if now - self._walked_at >= WALKED_EVERY:
+            self._survey(pids())
         if self._used + self._grown > self._most:
             self._count(pids)
-        elif now - self._walked_at >= WALKED_EVERY:
-            self._walk(pids(), self._most)
         left = self._most - self._used - self._grown
         self.look_at = now + min(LATEST, max(SOONEST, left / FASTEST, self._rest))
         return self._used > self._most
+
+    def _survey(self, pids: list[int]) -> None:
+        """Without a pause of the processes, and so without looking at their memory: growth that is
+        found nowhere stays suspected, until it is counted."""
+        before = self._used
+        self._walk(pids, self._most)
+        self._used += self._mapped
+        self._grown = max(0, self._grown - max(0, self._used - before))
 
     def _count(self, pids: Pids) -> None:
         """It may be too much: the processes are paused while we count."""
@@ -55,15 +66,18 @@ class DiskUse:
         used, grown = self._used, self._grown
         try:
             self._walk(pids(), self._most)
+            quiet = tree.settled(stopped, STOPPED_WITHIN)
+            self._mapped = tree.mapped_bytes(self._folders, pids(), quiet)
         finally:
             tree.go_on(stopped)
+        self._used, self._grown = self._used + self._mapped, 0
         # When other processes fill the disk, a long walk is not repeated at once.
         was_ours = self._used - used > grown / 2
         self._rest = 0.0 if was_ours else 5 * self._walk_took
 
     def _walk(self, pids: list[int], most: int) -> None:
         self._walked_at = time.monotonic()
-        self._used, self._grown = tree.disk_bytes(self._folders, pids, most), 0
+        self._used = tree.disk_bytes(self._folders, pids, most)
         self._walk_took = time.monotonic() - self._walked_at
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from tapeline.runs.shim import network, restarting, tree
 from tapeline.runs.shim.forward import SOCKET, TLS_SOCKET, Forwarder
+from tapeline.runs.shim.group import Group
 from tapeline.runs.shim.lock import Lock
 from tapeline.runs.shim.running import Running
 from tapeline.runs.shim.spool import Spool
@@ -62,7 +63,7 @@ class Shim:
             last = self._attempt(number)
             cause, code, signalled = last.result()
             end = {"cause": cause, "exit_code": code, "signal": signalled}
-            if last.ran or last.cause or number > 1:
+            if last.ran or last.cause or signalled is not None or number > 1:
                 self.spool.state(event="ended", attempt=number, **end, **self._remark(end))
             after = self._after(last, number, end)
             if isinstance(after, float):
@@ -85,7 +86,7 @@ class Shim:
     def close(self) -> None:
         if self._internet is not None:
             tree.send(self._internet, signal.SIGKILL)
-        tree.Group(self._spec["group"]).remove()
+        Group(self._spec["group"]).remove()
         self.spool.close(patience=10.0)
 
     def _attempt(self, number: int) -> Running:

@@ -12,6 +12,7 @@ from typing import Any
 from tapeline.runs.shim import attempt, tree
 from tapeline.runs.shim.disk import DiskUse
 from tapeline.runs.shim.forward import Watch
+from tapeline.runs.shim.group import Group
 from tapeline.runs.shim.lines import Lines
 from tapeline.runs.shim.lock import Lock
 from tapeline.runs.shim.network import Namespace
@@ -36,7 +37,7 @@ class Running:
     ) -> None:
         self._spec, self._number, self._spool, self._watch = spec, number, spool, watch
         self._lock = lock
-        self._group = tree.Group(spec["group"])
+        self._group = Group(spec["group"])
         self._oom_before = self._group.oom_kills()
         self._pipes = attempt.Pipes()
         masked = [text.encode(errors="surrogateescape") for text in spec["masked"]]
@@ -59,6 +60,7 @@ class Running:
         self._disk = None if most is None else DiskUse(spec["folders"], most)
         self.cause: str | None = None  # why we ended it, if we did
         self.started_at = time.monotonic()
+        self._group.open()
         self.ran = spec["unsafe"]
         self.pid = attempt.start(spec, namespace, lock.held, self._pipes)
         if spec["unsafe"]:

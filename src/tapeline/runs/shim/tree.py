@@ -1,54 +1,23 @@
-"""The processes of a launch: finding them, measuring them, and ending all of them."""
+"""The processes of a launch: finding and measuring them, without ever waiting for one of them.
+
+A process can be kept from running for minutes in the middle of `fork`, by its processor quota or by
+its own flood of processes. It holds the lock of its memory then, for which readers of its
+`cmdline`, `environ` and `maps` wait. `stat`, `status`, `statm`, `mountinfo`, `children` and `fd`
+need no such lock.
+"""
 
 import errno
 import os
 import resource
 import signal
 import stat
+import time
 from collections.abc import Callable
 from contextlib import suppress
 
 PAGE = os.sysconf("SC_PAGE_SIZE")
 ROOM_FOR_NOTE = 40
 PER_ENTRY = 1024  # what a name costs a file system, so that empty files count too
-
-
-class Group:
-    """Control group files, named by the server. Without any, the processes are looked up."""
-
-    def __init__(self, paths: dict[str, list[str]] | None) -> None:
-        paths = paths or {}
-        self.exists = bool(paths)
-        self.join = paths.get("join", [])
-        self._events = paths.get("oom", [])
-        self._kill = paths.get("kill", [])
-        self._folders = paths.get("folders", [])
-
-    def members(self) -> list[int]:
-        found: set[int] = set()
-        for path in self.join:
-            found.update(int(one) for one in _read(path).split())
-        return list(found)
-
-    def oom_kills(self) -> int:
-        for path in self._events:
-            for line in _read(path).splitlines():
-                name, _, number = line.partition(" ")
-                if name == "oom_kill":
-                    return int(number)
-        return 0
-
-    def kill(self) -> None:
-        for path in self._kill:
-            _write(path, "1")
-        for pid in self.members():
-            send(pid, signal.SIGKILL)
-
-    def remove(self) -> None:
-        for folder in self._folders:
-            with suppress(OSError):  # the server removes the rest
-                os.rmdir(folder)
-                os.rmdir(os.path.dirname(folder))  # goes with the last of all launches
 
 
 def send(pid: int, number: int) -> None:
@@ -66,14 +35,40 @@ def stop(pids: Callable[[], list[int]]) -> list[int]:
     return list(stopped)
 
 
+def settled(pids: list[int], within: float) -> list[int]:
+    """Those of the stopped processes that have really stopped, after some seconds at most. They
+    hold no lock any more."""
+    until = time.monotonic() + within
+    while True:
+        found = [pid for pid in pids if _is_stopped(pid)]
+        if len(found) == len(pids) or time.monotonic() >= until:
+            return found
+        time.sleep(0.005)
+
+
+def _is_stopped(pid: int) -> bool:
+    """All of its threads, which share its memory."""
+    states = [
+        read(f"{thread}/stat").rpartition(")")[2][1:2] for thread in _entries(f"/proc/{pid}/task")
+    ]
+    return all(state in "TtZX" for state in states)
+
+
 def go_on(pids: list[int]) -> None:
     for pid in pids:
         send(pid, signal.SIGCONT)
 
 
 def started(pid: int) -> int | None:
-    """The start time of a process, which together with its id is unique."""
-    fields = _read(f"/proc/{pid}/stat").rpartition(")")[2].split()
+    """The start time of a process, which together with its id is unique; None if it is gone.
+
+    Any other error is raised: while we cannot look, it may be alive.
+    """
+    try:
+        with open(f"/proc/{pid}/stat", errors="replace") as file:
+            fields = file.read().rpartition(")")[2].split()
+    except (FileNotFoundError, ProcessLookupError):
+        return None
     return int(fields[19]) if len(fields) > 19 and fields[0] not in "ZX" else None
 
 
@@ -96,31 +91,42 @@ def is_alive(noted: bytes) -> bool:
     return pid.isdigit() and start.isdigit() and started(int(pid)) == int(start)
 
 
-def titled(title: str) -> list[int]:
-    """The processes with this title."""
+def first_titled(title: str) -> list[int]:
+    """The first processes of a namespace with this title. They are bubblewrap's own, asleep, and
+    not a model's: a title is in a process's memory, and models can make us wait for theirs."""
     first = f"{title}\0"
-    pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]
-    return [pid for pid in pids if _read(f"/proc/{pid}/cmdline").startswith(first)]
+    found = filter(_is_first, processes())
+    return [pid for pid in found if read(f"/proc/{pid}/cmdline").startswith(first)]
+
+
+def _is_first(pid: int) -> bool:
+    """Whether it is process 1 of a namespace below ours, which no model can be."""
+    lines = read(f"/proc/{pid}/status").splitlines()
+    numbers = next((line.split()[1:] for line in lines if line.startswith("NSpid:")), [])
+    return len(numbers) > 1 and numbers[-1] == "1"
 
 
 def with_mounts_of(name: str) -> list[int]:
     """The processes that have a folder of this name, or something in it, mounted. A sandbox
     cannot change that, whatever it calls itself."""
     inside = f"/{name}/"
-    pids = [int(one) for one in os.listdir("/proc") if one.isdigit()]
-    return [pid for pid in pids if inside in _read(f"/proc/{pid}/mountinfo")]
+    return [pid for pid in processes() if inside in read(f"/proc/{pid}/mountinfo")]
+
+
+def processes() -> list[int]:
+    return [int(name) for name in os.listdir("/proc") if name.isdigit()]
 
 
 def children(pid: int) -> list[int]:
     """The children of a process, the oldest first."""
-    listed = _read(f"/proc/{pid}/task/{pid}/children")
+    listed = read(f"/proc/{pid}/task/{pid}/children")
     if listed or os.path.exists(f"/proc/self/task/{os.getpid()}/children"):
         return [int(one) for one in listed.split()]
     found = []
-    for name in os.listdir("/proc"):
-        fields = _read(f"/proc/{name}/stat").rpartition(")")[2].split() if name.isdigit() else []
+    for one in processes():
+        fields = read(f"/proc/{one}/stat").rpartition(")")[2].split()
         if len(fields) > 19 and int(fields[1]) == pid:
-            found.append((int(fields[19]), int(name)))
+            found.append((int(fields[19]), one))
     return [one for _, one in sorted(found)]
 
 
@@ -141,7 +147,7 @@ def limit_processes(pids: list[int], most: int) -> None:
 def resident_bytes(pids: list[int]) -> int:
     total = 0
     for pid in pids:
-        fields = _read(f"/proc/{pid}/statm").split()
+        fields = read(f"/proc/{pid}/statm").split()
         total += int(fields[1]) * PAGE if fields else 0
     return total
 
@@ -153,10 +159,6 @@ def disk_bytes(folders: list[str], pids: list[int], most: int) -> int:
     """
     total = 0
     waiting = list(folders)
-    devices = set()
-    for folder in folders:
-        with suppress(OSError):
-            devices.add(os.stat(folder).st_dev)
     while waiting and total <= most:
         try:
             with os.scandir(waiting.pop()) as entries:
@@ -167,21 +169,43 @@ def disk_bytes(folders: list[str], pids: list[int], most: int) -> int:
         except OSError as error:
             if error.errno == errno.ENAMETOOLONG:
                 return most + 1
-    return total + _nameless_bytes(pids, devices)
+    return total + sum(_nameless(_opened(pids), _devices(folders)).values())
 
 
-def _nameless_bytes(pids: list[int], devices: set[int]) -> int:
-    """Of files that were deleted and are still open or mapped somewhere, each once."""
+def mapped_bytes(folders: list[str], pids: list[int], stopped: list[int]) -> int:
+    """The disk use of deleted files that only the memory of stopped processes still holds: to look
+    at the memory of others, we would have to wait for them."""
+    paths = [path for pid in stopped for path in _deleted_maps(pid)]
+    devices = _devices(folders)
+    if not (mapped := _nameless(paths, devices)):
+        return 0
+    opened = _nameless(_opened(pids), devices)
+    return sum(size for file, size in mapped.items() if file not in opened)
+
+
+def _devices(folders: list[str]) -> set[int]:
+    devices = set()
+    for folder in folders:
+        with suppress(OSError):
+            devices.add(os.stat(folder).st_dev)
+    return devices
+
+
+def _nameless(paths: list[str], devices: set[int]) -> dict[tuple[int, int], int]:
+    """The deleted files among these on our disks, each once, with their sizes."""
     found: dict[tuple[int, int], int] = {}
-    for pid in pids:
-        for path in [*_entries(f"/proc/{pid}/fd"), *_deleted_maps(pid)]:
-            try:
-                status = os.stat(path)
-            except OSError:
-                continue  # closed, gone, or not readable
-            if stat.S_ISREG(status.st_mode) and not status.st_nlink and status.st_dev in devices:
-                found[status.st_dev, status.st_ino] = status.st_blocks * 512
-    return sum(found.values())
+    for path in paths:
+        try:
+            status = os.stat(path)
+        except OSError:
+            continue  # closed, gone, or not readable
+        if stat.S_ISREG(status.st_mode) and not status.st_nlink and status.st_dev in devices:
+            found[status.st_dev, status.st_ino] = status.st_blocks * 512
+    return found
+
+
+def _opened(pids: list[int]) -> list[str]:
+    return [path for pid in pids for path in _entries(f"/proc/{pid}/fd")]
 
 
 def _entries(folder: str) -> list[str]:
@@ -193,22 +217,14 @@ def _entries(folder: str) -> list[str]:
 
 def _deleted_maps(pid: int) -> list[str]:
     """Mapped files need no open descriptor."""
-    lines = _read(f"/proc/{pid}/maps").splitlines()
+    lines = read(f"/proc/{pid}/maps").splitlines()
     ranges = [line.split(" ", 1)[0] for line in lines if line.endswith(" (deleted)")]
     return [f"/proc/{pid}/map_files/{one}" for one in ranges]
 
 
-def _read(path: str) -> str:
+def read(path: str) -> str:
     try:
         with open(path, errors="replace") as file:
             return file.read()
     except OSError:
         return ""
-
-
-def _write(path: str, text: str) -> None:
-    try:
-        with open(path, "w") as file:
-            file.write(text)
-    except OSError:
-        return

@@ -61,13 +61,15 @@ def remember_lock(connection: Connection, version: Version, lock: str) -> None:
 def raise_fence(
     connection: Connection, cipher: Cipher, job: Job, host: str, confinement: str
 ) -> tuple[Run, LaunchSecrets] | None:
-    """None when it is no longer desired, or another instance may be alive.
+    """None when it is no longer desired, its model was deleted, or another instance may be alive.
 
     Committed before the process exists: after a crash in between, a later launch has a higher
     fence, and the row says that something may be alive.
     """
     run = job.run
     fence = _next_fence(connection, run)
+    if fence is None:
+        return None
     row = connection.execute(
         update(runs)
         .where(
@@ -88,16 +90,16 @@ def raise_fence(
     return record(Run, row), LaunchSecrets(key_id, key_pass, found)
 
 
-def _next_fence(connection: Connection, run: Run) -> int:
-    """The model's row is the lock between two servers."""
+def _next_fence(connection: Connection, run: Run) -> int | None:
+    """The model's row is the lock between two servers; None if it was deleted."""
     if not run.is_deployed:
         return run.launches + 1  # any number of backtests: none supersedes another
-    raised: int = connection.execute(
+    raised: int | None = connection.execute(
         update(models)
         .where(models.c.id == run.model_id)
         .values(fence=models.c.fence + 1)
         .returning(models.c.fence)
-    ).scalar_one()
+    ).scalar_one_or_none()
     return raised
 
 
