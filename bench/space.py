@@ -1,7 +1,8 @@
 """Space given back: a model with many log lines is deleted while another one trades.
 
 `python -m bench.space [--lines N]`: ten million unless told otherwise. A client sends an order
-every 20 ms, before and meanwhile. It waits until the file has become small again.
+every 20 ms: before, until the file has become small again, and afterwards. Where other work shares
+the machine, the rows before and afterwards say how long that work makes it wait.
 """
 
 import argparse
@@ -17,7 +18,8 @@ import httpx
 from bench.parts import plain_tape, service
 
 EVERY = 0.02  # seconds between orders
-USUAL = 20.0  # seconds that the client is watched before anything is deleted
+USUAL = 60.0  # seconds that the client is watched before anything is deleted, and afterwards
+LONG = 0.05  # seconds that nobody should wait longer for, because of a deletion
 SMALL = 20_000_000  # bytes that a database of hardly anything has at most, with its log
 PATIENCE = 3600.0
 
@@ -77,6 +79,8 @@ def _measure(data: Path, first: service.Service, other: str) -> None:
     while _size(data) > SMALL and time.monotonic() < began + PATIENCE:
         time.sleep(0.5)
     _row("deleting and giving back", client.taken(), _size(data), time.monotonic() - began)
+    time.sleep(USUAL)
+    _row("afterwards", client.taken(), _size(data), USUAL)
     client.is_over.set()
     client.join()
 
@@ -84,7 +88,12 @@ def _measure(data: Path, first: service.Service, other: str) -> None:
 def _row(when: str, took: list[float], size: int, seconds: float) -> None:
     waits = statistics.quantiles(took, n=100)
     shown = ", ".join(f"{1000 * one:.1f}" for one in (waits[49], waits[98], max(took)))
-    print(f"| {when} | {seconds:.0f} s | {len(took):,} | {shown} ms | {size / 1e6:,.0f} MB |")
+    long = sum(one > LONG for one in took) / len(took)
+    print(
+        f"| {when} | {seconds:.0f} s | {len(took):,} | {shown} ms | {long:.1%}"
+        f" | {size / 1e6:,.0f} MB |",
+        flush=True,
+    )
 
 
 def _size(data: Path) -> int:

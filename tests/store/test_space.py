@@ -6,7 +6,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Connection, delete, insert
+from sqlalchemy import Connection, delete, event, insert
 from typer.testing import CliRunner
 
 from tapeline import compose, datadir
@@ -99,3 +99,22 @@ def test_steps_fit_the_disk_that_they_meet() -> None:
     assert one.size == 20, "one slow step is enough to make the next one small"
     one.adapt(pace.STEP * 50)
     assert one.size == 10
+
+
+def test_the_time_of_the_commit_counts_for_the_next_step(
+    opened: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Deletions that were quick themselves, with slow commits, held everybody up."""
+    now = 0.0
+    monkeypatch.setattr(pace, "monotonic", lambda: now)
+    monkeypatch.setattr(pace, "REST", 0.0)
+
+    @event.listens_for(opened.database.writing, "commit")
+    def _(_connection: Connection) -> None:
+        nonlocal now
+        now += pace.STEP * 10
+
+    one = Pace(10, 1_000)
+    one.size = 1_000
+    run(one.step(opened, fill))
+    assert one.size == 100

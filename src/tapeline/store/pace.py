@@ -13,8 +13,8 @@ from sqlalchemy import Connection
 
 from tapeline.store.store import Store
 
-STEP = 0.02  # seconds that a step should hold the writer
-REST = 2.0  # times as long as a step took, commit included: others have most of the time
+STEP = 0.03  # seconds that a step should hold the writer, until it is committed
+REST = 2.0  # times as long as a step took: others have most of the time
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -34,21 +34,19 @@ class Pace:
         *args: P.args,
         **kwargs: P.kwargs,
     ) -> T:
-        """Write, adapt the size of the next step, and rest."""
-        held = 0.0
+        """Write, adapt the size of the next step, and rest. The commit counts: it writes all that
+        the step changed to the disk, and now and then copies the whole log into the database."""
+        asked = began = monotonic()
 
         def timed(connection: Connection) -> T:
-            nonlocal held
+            nonlocal began
             began = monotonic()
-            try:
-                return job(connection, *args, **kwargs)
-            finally:
-                held = monotonic() - began
+            return job(connection, *args, **kwargs)
 
-        began = monotonic()
         answer = await store.write(timed)
-        self.adapt(held)
-        await asyncio.sleep(REST * (monotonic() - began))
+        ended = monotonic()
+        self.adapt(ended - began)
+        await asyncio.sleep(REST * (ended - asked))
         return answer
 
     def adapt(self, seconds: float) -> None:

@@ -13,7 +13,7 @@ from tapeline.store.store import Store
 log = Log(__name__)
 
 KEPT = 256  # unused pages, a megabyte, that stay for the next rows
-FEWEST, MOST = 100, 4_000  # pages in one step
+FEWEST, MOST = 50, 4_000  # pages in one step
 EVERY, FIRST_AFTER, WITHIN = 10.0, 10.0, 3600.0  # seconds
 
 

@@ -33,7 +33,7 @@ from tapeline.store.tables.tape import backtests, tapes
 
 log = Log(__name__)
 
-FEWEST, PORTION = 100, 2_000  # rows in one write
+FEWEST, PORTION = 50, 2_000  # rows in one write
 PORTION_BYTES = 2_000_000  # of events, in one write
 LOOKED_EVERY, WITHIN = 5.0, 60.0  # seconds
 
