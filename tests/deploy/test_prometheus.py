@@ -16,7 +16,7 @@ import pytest
 
 from tapeline.health import fleet
 from tapeline.settings import Settings
-from tests.acceptance.conftest import SLOW_MACHINE
+from tests.acceptance.conftest import SLOW_MACHINE, wait_for
 from tests.conftest import Service, let_in, running
 from tests.health.test_checks import add_run
 from tests.pushing import pushing
@@ -59,6 +59,8 @@ CASES: dict[str, list[dict[str, str]]] = {
     "TapelineWorkOverdue": [series("tapeline_work_overdue", "1x90", work="supervisor")],
     "TapelineWorkFails": [series("tapeline_work_failures_total", RISING, work="journal")],
     "TapelineDiskFillsUp": [series("tapeline_disk_free_bytes", "10000-100x90")],
+    "TapelineBackupTooOld": [series("tapeline_backup_too_old", "1x90")],
+    "TapelineBackupFails": [series("tapeline_backup_failures_total", "0x30 1x60")],
     "TapelineFewDescriptors": [
         series("process_open_fds", "900x90"),
         series("process_max_fds", "1000x90"),
@@ -86,6 +88,8 @@ QUIET = [
     series("tapeline_work_overdue", "0x90", work="supervisor"),
     series("tapeline_work_failures_total", "2x90", work="journal"),
     series("tapeline_disk_free_bytes", "1000000x90"),
+    series("tapeline_backup_too_old", "0x90"),
+    series("tapeline_backup_failures_total", "4x90"),
     series("process_open_fds", "90x90"),
     series("process_max_fds", "1000x90"),
     series("tapeline_journal_lag_bytes", "60x90"),
@@ -141,12 +145,17 @@ def service(
     empty: Callable[[str, Path], Settings],
     password_hash: str,
 ) -> Iterator[Service]:
-    """A server with a model that runs, and has sent an event."""
-    made = empty("sqlite", tmp_path_factory.mktemp("watched") / "data")
-    with running(replace(made, metrics_token=TOKEN, metrics_names=True)) as started:
+    """A server with a model that runs, and has sent an event; and with a backup."""
+    place = tmp_path_factory.mktemp("watched")
+    made = empty("sqlite", place / "data")
+    chosen = replace(made, metrics_token=TOKEN, metrics_names=True)
+    with running(replace(chosen, backup_folder=str(place / "backups"))) as started:
         owner = let_in(started, "ada@example.com", password_hash)
         with owner.client, pushing(started, owner) as model:
             model.push("/v1/live/event", {"type": "watched"})
+            with started.client(Authorization=f"Bearer {TOKEN}") as client:
+                wait_for(lambda: "tapeline_backup_seconds" in client.get("/metrics").text)
+            # After the backup, which would miss the archive of a run that never was.
             started.store.write_now(add_run, "runs", started_at=time.time())
             yield started
 
