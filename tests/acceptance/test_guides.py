@@ -1,11 +1,13 @@
 """What the how-to guides say, done: push events, back up and restore, be behind nginx."""
 
 import os
+import re
 import shutil
 import signal
 import sqlite3
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -288,6 +290,17 @@ def test_the_unit_and_the_image_start_what_the_guide_installs() -> None:
         assert package in setup
         assert package in image
         assert package in guide
+
+
+def test_the_image_has_every_extra() -> None:
+    """Nothing can be installed into a container later."""
+    assert "--require-hashes -r /tmp/image.txt" in (ROOT / "deploy" / "Containerfile").read_text()
+    pinned = (ROOT / "requirements" / "image.txt").read_text()
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = [one for some in project["optional-dependencies"].values() for one in some]
+    for wanted in (*project["dependencies"], *extras):
+        name = re.split(r"[<>=\[;]", wanted)[0]
+        assert re.search(rf"^{name}(\[[a-z]+\])?==", pinned, re.MULTILINE), name
 
 
 def test_systemd_understands_the_unit(tmp_path: Path) -> None:
