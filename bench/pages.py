@@ -118,7 +118,7 @@ def _measured(page: Page, address: str, filled: Filled) -> Iterator[Row]:
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     opened = _median(lambda: browsing.shown(page, home, "tbody tr time, tbody tr a"))
-    yield Row("script of the first page, packed", None, browsing.scripts(page) / 1000, "kB", 250)
+    yield Row("script of the first page, packed", None, browsing.scripts(page) / 1000, "kB", 200)
     yield Row(f"a list of {FLEET} models is shown", None, opened, "s")
     page.wait_for_timeout(1_000)
     asked.clear()
