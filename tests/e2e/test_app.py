@@ -461,6 +461,11 @@ def test_the_health_page_is_accessible_and_fits(page: Page, server: Server) -> N
     sign_in(page, server, "/health", OPERATOR)
     expect(page.get_by_role("main")).to_contain_text("Slowest statements", timeout=SLOW)
     is_fine(page, "the health page")
+    page.set_viewport_size({"width": 390, "height": 844})
+    table = page.get_by_role("region", name="Background work")
+    expect(table).to_be_visible()
+    cut = table.evaluate("it => it.scrollWidth - it.clientWidth")
+    assert cut == 0, "no column is cut off"
 
 
 def test_the_share_dialog_is_accessible_and_fits(page: Page, server: Server, stage: Stage) -> None:

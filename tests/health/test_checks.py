@@ -26,6 +26,12 @@ from tests.store.disk import small_disk
 GB = 1_000_000_000
 
 
+def test_the_size_of_a_database_counts_what_is_only_in_its_log() -> None:
+    """Before the first checkpoint that is nearly all of it."""
+    found = database.judged(4096, 3_100_000)
+    assert found.says == "The database has 3.1 MB, 3.1 MB of it in the write-ahead log."
+
+
 @pytest.mark.parametrize(
     ("verdict", "state"),
     [

@@ -23,7 +23,7 @@ def look(parts: Parts) -> Verdict:
 
 
 def judged(main: int, log: int) -> Verdict:
-    says = f"The database has {size(main)}, its write-ahead log {size(log)}."
+    says = f"The database has {size(main + log)}, {size(log)} of it in the write-ahead log."
     figures = {"database_bytes": float(main + log), "database_log_bytes": float(log)}
     return yellow(says, HELD, **figures) if log > LARGE_LOG else green(says, **figures)
 
