@@ -8,12 +8,12 @@ from typing import Any
 
 import httpx
 import pytest
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, insert, select, update
 
 from tapeline.ids import new_id
 from tapeline.models import versions
 from tapeline.store.tables.core import models as models_table
-from tapeline.store.tables.runs import runs
+from tapeline.store.tables.runs import runs, samples
 from tests.archives import raw_zip, zipped
 from tests.conftest import Cast, Service, on_both, running
 from tests.http.deployment.uploading import deployed, kept, send
@@ -133,6 +133,29 @@ def test_a_deploy_replaces_the_live_run_and_kill_stops_it(service: Service, cast
     assert everything["status"] == "success"
     assert [one["modelId"] for one in everything["models"]] == [first["modelId"]]
     assert cast.outsider.get("/model/status").json()["models"] == []
+
+
+@on_both
+def test_a_stop_that_waits_for_a_server_that_is_down_says_so(service: Service, cast: Cast) -> None:
+    made, store = deployed(cast.owner), service.store
+    model, run = made["modelId"], made["runId"]
+
+    def launch(connection: Connection) -> None:
+        connection.execute(update(runs).values(host="gone", fence=1, state="running"))
+        seen = {"run_id": run, "at": 1_800_000_000.0, "memory": 1, "cpu": 0.1}
+        connection.execute(insert(samples).values(seen))
+
+    store.write_now(launch)
+    for path in ("/model/kill", f"/api/models/{model}/runs/{run}/stop"):
+        said = cast.owner.post(path, json={"modelId": model})
+        assert (said.status_code, said.json()["code"]) == (503, "not_supervised")
+        assert "the host gone" in said.json()["error"]
+        assert "silent since 2027-01-15 08:00:00 UTC" in said.json()["error"]
+        assert f"tapeline stop --here {model}" in said.json()["error"]
+    assert [one.desired for one in all_runs(service, model)] == ["stopped"], "it is recorded"
+    if store.database.claims is not None:  # its server is back
+        assert store.database.claim("gone")
+        assert cast.owner.post("/model/kill", json={"modelId": model}).status_code == 200
 
 
 def test_an_upload_stores_a_version_and_runs_nothing(service: Service, cast: Cast) -> None:

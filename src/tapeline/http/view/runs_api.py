@@ -1,6 +1,7 @@
 """The view API for runs: their desired and actual state, and their resource usage."""
 
 import asyncio
+from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
@@ -13,6 +14,7 @@ from tapeline.http.core.endpoint import Call, Page, QueryCall
 from tapeline.models import models, versions
 from tapeline.runs.run import Run
 from tapeline.runs.supervision import desired, sampling
+from tapeline.store.backends.database import Database
 
 
 class ShownRun(msgspec.Struct, kw_only=True):
@@ -46,6 +48,20 @@ class ShownRun(msgspec.Struct, kw_only=True):
     created_by: str
     started_at: float | None
     ended_at: float | None
+
+
+class Silent(msgspec.Struct, frozen=True):
+    """A run that must end on a host whose server does not run."""
+
+    host: str
+    lock_name: str
+    seen_at: float | None
+
+    def since(self) -> str:
+        if self.seen_at is None:
+            return "has not reported since it started the model"
+        moment = datetime.fromtimestamp(self.seen_at, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+        return f"has been silent since {moment}"
 
 
 class RunPage(Page):
@@ -145,6 +161,24 @@ async def refuse_if_unsupervised(call: Call, model_id: str, run_id: str | None =
             f"The stop is recorded but not carried out: {trouble}. The model may still be running."
             " It is stopped as soon as the supervisor gets on; the server's log says more."
         )
+    silent = await store.read(_silent, store.database, runner.host_name, model_id, run_id)
+    if silent is not None:
+        raise NotSupervised(
+            f"The stop is recorded but not carried out: the server of the host {silent.host}, where"
+            f" the model runs, is down and {silent.since()}. The model may still be trading. That"
+            " server stops it when it is back; to stop it now, run on its machine: tapeline stop"
+            f" --here {silent.lock_name}"
+        )
+
+
+def _silent(
+    connection: Connection, database: Database, here: str, model_id: str, run_id: str | None
+) -> Silent | None:
+    for run, host in desired.ending_elsewhere(connection, here, model_id, run_id).items():
+        if not database.is_claimed(connection, host):
+            found = desired.get(connection, model_id, run)
+            return Silent(host, found.lock_name, sampling.last_seen(connection, run))
+    return None
 
 
 def current(connection: Connection, model_id: str) -> CurrentRun | None:

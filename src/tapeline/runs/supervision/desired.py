@@ -4,7 +4,7 @@ import time
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, and_, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, Connection, and_, func, insert, or_, select, update
 
 from tapeline.accounts import audit
 from tapeline.accounts.actor import OPERATOR, Actor
@@ -199,16 +199,28 @@ def ending_on(
     connection: Connection, host: str, model_id: str, run_id: str | None = None
 ) -> list[str]:
     """Runs on this host that must end and may still be alive: of a model, or one run of it."""
-    which = runs.c.id == run_id if run_id else runs.c.kind.in_(DEPLOYED)
-    query = select(runs.c.id).where(
-        which,
+    which = (runs.c.host == host, *_ending(model_id, run_id))
+    return list(connection.scalars(select(runs.c.id).where(*which)))
+
+
+def ending_elsewhere(
+    connection: Connection, host: str, model_id: str, run_id: str | None = None
+) -> dict[str, str]:
+    """The same on other hosts: the host of each run."""
+    query = select(runs.c.id, runs.c.host).where(
+        runs.c.host.is_not(None), runs.c.host != host, *_ending(model_id, run_id)
+    )
+    return {row.id: row.host for row in connection.execute(query)}
+
+
+def _ending(model_id: str, run_id: str | None) -> tuple[ColumnElement[bool], ...]:
+    return (
+        runs.c.id == run_id if run_id else runs.c.kind.in_(DEPLOYED),
         runs.c.model_id == model_id,
-        runs.c.host == host,
         runs.c.desired == "stopped",
         runs.c.fence.is_not(None),
         runs.c.ended_at.is_(None),
     )
-    return list(connection.scalars(query))
 
 
 def current(connection: Connection, model_id: str) -> Run | None:
