@@ -9,7 +9,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -129,13 +129,17 @@ class Home:
     def command(*arguments: str) -> list[str]:
         return [sys.executable, "-m", "tapeline", *arguments]
 
-    def begin_in(self, *around: str, **variables: str) -> Server:
+    def begin_in(
+        self, *around: str, options: Sequence[str] = ("--port", "0"), **variables: str
+    ) -> Server:
         """Start `tapeline up` as the last arguments of another command, without waiting for it."""
-        self.servers.append(Server(self, ["--port", "0"], variables, around))
+        self.servers.append(Server(self, [*options], variables, around))
         return self.servers[-1]
 
-    def up_in(self, *around: str, **variables: str) -> Server:
-        server = self.begin_in(*around, **variables)
+    def up_in(
+        self, *around: str, options: Sequence[str] = ("--port", "0"), **variables: str
+    ) -> Server:
+        server = self.begin_in(*around, options=options, **variables)
         server.wait_until_ready()
         return server
 

@@ -4,7 +4,6 @@ import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import closing
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -13,55 +12,26 @@ import pytest
 from tests import needs
 from tests.acceptance.conftest import PASSWORD, Home, Server, wait_for
 from tests.acceptance.traders import Trader, pythons
+from tests.acceptance.wall_clock import WallClock
 from tests.archives import zipped
 
 pytestmark = [pytest.mark.heavy, needs.root("needs a host where models run")]
 
 QUARTER, HOUR, DAY = 900, 3600, 24 * 3600
-FAKETIME = ("/usr/lib/*/faketime/libfaketimeMT.so.1", "/usr/local/lib/faketime/libfaketimeMT.so.1")
-
-# Debian's libfaketime 0.9.10 breaks the call that Python sleeps with, when that clock is not faked.
-SLEEP = """import select, time
-time.sleep = lambda seconds: select.select([], [], [], seconds) and None
-"""
-
-
-def libfaketime() -> Path:
-    found = [one for pattern in FAKETIME for one in Path("/").glob(pattern[1:])]
-    assert found, "Missing: libfaketime. Install it with: sudo apt-get install libfaketime"
-    return found[0]
 
 
 class Jumping:
     """A server whose wall clock can be set, and a trader who notices."""
 
     def __init__(self, home: Home) -> None:
-        self._ahead = home.path / "ahead"
-        self._ahead.write_text("+0")
-        (home.path / "sitecustomize.py").write_text(SLEEP)
-        self.server: Server = home.up_in(
-            "env",
-            f"LD_PRELOAD={libfaketime()}",
-            f"FAKETIME_TIMESTAMP_FILE={self._ahead}",
-            "FAKETIME_NO_CACHE=1",
-            "FAKETIME_DONT_FAKE_MONOTONIC=1",
-            "NO_FAKE_STAT=1",
-            PYTHONPATH=str(home.path),
-            TAPELINE_PYTHONS=pythons()[0].path,
-        )
+        self._clock = WallClock(home)
+        self.server: Server = home.up_in(*self._clock.around, TAPELINE_PYTHONS=pythons()[0].path)
         self.trader = Trader(self.server)
         # The server ends idle connections, which a busy machine makes of any.
         self.trader.client.headers["connection"] = "close"
 
     def jump_to(self, seconds: int) -> None:
-        """So far ahead of the real time, or back; until the server has noticed."""
-        before = self._noticed()
-        self._ahead.with_suffix(".new").write_text(f"{seconds:+d}")
-        self._ahead.with_suffix(".new").rename(self._ahead)
-        wait_for(lambda: self._noticed() == before + 1)
-
-    def _noticed(self) -> int:
-        return self.server.log.count(" clock_jumped ")
+        self._clock.jump_to(seconds, self.server)
 
 
 class Bot:
