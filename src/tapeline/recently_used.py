@@ -18,13 +18,18 @@ class RecentlyUsed(Generic[Key, Value]):
     def get(self, key: Key, make: Callable[[], Value]) -> Value:
         """The known value, or a new one. It is made outside the lock: two threads that ask at the
         same time may both make it, but nobody waits for another key's value."""
-        with self._lock:
-            if key in self._known:
-                self._known.move_to_end(key)
-                return self._known[key]
+        known = self.find(key)
+        if known is not None:
+            return known
         made = make()
         self.put(key, made)
         return made
+
+    def find(self, key: Key) -> Value | None:
+        with self._lock:
+            if key in self._known:
+                self._known.move_to_end(key)
+            return self._known.get(key)
 
     def put(self, key: Key, value: Value) -> None:
         with self._lock:

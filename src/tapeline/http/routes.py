@@ -206,6 +206,18 @@ ROUTES: tuple[Endpoint, ...] = (
         access=READER,
         errors=(NoSuchProject,),
     ),
+    get(
+        "/api/projects/{project}/portfolio",
+        prepares=results_api.catch_up_all,
+        reads=performance_api.show_portfolio,
+        access=READER,
+        errors=(NoSuchProject,),
+    ),
+    get(
+        "/api/portfolio",
+        prepares=performance_api.catch_up_own,
+        reads=performance_api.show_own_portfolio,
+    ),
     get("/api/models/{model}", reads=tape_api.show_model, access=READER, errors=(NoSuchModel,)),
     get(
         "/api/models/{model}/orders",

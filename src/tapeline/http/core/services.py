@@ -14,6 +14,7 @@ from tapeline.http.wire.connections import Connections
 from tapeline.http.wire.metrics import Metrics
 from tapeline.results.backtests.reporter import Reporter
 from tapeline.results.pnl.bookkeeper import Bookkeeper
+from tapeline.results.portfolio.member import Holdings
 from tapeline.runs.runner import Runner
 from tapeline.settings import Settings
 from tapeline.sharing.exhibits.exhibit import KEPT, Kept
@@ -92,6 +93,8 @@ class Services:
     """Live records as delayed links see them."""
     kept: Kept = field(default_factory=lambda: Kept(KEPT))
     """A cache of what every visitor of a link sees, for example its picture."""
+    holdings: Holdings = field(default_factory=Holdings)
+    """Models as portfolios need them, until they change."""
 
     async def with_password(self, act: Callable[..., T], *args: Any) -> T:
         """Hash or compare a password, in a thread, when there is memory for it."""

@@ -1,21 +1,28 @@
-"""The view API's part that shows a live model as an account: one request for a whole page."""
+"""The view API for live models as accounts, one or many together: one request for a whole page."""
 
+import time
 from typing import Annotated, Literal
 
 import msgspec
 from sqlalchemy import Connection
 
+from tapeline.accounts import members
 from tapeline.errors import CannotCompute
 from tapeline.http.core.answers import Listed
-from tapeline.http.core.endpoint import Page, QueryCall
-from tapeline.http.view.results_api import Moment
+from tapeline.http.core.endpoint import Call, Page, QueryCall
+from tapeline.http.view.results_api import Moment, keep_books
+from tapeline.models import projects
 from tapeline.results.charts.chart_window import Window
 from tapeline.results.performance.answers import Performance
 from tapeline.results.performance.trip_answers import LiveTrip
-from tapeline.results.pnl import summary
+from tapeline.results.pnl import summary, unbooked
 from tapeline.results.pnl.account import settings_of
 from tapeline.results.pnl.books import books_of
+from tapeline.results.portfolio.answers import Portfolio
+from tapeline.store.tables.core import models
 from tapeline.tape import tapes
+
+Currency = Annotated[str, msgspec.Meta(min_length=2, max_length=20, pattern=r"^[A-Za-z0-9.]+$")]
 
 
 class PerformanceWindow(msgspec.Struct):
@@ -31,6 +38,15 @@ class PerformanceWindow(msgspec.Struct):
 class TripPage(Page):
     symbol: str | None = None
     side: Literal["long", "short"] | None = None
+
+
+class PortfolioQuery(msgspec.Struct):
+    currency: Currency | None = None
+    """That all amounts are converted to; by default that of most capitals."""
+    points: Annotated[int, msgspec.Meta(ge=2, le=5000)] = 500
+    """Of each series."""
+    correlated: Annotated[int, msgspec.Meta(ge=0, le=200)] = 50
+    """How many models the matrix of correlations has: those with the largest accounts."""
 
 
 def show_performance(connection: Connection, call: QueryCall[PerformanceWindow]) -> Performance:
@@ -83,3 +99,35 @@ def list_round_trips(connection: Connection, call: QueryCall[TripPage]) -> Liste
         live_trips.versions_of(connection, model.model_id),
     )
     return Listed(items, str(start) if start else None)
+
+
+async def catch_up_own(call: Call) -> None:
+    """The books of all models of a person; one query finds those that are behind."""
+
+    def behind(connection: Connection) -> dict[int, int]:
+        own = [one.id for one in projects.of_user(connection, call.actor.user_id())]
+        return unbooked.behind(connection, models.c.project_id.in_(own))
+
+    await keep_books(call, behind)
+
+
+def show_portfolio(connection: Connection, call: QueryCall[PortfolioQuery]) -> Portfolio:
+    """All models of a project together: value, return, exposure, contributions, correlation."""
+    project = call.path("project")
+    members.require(connection, call.actor, project, "see")
+    return _shown(connection, call, [project])
+
+
+def show_own_portfolio(connection: Connection, call: QueryCall[PortfolioQuery]) -> Portfolio:
+    """The same for all models of all your projects."""
+    own = projects.of_user(connection, call.actor.user_id())
+    return _shown(connection, call, [one.id for one in own])
+
+
+def _shown(connection: Connection, call: QueryCall[PortfolioQuery], found: list[str]) -> Portfolio:
+    from tapeline.results.portfolio import portfolio  # noqa: PLC0415 - start-up stays light
+
+    page = call.query
+    currency = page.currency and page.currency.upper()
+    wanted = portfolio.Wanted(currency, page.points, page.correlated)
+    return portfolio.portfolio(connection, found, call.services.holdings, wanted, time.time())

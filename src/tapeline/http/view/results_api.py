@@ -1,5 +1,6 @@
 """The view API for the results of orders: fills, profit and loss, the list of models."""
 
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Annotated
 
@@ -68,6 +69,11 @@ async def catch_up_all(call: Call) -> None:
         members.require(connection, call.actor, call.path("project"), "see")
         return unbooked.behind(connection, models.c.project_id == call.path("project"))
 
+    await keep_books(call, behind)
+
+
+async def keep_books(call: Call, behind: Callable[[Connection], dict[int, int]]) -> None:
+    """`behind` finds tapes whose books are behind, and how far each has come."""
     for tape, seq in (await call.services.store.read(behind)).items():
         with suppress(NoSuchModel):  # deleted in this very moment
             await call.services.bookkeeper.catch_up(tape, seq)

@@ -1,6 +1,6 @@
 """All metrics, in reading order, and their computation."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tapeline.results.metrics.metric import Metric, Subject, described, measure
@@ -49,6 +49,12 @@ NEITHER = frozenset(
 
 def compute(subject: Subject) -> dict[str, Measured]:
     return {metric.name: measure(metric, subject) for metric in BY_NAME.values()}
+
+
+def of_groups(names: Iterable[str], subject: Subject) -> dict[str, Shown]:
+    """Those of some groups, computed and described."""
+    rows = [metric for name in names for metric in GROUPS[name]]
+    return described(rows, {metric.name: measure(metric, subject) for metric in rows})
 
 
 def shown(found: Mapping[str, Measured]) -> dict[str, Shown]:

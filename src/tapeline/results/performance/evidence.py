@@ -115,7 +115,7 @@ def assembled(kept: Kept, said: Own) -> Evidence:
         currency,
         funded,
         [one for one in funded.flows if one.currency == currency],
-        _steps(kept, currency) if said.enabled else np.empty((COLUMNS, 0)),
+        steps_in(kept, currency) if said.enabled else np.empty((COLUMNS, 0)),
         [
             one
             for one in every
@@ -138,7 +138,8 @@ def _as_said(said: Own, currency: str, funded: Funded) -> Evidence:
     return Evidence(currency, funded, flowed, steps, [], [], None)
 
 
-def _steps(kept: Kept, currency: str | None) -> Floats:
+def steps_in(kept: Kept, currency: str | None) -> Floats:
+    """Of the books that count in a currency."""
     steps = kept.steps(
         sorted({one.currency for one in kept.books if (one.currency or kept.own) == currency})
     )
@@ -146,14 +147,21 @@ def _steps(kept: Kept, currency: str | None) -> Floats:
     return steps[:, ~np.isin(steps[2], list(without))] if without else steps
 
 
+def without_account(wrong: list[NotComputed], funded: Funded) -> str | None:
+    """Why there is no account, whatever currencies it has."""
+    if funded.capital is None:
+        return NO_CAPITAL
+    if wrong:
+        return f"{wrong[0].symbol} is not computed: {wrong[0].reason}"
+    return None
+
+
 def _reason(
     kept: Kept, named: dict[str, Totals], funded: Funded, currency: str | None
 ) -> str | None:
-    if funded.capital is None:
-        return NO_CAPITAL
-    wrong = summary.not_computed(kept.books, kept.own)
-    if wrong:
-        return f"{wrong[0].symbol} is not computed: {wrong[0].reason}"
+    reason = without_account(summary.not_computed(kept.books, kept.own), funded)
+    if reason is not None:
+        return reason
     others = [
         name for name, one in named.items() if name != currency and (one.fills or earned(one.cash))
     ]

@@ -32,6 +32,8 @@ class Funded(NamedTuple):
     capital: Capital | None
     source: Source | None
     flows: list[Flow]
+    deposited_at: float | None = None
+    """When the deposit came that is the capital."""
 
 
 def funded(connection: Connection, tape: int, settings: Settings) -> Funded:
@@ -53,7 +55,7 @@ def split(settings: Settings, flows: list[Flow]) -> Funded:
     if first is None:
         return Funded(None, None, flows)
     rest = [one for one in flows if one is not first]
-    return Funded(Capital(first.amount, first.currency), "deposit", rest)
+    return Funded(Capital(first.amount, first.currency), "deposit", rest, first.time)
 
 
 def flows_of(connection: Connection, tape: int, own: str) -> list[Flow]:

@@ -49,13 +49,10 @@ def together(
     for name in others:
         known = stored_rates.in_project(connection, tape, name, currency)
         if known is None:
-            found.reason = (
-                f"There is no rate between {name} and {currency}."
-                f" Report one with mark-price of {name}-{currency}."
-            )
+            found.reason = no_rate(name, currency)
             return found
         model_id, rate = known
-        found.rates.append(_used(name, model_id, rate))
+        found.rates.append(used_rate(name, model_id, rate))
         amounts = _amounts(totals[name])
         sums = [one + rate.converted(more, name) for one, more in zip(sums, amounts, strict=True)]
     found.realized, found.unrealized, found.fees, found.cash = map(number, sums)
@@ -67,7 +64,14 @@ def _amounts(one: Totals) -> list[Decimal]:
     return [one.realized, one.unrealized, one.fees, earned(one.cash)]
 
 
-def _used(currency: str, model_id: str, rate: Rate) -> UsedRate:
+def no_rate(currency: str, quote: str) -> str:
+    return (
+        f"There is no rate between {currency} and {quote}."
+        f" Report one with mark-price of {currency}-{quote}."
+    )
+
+
+def used_rate(currency: str, model_id: str, rate: Rate) -> UsedRate:
     return UsedRate(
         currency=currency,
         symbol=rate.symbol,

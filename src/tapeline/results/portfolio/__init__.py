@@ -1,0 +1,1 @@
+"""Many models together: value, return, exposure and correlation, in one currency, by days."""

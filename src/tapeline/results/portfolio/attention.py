@@ -1,0 +1,59 @@
+"""What somebody should look at in a portfolio, in sentences. Pure."""
+
+from collections.abc import Iterable, Iterator
+
+from tapeline.results.metrics.account import DAY
+from tapeline.results.performance.evidence import NO_CAPITAL, OFF
+from tapeline.results.pnl.together import no_rate
+from tapeline.results.portfolio.answers import Attention, Code
+from tapeline.results.portfolio.holding import Holding
+from tapeline.results.portfolio.member import Head
+
+STALE = 4 * DAY  # a weekend and a holiday without a price are nothing to worry about
+NAMED = 3  # symbols in one sentence
+
+
+def attention(
+    head: Head, found: Holding, lacking: Iterable[str], *, is_ruined: bool, quote: str, now: float
+) -> Iterator[Attention]:
+    """`lacking`: its currencies that no rate converts."""
+
+    def one(code: Code, message: str) -> Attention:
+        return Attention(model_id=head.model_id, code=code, message=message)
+
+    if found.reason == NO_CAPITAL and (found.fills or found.totals):
+        yield one("no_capital", NO_CAPITAL)
+    if found.reason == OFF:
+        yield one("off", OFF)
+    if found.not_computed:
+        symbols = [wrong.symbol for wrong in found.not_computed]
+        reason = found.not_computed[0].reason
+        yield one("not_computed", f"{_some(symbols)} not computed: {reason}")
+    for currency in lacking:
+        yield one("no_rate", no_rate(currency, quote))
+    if is_ruined:
+        yield one("ruined", "Its account value fell to zero or below.")
+    if found.unpriced:
+        many = f"{found.unpriced:,} orders have" if found.unpriced > 1 else "An order has"
+        yield one("unpriced", f"{many} no price and count nowhere.")
+    if found.positions and head.lifecycle.running is False:
+        symbols = [held.symbol for held in found.positions]
+        state = head.lifecycle.message or "It does not run"
+        yield one("stopped_holding", f"{state}, and it still holds {_list(symbols)}.")
+    stale = [one.symbol for one in found.positions if now - (one.priced_at or 0.0) > STALE]
+    if stale:
+        days = int(STALE // DAY)
+        yield one("stale_price", f"No price of {_list(stale)} is known from the last {days} days.")
+
+
+def _some(symbols: list[str]) -> str:
+    return f"{_list(symbols)} {'is' if len(set(symbols)) == 1 else 'are'}"
+
+
+def _list(symbols: list[str]) -> str:
+    names = sorted(set(symbols))
+    if len(names) == 1:
+        return names[0]
+    if len(names) > NAMED:
+        return f"{', '.join(names[:NAMED])} and {len(names) - NAMED} more"
+    return f"{', '.join(names[:-1])} and {names[-1]}"

@@ -1,0 +1,249 @@
+"""A portfolio as its owner sees it: one answer with all that a page about it shows."""
+
+from collections import Counter
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import NamedTuple
+
+import numpy as np
+from sqlalchemy import Connection
+
+from tapeline.results.metrics import all_metrics
+from tapeline.results.metrics.account import DAY, Account, Floats, Integers, led, ordered
+from tapeline.results.metrics.metric import Subject
+from tapeline.results.metrics.report_fields import Shown
+from tapeline.results.performance.account_line import RUINED
+from tapeline.results.pnl.summary import DEFAULT_CURRENCY
+from tapeline.results.pnl.together import no_rate
+from tapeline.results.portfolio import correlation, growth, lines
+from tapeline.results.portfolio.answers import Correlations, Portfolio, PortfolioModel
+from tapeline.results.portfolio.attention import attention
+from tapeline.results.portfolio.exposure import Owned, exposures
+from tapeline.results.portfolio.growth import Growth
+from tapeline.results.portfolio.holding import Holding, until
+from tapeline.results.portfolio.lines import Line
+from tapeline.results.portfolio.member import Head, Holdings, heads
+from tapeline.results.portfolio.rates_by_day import Rates
+from tapeline.results.rules.position import ZERO, exact, number
+from tapeline.tape.backtest_results.series import thinned
+
+NOTHING = "No model here has an account yet. Set the capital of one, or report its first deposit."
+NOT_BEGUN = "It has not reported anything yet."
+MOST_DAYS = 10_000
+MOST_CELLS = 1_000_000  # models times days: what is computed at once
+SHOWN = ("Return", "Risk")  # groups of metrics; nobody matches the trades of all models
+
+
+class Wanted(NamedTuple):
+    """How much to show."""
+
+    currency: str | None
+    points: int
+    correlated: int
+    """Models in the matrix, the largest accounts."""
+
+
+class Part(NamedTuple):
+    """One model, with what is known of its account."""
+
+    head: Head
+    found: Holding
+    lacking: list[str]
+    """Currencies of its own that no rate converts."""
+    reason: str | None
+
+    @property
+    def in_account(self) -> bool:
+        return self.reason is None
+
+
+def portfolio(
+    connection: Connection, projects: list[str], known: Holdings, wanted: Wanted, now: float
+) -> Portfolio:
+    today = int(now // DAY)
+    every = [
+        (head, until(known.of(connection, head), today)) for head in heads(connection, projects)
+    ]
+    quote = wanted.currency or usual_currency([one for _, one in every])
+    tapes = {head.project_id: head.tape for head, _ in every if head.tape}
+    rates = Rates(connection, quote, tapes)
+    with exact():
+        parts = [_part(rates, head, found) for head, found in every]
+        return _Assembly(rates, parts, wanted, today).answer(now)
+
+
+def usual_currency(every: Sequence[Holding]) -> str:
+    """That of most capitals; without any, of most models."""
+    capitals = Counter(one.capital.currency for one in every if one.capital)
+    counted = capitals or Counter(one.currency for one in every if one.totals)
+    return min(counted, key=lambda name: (-counted[name], name), default=DEFAULT_CURRENCY)
+
+
+def _part(rates: Rates, head: Head, found: Holding) -> Part:
+    needed = found.currencies | {one.currency for one in found.positions}
+    lacking = sorted(one for one in needed if rates.newest(head.project_id, one) is None)
+    reason = found.reason
+    if reason is None and not len(lines.own_days(found)):
+        reason = NOT_BEGUN
+    missing = [one for one in lacking if one in found.currencies]
+    if reason is None and missing:
+        reason = no_rate(missing[0], rates.quote)
+    return Part(head, found, lacking, reason)
+
+
+class _Assembly:
+    def __init__(self, rates: Rates, parts: list[Part], wanted: Wanted, today: int) -> None:
+        self._rates = rates
+        self._parts = parts
+        self._wanted = wanted
+        self._in_account = [one for one in parts if one.in_account]
+        self._days, self._cut = self._axis(today)
+        self._lines = [self._line(one) for one in self._in_account]
+
+    def answer(self, now: float) -> Portfolio:
+        members = [self._member(one) for one in self._parts]
+        ruined: set[str] = set()
+        answer = Portfolio(
+            currency=self._rates.quote,
+            profit=number(sum((self._profit(one) for one in self._parts), ZERO)),
+            models=members,
+            exposure=exposures(
+                Owned(one.head.model_id, held, self._rates.converter(one.head.project_id))
+                for one in self._parts
+                for held in one.found.positions
+            ),
+            correlation=Correlations(models=[], values=[], days=[], least_days=0),
+            attention=[],
+            rates=self._rates.used(),
+            without_rate=sorted({name for one in self._parts for name in one.lacking}),
+            reason=NOTHING,
+        )
+        if self._lines:
+            ruined = self._add_account(answer, {one.model_id: one for one in members})
+        answer.attention = [
+            one
+            for part in self._parts
+            for one in attention(
+                part.head,
+                part.found,
+                part.lacking,
+                is_ruined=part.head.model_id in ruined,
+                quote=self._rates.quote,
+                now=now,
+            )
+        ]
+        members.sort(key=lambda one: (not one.in_account, -(one.contribution or 0.0)))
+        return answer
+
+    def _add_account(self, answer: Portfolio, members: dict[str, PortfolioModel]) -> set[str]:
+        """The models whose own returns mean nothing any more."""
+        whole = growth.together(self._lines)
+        values = [self._value(one) for one in self._in_account]
+        answer.account_value = number(sum(values, ZERO))
+        # Doubles were added up for the chart; where it ends we know better.
+        whole.values[-1] = answer.account_value
+        answer.invested = float(whole.flows.sum())
+        answer.gain = answer.account_value - answer.invested
+        answer.left_out_days = self._cut
+        self._draw(answer, whole)
+        alone = [growth.growth_of(one) for one in self._lines]
+        for place, (part, reached) in enumerate(zip(self._in_account, alone, strict=True)):
+            one = members[part.head.model_id]
+            one.account_value = number(values[place])
+            one.since = float(self._days[self._lines[place].since]) * DAY
+            one.gain = _known(whole.gains[place])
+            one.contribution = None if whole.is_ruined else _known(whole.contributions[place])
+            one.total_return = _known(reached[-1] - 1.0)
+        largest = sorted(range(len(values)), key=lambda place: (-values[place], place))
+        chosen = sorted(largest[: self._wanted.correlated])
+        answer.correlation = correlation.correlations(
+            [self._in_account[one].head.model_id for one in chosen],
+            [correlation.returns(self._lines[one], alone[one]) for one in chosen],
+            len(values) - len(chosen),
+        )
+        return {
+            part.head.model_id
+            for part, reached in zip(self._in_account, alone, strict=True)
+            if np.isnan(reached[-1])
+        }
+
+    def _draw(self, answer: Portfolio, whole: Growth) -> None:
+        times, points = self._days * DAY, self._wanted.points
+        answer.reason = RUINED if whole.is_ruined else None
+        answer.account = thinned(times, whole.values, points)
+        moved = whole.flows != 0
+        answer.flows = thinned(times[moved], whole.flows[moved], points)
+        if not whole.is_ruined:
+            answer.total_return = float(whole.factor[-1]) - 1.0
+            answer.max_drawdown = float(whole.drawdown.min())
+            answer.returns = thinned(times, whole.factor - 1.0, points)
+            answer.drawdown = thinned(times, whole.drawdown, points)
+        answer.metrics = _metrics(self._days, whole)
+
+    def _axis(self, today: int) -> tuple[Integers, int]:
+        """The days on which anything changed, and how many earlier ones are left out."""
+        own = [lines.own_days(one.found) for one in self._in_account]
+        if not own:
+            return np.empty(0, dtype="i8"), 0
+        # The newest rate may be newer than everything that it converts.
+        newest = [min(int(one.time // DAY), today) for one in self._rates.used()]
+        last = max([int(days[-1]) for days in own] + newest)
+        first = max(min(int(days[0]) for days in own), last - MOST_DAYS + 1)
+        rated = [
+            self._rates.read(project, currency, first, last)
+            for project, currency in sorted(self._converted())
+        ]
+        days = np.unique(np.concatenate([*own, *rated, [last]])).astype("i8")
+        most = min(MOST_DAYS, max(2, MOST_CELLS // len(own)))
+        kept = days[days >= first][-most:]
+        return kept, len(days) - len(kept)
+
+    def _converted(self) -> set[tuple[str, str]]:
+        return {
+            (one.head.project_id, name) for one in self._in_account for name in one.found.currencies
+        }
+
+    def _line(self, part: Part) -> Line:
+        project = part.head.project_id
+        rates = {one: self._rates.by_day(project, one, self._days) for one in part.found.currencies}
+        return lines.line(part.found, self._days, rates)
+
+    def _value(self, part: Part) -> Decimal:
+        convert = self._rates.converter(part.head.project_id)
+        return sum((convert(*one) or ZERO for one in _amounts(part.found.balances)), ZERO)
+
+    def _profit(self, part: Part) -> Decimal:
+        """Of the currencies that have a rate."""
+        convert = self._rates.converter(part.head.project_id)
+        return sum((convert(*one) or ZERO for one in _amounts(part.found.totals)), ZERO)
+
+    def _member(self, part: Part) -> PortfolioModel:
+        found, head = part.found, part.head
+        whole = not set(part.lacking) & set(found.totals)
+        return PortfolioModel(
+            model_id=head.model_id,
+            project_id=head.project_id,
+            name=head.name,
+            in_account=part.in_account,
+            reason=part.reason,
+            capital=found.capital,
+            profit=number(self._profit(part)) if whole else None,
+            profits={name: number(one) for name, one in found.totals.items()},
+        )
+
+
+def _amounts(by_currency: dict[str, Decimal]) -> list[tuple[Decimal, str]]:
+    return [(amount, currency) for currency, amount in by_currency.items()]
+
+
+def _known(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)
+
+
+def _metrics(days: Integers, whole: Growth) -> dict[str, Shown]:
+    """As every account has them; the day before the first close is its start."""
+    closes: Floats = days.astype("f8") * DAY + 1.0
+    earned = np.diff(whole.values, prepend=0.0) - whole.flows
+    account = Account(ordered(*led(1.0, closes, whole.factor)))
+    money = Account(ordered(*led(0.0, closes, np.cumsum(earned))), is_money=True)
+    return all_metrics.of_groups(SHOWN, Subject(account, money=money))
