@@ -243,7 +243,7 @@ ROUTES: tuple[Endpoint, ...] = (
     get("/api/models/{model}/logs", reads=tape_api.list_logs, access=READER, errors=(NoSuchModel,)),
     get(
         "/api/models/{model}/performance",
-        prepares=results_api.catch_up,
+        prepares=performance_api.catch_up_compared,
         reads=performance_api.show_performance,
         access=READER,
         errors=(NoSuchModel,),

@@ -60,14 +60,18 @@ class LiveMetrics(msgspec.Struct):
 C = TypeVar("C", bound=Call)
 
 
-def when_ready(job: Callable[[Connection, C], Any]) -> Callable[[C], Awaitable[Response]]:
-    """The job's answer as JSON, after the reports it needs have been made."""
+def when_ready(
+    job: Callable[[Connection, C], Any], first: Callable[[C], Awaitable[None]] | None = None
+) -> Callable[[C], Awaitable[Response]]:
+    """The job's answer as JSON, after the reports it needs have been made. `first` prepares it."""
 
     @wraps(job)
     async def respond(call: C) -> Response:
         def encoded(connection: Connection) -> bytes:
             return msgspec.json.encode(job(connection, call))
 
+        if first is not None:
+            await first(call)
         return Response(
             await read_when_ready(call, encoded), media_type="application/json", headers=NO_STORE
         )

@@ -39,7 +39,10 @@ BACKTESTS: tuple[Endpoint, ...] = (
     computed(ONE, responds=api.show_backtest),
     Endpoint("PATCH", ONE, writes=api.change_backtest, errors=(*OF_ONE, Forbidden)),
     Endpoint("DELETE", ONE, writes=api.delete_backtest, errors=(*OF_ONE, Forbidden)),
-    computed(f"{ONE}/equity", responds=api.when_ready(backtest_series.backtest_equity)),
+    computed(
+        f"{ONE}/equity",
+        responds=api.when_ready(backtest_series.backtest_equity, backtest_series.catch_up_compared),
+    ),
     computed(f"{ONE}/drawdown", responds=api.when_ready(backtest_series.backtest_drawdown)),
     computed(f"{ONE}/rolling", responds=api.when_ready(backtest_series.backtest_rolling)),
     computed(f"{ONE}/periods", responds=api.when_ready(backtest_series.backtest_periods)),

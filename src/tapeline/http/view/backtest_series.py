@@ -12,9 +12,12 @@ from tapeline.errors import Invalid
 from tapeline.http.core.answers import Listed
 from tapeline.http.core.endpoint import Call, QueryCall
 from tapeline.http.view.backtest_api import backtest, named
+from tapeline.http.view.performance_api import BenchmarkName
+from tapeline.http.view.results_api import catch_up_neighbours
 from tapeline.http.view.tape_api import reading
 from tapeline.results.backtests import listing, reports
 from tapeline.results.metrics.report_fields import Comparison, Drawdown
+from tapeline.results.performance.answers import BUY_AND_HOLD, ShownBenchmark
 from tapeline.runs.run import arguments_of
 from tapeline.tape.backtest_results import series
 from tapeline.tape.reading import backtests
@@ -38,10 +41,17 @@ class ComparedPage(SeriesQuery):
     """Where a backtest is 100: at the start of the `window`, or at its own `start`."""
 
 
+class EquityQuery(SeriesQuery):
+    benchmark: BenchmarkName | None = None
+    """To compare with: a symbol, or `buy-and-hold` for the symbols that it traded, bought once."""
+
+
 class Series(msgspec.Struct):
     items: list[series.Point]
     total: int
     """Total number of points."""
+    benchmark: ShownBenchmark | None = None
+    """Null unless one was asked for."""
 
 
 class DrawdownSeries(msgspec.Struct):
@@ -79,13 +89,25 @@ class Periods(msgspec.Struct):
     reason: str | None = None
 
 
-def backtest_equity(connection: Connection, call: QueryCall[SeriesQuery]) -> Series:
+async def catch_up_compared(call: QueryCall[EquityQuery]) -> None:
+    """A symbol that the backtest did not trade may have prices in the books."""
+    if call.query.benchmark not in (None, BUY_AND_HOLD):
+        await catch_up_neighbours(call)
+
+
+def backtest_equity(connection: Connection, call: QueryCall[EquityQuery]) -> Series:
     """Account values over time, downsampled with their extremes kept."""
+    from tapeline.results.backtests.trade_prices import of_backtest
+
     row, page = backtest(connection, call), call.query
     if row.upload is None:
         return Series([], 0)
     reports.require(connection, row.upload)
-    return Series(*_points(connection, row.upload, "equity", page))
+    answer = Series(*_points(connection, row.upload, "equity", page))
+    if page.benchmark is not None:
+        model = reading(connection, call)
+        answer.benchmark = of_backtest(connection, model, row.upload, page.benchmark, page.points)
+    return answer
 
 
 def backtest_drawdown(connection: Connection, call: QueryCall[SeriesQuery]) -> DrawdownSeries:

@@ -10,10 +10,15 @@ from tapeline.accounts import members
 from tapeline.errors import CannotCompute
 from tapeline.http.core.answers import Listed
 from tapeline.http.core.endpoint import Call, Page, QueryCall
-from tapeline.http.view.results_api import Moment, keep_books
+from tapeline.http.view.results_api import (
+    Moment,
+    catch_up,
+    catch_up_neighbours,
+    keep_books,
+)
 from tapeline.models import projects
 from tapeline.results.charts.chart_window import Window
-from tapeline.results.performance.answers import Performance
+from tapeline.results.performance.answers import BUY_AND_HOLD, Performance
 from tapeline.results.performance.trip_answers import LiveTrip
 from tapeline.results.pnl import summary, unbooked
 from tapeline.results.pnl.account import settings_of
@@ -22,6 +27,7 @@ from tapeline.results.portfolio.answers import Portfolio
 from tapeline.store.tables.core import models
 from tapeline.tape import tapes
 
+BenchmarkName = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
 Currency = Annotated[str, msgspec.Meta(min_length=2, max_length=20, pattern=r"^[A-Za-z0-9.]+$")]
 
 
@@ -33,6 +39,8 @@ class PerformanceWindow(msgspec.Struct):
     until: Moment | None = msgspec.field(name="to", default=None)
     symbol: str | None = None
     """Only this symbol, by itself and in money."""
+    benchmark: BenchmarkName | None = None
+    """To compare with: a symbol, or `buy-and-hold` for the model's own symbols, bought once."""
 
 
 class TripPage(Page):
@@ -49,10 +57,21 @@ class PortfolioQuery(msgspec.Struct):
     """How many models the matrix of correlations has: those with the largest accounts."""
 
 
+async def catch_up_compared(call: QueryCall[PerformanceWindow]) -> None:
+    if call.query.benchmark in (None, BUY_AND_HOLD):
+        await catch_up(call)
+    else:
+        await catch_up_neighbours(call)
+
+
 def show_performance(connection: Connection, call: QueryCall[PerformanceWindow]) -> Performance:
     """The account over time, returns, drawdowns, exposure, metrics and round trips in groups."""
     from tapeline.results.metrics import all_metrics  # noqa: PLC0415 - start-up stays light
-    from tapeline.results.performance import live_metrics, performance  # noqa: PLC0415
+    from tapeline.results.performance import (  # noqa: PLC0415
+        buy_and_hold,
+        live_metrics,
+        performance,
+    )
     from tapeline.results.performance.evidence import evidence  # noqa: PLC0415
     from tapeline.results.performance.reported_values import reported  # noqa: PLC0415
 
@@ -68,7 +87,12 @@ def show_performance(connection: Connection, call: QueryCall[PerformanceWindow])
         measures = live.of(connection, model.tape, model.model_id) or live_metrics.NOTHING
     metrics = all_metrics.shown(measures.metrics) or all_metrics.nothing(live_metrics.NO_SERIES)
     view = performance.View(Window(page.since, page.until), page.points)
-    return performance.performance(found, said, metrics, measures.trips, view)
+    answer = performance.performance(found, said, metrics, measures.trips, view)
+    if page.benchmark is not None:
+        answer.benchmark = buy_and_hold.of_live(
+            connection, model, found, page.benchmark, page.points
+        )
+    return answer
 
 
 def list_round_trips(connection: Connection, call: QueryCall[TripPage]) -> Listed[LiveTrip]:

@@ -72,6 +72,16 @@ async def catch_up_all(call: Call) -> None:
     await keep_books(call, behind)
 
 
+async def catch_up_neighbours(call: Call) -> None:
+    """The same for all models of a model's project: a price may come from any of them."""
+
+    def behind(connection: Connection) -> dict[int, int]:
+        found = tapes.reading(connection, call.actor, call.path("model"))
+        return unbooked.behind(connection, models.c.project_id == found.project_id)
+
+    await keep_books(call, behind)
+
+
 async def keep_books(call: Call, behind: Callable[[Connection], dict[int, int]]) -> None:
     """`behind` finds tapes whose books are behind, and how far each has come."""
     for tape, seq in (await call.services.store.read(behind)).items():

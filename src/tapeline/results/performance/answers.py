@@ -49,6 +49,28 @@ class Rolled(msgspec.Struct, kw_only=True):
     reason: str | None = None
 
 
+BUY_AND_HOLD = "buy-and-hold"
+"""The benchmark that buys a model's own symbols once and holds them."""
+
+
+class ShownBenchmark(msgspec.Struct, kw_only=True):
+    """A benchmark, and the account beside it."""
+
+    name: str
+    """A symbol, or `buy-and-hold`."""
+    symbols: list[str] = []
+    """Those whose prices it is made of."""
+    without_price: list[str] = []
+    """Traded symbols that no price is known of; they are not in it."""
+    items: list[Point] = []
+    """Its return at the close of each day on which both have a value, from the first of them on."""
+    account: list[Point] = []
+    """The account's return on the same days."""
+    metrics: dict[str, Shown] = {}
+    reason: str | None = None
+    """Why there is nothing to compare."""
+
+
 class Performance(msgspec.Struct, kw_only=True):
     currency: str | None
     """Of every amount here: the capital's, or without one that of most fills."""
@@ -79,3 +101,5 @@ class Performance(msgspec.Struct, kw_only=True):
     metrics: dict[str, Shown]
     round_trips: TripGroups
     not_computed: list[NotComputed]
+    benchmark: ShownBenchmark | None = None
+    """Null unless one was asked for."""
