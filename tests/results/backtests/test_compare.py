@@ -72,6 +72,16 @@ def test_each_starts_from_a_hundred_and_keeps_to_its_own_time(store: Store) -> N
     assert [item.values for item in started.items] == [[100, 120, 50], [100, 200, 150]]
 
 
+def test_a_range_begins_with_the_value_known_at_its_start(store: Store) -> None:
+    sparse = kept(store, "sparse", [0, 2, 4], [10.0, 20.0, 30.0])
+    ranges: dict[str, Any] = {"start": MONDAY + DAY * 2.5, "end": MONDAY + DAY * 3.5}
+    assert compared(store, sparse, points=3, **ranges).items[0].values == [100, 100, 100]
+    ranges["end"] = MONDAY + DAY * 4.5
+    assert compared(store, sparse, points=5, **ranges).items[0].values == [100, 100, 100, 150, None]
+    whole = compared(store, sparse, points=5, base="start", **ranges)
+    assert whole.items[0].values == [200, 200, 200, 300, None]
+
+
 def test_between_two_values_the_earlier_one_stands(store: Store) -> None:
     sparse = kept(store, "sparse", [0, 3], [100.0, 400.0])
     dense = kept(store, "dense", [0, 1, 2, 3], [10.0, 11.0, 12.0, 13.0])

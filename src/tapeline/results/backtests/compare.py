@@ -113,6 +113,7 @@ def _compared(
         points=len(axis),
         start=float(moments[0]) - ROUNDING,
         end=float(moments[-1]) + ROUNDING,
+        known_at_start=True,
     )
     there = ~np.isnan(values)
     times, values = times[there], values[there]

@@ -54,8 +54,10 @@ def within(
     points: int,
     start: float | None = None,
     end: float | None = None,
+    known_at_start: bool = False,
 ) -> tuple[Floats, Floats]:
-    """Times and values within a time range, in as much detail as so many points can show."""
+    """Times and values within a time range, in as much detail as so many points can show, and on
+    request the last value before it."""
     levels = index(connection, upload, name)
     if not levels or not levels[0].count:
         return np.empty(0), np.empty(0)
@@ -67,6 +69,9 @@ def within(
     times, values = from_pieces(_contents(connection, upload, name, number, first, last))
     low = 0 if start is None else int(np.searchsorted(times, start, side="left"))
     high = len(times) if end is None else int(np.searchsorted(times, end, side="right"))
+    if known_at_start:
+        earlier = np.flatnonzero(~np.isnan(values[:low]))
+        low = int(earlier[-1]) if len(earlier) else low
     return times[low:high], values[low:high]
 
 
