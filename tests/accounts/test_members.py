@@ -4,6 +4,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import httpx
 import pytest
 from sqlalchemy import Connection
 
@@ -60,6 +61,42 @@ def test_a_changed_role_counts_at_once(cast: Cast) -> None:
     assert remove(cast, cast.admin, cast.viewer) == (200, "success")
     assert cast.viewer.get(project).status_code == 404
     assert remove(cast, cast.admin, cast.viewer) == (404, "no_such_member")
+
+
+def invite(cast: Cast, by: Person, role: str, **headers: str) -> httpx.Response:
+    path = f"/api/projects/{cast.project_id}/invitations"
+    return by.post(path, json={"role": role}, headers=headers)
+
+
+def accept(person: Person, invitation: httpx.Response) -> int:
+    secret = invitation.json()["url"].rpartition("/")[2]
+    return person.post("/api/invitations/accept", json={"invitation": secret}).status_code
+
+
+def test_nobody_comes_back_by_an_invitation_of_their_own(cast: Cast) -> None:
+    own = invite(cast, cast.admin, "admin")
+    foreign = invite(cast, cast.owner, "viewer")
+    assert remove(cast, cast.owner, cast.admin) == (200, "success")
+    assert accept(cast.admin, own) == 404
+    assert accept(cast.admin, foreign) == 200
+
+
+def test_whoever_is_demoted_keeps_the_invitations_they_may_still_make(cast: Cast) -> None:
+    assert set_role(cast, cast.owner, cast.viewer, "owner")[0] == 200
+    to_own, to_see = (invite(cast, cast.viewer, role) for role in ("owner", "viewer"))
+    assert set_role(cast, cast.owner, cast.viewer, "admin")[0] == 200
+    assert accept(cast.outsider, to_own) == 404
+    assert accept(cast.outsider, to_see) == 200
+
+
+def test_a_repeated_request_is_refused_once_the_right_to_it_is_lost(cast: Cast) -> None:
+    assert set_role(cast, cast.owner, cast.member, "admin")[0] == 200
+    answers = [invite(cast, cast.member, "viewer", **{"Idempotency-Key": "1"}) for _ in range(2)]
+    assert answers[0].content == answers[1].content
+    assert set_role(cast, cast.owner, cast.member, "viewer")[0] == 200
+    assert invite(cast, cast.member, "viewer", **{"Idempotency-Key": "1"}).status_code == 403
+    assert remove(cast, cast.owner, cast.member) == (200, "success")
+    assert invite(cast, cast.member, "viewer", **{"Idempotency-Key": "1"}).status_code == 404
 
 
 def test_an_admin_neither_touches_owners_nor_makes_them(cast: Cast) -> None:

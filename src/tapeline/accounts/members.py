@@ -6,7 +6,7 @@ from typing import Literal, get_args
 import msgspec
 from sqlalchemy import Connection, delete, select, update
 
-from tapeline.accounts import audit
+from tapeline.accounts import audit, lost_rights
 from tapeline.accounts.actor import Actor
 from tapeline.errors import (
     AlreadyMember,
@@ -105,6 +105,7 @@ def set_role(
         .where(members.c.project_id == project_id, members.c.user_id == user_id)
         .values(role=role)
     )
+    _end_lost_rights(connection, project_id, present, role)
     audit.record(
         connection,
         actor,
@@ -127,6 +128,7 @@ def remove(connection: Connection, actor: Actor, project_id: str, user_id: str) 
     connection.execute(
         delete(members).where(members.c.project_id == project_id, members.c.user_id == user_id)
     )
+    lost_rights.left(connection, project_id, user_id, present.email)
     audit.record(
         connection,
         actor,
@@ -136,6 +138,14 @@ def remove(connection: Connection, actor: Actor, project_id: str, user_id: str) 
         email=present.email,
         role=present.role,
     )
+
+
+def _end_lost_rights(connection: Connection, project_id: str, before: Member, now: Role) -> None:
+    if ROLES.index(now) <= ROLES.index(before.role):
+        return
+    may_invite = now in ALLOWED["manage"]
+    end = lost_rights.no_owner if may_invite else lost_rights.left
+    end(connection, project_id, before.user_id, before.email)
 
 
 def _present(connection: Connection, actor: Actor, project_id: str, user_id: str) -> Member:

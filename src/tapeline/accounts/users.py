@@ -6,7 +6,7 @@ import time
 import msgspec
 from sqlalchemy import Connection, func, select, update
 
-from tapeline.accounts import audit, plain_names
+from tapeline.accounts import audit, lost_rights, plain_names
 from tapeline.accounts.actor import Actor
 from tapeline.errors import EmailTaken, Invalid, NoSuchUser
 from tapeline.ids import new_id
@@ -101,6 +101,8 @@ def set_disabled(connection: Connection, actor: Actor, email: str, *, disabled: 
         .where(users.c.id == user.id)
         .values(disabled_at=time.time() if disabled else None)
     )
+    if disabled:
+        lost_rights.disabled(connection, user.id, user.email)
     action = "user_disabled" if disabled else "user_enabled"
     audit.record(connection, actor, action, f"user:{user.id}", email=user.email)
     return user
