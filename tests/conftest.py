@@ -243,7 +243,7 @@ def serving(services: Services) -> Iterator[str]:
     server = _PromptServer(config, services)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while not server.started and time.monotonic() < deadline:
         time.sleep(0.002)
     assert server.started

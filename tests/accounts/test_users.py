@@ -79,7 +79,7 @@ def test_one_of_two_gets_an_address_that_both_ask_for_at_once(
         inserted.set()
         if connection.dialect.name == "postgresql":
             waiting = text("select count(*) from pg_stat_activity where wait_event_type = 'Lock'")
-            deadline = time.monotonic() + 5
+            deadline = time.monotonic() + 60
             while not connection.scalar(waiting) and time.monotonic() < deadline:
                 connection.execute(text("select pg_sleep(0.01), pg_stat_clear_snapshot()"))
 

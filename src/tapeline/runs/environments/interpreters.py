@@ -25,7 +25,7 @@ Source = Literal["setting", "uv", "pyenv", "PATH", "system"]
 SOURCES: tuple[Source, ...] = ("setting", "uv", "pyenv", "PATH", "system")
 
 OLDEST = (3, 7)
-PATIENCE_SECONDS = 10
+PATIENCE_SECONDS = 30
 _NAME = re.compile(r"python3(\.\d+)?t?")
 _SYSTEM = (Path("/usr/bin"), Path("/usr/local/bin"))
 # Works on any Python, so that an old one can report its version.

@@ -25,7 +25,7 @@ NOT_FOR_MODELS_6 = ("fd00:ec2::254", "fd20:ce::254")
 
 _SIOCADDRT, _SIOCSIFFLAGS = 0x890B, 0x8914
 _UP_AND_RUNNING, _REJECT_ROUTE = 0x41, 0x0201
-READY_WITHIN = 10_000  # milliseconds
+READY_WITHIN = 60_000  # milliseconds: a host that is very busy is no reason to give up
 LAST_LINES = 3
 _TUN = (10, 200)  # the numbers of the device, wherever its node is
 
