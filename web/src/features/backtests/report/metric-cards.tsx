@@ -10,10 +10,14 @@ export function Headlines({ backtest }: { backtest: Backtest }) {
   const { computed } = backtest.metrics;
   const currency = backtest.quote_asset ?? null;
   return (
-    <dl className="grid grid-cols-2 gap-px overflow-hidden rounded-lg border border-line bg-line sm:grid-cols-4 2xl:grid-cols-8">
+    <dl className="flex flex-wrap gap-px overflow-hidden rounded-lg border border-line bg-line">
       {headlines(computed).map((one) => (
-        <div key={one.name} className="min-w-0 bg-surface px-4 py-3" title={one.explanation}>
-          <dt className="truncate text-xs text-soft">{one.display_name}</dt>
+        <div
+          key={one.name}
+          className="max-w-full flex-[1_1_40%] bg-surface px-4 py-3 sm:flex-[1_1_20%] 2xl:flex-[1_1_11%]"
+          title={one.explanation}
+        >
+          <dt className="text-xs text-soft">{one.display_name}</dt>
           <dd className="mt-0.5 text-xl font-semibold tracking-tight">
             <MetricValue name={one.name} measure={one} currency={currency} />
           </dd>
@@ -71,13 +75,18 @@ export function MetricCards({ backtest }: { backtest: Backtest }) {
                   className="flex break-inside-avoid flex-wrap items-baseline justify-between gap-x-4 border-t border-line py-1.5"
                   title={explained ? undefined : one.explanation}
                 >
-                  <dt className="min-w-0 flex-1">{one.display_name || one.name}</dt>
-                  <dd>
+                  <dt className="min-w-0 [overflow-wrap:anywhere]">
+                    {one.display_name || one.name}
+                  </dt>
+                  <dd className="ml-auto">
                     <MetricValue name={one.name} measure={one} currency={currency} />
                   </dd>
                   {(explained || (one.value === null && one.reason)) && (
-                    <dd className="w-full max-w-prose text-xs text-soft">
-                      {one.value === null && one.reason ? one.reason : one.explanation}
+                    // As wide as the row: a narrower one would stand beside the name and squeeze it.
+                    <dd className="w-full text-xs text-soft">
+                      <p className="max-w-prose">
+                        {one.value === null && one.reason ? one.reason : one.explanation}
+                      </p>
                     </dd>
                   )}
                 </div>
