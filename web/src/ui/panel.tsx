@@ -92,7 +92,7 @@ export function Fact({
   return (
     <div className="min-w-0" title={hint}>
       <dt className="text-xs text-soft">{name}</dt>
-      <dd className="num min-w-0 truncate">{children}</dd>
+      <dd className="num min-w-0 [overflow-wrap:anywhere]">{children}</dd>
     </div>
   );
 }

@@ -37,8 +37,8 @@ export function Profit({ row, className = "" }: { row: Row; className?: string }
   const { pnl } = row.model;
   const [main, ...others] = amountsOf(pnl);
   return (
-    <span className="inline-flex max-w-52 min-w-0 flex-col [&>*]:truncate">
-      <span>
+    <span className="inline-flex flex-col">
+      <span className="whitespace-nowrap">
         <Gain value={main?.value} currency={main?.currency ?? null} className={className} />
         {pnl.is_partial && <PartialSign />}
       </span>

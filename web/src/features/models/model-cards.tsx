@@ -25,7 +25,7 @@ export function ModelCards({ rows, ask }: { rows: Row[]; ask: (wish: Wish) => vo
             <Actions row={row} ask={ask} />
           </div>
           <LastError row={row} />
-          <div className="flex items-end justify-between gap-3 pr-2">
+          <div className="flex flex-wrap items-end justify-between gap-3 pr-2">
             <Profit row={row} className="text-xl" />
             <Curve model={row.model.id} width={112} />
           </div>

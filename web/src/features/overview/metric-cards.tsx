@@ -20,11 +20,13 @@ export function MetricCards({ model }: { model: string }) {
   if (found.length === 0) return null;
   return (
     <Panel title="Metrics">
-      <dl className="grid grid-cols-2 gap-x-4 gap-y-2.5">
+      <dl className="grid grid-cols-[repeat(auto-fill,minmax(min(100%,9.5rem),1fr))] gap-x-4 gap-y-2.5">
         {(all ? found : found.slice(0, AT_FIRST)).map(([name, one]) => (
           <div key={name} className="min-w-0" title={explained(one)}>
-            <dt className="truncate text-xs text-soft">{one.display_name || name}</dt>
-            <dd className="num truncate">{shown(name, one, currency)}</dd>
+            <dt className="text-xs [overflow-wrap:anywhere] text-soft">
+              {one.display_name || name}
+            </dt>
+            <dd className="num [overflow-wrap:anywhere]">{shown(name, one, currency)}</dd>
           </div>
         ))}
       </dl>
