@@ -1,4 +1,4 @@
-"""What axe finds wrong with a page, and whether the page fits the window."""
+"""What axe finds wrong with a page, whether it fits the window, and whether text has room."""
 
 from pathlib import Path
 from typing import Literal
@@ -12,6 +12,21 @@ ALIKE = "[['tbody tr:nth-of-type(n+6)'], ['[role=row]:nth-of-type(n+6)']]"
 EVERYTHING = ""
 COLOURS = "runOnly: ['color-contrast']"
 ALL_BUT_COLOURS = "rules: {'color-contrast': {enabled: false}}"
+
+# Names with more lines than words, and numbers that are cut.
+WITHOUT_ROOM = """() => {
+    const lines = (one) => {
+        const range = document.createRange();
+        range.selectNodeContents(one);
+        return new Set([...range.getClientRects()].map((box) => Math.round(box.top))).size;
+    };
+    const squeezed = [...document.querySelectorAll('dt')]
+        .filter((one) => lines(one) > one.innerText.trim().split(/[\\s\u002d\u00ad]+/).length);
+    const cut = [...document.querySelectorAll('.num, td.n, .figures dd')]
+        .filter((one) => getComputedStyle(one).overflowX === 'hidden'
+            && one.scrollWidth > one.clientWidth + 1);
+    return [...squeezed, ...cut].map((one) => one.outerHTML.slice(0, 200));
+}"""
 
 # How a page is looked at, and what axe is asked. Colours differ by scheme alone and take longest.
 LOOKS: tuple[tuple[Literal["light", "dark"], int, str], ...] = (
@@ -46,3 +61,9 @@ def is_fine_as_it_is(
     assert wrong == [], where
     sizes = page.evaluate("[document.scrollingElement.scrollWidth, innerWidth]")
     assert sizes[0] <= sizes[1], f"{where} scrolls sideways"
+    has_room(page, where)
+
+
+def has_room(page: Page, where: str) -> None:
+    """No name is squeezed, and no number is cut."""
+    assert page.evaluate(WITHOUT_ROOM) == [], where

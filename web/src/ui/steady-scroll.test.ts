@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { shifted, slotted } from "./steady-scroll";
+import { shifted } from "./steady-scroll";
 
 const rows = (...seqs: number[]) => seqs.map((seq) => ({ seq }));
 
@@ -13,12 +13,4 @@ it("holds on to the next row when that one is gone, and to nothing in another li
   expect(shifted(rows(1, 2, 3, 4), rows(3, 4, 5), 0)).toBe(-2);
   expect(shifted(rows(1, 2, 3), rows(10, 11), 1)).toBe(0);
   expect(shifted([], rows(1), 0)).toBe(0);
-});
-
-it("gives every row in sight a slot of its own", () => {
-  for (const count of [1, 41, 64, 65, 200]) {
-    const slot = slotted(count);
-    const seen = new Set(Array.from({ length: count }, (_, at) => slot(1_000 + at)));
-    expect(seen.size).toBe(count);
-  }
 });

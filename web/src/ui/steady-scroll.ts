@@ -13,10 +13,6 @@ export interface Places {
   start: (at: number) => number;
 }
 
-export function evenly(height: number): Places {
-  return { at: (top) => Math.floor(top / height), start: (at) => at * height };
-}
-
 /** By how many rows the row at `place` moved because rows above it were added or removed. */
 export function shifted(
   before: readonly Numbered[],
@@ -31,15 +27,6 @@ export function shifted(
     if (at > place + 50) break;
   }
   return 0;
-}
-
-/**
- * A React key for a visible row that another row reuses once this one is out of view: changing the
- * text of an element is cheaper than replacing the element.
- */
-export function slotted(count: number): (index: number) => number {
-  const slots = 2 ** Math.ceil(Math.log2(Math.max(64, count)));
-  return (index) => index % slots;
 }
 
 /**

@@ -1,5 +1,4 @@
 /** The entries of a log. Virtual rows: a million lines cost as much as a screenful. */
-import { useVirtualizer } from "@tanstack/react-virtual";
 import {
   memo,
   useCallback,
@@ -13,12 +12,14 @@ import {
 import { type Span, terminalLines } from "~/format/terminal";
 import { machine, precise, stamp, utc } from "~/format/times";
 import { Icon } from "~/ui/icons";
+import { type Measure, useMeasured, useMeasuredRows } from "~/ui/measured-rows";
 import { useSteadyScroll } from "~/ui/steady-scroll";
 import { briefly, type Entry, entriesOf } from "./entries";
 import type { LogStore } from "./log-store";
 
 /** The height of a line in pixels; an entry is as high as its text. */
 const LINE = 20;
+const ASSUMED = { height: LINE, overscan: 20 };
 /** Loading the next page starts this many lines before the end. */
 const AHEAD = 60;
 const TONES: Record<string, string> = {
@@ -45,22 +46,10 @@ export function LogLines({
   const [opened, setOpened] = useState<ReadonlySet<number>>(new Set());
   const place = useRef<HTMLDivElement>(null);
   const atEnd = useRef(true);
-  // A stable function: a new one would make the list measure every entry again.
-  const keyOf = useCallback((at: number) => entries[at]?.seq ?? at, [entries]);
-  const rows = useVirtualizer({
-    count: entries.length,
-    getScrollElement: () => place.current,
-    estimateSize: () => LINE,
-    overscan: 20,
-    getItemKey: keyOf,
-  });
+  const { list: rows, places } = useMeasuredRows(place, entries, seqOf, ASSUMED);
   const items = rows.getVirtualItems();
   const height = rows.getTotalSize();
   const isFollowing = () => follows && !paused && atEnd.current;
-  const places = {
-    at: (top: number) => rows.getVirtualItemForOffset(top)?.index ?? 0,
-    start: (at: number) => rows.measurementsCache[at]?.start ?? at * LINE,
-  };
   const noteScroll = useSteadyScroll(place, entries, places, () => (isFollowing() ? "end" : "row"));
   // Entries turn out to be higher than was assumed once they are measured.
   // biome-ignore lint/correctness/useExhaustiveDependencies: runs when the height changed
@@ -155,13 +144,11 @@ const Row = memo(function Row({
   isOpen: boolean;
   isMarked: boolean;
   toggle: (seq: number) => void;
-  measure: (element: HTMLElement | null) => void;
+  measure: Measure;
 }) {
-  const row = useRef<HTMLDivElement>(null);
   const closed = useMemo(() => briefly(entry.text), [entry.text]);
   const whole = useMemo(() => (isOpen ? terminalLines(entry.text) : []), [entry.text, isOpen]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: these decide how high it is
-  useLayoutEffect(() => measure(row.current), [measure, at, closed, isOpen, wraps]);
+  const row = useMeasured(measure, at, closed, isOpen, wraps);
   const tone = TONES[entry.type];
   const breaks = wraps ? "whitespace-pre-wrap [overflow-wrap:anywhere]" : "whitespace-pre";
   return (
@@ -217,6 +204,10 @@ function TextLine({ spans }: { spans: readonly Span[] }) {
       )}
     </div>
   );
+}
+
+function seqOf({ seq }: Entry): number {
+  return seq;
 }
 
 function holds({ seq, until }: Entry, wanted: number): boolean {

@@ -1,15 +1,6 @@
 /** Orders as a table with virtual rows, loaded page by page. */
 import { useQuery } from "@tanstack/react-query";
-import { useVirtualizer } from "@tanstack/react-virtual";
-import {
-  memo,
-  useCallback,
-  useEffect,
-  useMemo,
-  useRef,
-  useState,
-  useSyncExternalStore,
-} from "react";
+import { memo, useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
 import * as ask from "~/api/queries";
 import type { Order } from "~/api/types";
 import { price } from "~/format/numbers";
@@ -17,31 +8,21 @@ import { Refresher, topicsOf } from "~/live/refresh";
 import { useModelStream } from "~/live/use-live";
 import { Button } from "~/ui/button";
 import { Gain, Side } from "~/ui/figures";
+import { type Measure, useMeasured, useMeasuredRows } from "~/ui/measured-rows";
 import { Empty, Failed, Skeleton } from "~/ui/panel";
-import { evenly, slotted, useSteadyScroll } from "~/ui/steady-scroll";
+import { useSteadyScroll } from "~/ui/steady-scroll";
 import { Time } from "~/ui/time";
 import { notComputed, OrderDetail } from "./order-detail";
+import "./order-list.css";
 import { OrderStore } from "./order-store";
 import { sizeOf } from "./sizes";
 
+/** The height of an order on a wide screen; elsewhere it is stacked, and as high as its text. */
 const ROW = 36;
-const PLACES = evenly(ROW);
+const ASSUMED = { height: ROW, overscan: 12 };
 /** Loading the next page starts this many rows before the end, because it takes time. */
 const AHEAD = 60;
-/** A phone shows time, symbol, size and price; a tap shows the rest. */
-const COLUMNS =
-  "grid-cols-[7.75rem_1rem_minmax(0,1fr)_auto] md:grid-cols-[10rem_3.75rem_minmax(4.5rem,1fr)_minmax(6.25rem,1fr)_minmax(5.5rem,1fr)_minmax(6.5rem,1fr)_5.25rem_minmax(4.75rem,2fr)]";
-const WIDE = "hidden md:block";
-const HEADS: [string, string][] = [
-  ["Time", ""],
-  ["Side", "max-md:invisible"],
-  ["Symbol", ""],
-  ["Size", `text-right ${WIDE}`],
-  ["Price", "text-right"],
-  ["Realized", `text-right ${WIDE}`],
-  ["Status", `pl-3 ${WIDE}`],
-  ["Annotation", WIDE],
-];
+const HEADS = ["Time", "Side", "Symbol", "Size", "Price", "Realized", "Status", "Annotation"];
 
 /** The newest orders. */
 export function NewestOrders({ model, most }: { model: string; most: number }) {
@@ -149,20 +130,11 @@ function Rows({
   onSeen?: (from: number, to: number) => void;
 }) {
   const place = useRef<HTMLDivElement>(null);
-  // A stable function: a new one would make the table measure every row again.
-  const keyOf = useCallback((at: number) => orders[at]?.id ?? at, [orders]);
-  const rows = useVirtualizer({
-    count: orders.length,
-    getScrollElement: () => place.current,
-    estimateSize: () => ROW,
-    overscan: 12,
-    getItemKey: keyOf,
-  });
+  const { list: rows, places } = useMeasuredRows(place, orders, idOf, ASSUMED);
   const isAtTop = () =>
     (store?.shown.atNewest ?? true) && (place.current?.scrollTop ?? 0) < ROW / 2;
-  const noteScroll = useSteadyScroll(place, orders, PLACES, () => (isAtTop() ? "start" : "row"));
+  const noteScroll = useSteadyScroll(place, orders, places, () => (isAtTop() ? "start" : "row"));
   const items = rows.getVirtualItems();
-  const slot = slotted(items.length);
   const [first, last] = [items[0]?.index ?? 0, items.at(-1)?.index ?? 0];
   useEffect(() => {
     onSeen?.(first, last);
@@ -177,35 +149,35 @@ function Rows({
       tabIndex={0}
       role="region"
       aria-label="Orders"
-      className="overflow-auto [overflow-anchor:none] focus-visible:-outline-offset-2"
+      className="orders overflow-auto [overflow-anchor:none] focus-visible:-outline-offset-2"
       style={
         short ? { maxHeight: ROW * 9.5 } : { height: "calc(100dvh - 17rem)", minHeight: "18rem" }
       }
     >
-      <div
-        role="table"
-        aria-label="Orders"
-        aria-rowcount={isAll ? orders.length + 1 : -1}
-        className="md:min-w-[50rem]"
-      >
+      <div role="table" aria-label="Orders" aria-rowcount={isAll ? orders.length + 1 : -1}>
         <div role="rowgroup" className="sticky top-0 z-10 bg-surface">
-          <div
-            role="row"
-            aria-rowindex={1}
-            className={`grid ${COLUMNS} items-center gap-x-2 border-b border-line px-4 py-2 text-xs font-medium text-soft`}
-          >
-            {HEADS.map(([name, looks]) => (
-              <span role="columnheader" key={name} className={`truncate ${looks}`}>
+          <div role="row" aria-rowindex={1} className="order heads text-xs font-medium text-soft">
+            {HEADS.map((name) => (
+              <span role="columnheader" key={name} className={`order-${name.toLowerCase()}`}>
                 {name}
               </span>
             ))}
           </div>
         </div>
         <div role="rowgroup" className="relative" style={{ height: rows.getTotalSize() }}>
-          {items.map(({ index, start }) => {
+          {items.map(({ index, start, key }) => {
             const order = orders[index];
             return (
-              order && <Row key={slot(index)} order={order} at={index} top={start} open={open} />
+              order && (
+                <Row
+                  key={key}
+                  order={order}
+                  at={index}
+                  top={start}
+                  open={open}
+                  measure={rows.measureElement}
+                />
+              )
             );
           })}
         </div>
@@ -220,23 +192,28 @@ const Row = memo(function Row({
   at,
   top,
   open,
+  measure,
 }: {
   order: Order;
   at: number;
   top: number;
   open: (order: Order) => void;
+  measure: Measure;
 }) {
+  const row = useMeasured(measure, at, order);
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the button inside does the same for the keyboard
     <div
+      ref={row}
       role="row"
       aria-rowindex={at + 2}
+      data-index={at}
       tabIndex={-1}
-      className={`absolute grid w-full [contain:strict] ${COLUMNS} cursor-pointer items-center gap-x-2 border-b border-line px-4 hover:bg-hover`}
-      style={{ top, height: ROW }}
+      className="order absolute w-full cursor-pointer hover:bg-hover"
+      style={{ top, minHeight: ROW }}
       onClick={() => open(order)}
     >
-      <span role="cell">
+      <span role="cell" className="order-time">
         <button
           type="button"
           className="rounded-sm text-left hover:underline"
@@ -246,40 +223,26 @@ const Row = memo(function Row({
           <Time at={order.time} />
         </button>
       </span>
-      <span role="cell">
-        <Side side={order.side} brief />
+      <span role="cell" className="order-side">
+        <Side side={order.side} />
       </span>
-      <span role="cell" className="truncate" title={`${order.symbol} on ${order.exchange}`}>
+      <span role="cell" className="order-symbol" title={`${order.symbol} on ${order.exchange}`}>
         {order.symbol}
       </span>
-      <span
-        role="cell"
-        className={`num truncate text-right ${WIDE}`}
-        title={`${sizeOf(order)} (filled / ordered)`}
-      >
+      <span role="cell" className="order-size num" title="filled / ordered">
         {sizeOf(order)}
       </span>
-      <span role="cell" className="num text-right" title={priceNote(order)}>
+      <span role="cell" className="order-price num" title={priceNote(order)}>
         {price(order.fill?.price ?? order.price)}
-        {order.fill?.estimated && <span className="text-warn"> ~</span>}
+        {order.fill?.estimated && <span className="text-warn">{"\u00a0~"}</span>}
       </span>
-      <span
-        role="cell"
-        className={`text-right ${WIDE}`}
-        title={order.fill?.not_computed ? notComputed(order.fill.not_computed) : undefined}
-      >
-        {order.fill?.realized ? (
-          <Gain value={order.fill.realized} currency={order.fill.currency} />
-        ) : (
-          <span className="text-soft">–</span>
-        )}
-      </span>
-      <span role="cell" className={`truncate pl-3 text-soft ${WIDE}`}>
+      <Realized order={order} />
+      <span role="cell" className="order-status text-soft">
         {order.status ?? (order.fill?.assumed ? "assumed" : "")}
       </span>
       <span
         role="cell"
-        className={`truncate text-soft ${WIDE}`}
+        className="order-annotation text-soft"
         title={order.annotation ?? undefined}
       >
         {order.annotation}
@@ -287,6 +250,26 @@ const Row = memo(function Row({
     </div>
   );
 });
+
+function Realized({ order: { fill } }: { order: Order }) {
+  return (
+    <span
+      role="cell"
+      className="order-realized"
+      title={fill?.not_computed ? notComputed(fill.not_computed) : undefined}
+    >
+      {fill?.realized ? (
+        <Gain value={fill.realized} currency={fill.currency} />
+      ) : (
+        <span className="text-soft">–</span>
+      )}
+    </span>
+  );
+}
+
+function idOf({ id }: Order): string {
+  return id;
+}
 
 function priceNote({ fill }: Order): string | undefined {
   if (fill?.estimated) return "Estimated: the last known price of the symbol";
