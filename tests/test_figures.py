@@ -30,6 +30,9 @@ def test_a_number_of_any_size_is_written_without_an_exponent() -> None:
 
 
 def test_a_loss_that_is_written_as_nothing_is_not_a_loss() -> None:
-    assert figures.direction(-0.001, "USD") == figures.direction(None, "USD") == ""
-    assert figures.direction(-0.001, "BTC") == figures.direction(-0.005, "USD") == "loss"
-    assert figures.direction(0.01, "USD") == "gain"
+    for nothing in ("-0.00", "0.00 %", "−0.00 1INCH", "", "–"):  # noqa: RUF001
+        assert figures.tone(nothing) == ""
+    assert figures.tone("-0.01") == figures.tone("−1.00 USD") == "loss"  # noqa: RUF001
+    assert figures.tone("0.01") == figures.tone("+1.00") == "gain"
+    assert figures.without_sign_of_nothing("-0.00%") == "0.00%"
+    assert figures.without_sign_of_nothing("-0.01%") == "-0.01%"

@@ -42,15 +42,25 @@ def gain(value: float | None, currency: str | None) -> str:
     if value is None:
         return ""
     text = _digits(value, currency)
-    is_nothing = not any(digit in text for digit in "123456789")
-    sign = "" if is_nothing else "+" if value > 0 else MINUS
+    sign = "" if is_nothing(text) else "+" if value > 0 else MINUS
     return f"{sign}{text}{_unit(currency)}"
 
 
-def direction(value: float | None, currency: str | None) -> Literal["gain", "loss", ""]:
-    """Of a gain as it is written: one that is written as 0.00 is neither a gain nor a loss."""
-    text = gain(value, currency)
-    return "gain" if text.startswith("+") else "loss" if text.startswith(MINUS) else ""
+def tone(text: str) -> Literal["gain", "loss", ""]:
+    """Of a figure as it is written: 0.00 is neither a gain nor a loss, however it was rounded."""
+    if is_nothing(text):
+        return ""
+    return "loss" if text.startswith(("-", MINUS)) else "gain"
+
+
+def without_sign_of_nothing(text: str) -> str:
+    """0.00 for -0.00."""
+    return text.lstrip(f"-{MINUS}") if is_nothing(text) else text
+
+
+def is_nothing(text: str) -> bool:
+    """Whether a written figure has no digit but 0; its currency may have others."""
+    return not any(digit in text.split(maxsplit=1)[0] for digit in "123456789") if text else True
 
 
 def _decimals(value: float, digits: int) -> int:
@@ -76,7 +86,7 @@ def _plain(value: float, least: int, most: int) -> str:
 
 
 def _signed(value: float, text: str) -> str:
-    return f"{MINUS}{text}" if value < 0 else text
+    return f"{MINUS}{text}" if value < 0 and not is_nothing(text) else text
 
 
 def _unit(currency: str | None) -> str:

@@ -130,8 +130,9 @@ function plain(least: number, most: number): Intl.NumberFormat {
   return found;
 }
 
+/** With a real minus; one before nothing is left out. */
 function typographic(text: string): string {
-  return text.replace("-", MINUS);
+  return text.replace("-", /[1-9]/.test(text) ? MINUS : "");
 }
 
 function isNumber(value: Figure): value is number {

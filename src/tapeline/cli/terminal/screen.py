@@ -184,8 +184,8 @@ def signed(value: float | None) -> Any:
     """A gain in green, a loss in red."""
     if value is None:
         return styled("-", "dim")
-    colours = {"gain": "green", "loss": "red", "": ""}
-    return styled(_ascii(figures.gain(value, None)), colours[figures.direction(value, None)])
+    text = figures.gain(value, None)
+    return styled(_ascii(text), {"gain": "green", "loss": "red", "": ""}[figures.tone(text)])
 
 
 def short_moment(at: float | None) -> str:

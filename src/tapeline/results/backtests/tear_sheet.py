@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection
 
+from tapeline import figures
 from tapeline.results.backtests import reports
 from tapeline.results.charts import pyramid
 from tapeline.results.charts import tear_sheet_charts as charts
@@ -58,7 +59,7 @@ def facts(
                 "round_trips": f"{one.round_trips:,}",
                 "win_rate": written(one.win_rate, "percent", ""),
                 "profit": written(one.profit, "money", unit),
-                "sign": _sign(one.profit),
+                "sign": figures.tone(written(one.profit, "money", "")),
             }
             for one in report.trips.symbols[:MOST_SYMBOLS]
         ],
@@ -90,7 +91,7 @@ def written(value: float | None, kind: Type | str, unit: str) -> str:
     }.get(kind)
     if text is None:
         text = f"{value:,.2f}" if abs(value) < 1e6 else f"{value:.3g}"
-    return text
+    return figures.without_sign_of_nothing(text)
 
 
 def _days(count: float) -> str:
@@ -111,13 +112,14 @@ def _custom(one: Mapping[str, Any], unit: str) -> str:
 
 
 def _figure(name: str, shown: Shown, unit: str) -> dict[str, Any]:
+    value = written(shown.value, shown.type, unit)
     return {
         "name": name,
         "label": shown.display_name,
-        "value": written(shown.value, shown.type, unit),
+        "value": value,
         "hint": shown.explanation + (f" {shown.reason}" if shown.reason else ""),
         "reason": shown.reason,
-        "sign": _sign(shown.value) if _is_gain_or_loss(name, shown.type) else "",
+        "sign": figures.tone(value) if _is_gain_or_loss(name, shown.type) else "",
     }
 
 
@@ -202,8 +204,8 @@ def _years(report: Report) -> list[dict[str, Any]]:
         rows.append(
             {
                 "year": year.period,
-                "total": f"{year.value:.1%}",
-                "sign": _sign(year.value),
+                "total": figures.without_sign_of_nothing(f"{year.value:.1%}"),
+                "sign": figures.tone(f"{year.value:.1%}"),
                 "cells": [
                     {
                         "text": ""

@@ -110,10 +110,6 @@ def hidden(exhibit: Exhibit) -> list[str]:
     return [words for is_so, words in said if is_so]
 
 
-def sign(value: float | None) -> str:
-    return "" if not value else "gain" if value > 0 else "loss"
-
-
 def _tables(found: Exported) -> dict[str, Any]:
     named = found.shared.other_currencies > 0
     trades = [_trade(one, named=named) for one in found.trades.items]
@@ -152,14 +148,15 @@ def _columns(rows: list[dict[str, Any]], names: tuple[str, ...]) -> list[str]:
 
 def _figure(one: SharedFigure) -> dict[str, str]:
     is_signed = one.name in SIGNED and one.value is not None
-    rises = is_signed and (one.value or 0) > 0 and any(digit in one.text for digit in "123456789")
-    number, _, unit = one.text.partition(" ")
+    tone = figures.tone(one.text) if is_signed else ""
+    text = f"+{one.text}" if tone == "gain" else one.text.replace("-", figures.MINUS)
+    number, _, unit = text.partition(" ")
     return {
         "name": one.display_name,
-        "text": f"+{one.text}" if rises else one.text.replace("-", "\N{MINUS SIGN}"),
-        "number": f"+{number}" if rises else number.replace("-", "\N{MINUS SIGN}"),
+        "text": text,
+        "number": number,
         "unit": unit,
-        "sign": sign(one.value) if is_signed else "",
+        "sign": tone,
         "explanation": one.explanation,
     }
 
@@ -222,7 +219,7 @@ def _years(years: list[SharedYear]) -> list[dict[str, Any]]:
         {
             "year": year.year,
             "total": _percent(year.value, 1),
-            "sign": sign(year.value),
+            "sign": figures.tone(_percent(year.value, 1)),
             "cells": [(_cell(value), _shade(value, full)) for value in year.months],
         }
         for year in reversed(years)
@@ -238,7 +235,7 @@ def _shade(value: float | None, full: float) -> str:
     if not value or full <= 0:
         return ""
     step = min(SHADES, 1 + int(abs(value) / full * SHADES))
-    return f"{sign(value)}-{step}"
+    return f"{'gain' if value > 0 else 'loss'}-{step}"
 
 
 def _percent(share: float, digits: int) -> str:
@@ -261,16 +258,19 @@ def _positions(found: Exported) -> list[dict[str, Any]]:
 def _position(one: SharedPosition, *, named: bool) -> dict[str, Any]:
     """`named`: with the currency of each amount, because there are several."""
     currency = one.currency if named else None
+    gains = {
+        "unrealized": figures.gain(one.unrealized, currency),
+        "realized": figures.gain(one.realized, currency),
+    }
     return {
         "symbol": one.symbol or "",
         "size": figures.quantity(one.size),
         "average_price": figures.price(one.average_price),
         "last_price": figures.price(one.last_price),
         "value": figures.money(one.value, currency),
-        "unrealized": figures.gain(one.unrealized, currency),
-        "realized": figures.gain(one.realized, currency),
+        **gains,
         "fills": f"{one.fills:,}",
-        "signs": {"unrealized": sign(one.unrealized), "realized": sign(one.realized)},
+        "signs": {name: figures.tone(text) for name, text in gains.items()},
     }
 
 
@@ -285,7 +285,7 @@ def _trade(one: SharedTrade, *, named: bool) -> dict[str, Any]:
         "price": figures.price(one.price),
         "size": _size(one),
         "profit": profit if one.is_computed else figures.NOTHING,
-        "signs": {"profit": sign(one.profit)},
+        "signs": {"profit": figures.tone(profit)},
         "status": one.status or "",
         "annotation": one.annotation or "",
         "note": _note(one),
@@ -307,6 +307,8 @@ def _note(one: SharedTrade) -> str:
 
 
 def _trip(one: SharedTrip) -> dict[str, Any]:
+    profit = figures.gain(one.profit, None)
+    percent = "" if one.profit_percent is None else _percent(one.profit_percent, 2)
     return {
         "symbol": one.symbol or "",
         "entry": moment(one.entry_time),
@@ -314,10 +316,10 @@ def _trip(one: SharedTrip) -> dict[str, Any]:
         "entry_price": figures.price(one.entry_price),
         "exit_price": figures.price(one.exit_price),
         "size": figures.quantity(one.size),
-        "profit": figures.gain(one.profit, None),
-        "percent": "" if one.profit_percent is None else _percent(one.profit_percent, 2),
-        "sign": sign(one.profit_percent),
-        "signs": {"profit": sign(one.profit)},
+        "profit": profit,
+        "percent": percent,
+        "sign": figures.tone(percent),
+        "signs": {"profit": figures.tone(profit)},
     }
 
 

@@ -7,14 +7,15 @@ import { price } from "~/format/numbers";
 import { Refresher, topicsOf } from "~/live/refresh";
 import { useModelStream } from "~/live/use-live";
 import { Button } from "~/ui/button";
-import { Gain, Side } from "~/ui/figures";
+import { Side } from "~/ui/figures";
 import { type Measure, useMeasured, useMeasuredRows } from "~/ui/measured-rows";
 import { Empty, Failed, Skeleton } from "~/ui/panel";
 import { useSteadyScroll } from "~/ui/steady-scroll";
 import { Time } from "~/ui/time";
-import { notComputed, OrderDetail } from "./order-detail";
+import { OrderDetail } from "./order-detail";
 import "./order-list.css";
 import { OrderStore } from "./order-store";
+import { Realized } from "./realized";
 import { sizeOf } from "./sizes";
 
 /** The height of an order on a wide screen; elsewhere it is stacked, and as high as its text. */
@@ -236,7 +237,7 @@ const Row = memo(function Row({
         {price(order.fill?.price ?? order.price)}
         {order.fill?.estimated && <span className="text-warn">{"\u00a0~"}</span>}
       </span>
-      <Realized order={order} />
+      <Realized fill={order.fill} />
       <span role="cell" className="order-status text-soft">
         {order.status ?? (order.fill?.assumed ? "assumed" : "")}
       </span>
@@ -250,22 +251,6 @@ const Row = memo(function Row({
     </div>
   );
 });
-
-function Realized({ order: { fill } }: { order: Order }) {
-  return (
-    <span
-      role="cell"
-      className="order-realized"
-      title={fill?.not_computed ? notComputed(fill.not_computed) : undefined}
-    >
-      {fill?.realized ? (
-        <Gain value={fill.realized} currency={fill.currency} />
-      ) : (
-        <span className="text-soft">–</span>
-      )}
-    </span>
-  );
-}
 
 function idOf({ id }: Order): string {
   return id;
