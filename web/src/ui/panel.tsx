@@ -6,12 +6,15 @@ import { Icon } from "./icons";
 
 export function Panel({
   title,
+  note,
   aside,
   children,
   flush = false,
   className = "",
 }: {
   title?: ReactNode;
+  /** What the title alone does not say. */
+  note?: string;
   aside?: ReactNode;
   children: ReactNode;
   flush?: boolean;
@@ -21,7 +24,10 @@ export function Panel({
     <section className={`min-w-0 rounded-lg border border-line bg-surface ${className}`}>
       {title && (
         <div className="flex min-h-11 flex-wrap items-center justify-between gap-x-4 gap-y-1 border-b border-line px-4 py-1.5">
-          <h2 className="text-base">{title}</h2>
+          <div className="flex flex-wrap items-baseline gap-x-2">
+            <h2 className="text-base">{title}</h2>
+            {note && <p className="text-sm text-soft">{note}</p>}
+          </div>
           {aside}
         </div>
       )}

@@ -12,8 +12,7 @@ import {
 import { type Span, terminalLines } from "~/format/terminal";
 import { machine, precise, stamp, utc } from "~/format/times";
 import { Icon } from "~/ui/icons";
-import { type Measure, useMeasured, useMeasuredRows } from "~/ui/measured-rows";
-import { useSteadyScroll } from "~/ui/steady-scroll";
+import { type Measure, useMeasured, useMeasuredRows, useSteadyScroll } from "~/ui/rows";
 import { briefly, type Entry, entriesOf } from "./entries";
 import type { LogStore } from "./log-store";
 

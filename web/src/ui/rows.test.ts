@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { shifted } from "./steady-scroll";
+import { shifted } from "./rows";
 
 const rows = (...seqs: number[]) => seqs.map((seq) => ({ seq }));
 
