@@ -31,7 +31,9 @@ export function ModelCards({ rows, ask }: { rows: Row[]; ask: (wish: Wish) => vo
           </div>
           <div className="flex min-w-0 flex-wrap justify-between gap-x-3 overflow-hidden border-t border-line pt-2 pr-2 text-sm">
             {row.model.last_order ? (
-              <Ordered order={row.model.last_order} />
+              <span title="The last order to arrive">
+                <Ordered order={row.model.last_order} />
+              </span>
             ) : (
               <span className="text-soft">No orders yet</span>
             )}

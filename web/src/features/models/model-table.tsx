@@ -137,7 +137,7 @@ function columnsFor(ask: (wish: Wish) => void) {
     }),
     helper.accessor((row) => orderedAt(row.model.last_order) ?? 0, {
       id: "order",
-      header: "Last order",
+      header: "Last order to arrive",
       sortDescFirst: true,
       cell: ({ row }) => <Ordered order={row.original.model.last_order} />,
     }),

@@ -14,6 +14,7 @@ export function OrdersPage() {
   return (
     <Panel
       title="Orders"
+      note="in the order they arrived"
       flush
       aside={
         <div className="flex flex-wrap gap-2">

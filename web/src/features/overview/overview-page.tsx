@@ -49,6 +49,7 @@ export function OverviewPage() {
         {!isScreener && (
           <Panel
             title="Newest orders"
+            note="in the order they arrived"
             flush
             aside={<More to="orders" project={project} model={id} label="All orders" />}
           >
