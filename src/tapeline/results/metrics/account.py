@@ -22,6 +22,7 @@ SATURDAY, SUNDAY = 2, 3  # of days since 1970-01-01, a Thursday, modulo 7
 # Days between values, and how many such periods a year has.
 SPACINGS = ((5, 9, 52), (26, 33, 12), (85, 95, 4), (350, 380, 1))
 RARE = 0.05  # a share of days under which a Saturday is an accident
+NO_VALUE = "No account value is known, only profit and loss in money."
 COVERED = 0.75  # of the expected periods; with fewer, a year of them is not a year
 
 
@@ -81,10 +82,10 @@ def from_pieces(contents: Sequence[bytes]) -> tuple[Floats, Floats]:
 class Account:
     """A series as the metrics see it. Each property is computed once, or raises what is missing."""
 
-    def __init__(self, series: Ordered, *, is_money: bool = False) -> None:
-        """`is_money`: profit and loss, not the value of an account."""
+    def __init__(self, series: Ordered, *, is_money: bool = False, why: str = NO_VALUE) -> None:
+        """`is_money`: profit and loss, not the value of an account, and why that is not known."""
         self.series = series
-        self.is_money = is_money
+        self.is_money, self._why = is_money, why
         self._what = "profit and loss" if is_money else "account value"
 
     @cached_property
@@ -166,7 +167,7 @@ class Account:
 
     def require_account(self) -> None:
         if self.is_money:
-            raise Lacking("No account value is known, only profit and loss in money.")
+            raise Lacking(self._why)
 
     @cached_property
     def periods_per_year(self) -> int:

@@ -9,7 +9,14 @@ from sqlalchemy import Connection
 
 from tapeline.results.charts import chart_window
 from tapeline.results.charts.curve import COLUMNS
-from tapeline.results.metrics.account import Account, Floats, Lacking, led, ordered
+from tapeline.results.metrics.account import (
+    NO_VALUE,
+    Account,
+    Floats,
+    Lacking,
+    led,
+    ordered,
+)
 from tapeline.results.metrics.metric import Subject
 from tapeline.results.metrics.round_trips import Matched
 from tapeline.results.performance import account_line, flows
@@ -61,17 +68,17 @@ class Evidence(msgspec.Struct, frozen=True):
             reason=OF_A_SYMBOL,
         )
 
-    def profit(self) -> Account:
+    def profit(self, why: str = NO_VALUE) -> Account:
         times, _, _, gains, *_ = self.steps
         with np.errstate(all="ignore"):  # as in account_line
-            return Account(ordered(*led(0.0, times, np.cumsum(gains))), is_money=True)
+            return Account(ordered(*led(0.0, times, np.cumsum(gains))), is_money=True, why=why)
 
     def subject(self, matched: Matched | None) -> Subject:
         """For the metrics: an account where one is known, else money alone."""
         try:
             found = account_line.accounts(self.line())
-        except Lacking:
-            return Subject(self.profit(), matched)
+        except Lacking as lacking:
+            return Subject(self.profit(lacking.reason), matched)
         return Subject(found.growth, matched, money=found.money, worth=found.worth)
 
 

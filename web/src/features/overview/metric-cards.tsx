@@ -16,10 +16,12 @@ export function MetricCards({ model }: { model: string }) {
   const own = Object.entries(data?.custom ?? {});
   const computed = Object.entries(data?.computed ?? {}).filter(([, one]) => one.value !== null);
   const found = [...own, ...computed];
+  const whyNoReturn = data?.computed.total_return?.reason;
   const currency = data?.currency ?? null;
   if (found.length === 0) return null;
   return (
     <Panel title="Metrics">
+      {whyNoReturn && <p className="mb-3 text-sm text-soft">No return is shown. {whyNoReturn}</p>}
       <dl className="grid grid-cols-[repeat(auto-fill,minmax(min(100%,9.5rem),1fr))] gap-x-4 gap-y-2.5">
         {(all ? found : found.slice(0, AT_FIRST)).map(([name, one]) => (
           <div key={name} className="min-w-0" title={explained(one)}>
