@@ -142,8 +142,8 @@ def _tables(found: Exported) -> dict[str, Any]:
 
 
 def _columns(rows: list[dict[str, Any]], names: tuple[str, ...]) -> list[str]:
-    """Only those with content."""
-    return [name for name in names if any(one[name] for one in rows)]
+    """Only those with content; a dash is none."""
+    return [name for name in names if any(one[name] not in {"", figures.NOTHING} for one in rows)]
 
 
 def _figure(one: SharedFigure) -> dict[str, str]:

@@ -37,7 +37,11 @@ export const EMPTY: Draft = {
 export type Toggle = "percent_only" | "hide_symbols" | "hide_logs";
 
 export const TOGGLES: readonly [Toggle, string, string][] = [
-  ["percent_only", "Percent only", "Hides money amounts and order sizes. Curves start at 100."],
+  [
+    "percent_only",
+    "Percent only",
+    "Hides money amounts and order sizes. Curves start at 100 if the capital is known; otherwise they are an index, on which the lowest and the highest value are 100 apart.",
+  ],
   [
     "hide_symbols",
     "Hide symbols",
