@@ -16,7 +16,7 @@ import {
 import { colour } from "~/ui/appearance";
 import { axisLabel, axisText } from "./axis";
 import { bucketed, counted, type Traded } from "./markers";
-import { type Curve, drawn, type Pane, type View } from "./panes";
+import { type Curve, drawn, type Pane, roomAbove, type View } from "./panes";
 
 export interface Canvas {
   chart: IChartApi;
@@ -62,7 +62,7 @@ export function make(place: HTMLElement, panes: readonly Pane[], axis: "time" | 
   const series = new Map<string, ISeriesApi<SeriesType>>();
   panes.forEach((pane, index) => {
     for (const curve of pane.curves) series.set(curve.id, add(chart, pane, curve, index));
-    chart.priceScale("right", index).applyOptions({ scaleMargins: { top: 0.16, bottom: 0.06 } });
+    leaveRoom(chart, index, 0);
     chart.panes()[index]?.setStretchFactor(pane.weight);
   });
   const first = panes[0]?.curves[0] && series.get(panes[0].curves[0].id);
@@ -73,6 +73,12 @@ export function make(place: HTMLElement, panes: readonly Pane[], axis: "time" | 
   };
   paint(canvas, panes);
   return canvas;
+}
+
+/** Curves begin below the legend of their pane, however many lines it has. */
+export function leaveRoom(chart: IChartApi, pane: number, legend: number): void {
+  const top = roomAbove(legend, chart.panes()[pane]?.getHeight() ?? 0);
+  chart.priceScale("right", pane).applyOptions({ scaleMargins: { top, bottom: 0.06 } });
 }
 
 function add(chart: IChartApi, pane: Pane, curve: Curve, index: number): ISeriesApi<SeriesType> {

@@ -3,10 +3,21 @@
  * pointer. Loaded when needed. A figure around it says the same in words and as a table.
  */
 import type { Time } from "lightweight-charts";
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useLayoutEffect, useRef, useState } from "react";
 import type { Mark } from "~/api/types";
 import { watch } from "~/ui/appearance";
-import { type Canvas, endOf, fill, isWhole, make, mark, paint, seenBy, show } from "./canvas";
+import {
+  type Canvas,
+  endOf,
+  fill,
+  isWhole,
+  leaveRoom,
+  make,
+  mark,
+  paint,
+  seenBy,
+  show,
+} from "./canvas";
 import type { Traded } from "./markers";
 import { drawn, type Pane, placeOf, type View } from "./panes";
 
@@ -58,6 +69,9 @@ export function PaneChart({
     .map(({ id, curves }) => `${id}:${curves.map((one) => `${one.id} ${one.kind}`).join()}`)
     .join(";");
   const moved = useRef<View | null | undefined>(undefined);
+  const written = useRef<(HTMLDivElement | null)[]>([]);
+  /** The highest that each legend was: curves must not jump while its numbers change. */
+  const highest = useRef<number[]>([]);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: only other curves need a new chart
   useEffect(() => {
@@ -82,6 +96,7 @@ export function PaneChart({
     const resized = new ResizeObserver(([entry]) => {
       if (!entry) return;
       const before = chart.chart.timeScale().getVisibleLogicalRange();
+      highest.current = [];
       chart.chart.resize(entry.contentRect.width, entry.contentRect.height);
       // The library does not keep the view when it resizes.
       if (before) chart.chart.timeScale().setVisibleLogicalRange(before);
@@ -99,6 +114,7 @@ export function PaneChart({
       chart.chart.remove();
       made.current = null;
       moved.current = undefined;
+      highest.current = [];
     };
   }, [shape, axis]);
 
@@ -121,6 +137,18 @@ export function PaneChart({
     mark(chart, latest.current.trades);
     setLegends(legendsOf(chart, panes, null));
   }, [panes, view]);
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: other legends may be higher
+  useLayoutEffect(() => {
+    const canvas = made.current;
+    if (!canvas) return;
+    written.current.slice(0, panes.length).forEach((one, pane) => {
+      const height = one?.offsetHeight ?? 0;
+      if (height <= (highest.current[pane] ?? 0)) return;
+      highest.current[pane] = height;
+      leaveRoom(canvas.chart, pane, height);
+    });
+  }, [legends]);
 
   useEffect(() => {
     if (!made.current) return;
@@ -148,6 +176,9 @@ export function PaneChart({
       {(legend ? legends : []).map(({ top, rows }, pane) => (
         <div
           key={panes[pane]?.id ?? pane}
+          ref={(one) => {
+            written.current[pane] = one;
+          }}
           aria-hidden="true"
           className="pointer-events-none absolute left-1 z-10 flex max-w-[75%] flex-wrap gap-x-3 text-xs"
           style={{ top: top + 4 }}

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { closer, drawn, placeOf, sampled, steered, wanted } from "./panes";
+import { closer, drawn, placeOf, roomAbove, sampled, steered, wanted } from "./panes";
 
 const ALL = { from: 0, to: 1000 };
 const at = (...times: number[]) => times.map((time) => ({ time, value: time }));
@@ -62,4 +62,11 @@ it("thins out with its end kept", () => {
   expect(some.at(-1)).toEqual({ time: 1_000, value: 1_000 });
   expect(sampled([0, 1, 2, 3, 4, 5, 6, 7, 8], 3)).toEqual([0, 4, 8]);
   expect(sampled([1, 2], 3)).toEqual([1, 2]);
+});
+
+it("leaves room for the legend of a pane, but never all of it", () => {
+  expect(roomAbove(0, 300)).toBe(0.16);
+  expect(roomAbove(80, 300)).toBeCloseTo(0.3);
+  expect(roomAbove(400, 300)).toBe(0.6);
+  expect(roomAbove(80, 0)).toBe(0.16);
 });

@@ -122,3 +122,12 @@ export function sampled<T>(items: readonly T[], most: number): T[] {
   const step = (items.length - 1) / (most - 1);
   return Array.from({ length: most }, (_, row) => items[Math.round(row * step)] as T);
 }
+
+const LEAST_ROOM = 0.16;
+const MOST_ROOM = 0.6;
+
+/** The share of a pane above its curves that its legend takes, in pixels of both. */
+export function roomAbove(legend: number, height: number): number {
+  if (height <= 0) return LEAST_ROOM;
+  return Math.min(MOST_ROOM, Math.max(LEAST_ROOM, (legend + 10) / height));
+}
