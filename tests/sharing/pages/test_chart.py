@@ -54,6 +54,14 @@ def test_versions_downtime_and_trades_are_marked() -> None:
         assert svg.count('class="sell"') == 1
 
 
+def test_an_arrow_points_at_the_line_where_it_is_drawn() -> None:
+    for svg in drawn(curve(0.0, 0.0, 100.0), arrows=[trade(1.5 * DAY, "buy")]).svgs:
+        line = re.findall(r"([\d.]+),([\d.]+)", svg.split("<polyline")[1].split("/>")[0])
+        (_, low), (_, high) = ((float(x), float(y)) for x, y in line[-2:])
+        tip = float(re.findall(r'class="buy" points="[\d.]+,([\d.]+)', svg)[0])
+        assert tip - 6 == pytest.approx((low + high) / 2, abs=0.2)
+
+
 def test_a_series_that_is_not_a_curve_is_not_drawn() -> None:
     for items in ([], curve(1.0), curve(None, None), curve(1.0, math.nan), [Point(1.0, 1.0)] * 2):
         assert chart.draw(items, "money", title="", kind="curve") is None

@@ -220,5 +220,9 @@ def _fewer(ticks: list[float]) -> list[float]:
 
 
 def _value_at(points: list[tuple[float, float]], moment: float) -> float:
+    """On the line as it is drawn, which is straight from one point to the next."""
     after = bisect_right(points, moment, key=lambda point: point[0])
-    return points[max(0, after - 1)][1]
+    if after in {0, len(points)}:
+        return points[max(0, after - 1)][1]
+    (start, low), (end, high) = points[after - 1], points[after]
+    return low + (high - low) * (moment - start) / (end - start)
