@@ -21,6 +21,7 @@ WITHOUT_ROOM = """() => {
         return new Set([...range.getClientRects()].map((box) => Math.round(box.top))).size;
     };
     const squeezed = [...document.querySelectorAll('dt')]
+        .filter((one) => one.checkVisibility({contentVisibilityAuto: true}))
         .filter((one) => lines(one) > one.innerText.trim().split(/[\\s\u002d\u00ad]+/).length);
     const cut = [...document.querySelectorAll('.num, td.n, .figures dd')]
         .filter((one) => getComputedStyle(one).overflowX === 'hidden'

@@ -154,7 +154,7 @@ function Total({ name, children }: { name: string; children: React.ReactNode }) 
   return (
     <div className="min-w-0 rounded-lg border border-line bg-surface px-4 py-2.5 nth-of-type-[n+3]:col-span-2 sm:min-w-44">
       <dt className="text-xs text-soft">{name}</dt>
-      <dd className="truncate text-xl font-semibold">{children}</dd>
+      <dd className="text-xl font-semibold [overflow-wrap:anywhere]">{children}</dd>
     </div>
   );
 }
