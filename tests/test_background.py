@@ -64,6 +64,24 @@ def test_a_loop_outlives_what_its_turn_raises(error: Exception) -> None:
     assert (found.failures, found.in_a_row, found.overdue) == (2, 0, False)
 
 
+def test_work_that_is_added_while_the_service_runs_runs_and_ends_with_it() -> None:
+    background = Background()
+
+    async def main() -> None:
+        taken = asyncio.Event()
+
+        async def turn() -> None:
+            taken.set()
+
+        async with background.running():
+            background.loop("late", turn, every=QUICKLY, within=60.0)
+            async with asyncio.timeout(60):
+                await taken.wait()
+        assert [one.get_name() for one in asyncio.all_tasks() if one.get_name() == "late"] == []
+
+    run(main())
+
+
 def test_a_cancelled_thing_that_a_turn_waits_for_does_not_end_the_loop() -> None:
     async def turn() -> None:
         waiting = asyncio.get_running_loop().create_future()

@@ -207,6 +207,8 @@ class Background:
         self._threads: list[Thread] = []
         self._works: dict[str, Work] = {}
         self._under_way: dict[asyncio.Task[Any], tuple[str, float]] = {}
+        self._tasks: list[asyncio.Task[Any]] | None = None
+        """While the service runs."""
 
     def loop(
         self,
@@ -218,12 +220,15 @@ class Background:
         first_after: float = 0.0,
         essential: bool = False,
     ) -> Loop:
-        """Take a turn `every` so many seconds while the service runs; each may take `within`."""
+        """Take a turn `every` so many seconds while the service runs; each may take `within`. It
+        may also be added while the service runs, from its event loop."""
         made = Loop(
             name, turn, every=every, first_after=first_after, within=within, essential=essential
         )
         self._loops.append(made)
         self._works[name] = made
+        if self._tasks is not None:
+            self._tasks.append(asyncio.create_task(made.keep(), name=name))
         return made
 
     def thread(
@@ -239,6 +244,8 @@ class Background:
         made = Thread(name, turn, every=every, within=within, interrupt=interrupt)
         self._threads.append(made)
         self._works[name] = made
+        if self._tasks is not None:
+            made.start()
         return made
 
     def begin(self, name: str, act: Coroutine[Any, Any, T], about: str = "") -> "asyncio.Task[T]":
@@ -270,13 +277,14 @@ class Background:
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """Run all work while the service runs."""
-        tasks = [asyncio.create_task(one.keep(), name=one.name) for one in self._loops]
-        tasks.append(asyncio.create_task(self._notice(), name="background"))
+        self._tasks = [asyncio.create_task(one.keep(), name=one.name) for one in self._loops]
+        self._tasks.append(asyncio.create_task(self._notice(), name="background"))
         for thread in self._threads:
             thread.start()
         try:
             yield
         finally:
+            tasks, self._tasks = self._tasks, None
             await _cancel(tasks)
             await _cancel(list(self._under_way))  # after the loops, which begin them
             for thread in self._threads:

@@ -96,6 +96,21 @@ def test_the_disk_is_full_for_a_while(home: Home) -> None:
         _end(trader.server)
 
 
+def test_a_server_that_started_on_a_full_disk_runs_models_once_there_is_room(home: Home) -> None:
+    home.data.mkdir(mode=0o700)
+    with small_disk(home.data / "runs", 500) as disk:
+        disk.path.chmod(0o700)
+        disk.fill()
+        trader = Trader(home.up(**IMPATIENT))
+        assert "the sandbox is not available" in trader.server.said
+        assert "Free some space" in trader.server.said
+        disk.free()
+        wait_for(lambda: " sandbox_available " in trader.server.log)
+        works(trader, counting(trader))
+        trader.client.close()
+        _end(trader.server)
+
+
 def test_the_disk_hangs_for_a_while(home: Home, tmp_path: Path) -> None:
     with hanging_disk(tmp_path / "image", home.data) as disk:
         trader = Trader(home.up(**IMPATIENT))

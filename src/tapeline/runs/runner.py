@@ -3,6 +3,7 @@
 import asyncio
 import os
 from contextlib import suppress
+from functools import partial
 
 from tapeline.background import Background
 from tapeline.errors import CannotRunModels, NotSupervised, OnHold
@@ -38,6 +39,7 @@ from tapeline.tape.backtest_results.staging import Staging
 log = Log(__name__)
 
 INSTALLER_UID = 1_899_999_999
+LOOKED_EVERY, WITHIN = 10.0, 60.0  # seconds, while there is no sandbox
 
 
 class Runner:
@@ -75,11 +77,33 @@ class Runner:
         Before the first request is served; `port` is where models will reach us.
         """
         self.host = hosts.examine(self._settings)
-        if not self._may_run(self.host):
-            return self.host
-        self._holds = ServerHolds(self._settings.data, self._background)
-        engine = self._engine(self.host)
+        if self._may_run(self.host):
+            self._begin(self._ready(self.host, port))
+        else:
+            turn = partial(self._look_again, port)
+            self._background.loop(
+                "sandbox", turn, every=LOOKED_EVERY, first_after=LOOKED_EVERY, within=WITHIN
+            )
+        return self.host
+
+    async def _look_again(self, port: int) -> None:
+        """The disk may have been full, or the system may have been set up since."""
+        if self._executor is not None:
+            return
+        host = await asyncio.to_thread(hosts.examine, self._settings)
+        if self._may_run(host):
+            self._begin(await asyncio.to_thread(self._ready, host, port))
+            log.info("sandbox_available", confinement=host.confinement())
+        self.host = host
+
+    def _ready(self, host: Host, port: int) -> LocalEngine:
+        engine = self._engine(host)
         engine.begin(port)
+        return engine
+
+    def _begin(self, engine: LocalEngine) -> None:
+        """All work around the models of this host."""
+        self._holds = ServerHolds(self._settings.data, self._background)
         self._engine_here = engine
         self.host_name = engine.host
         self._collector = Collector(
@@ -105,7 +129,6 @@ class Runner:
         Sampling(self._store, engine, self._background, days=self._settings.sample_days)
         Cleanup(self._store, engine, self._background)
         keep_removing(self._background, self._store, self._settings.data)
-        return self.host
 
     def require(self) -> None:
         """Raise why models cannot run here, before a run is recorded that nobody can start."""
