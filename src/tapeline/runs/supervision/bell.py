@@ -24,12 +24,6 @@ class Bell:
 
     async def _look(self) -> None:
         """Create it, and check that it is still where shims look for it."""
-        if (
-            self._socket is not None
-            and await asyncio.to_thread(_inode, self._folder) == self._inode
-        ):
-            return
-        loop = asyncio.get_running_loop()
         loop = asyncio.get_running_loop()
         if self._socket is not None:
             if await asyncio.to_thread(_inode, self._folder) == self._inode:
