@@ -17,6 +17,10 @@ class Fault(NamedTuple):
 
 
 MORE_FILES = "Start it with a higher limit: ulimit -n 4096 (systemd: LimitNOFILE=4096)"
+MORE_PROCESSES = (
+    "Raise the limit that is reached: pids.max of the control group (systemd: TasksMax=infinity),"
+    " or the user's limit (ulimit -u; systemd: LimitNPROC=infinity)"
+)
 _ACCESS = "Run this as a user who may use it"
 _DMESG = "see the kernel's log (dmesg) for the reason"
 _FAULTS = {
@@ -30,6 +34,9 @@ _FAULTS = {
     errno.ENFILE: Fault(
         "The machine of the server has too many open files.",
         "Raise the limit of the machine with sysctl (fs.file-max)",
+    ),
+    errno.EAGAIN: Fault(
+        "The machine of the server has no room for another process.", MORE_PROCESSES
     ),
     errno.ENOMEM: Fault("The machine of the server has no memory left.", "Stop other programs"),
     errno.EACCES: Fault("The server may not use its own files.", _ACCESS),

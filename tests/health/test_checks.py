@@ -9,7 +9,8 @@ from sqlalchemy import Connection, insert
 
 from tapeline.background import State
 from tapeline.health.checklist import CHECKS, Check
-from tapeline.health.machine import descriptors, disk, memory
+from tapeline.health.machine import descriptors, disk, memory, processes
+from tapeline.health.machine.processes import Level
 from tapeline.health.running import hold, hosts, journals, quotas, runs, work
 from tapeline.health.storing import database, queue, statements, store
 from tapeline.health.verdict import Verdict, duration, size
@@ -42,6 +43,18 @@ def test_the_size_of_a_database_counts_what_is_only_in_its_log() -> None:
         (descriptors.judged(799, 1000), "green"),
         (descriptors.judged(801, 1000), "yellow"),
         (descriptors.judged(951, 1000), "red"),
+        (
+            processes.judged([Level("a", 80, 100, "Raise it."), Level("b", 1, 100, "Raise it.")]),
+            "green",
+        ),
+        (
+            processes.judged([Level("a", 1, 100, "Raise it."), Level("b", 81, 100, "Raise it.")]),
+            "yellow",
+        ),
+        (
+            processes.judged([Level("a", 99, 100, "Raise it."), Level("b", 1, 100, "Raise it.")]),
+            "red",
+        ),
         (memory.judged(own=GB, available=2 * GB, total=8 * GB), "green"),
         (memory.judged(own=GB, available=GB // 2, total=8 * GB), "yellow"),
         (memory.judged(own=GB, available=GB // 10, total=8 * GB), "red"),
@@ -85,7 +98,8 @@ def service(shared_service: Service) -> Service:
 
 
 # A machine that is busy with other tests, or nearly full, may be all but green.
-OF_THIS_MACHINE = {"disk", "memory", "descriptors", "background work", "slowest statements"}
+OF_THIS_MACHINE = {"disk", "memory", "descriptors", "processes", "background work",
+                   "slowest statements"}  # fmt: skip
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda one: one.name)

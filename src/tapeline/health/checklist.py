@@ -4,7 +4,7 @@ and the headings of docs/how-to/on-call.md."""
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from tapeline.health.machine import clock, descriptors, disk, memory, sandbox
+from tapeline.health.machine import clock, descriptors, disk, memory, processes, sandbox
 from tapeline.health.parts import Parts
 from tapeline.health.running import (
     hold,
@@ -59,6 +59,7 @@ CHECKS: tuple[Check, ...] = (
         figures={"memory_available_bytes": "Memory that this machine can still give."},
     ),
     Check("descriptors", descriptors.look),
+    Check("processes", processes.look),
     Check(
         "clock",
         clock.look,

@@ -7,13 +7,14 @@ forever: a store that hangs counts as unavailable.
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from contextlib import asynccontextmanager
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from sqlalchemy import Connection
 
 from tapeline import tracing
+from tapeline.background import threads
 from tapeline.errors import StoreUnavailable
 from tapeline.logs import Log
 from tapeline.settings import Settings
@@ -42,7 +43,7 @@ class Store:
             cause=self.database.cause,
         )
         self._quiet = failures.LogLimiter()
-        self._readers = ThreadPoolExecutor(settings.readers, thread_name_prefix="reader")
+        self._readers = threads(settings.readers, "reader")
 
     async def write(
         self, job: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs

@@ -169,3 +169,15 @@ def test_an_installation_that_failed_ends_the_run_with_its_reason() -> None:
     status = tested.events[-1].fields
     assert status["status_summary"] == "There is no six."
     assert status["time_elapsed"] == 0.0
+
+
+def test_a_wait_for_room_on_the_machine_is_told_and_is_no_crash() -> None:
+    waiting = {"event": "waiting", "attempt": 1, "reason": "There is no room."}
+    update = RunUpdate(a_run("r", fence=1), 1, 99.0)
+    assert messages_of(update, waiting, STARTED) == ["Running"]
+    assert news_of(update) == ["model_waits", "model_started"]
+    lines = [one.fields["line"] for one in update.events if one.kind is kinds.LOG]
+    assert lines == ["It cannot be started now and will be retried: There is no room."]
+    assert messages_of(update, waiting)[-1] == "Restarting"
+    assert update.changes["state"] == "restarting"
+    assert not update.has_ended

@@ -12,7 +12,13 @@ from typing import Any
 
 from tapeline import private_files
 from tapeline.background import Background
-from tapeline.errors import CannotInstall, CannotLaunch, CannotPrepareNow, Problem
+from tapeline.errors import (
+    CannotInstall,
+    CannotLaunch,
+    CannotLaunchNow,
+    CannotPrepareNow,
+    Problem,
+)
 from tapeline.polling import poll
 from tapeline.runs.engines import shims
 from tapeline.runs.engines.engine import Progress
@@ -164,6 +170,8 @@ class Installing:
         )
         try:
             shims.launch(spec)
+        except CannotLaunchNow as error:
+            raise CannotPrepareNow(error.message) from error
         except CannotLaunch as error:
             raise CannotInstall(
                 f"The installation could not be started: {error.message}"

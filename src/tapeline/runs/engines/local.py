@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
+from tapeline import host_faults
 from tapeline.background import Background
 from tapeline.errors import (
     CannotInstall,
@@ -276,7 +277,8 @@ def _told_as_install_problems() -> Iterator[None]:
 
 
 def _not_now_or_never(error: OSError, now: type[P], never: type[P]) -> P:
-    return (now if error.errno in PASSING else never)(f"{error}.")
+    fault = host_faults.fault_of(error) if error.errno == errno.EAGAIN else None
+    return (now if error.errno in PASSING else never)(fault.says if fault else f"{error}.")
 
 
 def _reachable(host: str) -> str:

@@ -17,7 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from tapeline.errors import CannotLaunch
+from tapeline.errors import CannotLaunchNow
 
 PROGRAM = Path(__file__).parents[1] / "shim"
 ROOM = "-" * 60  # space for the name of a launch, which `ps` shows
@@ -64,23 +64,21 @@ class ShimSpawner:
                     # The spawner was killed, and this launch never reached it.
                     self._end()
                     if is_last:
-                        raise CannotLaunch(f"No shim could be started: {error}.") from error
+                        raise CannotLaunchNow(f"No shim could be started: {error}.") from error
                 else:
                     return
 
     def _opened(self) -> socket.socket:
         if self._socket is None:
             # Messages arrive whole, and each side notices when the other is gone.
-            self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
             with theirs:
-                self._process = subprocess.Popen(  # noqa: S603 - our own program
-                    [sys.executable, "-SIE", str(PROGRAM), ROOM],
-                    stdin=theirs.fileno(),
-                    stdout=subprocess.DEVNULL,
-                    env={},
-                    cwd="/",
-                    start_new_session=True,
-                )
+                try:
+                    self._process = _started(theirs)
+                except OSError:  # no room for a process: the next launch tries again
+                    ours.close()
+                    raise
+            self._socket = ours
         return self._socket
 
     def _end(self) -> None:
@@ -97,7 +95,7 @@ class ShimSpawner:
         while True:
             if not waiting.poll(max(0.0, until - time.monotonic()) * 1000):
                 self._kill(said)
-                raise CannotLaunch(f"The shim did not answer within {ANSWER_WITHIN:.0f} s.")
+                raise CannotLaunchNow(f"The shim did not answer within {ANSWER_WITHIN:.0f} s.")
             some = os.read(answer, 65_536)
             said += some
             if not some:
@@ -110,6 +108,17 @@ class ShimSpawner:
                 os.killpg(int(group), signal.SIGKILL)
             elif self._process is not None:
                 self._process.kill()
+
+
+def _started(theirs: socket.socket) -> "subprocess.Popen[bytes]":
+    return subprocess.Popen(  # noqa: S603 - our own program
+        [sys.executable, "-SIE", str(PROGRAM), ROOM],
+        stdin=theirs.fileno(),
+        stdout=subprocess.DEVNULL,
+        env={},
+        cwd="/",
+        start_new_session=True,
+    )
 
 
 def _held(content: bytes) -> BinaryIO:

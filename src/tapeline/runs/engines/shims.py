@@ -21,7 +21,7 @@ from tapeline.polling import poll
 from tapeline.runs.engines.shim_spawner import SHIM_SPAWNER
 from tapeline.runs.sandbox import bubblewrap, cgroups, foreign_files, seccomp
 from tapeline.runs.sandbox.box import Box, Launch
-from tapeline.runs.shim import tree
+from tapeline.runs.shim import shortage, tree
 
 MOST_FILES = 4096
 ADDRESS_SPACE = 8  # times the memory: without control groups, and per process
@@ -140,6 +140,8 @@ def _instructions(spec: Launch) -> dict[str, Any]:
     try:
         group = cgroups.make(groups, spec.name, box) if groups else None
     except OSError as error:
+        if shortage.is_one(error):
+            raise
         raise CannotLaunch(f"Its limits could not be set: {error}.") from error
     process: dict[str, Any] = msgspec.to_builtins(_process(spec))
     return process | {

@@ -81,17 +81,25 @@ class RunUpdate:
                 self.line(f"Restarting in {state['after']:g} s.", "system", record.time)
                 self._tell("model_restarting", after=state["after"], restarts=state["restarts"])
                 self.lifecycle("Restarting", record.time)
+            case "waiting":
+                self._waiting(state["reason"], record.time)
             case "finished":
                 self._finished(state, record.time, ending)
             case "network_lost" | "network_back" as event:
                 self.line(NETWORK[event], "system", record.time)
                 self._tell(f"model_{event}", is_bad=event == "network_lost")
+            case _:
+                self._take_gap(state, record.time)
+
+    def _take_gap(self, state: dict[str, Any], at: float) -> None:
+        """Output that is missing here."""
+        match state.get("event"):
             case records.UNREADABLE:
-                self.unreadable(state["bytes"], state["why"], record.time)
+                self.unreadable(state["bytes"], state["why"], at)
             case "cut":
-                self.lost(state["bytes"], record.time, state.get("why") or UNREAD)
+                self.lost(state["bytes"], at, state.get("why") or UNREAD)
             case "over":
-                self.over(state["bytes"], record.time)
+                self.over(state["bytes"], at)
 
     def line(self, text: str, type: str, at: float) -> None:
         of_backtest = self.run.backtest_id is not None
@@ -151,6 +159,14 @@ class RunUpdate:
         self.changes |= {"state": "running", "started_at": first}
         self.lifecycle("Running", at, running=True, start_at=first, end_at=None)
         self._tell("model_started", restarts=self.changes.get("restarts", self.run.restarts))
+
+    def _waiting(self, reason: str, at: float) -> None:
+        """The machine has no room for it. That is no crash, and ends by itself."""
+        self.line(f"It cannot be started now and will be retried: {reason}", "system", at)
+        self._tell("model_waits", is_bad=True, reason=reason)
+        if self.changes.get("state", self.run.state) == "running":
+            self.changes["state"] = "restarting"
+            self.lifecycle("Restarting", at)
 
     def _ended(self, state: dict[str, Any], at: float) -> None:
         self.changes["exit_code"] = state["exit_code"]

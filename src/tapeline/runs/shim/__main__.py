@@ -18,7 +18,7 @@ from typing import Any
 
 sys.path[0] = os.path.abspath(os.path.join(os.path.dirname(__file__), *[os.pardir] * 3))
 
-from tapeline.runs.shim import tree  # noqa: E402 - found only after the line above
+from tapeline.runs.shim import shortage, tree  # noqa: E402 - found only after the line above
 from tapeline.runs.shim.lock import Lock  # noqa: E402
 from tapeline.runs.shim.loop import Shim  # noqa: E402
 
@@ -46,7 +46,7 @@ def main() -> None:
         try:
             is_shim = os.fork() == 0
         except OSError as error:
-            os.write(descriptors[1], f"0\nfailed {error}".encode())
+            os.write(descriptors[1], f"0\nlater {shortage.described(error)}".encode())
             is_shim = False
         if is_shim:
             server.close()
@@ -82,8 +82,10 @@ def _live(spec: dict[str, Any]) -> None:
         _announce_group(spec["folder"])
         shim = Shim(spec, lock)
     except Exception as error:  # noqa: BLE001 - whoever launched us is told
-        is_passing = isinstance(error, OSError) and error.errno in PASSING
-        _answer(f"{'later' if is_passing else 'failed'} {error}")
+        if isinstance(error, OSError) and error.errno in PASSING:
+            _answer(f"later {shortage.described(error)}")
+        else:
+            _answer(f"failed {error}")
         os._exit(0)
     _answer("ready")
     try:

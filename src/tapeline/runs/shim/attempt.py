@@ -27,14 +27,24 @@ class Pipes:
     def writing(self) -> tuple[int, int, int]:
         return self._output, self._errors, self._status
 
+    def close(self) -> None:
+        for one in (self.output, self.errors, self.status):
+            os.close(one)
+        self.close_writing()
+
     def close_writing(self) -> None:
         for one in self.writing():
             os.close(one)
 
 
 def start(spec: dict[str, Any], namespace: Namespace | None, lock: int, pipes: Pipes) -> int:
+    """Its process id. Where there is no room for a process, nothing is left open."""
     parent = os.getpid()
-    pid = os.fork()
+    try:
+        pid = os.fork()
+    except OSError:
+        pipes.close()
+        raise
     if pid:
         pipes.close_writing()
         return pid

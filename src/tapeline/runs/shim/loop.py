@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from tapeline.runs.shim import network, restarting, tree
+from tapeline.runs.shim import network, restarting, shortage, tree
 from tapeline.runs.shim.forward import SOCKET, TLS_SOCKET, Forwarder
 from tapeline.runs.shim.group import Group
 from tapeline.runs.shim.lock import Lock
@@ -61,6 +61,9 @@ class Shim:
         while True:
             number += 1
             last = self._attempt(number)
+            if last is None:
+                self._finish_waiting(number - 1)
+                return
             cause, code, signalled = last.result()
             end = {"cause": cause, "exit_code": code, "signal": signalled}
             if last.ran or last.cause or signalled is not None or number > 1:
@@ -89,16 +92,46 @@ class Shim:
         Group(self._spec["group"]).remove()
         self.spool.close(patience=10.0)
 
-    def _attempt(self, number: int) -> Running:
-        running = self._running = Running(
-            self._spec, number, self.spool, self.watch, self._namespace, self._lock
-        )
+    def _attempt(self, number: int) -> Running | None:
+        """None if it was stopped, or its time was up, while the host had no room for it."""
+        for tries, pause in enumerate(shortage.pauses()):
+            try:
+                running = Running(
+                    self._spec, number, self.spool, self.watch, self._namespace, self._lock
+                )
+            except OSError as error:
+                if not shortage.is_one(error):
+                    raise
+                why = shortage.described(error)
+            else:
+                self._follow(running)
+                if not running.was_refused():
+                    return running
+                why = shortage.described(shortage.error_of(running.last_error()))
+            if tries == 0:
+                self.spool.state(event="waiting", attempt=number, reason=why)
+            if not self._pause(pause) or self._is_late():
+                break
+        return None
+
+    def _finish_waiting(self, restarts: int) -> None:
+        end = {"cause": "time_limit", "exit_code": None, "signal": None}
+        if self._stopping():
+            after = ("stopped", "Stopped while it waited to start.")
+            self._finish(*after, restarts, end | {"cause": "stopped"})
+        else:
+            self._finish("crashed", self._described(end), restarts, end)
+
+    def _is_late(self) -> bool:
+        return self._kill_at is not None and time.monotonic() >= self._kill_at
+
+    def _follow(self, running: Running) -> None:
+        self._running = running
         while not running.over():
             self._turn(running.wake_at())
             self._enforce(running)
         running.close()
         self._running = None
-        return running
 
     def _enforce(self, running: Running) -> None:
         now = time.monotonic()
@@ -221,10 +254,18 @@ class Shim:
         """If slirp4netns dies, the model's connections break, but new ones work."""
         lost = self._namespace and self._spec["slirp"] and self._internet is None
         if lost and time.monotonic() >= self._internet_at + 1.0:
-            os.close(self._start_internet())
+            self._reconnect()
         elif self._network_lost and not lost and time.monotonic() >= self._internet_at + STEADY:
             self._network_lost = False
             self.spool.state(event="network_back")
+
+    def _reconnect(self) -> None:
+        try:
+            os.close(self._start_internet())
+        except OSError as error:
+            if not shortage.is_one(error):
+                raise
+            # Without room for a process now: the model lives on without a network meanwhile.
 
 
 def _catch_signals() -> socket.socket:

@@ -11,7 +11,7 @@ import stat
 import struct
 import sys
 
-from tapeline.runs.shim import kernel
+from tapeline.runs.shim import kernel, shortage
 
 # Where clouds serve credentials and secrets to a machine: link-local addresses; Azure's,
 # Alibaba's and Oracle's own; Amazon's and Google's of version 6.
@@ -55,7 +55,8 @@ def make(uid: int | None, addresses: list[tuple[str, int]]) -> Namespace:
             descriptor, False
         )  # received descriptors are inheritable, and the model must not get them
     if said != b"made":
-        raise OSError(f"No network namespace could be made: {said.decode(errors='replace')}")
+        words = said.decode(errors="replace")
+        raise shortage.error_of(f"No network namespace could be made: {words}")
     listeners = [socket.socket(fileno=one) for one in descriptors[2:]]
     for listener in listeners:
         listener.setblocking(False)
@@ -66,7 +67,12 @@ def attach_internet(program: str, namespace: Namespace, uid: int | None) -> tupl
     """Start slirp4netns; its process id, and a descriptor that says when the network is up."""
     said, ready = os.pipe()
     parent = os.getpid()
-    pid = os.fork()
+    try:
+        pid = os.fork()
+    except OSError:
+        os.close(said)
+        os.close(ready)
+        raise
     if pid == 0:
         try:
             kernel.begin(parent)
@@ -88,7 +94,7 @@ def wait_ready(said: int, log: str) -> None:
     if not poll.poll(READY_WITHIN):
         raise OSError(f"slirp4netns did not connect the sandbox within {READY_WITHIN // 1000} s.")
     if not os.read(said, 1):
-        raise OSError(f"slirp4netns could not connect the sandbox: {_last_words(log)}")
+        raise shortage.error_of(f"slirp4netns could not connect the sandbox: {_last_words(log)}")
     os.close(said)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from tapeline.runs.shim import attempt, tree
+from tapeline.runs.shim import attempt, shortage, tree
 from tapeline.runs.shim.disk import DiskUse
 from tapeline.runs.shim.forward import Watch
 from tapeline.runs.shim.group import Group
@@ -143,6 +143,13 @@ class Running:
         if number == signal.SIGKILL and self._group.oom_kills() > self._oom_before:
             return "out_of_memory", code, number
         return ("exit" if number is None else "signal"), code, number
+
+    def was_refused(self) -> bool:
+        """Whether the sandbox could not be made for lack of a process or of memory: the model was
+        never reached."""
+        if self.ran or self.cause or self._exit()[1] is not None:
+            return False
+        return shortage.in_words(self.last_error())
 
     def last_error(self) -> str:
         return self._last_error.decode(errors="replace")

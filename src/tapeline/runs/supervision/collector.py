@@ -4,12 +4,11 @@ import asyncio
 import time
 from collections import defaultdict
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 
 import msgspec
 from sqlalchemy import Connection
 
-from tapeline.background import Background
+from tapeline.background import Background, threads
 from tapeline.errors import Invalid, NoSuchModel, Unavailable
 from tapeline.logs import Log
 from tapeline.runs import run as run_records
@@ -64,7 +63,7 @@ class Collector:
         self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._rung: set[str] = set()
         self._troubles: dict[str, str] = {}
-        self._threads = ThreadPoolExecutor(4, thread_name_prefix="journals")
+        self._threads = threads(4, "journals")
 
     def close(self) -> None:
         self._threads.shutdown(wait=False, cancel_futures=True)

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
-from tapeline.background import Background, cause_of, pause_after
+from tapeline.background import Background, cause_of, pause_after, threads
 from tapeline.errors import (
     CannotInstall,
     CannotLaunch,
@@ -87,8 +87,8 @@ class Executor:
         self._setbacks: defaultdict[str, int] = defaultdict(int)
         self.installations = Installations(engine, InstallPlaces())
         # Separate pools: a stop takes seconds and must not delay the checks of all other runs.
-        self._threads = ThreadPoolExecutor(8, thread_name_prefix="engine")
-        self._looking = ThreadPoolExecutor(2, thread_name_prefix="looking")
+        self._threads = threads(8, "engine")
+        self._looking = threads(2, "looking")
         self._unseen: dict[str, Exception] = {}
         self._is_closing = False
         self._background = background

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
+from tapeline.background import threads
 from tapeline.errors import CannotInstall
 from tapeline.runs.engines.engine import Engine, Job, Prepared
 from tapeline.runs.engines.installing import STOPPED
@@ -25,8 +26,8 @@ class Installations:
         self._under_way: dict[str, InstallProgress] = {}
         self._waiting: dict[str, asyncio.Event] = {}
         # What needs no installation never queues behind what does.
-        self._quick = ThreadPoolExecutor(4, thread_name_prefix="preparing")
-        self._slow = ThreadPoolExecutor(places.most, thread_name_prefix="installing")
+        self._quick = threads(4, "preparing")
+        self._slow = threads(places.most, "installing")
 
     async def prepare(self, job: Job, progress: InstallProgress) -> Prepared:
         run_id = job.run.id
