@@ -269,7 +269,11 @@ class Background:
             else:
                 kind.finished()
 
-        threading.Thread(target=carry_out, name=f"{name} {about}".strip(), daemon=True).start()
+        thread = threading.Thread(target=carry_out, name=f"{name} {about}".strip(), daemon=True)
+        try:
+            thread.start()
+        except RuntimeError as error:  # the machine has no room for a thread
+            kind.note(error, about)
 
     def kind(self, name: str) -> Work:
         """The record of all tasks of one kind, to note a failure of one of them."""

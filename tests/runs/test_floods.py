@@ -27,12 +27,13 @@ FLOOD = """
         try:
             os.fork()
         except OSError:
-            time.sleep(0.01)
+            time.sleep(PAUSE)
 """
 
 
 def flooding(pad: Pad, *, unsafe: bool) -> Launched:
-    launched = pad.launch(FLOOD, pids=48, cpu_milli=500, unsafe=unsafe)
+    """Slow enough for its shim to let it live."""
+    launched = pad.launch(FLOOD.replace("PAUSE", "2.0"), pids=48, cpu_milli=500, unsafe=unsafe)
     launched.until(lambda one: len(cgroups.members(pad.runs, one.spec.name) or ()) > 20)
     return launched
 
@@ -101,3 +102,13 @@ def test_a_start_that_was_killed_from_outside_says_so_before_the_next(pad: Pad) 
     launched.until(lambda one: one.states("restarting"))
     (ended,) = launched.states("ended")
     assert ended["signal"] == signal.SIGKILL
+
+
+@needs_groups
+def test_a_fork_bomb_is_ended_and_not_started_again(pad: Pad) -> None:
+    """Its processes hold locks that every fork on the machine needs."""
+    policy = Policy(restart=True, time_limit=60.0)
+    launched = pad.run(FLOOD.replace("PAUSE", "0.001"), pids=48, policy=policy)
+    (finished,) = launched.states("finished")
+    assert (finished["cause"], finished["restarts"]) == ("flood", 0)
+    assert "run_processes" in finished["reason"]

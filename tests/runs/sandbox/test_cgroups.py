@@ -138,6 +138,7 @@ def test_version_two_is_told_in_its_own_words(tmp_path: Path, pad: Pad) -> None:
     assert told == {
         "join": [f"{base}/run/cgroup.procs"],
         "oom": [f"{base}/run/memory.events"],
+        "forks": [f"{base}/run/pids.events"],
         "kill": [f"{base}/run/cgroup.kill"],
         "folders": [f"{base}/run"],
         "opening": {f"{base}/run/pids.max": "9", f"{base}/run/cpu.max": "25000 100000"},

@@ -16,6 +16,7 @@ from tapeline.tape.events.event import Event
 CAUSES = {
     "out_of_memory": "it used more memory than its plan has",
     "time_limit": "it took longer than a backtest may",
+    "flood": "it kept starting processes, far beyond its limit (`run_processes`)",
     "disk_full": "its folders took more disk space than those of a run may (`run_disk`)",
 }
 

@@ -123,6 +123,7 @@ def _files(tree: Tree, name: str) -> dict[str, Any]:
     return {
         "join": [str(folder / "cgroup.procs") for folder in folders],
         "oom": [str(memory / ("memory.oom_control" if is_old else "memory.events"))],
+        "forks": [str(tree.folders["pids"] / name / "pids.events")],
         "kill": [] if is_old else [str(memory / "cgroup.kill")],
         "folders": [str(folder) for folder in folders],
         "ending": _rates(tree, name, None),

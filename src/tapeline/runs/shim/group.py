@@ -22,6 +22,7 @@ class Group:
         self.exists = bool(files)
         self._join: list[str] = files.get("join", [])
         self._events: list[str] = files.get("oom", [])
+        self._forks: list[str] = files.get("forks", [])
         self._kill: list[str] = files.get("kill", [])
         self._folders: list[str] = files.get("folders", [])
         self._opening: dict[str, str] = files.get("opening", {})
@@ -34,12 +35,11 @@ class Group:
         return list(found)
 
     def oom_kills(self) -> int:
-        for path in self._events:
-            for line in tree.read(path).splitlines():
-                name, _, number = line.partition(" ")
-                if name == "oom_kill":
-                    return int(number)
-        return 0
+        return _counted(self._events, "oom_kill")
+
+    def refused_forks(self) -> int:
+        """Processes and threads that its members tried to start beyond their limit."""
+        return _counted(self._forks, "max")
 
     def open(self) -> None:
         """Give it the limits of its plan again: the end of the attempt before has changed them."""
@@ -67,6 +67,15 @@ class Group:
             with suppress(OSError):  # the server removes the rest
                 os.rmdir(folder)
                 os.rmdir(os.path.dirname(folder))  # goes with the last of all launches
+
+
+def _counted(paths: list[str], wanted: str) -> int:
+    for path in paths:
+        for line in tree.read(path).splitlines():
+            name, _, number = line.partition(" ")
+            if name == wanted:
+                return int(number)
+    return 0
 
 
 def _write(path: str, text: str) -> None:

@@ -17,7 +17,8 @@ from tapeline.runs.shim.spool import Spool
 
 LONGEST_SLEEP = 60.0
 STEADY = 2.0  # seconds for which a new slirp4netns lives before the network counts as back
-NOT_AGAIN = ("time_limit", "disk_full")  # each further start would use more of the disk
+# Each further start would use more of the disk, or slow the machine again.
+NOT_AGAIN = ("time_limit", "disk_full", "flood")
 
 
 class Shim:
@@ -165,6 +166,7 @@ class Shim:
         words: dict[str, str] = {
             "out_of_memory": self._policy["beyond_memory"],
             "disk_full": "Its folders took more disk space than those of a run may (`run_disk`).",
+            "flood": "It kept starting processes, far beyond its limit (`run_processes`).",
             "time_limit": "It took longer than it may.",
             "exit": f"It ended with exit code {end['exit_code']}.",
             "signal": f"It was ended by signal {end['signal']}.",

@@ -22,6 +22,7 @@ CHUNK = 65_536
 PAUSE = 0.005  # collects the lines of a busy process, so that each does not wake the shim
 STRAGGLERS = 2.0  # seconds for children of an unsandboxed process to close its pipes
 WATCHED_EVERY = 2.0
+MOST_REFUSED = 50.0  # forks a second beyond its limit, at two looks in a row: a fork bomb
 WATCHED_CLOSELY = 0.5  # where the kernel does not count for us
 
 
@@ -39,6 +40,8 @@ class Running:
         self._lock = lock
         self._group = Group(spec["group"])
         self._oom_before = self._group.oom_kills()
+        self._floods = 0
+        self._refused, self._refused_at = self._group.refused_forks(), time.monotonic()
         self._pipes = attempt.Pipes()
         masked = [text.encode(errors="surrogateescape") for text in spec["masked"]]
         limit = spec["policy"]["line_bytes"]
@@ -247,7 +250,16 @@ class Running:
             used = tree.resident_bytes(pids)
             if used > limits["memory_bytes"]:
                 self.kill("out_of_memory")
-                return
+        elif self._is_flooding():
+            self.kill("flood")
+
+    def _is_flooding(self) -> bool:
+        """A fork bomb slows the whole machine, because the kernel's locks are everybody's."""
+        now, refused = time.monotonic(), self._group.refused_forks()
+        rate = (refused - self._refused) / max(1.0, now - self._refused_at)
+        self._refused, self._refused_at = refused, now
+        self._floods = self._floods + 1 if rate > MOST_REFUSED else 0
+        return self._floods > 1
 
     def _exit(self) -> tuple[int | None, int | None]:
         assert self._status is not None
