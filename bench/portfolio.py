@@ -1,6 +1,7 @@
 """What a portfolio of 200 models costs, by how many orders they have: three projects, three sizes.
 
-The projects lie in one database and take turns. `python -m bench.portfolio [--orders N]`: orders of
+The projects lie in one database and take turns. A few models of each are filled as a server would
+do it; the others get copies of all their rows. `python -m bench.portfolio [--orders N]`: orders of
 all models of the largest project, a million unless told otherwise.
 """
 
@@ -14,7 +15,7 @@ from typing import Any
 
 import httpx
 import msgspec
-from sqlalchemy import Connection, insert
+from sqlalchemy import Connection, insert, literal, select, update
 
 from bench.parts import growth, service
 from tapeline import compose
@@ -24,13 +25,14 @@ from tapeline.results.pnl.books import carry_out
 from tapeline.settings import Settings
 from tapeline.store.store import Store
 from tapeline.store.tables import core
+from tapeline.store.tables.tape import tapes as heads
 from tapeline.tape import tapes
 from tapeline.tape.append.appending import Appender
 from tapeline.tape.events import kinds
 from tapeline.tape.events.event import Event, Submission
 from tapeline.tape.proof.signer import Signer
 
-MODELS = 200
+MODELS, ORIGINALS = 200, 4
 ROUNDS = 30
 SPREAD = (100, 10)  # how many times fewer orders the other projects have
 WANTED, SOON = 0.15, 3.0  # seconds: of an answer, and until an order is in it
@@ -74,21 +76,39 @@ def _project(first: service.Service, number: int) -> dict[str, str]:
 def _fill(store: Store, appender: Appender, project: str, size: int) -> None:
     started = time.perf_counter()
     begin = time.time() - YEAR
-    count = size // MODELS
+    count, first = size // MODELS, []
     for number in range(MODELS):
-        times = [begin + YEAR * (n + number / MODELS) / count for n in range(count)]
-        store.write_now(_fill_model, appender, project, number, times)
+        if number < ORIGINALS:
+            times = [begin + YEAR * (n + number / ORIGINALS) / count for n in range(count)]
+            first.append(store.write_now(_fill_model, appender, project, number, times))
+        else:
+            store.write_now(_copy, project, number, first[number % ORIGINALS])
     print(f"{size:,} orders of {MODELS} models: {size / (time.perf_counter() - started):,.0f}/s")
 
 
 def _fill_model(
     connection: Connection, appender: Appender, project: str, number: int, times: list[float]
-) -> None:
+) -> int:
     tape = _model(connection, project, number)
     events = [_capital(tape, times[0]), *(_order(tape, n, at) for n, at in enumerate(times))]
     appender.append(connection, [Submission(events, None)])
     while (plan := planning.plan(connection, tape, EVERYTHING)) is not None:
         carry_out(connection, plan)
+    return tape
+
+
+def _copy(connection: Connection, project: str, number: int, original: int) -> None:
+    """A model with all that another one's tape and books have."""
+    tape = _model(connection, project, number)
+    head = connection.execute(select(heads).where(heads.c.no == original)).one()
+    same = {name: getattr(head, name) for name in ("seq", "link", "counts", "bytes", "signed_at")}
+    connection.execute(update(heads).where(heads.c.no == tape).values(**same))
+    for table in core.metadata.sorted_tables:
+        if "tape" in table.c and "no" not in table.c:
+            names = [column.name for column in table.c]
+            columns = [literal(tape) if name == "tape" else table.c[name] for name in names]
+            rows = select(*columns).where(table.c.tape == original)
+            connection.execute(insert(table).from_select(names, rows))
 
 
 def _model(connection: Connection, project: str, number: int) -> int:
@@ -145,7 +165,7 @@ def _push(client: httpx.Client, key: dict[str, str], model: str, turn: int) -> N
     headers = {"model_id": model, "api_key": key["api_key"], "api_pass": key["api_pass"]}
     order = {
         "id": f"new-{turn}", "symbol": "BTC-USD", "exchange": "coinbase", "side": "buy",
-        "size": 1 + turn, "executionPrice": 90 + turn,
+        "size": 1 + turn, "executionPrice": 90 + turn, "fee": 1 + turn,
     }  # fmt: skip
     client.post("/v1/live/spot-market", json=order, headers=headers).raise_for_status()
 

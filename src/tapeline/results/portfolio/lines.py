@@ -34,9 +34,9 @@ def own_days(found: Holding) -> Integers:
     return np.unique(np.concatenate([np.array(deposited, dtype="i8"), *found.days]))
 
 
-def line(found: Holding, days: Integers, rates: Mapping[str, Floats]) -> Line:
-    """`rates` turn an amount of a currency into the portfolio's, NaN where none is known."""
-    own = own_days(found)
+def line(found: Holding, own: Integers, days: Integers, rates: Mapping[str, Floats]) -> Line:
+    """`own`: the days on which something changed it. `rates` turn an amount of a currency into the
+    portfolio's, NaN where none is known."""
     begun = days >= own[0] if len(own) else np.zeros(len(days), dtype=bool)
     known = begun.copy()
     values, inflows, flows = (np.zeros(len(days)) for _ in range(3))
@@ -59,7 +59,9 @@ def line(found: Holding, days: Integers, rates: Mapping[str, Floats]) -> Line:
     if since < len(days) and (since > start or own[0] < days[0]):
         # It had begun before: what it is worth at this close comes in, and earned nothing here.
         flows[since], inflows[since] = values[since], 0.0
-    return Line(values, flows, inflows, np.isin(days, own, assume_unique=True), since)
+    changed = np.zeros(len(days), dtype=bool)
+    changed[np.searchsorted(days, own[own >= days[0]])] = True
+    return Line(values, flows, inflows, changed, since)
 
 
 def _profit(found: Holding, currency: str, days: Integers) -> Floats:

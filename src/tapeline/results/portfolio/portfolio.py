@@ -51,6 +51,8 @@ class Part(NamedTuple):
     lacking: list[str]
     """Currencies of its own that no rate converts."""
     reason: str | None
+    own: Integers
+    """The days on which something changed it."""
 
     @property
     def in_account(self) -> bool:
@@ -82,13 +84,13 @@ def usual_currency(every: Sequence[Holding]) -> str:
 def _part(rates: Rates, head: Head, found: Holding) -> Part:
     needed = found.currencies | {one.currency for one in found.positions}
     lacking = sorted(one for one in needed if rates.newest(head.project_id, one) is None)
-    reason = found.reason
-    if reason is None and not len(lines.own_days(found)):
+    reason, own = found.reason, lines.own_days(found)
+    if reason is None and not len(own):
         reason = NOT_BEGUN
     missing = [one for one in lacking if one in found.currencies]
     if reason is None and missing:
         reason = no_rate(missing[0], rates.quote)
-    return Part(head, found, lacking, reason)
+    return Part(head, found, lacking, reason, own)
 
 
 class _Assembly:
@@ -182,7 +184,7 @@ class _Assembly:
 
     def _axis(self, today: int) -> tuple[Integers, int]:
         """The days on which anything changed, and how many earlier ones are left out."""
-        own = [lines.own_days(one.found) for one in self._in_account]
+        own = [one.own for one in self._in_account]
         if not own:
             return np.empty(0, dtype="i8"), 0
         # The newest rate may be newer than everything that it converts.
@@ -206,7 +208,7 @@ class _Assembly:
     def _line(self, part: Part) -> Line:
         project = part.head.project_id
         rates = {one: self._rates.by_day(project, one, self._days) for one in part.found.currencies}
-        return lines.line(part.found, self._days, rates)
+        return lines.line(part.found, part.own, self._days, rates)
 
     def _value(self, part: Part) -> Decimal:
         convert = self._rates.converter(part.head.project_id)
