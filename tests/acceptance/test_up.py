@@ -9,6 +9,7 @@ import signal
 import socket
 import stat
 import subprocess
+import sys
 import threading
 import time
 from contextlib import suppress
@@ -17,6 +18,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from tapeline.cli import main
 from tests.acceptance.conftest import PASSWORD, SLOW_MACHINE, Home, Server, free_port, wait_for
 from tests.store.disk import small_disk
 
@@ -207,6 +209,23 @@ def test_a_hangup_reloads_the_settings_and_says_which_need_a_restart(home: Home)
         wait_for(lambda: "settings_not_reloaded" in server.log)
         assert client.get("/readyz").status_code == 200
     assert server.end() == 0
+
+
+def test_a_hangup_does_not_end_a_server_that_still_imports_the_rest_of_itself(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen: list[object] = []
+    monkeypatch.setattr(
+        main, "command", lambda: lambda **_: seen.append(signal.getsignal(signal.SIGHUP))
+    )
+    monkeypatch.setattr(sys, "argv", ["tapeline", "up"])
+    before = signal.getsignal(signal.SIGHUP)
+    try:
+        with pytest.raises(SystemExit):
+            main.main()
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    assert seen == [signal.SIG_IGN]
 
 
 def test_a_terminal_that_is_closed_ends_it_cleanly(home: Home) -> None:

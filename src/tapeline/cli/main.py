@@ -1,6 +1,7 @@
 """The command `tapeline`: every command in one table, and where errors end up."""
 
 import re
+import signal
 import sys
 from typing import Any
 
@@ -276,6 +277,9 @@ def command() -> TyperGroup:
 
 
 def main() -> None:
+    if sys.argv[1:2] == ["up"]:
+        # A reload must not end a server that has not yet imported the rest of itself.
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
     sys.exit(_run())
 
 
