@@ -149,10 +149,19 @@ def test_a_stop_that_waits_for_a_server_that_is_down_says_so(service: Service, c
     for path in ("/model/kill", f"/api/models/{model}/runs/{run}/stop"):
         said = cast.owner.post(path, json={"modelId": model})
         assert (said.status_code, said.json()["code"]) == (503, "not_supervised")
-        assert "the host gone" in said.json()["error"]
+        assert "host gone" in said.json()["error"]
         assert "silent since 2027-01-15 08:00:00 UTC" in said.json()["error"]
         assert f"tapeline stop --here {model}" in said.json()["error"]
-    assert [one.desired for one in all_runs(service, model)] == ["stopped"], "it is recorded"
+    (stopped,) = all_runs(service, model)
+    assert (stopped.desired, stopped.state) == ("stopped", "stopping"), "it is recorded and shown"
+    again = deployed(cast.owner, modelId=model)["runId"]
+    for one, says in ((run, "nobody knows whether it runs"), (again, f"the end of run {run} on")):
+        shown = cast.owner.get(f"/api/models/{model}/runs/{one}").json()
+        assert (shown["silent_host"], shown["silent_since"]) == ("gone", 1_800_000_000.0)
+        assert says in shown["trouble"]
+        assert f"tapeline stop --here {model}" in shown["trouble"]
+    listed = cast.owner.get(f"/api/projects/{cast.owner.id}/runs").json()["items"]
+    assert [one["silent_host"] for one in listed] == ["gone"]
     if store.database.claims is not None:  # its server is back
         assert store.database.claim("gone")
         assert cast.owner.post("/model/kill", json={"modelId": model}).status_code == 200

@@ -1,5 +1,6 @@
 """`tapeline start`, `stop`, `rollback` and `delete`: which version of a model runs, if any."""
 
+import shlex
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -155,12 +156,29 @@ def _wait_for_end(session: Session, model_id: str, run_id: str) -> dict[str, Any
         lambda: run_of(session, model_id, run_id),
         within=PATIENCE,
         every=LOOKED_EVERY,
-        done=lambda run: run["state"] in ENDED,
+        done=lambda run: run["state"] in ENDED or bool(run.get("trouble")),
     )
     if run["state"] in ENDED:
         return run
+    if trouble := run.get("trouble"):
+        raise Failure(f"The stop is recorded but not carried out. {trouble}")
+    wanted = model_id if run["kind"] != "backtest" else run_id
     raise Failure(
         f"The stop is recorded, but the model has not ended within {PATIENCE:.0f} s and may still"
-        " be trading. Check again with: tapeline ps. On the machine of the server, `tapeline stop"
-        " --here` ends it without the server."
+        " be trading. Check again with: tapeline ps. Or end it without the server, on the machine"
+        f" where it runs{_host(run)}: tapeline stop --here {wanted}{_same_data(session, run)}"
     )
+
+
+def _host(run: dict[str, Any]) -> str:
+    return f" (host {run['host']})" if run.get("host") else ""
+
+
+def _same_data(session: Session, run: dict[str, Any]) -> str:
+    """Where the server keeps its data, if it is the host of this run and the account may know."""
+    try:
+        health = session.wire.get("/api/health")
+    except Failure:
+        return ""
+    is_there = run.get("host") and health.get("host") == run["host"]
+    return f" --data {shlex.quote(health['data'])}" if is_there else ""

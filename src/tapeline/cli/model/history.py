@@ -57,7 +57,7 @@ def runs(context: typer.Context, model: Model = None, number: Count = 20) -> Non
                 screen.ago(one["started_at"]),
                 _lasted(one["started_at"], one["ended_at"]),
                 one["restarts"],
-                (one["reason"] or "").partition("\n")[0],
+                one.get("trouble") or (one["reason"] or "").partition("\n")[0],
             ]
             for one in items
         ],

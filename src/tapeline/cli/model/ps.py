@@ -36,6 +36,9 @@ def ps(
         nothing = "no running models" if running else "no models yet. Make one: tapeline init"
         empty = f"Project {session.project['name']} has {nothing}"
         session.screen.table(_columns(found), map(_row_for(found), found), empty=empty)
+        for one in found:
+            if trouble := (one["run"] or {}).get("trouble"):
+                session.screen.note(f"{one['name']}: {trouble}", "yellow")
 
 
 def _watch(session: Session, running: bool) -> None:
@@ -94,20 +97,32 @@ def _row_for(found: list[dict[str, Any]]) -> Any:
 
     def row(one: dict[str, Any]) -> list[Any]:
         run, version = one["run"] or {}, one["version"] or {}
+        is_unknown = _is_lost(run)
         cells = [
             one["name"],
             one["id"],
-            state(run.get("state", "never ran")),
+            _state(run),
             run.get("version") or version.get("version") or "-",
             screen.ago(run.get("ended_at") or run.get("started_at") or run.get("created_at")),
-            screen.size(run.get("memory")),
-            "-" if run.get("cpu") is None else f"{run['cpu']:.2f}",
+            screen.size(None if is_unknown else run.get("memory")),
+            "-" if is_unknown or run.get("cpu") is None else f"{run['cpu']:.2f}",
             run.get("restarts", "-"),
             _tape(one.get("usage")),
         ]
         return [*cells, result(one["pnl"] or {})] if have_results else cells
 
     return row
+
+
+def _state(run: dict[str, Any]) -> Any:
+    """The last known one, with a mark where nobody knows it any more."""
+    shown = state(run.get("state", "never ran"))
+    return styled(" ").join([shown, styled("(host silent)", "yellow")]) if _is_lost(run) else shown
+
+
+def _is_lost(run: dict[str, Any]) -> bool:
+    """Older servers do not say it."""
+    return bool(run.get("silent_host"))
 
 
 def result(pnl: dict[str, Any]) -> Any:

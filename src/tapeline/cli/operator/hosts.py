@@ -4,6 +4,7 @@ from pathlib import Path
 
 import msgspec
 import typer
+from sqlalchemy import Connection
 
 from tapeline import compose, datadir, logs, settings
 from tapeline.cli.server.options import Config, Data, Database
@@ -11,6 +12,7 @@ from tapeline.cli.terminal import screen
 from tapeline.cli.terminal.command import JSON, command
 from tapeline.cli.terminal.screen import Screen
 from tapeline.runs import run as runs
+from tapeline.store.store import Store
 
 NAME = "host"  # the file in which a data directory keeps the name of its host
 
@@ -26,20 +28,41 @@ def hosts(
         datadir.require(chosen.data)
     with compose.open_store(chosen) as store:
         found = store.read_now(runs.by_host)
+        up = store.read_now(_up, store, [one.host for one in found], chosen.data)
     out, here = Screen(as_json=context.obj.as_json), _here(chosen.data)
     if out.as_json:
         out.json(
-            [{**msgspec.structs.asdict(one), "is_this_one": one.host == here} for one in found]
+            [
+                {
+                    **msgspec.structs.asdict(one),
+                    "is_this_one": one.host == here,
+                    "is_up": one.host in up,
+                }
+                for one in found
+            ]
         )
         return
     out.table(
-        ["", "host", ">running", "last started"],
+        ["", "host", "server", ">running", "last started"],
         [
-            ["*" if one.host == here else "", one.host, one.running, screen.ago(one.started_at)]
+            [
+                "*" if one.host == here else "",
+                one.host,
+                screen.styled("up", "green") if one.host in up else screen.styled("down", "red"),
+                one.running,
+                screen.ago(one.started_at),
+            ]
             for one in found
         ],
         empty="No model has run on this installation yet.",
     )
+
+
+def _up(connection: Connection, store: Store, hosts: list[str], data: Path) -> set[str]:
+    """The hosts whose server runs now; with SQLite, that can only be the one of this directory."""
+    if store.database.file is not None:
+        return {_here(data)} if datadir.server_of(data) else set()
+    return {one for one in hosts if store.database.is_claimed(connection, one)}
 
 
 def _here(data: Path) -> str:

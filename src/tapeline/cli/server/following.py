@@ -37,11 +37,13 @@ def follow_live(
         return run
     changes = Changes(session, model_id, after)
     until: float | None = None
+    told = None
     while True:
         with waiting(session, "running" if until else "starting"):
             change = changes.next(_patience(until))
         if change is None:
             run = run_of(session, model_id, run_id)
+            told = tell_trouble(session, run, told)
             if run["state"] == "running" and until is None and not forever:
                 until = time.monotonic() + FIRST_LINES
         elif change.fields.get("run_id") == run_id:
@@ -61,6 +63,7 @@ def follow_backtest(session: Session, tested: dict[str, Any], after: int) -> dic
     """Show a backtest's log until its status arrives; return the ended run."""
     model_id, run_id = tested["modelId"], tested["runId"]
     changes = Changes(session, model_id, after)
+    told = None
     while True:
         with waiting(session, "running the backtest"):
             change = changes.next(LOOKED_EVERY)
@@ -68,9 +71,18 @@ def follow_backtest(session: Session, tested: dict[str, Any], after: int) -> dic
             _show(session, change)
         if change is None or change.kind == "backtest-status":
             run = run_of(session, model_id, run_id)
+            told = tell_trouble(session, run, told)
             if run["state"] in ENDED:
                 _show_rest(session, changes, run_id)
                 return run
+
+
+def tell_trouble(session: Session, run: dict[str, Any], told: str | None) -> str | None:
+    """Say once why it does not go on, such as a run before it on a host that is silent."""
+    trouble: str | None = run.get("trouble")
+    if trouble and trouble != told:
+        session.screen.note(trouble, "yellow")
+    return trouble
 
 
 def require_alive(session: Session, run: dict[str, Any], model: str) -> None:

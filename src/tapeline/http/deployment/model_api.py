@@ -105,7 +105,7 @@ def model_status(connection: Connection, call: BodyCall[ModelInProject]) -> Mode
     model = models.find(connection, call.actor, call.body.model_id, call.body.project_id or None)
     return ModelStatus(
         lifecycle=EMPTY_LIFECYCLE | channels.lifecycles(connection, [model.id]).get(model.id, {}),
-        run=runs_api.current(connection, model.id),
+        run=runs_api.current(connection, call.services, model.id),
     )
 
 

@@ -37,6 +37,10 @@ class ShownHealth(msgspec.Struct):
     work: list[ShownWork]
     slowest: list[Slow]
     """Statements of the last hour, without their values; the slowest first."""
+    host: str
+    """By which name `tapeline hosts` lists this server; empty if it runs no models."""
+    data: str
+    """Its data directory, for `--data` of commands on its machine."""
 
 
 async def show_health(call: Call) -> Annotated[Response, Gives(ShownHealth)]:
@@ -50,6 +54,8 @@ async def show_health(call: Call) -> Annotated[Response, Gives(ShownHealth)]:
         found.rows,
         [_shown(one) for one in services.background.states()],
         services.store.database.slowest.list(),
+        services.runner.host_name,
+        str(services.settings.data),
     )
     headers = {"Cache-Control": "no-store"}
     return Response(msgspec.json.encode(shown), media_type="application/json", headers=headers)

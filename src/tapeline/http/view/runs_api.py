@@ -1,7 +1,7 @@
 """The view API for runs: their desired and actual state, and their resource usage."""
 
 import asyncio
-from datetime import UTC, datetime
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -11,10 +11,12 @@ from tapeline.accounts import members
 from tapeline.errors import NotSupervised
 from tapeline.http.core.answers import Done, Listed
 from tapeline.http.core.endpoint import Call, Page, QueryCall
+from tapeline.http.core.services import Services
 from tapeline.models import models, versions
+from tapeline.runs import silent_hosts
 from tapeline.runs.run import Run
+from tapeline.runs.silent_hosts import Blocked
 from tapeline.runs.supervision import desired, sampling
-from tapeline.store.backends.database import Database
 
 
 class ShownRun(msgspec.Struct, kw_only=True):
@@ -48,20 +50,14 @@ class ShownRun(msgspec.Struct, kw_only=True):
     created_by: str
     started_at: float | None
     ended_at: float | None
-
-
-class Silent(msgspec.Struct, frozen=True):
-    """A run that must end on a host whose server does not run."""
-
-    host: str
-    lock_name: str
-    seen_at: float | None
-
-    def since(self) -> str:
-        if self.seen_at is None:
-            return "has not reported since it started the model"
-        moment = datetime.fromtimestamp(self.seen_at, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
-        return f"has been silent since {moment}"
+    host: str | None = None
+    """The host that runs it, by the name that `tapeline hosts` lists."""
+    trouble: str | None = None
+    """Why nobody knows whether it runs, or why it cannot start, and what to do."""
+    silent_host: str | None = None
+    """The host to which it belongs, or the run before it, and whose server is down."""
+    silent_since: float | None = None
+    """When that server was last heard of."""
 
 
 class RunPage(Page):
@@ -106,8 +102,8 @@ def list_runs(connection: Connection, call: QueryCall[RunPage]) -> Listed[ShownR
     )
     shown = found[: page.limit]
     following = str(round(shown[-1].created_at * 1e6)) if len(found) > page.limit else None
-    numbers = versions.numbers(connection, {one.version_id for one in shown})
-    return Listed([_shown(one, numbers) for one in shown], following)
+    items = [ShownRun(**fields) for fields in _fields(connection, call.services, shown)]
+    return Listed(items, following)
 
 
 def list_deployed(connection: Connection, call: Call) -> Listed[DeployedRun]:
@@ -115,21 +111,19 @@ def list_deployed(connection: Connection, call: Call) -> Listed[DeployedRun]:
     project_id = call.path("project")
     members.require(connection, call.actor, project_id, "see")
     found = desired.current_of_project(connection, project_id)
-    numbers = versions.numbers(connection, {one.version_id for one in found})
     used = sampling.newest_of(connection, [one.id for one in found if one.ended_at is None])
     items = []
-    for one in found:
+    for one, fields in zip(found, _fields(connection, call.services, found), strict=True):
         memory, cpu = used.get(one.id, (None, None))
-        items.append(
-            DeployedRun(**_fields(one, numbers), model_id=one.model_id, memory=memory, cpu=cpu)
-        )
+        items.append(DeployedRun(**fields, model_id=one.model_id, memory=memory, cpu=cpu))
     return Listed(items)
 
 
 def show_run(connection: Connection, call: Call) -> CurrentRun:
     """One run, with its latest resource usage."""
     model = models.find(connection, call.actor, call.path("model"))
-    return with_usage(connection, desired.get(connection, model.id, call.path("run")))
+    run = desired.get(connection, model.id, call.path("run"))
+    return _with_usage(connection, call.services, run)
 
 
 def show_usage(connection: Connection, call: Call) -> Usage:
@@ -161,48 +155,57 @@ async def refuse_if_unsupervised(call: Call, model_id: str, run_id: str | None =
             f"The stop is recorded but not carried out: {trouble}. The model may still be running."
             " It is stopped as soon as the supervisor gets on; the server's log says more."
         )
-    silent = await store.read(_silent, store.database, runner.host_name, model_id, run_id)
-    if silent is not None:
+    down = await store.read(_down, call.services, model_id, run_id)
+    if down is not None:
+        silence = down.silence
         raise NotSupervised(
-            f"The stop is recorded but not carried out: the server of the host {silent.host}, where"
-            f" the model runs, is down and {silent.since()}. The model may still be trading. That"
+            f"The stop is recorded but not carried out: the server of host {silence.host}, where"
+            f" the model runs, is down and {silence.since()}. The model may still be trading. That"
             " server stops it when it is back; to stop it now, run on its machine: tapeline stop"
-            f" --here {silent.lock_name}"
+            f" --here {down.run.lock_name}"
         )
 
 
-def _silent(
-    connection: Connection, database: Database, here: str, model_id: str, run_id: str | None
-) -> Silent | None:
-    for run, host in desired.ending_elsewhere(connection, here, model_id, run_id).items():
-        if not database.is_claimed(connection, host):
-            found = desired.get(connection, model_id, run)
-            return Silent(host, found.lock_name, sampling.last_seen(connection, run))
-    return None
+def _down(
+    connection: Connection, services: Services, model_id: str, run_id: str | None
+) -> Blocked | None:
+    """A run that must end on a host whose server does not run."""
+    found = desired.ending(connection, model_id, run_id)
+    return next(iter(_blocked(connection, services, found).values()), None)
 
 
-def current(connection: Connection, model_id: str) -> CurrentRun | None:
+def _blocked(connection: Connection, services: Services, found: list[Run]) -> dict[str, Blocked]:
+    store, here = services.store, services.runner.host_name
+    return silent_hosts.blocked(connection, store.database, here, found)
+
+
+def current(connection: Connection, services: Services, model_id: str) -> CurrentRun | None:
     """The deployed run of a model; None if it never had one."""
     run = desired.current(connection, model_id)
-    return None if run is None else with_usage(connection, run)
+    return None if run is None else _with_usage(connection, services, run)
 
 
-def with_usage(connection: Connection, run: Run) -> CurrentRun:
-    numbers = versions.numbers(connection, {run.version_id})
+def _with_usage(connection: Connection, services: Services, run: Run) -> CurrentRun:
     used = sampling.newest(connection, run.id) if run.ended_at is None else None
     memory, cpu = used or (None, None)
-    return CurrentRun(**_fields(run, numbers), memory=memory, cpu=cpu)
+    (fields,) = _fields(connection, services, [run])
+    return CurrentRun(**fields, memory=memory, cpu=cpu)
 
 
-def _shown(run: Run, numbers: dict[str, int]) -> ShownRun:
-    return ShownRun(**_fields(run, numbers))
-
-
-def _fields(run: Run, numbers: dict[str, int]) -> dict[str, Any]:
-    known = msgspec.structs.asdict(run)
-    kept = {name: known[name] for name in ShownRun.__struct_fields__ if name in known}
-    return kept | {
-        "run_id": run.id,
-        "version": numbers.get(run.version_id),
-        "next_run_at": run.due_at if run.state == "pending" else None,
-    }
+def _fields(
+    connection: Connection, services: Services, found: list[Run]
+) -> Iterator[dict[str, Any]]:
+    """Of each run, what is shown of it."""
+    numbers = versions.numbers(connection, {one.version_id for one in found})
+    blocked = _blocked(connection, services, found)
+    for run in found:
+        known, why = msgspec.structs.asdict(run), blocked.get(run.id)
+        kept = {name: known[name] for name in ShownRun.__struct_fields__ if name in known}
+        yield kept | {
+            "run_id": run.id,
+            "version": numbers.get(run.version_id),
+            "next_run_at": run.due_at if run.state == "pending" else None,
+            "trouble": why and why.sentence(run),
+            "silent_host": why and why.silence.host,
+            "silent_since": why and why.silence.seen_at,
+        }

@@ -134,7 +134,7 @@ def show_model(connection: Connection, call: Call) -> ShownModel:
         plan=model.plan,
         python_version=model.python_version,
         version=_newest_version(connection, model.id),
-        run=runs_api.current(connection, model.id),
+        run=runs_api.current(connection, call.services, model.id),
         counts=kinds.by_name(found.counts),
         usage=call.services.quotas.usage(found.tape, found.model_id, found.bytes),
     )

@@ -4,7 +4,7 @@ import time
 from typing import Any
 
 import msgspec
-from sqlalchemy import ColumnElement, Connection, and_, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, Connection, and_, case, func, insert, or_, select, update
 
 from tapeline.accounts import audit
 from tapeline.accounts.actor import OPERATOR, Actor
@@ -203,14 +203,10 @@ def ending_on(
     return list(connection.scalars(select(runs.c.id).where(*which)))
 
 
-def ending_elsewhere(
-    connection: Connection, host: str, model_id: str, run_id: str | None = None
-) -> dict[str, str]:
-    """The same on other hosts: the host of each run."""
-    query = select(runs.c.id, runs.c.host).where(
-        runs.c.host.is_not(None), runs.c.host != host, *_ending(model_id, run_id)
-    )
-    return {row.id: row.host for row in connection.execute(query)}
+def ending(connection: Connection, model_id: str, run_id: str | None = None) -> list[Run]:
+    """The same on all hosts."""
+    query = select(runs).where(*_ending(model_id, run_id))
+    return [record(Run, row) for row in connection.execute(query)]
 
 
 def _ending(model_id: str, run_id: str | None) -> tuple[ColumnElement[bool], ...]:
@@ -314,10 +310,12 @@ def _insert(connection: Connection, made: Run) -> None:
 
 
 def _desire_end(connection: Connection, which: Any, reason: str) -> bool:
-    """Whether any of them was desired to run until now."""
+    """Whether any of them was desired to run until now. A host that has one may be down: that it
+    is to stop is shown without it."""
+    seen = case((runs.c.host.is_not(None), "stopping"), else_=runs.c.state)
     changed = connection.execute(
         update(runs)
         .where(which, runs.c.ended_at.is_(None), runs.c.desired == "running")
-        .values(desired="stopped", reason=reason)
+        .values(desired="stopped", reason=reason, state=seen)
     )
     return changed.rowcount > 0

@@ -68,13 +68,6 @@ def newest(connection: Connection, run_id: str) -> tuple[int, float] | None:
     return None if row is None else (row.memory, row.cpu)
 
 
-def last_seen(connection: Connection, run_id: str) -> float | None:
-    """When its server last saw its processes; None if never."""
-    query = select(func.max(samples.c.at)).where(samples.c.run_id == run_id)
-    found: float | None = connection.scalar(query)
-    return found
-
-
 def newest_of(connection: Connection, run_ids: list[str]) -> dict[str, tuple[int, float]]:
     """The same for several runs, in one query."""
     last = (

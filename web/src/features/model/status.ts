@@ -14,7 +14,10 @@ export interface Status {
   isUp: boolean;
 }
 
-type RunFacts = Pick<Schemas["ShownRun"], "state" | "reason" | "restarts" | "kind" | "schedule">;
+type RunFacts = Pick<
+  Schemas["ShownRun"],
+  "state" | "reason" | "restarts" | "kind" | "schedule" | "trouble"
+>;
 
 const STATES: Record<string, [Tone, string, boolean]> = {
   pending: ["busy", "Queued", true],
@@ -54,6 +57,7 @@ export function statusOf(run: RunFacts | null | undefined, lifecycle: Lifecycle)
   }
   const [tone, label, isUp] = STATES[run.state] ?? ["idle", run.state, false];
   const own = said && !OURS.has(said) && isUp ? said : "";
+  if (run.trouble) return { tone: "bad", label: "Host silent", detail: run.trouble, isUp };
   if (run.state === "pending" && run.schedule) {
     return {
       tone: "good",

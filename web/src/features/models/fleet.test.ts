@@ -121,6 +121,17 @@ describe("the status of a model", () => {
       "Out of Memory",
     );
   });
+  it("on a silent host is unknown, and says why", () => {
+    const lost = run("a", "running", {
+      trouble: "It belongs to the host h, whose server is down.",
+    });
+    expect(statusOf(lost, { ...nothing, message: "Trading" })).toMatchObject({
+      label: "Host silent",
+      tone: "bad",
+      detail: "It belongs to the host h, whose server is down.",
+      isUp: true,
+    });
+  });
   it("of a screener between its runs is scheduled", () => {
     expect(statusOf(run("a", "pending", { schedule: "0 * * * *" }), nothing)).toMatchObject({
       label: "Scheduled",

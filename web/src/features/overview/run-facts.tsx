@@ -23,6 +23,7 @@ export function RunFacts({ model }: { model: ask.Model }) {
   }
   const plan = plans?.[run.plan];
   const status = statusOf(run, model.lifecycle);
+  const known = !run.silent_host; // the last sample of a silent host says nothing about now
   return (
     <Panel
       title="Run"
@@ -40,16 +41,16 @@ export function RunFacts({ model }: { model: ask.Model }) {
         </Fact>
         <Fact name="Memory" hint={plan ? `of ${planMemory(plan.ram)} in plan ${run.plan}` : ""}>
           <Meter
-            used={run.memory ?? null}
+            used={known ? (run.memory ?? null) : null}
             most={plan ? plan.ram * 1024 * 1024 : null}
-            text={bytes(run.memory)}
+            text={bytes(known ? run.memory : null)}
           />
         </Fact>
         <Fact name="CPU" hint={plan ? `of ${plan.cpu / 1000} cores in plan ${run.plan}` : ""}>
           <Meter
-            used={run.cpu ?? null}
+            used={known ? (run.cpu ?? null) : null}
             most={plan ? plan.cpu / 1000 : null}
-            text={cores(run.cpu)}
+            text={cores(known ? run.cpu : null)}
           />
         </Fact>
         <Fact name="Restarts">

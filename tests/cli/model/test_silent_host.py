@@ -1,0 +1,55 @@
+"""What people are told about a model whose host is silent: by every command that shows it."""
+
+import sqlite3
+import subprocess
+from contextlib import closing
+
+import pytest
+
+from tests import needs
+from tests.acceptance.conftest import wait_for
+from tests.cli.conftest import Person
+from tests.cli.model.test_models import write_model
+
+pytestmark = [pytest.mark.heavy, needs.root("needs a host where models run")]
+
+ALIVE = "import time\nprint('up', flush=True)\nwhile True:\n    time.sleep(0.1)\n"
+SILENT = "host gone, whose server is down and has been silent since 2027-01-15 08:00:00 UTC"
+
+
+def test_a_silent_host_is_named_wherever_its_model_is_shown(ada: Person) -> None:
+    write_model(ada.at / "lost", ALIVE)
+    made = ada.gets("deploy", "lost", "--new", "--name", "Lost", "--detach")
+    model, run = made["modelId"], made["runId"]
+    wait_for(lambda: ada.gets("runs", "Lost")[0]["state"] == "running")
+    with closing(sqlite3.connect(ada.server.home.data / "tapeline.db")) as database, database:
+        database.execute("update runs set host = 'gone' where id = ?", [run])
+        database.execute("delete from samples where run_id = ?", [run])
+        database.execute("insert into samples values (?, 1800000000, 17000000, 0.5)", [run])
+    shown = ada.run("ps", "--running")
+    assert "running (host silent)" in shown.stdout
+    assert "17 MB" not in shown.stdout, "nobody knows what it uses"
+    assert SILENT in shown.stderr
+    assert f"tapeline stop --here {model}" in shown.stderr
+    assert SILENT in ada.in_terminal("runs", "Lost", columns=400)[1]
+
+    assert "gone" in ada.fails(5, "stop", "Lost")
+    (stopped,) = ada.gets("runs", "Lost")
+    assert (stopped["state"], stopped["silent_host"], stopped["silent_since"]) == (
+        "stopping",
+        "gone",
+        1_800_000_000.0,
+    )
+    started = ada.begins("start", "Lost")
+    try:
+        assert f"It waits for the end of run {run} on the {SILENT}" in told(started)
+    finally:
+        started.terminate()
+        started.communicate()
+    waiting = ada.gets("runs", "Lost")[0]
+    assert (waiting["silent_host"], SILENT in waiting["trouble"]) == ("gone", True)
+
+
+def told(process: "subprocess.Popen[str]") -> str:
+    assert process.stderr is not None
+    return next(line for line in process.stderr if "It waits" in line)
