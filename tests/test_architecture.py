@@ -16,7 +16,7 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 FOUNDATION = {
     "", "background", "buckets", "clock", "descriptors", "errors", "figures", "host_faults", "ids",
     "logs", "memory", "polling", "private_files", "problems", "recently_used", "settings",
-    "setting_kinds", "terminal_text", "tracing",
+    "setting_kinds", "terminal_text", "tracing", "typed_commands",
 }  # fmt: skip
 ARROWS: dict[str, set[str]] = {
     "background": {"errors", "logs"},
@@ -36,6 +36,7 @@ ARROWS: dict[str, set[str]] = {
     "setting_kinds": set(),
     "terminal_text": set(),
     "tracing": set(),
+    "typed_commands": {"settings"},
     "settings": {"errors", "logs", "setting_kinds"},
     "datadir": FOUNDATION,
     "store": FOUNDATION,

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from tapeline import datadir, logs, settings
+from tapeline import datadir, logs, settings, typed_commands
 from tapeline.backups import restoring, writing
 from tapeline.backups.checking import Checked
 from tapeline.backups.manifest import counted
@@ -121,9 +121,10 @@ def restore(
     checked = restoring.restore(
         backup.absolute(), chosen, identity=identity, keep_broken=keep_broken
     )
+    release = typed_commands.with_database("tapeline release", chosen)
     screen.done(
         f"{chosen.data} holds {_told(checked)} "
-        "It is on hold. When no other copy of it runs: tapeline release",
+        f"It is on hold. When no other copy of it runs: {release}",
         {"data": str(chosen.data), **_answer(checked)},
     )
 

@@ -29,12 +29,12 @@ class Demo:
     project_id: str
     project: str = PROJECT
 
-    def lines(self, link: str | None, same_place: str) -> list[str]:
+    def lines(self, link: str | None, removal: str) -> list[str]:
         return [
             f"  demo       sign in as {EMAIL} with password {self.password}",
             f"  project    {self.project} ({self.project_id})",
             *([f"  shared     {link}"] if link else []),
-            f"  remove it  tapeline demo remove{same_place}",
+            f"  remove it  {removal}",
         ]
 
 

@@ -3,6 +3,7 @@
 import json
 import os
 import pwd
+import shlex
 import shutil
 import socket
 import tempfile
@@ -18,7 +19,7 @@ import msgspec
 import typer
 from sqlalchemy import Engine
 
-from tapeline import datadir, descriptors, host_faults, settings
+from tapeline import datadir, descriptors, host_faults, settings, typed_commands
 from tapeline.backups import records
 from tapeline.cli.server.options import Config, Data, Database
 from tapeline.cli.terminal.command import JSON, command
@@ -41,8 +42,8 @@ from tapeline.tape.proof import heads
 PATIENCE = 10.0  # seconds
 MARKS = {"good": ("✓", "green"), "weak": ("!", "yellow"), "bad": ("✗", "red"), "note": ("·", "dim")}
 VERSIONS = tuple(f"3.{minor}" for minor in range(7, 15))  # that people run models on
-RELEASE = "When no other copy of it runs: tapeline release"
-ACCEPT = "Bring the newer database back; or, if you know of it: tapeline doctor --accept-loss"
+RELEASE = "When no other copy of it runs: "
+ACCEPT = "Bring the newer database back; or, if you know of it: "
 NO_PYTHON = "Install one: uv python install 3.12, or apt-get install python3"
 
 
@@ -107,11 +108,12 @@ def of_machine(chosen: Settings) -> Iterator[Finding]:
         yield database
         if database.state == "good":
             yield from _clock(chosen)
-        yield from _losses(chosen.data)
+        yield from _losses(chosen)
         yield from _server(datadir.server_of(chosen.data))
         yield from _backups(chosen)
         if hold := hold_socket.on_all(chosen.data):
-            yield Finding("hold", "weak", f"models do not run: {hold.sentence()}", RELEASE)
+            fix = RELEASE + typed_commands.with_database("tapeline release", chosen)
+            yield Finding("hold", "weak", f"models do not run: {hold.sentence()}", fix)
 
 
 def examined(chosen: Settings) -> Iterator[Finding]:
@@ -238,15 +240,17 @@ def _database(chosen: Settings) -> Finding:
     waits = "" if before == now else ", brought up to date at the next start"
     if grows:
         says = f"{opened.name}{waits}; it never becomes smaller, because an older version made it"
-        return Finding("database", "note", says, "Stop the server once, and run: tapeline compact")
+        compact = typed_commands.here("tapeline compact", chosen)
+        return Finding("database", "note", says, f"Stop the server once, and run: {compact}")
     return Finding("database", "good", f"{opened.name}{waits}")
 
 
-def _losses(data: Path) -> Iterator[Finding]:
+def _losses(chosen: Settings) -> Iterator[Finding]:
     """What a server remembers and the database no longer has."""
-    if lost := heads.losses(data):
+    if lost := heads.losses(chosen.data):
+        fix = ACCEPT + typed_commands.with_database("tapeline doctor --accept-loss", chosen)
         more = f" And {len(lost) - 1:,} more tapes." if len(lost) > 1 else ""
-        yield Finding("record", "weak", lost[0].sentence() + more, ACCEPT)
+        yield Finding("record", "weak", lost[0].sentence() + more, fix)
 
 
 def _clock(chosen: Settings) -> Iterator[Finding]:
@@ -281,9 +285,9 @@ def _backups(chosen: Settings) -> Iterator[Finding]:
     if standing.every is None:
         yield Finding("backup", "note", says, "Name a folder for them in TAPELINE_BACKUP_FOLDER")
     elif last and last.host == socket.gethostname() and not os.path.exists(last.path):  # noqa: PTH110
-        yield Finding(
-            "backup", "weak", f"{last.path} is gone", "Put it back, or make one: tapeline backup"
-        )
+        again = typed_commands.with_database(f"tapeline backup {shlex.quote(last.path)}", chosen)
+        fix = f"Put it back, or make one: {again}"
+        yield Finding("backup", "weak", f"{last.path} is gone", fix)
     elif standing.is_too_old(now) or standing.failure:
         yield Finding("backup", "weak", says, "Fix that; the server tries again within the hour")
     else:

@@ -10,7 +10,7 @@ from typing import Annotated
 import msgspec
 import typer
 
-from tapeline import compose, datadir, host_faults, logs, settings
+from tapeline import compose, datadir, host_faults, logs, settings, typed_commands
 from tapeline.cli.server.options import Config, Data, Database, Yes
 from tapeline.cli.terminal.command import JSON, command
 from tapeline.cli.terminal.confirming import confirm
@@ -45,7 +45,7 @@ def hold(context: typer.Context, why: Why = None, data: Data = None, config: Con
     if unwritten := _unwritten(chosen.data, holds.ALL, made):
         raise Failure(unwritten)
     Screen(as_json=context.obj.as_json).done(
-        f"{chosen.data} is {made.sentence()} Nothing runs until: tapeline release",
+        f"{chosen.data} is {made.sentence()} Nothing runs until: {_release(chosen)}",
         {"since": made.since, "why": made.why},
     )
 
@@ -118,6 +118,10 @@ def stop_here(screen: Screen, chosen: settings.Settings, wanted: str) -> None:
         raise Failure(f"{wanted} does not run on this machine. Running here: {running}.")
     unwritten = _unwritten(chosen.data, name, holds.new(STOPPED))
     _show(screen, _end(chosen, name), unwritten)
+
+
+def _release(chosen: settings.Settings) -> str:
+    return typed_commands.with_database("tapeline release", chosen)
 
 
 def _unwritten(data: Path, name: str, hold: Hold) -> str:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 from sqlalchemy import Connection, select
 
-from tapeline import compose, datadir, logs, settings
+from tapeline import compose, datadir, logs, settings, typed_commands
 from tapeline.cli.server.options import Config, Data, Database
 from tapeline.cli.terminal.command import JSON, command
 from tapeline.cli.terminal.screen import Screen
@@ -85,7 +85,7 @@ def _move(screen: Screen, here: Settings, there: Settings, *, keep_broken: bool)
             reading.begin(),
             writing.begin(),
         ):
-            _refuse_moved(reading)
+            _refuse_moved(reading, here)
             moving.refuse_if_used(writing)
             copied = moving.copy(
                 reading, writing, lambda table, rows: screen.note(f"{table}: {rows:,}")
@@ -103,11 +103,12 @@ def _move(screen: Screen, here: Settings, there: Settings, *, keep_broken: bool)
         return {"database": target.name, "rows": rows, "tapes": whole, "broken": broken}
 
 
-def _refuse_moved(source: Connection) -> None:
+def _refuse_moved(source: Connection, chosen: Settings) -> None:
     if elsewhere := moving.destination(source):
+        release = typed_commands.with_database("tapeline release", chosen)
         raise CannotMove(
             f"This database was moved to {elsewhere} before. Move from there, or use this one again"
-            " with: tapeline release"
+            f" with: {release}"
         )
 
 

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 import typer
 
-from tapeline import datadir, settings
+from tapeline import datadir, settings, typed_commands
 from tapeline.cli.operator import doctor
 from tapeline.cli.operator.doctor import Finding
 from tapeline.cli.server.options import Config, Data, Database
@@ -21,7 +21,7 @@ from tapeline.settings import Settings
 PATIENCE = 15.0  # seconds: the server itself waits for its checks for ten
 MARKS = {"green": ("✓", "green"), "yellow": ("!", "yellow"), "red": ("✗", "red")}
 COLOURS = {"good": "green", "note": "green", "weak": "yellow", "bad": "red"}
-START = "Start it: tapeline up; with systemd: systemctl start tapeline, and journalctl -u tapeline"
+START = "Start it: {up}; with systemd: systemctl start tapeline, and journalctl -u tapeline"
 
 
 @command(
@@ -64,13 +64,17 @@ def _instead_of(problem: Failure, chosen: Settings) -> Failure:
     """More exact than the problem, because we are on the machine."""
     note = datadir.server_of(chosen.data)
     if not note:
-        return Unreachable(f"No server uses {chosen.data}. Start it with: tapeline up")
+        return Unreachable(f"No server uses {chosen.data}. Start it with: {_up(chosen)}")
     address = note.partition(",")[0]
     if isinstance(problem, NotSignedIn) and address.startswith("http"):
         return NotSignedIn(
             f"Sign in as the operator to see the rest: tapeline login --server {address}"
         )
     return problem
+
+
+def _up(chosen: Settings) -> str:
+    return typed_commands.with_database("tapeline up", chosen)
 
 
 def _show_machine(out: Screen, chosen: Settings) -> None:
@@ -91,7 +95,7 @@ def _server(chosen: Settings) -> Iterator[dict[str, str]]:
     """Said only where no server holds the data; a server that does is asked by the other rows."""
     if not datadir.server_of(chosen.data):
         says = f"no server uses {chosen.data}"
-        yield {"name": "server", "state": "red", "says": says, "fix": START}
+        yield {"name": "server", "state": "red", "says": says, "fix": START.format(up=_up(chosen))}
 
 
 def _show(out: Screen, found: dict[str, Any]) -> None:

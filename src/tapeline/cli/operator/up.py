@@ -3,11 +3,9 @@
 import asyncio
 import gc
 import os
-import shlex
 import signal
 import socket
 from dataclasses import replace
-from pathlib import Path
 from types import FrameType
 from typing import Annotated
 
@@ -15,7 +13,7 @@ import typer
 import uvicorn
 from starlette.types import ASGIApp
 
-from tapeline import __version__, compose, datadir, descriptors, logs, settings
+from tapeline import __version__, compose, datadir, descriptors, logs, settings, typed_commands
 from tapeline.accounts import setup_code, users
 from tapeline.cli.operator import demo as demonstration
 from tapeline.cli.operator import demo_models
@@ -77,7 +75,6 @@ def up(
 
 
 def _serve(chosen: Settings, reloading: Reloading) -> None:
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until the event loop can hear it
     limit = descriptors.raise_limit()
     listener = _listen(chosen)
     here = replace(chosen, public_url="").address(listener.getsockname()[1])
@@ -109,9 +106,10 @@ def _serve(chosen: Settings, reloading: Reloading) -> None:
 def _refuse_moved(services: Services) -> None:
     """Two databases with the same models would run them twice."""
     if elsewhere := services.store.read_now(moving.destination):
+        release = typed_commands.with_database("tapeline release", services.settings)
         raise CannotStart(
             f"The content of {services.store.database.name} was moved to {elsewhere}. Start the"
-            " server with that database, or use this one again with: tapeline release"
+            f" server with that database, or use this one again with: {release}"
         )
 
 
@@ -226,17 +224,19 @@ def _greeting(services: Services, where: str) -> str:
     ]
     lines += _about_models(services)
     if hold := services.runner.hold():
-        lines += [f"  hold       {hold.sentence()}", "             undo: tapeline release"]
+        undo = typed_commands.with_database("tapeline release", chosen)
+        lines += [f"  hold       {hold.sentence()}", f"             undo: {undo}"]
     if chosen.demo:
         demo = demonstration.prepare(store, chosen.data)
         demo_models.deploy(services, demonstration.EMAIL, demo.project_id)
         kept = chosen.data / demonstration.LINK
         link = demo_models.share(services, demonstration.EMAIL, demo.project_id, kept, where)
-        lines += demo.lines(link, _same_place(chosen))
+        lines += demo.lines(link, typed_commands.with_database("tapeline demo remove", chosen))
     elif not store.read_now(users.are_there_any):
+        add = typed_commands.with_database("tapeline user add you@example.com", chosen)
         lines += [
             f"  first account   open {where}/auth/signup",
-            f"                  or run: tapeline user add you@example.com{_same_place(chosen)}",
+            f"                  or run: {add}",
         ]
     lines += _about_setup(services)
     lines.append("  Ctrl-C stops it.")
@@ -265,10 +265,3 @@ def _about_models(services: Services) -> list[str]:
     else:
         lines = ["  models     cannot run on this machine: the sandbox is not available"]
     return lines + [f"             {problem}" for problem in host.problems]
-
-
-def _same_place(chosen: Settings) -> str:
-    """The options with which another command finds this server's accounts."""
-    usual = Path(str(settings.ROWS["data"].default)).expanduser()
-    data = "" if chosen.data == usual else f" --data {shlex.quote(str(chosen.data))}"
-    return data + (" --database (the same)" if chosen.database else "")

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 from sqlalchemy import Connection
 
-from tapeline import compose, datadir, logs, settings
+from tapeline import compose, datadir, logs, settings, typed_commands
 from tapeline.accounts import passwords, sign_ins, users
 from tapeline.accounts.actor import OPERATOR
 from tapeline.accounts.users import User
@@ -56,12 +56,14 @@ def list_users(
 ) -> None:
     """List the accounts."""
     out = Screen(as_json=as_json)
-    with compose.open_store(_settings(data, database, config)) as store:
+    chosen = _settings(data, database, config)
+    with compose.open_store(chosen) as store:
         everyone = store.read_now(users.everyone)
     for user in everyone:
         out.json_line(_facts(user)) if as_json else plain.write(_line(user))
     if not everyone:
-        out.note("No accounts yet. Add one with: tapeline user add you@example.com", None)
+        add = typed_commands.with_database("tapeline user add you@example.com", chosen)
+        out.note(f"No accounts yet. Add one with: {add}", None)
 
 
 @command("tapeline user passwd ada@example.com", options=JSON)

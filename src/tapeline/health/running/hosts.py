@@ -2,6 +2,7 @@
 
 from sqlalchemy import Connection, func, select
 
+from tapeline import typed_commands
 from tapeline.health.parts import Parts
 from tapeline.health.verdict import Verdict, green, yellow
 from tapeline.store.backends.database import Database
@@ -9,7 +10,7 @@ from tapeline.store.tables.runs import runs
 
 FIX = (
     "Start the server of that host again with its data directory. Only it knows whether its models"
-    " still run; `tapeline hosts` lists all hosts."
+    " still run; `{hosts}` lists all hosts."
 )
 
 
@@ -20,7 +21,8 @@ def look(parts: Parts) -> Verdict:
     if not gone:
         return green(says)
     names = ", ".join(gone)
-    return yellow(f"{says} Nobody supervises the runs of {names}.", FIX)
+    hosts = typed_commands.with_database("tapeline hosts", parts.settings)
+    return yellow(f"{says} Nobody supervises the runs of {names}.", FIX.format(hosts=hosts))
 
 
 def _found(connection: Connection, database: Database, here: str) -> tuple[list[str], list[str]]:
