@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 from tapeline.cli.terminal.failures import UNREACHABLE
+from tests import needs
 from tests.acceptance.conftest import PASSWORD, Home
 from tests.cutting import cut
+from tests.store.disk import small_disk
 
 LINES, ORDERS = 6_000, 2_500
 TEXT = "x" * 1_000
@@ -103,4 +105,17 @@ def test_an_export_that_is_whole_says_so(stage: Stage, tmp_path: Path) -> None:
     checked = person.run("verify", "whole.ndjson")
     assert checked.returncode == 0, checked.stdout
     assert [one.name for one in tmp_path.iterdir() if one.name != ".config"] == ["whole.ndjson"]
+    server.end()
+
+
+@needs.root("mounts a disk")
+def test_a_full_disk_is_not_taken_for_a_download_that_was_cut_off(
+    stage: Stage, tmp_path: Path
+) -> None:
+    server, person = stage.home.up(), Home(tmp_path)
+    known = {"TAPELINE_URL": server.address, "TAPELINE_TOKEN": stage.token}
+    with small_disk(tmp_path / "disk", 1) as disk:
+        said = person.refused("export", stage.model, "-o", "disk/a.ndjson", exit_code=1, **known)
+        assert "disk/a.ndjson cannot be written: No space left on device." in said
+        assert not list(disk.path.iterdir())
     server.end()

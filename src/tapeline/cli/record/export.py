@@ -10,7 +10,6 @@ import typer
 from tapeline.cli.folder import manifest_file, packing
 from tapeline.cli.server.options import Model
 from tapeline.cli.server.session import Session
-from tapeline.cli.server.wire import LOST
 from tapeline.cli.terminal import saving
 from tapeline.cli.terminal.command import command
 from tapeline.cli.terminal.failures import BrokeOff, Failure
@@ -70,7 +69,7 @@ def _write(session: Session, model: dict[str, Any], out: IO[bytes]) -> int:
             last = (last + piece[-SIGNATURE_LINE:])[-SIGNATURE_LINE:]
         events: int = json.loads(first.partition(b"\n")[0])["seq"]
         signed = _signed(last) if events else 0
-    except (*LOST, ValueError) as error:
+    except ValueError as error:
         raise BrokeOff from error
     if signed != events:
         raise BrokeOff

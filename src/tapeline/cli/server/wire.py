@@ -13,7 +13,7 @@ from urllib.parse import SplitResult, unquote, urlencode, urlsplit
 
 from tapeline import __version__
 from tapeline.cli.terminal import plain
-from tapeline.cli.terminal.failures import Failure, NotFound, NotSignedIn, Unreachable
+from tapeline.cli.terminal.failures import BrokeOff, Failure, NotFound, NotSignedIn, Unreachable
 from tapeline.ids import new_id
 
 PATIENCE = 30.0  # seconds without a byte
@@ -116,15 +116,16 @@ class Wire:
         return response
 
     def pieces(self, path: str, headers: Mapping[str, str] | None = None) -> Iterator[bytes]:
-        """A long answer as it comes. One that is cut off raises `http.client.IncompleteRead`:
-        iterating over the answer itself, or reading some of it at a time, would end in silence."""
+        """A long answer as it comes. One that is cut off raises BrokeOff: iterating over the answer
+        itself, or reading some of it at a time, would end in silence. Errors of whoever takes the
+        pieces, such as a full disk, are not ours."""
         with self.stream(path, headers) as response:
             left = response.length
-            while some := response.read1(PORTION):
+            while some := _portion(response):
                 left = None if left is None else left - len(some)
                 yield some
             if left:
-                raise http.client.IncompleteRead(b"", left)
+                raise BrokeOff
 
     def send(
         self,
@@ -251,6 +252,13 @@ def with_query(path: str, query: Mapping[str, Any]) -> str:
 
 def json_of(fields: Mapping[str, Any]) -> bytes:
     return json.dumps({k: v for k, v in fields.items() if v is not None}).encode()
+
+
+def _portion(response: http.client.HTTPResponse) -> bytes:
+    try:
+        return response.read1(PORTION)
+    except LOST as error:
+        raise BrokeOff from error
 
 
 def _opened(secure: bool) -> Callable[..., http.client.HTTPConnection]:
