@@ -3,10 +3,12 @@
 import json
 import signal
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 from tapeline.runs.shim import tree
+from tapeline.runs.supervision.install_places import SLICE
 from tests.acceptance.conftest import Home, Server, wait_for
 from tests.acceptance.traders import Trader, pythons
 from tests.archives import zipped
@@ -112,6 +114,30 @@ def test_hanging_builds_of_one_tenant_stop_nobody_else(
     good = tenant.deploy("", archive=with_package("pass"), model=by_run[fixed])
     replaced = tenant.wait_for_end({"runId": fixed, "modelId": by_run[fixed]})
     assert good["runId"] in replaced["reason"], "a newer version does not wait for the old one"
+
+
+@pytest.mark.slow
+def test_hanging_builds_of_many_accounts_delay_a_short_one_by_a_slice(
+    shared_home: Home, server: Server, operator: Trader
+) -> None:
+    """Where anyone can sign up, accounts are free: shares alone would leave no place."""
+    puppets = [Trader(server, f"puppet{number}@example.com") for number in range(9)]
+    builds = [(one, one.deploy("", archive=hanging(one.user_id))) for one in puppets]
+    wait_for(lambda: len(shims_of_installations(shared_home)) == 8)
+    packaged = operator.deploy("", archive=with_package("told.write('short')"))
+    wait_for(lambda: any(TURN in line for line in operator.lines(packaged["modelId"])))
+    model, run = packaged["modelId"], packaged["runId"]
+    wait_for(lambda: operator.run(model, run)["state"] == "exited", seconds=10 * SLICE)
+    put_back = [one for one, build in builds if has_line(one, build, "Queued again")]
+    assert put_back
+    for one, build in builds:
+        one.post("/model/delete", json={"projectId": one.user_id, "modelId": build["modelId"]})
+        one.client.close()
+    wait_for(lambda: not shims_of_installations(shared_home))
+
+
+def has_line(trader: Trader, build: dict[str, Any], said: str) -> bool:
+    return any(said in line for line in trader.lines(build["modelId"]))
 
 
 def test_a_server_ends_although_builds_run_and_the_next_start_installs_again(

@@ -1,4 +1,4 @@
-"""Room on disk is shared: one project leaves some of it for others, however many keys it uses."""
+"""Room on disk is shared: a tenant leaves some of it for others, however many keys it uses."""
 
 from contextlib import ExitStack
 from pathlib import Path
@@ -10,12 +10,14 @@ from tapeline.tape.fair_line import Owner
 from tapeline.tape.spool import Spool
 
 
-def test_a_project_with_many_keys_leaves_room_for_others(tmp_path: Path) -> None:
+@pytest.mark.parametrize("projects", [1, 10])
+def test_a_tenant_with_many_keys_leaves_room_for_others(tmp_path: Path, projects: int) -> None:
     spool = Spool(tmp_path, most=4_000, most_of_one=400)
     with ExitStack() as held:
 
-        def take(project: str, key: int) -> None:
-            held.enter_context(spool.room(Owner(project, str(key)))).grow(400)
+        def take(tenant: str, key: int) -> None:
+            whose = Owner(tenant, f"project {key % projects}", str(key))
+            held.enter_context(spool.room(whose)).grow(400)
 
         for key in range(5):
             take("ada", key)

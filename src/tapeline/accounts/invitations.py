@@ -62,6 +62,7 @@ def invite(
         insert(invitations).values(
             **msgspec.structs.asdict(invitation),
             project_id=project_id,
+            author_id=actor.id,
             secret_hash=fingerprint(secret),
         )
     )
@@ -128,6 +129,15 @@ def offer(connection: Connection, secret: str) -> Offer:
     if row is None:
         raise NoSuchInvitation
     return _shown(connection, record(Offer, row))
+
+
+def author(connection: Connection, secret: str) -> str | None:
+    """The account that made it; None for invitations of earlier versions."""
+    query = select(invitations.c.author_id)
+    found: str | None = connection.scalar(
+        query.where(invitations.c.secret_hash == fingerprint(secret))
+    )
+    return found
 
 
 def accept(connection: Connection, actor: Actor, user: User, secret: str) -> Offer:

@@ -25,6 +25,8 @@ class User(msgspec.Struct, frozen=True, kw_only=True):
     password_hash: str
     created_at: float
     disabled_at: float | None
+    tenant_id: str | None = None
+    """The account whose share of the server it uses, if not its own."""
 
 
 def normal_email(text: str) -> str:
@@ -36,7 +38,14 @@ def normal_email(text: str) -> str:
     return email
 
 
-def add(connection: Connection, *, email: str, name: str, password_hash: str) -> User:
+def add(
+    connection: Connection,
+    *,
+    email: str,
+    name: str,
+    password_hash: str,
+    tenant_id: str | None = None,
+) -> User:
     """Make only the account; `models.onboarding` makes what belongs to it."""
     email = normal_email(email)
     name = name.strip() or email.partition("@")[0][:LONGEST_NAME]
@@ -50,6 +59,7 @@ def add(connection: Connection, *, email: str, name: str, password_hash: str) ->
         password_hash=password_hash,
         created_at=time.time(),
         disabled_at=None,
+        tenant_id=tenant_id,
     )
     # Two requests for one address may come at once, on two servers: the row itself decides.
     if not upsert.claim(connection, users, **msgspec.structs.asdict(user)):

@@ -2,7 +2,7 @@
 
 from sqlalchemy import Connection
 
-from tapeline.accounts import audit, invitations, users
+from tapeline.accounts import audit, invitations, tenants, users
 from tapeline.accounts.actor import OPERATOR, Actor
 from tapeline.accounts.sign_ins import Origin
 from tapeline.accounts.users import User
@@ -70,7 +70,8 @@ def sign_up(
         check_sign_up(connection, invitation=invitation, may_be_first=False, policy=policy)
     elif invitation:
         invitations.offer(connection, invitation)
-    user = _open(connection, email, name, password_hash)
+    tenant = _tenant_of_author(connection, invitation)
+    user = _open(connection, email, name, password_hash, tenant)
     actor = Actor(kind="account", id=user.id, label=user.email, address=origin.address)
     audit.record(connection, actor, "signed_up", f"user:{user.id}")
     if invitation:
@@ -93,7 +94,19 @@ def add_demo(connection: Connection, *, email: str, password_hash: str) -> User:
     return user
 
 
-def _open(connection: Connection, email: str, name: str, password_hash: str) -> User:
-    user = users.add(connection, email=email, name=name, password_hash=password_hash)
+def _tenant_of_author(connection: Connection, invitation: str) -> str | None:
+    """The operator's guests are tenants of their own."""
+    author = invitations.author(connection, invitation) if invitation else None
+    if author is None or is_operator(connection, users.get(connection, author)):
+        return None
+    return tenants.of_user(connection, author)
+
+
+def _open(
+    connection: Connection, email: str, name: str, password_hash: str, tenant: str | None = None
+) -> User:
+    user = users.add(
+        connection, email=email, name=name, password_hash=password_hash, tenant_id=tenant
+    )
     projects.create_personal(connection, user)
     return user

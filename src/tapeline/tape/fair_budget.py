@@ -1,7 +1,8 @@
 """A budget that owners share: work whose cost grows with its input waits until its share is free.
 
-Projects take turns, then keys, then models (`fair_line.py`), and the work of each model keeps its
-order: one project's long queue delays another's next piece of work by one piece, not by the queue.
+Tenants take turns, then projects, keys and models (`fair_line.py`), and the work of each model
+keeps its order: one tenant's long queue delays another's next piece of work by one piece, not by
+the queue.
 """
 
 import asyncio

@@ -1,8 +1,9 @@
-"""A waiting line that is fair at three levels: between projects, between the keys of a project, and
-between the models of a key.
+"""A waiting line that is fair at four levels: between tenants, between the projects of a tenant,
+between the keys of a project, and between the models of a key.
 
 At each level, the one that was served the fewest bytes goes next (start-time fair queueing).
-However many models or keys a project uses, it gets no more than one that uses a single model.
+However many accounts, projects, keys or models a tenant uses, it gets no more than one that uses a
+single model.
 """
 
 from collections import deque
@@ -15,8 +16,10 @@ T = TypeVar("T")
 class Owner(NamedTuple):
     """The sender of a piece of work, named from the outside in."""
 
-    project: str
-    """Or an account, or a part of the server itself."""
+    tenant: str
+    """Or a part of the server itself."""
+    project: str = ""
+    """Or an account."""
     key: str = ""
     tape: int = 0
 

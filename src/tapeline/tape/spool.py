@@ -1,7 +1,7 @@
 """Large bodies are written to disk until they are complete, each in a folder that is deleted with
 its request.
 
-Their size is limited in total, per project, and per key or account: a disk fills up as memory does.
+Their size is limited in total, per tenant, and per key or account: a disk fills up as memory does.
 """
 
 import tempfile
@@ -21,9 +21,9 @@ log = Log(__name__)
 class Spool:
     def __init__(self, folder: Path, most: int, most_of_one: int) -> None:
         self.folder = folder
-        self.taken: Counter[tuple[str, str]] = Counter()
-        """Bytes by project and key."""
-        self._of_projects: Counter[str] = Counter()
+        self.taken: Counter[tuple[str, str, str]] = Counter()
+        """Bytes by tenant, project and key."""
+        self._of_tenants: Counter[str] = Counter()
         self._most = most
         self._most_of_one = most_of_one
 
@@ -37,23 +37,23 @@ class Spool:
             self._give_back(owner, room.size)
 
     def take(self, owner: Owner, size: int) -> None:
-        """A key has a limit of its own. Beyond that limit, a project may take as much as it leaves
+        """A key has a limit of its own. Beyond that limit, a tenant may take as much as it leaves
         free: one that takes all it can still leaves room for others."""
-        if self.taken[owner[:2]] + size > self._most_of_one:
+        if self.taken[owner[:3]] + size > self._most_of_one:
             raise TooManyUploads
-        left = self._most - self._of_projects.total() - size
-        if left < 0 or self._of_projects[owner.project] + size > max(self._most_of_one, left):
+        left = self._most - self._of_tenants.total() - size
+        if left < 0 or self._of_tenants[owner.tenant] + size > max(self._most_of_one, left):
             raise Overloaded
-        self.taken[owner[:2]] += size
-        self._of_projects[owner.project] += size
+        self.taken[owner[:3]] += size
+        self._of_tenants[owner.tenant] += size
 
     def _give_back(self, owner: Owner, size: int) -> None:
-        self.taken[owner[:2]] -= size
-        self._of_projects[owner.project] -= size
-        if not self.taken[owner[:2]]:
-            del self.taken[owner[:2]]
-        if not self._of_projects[owner.project]:
-            del self._of_projects[owner.project]
+        self.taken[owner[:3]] -= size
+        self._of_tenants[owner.tenant] -= size
+        if not self.taken[owner[:3]]:
+            del self.taken[owner[:3]]
+        if not self._of_tenants[owner.tenant]:
+            del self._of_tenants[owner.tenant]
 
 
 class Room:

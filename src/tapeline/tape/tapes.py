@@ -5,7 +5,7 @@ from typing import NamedTuple
 import msgspec
 from sqlalchemy import Connection, Select, func, select, update
 
-from tapeline.accounts import keys, members
+from tapeline.accounts import keys, members, tenants
 from tapeline.accounts.actor import Actor
 from tapeline.errors import NoSuchModel, NoSuchProject
 from tapeline.store import upsert
@@ -27,10 +27,11 @@ class WriteAccess(NamedTuple):
     backtest_id: str | None = None
     """Set if the key belongs to a backtest's run: it may write only that backtest."""
     project_id: str = ""
+    tenant: str = ""
 
     @property
     def owner(self) -> Owner:
-        return Owner(self.project_id, self.key_id, self.tape)
+        return Owner(self.tenant, self.project_id, self.key_id, self.tape)
 
 
 class Reading(NamedTuple):
@@ -59,7 +60,14 @@ def access_of_key(
         .join(key_table, key_table.c.run_id == runs.c.id)
         .where(key_table.c.id == key_id)
     )
-    return WriteAccess(key_id, open_tape(connection, model_id), backtest_id, owner)
+    tenant = tenants.of_project(connection, owner)
+    return WriteAccess(key_id, open_tape(connection, model_id), backtest_id, owner, tenant)
+
+
+def owner_of_run(connection: Connection, model_id: str, run_id: str, tape: int) -> Owner:
+    """The sender of what a run leaves, for waiting lines."""
+    project = of_model(connection, model_id).project_id
+    return Owner(tenants.of_project(connection, project), project, run_id, tape)
 
 
 def hold(connection: Connection, tape: int, *, alone: bool = False) -> bool:

@@ -30,6 +30,7 @@ class World:
     now: float = 0.0
     rows: dict[str, Run] = field(default_factory=dict)
     projects: dict[str, str] = field(default_factory=dict)
+    tenants: dict[str, str] = field(default_factory=dict)
     alive: set[str] = field(default_factory=set)
     prepared: set[str] = field(default_factory=set)
     preparing: set[str] = field(default_factory=set)
@@ -66,6 +67,7 @@ class World:
                 grace=10.0,
                 runs=[run for run in rows if run.ended_at is None],
                 projects=self.projects,
+                tenants=self.tenants,
                 seen={run.id: self._seen(run) for run in rows},
                 holds=self.holds,
             )

@@ -190,6 +190,18 @@ def test_one_projects_many_backtests_do_not_keep_another_project_waiting() -> No
     assert world.alive == {"t01", "x"}
 
 
+def test_many_projects_of_one_tenant_do_not_keep_another_tenants_backtest_waiting() -> None:
+    world = World(slots=2, tenants={f"p{number}": "many" for number in range(50)} | {"q": "few"})
+    for number in range(50):
+        backtest = a_run(f"t{number:02}", model=f"m{number}", kind="backtest", at=number)
+        world.want(backtest, project=f"p{number}")
+    world.settle()
+    world.want(a_run("x", model="n", kind="backtest", at=99), project="q")
+    world.finish("t00")
+    world.settle()
+    assert world.alive == {"t01", "x"}
+
+
 def test_backtests_of_a_model_do_not_disturb_what_is_deployed_of_it() -> None:
     world = World()
     world.want(a_run("a"))

@@ -4,7 +4,7 @@ from collections import deque
 
 import pytest
 
-from tapeline.tape.append.fair_shares import LASTING, OF_PROJECT, SHARE, Shares, Waiting
+from tapeline.tape.append.fair_shares import LASTING, OF_GROUP, SHARE, Shares, Waiting
 from tapeline.tape.events import kinds
 from tapeline.tape.events.event import Event, Submission
 
@@ -17,10 +17,11 @@ def sent(
     *,
     is_large: bool = False,
     project: str | None = None,
+    tenant: str | None = None,
 ) -> Waiting:
     body = b"x" * size
     one = Event(tape=1, kind=kinds.LOG, fields={}, body=body, time=0, received_at=0)
-    return Submission([one] * events, key, is_large, project), number
+    return Submission([one] * events, key, is_large, project, tenant), number
 
 
 def told(taken: list[Waiting]) -> list[tuple[str | None, int]]:
@@ -125,7 +126,7 @@ def test_many_keys_of_one_project_do_not_delay_another_project(
     waiting.append(sent("his", 1, 50, project="ben"))
     taken = shares.portion(waiting, 5_000)
     assert ("his", 1) in told(taken)
-    assert sum(200 + 50 for _ in taken) < 2 * OF_PROJECT, "nor does the commit take long"
+    assert sum(200 + 50 for _ in taken) < 2 * OF_GROUP, "nor does the commit take long"
 
 
 def test_the_keys_of_a_project_that_fills_its_share_take_turns(shares: Shares) -> None:
@@ -137,6 +138,31 @@ def test_the_keys_of_a_project_that_fills_its_share_take_turns(shares: Shares) -
     assert first_seen == {"his", *(f"key {key}" for key in range(21))}
     left = [number for key, number in told(list(waiting)) if key == "key 0"]
     assert left == sorted(left), "what one key sent keeps its order"
+
+
+def test_many_projects_of_one_tenant_do_not_delay_another_tenant(shares: Shares) -> None:
+    def ada(project: int, number: int) -> Waiting:
+        name = f"project {project}"
+        return sent(f"key of {name}", number, 6_000, project=name, tenant="ada")
+
+    def ben(number: int) -> Waiting:
+        return sent("his", number, 50, project="his project", tenant="ben")
+
+    shares.portion(deque([ada(0, 0), ben(0)]), 5_000)
+    waiting = deque(ada(project, number) for project in range(60) for number in range(3))
+    waiting.append(ben(1))
+    turns = [shares.portion(waiting, 5_000) for _ in range(4)]
+    assert ("his", 1) in told(turns[0])
+    for turn in turns:
+        assert sum(len(one.events[0].body) for one, _ in turn) < 2 * OF_GROUP
+    seen = [key for turn in turns for key in {key for key, _ in told(turn)} - {"his"}]
+    assert len(seen) == len(set(seen)), "its projects take turns"
+
+
+def test_a_tenant_that_is_alone_gets_all(shares: Shares) -> None:
+    many = [sent(f"key {n}", 0, 6_000, project=f"project {n}", tenant="ada") for n in range(50)]
+    shares.portion(deque(many), 5_000)
+    assert len(shares.portion(deque(many), 5_000)) == 50
 
 
 def test_a_large_batch_leaves_the_share_of_its_project_to_single_events(shares: Shares) -> None:

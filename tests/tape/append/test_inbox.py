@@ -181,7 +181,7 @@ class Line:
         key: str | None = None,
         *,
         is_large: bool = False,
-        project: str | None = None,
+        tenant: str | None = None,
     ) -> Sent:
         sent = Sent([f"line {self._numbers + number}" for number in range(count)], self.faults)
         self._numbers += count
@@ -189,7 +189,7 @@ class Line:
 
         def put() -> None:
             try:
-                self.inbox.put(Submission(events, key, is_large, project), sent.settle)
+                self.inbox.put(Submission(events, key, is_large, tenant=tenant), sent.settle)
             except StoreBusy as busy:
                 sent.answers.append(busy)
                 sent.answered.set()
@@ -422,16 +422,16 @@ def test_a_full_queue_refuses_those_who_fill_it_and_has_room_for_others(
         assert not isinstance(one.answers[0], StoreBusy), "its places are free again"
 
 
-def test_a_project_with_many_keys_leaves_room_in_the_queue_for_another(
+def test_a_tenant_with_many_keys_leaves_room_in_the_queue_for_another(
     line: Line, loop: Loop
 ) -> None:
     with holding(line):
-        crowd = [line.send(loop, 1, f"key {key}", project="ada") for key in range(3 * CAPACITY)]
+        crowd = [line.send(loop, 1, f"key {key}", tenant="ada") for key in range(3 * CAPACITY)]
         busy = sum(bool(one.answers) for one in crowd)
         assert busy >= CAPACITY, "it has at most twice what there is"
-        other = line.send(loop, CAPACITY // 2, "his", project="ben")
+        other = line.send(loop, CAPACITY // 2, "his", tenant="ben")
         assert other.answers == []
-        last = line.send(loop, 1, "one more", project="ada")
+        last = line.send(loop, 1, "one more", tenant="ada")
         assert isinstance(last.answers[0], StoreBusy)
     assert other.answered.wait(PATIENCE)
     assert not isinstance(other.answers[0], StoreBusy)

@@ -9,7 +9,7 @@ from tapeline.runs.supervision.install_places import Queue
 from tapeline.store.tables.runs import runs
 
 RECENT = 3600.0  # seconds
-LONG_WAIT = 600.0  # seconds that an installation waits for its turn
+LONG_WAIT = 180.0  # seconds that an installation waits for its turn, and should not
 FIX_WAIT = (
     "Find the models that install for long with: tapeline ps; stop those that hang with:"
     " tapeline stop MODEL; the setting install_minutes ends them earlier"

@@ -10,6 +10,7 @@ from sqlalchemy import Connection
 from starlette.requests import Request
 from starlette.responses import Response
 
+from tapeline.accounts import tenants
 from tapeline.accounts.actor import Actor
 from tapeline.errors import CrossSiteRequest, Invalid, Missing, Problem
 from tapeline.http.core import archive_bodies, auth, sessions
@@ -155,12 +156,18 @@ async def _said(
     request: Request, endpoint: Endpoint, services: Services, sender: Actor | None
 ) -> AsyncIterator[tuple[body.Body, Attachment | None]]:
     if endpoint.attaches:
-        who = (sender and sender.id) or ""
-        owner = Owner((sender and sender.project_id) or who, who)
+        owner = await _owner(services, sender)
         async with archive_bodies.received(request, services, owner) as said:
             yield said
     else:
         yield await _content(request, endpoint, services), None
+
+
+async def _owner(services: Services, sender: Actor | None) -> Owner:
+    if sender is None:
+        return Owner("")
+    tenant, who = await services.store.read(tenants.of_actor, sender), sender.id or ""
+    return Owner(tenant, sender.project_id or who, who)
 
 
 def _canonical(content: body.Body, attached: Attachment | None) -> bytes:

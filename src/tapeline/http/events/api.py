@@ -341,7 +341,7 @@ class EventsApi:
                 except BacktestKey as refusal:
                     where = f"Item {index}: " if batch else ""
                     raise BacktestKey(where + refusal.message, field=refusal.field) from None
-        return Submission(events, access.key_id, project_id=access.project_id)
+        return Submission(events, access.key_id, project_id=access.project_id, tenant=access.tenant)
 
     async def _store_once(
         self, request: RequestKey, access: WriteAccess, submission: Submission

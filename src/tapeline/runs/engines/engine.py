@@ -26,8 +26,8 @@ class Job(msgspec.Struct, frozen=True):
     project_id: str
     number: int
     """The model's number: small, and never used twice."""
-    owner: str = ""
-    """The owner of the project, whose projects share the places for installations."""
+    tenant: str = ""
+    """Whose projects share the places for installations."""
 
 
 class LaunchSecrets(msgspec.Struct, frozen=True):

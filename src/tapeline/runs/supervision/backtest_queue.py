@@ -1,4 +1,4 @@
-"""The backtest queue: as many run as the machine has slots, fair between projects."""
+"""The backtest queue: as many run as the machine has slots, fair between tenants and projects."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -6,15 +6,23 @@ from collections.abc import Mapping, Sequence
 from tapeline.runs.run import Run
 
 
-def chosen(runs: Sequence[Run], projects: Mapping[str, str], host: str, slots: int) -> set[str]:
+def chosen(
+    runs: Sequence[Run],
+    projects: Mapping[str, str],
+    tenants: Mapping[str, str],
+    host: str,
+    slots: int,
+) -> set[str]:
     """The backtests that hold a slot of this host, and those that get one now.
 
-    The project with the fewest running is next, however many others queued before; within a
-    project the oldest comes first. `runs` are the unfinished ones, the oldest first.
+    The tenant with the fewest running is next, and of its projects the one with the fewest, however
+    many others queued before; within a project the oldest comes first. `runs` are the unfinished
+    ones, the oldest first; `projects` are by run, `tenants` by project.
     """
     backtests = [run for run in runs if run.kind == "backtest"]
     holding = [run for run in backtests if run.host == host]
     under_way = Counter(projects.get(run.id, "") for run in holding)
+    of_tenants = Counter(tenants.get(projects.get(run.id, "")) for run in holding)
     waiting: dict[str, list[Run]] = {}
     for run in backtests:
         if run.host is None and run.desired == "running":
@@ -22,9 +30,10 @@ def chosen(runs: Sequence[Run], projects: Mapping[str, str], host: str, slots: i
     found = {run.id for run in holding}
     while waiting and len(found) < slots:
         # Dictionaries keep their order: among equals, the project that has waited longest.
-        project = min(waiting, key=lambda one: under_way[one])
+        project = min(waiting, key=lambda one: (of_tenants[tenants.get(one)], under_way[one]))
         found.add(waiting[project].pop(0).id)
         under_way[project] += 1
+        of_tenants[tenants.get(project)] += 1
         if not waiting[project]:
             del waiting[project]
     return found

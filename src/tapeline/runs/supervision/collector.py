@@ -180,8 +180,7 @@ class Collector:
             return stage, left.ending
         ending = left.ending
         try:
-            model = await self._store.read(tapes.of_model, run.model_id)
-            stage.owner = Owner(model.project_id, run.id, tape)
+            stage.owner = await self._store.read(tapes.owner_of_run, run.model_id, run.id, tape)
             header = await stage.take_file(left.result, {"backtest_id": run.backtest_id})
         except NoSuchModel:
             return stage, None  # the model was deleted, and the run with it

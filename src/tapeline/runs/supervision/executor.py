@@ -11,6 +11,9 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
+from sqlalchemy import Connection
+
+from tapeline.accounts import tenants
 from tapeline.background import Background, cause_of, pause_after, threads
 from tapeline.errors import (
     CannotInstall,
@@ -77,6 +80,7 @@ class Executor:
         self._forgot_at = -FORGET_EVERY
         self._busy: set[str] = set()
         self._projects: dict[str, str] = {}
+        self._tenants: dict[str, str] = {}
         self._preparing: set[str] = set()
         self._jobs: dict[str, Job] = {}
         self._problems: dict[str, str] = {}
@@ -132,6 +136,7 @@ class Executor:
     async def _turn(self) -> None:
         if self._is_closing:
             return
+        self.installations.rotate()
         if time.monotonic() - self._forgot_at > FORGET_EVERY:
             await self._clear_unknown()
             self._forgot_at = time.monotonic()
@@ -207,12 +212,13 @@ class Executor:
             grace=self._grace,
             runs=runs,
             projects=self._projects,
+            tenants=self._tenants,
             seen=seen,
             holds=self._holds.keys(),
         )
 
     async def _unfinished(self) -> list[Run]:
-        found = await self._store.read(run_records.unfinished, self._slots)
+        found, self._tenants = await self._store.read(_unfinished, self._slots)
         self._projects = {run.id: project for run, project in found}
         return [run for run, _ in found]
 
@@ -379,3 +385,10 @@ class Executor:
     ) -> T:
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(pool or self._threads, act, *args)
+
+
+def _unfinished(connection: Connection, slots: int) -> tuple[list[tuple[Run, str]], dict[str, str]]:
+    """The runs with their projects, and the tenants of those whose backtests queue."""
+    found = run_records.unfinished(connection, slots)
+    projects = {project for run, project in found if run.kind == "backtest"}
+    return found, tenants.of_projects(connection, projects)

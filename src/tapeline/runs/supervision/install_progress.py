@@ -9,12 +9,16 @@ from tapeline.runs.journals.meaning import RunUpdate
 from tapeline.runs.journals.records import Record
 from tapeline.runs.supervision import collecting
 from tapeline.runs.supervision.collector import Collector
-from tapeline.runs.supervision.install_places import MOST, PER_OWNER, PER_PROJECT
+from tapeline.runs.supervision.install_places import MOST, PER_PROJECT, PER_TENANT, SLICE
 from tapeline.store.store import Store
 
 WAITING = (
     f"Queued: it is waiting for its turn to install. A project can have {PER_PROJECT} installations"
-    f" at a time, all projects of one owner {PER_OWNER}, and this host {MOST}."
+    f" at a time, all projects of one tenant {PER_TENANT}, and this host {MOST}."
+)
+PUT_BACK = (
+    "Queued again: it was installing for {minutes:g} min or more while others waited. The next try"
+    " starts from the beginning and has twice as long."
 )
 
 
@@ -24,16 +28,27 @@ class InstallProgress:
         self._collector = collector
         self._run_id = run_id
         self._last = ""
-        self._is_cancelled = False
+        self._is_cancelled = self._is_put_back = False
 
     def cancel(self) -> None:
         self._is_cancelled = True
 
-    def is_cancelled(self) -> bool:
-        return self._is_cancelled
+    def put_back(self) -> None:
+        """End this try; there will be another."""
+        self._is_put_back = True
 
-    def waiting(self) -> None:
-        self._update(lambda update: update.line(WAITING, "system", time.time()))
+    def is_cancelled(self) -> bool:
+        return self._is_cancelled or self._is_put_back
+
+    def begins_again(self) -> bool:
+        """Whether it ended only because it was put back."""
+        again, self._is_put_back = self._is_put_back and not self._is_cancelled, False
+        return again
+
+    def waiting(self, slices: int) -> None:
+        """`slices` is how often it was put back."""
+        said = PUT_BACK.format(minutes=SLICE * 2 ** (slices - 1) / 60) if slices else WAITING
+        self._update(lambda update: update.line(said, "system", time.time()))
 
     def installing(self) -> None:
         self._update(lambda update: update.lifecycle("Installing Dependencies", time.time()))

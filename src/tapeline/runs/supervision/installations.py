@@ -1,12 +1,14 @@
 """Prepares runs: immediately where nothing has to be installed, otherwise when there is a place.
 
-Called from the event loop. The work is done in threads, of which no project can take all.
+Called from the event loop. The work is done in threads, of which no tenant can take all, nor for
+ever: an installation that had its slice of time begins again later (`install_places.py`).
 """
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
+from itertools import count
 from typing import Any, TypeVar
 
 from tapeline.background import threads
@@ -35,10 +37,14 @@ class Installations:
         try:
             if not await self._in_thread(self._quick, self._engine.needs_installing, job):
                 return await self._in_thread(self._quick, self._engine.prepare, job, progress)
-            async with self._place(job, progress):
-                return await self._in_thread(self._slow, self._engine.prepare, job, progress)
+            return await self._install(job, progress)
         finally:
             del self._under_way[run_id]
+
+    def rotate(self) -> None:
+        """Call it every few seconds: end an installation whose place somebody else should have."""
+        if run_id := self._places.overdue():
+            self._under_way[run_id].put_back()
 
     def cancel(self, run_id: str) -> None:
         """End the installation of this run wherever it is; `prepare` raises CannotInstall."""
@@ -56,15 +62,25 @@ class Installations:
         for pool in (self._quick, self._slow):
             pool.shutdown(wait=False, cancel_futures=True)
 
+    async def _install(self, job: Job, progress: InstallProgress) -> Prepared:
+        for slices in count():
+            try:
+                async with self._place(job, progress, slices):
+                    return await self._in_thread(self._slow, self._engine.prepare, job, progress)
+            except CannotInstall:
+                if not progress.begins_again():
+                    raise
+        raise AssertionError  # the count has no end
+
     @asynccontextmanager
-    async def _place(self, job: Job, progress: InstallProgress) -> AsyncIterator[None]:
+    async def _place(self, job: Job, progress: InstallProgress, slices: int) -> AsyncIterator[None]:
         run_id = job.run.id
         admitted = self._waiting[run_id] = asyncio.Event()
         try:
-            self._places.ask(run_id, job.project_id, job.owner)
+            self._places.ask(run_id, job.project_id, job.tenant, slices)
             self._admit()
-            if not admitted.is_set():
-                await self._in_thread(self._quick, progress.waiting)
+            if slices or not admitted.is_set():
+                await self._in_thread(self._quick, progress.waiting, slices)
                 await admitted.wait()
             if progress.is_cancelled():
                 raise CannotInstall(STOPPED)

@@ -3,14 +3,14 @@
 import msgspec
 from sqlalchemy import Connection, Exists, or_, select, update
 
-from tapeline.accounts import keys
+from tapeline.accounts import keys, tenants
 from tapeline.models import secrets, versions
 from tapeline.models.versions import Version
 from tapeline.runs.engines.engine import Job, LaunchSecrets
 from tapeline.runs.run import DEPLOYED, Run, find
 from tapeline.store.encryption import Cipher
 from tapeline.store.rows import record
-from tapeline.store.tables.core import members, models
+from tapeline.store.tables.core import models
 from tapeline.store.tables.runs import runs
 from tapeline.store.tables.tape import tapes
 
@@ -41,16 +41,7 @@ def job_of(connection: Connection, run_id: str) -> Job | None:
     number = connection.scalar(select(tapes.c.no).where(tapes.c.model_id == run.model_id))
     if project_id is None or number is None:
         return None
-    return Job(run, version, project_id, number, _owner(connection, project_id))
-
-
-def _owner(connection: Connection, project_id: str) -> str:
-    """The first owner: others may come and go."""
-    owners = select(members.c.user_id).where(
-        members.c.project_id == project_id, members.c.role == "owner"
-    )
-    first = connection.scalar(owners.order_by(members.c.since, members.c.user_id).limit(1))
-    return first or project_id
+    return Job(run, version, project_id, number, tenants.of_project(connection, project_id))
 
 
 def remember_lock(connection: Connection, version: Version, lock: str) -> None:

@@ -48,6 +48,8 @@ class View:
     """All that have not ended, the oldest first, of all hosts."""
     projects: Mapping[str, str] = field(default_factory=dict)
     """The project of each run, for a fair queue."""
+    tenants: Mapping[str, str] = field(default_factory=dict)
+    """The tenant of each project with backtests."""
     seen: Mapping[str, Seen] = field(default_factory=dict)
     holds: Collection[str] = ()
     """Names of locks whose runs must not run, or that of all."""
@@ -107,7 +109,7 @@ class End(Action):
 def decide(view: View, undecided: Callable[[Run, Exception], None] | None = None) -> list[Action]:
     """The next actions. `undecided` is called for a run about which nothing could be decided; the
     others are still decided."""
-    chosen = backtest_queue.chosen(view.runs, view.projects, view.host, view.slots)
+    chosen = backtest_queue.chosen(view.runs, view.projects, view.tenants, view.host, view.slots)
     actions = []
     for run in view.runs:
         try:

@@ -56,6 +56,8 @@ users = Table(
     Column("password_hash", String, nullable=False),
     Column("created_at", Double, nullable=False),
     Column("disabled_at", Double),
+    # The account whose share of the server it uses, if not its own: see `accounts/tenants.py`.
+    Column("tenant_id", String),
 )
 
 # A browser session and a refresh token are the same thing: a person who signed in somewhere.
@@ -117,6 +119,7 @@ invitations = Table(
     Column("role", String, nullable=False),
     Column("secret_hash", String, nullable=False, unique=True),
     Column("invited_by", String, nullable=False),
+    Column("author_id", String),
     Column("created_at", Double, nullable=False),
     Column("expires_at", Double, nullable=False),
     Column("used_at", Double),

@@ -96,7 +96,7 @@ class Inbox:
         self._size = 0
         """Events in the queue; those of large batches wait before it, and are not counted."""
         self._queued: defaultdict[str | None, Counter[str | None]] = defaultdict(Counter)
-        """The same by project and key."""
+        """The same by tenant and key."""
         self._asked: asyncio.AbstractEventLoop | None = None
         """The loop that asked for a turn which has not begun yet."""
         # Between the writer, which takes, and the loop, which may give up waiting for it.
@@ -151,27 +151,27 @@ class Inbox:
             raise _Undone
 
     def _enter(self, submission: Submission) -> None:
-        """A full queue refuses the keys that have more than an equal share of their project's equal
-        share of it, and a project that has twice its own. Others still get in."""
-        project, key, count = submission.project_id, submission.key_id, len(submission.events)
+        """A full queue refuses the keys that have more than an equal share of their tenant's equal
+        share of it, and a tenant that has twice its own. Others still get in."""
+        tenant, key, count = submission.tenant, submission.key_id, len(submission.events)
         if count and self._size and self._size + count > self._capacity:
-            own = self._queued.get(project, Counter())
-            share = self._capacity // (len(self._queued) + (project not in self._queued))
+            own = self._queued.get(tenant, Counter())
+            share = self._capacity // (len(self._queued) + (tenant not in self._queued))
             of_key = share // (len(own) + (key not in own))
             if own[key] + count > of_key or own.total() + count > 2 * share:
                 raise StoreBusy
         self._size += count
-        self._queued[project][key] += count
+        self._queued[tenant][key] += count
 
     def _leave(self, submission: Submission) -> None:
-        project, key, count = submission.project_id, submission.key_id, len(submission.events)
-        own = self._queued[project]
+        tenant, key, count = submission.tenant, submission.key_id, len(submission.events)
+        own = self._queued[tenant]
         self._size -= count
         own[key] -= count
         if not own[key]:
             del own[key]
         if not own:
-            del self._queued[project]
+            del self._queued[tenant]
 
     def _ask(self, loop: asyncio.AbstractEventLoop) -> None:
         turn, self._asked = _Turn(self, loop), loop

@@ -32,3 +32,4 @@ class Submission(msgspec.Struct, frozen=True):
     """Whether it waited for its turn among large batches, and so takes no place in the queue."""
     project_id: str | None = None
     """The project of its key."""
+    tenant: str | None = None
