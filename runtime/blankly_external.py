@@ -16,6 +16,7 @@ import time
 from typing import Any, Callable, Mapping, TypeVar, cast
 
 import tapeline_client as tapeline
+from tapeline_client.adapters import prices
 
 F = TypeVar("F", bound=Callable[..., Any])
 _warned: set[str] = set()
@@ -32,6 +33,7 @@ FILLED_SIZES = ("filled_size", "filled_qty", "executedQty", "dealSize", "accFill
 FILLED_PRICES = ("filled_avg_price", "avgPrice", "avgPx")
 FILLED_VALUES = ("executed_value", "cummulativeQuoteQty", "dealFunds")
 FEES = ("fill_fees", "fee")
+HISTORY = ("time", "open", "high", "low", "close", "volume")
 
 
 def _safe(method: F) -> F:
@@ -211,6 +213,7 @@ class Prices:
         self._marked: dict[str, tuple[float, float]] = {}
         self._orders: dict[str, Mapping[str, Any]] = {}
         self._interface: Any = None
+        self._sent = prices.Prices(tapeline)
 
     def listen(self, strategy: Any) -> None:
         """To the interface of its exchange, which all its calls go through."""
@@ -219,6 +222,7 @@ class Prices:
         if self._interface is not None:
             _tap(self._interface, "get_price", self._heard_price)
             _tap(self._interface, "get_order", self._heard_order)
+            _tap(self._interface, "get_product_history", self._heard_history)
 
     def require(self, symbol: Any) -> None:
         """A price of now, before an order that has none."""
@@ -245,6 +249,13 @@ class Prices:
         if value and (now - at > OFTEN or (value != last and now - at > SELDOM)):
             self._marked[str(symbol)] = (now, value)
             tapeline.mark_price(str(symbol), value)
+
+    def _heard_history(
+        self, table: Any, symbol: Any, _start: Any, _stop: Any, resolution: Any, *_: Any
+    ) -> None:
+        """The bars of a DataFrame, which every history of the package is made of."""
+        columns = [list(table[name]) for name in HISTORY]
+        self._sent.bars(symbol, resolution, zip(*columns))
 
     def _heard_order(self, order: Any, _symbol: Any, order_id: Any, *_: Any, **_keys: Any) -> None:
         self._orders[str(order_id)] = _mapping(order)

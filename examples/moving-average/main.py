@@ -16,6 +16,7 @@ from pathlib import Path
 import tapeline_client as tapeline
 
 SYMBOL, EXCHANGE, CAPITAL, FEE, DAY = "BTC-USD", "simulated", 10000.0, 0.001, 86400
+BAR = 5  # seconds
 STATE = Path(os.environ.get("TAPELINE_STATE_DIR", ".")) / "state.json"
 
 
@@ -31,6 +32,14 @@ def next_price(state, seed):
     state["drift"] = 0.95 * state["drift"] + dice.gauss(0.0, 0.002)
     state["price"] = round(state["price"] * (1.0 + state["drift"] + dice.gauss(0.0, 0.015)), 2)
     state["day"] += 1
+
+
+def chart(state, before, slow):
+    """Show the day on the price chart: as a bar of some seconds, because days pass quickly here."""
+    price = state["price"]
+    tapeline.bar(SYMBOL, BAR, before, max(before, price), min(before, price), price)
+    if len(state["prices"]) == slow:
+        tapeline.indicator("slow average", sum(state["prices"]) / slow, symbol=SYMBOL)
 
 
 def trade(state, fast, slow):
@@ -92,9 +101,11 @@ def live(fast=5, slow=15, seed=4, pause=3.0):
     tapeline.used_symbol(SYMBOL)
     print("day {}, {} {} held".format(state["day"], state["held"], SYMBOL), flush=True)
     while not stopping.wait(pause if state["day"] > slow else 0):  # first, build up a history
+        before = state["price"]
         next_price(state, seed)
         tapeline.mark_price(SYMBOL, state["price"])
         order = trade(state, fast, slow)
+        chart(state, before, slow)
         if order:
             report(order, state)
         unsaved = save(state, unsaved)

@@ -71,6 +71,47 @@ def test_every_kind_arrives(make: Make, model: Model, problems: list[Problem]) -
     assert model.items("/logs")[0]["type"] == "warning"
 
 
+def test_bars_and_indicators_arrive_beside_the_tape(
+    make: Make, model: Model, problems: list[Problem]
+) -> None:
+    client = make()
+    client.bar("BTC-USD", "1h", 2, 4, np.float32(1), decimal.Decimal(3), volume=math.nan)
+    first = datetime.datetime(2026, 1, 2, tzinfo=datetime.UTC)
+    starts = [first + datetime.timedelta(days=number) for number in range(250)]
+    ones = np.ones(250)
+    client.bars("BTC-USD", 86_400, starts, ones, ones, ones, ones, volume=[math.nan, *ones[1:]])
+    client.bars("ETH-USD", "4h", np.arange(2_500) * 14_400, *[[1.0] * 2_500] * 4)
+    for value in (1.5, None, math.nan, np.float32("nan")):
+        client.indicator("rsi", value, symbol="BTC-USD", pane="momentum")
+    assert client.flush()
+    assert not problems
+    assert model.size() == 0
+    found = model.get("/prices", symbol="BTC-USD", interval="1h")
+    assert found["bars"]["close"] == [3]
+    assert found["bars"]["time"][0] % 3_600 == 0, "the bar that is under way"
+    days = model.get("/prices", symbol="BTC-USD", interval="1d")["bars"]
+    assert days["time"][0] == first.timestamp()
+    assert days["volume"][:2] == [None, 1]
+    four = model.get("/prices", symbol="ETH-USD", points=5_000)["bars"]
+    assert len(four["time"]) == 2_500
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"low": 3}, {"high": 1}, {"close": 9}, {"open": "much"}, {"interval": "2h"},
+        {"interval": 0}, {"interval": 1.5}, {"volume": -1}, {"symbol": ""},
+    ],
+)  # fmt: skip
+def test_a_bar_that_contradicts_itself_is_refused_at_once(make: Make, wrong: Any) -> None:
+    client = make()
+    bar = {"symbol": "A", "interval": "1m", "open": 2, "high": 4, "low": 1, "close": 3, **wrong}
+    with pytest.raises(InvalidEvent):
+        client.bar(**bar)
+    with pytest.raises(InvalidEvent):
+        client.bars("A", "1m", [0, 60], [2], [4, 4], [1, 1], [3, 3])
+
+
 def test_the_time_is_that_of_the_call_unless_said_otherwise(make: Make, model: Model) -> None:
     client = make()
     before = datetime.datetime.now(datetime.UTC).timestamp()

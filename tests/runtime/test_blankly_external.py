@@ -78,6 +78,10 @@ class Exchange:
     def get_price(self, symbol):
         self.asked += 1
         return self.price
+    def get_product_history(self, symbol, epoch_start, epoch_stop, resolution):
+        times = [epoch_start, epoch_start + resolution]
+        ones = dict.fromkeys(('open', 'high', 'low', 'close', 'volume'), [1, 1])
+        return dict(ones, time=times)
     def get_order(self, symbol, order_id):
         return {'id': order_id, 'status': 'done', 'size': 2, 'exchange_specific':
                 {'executed_value': '202.0', 'filled_size': '2', 'fill_fees': '0.5'}}
@@ -104,6 +108,7 @@ exchange.price = 110.0
 assert strategy.interface.get_price(symbol='BTC-USD') == 110.0
 reporter.log_market_order(dict(order, id='2'), 'x')
 exchange.get_order('BTC-USD', '2')
+exchange.get_product_history('BTC-USD', 3600, 10800, 3600)
 reporter.update_order({'id': '2', 'status': 'done'}, 'x')
 assert strategy.backtest(to='1y') is None
 """
@@ -209,6 +214,7 @@ def test_orders_of_the_package_get_prices_and_fills(
     assert [one["size"] for one in pnl["positions"]] == [4.0]
     assert not [one for one in pnl["warnings"] if "price" in one["message"]]
     assert model.items("/backtests") == [], "nothing is left pending"
+    assert model.get("/prices", symbol="BTC-USD")["bars"]["time"] == [3_600, 7_200]
 
 
 @pytest.mark.parametrize(

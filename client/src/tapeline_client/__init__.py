@@ -24,8 +24,9 @@ from tapeline_client.version import __version__
 __all__ = [
     "AsyncClient", "Client", "ClientClosed", "ConfigurationError", "InvalidEvent", "Problem",
     "TapelineError", "__version__", "account_value", "auto_pnl", "backtest_log",
-    "backtest_result", "backtest_status", "capture_logging", "capture_output", "cash", "close",
-    "configure", "default_client", "event", "flush", "lifecycle", "limit_order", "log",
+    "backtest_result", "backtest_status", "bar", "bars", "capture_logging", "capture_output",
+    "cash", "close", "configure", "default_client", "event", "flush", "indicator", "lifecycle",
+    "limit_order", "log",
     "mark_price", "market_order", "position", "recorded", "screener_result", "set_custom_metric",
     "set_pnl", "stop_order", "update_annotation", "update_trade", "used_exchange", "used_symbol",
 ]  # fmt: skip
@@ -88,6 +89,9 @@ set_pnl = _default.set_pnl
 set_custom_metric = _default.set_custom_metric
 auto_pnl = _default.auto_pnl
 mark_price = _default.mark_price
+bar = _default.bar
+bars = _default.bars
+indicator = _default.indicator
 cash = _default.cash
 position = _default.position
 account_value = _default.account_value

@@ -241,7 +241,7 @@ class AsyncClient(Client):
         await self.aclose()
 
 
-EVENTS = tuple(name for name in vars(Events) if not name.startswith("_"))
+EVENTS = tuple(name for name in dir(Events) if not name.startswith("_"))
 
 _open: set[Client] = set()
 

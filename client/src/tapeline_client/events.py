@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from typing import Any, Iterable, Mapping
 
 from tapeline_client import checks
 from tapeline_client.errors import InvalidEvent
+from tapeline_client.prices import PriceEvents
 
 _UNSET: Any = object()
 Number = Any
@@ -19,7 +20,7 @@ Time = Any
 """Epoch seconds, a datetime, or a text that JavaScript's `Date.parse()` reads."""
 
 
-class Events(ABC):
+class Events(PriceEvents):
     """The events that a client can report. `time` is when it happened; by default, now."""
 
     @abstractmethod

@@ -1,4 +1,4 @@
-"""Orders as ccxt returns them: created, partly filled, filled, canceled.
+"""Orders as ccxt returns them: created, partly filled, filled, canceled; prices as it fetches them.
 
 from tapeline_client.adapters import ccxt as tapeline_ccxt
 
@@ -14,7 +14,7 @@ from collections import OrderedDict
 from typing import Any, Iterable, Mapping
 
 import tapeline_client
-from tapeline_client.adapters import results
+from tapeline_client.adapters import prices, results
 from tapeline_client.errors import InvalidEvent
 from tapeline_client.events import Events
 
@@ -27,7 +27,8 @@ OVER = ("canceled", "cancelled", "expired", "rejected", "closed")
 class Orders:
     """The orders of one exchange. An order that has not changed since is not sent again.
 
-    `exchange` is the one of ccxt, or its name.
+    `exchange` is the one of ccxt, or its name. Of ccxt's own, the tickers and candles that the
+    model fetches are reported too, as marks and bars.
     """
 
     def __init__(self, exchange: Any, client: Events | None = None) -> None:
@@ -35,6 +36,21 @@ class Orders:
         self._client: Any = client or tapeline_client._default
         self._said: OrderedDict[str, str] = OrderedDict()
         self._used: set[str] = set()
+        self._prices = prices.Prices(self._client)
+        self._parse_timeframe = getattr(exchange, "parse_timeframe", None)
+        prices.tap(exchange, "fetch_ticker", self._heard_ticker)
+        if self._parse_timeframe is not None:
+            prices.tap(exchange, "fetch_ohlcv", self._heard_candles)
+
+    def _heard_ticker(self, ticker: Any, symbol: Any, *_: Any, **_keys: Any) -> None:
+        self._prices.mark(symbol, ticker.get("last"))
+
+    def _heard_candles(
+        self, candles: Any, symbol: Any, timeframe: str = "1m", *_: Any, **_keys: Any
+    ) -> None:
+        assert self._parse_timeframe is not None
+        rows = ([_seconds(row[0]), *row[1:]] for row in candles)
+        self._prices.bars(symbol, self._parse_timeframe(timeframe), rows)
 
     def report(self, order: Mapping[str, Any] | Iterable[Any], **known: Any) -> int:
         """Send an order, or each of a list, if it changed; return how many did.
