@@ -20,9 +20,11 @@ from tapeline.http.prices import pushed
 from tapeline.http.wire.connections import Connections
 from tapeline.http.wire.metrics import Metrics
 from tapeline.models import cleanup as archive_cleanup
+from tapeline.prices import retention as price_retention
 from tapeline.results.backtests.reporter import Reporter
 from tapeline.results.pnl import starting_positions
 from tapeline.results.pnl.bookkeeper import Bookkeeper
+from tapeline.results.prices.closes import Closes
 from tapeline.runs.environments import interpreters
 from tapeline.runs.runner import Runner
 from tapeline.settings import Settings
@@ -116,6 +118,7 @@ def open_services(settings: Settings) -> Iterator[Services]:
             backups,
             _tracer(settings.telemetry),
         )
+        Closes(store, appender, watchers, background, settings.late_seconds)
         _keep_up(settings, store, blobs, background)
         listener = _listen(store, appender, watchers, background)
         try:
@@ -155,6 +158,7 @@ def _keep_up(settings: Settings, store: Store, blobs: Blobs, background: Backgro
     Rewinds(store, settings.data, background)
     tape_cleanup.start(background, store)
     retention.start(background, store)
+    price_retention.start(background, store, settings.bars_days)
     space.start(background, store)
     archive_cleanup.start(background, store, blobs)
 

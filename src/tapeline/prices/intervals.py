@@ -12,6 +12,8 @@ POINT = 1
 STORED = (MINUTE, 15 * MINUTE, 4 * HOUR, DAY)
 """Levels that are kept up to date with every bar, so that a long window reads few of them."""
 _STORED_OF_POINTS = STORED[1:]
+KEPT = tuple(one for one in STORED if one >= HOUR)
+"""Those that stay when the bars they were made from are removed."""
 COARSER_BY = 4
 """Times that a stored level must be coarser than the series itself to be worth its space."""
 SHOWN = (1, 5, 15, 30, MINUTE, 300, 900, 1_800, HOUR, 2 * HOUR, 4 * HOUR, 12 * HOUR, DAY, WEEK)

@@ -9,6 +9,8 @@ from tapeline.store.tables.prices import price_series
 
 COLUMNS = tuple(column.name for column in price_series.columns)
 CHANGING = COLUMNS[5:]
+INTERVALS = 30
+"""Of one symbol, that a window looks at."""
 ROW = 200
 """Bytes that a series takes besides its chunks, about; they count toward its model's quota."""
 _FIND = """
@@ -54,7 +56,7 @@ def bars_of(connection: Connection, tape: int, symbol: str) -> list[Series]:
     """The intervals in which a symbol is reported, the finest first."""
     here = (price_series.c.tape == tape, price_series.c.symbol == symbol)
     query = select(price_series).where(*here, price_series.c.name == "")
-    rows = connection.execute(query.order_by(price_series.c.interval))
+    rows = connection.execute(query.order_by(price_series.c.interval).limit(INTERVALS))
     return [Series(*row) for row in rows]
 
 

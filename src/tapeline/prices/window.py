@@ -11,7 +11,16 @@ from sqlalchemy import Connection
 
 from tapeline.prices import columns
 from tapeline.prices.columns import Bars
-from tapeline.prices.intervals import chunk_of, fitting, level_for, levels, shown, spans, start_of
+from tapeline.prices.intervals import (
+    KEPT,
+    chunk_of,
+    fitting,
+    level_for,
+    levels,
+    shown,
+    spans,
+    start_of,
+)
 from tapeline.prices.series import Series
 from tapeline.store import bulk
 
@@ -52,16 +61,13 @@ def bars(connection: Connection, reported: list[Series], asked: Asked) -> Shown 
     if not reported:
         return None
     window = resolved(reported, asked)
-    found = _as_reported(connection, reported, window)
-    if found is not None:
-        return found
-    # Of several that could be used, the coarsest: it is nearest to what was asked for.
-    window = window._replace(interval=shown(window.interval))
-    for one in reversed(reported):
-        if one.interval < window.interval:
-            made = made_coarser(connection, one, window)
-            if made.time:
-                return Shown(window, made, one.interval)
+    known = {shown(window.interval), *KEPT, *(one.interval for one in reported)}
+    # Where the finer ones were removed, coarser ones are still there.
+    for interval in sorted({window.interval, *(one for one in known if one > window.interval)}):
+        there = window._replace(interval=interval)
+        found = _as_reported(connection, reported, there) or _made(connection, reported, there)
+        if found is not None:
+            return found
     return None
 
 
@@ -94,6 +100,18 @@ def read(connection: Connection, one: Series, level: int, since: float, until: f
     values = (one.tape, one.series, level, chunk_of(since, seconds), until)
     rows = bulk.fetch(connection, _CHUNKS, values)
     return columns.joined(columns.unpack(bytes(row[0])) for row in rows).between(since, until)
+
+
+def _made(connection: Connection, reported: list[Series], window: Window) -> Shown | None:
+    """Of several that could be used, from the coarsest: it is nearest to what was asked for."""
+    if window.interval != shown(window.interval):
+        return None  # no stored level would help: it could take all bars there are
+    for one in reversed(reported):
+        if one.interval < window.interval:
+            made = made_coarser(connection, one, window)
+            if made.time:
+                return Shown(window, made, one.interval)
+    return None
 
 
 def _as_reported(connection: Connection, reported: list[Series], window: Window) -> Shown | None:

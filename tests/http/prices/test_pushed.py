@@ -12,7 +12,7 @@ from tests.conftest import on_both, run
 from tests.pushing import FORM, JSON, Model
 
 BAR = {"symbol": "BTC-USD", "interval": "1h", "open": 2, "high": 4, "low": 1, "close": 3}
-HOUR = 3_600
+HOUR, DAY = 3_600, 86_400
 
 
 def columns(count: int, **more: Any) -> dict[str, Any]:
@@ -138,6 +138,22 @@ def test_ten_thousand_bars_fit_and_one_more_does_not(model: Model) -> None:
     assert (shape["code"], shape["field"]) == ("too_large", "time")
     item = {"path": "/v1/live/bars", "body": columns(10_001)}
     assert model.refused("/v1/batch", [item])["error"].startswith("Item 0: ")
+
+
+def test_a_request_that_would_keep_everybody_waiting_is_refused_as_too_large(model: Model) -> None:
+    times = [DAY * 11 * number for number in range(1_800)]
+    scattered = {key: [1] * len(times) for key in ("open", "high", "low", "close")}
+    body = {"symbol": "A", "interval": "1h", "time": times, **scattered}
+    model.push("/v1/live/bars", body)
+    batch = [{"path": "/v1/live/bars", "body": {**body, "symbol": name}} for name in "AB"]
+    assert "several requests" in model.refused("/v1/batch", batch, 413)["error"]
+    many = [
+        {"path": "/v1/live/bar", "time": 0, "body": {**BAR, "symbol": str(n)}} for n in range(500)
+    ]
+    assert model.refused("/v1/batch", many, 413)["code"] == "too_large"
+    model.push("/v1/batch", many[:250])
+    one = [{"path": "/v1/live/bar", "time": n * HOUR, "body": BAR} for n in range(2_500)]
+    model.push("/v1/batch", one)
 
 
 @on_both

@@ -35,6 +35,7 @@ from tapeline.http.events import batches, bodies, results
 from tapeline.http.events.authenticator import Authenticator, Credentials
 from tapeline.http.events.bodies import JSON, Moment, encoding_of
 from tapeline.http.events.failing import failed, said_by
+from tapeline.http.prices import pushed
 from tapeline.http.wire import spooling
 from tapeline.http.wire.body import in_time
 from tapeline.http.wire.spooling import Content
@@ -58,6 +59,7 @@ BATCH, RESULT = "/v1/batch", "/v1/backtest/result"
 STAGED = {BATCH, RESULT}
 TURNED = {path for path, kind in BY_PATH.items() if kind is BARS}
 """Many bars wait for their turn among large batches."""
+OF_BARS = 200_000  # bytes that they count as at least: storing them takes longer than reading them
 PATHS = frozenset(BY_PATH) | STAGED
 SUCCESS = b'{"status":"success"}'
 
@@ -206,7 +208,8 @@ class EventsApi:
             await self._take_content(path, content, headers, moment, access)
             return
         request = Request(scope, receive)
-        async with batches.turn(self._services.batches, request, access.owner, len(content)):
+        size = max(len(content), OF_BARS)
+        async with batches.turn(self._services.batches, request, access.owner, size):
             await self._take_content(path, content, headers, moment, access)
 
     async def _take_content(
@@ -227,7 +230,7 @@ class EventsApi:
         is_vital = submission.events[0].kind.is_vital
         self._services.quotas.push(access, len(content), is_vital=is_vital)
         if b"idempotency-key" in headers:
-            said = event.kind.name.encode() + event.body
+            said = event.kind.name.encode() + (event.body or content)
             request = _request_key(headers, path, access, said, self._services.cipher)
             await self._store_once(request, access, submission)
         else:
@@ -341,7 +344,10 @@ class EventsApi:
                 except BacktestKey as refusal:
                     where = f"Item {index}: " if batch else ""
                     raise BacktestKey(where + refusal.message, field=refusal.field) from None
-        return Submission(events, access.key_id, project_id=access.project_id, tenant=access.tenant)
+        weight, project = pushed.weight(events), access.project_id
+        return Submission(
+            events, access.key_id, project_id=project, tenant=access.tenant, weight=weight
+        )
 
     async def _store_once(
         self, request: RequestKey, access: WriteAccess, submission: Submission

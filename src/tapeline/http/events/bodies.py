@@ -144,11 +144,15 @@ def event(
         tape=tape,
         kind=kind,
         fields=fields,
-        body=(_encode_sorted if kind in kinds.SEALED else _encode)(fields),
+        body=b"" if kind in kinds.BESIDE else _written(kind, fields),
         time=moment.at,
         received_at=moment.received_at,
         backtest_id=fields["backtest_id"] if kind in kinds.OF_BACKTESTS else None,
     )
+
+
+def _written(kind: Kind, fields: dict[str, Any]) -> bytes:
+    return (_encode_sorted if kind in kinds.SEALED else _encode)(fields)
 
 
 def event_of_json(

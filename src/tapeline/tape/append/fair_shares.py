@@ -117,10 +117,10 @@ class _Portion:
         if self.keys[key] >= SHARE:
             self.full_keys.add(key)
         if submission.is_large:
-            self._large += len(submission.events)
+            self._large += len(submission.events) + submission.weight
             size = 0
         else:
-            self.single += len(submission.events)
+            self.single += len(submission.events) + submission.weight
         if _add(self.projects, project, size) >= OF_GROUP and self._projects_together:
             self.full_projects.add(project)
         if _add(self.tenants, tenant, size) >= OF_GROUP and self._tenants_together:
@@ -136,4 +136,5 @@ def _add(sizes: dict[str, int], name: str | None, size: int) -> int:
 
 
 def _size(submission: Submission) -> int:
-    return sum(COST_OF_EVENT + len(event.body) for event in submission.events)
+    own = sum(COST_OF_EVENT + len(event.body) for event in submission.events)
+    return own + COST_OF_EVENT * submission.weight

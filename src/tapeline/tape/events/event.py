@@ -13,7 +13,7 @@ class Event(msgspec.Struct, gc=False):  # nothing in it refers to it
     fields: dict[str, Any]
     """The body as its reader returned it, for the fold."""
     body: bytes
-    """The same as JSON, which the tape keeps and the chain commits to."""
+    """The same as JSON, which the tape keeps and the chain commits to; empty if it is not on it."""
     time: float
     received_at: float
     run_id: str | None = None
@@ -33,3 +33,5 @@ class Submission(msgspec.Struct, frozen=True):
     project_id: str | None = None
     """The project of its key."""
     tenant: str | None = None
+    weight: int = 0
+    """Events that its prices cost as much as, besides its own number."""
