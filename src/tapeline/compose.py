@@ -45,7 +45,7 @@ from tapeline.tape.backtest_results import result_pieces
 from tapeline.tape.backtest_results.staging import Staging
 from tapeline.tape.fair_budget import FairBudget
 from tapeline.tape.helper_processes import Helpers
-from tapeline.tape.memory_budget import MemoryBudget
+from tapeline.tape.memory_budget import PATIENCE, MemoryBudget
 from tapeline.tape.proof.rewinds import Rewinds
 from tapeline.tape.proof.signer import Signer
 from tapeline.tape.retention import removal as retention
@@ -114,6 +114,7 @@ def open_services(settings: Settings) -> Iterator[Services]:
             connections,
             FairBudget(batches.AT_ONCE, small=batches.PASSING),
             memory,
+            FairBudget(memory.most // 2, patience=PATIENCE),
             quotas,
             backups,
             _tracer(settings.telemetry),

@@ -1,6 +1,8 @@
 """A server in a control group with little memory refuses what does not fit, and lives on."""
 
+import io
 import os
+import zipfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -24,6 +26,7 @@ for number in itertools.count(1):
     time.sleep(0.2)
 """
 JSON = {"content-type": "application/json"}
+FILES = ["record", "tape", "logs.txt", "logs?limit=1000"] * 3
 TOPS = (  # of version 1 and of version 2, with the file that has the limit
     (Path("/sys/fs/cgroup/memory"), "memory.limit_in_bytes"),
     (Path("/sys/fs/cgroup"), "memory.max"),
@@ -68,9 +71,13 @@ def models(trader: Trader) -> list[dict[str, str]]:
 def limited(group: Path, used_home: Home, trader: Trader, models: list[dict[str, str]]) -> Server:
     """The same server, started again with little memory."""
     assert models
+    return restarted(group, used_home, trader)
+
+
+def restarted(group: Path, home: Home, trader: Trader) -> Server:
     trader.server.end()
     joining = f'echo $$ > {group}/cgroup.procs && exec "$@"'
-    trader.server = used_home.up_in("sh", "-c", joining, "sh")
+    trader.server = home.up_in("sh", "-c", joining, "sh")
     trader.client.base_url = httpx.URL(trader.server.address)
     return trader.server
 
@@ -121,3 +128,71 @@ def test_a_server_with_150_mb_refuses_what_does_not_fit_and_lives_on(
     assert (run["state"], run["restarts"]) == ("running", 0), run
     newest = trader.lines(live["modelId"])[-1]
     wait_for(lambda: trader.lines(live["modelId"])[-1] != newest)
+
+
+@pytest.fixture
+def long_tape(trader: Trader) -> dict[str, str]:
+    """The headers of a model whose lines are 40 MB together."""
+    model = headers(trader)
+    line = b'{"path": "/v1/live/log", "body": {"line": "%b"}}' % (b"x" * 60_000)
+    with trader.server.client() as client:
+        for _ in range(40):
+            content = b"[" + b",".join([line] * 17) + b"]"
+            client.post("/v1/batch", content=content, headers=JSON | model).raise_for_status()
+    return model
+
+
+def large_archive() -> bytes:
+    """As many entries as one may have."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("model/platform.json", '{"main_script": "main.py"}')
+        archive.writestr("model/main.py", "")
+        for number in range(9_998):
+            archive.writestr(f"model/{number:04}{'-' * 100}", "")
+    return packed.getvalue()
+
+
+def test_downloads_streams_and_uploads_do_not_end_a_server_with_150_mb(
+    group: Path, used_home: Home, trader: Trader, long_tape: dict[str, str]
+) -> None:
+    limited = restarted(group, used_home, trader)
+    path, packed = f"/api/models/{long_tape['model_id']}", large_archive()
+    token = {"token": trader.client.headers["token"]}
+
+    def download(what: str) -> int | None:
+        """Its status; None if it was cut off."""
+        with limited.client() as client:
+            try:
+                answer = client.get(f"{path}/{what}", headers=token, timeout=180)
+            except httpx.RemoteProtocolError:
+                return None
+        if what == "record" and answer.is_success:
+            assert b'{"checkpoint":' in answer.content[-1_000:], "as long as it claims to be"
+        return answer.status_code
+
+    def upload(_: int) -> int:
+        with limited.client() as client:
+            fields, files = {"createNew": "true", "name": "many files"}, {"model": packed}
+            client.headers.update(token)
+            return client.post("/model/upload", data=fields, files=files, timeout=180).status_code
+
+    def open_stream(client: httpx.Client) -> httpx.Response:
+        """From the first event on, by a reader who takes nothing."""
+        asked = client.build_request(
+            "GET", f"{path}/stream", headers=token | {"Last-Event-ID": "0"}
+        )
+        return client.send(asked, stream=True)
+
+    with limited.client() as client, ThreadPoolExecutor(14) as pool:
+        streams = [open_stream(client) for _ in range(8)]
+        downloads = [pool.submit(download, what) for what in FILES]
+        uploads = [pool.submit(upload, number) for number in range(2)]
+        assert {one.result() for one in uploads} <= {200, 503}
+        assert {one.result() for one in downloads} <= {200, 503, None}
+        for stream in streams:
+            assert stream.is_success
+            stream.close()
+    assert limited.process.poll() is None
+    wait_for(lambda: download("record") == 200)
+    assert trader.client.get(f"{path}/logs?limit=1").is_success

@@ -1,7 +1,8 @@
 """Long answers, streams and downloads: their readers are authorised again every few seconds.
 
 A revoked right must not live on in an answer that has begun. A stream then ends with an event that
-says why; a download is cut off, so that nobody takes it for complete.
+says why; a download is cut off, so that nobody takes it for complete. A download begins when there
+is memory for it, and keeps that memory until its reader has everything.
 """
 
 import time
@@ -19,11 +20,14 @@ from tapeline.http.core.services import Services
 from tapeline.http.wire.errors import ErrorShape
 from tapeline.logs import Log
 from tapeline.tape import tapes
+from tapeline.tape.fair_line import Owner
 
 # Seconds. We promise 5: a check can become due just after a piece was sent, and is then made with
 # the next piece, which in a quiet stream is a comment.
 AUTHORISED_EVERY = 2.0
 QUIET = 2.5
+OF_A_DOWNLOAD = 16_000_000
+"""Bytes of memory: what is read at once, its lines, and those that the reader has not taken yet."""
 
 log = Log(__name__)
 
@@ -51,11 +55,16 @@ def stream(
 
 
 def download(
-    services: Services, pieces: Pieces, may_read: MayRead, media: str, headers: dict[str, str]
+    services: Services,
+    owner: Owner,
+    pieces: Pieces,
+    may_read: MayRead,
+    media: str,
+    headers: dict[str, str],
 ) -> Response:
     """A file that is generated while it is sent."""
     allowed = while_allowed(services, pieces, may_read)
-    return _Download(allowed, media_type=media, headers=headers)
+    return _Download(services, owner, allowed, media, headers)
 
 
 async def while_allowed(services: Services, pieces: Pieces, may_read: MayRead) -> Pieces:
@@ -97,6 +106,22 @@ class _LongAnswer(StreamingResponse):
 
 
 class _Download(_LongAnswer):
+    def __init__(
+        self, services: Services, owner: Owner, pieces: Pieces, media: str, headers: dict[str, str]
+    ) -> None:
+        super().__init__(pieces, media_type=media, headers=headers)
+        self._services, self._owner, self._pieces = services, owner, pieces
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        services = self._services
+        async with (
+            aclosing(self._pieces),
+            # Readers may be slow: all downloads together never have the memory that others need.
+            services.downloads.reserve(self._owner, OF_A_DOWNLOAD),
+            services.memory.need(self._owner, OF_A_DOWNLOAD),
+        ):
+            await super().__call__(scope, receive, send)
+
     async def stream_response(self, send: Send) -> None:
         try:
             await super().stream_response(send)

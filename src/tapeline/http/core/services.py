@@ -81,6 +81,8 @@ class Services:
     """Bytes of large batches that are parsed and stored at the same time; models take turns."""
     memory: MemoryBudget
     """For work that needs much of it."""
+    downloads: FairBudget
+    """The part of that memory which files on their way to slow readers may take."""
     quotas: Quotas
     backups: Keeper
     tracer: Tracer | None = None

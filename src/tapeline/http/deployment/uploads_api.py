@@ -21,6 +21,7 @@ from tapeline.models.uploading import Archive, Offer, Resolved, Wish
 from tapeline.models.versions import Version
 from tapeline.runs.run import Run
 from tapeline.runs.supervision import desired, schedule
+from tapeline.tape.fair_line import Owner
 
 Stringified = Annotated[
     dict[str, Any] | str, msgspec.Meta(description="A dictionary, or its text as JSON or Python.")
@@ -99,7 +100,9 @@ async def prepare(use: Use, call: BodyCall[NewVersion]) -> Archive:
         _arguments(call.body.backtest_args, None)
     await services.store.read(uploading.check_rights, call.actor, wish)
     loop = asyncio.get_running_loop()
-    contents = await loop.run_in_executor(services.archives, archive.check, attached.path)
+    needed = await loop.run_in_executor(services.archives, archive.in_memory, attached.path)
+    async with services.memory.need(Owner(call.actor.id or ""), needed):
+        contents = await loop.run_in_executor(services.archives, archive.check, attached.path)
     found = Archive(attached.sha256, attached.size, contents.manifest, contents.digest)
     resolved = await services.store.read(
         uploading.resolve, call.actor, wish, found.manifest, _offer(call, use)

@@ -18,6 +18,7 @@ from tapeline.sharing.exhibits.exhibit import ChartRange, Exhibit
 from tapeline.sharing.links.choices import Choices
 from tapeline.tape import tapes
 from tapeline.tape.events.stored_event import StoredEvent
+from tapeline.tape.fair_line import Owner
 from tapeline.tape.proof import removed
 from tapeline.tape.proof.seals import GENESIS
 from tapeline.tape.reading import whole_tape
@@ -92,7 +93,7 @@ async def shared_record(call: Call) -> Ndjson:
         if find(connection).choices != share.choices:  # perhaps more is to be hidden now
             raise ChangedMeanwhile
 
-    return _ndjson(services, _lines(services, found, last, record.shows(share)), may_read)
+    return _ndjson(services, found, _lines(services, found, last, record.shows(share)), may_read)
 
 
 async def export_record(call: Call) -> Ndjson:
@@ -101,7 +102,7 @@ async def export_record(call: Call) -> Ndjson:
     await sign(call.services, found)
     last = await call.services.store.read(record.end, found, Choices())
     lines = _lines(call.services, found, last, writing.ALL)
-    return _ndjson(call.services, lines, long_answers.reading_model(call))
+    return _ndjson(call.services, found, lines, long_answers.reading_model(call))
 
 
 async def sign(services: Services, found: tapes.Reading) -> None:
@@ -209,14 +210,16 @@ async def _one(content: bytes) -> AsyncGenerator[bytes, None]:
 def _table(call: Call, name: str, lines: long_answers.Pieces) -> Response:
     attached = {"Content-Disposition": f'attachment; filename="shared-{name}.csv"'}
     find = public_api.found_by(call.request, call.services)
-    return long_answers.download(
-        call.services, lines, find, "text/csv", public_api.HEADERS | attached
-    )
+    headers, owner = public_api.HEADERS | attached, Owner(call.path("token"))
+    return long_answers.download(call.services, owner, lines, find, "text/csv", headers)
 
 
 def _ndjson(
-    services: Services, lines: long_answers.Pieces, may_read: long_answers.MayRead
+    services: Services,
+    found: tapes.Reading,
+    lines: long_answers.Pieces,
+    may_read: long_answers.MayRead,
 ) -> Response:
     attached = {"Content-Disposition": 'attachment; filename="record.ndjson"'}
-    headers = public_api.HEADERS | attached
-    return long_answers.download(services, lines, may_read, "application/x-ndjson", headers)
+    headers, owner = public_api.HEADERS | attached, Owner(found.project_id)
+    return long_answers.download(services, owner, lines, may_read, "application/x-ndjson", headers)

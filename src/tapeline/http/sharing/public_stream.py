@@ -17,10 +17,12 @@ from tapeline.http.view import stream
 from tapeline.http.view.following import follow, woken
 from tapeline.sharing.exhibits import redaction
 from tapeline.tape.append.watchers import Watcher
+from tapeline.tape.fair_line import Owner
 from tapeline.tape.proof import removed
 from tapeline.tape.reading import whole_tape
 
-PORTION = 1_000  # events looked at together
+PORTION, PORTION_BYTES = 1_000, 250_000  # events looked at together
+OF_A_PORTION = whole_tape.OF_A_BYTE * whole_tape.AT_ONCE // 2  # bytes of memory
 STEP = 0.25  # seconds until it is noticed that the service ends
 
 
@@ -51,7 +53,8 @@ def _changes(
         await public_api.catch_up(services, share)
         is_delayed = bool(share.choices.delay_hours)
         while True:
-            last, content = await services.store.read(_portion, find, services, after)
+            async with services.memory.need(Owner(model_id), OF_A_PORTION):
+                last, content = await services.store.read(_portion, find, services, after)
             if content:
                 yield content
             if last == after:
@@ -90,7 +93,7 @@ def _portion(
     until = min(after + PORTION, exhibit.cut.seq)
     if until <= after:
         return after, b""
-    pieces: list[bytes] = []
+    pieces, size = list[bytes](), 0
     for record in whole_tape.records(connection, exhibit.found.tape, after=after, until=until):
         if record.kind == removed.KIND:
             continue
@@ -101,4 +104,7 @@ def _portion(
             pieces.append(
                 b"id: %d\nevent: %s\ndata: %s\n\n" % (record.seq, change[0].encode(), said)
             )
+            size += len(said)
+        if size > PORTION_BYTES:
+            return record.seq, b"".join(pieces)
     return until, b"".join(pieces)

@@ -18,6 +18,7 @@ from tapeline.http.view.tape_api import reading
 from tapeline.models import models
 from tapeline.results.backtests import listing, reports
 from tapeline.store.portions import pieces
+from tapeline.tape.fair_line import Owner
 from tapeline.tape.reading import backtests
 
 Piece = Callable[[Connection, str, int], bytes | None]
@@ -82,6 +83,7 @@ async def export_json(call: Call) -> Annotated[Response, Gives(Anything)]:
     upload, fields = await backtest_api.read_when_ready(call, head)
     return long_answers.download(
         call.services,
+        Owner(call.path("model")),
         _object(call, upload, fields),
         long_answers.reading_model(call),
         "application/json",
@@ -112,6 +114,7 @@ async def _csv(call: Call, name: str, head: str, piece: Piece) -> Response:
     upload = await backtest_api.read_when_ready(call, found)
     return long_answers.download(
         call.services,
+        Owner(call.path("model")),
         _lines(call, upload, head, piece),
         long_answers.reading_model(call),
         "text/csv",

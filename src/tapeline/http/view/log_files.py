@@ -14,6 +14,7 @@ from tapeline.http.view import backtest_api
 from tapeline.http.view.tape_api import LineFilter, reading, wanted_by
 from tapeline.tape.events import kinds
 from tapeline.tape.events.stored_event import StoredEvent
+from tapeline.tape.fair_line import Owner
 from tapeline.tape.reading import channels
 
 PORTION = 1_000  # lines read from the store at once
@@ -43,8 +44,14 @@ def _attached(
         "Cache-Control": "no-store",
         "Content-Disposition": f'attachment; filename="{name}.log"',
     }
-    pieces, may_read = _pieces(call, tape, channel, until), long_answers.reading_model(call)
-    return long_answers.download(call.services, pieces, may_read, "text/plain", headers)
+    return long_answers.download(
+        call.services,
+        Owner(call.path("model")),
+        _pieces(call, tape, channel, until),
+        long_answers.reading_model(call),
+        "text/plain",
+        headers,
+    )
 
 
 async def _pieces(

@@ -18,19 +18,28 @@ from tapeline.tape import tapes
 from tapeline.tape.append.watchers import Watcher
 from tapeline.tape.events import kinds
 from tapeline.tape.events.stored_event import StoredEvent
+from tapeline.tape.fair_line import Owner
 from tapeline.tape.proof import removed
 from tapeline.tape.reading import whole_tape
 from tapeline.tape.record import writing
 
-PORTION = 2_000  # records read from the store at once
+PORTION, PORTION_BYTES = 2_000, 250_000  # records read from the store at once
+OF_A_PORTION = whole_tape.OF_A_BYTE * whole_tape.AT_ONCE // 2
+"""Bytes of memory: the pages that it is on, unpacked, and its lines."""
 
 
 async def export_tape(call: Call) -> Ndjson:
     """The model's whole record as NDJSON, oldest first."""
     found = await call.services.store.read(reading, call)
     headers = {"Cache-Control": "no-store", "Tape-Events": str(found.seq)}
-    lines, may_read = _lines(call, found), long_answers.reading_model(call)
-    return long_answers.download(call.services, lines, may_read, "application/x-ndjson", headers)
+    return long_answers.download(
+        call.services,
+        Owner(found.project_id),
+        _lines(call, found),
+        long_answers.reading_model(call),
+        "application/x-ndjson",
+        headers,
+    )
 
 
 async def stream_model(call: Call) -> EventStream:
@@ -110,7 +119,9 @@ async def _missed(call: Call, after: int) -> AsyncIterator[list[StoredEvent]]:
         found = await store.read(tapes.reading, call.actor, call.path("model"))
         if found.seq <= after:
             return
-        records = await store.read(_portion, found.tape, after, found.seq)
+        # Only while it is read: a stream whose reader takes nothing keeps no more than its portion.
+        async with call.services.memory.need(Owner(found.project_id), OF_A_PORTION):
+            records = await store.read(_portion, found.tape, after, found.seq)
         if not records:
             return
         after = removed.last(records[-1])
@@ -135,8 +146,15 @@ def _part(
 
 
 def _portion(connection: Connection, tape: int, after: int, until: int) -> list[StoredEvent]:
-    last = min(after + PORTION, until)
-    return list(whole_tape.records(connection, tape, after=after, until=last))
+    """Some records, and not many if they are long: each stream has them in memory."""
+    last, size = min(after + PORTION, until), 0
+    found: list[StoredEvent] = []
+    for record in whole_tape.records(connection, tape, after=after, until=last):
+        found.append(record)
+        size += len(record.body)
+        if size > PORTION_BYTES:
+            break
+    return found
 
 
 def _sent(records: list[StoredEvent]) -> bytes:

@@ -28,6 +28,8 @@ HIGHEST_RATIO = 200
 HARMLESS = 1_000_000  # an entry this small may be compressed as well as it likes
 LONGEST_PATH, LONGEST_NAME = 1_000, 255  # bytes; the second is the file system's
 SHOWN = 200
+# Bytes of memory that a check takes: chunks and the manifest, each entry, each byte of names.
+OF_A_CHECK, OF_AN_ENTRY, OF_A_BYTE = 2_000_000, 600, 5
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
@@ -46,6 +48,13 @@ class Contents(msgspec.Struct, frozen=True):
     unpacked: int
     digest: str
     """Of what it holds, see `contents`."""
+
+
+def in_memory(file: Path) -> int:
+    """How much memory checking an archive takes at most, from what its end says about it."""
+    with file.open("rb") as opened, _Refusing():
+        entries, names = zips.announced(opened)
+    return OF_A_CHECK + OF_AN_ENTRY * min(entries, MOST_ENTRIES) + OF_A_BYTE * names
 
 
 def check(file: Path) -> Contents:

@@ -58,6 +58,12 @@ class _End(msgspec.Struct):
     """Where the directory may end: at one of the records behind it."""
 
 
+def announced(file: BinaryIO) -> tuple[int, int]:
+    """How many entries the directory says it has, and its size in bytes."""
+    end = _end(file)
+    return end.entries, min(end.size, LARGEST_DIRECTORY)
+
+
 def directory(file: BinaryIO, most: int) -> list[Member]:
     """All entries. Reads no more than a directory of `most` entries can take."""
     end = _end(file)

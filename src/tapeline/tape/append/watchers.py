@@ -10,10 +10,12 @@ from collections import defaultdict, deque
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from tapeline.tape.events.stored_event import StoredEvent
 
-KEPT = 10_000  # records that a slow watcher may be behind before it has to read the tape
+# How far a slow watcher may be behind before it has to read the tape.
+KEPT, KEPT_BYTES = 10_000, 1_000_000  # records, and what they say
 
 
 @dataclass(eq=False)
@@ -26,6 +28,11 @@ class News:
     """The records as a stream writes them: the first stream to encode them saves the others the
     work."""
 
+    @cached_property
+    def size(self) -> int:
+        """Bytes, about."""
+        return sum([len(one.body) for one in self.records])
+
 
 @dataclass(eq=False)
 class Watcher:
@@ -36,6 +43,13 @@ class Watcher:
     is_behind: bool = False
     woken: asyncio.Event = field(default_factory=asyncio.Event)
     watched: set[str] = field(default_factory=set)
+
+    def has_too_much(self, more: News) -> bool:
+        waiting = [*self.news, more]
+        return (
+            sum([len(one.records) for one in waiting]) > KEPT
+            or sum([one.size for one in waiting]) > KEPT_BYTES
+        )
 
     def take(self) -> list[News]:
         """All news; the event is cleared first, so that nothing slips in between."""
@@ -86,7 +100,7 @@ class Watchers:
             watchers = list(self._by_model.get(model_id, ()))
         news, by_loop = News(model_id, records), defaultdict(list)
         for watcher in watchers:
-            if sum(len(one.records) for one in list(watcher.news)) + len(records) > KEPT:
+            if watcher.has_too_much(news):
                 watcher.is_behind = True
                 watcher.news.clear()
             else:

@@ -15,6 +15,7 @@ PATIENCE = (
 )
 GLANCED = 20  # this many records of a skipped page cost as much as one that is examined
 AT_ONCE = 1_000_000  # bytes of pages read at once, about
+LONGEST = 2_000_000  # bytes of records in one answer, about: fewer than asked for, if they are long
 FIRST_LOOK, MOST = 4, 1_000  # pages: one may hold one event or a thousand
 
 
@@ -120,9 +121,10 @@ Page = tuple[int, list[StoredEvent] | int]
 def _gathered(
     walk: Iterator[Page], place: int | None, limit: int, wanted: Wanted | None
 ) -> Portion:
-    """The wanted records of a walk in either direction, until there are enough or patience ends."""
+    """The wanted records of a walk in either direction, until there are enough, they are too long
+    for one answer, or patience ends."""
     found: list[StoredEvent] = []
-    looked = 0
+    looked = size = 0
     for here, records in walk:
         if looked >= PATIENCE:
             return Portion(found, place)
@@ -135,7 +137,8 @@ def _gathered(
             looked, place = looked + 1, record.seq
             if wanted is None or wanted(record):
                 found.append(record)
-                if len(found) == limit:
+                size += len(record.body)
+                if len(found) == limit or size > LONGEST:
                     return Portion(found, place)
     return Portion(found, None)
 

@@ -10,16 +10,18 @@ from operator import attrgetter
 
 from sqlalchemy import Connection
 
-from tapeline.errors import ChangedMeanwhile
+from tapeline import memory
+from tapeline.errors import ChangedMeanwhile, Overloaded
 from tapeline.store import bulk
 from tapeline.tape.events.stored_event import StoredEvent
 from tapeline.tape.pages import unpack
 from tapeline.tape.proof import removed
 
 FEW, MANY = 50, 4_000
-"""Events read at once: few at first, because each may be long; then as many as fit in AT_ONCE, if
-they are as long. Not more: they may be long after all."""
-AT_ONCE = 4_000_000  # bytes of bodies, about
+"""Events read at once: few at first, then as many as fit in AT_ONCE, if they are as long."""
+AT_ONCE = 2_000_000  # bytes of pages, whatever the events before them were like
+OF_A_BYTE = 6
+"""Bytes of memory for each byte of a page: the page, its events, and their lines on their way."""
 
 _PAGES = """
 select content from pages where tape = ? and channel = ? and first <= ? and first >= coalesce(
@@ -37,9 +39,18 @@ with recursive found(channel) as (
 select channel from found where channel is not null
 """
 
+_SIZES = """
+select first, length(content) from pages where tape = ? and channel = ? and first > ? and first <= ?
+"""
+
 _LAST_PAGE = """
 select content from pages where tape = ? and channel = ? order by first desc limit 1
 """
+
+TOO_LONG = (
+    "Events that were stored together need more memory than the server has left, so they cannot be"
+    " read now. Try again later. The operator can give the server more memory."
+)
 
 _number = attrgetter("seq")
 
@@ -52,7 +63,7 @@ def records(
         until = _end(connection, tape)
     size = FEW
     while after < until:
-        last = min(after + size, until)
+        last = _fitting_end(connection, tape, after, min(after + size, until), AT_ONCE)
         found = _between(connection, tape, after, last)
         yield from found
         after, size = last, fitting(found)
@@ -61,10 +72,12 @@ def records(
 def groups(
     connection: Connection, tape: int, after: int, until: int, size: int
 ) -> list[list[StoredEvent]]:
-    """Complete groups after the end of one, about so many events. A model that is being deleted has
-    lost some, and a reader must not take the rest for the whole."""
+    """Complete groups after the end of one, about so many events, not more than AT_ONCE unless one
+    group is. A model that is being deleted has lost some, and a reader must not take the rest for
+    the whole."""
+    most = AT_ONCE
     while True:
-        last = min(after + size, until)
+        last = _fitting_end(connection, tape, after, min(after + size, until), most)
         found = _between(connection, tape, after, last)
         _require_all(found, after, last)
         ends = [
@@ -76,13 +89,29 @@ def groups(
             return [found[start:end] for start, end in zip([0, *ends], ends, strict=False)]
         if last == until:  # the last group is cut off, which no caller asks for
             raise ChangedMeanwhile
-        size *= 2
+        size, most = size * 2, most * 2
+        if OF_A_BYTE * most > memory.available():
+            raise Overloaded(TOO_LONG)
 
 
 def fitting(read: list[StoredEvent]) -> int:
     """How many to read next, if they are as long as these."""
     size = sum([len(one.body) for one in read])
     return max(1, min(MANY, AT_ONCE * len(read) // size)) if size else FEW
+
+
+def _fitting_end(connection: Connection, tape: int, after: int, until: int, most: int) -> int:
+    """How far one can read with pages of so many bytes; at least to the end of the first page."""
+    sizes: list[tuple[int, int]] = []
+    for channel in _channels(connection, tape):
+        found = bulk.fetch(connection, _SIZES, (tape, channel, after, until))
+        sizes += [(first, length) for first, length in found]
+    read = 0
+    for first, length in sorted(sizes):
+        read += length
+        if read > most and first > after + 1:
+            return first - 1
+    return until
 
 
 def _between(connection: Connection, tape: int, after: int, until: int) -> list[StoredEvent]:
