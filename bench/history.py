@@ -38,20 +38,12 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         data = Path(folder) / "data"
         with service.running(data) as first:
-            models = [first.model, *(_another_model(first, n) for n in range(1, len(sizes)))]
+            models = [first.model, *(first.another_model(f"m{n}") for n in range(1, len(sizes)))]
         for model, size in zip(models, sizes, strict=True):
             _fill(data, model, size)
         with service.started(data) as (port, _):
             took = _measure(f"http://127.0.0.1:{port}", first, models)
     growth.print_table(sizes, "events", took)
-
-
-def _another_model(first: service.Service, number: int) -> str:
-    wanted = {"projectId": first.project, "name": f"m{number}"}
-    headers = {"token": first.token}
-    made = httpx.post(f"{first.address}/model/create-model", json=wanted, headers=headers)
-    model: str = made.raise_for_status().json()["modelId"]
-    return model
 
 
 def _fill(data: Path, model: str, size: int) -> None:

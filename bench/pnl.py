@@ -41,7 +41,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         data = Path(folder) / "data"
         with service.running(data) as first:
-            models = [first.model, *(_another_model(first, n) for n in range(1, len(sizes)))]
+            models = [first.model, *(first.another_model(f"m{n}") for n in range(1, len(sizes)))]
         took: growth.Took = {}
         with compose.open_store(Settings(data=data)) as store:
             appender = Appender(Signer(data / "keys"))
@@ -51,14 +51,6 @@ def main() -> None:
         with service.started(data) as (port, _):
             _measure_views(f"http://127.0.0.1:{port}", first, models, took)
     growth.print_table(sizes, "orders", took)
-
-
-def _another_model(first: service.Service, number: int) -> str:
-    wanted = {"projectId": first.project, "name": f"m{number}"}
-    headers = {"token": first.token}
-    made = httpx.post(f"{first.address}/model/create-model", json=wanted, headers=headers)
-    model: str = made.raise_for_status().json()["modelId"]
-    return model
 
 
 def _fill(store: Store, appender: Appender, model: str, size: int) -> None:

@@ -32,7 +32,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         data = Path(folder) / "data"
         with service.running(data) as first:
-            models = [first.model, *(_another_model(first, n) for n in range(1, len(sizes)))]
+            models = [first.model, *(first.another_model(f"m{n}") for n in range(1, len(sizes)))]
             with httpx.Client(base_url=first.address, timeout=60) as client:
                 for model, size in zip(models, sizes, strict=True):
                     _fill(client, first.headers | {"model_id": model}, size, end)
@@ -40,14 +40,6 @@ def main() -> None:
         size = sum(file.stat().st_size for file in data.glob("*.db*"))
         print(f"the database has {size / sum(sizes):,.0f} bytes per bar")
     growth.print_table(sizes, "bars", took)
-
-
-def _another_model(first: service.Service, number: int) -> str:
-    wanted = {"projectId": first.project, "name": f"m{number}"}
-    headers = {"token": first.token}
-    made = httpx.post(f"{first.address}/model/create-model", json=wanted, headers=headers)
-    model: str = made.raise_for_status().json()["modelId"]
-    return model
 
 
 def _fill(client: httpx.Client, headers: dict[str, str], size: int, end: int) -> None:

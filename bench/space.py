@@ -59,7 +59,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         data = Path(folder) / "data"
         with service.running(data) as first:
-            other = _another_model(first)
+            other = first.another_model("talks much")
         plain_tape.fill(data, other, lines, orders=False)
         with service.started(data) as (port, pid):
             again = service.Service(
@@ -98,14 +98,6 @@ def _row(when: str, took: list[float], size: int, seconds: float) -> None:
 
 def _size(data: Path) -> int:
     return sum(one.stat().st_size for one in data.glob("tapeline.db*"))
-
-
-def _another_model(first: service.Service) -> str:
-    wanted = {"projectId": first.project, "name": "talks much"}
-    headers = {"token": first.token}
-    made = httpx.post(f"{first.address}/model/create-model", json=wanted, headers=headers)
-    model: str = made.raise_for_status().json()["modelId"]
-    return model
 
 
 if __name__ == "__main__":

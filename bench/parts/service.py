@@ -30,6 +30,12 @@ class Service:
     def address(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
+    def another_model(self, name: str) -> str:
+        wanted, headers = {"projectId": self.project, "name": name}, {"token": self.token}
+        made = httpx.post(f"{self.address}/model/create-model", json=wanted, headers=headers)
+        model: str = made.raise_for_status().json()["modelId"]
+        return model
+
 
 @contextmanager
 def running(data: Path) -> Iterator[Service]:

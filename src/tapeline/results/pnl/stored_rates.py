@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import msgspec
-from sqlalchemy import Connection, select, tuple_
+from sqlalchemy import Connection, ScalarSelect, select, tuple_
 
 from tapeline.results.rules import rates
 from tapeline.results.rules.fills import Fill, marks_of
@@ -114,6 +114,21 @@ def in_project(
         .where(tapes.c.no == tape)
         .scalar_subquery()
     )
+    known = []
+    for row in books_with_rates(connection, project, currency, quote):
+        mark = newest_mark(connection, row.tape, row.book)
+        if mark is not None:
+            known.append((mark[0], row.id, Rate(row.symbol, mark[1], mark[0][0])))
+    if not known:
+        return None
+    _, model_id, rate = max(known, key=lambda one: one[0])
+    return model_id, rate
+
+
+def books_with_rates(
+    connection: Connection, project: str | ScalarSelect[str], currency: str, quote: str
+) -> Sequence[Any]:
+    """Books of a project's models in which a rate between two currencies may stand."""
     query = (
         select(books.c.tape, books.c.book, books.c.symbol, models.c.id)
         .join(tapes, tapes.c.no == books.c.tape)
@@ -127,15 +142,7 @@ def in_project(
         .order_by(books.c.last_time.desc())
         .limit(MODELS)
     )
-    known = []
-    for row in connection.execute(query).all():
-        mark = newest_mark(connection, row.tape, row.book)
-        if mark is not None:
-            known.append((mark[0], row.id, Rate(row.symbol, mark[1], mark[0][0])))
-    if not known:
-        return None
-    _, model_id, rate = max(known, key=lambda one: one[0])
-    return model_id, rate
+    return connection.execute(query).all()
 
 
 def _of_no_order(tape: int, book: int) -> Any:

@@ -1,11 +1,11 @@
 """Rates of a project's currencies on each day, and the newest: marks that its models reported."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection
 
 from tapeline.results.charts.daily_prices import daily_prices
 from tapeline.results.metrics.account import DAY, Floats, Integers
@@ -13,10 +13,7 @@ from tapeline.results.pnl import stored_rates
 from tapeline.results.pnl.together import UsedRate, used_rate
 from tapeline.results.rules.position import ONE, number
 from tapeline.results.rules.rates import Rate
-from tapeline.results.rules.symbols import of_rates, pair
-from tapeline.store.tables.core import models
-from tapeline.store.tables.ledger import books
-from tapeline.store.tables.tape import tapes
+from tapeline.results.rules.symbols import pair
 
 
 class Newest(NamedTuple):
@@ -100,7 +97,7 @@ def _marks(
 ) -> Marks:
     """The last of each day of each book, and the last before all of these days."""
     times, factors = [np.empty(0)], [np.empty(0)]
-    for row in _books(connection, project, currency, quote):
+    for row in stored_rates.books_with_rates(connection, project, currency, quote):
         prices = daily_prices(connection, row.tape, row.book, first, last, is_rate=True)
         earlier = stored_rates.newest_mark(connection, row.tape, row.book, (first * DAY, 0))
         before = [] if earlier is None else [earlier]
@@ -110,20 +107,3 @@ def _marks(
     at, factor = np.concatenate(times), np.concatenate(factors)
     order = np.argsort(at, kind="stable")
     return Marks(at[order], factor[order])
-
-
-def _books(connection: Connection, project: str, currency: str, quote: str) -> Sequence[Any]:
-    query = (
-        select(books.c.tape, books.c.book, books.c.symbol)
-        .join(tapes, tapes.c.no == books.c.tape)
-        .join(models, models.c.id == tapes.c.model_id)
-        .where(
-            models.c.project_id == project,
-            books.c.symbol.in_(of_rates(currency, quote)),
-            ~books.c.is_cash,
-            books.c.last_time.is_not(None),
-        )
-        .order_by(books.c.last_time.desc())
-        .limit(stored_rates.MODELS)
-    )
-    return connection.execute(query).all()
