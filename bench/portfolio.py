@@ -33,6 +33,7 @@ from tapeline.tape.events.event import Event, Submission
 from tapeline.tape.proof.signer import Signer
 
 MODELS, ORIGINALS = 200, 4
+TOGETHER = 20  # orders in one commit
 ROUNDS = 30
 SPREAD = (100, 10)  # how many times fewer orders the other projects have
 WANTED, SOON = 0.15, 3.0  # seconds: of an answer, and until an order is in it
@@ -91,7 +92,8 @@ def _fill_model(
 ) -> int:
     tape = _model(connection, project, number)
     events = [_capital(tape, times[0]), *(_order(tape, n, at) for n, at in enumerate(times))]
-    appender.append(connection, [Submission(events, None)])
+    for start in range(0, len(events), TOGETHER):  # each becomes a page, as a commit would
+        appender.append(connection, [Submission(events[start : start + TOGETHER], None)])
     while (plan := planning.plan(connection, tape, EVERYTHING)) is not None:
         carry_out(connection, plan)
     return tape

@@ -183,6 +183,7 @@ def test_a_new_order_changes_it_with_the_next_request(desk: Desk) -> None:
     desk.say("one", order(0, "buy", 1, 100))
     desk.say("two", order(0, "buy", 1, 50, "ETH-USD"))
     assert desk.get()["account_value"] == 2000
+    assert desk.get(correlated=0)["correlation"]["left_out"] == 2
     desk.say("two", order(1, "sell", 1, 80, "ETH-USD"))
     found = desk.get()
     assert found["account_value"] == 2030

@@ -28,7 +28,7 @@ def returns(one: Line, growth: Floats) -> Floats:
 
 
 def correlations(names: Sequence[str], rows: Sequence[Floats], left_out: int) -> Correlations:
-    values, common = matrix(np.array(rows).reshape(len(rows), -1))
+    values, common = matrix(np.array(rows)) if rows else (np.empty((0, 0)), np.empty((0, 0), "i8"))
     return Correlations(
         models=list(names),
         values=[[None if np.isnan(one) else one for one in row] for row in values.tolist()],
