@@ -61,3 +61,15 @@ def test_books_are_behind_until_all_that_follows_a_correction_is_computed(
     assert list(books.store.read_now(unbooked.behind, here)) == [books.tape]
     books.keep()
     assert books.store.read_now(unbooked.behind, here) == {}
+
+
+def test_books_are_not_behind_after_a_last_portion_that_was_full(
+    books: Books, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(planning, "PORTION", 4)
+    said = [(number + 1, MARKET, order(number, executionPrice=1.0)) for number in range(8)]
+    books.push(*said)
+    here = tapes.c.no == books.tape
+    assert list(books.store.read_now(unbooked.behind, here)) == [books.tape]
+    assert len(books.keep()) == 2
+    assert books.store.read_now(unbooked.behind, here) == {}

@@ -109,8 +109,14 @@ def news(
         [*_dated(prices), *_dated(others)],
         max(record.seq for record in (*about, *prices, *others)),
         is_set=any(record.kind == kinds.ACCOUNT_SETTINGS.number for record in others),
-        is_cut=end is not None,
+        is_cut=end is not None and _goes_on(connection, tape, end),
     )
+
+
+def _goes_on(connection: Connection, tape: int, after: int) -> bool:
+    """Whether anything is there: a full portion may also have been the last."""
+    looks = (channels.after(connection, tape, one, after=after, limit=1) for one in CHANNELS)
+    return any(one.records for one in looks)
 
 
 def _fresh(connection: Connection, tape: int, after: int) -> list[int]:
