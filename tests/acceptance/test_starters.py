@@ -42,7 +42,9 @@ def tape(trader: Trader, model: str) -> list[dict[str, Any]]:
 
 
 def days(trader: Trader, model: str) -> list[float]:
-    return [one["body"]["price"] for one in tape(trader, model) if one["kind"] == "mark-price"]
+    """The model's own marks: the server adds closes of its bars, with their source."""
+    marks = [one["body"] for one in tape(trader, model) if one["kind"] == "mark-price"]
+    return [one["price"] for one in marks if "source" not in one]
 
 
 def market(count: int) -> list[float]:
