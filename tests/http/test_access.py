@@ -47,6 +47,8 @@ MATRIX: dict[Route, tuple[int, ...]] = {
     ("POST", "/project/create"): (200, 200, 200, 200, 200, 401),
     ("GET", "/project/list"): (200, 200, 200, 200, 200, 401),
     ("GET", "/project/teams"): (200, 200, 200, 200, 200, 401),
+    ("GET", "/api/portfolio"): (200, 200, 200, 200, 200, 401),
+    ("GET", "/api/projects/{project}/portfolio"): (200, 200, 200, 200, 404, 401),
     ("GET", "/api/projects/{project}"): (200, 200, 200, 200, 404, 401),
     ("PATCH", "/api/projects/{project}"): (200, 200, 403, 403, 404, 401),
     ("GET", "/api/projects/{project}/retention"): (200, 200, 200, 200, 404, 401),

@@ -107,7 +107,7 @@ def test_a_link_shows_every_currency(service: Service, model: Model) -> None:
         shown = page(link).replace("\N{NO-BREAK SPACE}", " ")
         assert "not in the figures and the curve." in shown
         assert "Profit and loss: +20.00 USD and \N{MINUS SIGN}1,070.00 JPY." in shown
-        assert '<td class="n ">4,000.00 JPY</td>' in shown
+        assert '<td class="n " data-label="Value">4,000.00 JPY</td>' in shown
         assert "1 other currency not included" in stranger.get(f"/embed/{link.token}").text
 
 
@@ -144,7 +144,7 @@ def test_an_order_shows_what_was_filled_of_what_was_ordered(service: Service, mo
         assert found == [(1, 1), (0, 3), (4, 10)]
         shown = page(link)
         for text in ("1", "0 / 3", "4 / 10"):
-            assert f'<td class="n ">{text}</td>' in shown
+            assert f'<td class="n " data-label="Size">{text}</td>' in shown
         assert link.get("/trades.csv").text.splitlines()[3].endswith(",USD,10.0")
         hidden = shared(model, stranger, percent_only=True).json("/trades")["items"]
         assert {(one["size"], one["ordered"]) for one in hidden} == {(None, None)}

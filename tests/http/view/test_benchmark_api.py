@@ -98,7 +98,9 @@ def test_what_cannot_be_compared_says_why(model: Model) -> None:
     assert found["reason"] == "There is no profit and loss."
     say(model, *(order(day, 1, 100 + day) for day in range(4)))
     found = model.get("/performance", benchmark="buy-and-hold")["benchmark"]
-    assert found["reason"] == "No account value is known, only profit and loss in money."
+    assert found["reason"] == (
+        "No capital is known. Set it for the model, or report the first deposit with `cash`."
+    )
     assert values(found)["beta"] is None
     path = f"/api/models/{model.id}/performance"
     refused = model.owner.get(path, params={"benchmark": "x" * 201})

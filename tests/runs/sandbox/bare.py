@@ -20,6 +20,11 @@ NOBODY = 65534
 PRIVATE_TUN = (
     "[ -e {here}/tun ] || mknod -m 600 {here}/tun c 10 200; mount --bind {here}/tun /dev/net/tun"
 )
+# As udev's rules leave it, whatever this machine has.
+OPEN_TUN = (
+    "[ -e {here}/tun ] || mknod -m 666 {here}/tun c 10 200; chmod 666 {here}/tun;"
+    " mount --bind {here}/tun /dev/net/tun"
+)
 NO_TUN = "mount -t tmpfs none /dev/net"
 NO_SLIRP = f"mount --bind /dev/null {shutil.which('slirp4netns')}"
 NO_USER_NAMESPACES = "echo 0 > /proc/sys/user/max_user_namespaces"

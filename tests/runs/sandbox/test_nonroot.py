@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +9,14 @@ from pathlib import Path
 import numpy
 import pytest
 
-from tests.runs.sandbox.bare import NOBODY, ROOT, SYSTEM_PYTHON, needs_nobody
+from tests.runs.sandbox.bare import (
+    NOBODY,
+    OPEN_TUN,
+    ROOT,
+    SYSTEM_PYTHON,
+    needs_nobody,
+    on_machine,
+)
 
 
 @pytest.fixture
@@ -35,21 +41,18 @@ def home() -> Iterator[Path]:
 def test_the_sandbox_holds_without_root(home: Path, chosen: str) -> None:
     libraries = Path(numpy.__file__).parent.parent
     tests = ["tests/runs/sandbox/test_bubblewrap.py", "tests/runs/test_shim.py"]
-    done = subprocess.run(
-        [
-            *("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"),
-            *(SYSTEM_PYTHON, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not heavy"),
-            *(f"--basetemp={home}/tests", "-k", chosen, *tests),
-        ],
-        cwd=ROOT,
-        env={
-            "HOME": str(home),
-            "PATH": "/usr/bin:/bin",
-            "PYTHONPATH": f"{ROOT}/src:{ROOT}:{libraries}",
-            "PYTHONDONTWRITEBYTECODE": "1",
-        },
-        capture_output=True,
-        text=True,
-        check=False,
+    variables = {
+        "HOME": str(home),
+        "PATH": "/usr/bin:/bin",
+        "PYTHONPATH": f"{ROOT}/src:{ROOT}:{libraries}",
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    done = on_machine(
+        OPEN_TUN,
+        home,
+        *("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"),
+        *("env", "-i", *(f"{name}={value}" for name, value in variables.items())),
+        *(SYSTEM_PYTHON, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not heavy"),
+        *(f"--basetemp={home}/tests", "-k", chosen, *tests),
     )
     assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-1000:]
