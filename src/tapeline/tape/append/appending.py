@@ -70,13 +70,9 @@ Beside = Callable[[Connection, int, list[Event]], int]
 """Stores the events of a tape that are not on it, and returns the bytes that they take."""
 
 
-def _nothing_beside(_connection: Connection, _tape: int, events: list[Event]) -> int:
-    raise NotImplementedError(f"nobody stores {events[0].kind.name}")
-
-
 class Appender:
     def __init__(
-        self, signer: Signer, total: int = UNBOUNDED, beside: Beside = _nothing_beside
+        self, signer: Signer, total: int = UNBOUNDED, beside: Beside | None = None
     ) -> None:
         self.signer = signer
         self._beside = beside
@@ -113,6 +109,7 @@ class Appender:
         extended = [self._extend(connection, heads[no], some) for no, some in by_tape.items()]
         appended = [one for one in extended if one is not None]
         for no, events in beside.items():
+            assert self._beside is not None, "nothing was given that stores these"
             bulk.run(connection, _GROW, (self._beside(connection, no, events), no))
         announcing.announce(connection, self.name, [one.model_id for one in appended])
         return refusals, appended
