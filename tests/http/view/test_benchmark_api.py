@@ -7,6 +7,7 @@ import pytest
 
 from tests.conftest import Person, Service, on_both
 from tests.pushing import RESULT, Model, pushing
+from tests.results.metrics.series import frame, qs, walk
 
 DAY = 86_400.0
 START = 19_700 * DAY
@@ -34,6 +35,13 @@ def order(day: float, size: float, price: float, symbol: str = "BTC-USD") -> Any
 
 def mark(day: float, price: float, symbol: str = "BTC-USD") -> Any:
     return (day, "mark-price", {"symbol": symbol, "price": price})
+
+
+def bars(model: Model, symbol: str, interval: int, starts: list[float], closes: Any) -> None:
+    prices = [float(one) for one in closes]
+    body = {"symbol": symbol, "interval": interval, "time": starts}
+    body |= dict.fromkeys(("open", "high", "low", "close"), prices)
+    model.push("/v1/live/bars", body)
 
 
 def values(found: Any) -> dict[str, float | None]:
@@ -124,3 +132,61 @@ def test_a_backtest_is_compared_at_the_prices_of_its_trades(model: Model) -> Non
     assert model.get("/backtests/b1/equity")["benchmark"] is None
     found = model.get("/backtests/b1/equity", benchmark="nothing")["benchmark"]
     assert found["reason"] == "No price of nothing is known in this time."
+
+
+@on_both
+def test_bars_price_every_day_and_quantstats_agrees(model: Model) -> None:
+    """The model marks its account at two prices only; the closes of its bars say the rest."""
+    days = 40
+    closes = walk(24 * days, seed=3, spread=0.01)
+    say(model, (0, "cash", {"type": "deposit", "amount": 1000}), order(0.5, 1, 100, "ETH-USD"))
+    say(model, *(mark(day + 0.9, 100 + day % 7, "ETH-USD") for day in range(days)))
+    bars(model, "BTC-USD", 3600, [START + 3600 * hour for hour in range(24 * days)], closes)
+    found = model.get("/performance", benchmark="BTC/USD")["benchmark"]
+    assert found["sources"] == {"BTC/USD": ["bars"]}
+    times = [START + day * DAY for day in range(days)]
+    assert [one["time"] for one in found["items"]] == times
+    theirs = frame(times, closes[23::24])
+    ours = frame(times, [1 + one["value"] for one in found["account"]])
+    figures = values(found)
+    assert figures["benchmark_return"] == pytest.approx(qs.comp(theirs))
+    greeks = qs.greeks(ours, theirs, periods=365)
+    assert (figures["alpha"], figures["beta"]) == pytest.approx((greeks["alpha"], greeks["beta"]))
+    assert figures["information_ratio"] == pytest.approx(qs.information_ratio(ours, theirs))
+
+
+def test_days_without_bars_keep_the_prices_of_marks(model: Model) -> None:
+    all_in(model)
+    bars(model, "BTC-USD", 86_400, [START + 2 * DAY, START + 3 * DAY], (50, 60))
+    for name in ("buy-and-hold", "BTC-USD"):
+        found = model.get("/performance", benchmark=name)["benchmark"]
+        assert found["sources"] == {found["symbols"][0]: ["bars", "marks and fills"]}
+        expected = [price / 100 - 1 for price in (100, 110, 50, 60, 120, 90, 95)]
+        assert [one["value"] for one in found["items"]] == pytest.approx(expected)
+
+
+def test_a_day_that_begins_at_another_midnight_is_the_day_on_which_it_closes(model: Model) -> None:
+    all_in(model)
+    hours_before = {"CET": 1, "JST": 9, "New York": -5, "opening bell": -14.5}
+    for symbol, early in hours_before.items():
+        starts = [START + day * DAY - early * 3600 for day in range(7)]
+        bars(model, symbol, 86_400, starts, PRICES)
+        found = model.get("/performance", benchmark=symbol)["benchmark"]
+        assert values(found)["beta"] == pytest.approx(1), symbol
+
+
+def test_a_backtest_is_compared_by_bars_where_there_are_some(model: Model) -> None:
+    account = [{"time": START + day * DAY, "value": 1000 + day**2} for day in range(7)]
+    traded = {"symbol": "BTC-USD", "side": "buy", "time": START + DAY, "price": 7, "size": 1}
+    model.push("/v1/backtest/result", {**RESULT, "account_values": account, "trades": [traded]})
+    found = model.get("/backtests/b1/equity", benchmark="buy-and-hold")["benchmark"]
+    assert found["sources"] == {"BTC-USD": ["trades"]}
+    assert found["reason"] is not None  # one day is not enough
+    with pushing(model.service, model.owner) as other:
+        starts = [START + 14_400 * number for number in range(6 * 7)]
+        closes = [PRICES[number // 6] + number % 6 - 5 for number in range(6 * 7)]
+        bars(other, "BTC/USD", 14_400, starts, closes)
+        for name in ("buy-and-hold", "BTC-USD"):
+            found = model.get("/backtests/b1/equity", benchmark=name)["benchmark"]
+            assert (found["reason"], found["sources"]) == (None, {"BTC-USD": ["bars"]})
+            assert values(found)["benchmark_return"] == pytest.approx(-0.05)

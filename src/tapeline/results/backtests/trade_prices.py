@@ -1,4 +1,5 @@
-"""A backtest beside a benchmark: the prices at which it traded, or those of live models."""
+"""A backtest beside a benchmark, by bars, by the prices at which it traded, or by those of live
+models."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -6,11 +7,13 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection, func, select
 
-from tapeline.results.charts.daily_prices import Prices
+from tapeline.results.charts.daily_prices import NONE, Prices
 from tapeline.results.metrics.account import DAY, Account, Lacking, from_pieces, ordered
 from tapeline.results.metrics.trades import Trade, read
 from tapeline.results.performance import buy_and_hold
 from tapeline.results.performance.answers import BUY_AND_HOLD, ShownBenchmark
+from tapeline.results.performance.buy_and_hold import MOST_SYMBOLS
+from tapeline.results.performance.symbol_prices import SymbolPrices
 from tapeline.store.tables.tape import pieces
 from tapeline.tape.backtest_results import result_pieces
 from tapeline.tape.backtest_results.result_format import PIECE
@@ -31,12 +34,12 @@ def of_backtest(
         return ShownBenchmark(name=name, reason=lacking.reason)
     if _count(connection, upload) > MOST_TRADES:
         return ShownBenchmark(name=name, reason=TOO_MANY)
-    known = by_symbol(read(result_pieces.contents(connection, upload, "trades")))
-    if name != BUY_AND_HOLD:
-        known = {name: known[name]} if name in known else {}
-    if not known and name != BUY_AND_HOLD:
-        span = (int(days[0]), int(days[-1]))
-        known = {name: buy_and_hold.named(connection, model, name, span)}
+    traded = by_symbol(read(result_pieces.contents(connection, upload, "trades")))
+    span, names = (int(days[0]), int(days[-1])), [name]
+    if name == BUY_AND_HOLD:
+        names = sorted(traded, key=lambda one: (-len(traded[one].days), one))
+    found = SymbolPrices(connection, model, span)
+    known = {one: found.of(one, traded.get(one, NONE)) for one in names[:MOST_SYMBOLS]}
     return buy_and_hold.beside(account, name, known, points)
 
 

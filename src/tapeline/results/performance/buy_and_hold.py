@@ -3,19 +3,17 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection
 
-from tapeline.results.charts.daily_prices import NONE, Prices, daily_prices
+from tapeline.results.charts.daily_prices import Prices
 from tapeline.results.metrics import of_benchmark
 from tapeline.results.metrics.account import DAY, Account, Floats, Lacking
 from tapeline.results.metrics.benchmark import Benchmark
 from tapeline.results.metrics.metric import described
 from tapeline.results.performance.answers import BUY_AND_HOLD, ShownBenchmark
 from tapeline.results.performance.evidence import Evidence
+from tapeline.results.performance.symbol_prices import Known, SymbolPrices
 from tapeline.results.pnl.books import Book
-from tapeline.store.tables.core import models
-from tapeline.store.tables.ledger import books
-from tapeline.store.tables.tape import tapes
 from tapeline.tape.backtest_results.series import thinned
 from tapeline.tape.tapes import Reading
 
@@ -24,18 +22,19 @@ NO_PRICE = "No price of {} is known in this time."
 NOTHING_TRADED = "Nothing was traded whose price is known."
 
 
-def beside(account: Account, name: str, known: Mapping[str, Prices], points: int) -> ShownBenchmark:
+def beside(account: Account, name: str, known: Mapping[str, Known], points: int) -> ShownBenchmark:
     """An account beside a symbol, or beside all of `known` bought once and held."""
-    priced = {symbol: one for symbol, one in known.items() if len(one.days)}
+    priced = {symbol: one for symbol, one in known.items() if one.sources}
     answer = ShownBenchmark(
         name=name,
         symbols=sorted(priced),
         without_price=sorted(known.keys() - priced.keys()),
+        sources={symbol: one.sources for symbol, one in priced.items()},
     )
     if not priced:
         answer.reason = NOTHING_TRADED if name == BUY_AND_HOLD else NO_PRICE.format(name)
         return answer
-    prices = held(list(priced.values()))
+    prices = held([one.prices for one in priced.values()])
     pair = Benchmark(account, prices.days, prices.closes)
     answer.metrics = described(of_benchmark.BENCHMARK, of_benchmark.compute(pair))
     try:
@@ -65,42 +64,16 @@ def of_live(
         days = account.days
     except Lacking as lacking:
         return ShownBenchmark(name=name, reason=lacking.reason)
-    span = (int(days[0]), int(days[-1]))
-    if name == BUY_AND_HOLD:
-        known = _own(connection, model.tape, found.books, span)
-    else:
-        known = {name: named(connection, model, name, span)}
-    return beside(account, name, known, points)
+    prices = SymbolPrices(connection, model, (int(days[0]), int(days[-1])))
+    names = _traded(found.books) if name == BUY_AND_HOLD else [name]
+    return beside(account, name, {one: prices.of(one) for one in names}, points)
 
 
-def _own(
-    connection: Connection, tape: int, every: Sequence[Book], span: tuple[int, int]
-) -> dict[str, Prices]:
+def _traded(every: Sequence[Book]) -> list[str]:
+    """Those with the most fills."""
     traded = [one for one in every if one.state.fills or one.state.is_opened]
     traded.sort(key=lambda one: (-one.state.fills, one.symbol))
-    return {
-        one.symbol: daily_prices(connection, tape, one.book, *span) for one in traded[:MOST_SYMBOLS]
-    }
-
-
-def named(connection: Connection, model: Reading, symbol: str, span: tuple[int, int]) -> Prices:
-    """The prices of a symbol from this model; if it has none, from another of its project."""
-    spellings = {symbol, symbol.replace("/", "-"), symbol.replace("-", "/")}
-    query = (
-        select(books.c.tape, books.c.book)
-        .join(tapes, tapes.c.no == books.c.tape)
-        .join(models, models.c.id == tapes.c.model_id)
-        .where(
-            models.c.project_id == model.project_id,
-            books.c.symbol.in_(sorted(spellings)),
-            ~books.c.is_cash,
-            books.c.last_time.is_not(None),
-        )
-        .order_by((books.c.tape == model.tape).desc(), books.c.last_time.desc())
-        .limit(1)
-    )
-    row = connection.execute(query).first()
-    return NONE if row is None else daily_prices(connection, row.tape, row.book, *span)
+    return [one.symbol for one in traded[:MOST_SYMBOLS]]
 
 
 def _rebased(values: Floats) -> Floats:

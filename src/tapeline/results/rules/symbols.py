@@ -23,3 +23,8 @@ def currency_of(symbol: str) -> str:
 def of_rates(one: str, other: str) -> tuple[str, ...]:
     """The symbols whose marks are rates between two currencies, either way round."""
     return (f"{one}-{other}", f"{one}/{other}", f"{other}-{one}", f"{other}/{one}")
+
+
+def spellings(symbol: str) -> tuple[str, ...]:
+    """A symbol, and the same with the other separator between its currencies."""
+    return tuple(dict.fromkeys((symbol, symbol.replace("/", "-"), symbol.replace("-", "/"))))
