@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import aclosing, contextmanager
 
 import pytest
 from sqlalchemy import Connection, func, insert, select, text, update
@@ -94,6 +94,45 @@ def test_a_request_reads_what_it_has_just_written(store: Store) -> None:
         return seen
 
     assert run(write_and_read()) == list(range(1, 21))
+
+
+def test_parts_are_read_while_the_one_before_is_used(store: Store) -> None:
+    begun = [threading.Event() for _ in range(4)]
+
+    def following(connection: Connection, part: int) -> int | None:
+        assert count(connection) == 0
+        begun[part].set()
+        return part + 1 if part < 3 else None
+
+    async def all_parts() -> list[int]:
+        used = []
+        async for part in store.read_ahead(following, 0):
+            # The caller does not even give up its turn of the event loop, and waits for the next.
+            assert begun[part].wait(30)
+            used.append(part)
+        return used
+
+    assert run(all_parts()) == [1, 2, 3]
+
+
+def test_a_reader_who_leaves_early_or_fails_ends_reading_ahead(store: Store) -> None:
+    def following(connection: Connection, part: int) -> int | None:
+        if part == 2:
+            raise StoreUnavailable
+        return part + 1
+
+    async def first_part() -> int:
+        async with aclosing(store.read_ahead(following, 0)) as parts:
+            async for part in parts:
+                return part
+        raise AssertionError("there are parts")
+
+    async def all_parts() -> list[int]:
+        return [part async for part in store.read_ahead(following, 0)]
+
+    assert run(first_part()) == 1
+    with pytest.raises(StoreUnavailable):
+        run(all_parts())
 
 
 def test_many_readers_at_once_wait_for_nobody(store: Store) -> None:

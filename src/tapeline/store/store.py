@@ -6,9 +6,10 @@ forever: a store that hangs counts as unavailable.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from concurrent.futures import Future
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from sqlalchemy import Connection
@@ -58,10 +59,29 @@ class Store:
     async def read(
         self, job: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
-        loop = asyncio.get_running_loop()
-        reading = loop.run_in_executor(self._readers, lambda: self.read_now(job, *args, **kwargs))
+        reading = self._begun(lambda: self.read_now(job, *args, **kwargs))
         async with _patience(READ_WITHIN):
             return await reading
+
+    async def read_ahead(
+        self, job: Callable[[Connection, T], T | None], start: T
+    ) -> AsyncGenerator[T, None]:
+        """Parts of something long, until the job returns None. Each is read from the one before,
+        while the caller is busy with that one."""
+        following = self._begun(lambda: self.read_now(job, start))
+        try:
+            while True:
+                async with _patience(READ_WITHIN):
+                    part = await following
+                if part is None:
+                    return
+                following = self._begun(partial(self.read_now, job, part))
+                yield part
+        finally:
+            following.cancel()
+
+    def _begun(self, read: Callable[[], T]) -> "asyncio.Future[T]":
+        return asyncio.get_running_loop().run_in_executor(self._readers, read)
 
     def write_now(
         self, job: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs

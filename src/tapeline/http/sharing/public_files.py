@@ -1,7 +1,7 @@
 """Downloads of a shared link: a tear sheet, tables, and the verifiable record."""
 
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
-from itertools import chain
+from contextlib import aclosing
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection
@@ -26,7 +26,7 @@ from tapeline.tape.record import writing
 from tapeline.tape.record.writing import Shows
 
 PORTION = 2_000  # rows read at once
-PART = 1_000_000  # bytes of a record sent at once, about
+PART = 3_000_000  # bytes of a record sent at once, about
 CURVE = ("time", "date", "value")
 TRADES = (
     "index", "time", "date", "symbol", "exchange", "type", "side", "status", "price", "size",
@@ -117,15 +117,19 @@ async def _lines(
     """Up to a signed event, whose checkpoint is the last line: a file without it is not whole."""
     signer, store = services.inbox.appender.signer, services.store
     yield writing.head(found.model_id, signer.public_key, signer.key_id, last)
-    part = Part(0, GENESIS, whole_tape.FEW, [])
-    while part.reached < last:
-        part = await store.read(_part, found, part, last, shows)
-        for piece in part.pieces:
-            if isinstance(piece, bytes):
-                yield piece
-                continue
-            async for line in writing.lists_of(store, found.tape, piece):
-                yield line
+
+    def following(connection: Connection, part: Part) -> Part | None:
+        return _part(connection, found, part, last, shows) if part.reached < last else None
+
+    start = Part(0, GENESIS, whole_tape.FEW, [])
+    async with aclosing(store.read_ahead(following, start)) as parts:
+        async for part in parts:
+            for piece in part.pieces:
+                if isinstance(piece, bytes):
+                    yield piece
+                    continue
+                async for line in writing.lists_of(store, found.tape, piece):
+                    yield line
 
 
 Piece = bytes | StoredEvent
@@ -153,7 +157,7 @@ def _part(
         start, reached = reached, removed.last(groups[-1][-1])
         signed = record.daily_checkpoints(connection, found.tape, start, reached, last)
         lines = writing.written(link, groups, shows, {one.seq: one for one in signed})
-        link, size = lines.link, whole_tape.fitting(list(chain.from_iterable(groups)))
+        link, size = lines.link, whole_tape.more(size)
         pieces += lines.pieces
     return Part(reached, link, size, pieces)
 

@@ -1,8 +1,10 @@
 """Whole tapes as NDJSON and live changes as server-sent events, each at its reader's own pace."""
 
 from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
 from functools import partial
 from itertools import chain
+from typing import NamedTuple
 
 import msgspec
 from sqlalchemy import Connection
@@ -62,15 +64,18 @@ def resumed_after(request: Request) -> int | None:
 
 async def _lines(call: Call, found: tapes.Reading) -> AsyncGenerator[bytes, None]:
     store = call.services.store
-    reached, size = 0, whole_tape.FEW
-    while reached < found.seq:
-        reached, size, pieces = await store.read(_part, call, reached, found.seq, size)
-        for piece in pieces:
-            if isinstance(piece, bytes):
-                yield piece
-                continue
-            async for line in writing.lists_of(store, found.tape, piece):
-                yield line
+
+    def following(connection: Connection, part: Part) -> Part | None:
+        return _part(connection, call, part, found.seq) if part.reached < found.seq else None
+
+    async with aclosing(store.read_ahead(following, Part(0, whole_tape.FEW, []))) as parts:
+        async for part in parts:
+            for piece in part.pieces:
+                if isinstance(piece, bytes):
+                    yield piece
+                    continue
+                async for line in writing.lists_of(store, found.tape, piece):
+                    yield line
 
 
 def _changes(call: Call, model_id: str, after: int) -> AsyncGenerator[bytes, None]:
@@ -128,12 +133,19 @@ async def _missed(call: Call, after: int) -> AsyncIterator[list[StoredEvent]]:
         yield records
 
 
-def _part(
-    connection: Connection, call: Call, after: int, until: int, size: int
-) -> tuple[int, int, list[bytes | StoredEvent]]:
-    """How far it goes, how many events to take next, and its lines, with results in their places.
-    Raises if the model has been deleted: its tape may be incomplete."""
-    tape = reading(connection, call).tape
+class Part(NamedTuple):
+    """Some groups of a tape, as far as it is written."""
+
+    reached: int
+    size: int
+    """How many events to take next."""
+    pieces: list[bytes | StoredEvent]
+    """Lines, and results in their places."""
+
+
+def _part(connection: Connection, call: Call, before: Part, until: int) -> Part:
+    """Raises if the model has been deleted: its tape may be incomplete."""
+    tape, after, size = reading(connection, call).tape, before.reached, before.size
     records = list(chain.from_iterable(whole_tape.groups(connection, tape, after, until, size)))
     pieces: list[bytes | StoredEvent] = []
     start = 0
@@ -142,7 +154,7 @@ def _part(
             pieces += [exported(records[start:place]), one]
             start = place
     pieces.append(exported(records[start:]))
-    return removed.last(records[-1]), whole_tape.fitting(records), pieces
+    return Part(removed.last(records[-1]), whole_tape.more(size), pieces)
 
 
 def _portion(connection: Connection, tape: int, after: int, until: int) -> list[StoredEvent]:

@@ -5,7 +5,7 @@ Without their content nobody can say any more what they said; that nothing else 
 still be proven.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
@@ -69,3 +69,14 @@ def last(record: StoredEvent) -> int:
 
 def ends_group(record: StoredEvent) -> bool:
     return record.link is not None or (isinstance(record, Removed) and record.ends_group)
+
+
+def grouped(records: Sequence[StoredEvent]) -> tuple[list[Sequence[StoredEvent]], int]:
+    """The complete groups among records in order, and how many records they have together."""
+    ends = [
+        place
+        for place, one in enumerate(records, 1)
+        if one.link is not None or (not one.kind and ends_group(one))
+    ]
+    groups = [records[start:end] for start, end in zip([0, *ends], ends, strict=False)]
+    return groups, ends[-1] if ends else 0

@@ -9,7 +9,7 @@ Pure functions: `append` writes their results, `verify` reads them back.
 import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
-from itertools import count
+from itertools import count, islice
 from typing import Any
 
 import msgspec
@@ -20,11 +20,13 @@ from tapeline.tape.proof import older_seals, removed
 GENESIS = bytes(32)
 SALT_BYTES = 16  # for each field
 NONCE_BYTES = 16  # for each group
+PORTION = 4_000  # records checked at once
 
 _RULE = b"tapeline 2"  # what is hashed by this rule was never hashed by the older one
 _BLIND_RULE = b"tapeline 3"  # the same, for groups with plain events, which have a nonce
 _NO_IDS = b"[null,null]"
 _frame = struct.Struct(">QQdd?Q").pack
+_bare_frame = struct.Struct(f">QQdd?Q{len(_NO_IDS)}s").pack
 _encode = msgspec.json.Encoder(order="deterministic").encode
 
 
@@ -35,11 +37,11 @@ def link(
     nonce: bytes | None = None,
 ) -> bytes:
     """Over a group of records; the content of one is its body, or with a salt its root."""
-    if all(record.salt is None and record.kind for record in records):
+    apart = [place for place, one in enumerate(records) if one.salt is not None or not one.kind]
+    if not apart:
         return chained(previous, [digest_of_run(frames(records), nonce, 0)], is_blind=bool(nonce))
     digests: list[bytes] = []
     runs, start = count(), 0  # of plain ones: hashed in one go, which is much quicker
-    apart = [place for place, one in enumerate(records) if one.salt is not None or not one.kind]
     for place in apart:
         if start < place:
             digests.append(digest_of_run(frames(records[start:place]), nonce, next(runs)))
@@ -74,14 +76,15 @@ def frames(plain: Iterable[StoredEvent]) -> list[bytes]:
     """The same for events without a salt, whose content is their body. In one go, because batches
     consist of them."""
     return [
-        _frame(one.seq, one.kind, one.time, one.received_at, False, len(one.body))
-        + (
-            _NO_IDS
+        (
+            _bare_frame(one.seq, one.kind, one.time, one.received_at, False, len(body), _NO_IDS)
             if one.run_id is None and one.backtest_id is None
-            else _encode([one.run_id, one.backtest_id])
+            else _frame(one.seq, one.kind, one.time, one.received_at, False, len(body))
+            + _encode([one.run_id, one.backtest_id])
         )
-        + one.body
+        + body
         for one in plain
+        for body in [one.body]
     ]
 
 
@@ -166,29 +169,43 @@ def first_break(records: Iterable[StoredEvent], head: tuple[int, bytes]) -> int 
     `head` is the last sequence number and link, as the store or a signed checkpoint has them.
     """
     previous, expected = GENESIS, 1
-    group: list[StoredEvent] = []
-    for record in records:
-        if record.seq != expected:
-            return expected
-        group.append(record)
-        expected = (record.seq if record.kind else removed.last(record)) + 1
-        if record.link is not None or (not record.kind and removed.ends_group(record)):
-            found = _linked(previous, group)
-            if found is None:
-                return record.seq
-            previous, group = found, []
-    if group or (expected - 1, previous) != head:
+    begun: Sequence[StoredEvent] = []  # the group that is not complete yet
+    reading = iter(records)
+    while portion := list(islice(reading, PORTION)):
+        ordered, following = _in_order(portion, expected)
+        groups, size = removed.grouped(found := [*begun, *ordered])
+        for group in groups:
+            link = _linked(previous, group)
+            if link is None:
+                return group[-1].seq
+            previous = link
+        if len(ordered) < len(portion):
+            return following
+        begun, expected = found[size:], following
+    if begun or (expected - 1, previous) != head:
         return expected
     return None
 
 
-def _linked(previous: bytes, group: list[StoredEvent]) -> bytes | None:
+def _in_order(portion: Sequence[StoredEvent], first: int) -> tuple[Sequence[StoredEvent], int]:
+    """The records before the first gap, and the number that follows them."""
+    end = first + len(portion)
+    if [one.seq for one in portion if one.kind] == list(range(first, end)):
+        return portion, end
+    for place, one in enumerate(portion):
+        if one.seq != first:
+            return portion[:place], first
+        first = removed.last(one) + 1
+    return portion, first
+
+
+def _linked(previous: bytes, group: Sequence[StoredEvent]) -> bytes | None:
     """The link of a group; None if it is not the one that was stored."""
-    if any(one.salt is not None and not _is_normal(one) for one in group):
-        return None
-    if any(one.nonce is not None for one in group[:-1]):
-        return None
     last = group[-1]
+    if not all(map(_is_normal, [one for one in group if one.salt is not None])):
+        return None
+    if [one for one in group if one.nonce is not None and one is not last]:
+        return None
     contents = [one.body if one.salt is None else content(one) for one in group]
     found = link(previous, group, contents, last.nonce)
     if last.link in (found, None):  # without one, the next link or the head shows whether it fits

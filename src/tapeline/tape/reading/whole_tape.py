@@ -4,7 +4,7 @@ The channels of a part of the tape are read page by page and sorted by number, w
 of merging them event by event.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from operator import attrgetter
 
@@ -17,9 +17,10 @@ from tapeline.tape.events.stored_event import StoredEvent
 from tapeline.tape.pages import unpack
 from tapeline.tape.proof import removed
 
-FEW, MANY = 50, 4_000
-"""Events read at once: few at first, then as many as fit in AT_ONCE, if they are as long."""
-AT_ONCE = 2_000_000  # bytes of pages, whatever the events before them were like
+FEW, MANY = 50, 10_000
+"""Events read at once: few at first, then more, as far as their pages fit in AT_ONCE."""
+GROWTH = 15
+AT_ONCE = 2_000_000  # bytes of pages
 OF_A_BYTE = 6
 """Bytes of memory for each byte of a page: the page, its events, and their lines on their way."""
 
@@ -59,19 +60,25 @@ def records(
     connection: Connection, tape: int, *, after: int = 0, until: int | None = None
 ) -> Iterator[StoredEvent]:
     """Every record in order, in bounded memory."""
+    return chain.from_iterable(portions(connection, tape, after=after, until=until))
+
+
+def portions(
+    connection: Connection, tape: int, *, after: int = 0, until: int | None = None
+) -> Iterator[list[StoredEvent]]:
+    """The same, many at a time."""
     if until is None:
         until = _end(connection, tape)
     size = FEW
     while after < until:
         last = _fitting_end(connection, tape, after, min(after + size, until), AT_ONCE)
-        found = _between(connection, tape, after, last)
-        yield from found
-        after, size = last, fitting(found)
+        yield _between(connection, tape, after, last)
+        after, size = last, more(size)
 
 
 def groups(
     connection: Connection, tape: int, after: int, until: int, size: int
-) -> list[list[StoredEvent]]:
+) -> list[Sequence[StoredEvent]]:
     """Complete groups after the end of one, about so many events, not more than AT_ONCE unless one
     group is. A model that is being deleted has lost some, and a reader must not take the rest for
     the whole."""
@@ -80,13 +87,9 @@ def groups(
         last = _fitting_end(connection, tape, after, min(after + size, until), most)
         found = _between(connection, tape, after, last)
         _require_all(found, after, last)
-        ends = [
-            place
-            for place, one in enumerate(found, 1)
-            if one.link is not None or (not one.kind and removed.ends_group(one))
-        ]
-        if ends:
-            return [found[start:end] for start, end in zip([0, *ends], ends, strict=False)]
+        complete, _ = removed.grouped(found)
+        if complete:
+            return complete
         if last == until:  # the last group is cut off, which no caller asks for
             raise ChangedMeanwhile
         size, most = size * 2, most * 2
@@ -94,10 +97,9 @@ def groups(
             raise Overloaded(TOO_LONG)
 
 
-def fitting(read: list[StoredEvent]) -> int:
-    """How many to read next, if they are as long as these."""
-    size = sum([len(one.body) for one in read])
-    return max(1, min(MANY, AT_ONCE * len(read) // size)) if size else FEW
+def more(size: int) -> int:
+    """How many to read after so many. Pages that do not fit are left for the next time."""
+    return min(MANY, size * GROWTH)
 
 
 def _fitting_end(connection: Connection, tape: int, after: int, until: int, most: int) -> int:

@@ -1,6 +1,7 @@
 """Checks a stored tape: its chain, and the long lists that its results commit to."""
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 import msgspec
@@ -13,14 +14,15 @@ from tapeline.tape.events.stored_event import StoredEvent
 from tapeline.tape.proof import seals
 from tapeline.tape.reading import whole_tape
 
+_RESULT = kinds.BACKTEST_RESULT.number
+
 
 def first_break(connection: Connection, tape: int) -> int | None:
     """The number of the first event that differs from what was sealed; None if all is well."""
     head = connection.execute(select(tapes.c.seq, tapes.c.link).where(tapes.c.no == tape)).one()
     results: dict[str | None, StoredEvent] = {}
-    broken = seals.first_break(
-        _noting(results, whole_tape.records(connection, tape)), (head.seq, bytes(head.link))
-    )
+    records = chain.from_iterable(_noting(results, whole_tape.portions(connection, tape)))
+    broken = seals.first_break(records, (head.seq, bytes(head.link)))
     if broken is not None:
         return broken
     wrong = [one.seq for one in results.values() if not _is_whole(connection, tape, one)]
@@ -28,13 +30,12 @@ def first_break(connection: Connection, tape: int) -> int | None:
 
 
 def _noting(
-    results: dict[str | None, StoredEvent], records: Iterator[StoredEvent]
-) -> Iterator[StoredEvent]:
+    results: dict[str | None, StoredEvent], portions: Iterator[list[StoredEvent]]
+) -> Iterator[list[StoredEvent]]:
     """The last result of each backtest is the current one."""
-    for record in records:
-        if record.kind == kinds.BACKTEST_RESULT.number:
-            results[record.backtest_id] = record
-        yield record
+    for portion in portions:
+        results |= {one.backtest_id: one for one in portion if one.kind == _RESULT}
+        yield portion
 
 
 def _is_whole(connection: Connection, tape: int, record: StoredEvent) -> bool:
