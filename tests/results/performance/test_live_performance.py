@@ -13,6 +13,7 @@ from tapeline.results.performance.live_metrics import Measures
 from tapeline.results.performance.trip_answers import Group
 from tapeline.results.pnl import summary
 from tapeline.store.tables.runs import runs, versions
+from tests.results.metrics.series import computed
 from tests.results.pnl.bookkeeping import Books
 
 DAY = 86_400.0
@@ -85,12 +86,36 @@ def test_turnover_is_what_was_traded_over_the_mean_account_value(books: Books) -
     trade(books)
     found = measured(books).metrics
     traded = 200 + 110 + 270 + 160 + 2 * 2 * 50 + 4 * 50
-    mean = (999 + 1018 + 1518 + 1495 + 1513 + 1513 + 1613 + 1713) / 8
+    mean = (999 + 1018 + 1518 + 2 * 1495 + 4 * 1513 + 1613 + 1713) / 11  # of every day
     assert found["turnover"].value == pytest.approx(traded / mean)
     days = 10 + 1 / DAY  # an account begins a second before its first entry
     assert found["turnover_yearly"].value == pytest.approx(traded / mean * 365.25 / days)
     assert (found["trades"].value, found["round_trips"].value) == (6, 4)
     assert found["fees"].value == 7
+
+
+def test_days_in_cash_count_as_days_of_the_account(books: Books) -> None:
+    """As in a backtest that reports the same account value on every day."""
+    push(books, 0.5, "cash", **CAPITAL)
+    values = [1000.0]
+    for day in range(1, 60):
+        if day % 5 == 1:
+            order(books, day + 0.1, "buy", 1, 100)
+        if day % 5 in (1, 2, 3):
+            gained = (day * 7) % 11 - 4.0
+            values.append(values[-1] + gained)
+            push(books, day + 0.2, "cash", type="interest", amount=gained)
+        else:  # in cash, and nothing is reported
+            values.append(values[-1])
+        if day % 5 == 3:
+            order(books, day + 0.3, "sell", 1, 100)
+    found = measured(books).metrics
+    last = 59 - next(place for place in range(60) if values[59 - place] != values[58 - place])
+    times = START + DAY * (np.arange(last + 1) + 0.5)
+    expected = computed(times, np.array(values[: last + 1]))
+    for name in ("cagr", "sharpe", "sortino", "volatility", "exposure_days", "max_drawdown"):
+        assert found[name].value == pytest.approx(expected[name].value), name
+    assert found["exposure_days"].value == pytest.approx(0.6, abs=0.05)
 
 
 def test_time_in_market_is_long_or_short_and_still_open(books: Books) -> None:
@@ -128,7 +153,8 @@ def test_a_declared_position_is_in_the_market_and_no_trade(books: Books) -> None
     push(books, 4.5, "cash", type="funding", amount=-20.0)  # 1020
     found = measured(books)
     assert found.metrics["exposure"].value == pytest.approx(2 * DAY / (4 * DAY + 1))
-    assert found.metrics["turnover"].value == pytest.approx(160 / ((1020 + 1040 + 1020) / 3))
+    # On Friday, Sunday and Tuesday, and on the Monday between them.
+    assert found.metrics["turnover"].value == pytest.approx(160 / ((1020 + 2 * 1040 + 1020) / 4))
     assert (found.metrics["trades"].value, found.trips.profit) == (1, 40)
 
 

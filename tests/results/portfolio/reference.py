@@ -167,8 +167,9 @@ def _row(every: list[Model], one: Model, quote: str, axis: list[int]) -> Row:
                 inflow += sum((amount for amount in came if amount > 0), NOTHING) * (factor or 0)
             if row.since == len(axis):
                 row.since = place
-                if day > start:  # it had begun before there was a rate
+                if day > start:  # it had begun before there was a rate, and has no return from then
                     flow, inflow = value, NOTHING
+                    row.own[place] = False
         row.values.append(value)
         row.flows.append(flow)
         row.inflows.append(inflow)

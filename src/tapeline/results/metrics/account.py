@@ -24,6 +24,7 @@ SPACINGS = ((5, 9, 52), (26, 33, 12), (85, 95, 4), (350, 380, 1))
 RARE = 0.05  # a share of days under which a Saturday is an accident
 NO_VALUE = "No account value is known, only profit and loss in money."
 COVERED = 0.75  # of the expected periods; with fewer, a year of them is not a year
+MOST_FILLED = 40_000  # days, more than a century: a time that is wrong must not cost a second
 
 
 class Lacking(Exception):
@@ -82,9 +83,19 @@ def from_pieces(contents: Sequence[bytes]) -> tuple[Floats, Floats]:
 class Account:
     """A series as the metrics see it. Each property is computed once, or raises what is missing."""
 
-    def __init__(self, series: Ordered, *, is_money: bool = False, why: str = NO_VALUE) -> None:
-        """`is_money`: profit and loss, not the value of an account, and why that is not known."""
+    def __init__(
+        self,
+        series: Ordered,
+        *,
+        is_money: bool = False,
+        why: str = NO_VALUE,
+        is_live: bool = False,
+    ) -> None:
+        """`is_money`: profit and loss, not the value of an account, and why that is not known.
+        `is_live`: it has a value at any time, so a day without a new one is a day without a gain.
+        """
         self.series = series
+        self._is_live = is_live
         self.is_money, self._why = is_money, why
         self._what = "profit and loss" if is_money else "account value"
 
@@ -113,7 +124,7 @@ class Account:
 
     @cached_property
     def days(self) -> Integers:
-        """The days, since 1970, on which there are values."""
+        """The days, since 1970, that have a value."""
         return self._closing[0]
 
     @property
@@ -125,7 +136,8 @@ class Account:
     def _closing(self) -> tuple[Integers, Floats]:
         days = np.floor_divide(self.times, DAY).astype("i8")
         last = np.append(np.diff(days) > 0, [True])
-        return days[last], self.known[1][last]
+        days, closes = days[last], self.known[1][last]
+        return _with_flat_days(days, closes) if self._is_live else (days, closes)
 
     @cached_property
     def marks(self) -> tuple[Integers, Floats]:
@@ -178,11 +190,9 @@ class Account:
         gap = float(np.median(np.diff(days)))
         periods = next((per for least, most, per in SPACINGS if least <= gap <= most), None)
         if gap == 1:
-            weekdays = np.bincount(days % 7, minlength=7) / len(days)
-            periods = 252
-            if weekdays[SUNDAY] >= RARE:
-                periods = 302
-            if weekdays[SATURDAY] >= RARE:
+            is_open = _open_weekdays(days)
+            periods = 302 if is_open[SUNDAY] else 252
+            if is_open[SATURDAY]:
                 periods = 365
         if periods is None:
             raise Lacking("The values are neither daily, weekly, monthly, quarterly nor yearly.")
@@ -210,3 +220,23 @@ class Account:
     @cached_property
     def money_drawdown(self) -> Floats:
         return np.asarray(self.known[1] - self.peaks)
+
+
+def _open_weekdays(days: Integers) -> Flags:
+    """On which days of the week its market is open, by the days that have values."""
+    found = np.ones(7, dtype=bool)
+    shares = np.bincount(days % 7, minlength=7) / len(days)
+    found[[SATURDAY, SUNDAY]] = shares[[SATURDAY, SUNDAY]] >= RARE
+    return found
+
+
+def _with_flat_days(days: Integers, closes: Floats) -> tuple[Integers, Floats]:
+    """All days of its market from the first to the last. Without those on which nothing moved, a
+    year of the others would look like a year of the account, and better than it was."""
+    if not 1 < days[-1] - days[0] < MOST_FILLED:
+        return days, closes
+    every = np.arange(days[0], days[-1] + 1)
+    kept = _open_weekdays(days)[every % 7]
+    kept[days - days[0]] = True
+    every = every[kept]
+    return every, closes[np.searchsorted(days, every, side="right") - 1]

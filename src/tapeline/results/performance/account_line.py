@@ -79,7 +79,7 @@ def accounts(line: AccountLine) -> Accounts:
     if line.is_ruined:
         raise Lacking(RUINED)
     return Accounts(
-        Account(ordered(line.times, line.growth)),
-        Account(ordered(line.times, line.value)),
-        Account(ordered(line.times, line.profit), is_money=True),
+        Account(ordered(line.times, line.growth), is_live=True),
+        Account(ordered(line.times, line.value), is_live=True),
+        Account(ordered(line.times, line.profit), is_live=True, is_money=True),
     )

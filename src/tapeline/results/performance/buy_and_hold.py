@@ -47,7 +47,7 @@ def beside(account: Account, name: str, known: Mapping[str, Known], points: int)
 
 
 def held(some: Sequence[Prices]) -> Prices:
-    """Equal parts of each, bought at its first price. Until then its part is kept as cash."""
+    """Equal parts of each, bought at its first close. Until then its part is kept as cash."""
     days = np.unique(np.concatenate([one.days for one in some]))
     total = np.zeros(len(days))
     for one in some:

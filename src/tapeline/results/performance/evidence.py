@@ -71,7 +71,8 @@ class Evidence(msgspec.Struct, frozen=True):
     def profit(self, why: str = NO_VALUE) -> Account:
         times, _, _, gains, *_ = self.steps
         with np.errstate(all="ignore"):  # as in account_line
-            return Account(ordered(*led(0.0, times, np.cumsum(gains))), is_money=True, why=why)
+            series = ordered(*led(0.0, times, np.cumsum(gains)))
+            return Account(series, is_live=True, is_money=True, why=why)
 
     def subject(self, matched: Matched | None) -> Subject:
         """For the metrics: an account where one is known, else money alone."""

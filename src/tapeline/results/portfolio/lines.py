@@ -23,7 +23,7 @@ class Line(NamedTuple):
     inflows: Floats
     """What came in and could earn on that day: capital and deposits."""
     own: Flags
-    """The days on which something of its own changed."""
+    """The days that have a return of its own: something changed, and the day before counts."""
     since: int
     """The place of the day from which on it counts; after the last if it never does."""
 
@@ -56,11 +56,12 @@ def line(found: Holding, own: Integers, days: Integers, rates: Mapping[str, Floa
     since = int(np.argmax(known)) if known.any() else len(days)
     for amounts in (values, flows, inflows):
         amounts[:since] = 0.0
+    changed = np.zeros(len(days), dtype=bool)
+    changed[np.searchsorted(days, own[own >= days[0]])] = True
     if since < len(days) and (since > start or own[0] < days[0]):
         # It had begun before: what it is worth at this close comes in, and earned nothing here.
         flows[since], inflows[since] = values[since], 0.0
-    changed = np.zeros(len(days), dtype=bool)
-    changed[np.searchsorted(days, own[own >= days[0]])] = True
+        changed[since] = False
     return Line(values, flows, inflows, changed, since)
 
 

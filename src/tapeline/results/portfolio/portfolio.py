@@ -246,6 +246,6 @@ def _metrics(days: Integers, whole: Growth) -> dict[str, Shown]:
     """As every account has them; the day before the first close is its start."""
     closes: Floats = days.astype("f8") * DAY + 1.0
     earned = np.diff(whole.values, prepend=0.0) - whole.flows
-    account = Account(ordered(*led(1.0, closes, whole.factor)))
-    money = Account(ordered(*led(0.0, closes, np.cumsum(earned))), is_money=True)
+    account = Account(ordered(*led(1.0, closes, whole.factor)), is_live=True)
+    money = Account(ordered(*led(0.0, closes, np.cumsum(earned))), is_live=True, is_money=True)
     return all_metrics.of_groups(SHOWN, Subject(account, money=money))

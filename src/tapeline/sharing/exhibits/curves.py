@@ -43,7 +43,7 @@ def live_account(line: tuple[Floats, Floats] | None, base: float | None) -> Acco
     """Profit and loss on top of the capital, where that is known; else money alone."""
     start, profit = base or 0.0, profit_line(line)
     series = ordered(*led(start, profit.times, profit.values + start))
-    return Account(series, is_money=base is None)
+    return Account(series, is_live=True, is_money=base is None)
 
 
 class LiveAccount(NamedTuple):
