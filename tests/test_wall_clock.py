@@ -12,6 +12,7 @@ NUMBERS = {"int", "float", "max", "min", "round"}
 
 # Everything else that lasts or ages goes by `tapeline.clock`.
 REASONS = {
+    "prices/source/exchange.py:_pages": "candles are dated by the wall clock of the exchange",
     "accounts/id_tokens.py:_refresh": "a folder's own stamp; a jump only reads the keys again",
     "accounts/id_tokens.py:sign": "`exp` is for clients; we go by the claim `steady`",
     "cli/account/login.py:_keep": "on the client's machine; a refused token is renewed",

@@ -21,10 +21,13 @@ from tapeline.http.wire.connections import Connections
 from tapeline.http.wire.metrics import Metrics
 from tapeline.models import cleanup as archive_cleanup
 from tapeline.prices import retention as price_retention
+from tapeline.prices.source.source import PriceSource
 from tapeline.results.backtests.reporter import Reporter
 from tapeline.results.pnl import starting_positions
 from tapeline.results.pnl.bookkeeper import Bookkeeper
+from tapeline.results.prices import rate_pairs
 from tapeline.results.prices.closes import Closes
+from tapeline.results.prices.source_marks import SourceMarks
 from tapeline.runs.environments import interpreters
 from tapeline.runs.runner import Runner
 from tapeline.settings import Settings
@@ -120,6 +123,8 @@ def open_services(settings: Settings) -> Iterator[Services]:
             _tracer(settings.telemetry),
         )
         Closes(store, appender, watchers, background, settings.late_seconds)
+        marks = SourceMarks(store, appender, watchers, background, settings.late_seconds)
+        PriceSource(settings, store, background, rate_pairs.wanted, marks.write)
         _keep_up(settings, store, blobs, background)
         listener = _listen(store, appender, watchers, background)
         try:

@@ -125,6 +125,13 @@ def _read_origin(value: Any) -> str:
     return text
 
 
+def _read_exchange(value: Any) -> str:
+    text = _read_any_text(value).lower()
+    if text and not re.fullmatch(r"[a-z0-9]{2,40}", text):
+        raise ValueError(value)
+    return text
+
+
 TEXT = Allowed("text that is not empty", _read_text)
 ANY_TEXT = Allowed("text", _read_any_text)
 PATH = Allowed("a path", _read_path)
@@ -142,4 +149,5 @@ DATABASE = Allowed("a postgresql:// URL, or empty for SQLite in the data directo
 BLOBS = Allowed("a URL such as s3://bucket/prefix, or empty for a folder", _read_blobs)
 PLANS = Allowed("plans as name=MB/millicores, separated by commas, or a table", _read_some_plans)
 MORE_PLANS = Allowed("the same, or empty", _read_plans)
+EXCHANGE = Allowed("the name of an exchange in ccxt, or empty", _read_exchange)
 ORIGIN = Allowed("an http:// or https:// address, or empty", _read_origin)

@@ -21,6 +21,7 @@ from tapeline.setting_kinds import (
     BACKUPS,
     BLOBS,
     DATABASE,
+    EXCHANGE,
     FOLDER,
     MORE_PLANS,
     ORIGIN,
@@ -238,6 +239,17 @@ class Settings:
         400,
         whole(0, 100_000),
         "Days for which indicators and bars under an hour are kept; 0: for ever.",
+    )
+    price_source: str = _row(
+        "",
+        EXCHANGE,
+        "Exchange to get public candles from, by its name in ccxt, such as kraken; empty: none.",
+    )
+    price_source_minutes: int = _row(
+        5, whole(1, 24 * 60), "Minutes from one look at the prices of that exchange to the next."
+    )
+    price_source_url: str = _row(
+        "", ORIGIN, "Server to ask instead of the exchange's own, such as a relay; empty: none."
     )
     run_processes: int = _row(
         256, whole(8, 100_000), "Processes and threads that a run may have at the same time."

@@ -4,7 +4,6 @@ Run as `python -m tapeline.backups.process`: the order comes as JSON on standard
 may have the database's password in it, and the answer goes to standard output.
 """
 
-import ctypes
 import os
 import re
 import signal
@@ -16,7 +15,7 @@ from types import FrameType
 
 import msgspec
 
-from tapeline import host_faults, private_files
+from tapeline import host_faults, lifetime, private_files
 from tapeline.backups import drafts, rotation, writing
 from tapeline.backups.records import Made
 from tapeline.errors import Problem
@@ -24,7 +23,6 @@ from tapeline.settings import Settings
 
 NICE = 10
 CHECKED = 20  # tapes and archives
-_PDEATHSIG = 1
 
 
 class Order(msgspec.Struct, frozen=True):
@@ -47,7 +45,9 @@ class Answer(msgspec.Struct):
 
 def main() -> None:
     order = msgspec.json.decode(sys.stdin.buffer.read(), type=Order)
-    _end_with(order.parent)
+    # A backup that outlives its server would run beside the next server's.
+    signal.signal(signal.SIGTERM, _stop)
+    lifetime.end_with(order.parent)
     os.nice(NICE)
     os.umask(0o077)
     try:
@@ -99,14 +99,6 @@ def _remove_old(folder: Path, order: Order, new: str, began: float) -> str:
         fault = host_faults.fault_of(error)
         return f"Old backups could not be removed: {fault.says if fault else error.strerror}"
     return ""
-
-
-def _end_with(parent: int) -> None:
-    """A backup that outlives its server would run beside the next server's."""
-    signal.signal(signal.SIGTERM, _stop)
-    ctypes.CDLL(None).prctl(_PDEATHSIG, ctypes.c_ulong(signal.SIGKILL), 0, 0, 0)
-    if os.getppid() != parent:
-        sys.exit(1)
 
 
 def _stop(_number: int, _frame: FrameType | None) -> None:

@@ -10,6 +10,7 @@ from tapeline.health.running import (
     hold,
     hosts,
     journals,
+    prices,
     quotas,
     runs,
     supervision,
@@ -100,5 +101,6 @@ CHECKS: tuple[Check, ...] = (
     ),
     Check("hosts", hosts.look),
     Check("quotas", quotas.look),
+    Check("price source", prices.look),
     Check("versions", versions.look),
 )

@@ -23,7 +23,7 @@ class Series(NamedTuple):
     series: int
     symbol: str
     name: str
-    """Of an indicator; empty for bars."""
+    """Of an indicator, or of the exchange that bars come from; empty for a model's own bars."""
     interval: int
     """Seconds; zero for an indicator."""
     pane: str = ""

@@ -132,7 +132,7 @@ def _noted(found: Series, some: Sequence[Pushed]) -> Series:
             found = found._replace(
                 pane=one.pane,
                 newest=newest[0],
-                close=0.0 if one.name else newest[4],
+                close=newest[4] if one.interval else 0.0,
                 closed_at=min(ends, one.received_at),
                 due=not one.name,
             )

@@ -6,7 +6,14 @@ import msgspec
 
 from tapeline.results.prices.fills import FillMarks
 
-Source = Literal["bars", "coarser bars", "marks and fills", "nothing"]
+Source = Literal[
+    "bars",
+    "coarser bars",
+    "exchange bars",
+    "coarser exchange bars",
+    "marks and fills",
+    "nothing",
+]
 
 
 class BarColumns(msgspec.Struct):
@@ -46,12 +53,25 @@ class SymbolBars(msgspec.Struct):
     """In seconds, as they were reported."""
 
 
+class ShownSource(msgspec.Struct, kw_only=True):
+    """The exchange from which this server gets prices, and the market that a symbol is there."""
+
+    exchange: str
+    market: str
+    answered_at: float | None
+    """When it last had prices of this market; null: not yet."""
+    problem: str | None
+    """Why there are no prices, or why some are missing."""
+
+
 class Prices(msgspec.Struct, kw_only=True):
     symbol: str | None
     """Null for a model without any."""
     source: Source
-    """What the prices are: bars as they were reported, bars made from finer ones, a line of marks
-    and fills where there are no bars, or nothing."""
+    """What the prices are: bars as the model reported them, or made from those; bars from an
+    exchange, or made from those; a line of marks and fills where there are no bars; or nothing."""
+    price_source: ShownSource | None
+    """Null if this server has no price source, or if it has none for this symbol."""
     interval: int | None
     """Seconds of each bar; it may be coarser than the one asked for."""
     interval_name: str | None

@@ -15,6 +15,7 @@ from tapeline.http.prices.chart_answers import (
     IndicatorLine,
     PricePoint,
     Prices,
+    ShownSource,
     Source,
     SymbolBars,
 )
@@ -22,7 +23,10 @@ from tapeline.http.view.results_api import Moment
 from tapeline.prices import indicators, series, window
 from tapeline.prices.columns import Bars
 from tapeline.prices.indicators import Line
-from tapeline.prices.window import Asked, Window
+from tapeline.prices.series import Series
+from tapeline.prices.source import markets
+from tapeline.prices.source.markets import MarketBars
+from tapeline.prices.window import Asked, Shown, Window
 from tapeline.results.prices import fills, line
 from tapeline.results.prices.fills import FillMarks
 from tapeline.store.tables.tape import orders
@@ -34,6 +38,15 @@ LISTED = 1_000
 DAY = 86_400.0
 LINE_DAYS = 30
 """Of a line, by default: marks have no interval."""
+
+
+SOURCES: dict[tuple[bool, bool], Source] = {
+    (True, True): "bars",
+    (True, False): "coarser bars",
+    (False, True): "exchange bars",
+    (False, False): "coarser exchange bars",
+}
+"""By whether they are the model's own, and as they were reported."""
 
 
 class PriceWindow(msgspec.Struct):
@@ -52,20 +65,27 @@ class PriceWindow(msgspec.Struct):
 def show_prices(connection: Connection, call: QueryCall[PriceWindow]) -> Prices:
     """A symbol's prices within a window, with indicators and fills."""
     asked = _asked(call.query)
-    tape = tapes.reading(connection, call.actor, call.path("model")).tape
+    model = tapes.reading(connection, call.actor, call.path("model"))
+    tape = model.tape
     known = series.symbols_of(connection, tape, LISTED)
     listed = [SymbolBars(name, intervals) for name, intervals in known.items()]
     symbol = call.query.symbol or next(iter(known), None) or _traded(connection, tape)
     if symbol is None:
         return _prices(None, listed)
-    shown = window.bars(connection, series.bars_of(connection, tape, symbol), asked)
+    exchange = call.services.settings.price_source
+    there = markets.bars_of(connection, exchange, model.project_id, symbol)
+    reported = series.bars_of(connection, tape, symbol)
+    own = shown = window.bars(connection, reported, asked)
+    if there is not None and not _is_enough(own, reported, asked):
+        shown = _finer(own, window.bars(connection, there.series, asked))
     if shown is None:
-        return _as_line(connection, tape, symbol, asked, listed)
+        return _as_line(connection, tape, symbol, asked, listed, there)
     return _prices(
         symbol,
         listed,
         shown.window,
-        source="bars" if shown.made_from is None else "coarser bars",
+        source=SOURCES[shown is own, shown.made_from is None],
+        price_source=_source(there),
         made_from=shown.made_from,
         bars=_columns(shown.bars),
         indicators=_indicators(connection, tape, symbol, shown.window, asked.points),
@@ -73,8 +93,27 @@ def show_prices(connection: Connection, call: QueryCall[PriceWindow]) -> Prices:
     )
 
 
+def _is_enough(own: Shown | None, reported: list[Series], asked: Asked) -> bool:
+    """Whether they are as fine as the window can have them: where finer ones are missing, a window
+    has coarse ones that hold it."""
+    if own is None:
+        return False
+    return own.window.interval <= window.resolved(reported, asked).interval
+
+
+def _finer(own: Shown | None, other: Shown | None) -> Shown | None:
+    if own is None or (other is not None and other.window.interval < own.window.interval):
+        return other
+    return own
+
+
 def _as_line(
-    connection: Connection, tape: int, symbol: str, asked: Asked, listed: list[SymbolBars]
+    connection: Connection,
+    tape: int,
+    symbol: str,
+    asked: Asked,
+    listed: list[SymbolBars],
+    there: MarketBars | None,
 ) -> Prices:
     until, since = asked.until, asked.since
     if until is None:
@@ -88,9 +127,21 @@ def _as_line(
         listed,
         between,
         source="marks and fills" if points else "nothing",
+        price_source=_source(there),
         line=[PricePoint(*point) for point in points],
         indicators=_indicators(connection, tape, symbol, between, asked.points),
         fills=_fills(connection, tape, symbol, between),
+    )
+
+
+def _source(there: MarketBars | None) -> ShownSource | None:
+    if there is None:
+        return None
+    return ShownSource(
+        exchange=there.exchange,
+        market=there.market,
+        answered_at=there.answered_at,
+        problem=there.problem or None,
     )
 
 
@@ -115,6 +166,7 @@ def _prices(
     between: Window | None = None,
     *,
     source: Source = "nothing",
+    price_source: ShownSource | None = None,
     made_from: int | None = None,
     bars: BarColumns | None = None,
     line: list[PricePoint] | None = None,
@@ -125,6 +177,7 @@ def _prices(
     return Prices(
         symbol=symbol,
         source=source,
+        price_source=price_source,
         interval=interval,
         interval_name=name_of(interval) if interval else None,
         made_from=made_from,

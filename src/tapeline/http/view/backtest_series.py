@@ -106,7 +106,10 @@ def backtest_equity(connection: Connection, call: QueryCall[EquityQuery]) -> Ser
     answer = Series(*_points(connection, row.upload, "equity", page))
     if page.benchmark is not None:
         model = reading(connection, call)
-        answer.benchmark = of_backtest(connection, model, row.upload, page.benchmark, page.points)
+        exchange = call.services.settings.price_source
+        answer.benchmark = of_backtest(
+            connection, model, row.upload, page.benchmark, page.points, exchange
+        )
     return answer
 
 

@@ -90,7 +90,12 @@ def show_performance(connection: Connection, call: QueryCall[PerformanceWindow])
     answer = performance.performance(found, said, metrics, measures.trips, view)
     if page.benchmark is not None:
         answer.benchmark = buy_and_hold.of_live(
-            connection, model, found, page.benchmark, page.points
+            connection,
+            model,
+            found,
+            page.benchmark,
+            page.points,
+            call.services.settings.price_source,
         )
     return answer
 

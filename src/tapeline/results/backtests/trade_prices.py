@@ -24,8 +24,9 @@ TOO_MANY = f"There are more than {MOST_TRADES:,} trades, too many to find prices
 
 
 def of_backtest(
-    connection: Connection, model: Reading, upload: str, name: str, points: int
+    connection: Connection, model: Reading, upload: str, name: str, points: int, exchange: str
 ) -> ShownBenchmark:
+    """`exchange`: the price source; empty: none."""
     contents = list(result_pieces.contents(connection, upload, "equity"))
     account = Account(ordered(*from_pieces(contents)))
     try:
@@ -38,7 +39,7 @@ def of_backtest(
     span, names = (int(days[0]), int(days[-1])), [name]
     if name == BUY_AND_HOLD:
         names = sorted(traded, key=lambda one: (-len(traded[one].days), one))
-    found = SymbolPrices(connection, model, span)
+    found = SymbolPrices(connection, model, span, exchange)
     known = {one: found.of(one, traded.get(one, NONE)) for one in names[:MOST_SYMBOLS]}
     return buy_and_hold.beside(account, name, known, points)
 

@@ -63,8 +63,8 @@ class ShownBenchmark(msgspec.Struct, kw_only=True):
     without_price: list[str] = []
     """Traded symbols that no price is known of; they are not in it."""
     sources: dict[str, list[str]] = {}
-    """Of each of these symbols, where its prices come from: `bars`, `marks and fills`, `trades`.
-    On each day the first that has a price counts."""
+    """Of each of these symbols, where its prices come from: `bars`, the exchange of the price
+    source, `trades`, `marks and fills`. On each day the first that has a price counts."""
     items: list[Point] = []
     """Its return at the close of each day on which both have a value, from the first of them on."""
     account: list[Point] = []

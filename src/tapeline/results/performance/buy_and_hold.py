@@ -57,14 +57,15 @@ def held(some: Sequence[Prices]) -> Prices:
 
 
 def of_live(
-    connection: Connection, model: Reading, found: Evidence, name: str, points: int
+    connection: Connection, model: Reading, found: Evidence, name: str, points: int, exchange: str
 ) -> ShownBenchmark:
+    """`exchange`: the price source; empty: none."""
     account = found.subject(None).account
     try:
         days = account.days
     except Lacking as lacking:
         return ShownBenchmark(name=name, reason=lacking.reason)
-    prices = SymbolPrices(connection, model, (int(days[0]), int(days[-1])))
+    prices = SymbolPrices(connection, model, (int(days[0]), int(days[-1])), exchange)
     names = _traded(found.books) if name == BUY_AND_HOLD else [name]
     return beside(account, name, {one: prices.of(one) for one in names}, points)
 

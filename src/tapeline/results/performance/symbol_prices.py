@@ -1,4 +1,5 @@
-"""The price of a symbol on each day, as well as a project knows it: bars, else marks and fills."""
+"""The price of a symbol on each day, as well as a project knows it: bars of its own or of the price
+source, else marks and fills."""
 
 from typing import Any, NamedTuple
 
@@ -7,6 +8,7 @@ from sqlalchemy.sql.base import ReadOnlyColumnCollection
 
 from tapeline.prices import series
 from tapeline.prices.intervals import DAY
+from tapeline.prices.source import markets
 from tapeline.results.charts.daily_bars import daily_bars, first_known
 from tapeline.results.charts.daily_prices import NONE, Prices, daily_prices
 from tapeline.results.rules.symbols import spellings
@@ -26,16 +28,22 @@ class Known(NamedTuple):
 
 
 class SymbolPrices:
-    def __init__(self, connection: Connection, model: Reading, span: tuple[int, int]) -> None:
-        """`span`: the first and the last day."""
+    def __init__(
+        self, connection: Connection, model: Reading, span: tuple[int, int], exchange: str
+    ) -> None:
+        """`span`: the first and the last day. `exchange`: the price source; empty: none."""
         self._connection = connection
         self._model = model
         self._span = span
+        self._exchange = exchange
 
     def of(self, symbol: str, traded: Prices = NONE) -> Known:
         """From this model; what it does not report, from another of its project. `traded`: the
         prices that a backtest traded at, which count before those of live trading."""
-        found = {BARS: self._bars(symbol), TRADES: traded}
+        found = {BARS: self._bars(symbol)}
+        if self._exchange:
+            found[self._exchange] = self._listed(symbol)
+        found[TRADES] = traded
         if not len(traded.days):
             found[MARKS] = self._marks(symbol)
         return Known(first_known(list(found.values())), _used(found))
@@ -48,6 +56,12 @@ class SymbolPrices:
             return NONE
         every = series.bars_of(self._connection, row.tape, row.symbol)
         return daily_bars(self._connection, every, *self._span)
+
+    def _listed(self, symbol: str) -> Prices:
+        """Of the price source."""
+        project = self._model.project_id
+        there = markets.bars_of(self._connection, self._exchange, project, symbol)
+        return NONE if there is None else daily_bars(self._connection, there.series, *self._span)
 
     def _marks(self, symbol: str) -> Prices:
         one = books.c

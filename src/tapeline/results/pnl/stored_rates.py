@@ -35,6 +35,13 @@ class _Window(NamedTuple):
     prices: list[Decimal]
 
 
+class Mark(NamedTuple):
+    key: Key
+    price: Decimal
+    source: str | None
+    """As of a rate."""
+
+
 class StoredRates:
     """The rates that one model reported: in its books, and in the portion that is being planned."""
 
@@ -77,7 +84,7 @@ class StoredRates:
     def _read(self, book: int, before: Key) -> _Window:
         """The newest mark before a key, and those that follow."""
         first = newest_mark(self._connection, self._tape, book, before)
-        start = None if first is None else first[0]
+        start = None if first is None else first.key
         key = tuple_(entries.c.time, entries.c.tie)
         query = _of_no_order(self._tape, book)
         if start is not None:
@@ -87,12 +94,10 @@ class StoredRates:
         found = [*([] if first is None else [first]), *_marks(rows)]
         is_whole = len(rows) < TOGETHER
         end = END if is_whole else (rows[-1].time, rows[-1].tie)
-        return _Window(start, end, [one[0] for one in found], [one[1] for one in found])
+        return _Window(start, end, [one.key for one in found], [one.price for one in found])
 
 
-def newest_mark(
-    connection: Connection, tape: int, book: int, before: Key = END
-) -> tuple[Key, Decimal] | None:
+def newest_mark(connection: Connection, tape: int, book: int, before: Key = END) -> Mark | None:
     key = tuple_(entries.c.time, entries.c.tie)
     while True:
         query = _of_no_order(tape, book).where(key < before)
@@ -118,7 +123,8 @@ def in_project(
     for row in books_with_rates(connection, project, currency, quote):
         mark = newest_mark(connection, row.tape, row.book)
         if mark is not None:
-            known.append((mark[0], row.id, Rate(row.symbol, mark[1], mark[0][0])))
+            rate = Rate(row.symbol, mark.price, mark.key[0], mark.source)
+            known.append((mark.key, row.id, rate))
     if not known:
         return None
     _, model_id, rate = max(known, key=lambda one: one[0])
@@ -150,8 +156,8 @@ def _of_no_order(tape: int, book: int) -> Any:
     return select(entries.c.time, entries.c.tie, entries.c.spec).where(*here)
 
 
-def _marks(rows: Iterable[Any]) -> Iterator[tuple[Key, Decimal]]:
+def _marks(rows: Iterable[Any]) -> Iterator[Mark]:
     for row in rows:
         spec = _spec.decode(row.spec)
         if spec.side == "mark" and spec.price is not None:
-            yield (row.time, row.tie), spec.price
+            yield Mark((row.time, row.tie), spec.price, spec.word)

@@ -12,14 +12,17 @@ from tapeline.results.rules.rates import Rate
 
 
 class UsedRate(msgspec.Struct, kw_only=True):
-    """A reported price that converted a currency."""
+    """A price on a tape that converted a currency."""
 
     currency: str
     symbol: str
     price: float
     time: float
     model_id: str
-    """The model that reported it: any of the project."""
+    """The model on whose tape it is: any of the project."""
+    source: str | None = None
+    """Null for a price that the model reported; else the platform wrote it there, from this
+    exchange or from the model's `bars`."""
 
 
 class Together(msgspec.Struct, kw_only=True):
@@ -78,4 +81,5 @@ def used_rate(currency: str, model_id: str, rate: Rate) -> UsedRate:
         price=number(rate.price),
         time=rate.time,
         model_id=model_id,
+        source=rate.source,
     )

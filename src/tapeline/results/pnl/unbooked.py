@@ -41,6 +41,7 @@ class _About(msgspec.Struct):
 class _Price(msgspec.Struct):
     symbol: str
     price: float
+    source: str | None = None
 
 
 _about, _price = msgspec.json.Decoder(_About), msgspec.json.Decoder(_Price)
@@ -216,4 +217,4 @@ def _counting(connection: Connection, tape: int, ids: list[str]) -> dict[str, li
 
 def _mark(record: StoredEvent) -> Fill:
     said = _price.decode(record.body)
-    return fills.mark(said.symbol, said.price, record.time, record.seq)
+    return fills.mark(said.symbol, said.price, record.time, record.seq, said.source)

@@ -101,8 +101,8 @@ def _marks(
         prices = daily_prices(connection, row.tape, row.book, first, last, is_rate=True)
         earlier = stored_rates.newest_mark(connection, row.tape, row.book, (first * DAY, 0))
         before = [] if earlier is None else [earlier]
-        closes = np.concatenate([[number(price) for _, price in before], prices.closes])
-        times += [np.array([time for (time, _), _ in before]), prices.times]
+        closes = np.concatenate([[number(one.price) for one in before], prices.closes])
+        times += [np.array([one.key[0] for one in before]), prices.times]
         factors.append(closes if pair(row.symbol)[0] == currency else 1.0 / closes)
     at, factor = np.concatenate(times), np.concatenate(factors)
     order = np.argsort(at, kind="stable")

@@ -101,8 +101,9 @@ def cash(body: dict[str, Any], time: float, seq: int) -> Fill:
     return Fill(symbol, time, seq, spec, currency)
 
 
-def mark(symbol: str, price: float, time: float, seq: int) -> Fill:
-    return Fill(symbol, time, seq, Spec("mark", decimal(price)))
+def mark(symbol: str, price: float, time: float, seq: int, source: str | None = None) -> Fill:
+    """`source`: where the platform has it from; None for a mark that the model reported."""
+    return Fill(symbol, time, seq, Spec("mark", decimal(price), word=source))
 
 
 def marks_of(some: Iterable[Fill]) -> Marks:

@@ -49,7 +49,7 @@ class Spec(msgspec.Struct, array_like=True, frozen=True):
     problem: str | None = None
     """Why the symbol cannot be computed with this in it."""
     word: str | None = None
-    """Of cash its type, of other entries the instrument."""
+    """Of cash its type, of marks their source, of other entries the instrument."""
     claim: str | None = None
     """What a bare ticker is said to be quoted in."""
     paid_in: str | None = None

@@ -17,6 +17,8 @@ class Rate(msgspec.Struct, array_like=True, frozen=True):
     symbol: str
     price: Decimal
     time: float
+    source: str | None = None
+    """The exchange that the platform has it from, or `bars`; None for one that a model reported."""
 
     def converted(self, amount: Decimal, currency: str) -> Decimal:
         """An amount of one currency of the pair, in the other one."""

@@ -129,8 +129,8 @@ class Replay:
             self.quote = summary.currency_in(record.body)
         elif kind is kinds.MARK_PRICE:
             _note(self._symbols, fields["symbol"], record.seq)
-            mark = fills.mark(fields["symbol"], fields["price"], record.time, record.seq)
-            self._rest.append(mark)
+            told = (fields["symbol"], fields["price"], record.time, record.seq)
+            self._rest.append(fills.mark(*told, fields.get("source")))
         else:
             self._take_account(kind, record, fields)
 

@@ -1,0 +1,1 @@
+"""The price source: an exchange's public candles of the symbols that models use."""
