@@ -30,7 +30,12 @@ from tapeline.tape.fair_line import Owner
 log = Log(__name__)
 
 NAME = "journal"
-READ_AT_ONCE = 200_000  # bytes: as much as one commit holds up the events of others
+READ_AT_ONCE = 200_000  # bytes in one commit
+# While others push events, a commit is short and leaves the writer to them for a while. Otherwise
+# each of their events would wait for a large commit of a model that prints as fast as it can.
+BESIDE_OTHERS = 48_000  # bytes in one commit
+RESTING = 0.02  # seconds after it
+LASTING = 1.0  # seconds for which a push counts as "others push"
 
 
 def _do_nothing() -> None:
@@ -82,7 +87,11 @@ class Collector:
             # has ended has no folder.
             current = await self._store.read(run_records.find, run_id)
             while current is not None and current.ended_at is None:
-                current = await self._collect_some(current)
+                before, is_shared = current.journal, self._others_push()
+                limit = BESIDE_OTHERS if is_shared else READ_AT_ONCE
+                current = await self._collect_some(current, limit)
+                if is_shared and current is not None and current.journal - before >= limit:
+                    await asyncio.sleep(RESTING)
         if current is not None and current.ended_at is not None:
             self._locks.pop(run_id, None)
             self._troubles.pop(run_id, None)
@@ -103,9 +112,12 @@ class Collector:
 
         self.announce(await self._store.write(job))
 
-    async def _collect_some(self, run: Run) -> Run | None:
+    def _others_push(self) -> bool:
+        return time.monotonic() - self.appender.pushed_at < LASTING
+
+    async def _collect_some(self, run: Run, limit_bytes: int) -> Run | None:
         """The run after that; None when there was nothing more."""
-        chunk = await self._read(run, READ_AT_ONCE)
+        chunk = await self._read(run, limit_bytes)
         await self._report_trouble(run, chunk.trouble)
         if not chunk.records and not chunk.lost:
             return None

@@ -5,6 +5,7 @@ A tape's row is locked while its group is being written, so its order is total o
 servers.
 """
 
+import math
 import os
 import time
 from collections import Counter, defaultdict
@@ -80,12 +81,16 @@ class Appender:
         """Bytes that a tape may hold."""
         self.name = new_id()
         """The name by which other servers recognise our notices."""
+        self.pushed_at = -math.inf
+        """When somebody last pushed events with a key, on the steady clock."""
 
     def append(
         self, connection: Connection, submissions: Sequence[Submission]
     ) -> tuple[list[Problem | None], list[Appended]]:
         """Store the events of every submission that may be stored; return the reason for each that
         may not."""
+        if any(one.key_id is not None for one in submissions):
+            self.pushed_at = time.monotonic()
         shares = [_by_tape(one.events) for one in submissions]
         heads = _locked_tapes(connection, {no for share in shares for no in share})
         rights = permissions.of_keys(
