@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from playwright.sync_api import CDPSession, Page, sync_playwright
 
-CHROMIUM = "/usr/bin/chromium"
+CHROMIUM = "/usr/bin/chromium-headless-shell"
 FLAGS = (
     "--disable-gpu",
     "--disable-quic",

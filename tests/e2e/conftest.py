@@ -21,7 +21,7 @@ from tests.conftest import PASSWORD, Service, running
 
 __all__ = ["first_start", "shared_home"]  # fixtures, for the tests here
 
-CHROMIUM = Path("/usr/bin/chromium")
+CHROMIUM = Path("/usr/bin/chromium-headless-shell")
 FLAGS = (
     "--disable-gpu",
     "--disable-quic",
@@ -39,9 +39,9 @@ def base_url() -> None:
 
 @pytest.fixture(scope="session")
 def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
-    """Debian's Chromium. It is a dependency of the tests: missing is failing."""
+    """Debian's Chromium, as it is without windows. The tests depend on it: missing is failing."""
     if not CHROMIUM.exists():
-        pytest.fail(f"{CHROMIUM} is missing. Install it with: sudo apt-get install chromium")
+        pytest.fail(f"{CHROMIUM} is missing. Install it with: sudo apt-get install {CHROMIUM.name}")
     sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []  # Chromium's does not start for root
     return {
         **browser_type_launch_args,
