@@ -21,8 +21,7 @@ slow: setup  ## the few tests that take minutes each, and property tests with ma
 	@$(python) -m pytest -m "slow or hypothesis or repeated" --thorough
 
 quick: setup  ## test the rules and the store in under 90 seconds, on SQLite only
-	@$(python) -m pytest -m "not slow and not heavy" --sqlite-only -x -q \
-		tests/accounts tests/models tests/store tests/tape tests/results tests/sharing tests/test_*.py
+	@scripts/test quick
 
 lint: style  ## check format and types
 	@.venv/bin/mypy
