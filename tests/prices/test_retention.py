@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, func, select
 
-from tapeline.prices import retention
+from tapeline.prices import retention, storing
 from tapeline.prices.series import ROW
+from tapeline.prices.source.standing import SHARED
 from tapeline.prices.storing import CHUNK_ROW
 from tapeline.store.tables.prices import price_chunks, price_series
 from tapeline.store.tables.tape import tapes
@@ -72,6 +73,32 @@ def test_old_bars_under_an_hour_go_and_coarser_ones_stay(model: Model) -> None:
     said, real = store.read_now(held, model)
     assert said == real
     assert run(retention.remove_due(store, lambda seconds: now - seconds, 3)) == 0
+
+
+def test_bars_of_the_price_source_are_kept_as_long(model: Model) -> None:
+    store, now = model.service.store, int(time.time()) // DAY * DAY
+    bars = [(float(now - n * MINUTE), 1.0, 1.0, 1.0, 1.0, 1.0) for n in range(4 * 24 * 60)]
+    pushed = storing.Pushed("B/USD", "kraken", MINUTE, "", bars, float(now))
+
+    def minutes(connection: Connection) -> list[int]:
+        here = (price_chunks.c.tape == SHARED, price_chunks.c.level == MINUTE)
+        return list(connection.scalars(select(price_chunks.c.start).where(*here)))
+
+    store.write_now(storing.store, SHARED, [pushed])
+    before = store.read_now(minutes)
+    run(retention.remove_due(store, lambda seconds: now - seconds, 2))
+    after = store.read_now(minutes)
+    assert 0 < len(after) < len(before)
+    assert min(after) > min(before)
+
+
+def test_a_project_sees_what_its_bars_take(model: Model) -> None:
+    push(model, int(time.time()) // DAY * DAY - 5 * DAY, 100, HOUR)
+    shown = model.owner.get(f"/api/projects/{model.project_id}/retention").json()["items"]
+    [prices] = [one for one in shown if one["kind"] == "prices"]
+    said, _ = model.service.store.read_now(held, model)
+    assert 0 < prices["bytes"] < said
+    assert prices["days"] == model.service.services.settings.bars_days
 
 
 def test_a_late_bar_after_a_removal_leaves_the_coarser_ones_whole(model: Model) -> None:

@@ -201,14 +201,14 @@ def test_owners_see_what_is_taken_and_choose_what_is_kept(model: Model) -> None:
     run(removal.remove_due(model.service.store, lambda seconds: LATER - seconds))
     shown = model.owner.get(path).json()
     by_kind = {one["kind"]: one for one in shown["items"]}
-    assert list(by_kind) == ["logs", "events", "backtests", "samples", "record"]
-    assert [by_kind[kind]["days"] for kind in by_kind] == [30, None, None, 3, None]
+    assert list(by_kind) == ["logs", "events", "backtests", "samples", "prices", "record"]
+    assert [by_kind[kind]["days"] for kind in by_kind] == [30, None, None, 3, 400, None]
     assert by_kind["logs"]["removed"] == 20
     assert shown["removed_until"] == START + 19
     assert all(by_kind[kind]["bytes"] > 0 for kind in ("logs", "events", "record"))
     assert sum(one["bytes"] for one in shown["items"]) == held(model)
     again = model.owner.patch(path, json={"logs": None}).json()
-    assert [one["days"] for one in again["items"]] == [None, None, None, 3, None]
+    assert [one["days"] for one in again["items"]] == [None, None, None, 3, 400, None]
     assert model.owner.get(f"/api/projects/{model.project_id}/audit").json()["items"][0][
         "action"
     ] == "retention_changed"  # fmt: skip

@@ -108,6 +108,7 @@ def furnish(models: dict[str, Model], began: float) -> None:
     buy(models["future"], "BTC-USDT", 40_000, instrument="perpetual")
     for symbol in ("AAA-EUR", "BBB-USDT", "CCC-USDT"):
         buy(models["european"], symbol, 10)
+    buy(models["lower"], "eth-usdt", 5)
     models["tester"].push("/v1/live/used-symbol", {"symbol": "BTC-USDT"})
     for model in models.values():
         model.get("/pnl")  # the books know everything
@@ -119,7 +120,17 @@ def world(
     empty: Callable[[str, Path], Settings],
     password_hash: str,
 ) -> Iterator[World]:
-    names = ["holder", "reporter", "private", "misled", "future", "european", "tester", "stranger"]
+    names = [
+        "holder",
+        "reporter",
+        "private",
+        "misled",
+        "future",
+        "european",
+        "tester",
+        "lower",
+        "stranger",
+    ]
     began = time.time() // 60 * 60
     with ExitStack() as stack:
         exchange, url = stack.enter_context(open_exchange())
@@ -228,6 +239,11 @@ def test_rates_come_from_the_exchange_and_say_so(world: World) -> None:
     assert (rate["symbol"], rate["source"]) == ("EUR-USDT", EXCHANGE)
     assert 1.1 <= rate["price"] <= 1.2
     assert [mark["symbol"] for mark in marks(model)] == ["EUR-USDT"]
+
+
+def test_the_case_of_a_symbol_does_not_matter(world: World) -> None:
+    [mark] = marks(world.models["lower"])
+    assert (mark["symbol"], mark["source"]) == ("eth-usdt", EXCHANGE)
 
 
 def test_a_future_has_no_price_of_the_coin(world: World) -> None:

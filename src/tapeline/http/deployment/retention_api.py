@@ -30,7 +30,7 @@ def show_retention(connection: Connection, call: Call) -> SpaceUsage:
     """The space that a project takes by kind of data, and the days that each kind is kept."""
     project_id = call.path("project")
     members.require(connection, call.actor, project_id, "see")
-    return usage.of_project(connection, project_id)
+    return usage.of_project(connection, project_id, call.services.settings.bars_days)
 
 
 def change_retention(connection: Connection, call: BodyCall[RetentionChange]) -> SpaceUsage:
@@ -39,4 +39,4 @@ def change_retention(connection: Connection, call: BodyCall[RetentionChange]) ->
     given = msgspec.structs.asdict(call.body)
     changes = {cast(Kept, kind): days for kind, days in given.items() if days is not msgspec.UNSET}
     policy.change(connection, call.actor, project_id, changes)
-    return usage.of_project(connection, project_id)
+    return usage.of_project(connection, project_id, call.services.settings.bars_days)

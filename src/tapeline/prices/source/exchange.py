@@ -23,6 +23,7 @@ import msgspec
 from tapeline import lifetime, memory
 from tapeline.prices.source import names
 from tapeline.prices.source.messages import (
+    MINUTE,
     TIMEFRAMES,
     Asked,
     Away,
@@ -109,7 +110,7 @@ def _pages(
         reached = max((one[0] / 1000 for one in found if one[0] is not None), default=None)
         now = time.time()
         if reached is None:  # perhaps it is not listed for so long: look where it may have begun
-            if now - since < 2 * interval:
+            if interval == MINUTE or now - since < 2 * interval:
                 return
             since = (since + now) / 2
         elif reached <= since or reached > now - interval:
@@ -147,6 +148,8 @@ def _why(error: BaseException) -> str:
         return "It refuses more requests for now."
     if isinstance(error, ccxt.OnMaintenance):
         return "It is under maintenance."
+    if isinstance(error, ccxt.AuthenticationError):
+        return "It has no prices for those without an account."
     if isinstance(error, ccxt.NetworkError):
         return f"It cannot be reached ({type(error).__name__})."
     return f"Its answer cannot be used ({type(error).__name__})."

@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 
 import msgspec
-from sqlalchemy import Connection
+from sqlalchemy import Connection, func, select
 
 from tapeline.background import Background
 from tapeline.errors import Unavailable
@@ -93,11 +93,13 @@ def _places(connection: Connection, some: Sequence[str]) -> list[Place]:
 
 
 def _held(connection: Connection, spelled: dict[str, str]) -> list[Place]:
-    query = books.select().where(books.c.symbol.in_(list(spelled)), ~books.c.is_cash)
+    named = func.upper(books.c.symbol).in_(list(spelled))
+    query = select(books.c.tape, books.c.symbol, books.c.state).where(named, ~books.c.is_cash)
     return [
-        Place(row.tape, row.symbol, spelled[row.symbol])
+        Place(row.tape, row.symbol, market)
         for row in connection.execute(query)
-        if _is_priced_by(state_from(row.state), spelled[row.symbol])
+        if (market := spelled.get(row.symbol.upper()))
+        and _is_priced_by(state_from(row.state), market)
     ]
 
 

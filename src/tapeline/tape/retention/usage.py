@@ -7,6 +7,7 @@ import msgspec
 from sqlalchemy import Connection, Select, func, select
 
 from tapeline.store.tables.core import models
+from tapeline.store.tables.prices import price_chunks
 from tapeline.store.tables.runs import runs, samples
 from tapeline.store.tables.tape import backtests, pages, pieces, states, tapes
 from tapeline.tape.events import kinds
@@ -15,8 +16,9 @@ from tapeline.tape.retention import planning, policy
 from tapeline.tape.retention.policy import Progress
 
 SAMPLE = 60  # bytes of a sample in the database, about
+PRICES = "prices"
 ALWAYS = "record"
-"""Orders, cash, prices, lifecycle and all else that is always kept, and the digests of the rest."""
+"""Orders, cash, marks, lifecycle and all else that is always kept, and the digests of the rest."""
 
 _OF_CHANNEL = {
     kinds.LOG.channel: "logs",
@@ -29,10 +31,12 @@ _OF_CHANNEL = {
 
 class KindUsage(msgspec.Struct):
     kind: str
-    """`logs`, `events`, `backtests`, `samples`, or `record` for what is always kept."""
+    """`logs`, `events`, `backtests`, `samples`, `prices` (bars and indicators for charts), or
+    `record` for what is always kept."""
     bytes: int
     days: int | None = None
-    """How long it is kept; null for ever."""
+    """How long it is kept; null for ever. For `prices` the server says it (`bars_days`), and it
+    holds for indicators and for bars under an hour."""
     removed: int = 0
     """Events that retention has removed."""
 
@@ -43,7 +47,8 @@ class SpaceUsage(msgspec.Struct):
     """When the newest of the removed events was received."""
 
 
-def of_project(connection: Connection, project_id: str) -> SpaceUsage:
+def of_project(connection: Connection, project_id: str, bars_days: int) -> SpaceUsage:
+    """`bars_days`: as the setting; 0: for ever."""
     chosen = policy.of_project(connection, project_id)
     sizes, progress = _sizes(connection, project_id), _progress(connection, project_id)
     gone = Counter[str]()
@@ -51,6 +56,7 @@ def of_project(connection: Connection, project_id: str) -> SpaceUsage:
         gone.update(one.removed)
     items = [KindUsage(kind, sizes[kind], chosen.get(kind), gone[kind]) for kind in policy.KINDS]
     until = max((one.until for one in progress), default=0.0)
+    items.append(KindUsage(PRICES, sizes[PRICES], bars_days or None))
     return SpaceUsage([*items, KindUsage(ALWAYS, sizes[ALWAYS])], until or None)
 
 
@@ -68,6 +74,8 @@ def _sizes(connection: Connection, project_id: str) -> Counter[str]:
         pieces.c.upload.in_(select(backtests.c.upload).where(backtests.c.tape.in_(own)))
     )
     sizes["backtests"] += int(connection.scalar(lists) or 0)
+    charted = select(func.sum(func.length(price_chunks.c.content)))
+    sizes[PRICES] += int(connection.scalar(charted.where(price_chunks.c.tape.in_(own))) or 0)
     sampled = (
         select(func.count()).select_from(samples).where(samples.c.run_id.in_(_runs(project_id)))
     )

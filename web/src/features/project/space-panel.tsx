@@ -16,7 +16,8 @@ const NAMES: Record<string, string> = {
   events: "Generic events",
   backtests: "Finished backtests",
   samples: "Memory and processor usage",
-  record: "Orders, cash, prices and lifecycle",
+  prices: "Bars and indicators",
+  record: "Orders, cash, marks and lifecycle",
 };
 const CHOICES = [7, 30, 90, 180, 365, 1095];
 
@@ -39,8 +40,8 @@ export function SpacePanel({ project }: { project: string }) {
         {data?.items.map((one) => (
           <div key={one.kind} className="grid items-end gap-2 sm:grid-cols-2">
             <Taken usage={one} />
-            {one.kind === "record" ? (
-              <p className="text-soft">Always kept</p>
+            {one.kind === "record" || one.kind === "prices" ? (
+              <p className="text-soft">{kept(one)}</p>
             ) : (
               <Days usage={one} disabled={!mayChange || save.isPending} choose={choose} />
             )}
@@ -68,6 +69,12 @@ export function SpacePanel({ project }: { project: string }) {
       </Confirm>
     </Panel>
   );
+}
+
+/** Of kinds that the project does not choose for itself. */
+function kept({ kind, days }: ask.KindUsage): string {
+  if (kind === "record" || days === null || days === undefined) return "Always kept";
+  return `Under an hour kept for ${integer(days)} days, a setting of this server`;
 }
 
 function Taken({ usage }: { usage: ask.KindUsage }) {
