@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Literal
 
-from playwright.sync_api import Page
+from playwright.sync_api import Locator, Page
 
 AXE = Path(__file__).parents[2] / "web" / "node_modules" / "axe-core" / "axe.min.js"
 
@@ -28,6 +28,18 @@ WITHOUT_ROOM = """() => {
             && one.scrollWidth > one.clientWidth + 1);
     return [...squeezed, ...cut].map((one) => one.outerHTML.slice(0, 200));
 }"""
+
+# Controls and texts of a dialog that are outside of it, or that others cover.
+OUTSIDE = """(dialog) => {
+    const frame = dialog.getBoundingClientRect();
+    return [...dialog.querySelectorAll('button, a, pre, input, select, textarea')].filter((one) => {
+        one.scrollIntoView({block: 'center'});
+        const box = one.getBoundingClientRect();
+        const top = document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2);
+        return box.left < frame.left || box.right > frame.right || !one.contains(top);
+    }).map((one) => one.outerHTML.slice(0, 200));
+}"""
+WIDTHS = (1920, 1440, 1024, 768, 390)
 
 # How a page is looked at, and what axe is asked. Colours differ by scheme alone and take longest.
 LOOKS: tuple[tuple[Literal["light", "dark"], int, str], ...] = (
@@ -63,6 +75,16 @@ def is_fine_as_it_is(
     sizes = page.evaluate("[document.scrollingElement.scrollWidth, innerWidth]")
     assert sizes[0] <= sizes[1], f"{where} scrolls sideways"
     has_room(page, where)
+
+
+def holds_its_controls(page: Page, dialog: Locator) -> None:
+    """At any width, everything that can be pressed or copied lies in the dialog, uncovered."""
+    before = page.viewport_size
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 900})
+        assert dialog.evaluate(OUTSIDE) == [], width
+    if before:
+        page.set_viewport_size(before)
 
 
 def has_room(page: Page, where: str) -> None:

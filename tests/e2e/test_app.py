@@ -12,7 +12,7 @@ from tests.acceptance.conftest import PASSWORD, Home, Server
 from tests.acceptance.traders import Trader, pythons
 from tests.archives import zipped
 from tests.e2e.backtesting import Candidate
-from tests.e2e.looks import is_fine
+from tests.e2e.looks import holds_its_controls, is_fine
 
 pytestmark = pytest.mark.heavy
 
@@ -135,6 +135,7 @@ def test_the_whole_line_from_signing_up_to_a_stranger_who_looks(
 ) -> None:
     page.set_default_timeout(SLOW)
     sign_up(page, server)
+    connect_from_elsewhere(page, server)
     deploy(page)
     page.get_by_role("link", name="Open the model").click()
     watch_it_trade(page)
@@ -153,8 +154,29 @@ def sign_up(page: Page, server: Server) -> None:
     expect(page.get_by_role("heading", name="From your terminal")).to_be_visible(timeout=SLOW)
 
 
+def connect_from_elsewhere(page: Page, server: Server) -> None:
+    """The pass stays until it is dismissed, though the list has the new model meanwhile."""
+    main = page.get_by_role("main")
+    main.get_by_role("button", name="Connect a model").last.click()
+    dialog = page.get_by_role("dialog", name="Connect a model")
+    dialog.get_by_label("Name").fill("Elsewhere")
+    dialog.get_by_role("button", name="Create a model and a key").click()
+    fields = ("model_id", "api_key", "api_pass")
+    said = {one: dialog.get_by_label(one, exact=True).inner_text() for one in fields}
+    expect(page.get_by_role("link", name="Elsewhere", include_hidden=True).first).to_be_attached()
+    page.keyboard.press("Escape")
+    page.mouse.click(5, 5)
+    holds_its_controls(page, dialog)
+    log = {"line": "hello", "type": "stdout"}
+    answer = page.request.post(f"{server.address}/v1/live/log", headers=said, data=log)
+    assert answer.ok, answer.text()
+    dialog.get_by_role("button", name="I have copied it").click()
+    expect(dialog).to_have_count(0)
+    expect(main.get_by_role("button", name="Connect a model")).to_be_visible()
+
+
 def deploy(page: Page) -> None:
-    page.get_by_role("link", name="Upload a zip").click()
+    page.get_by_role("link", name="Deploy a model").click()
     content = zipped({"main.py": TRADING}, backtest_args={"days": 30, "fast": 5})
     wrong = {"name": "notes.txt", "mimeType": "text/plain", "buffer": b"hello"}
     page.get_by_label("Model archive").set_input_files(wrong)  # type: ignore[arg-type]
@@ -289,6 +311,7 @@ def test_a_live_record_is_shared_followed_and_revoked(
     dialog.get_by_label("Password").fill("open sesame")
     dialog.get_by_role("button", name="Create link").click()
     address = dialog.get_by_label("link", exact=True).inner_text()
+    holds_its_controls(page, dialog)
     with browser.new_context() as context:
         stranger = context.new_page()
         told: list[str] = []

@@ -60,6 +60,8 @@ const home = createRoute({
   getParentRoute: () => project,
   path: "/",
   component: lazyRouteComponent(() => import("~/features/models/models-page"), "ModelsPage"),
+  validateSearch: (search): { connect?: boolean } =>
+    search.connect === true ? { connect: true } : {},
 });
 
 const deploy = createRoute({

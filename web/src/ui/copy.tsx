@@ -27,13 +27,23 @@ export function CopyButton({ text, label }: { text: string; label: string }) {
   );
 }
 
-export function Command({ text, label }: { text: string; label: string }) {
+export function Command({
+  text,
+  label,
+  wraps = false,
+}: {
+  text: string;
+  label: string;
+  /** For one long word that should be seen in full, for example an address. */
+  wraps?: boolean;
+}) {
+  const lines = wraps ? "whitespace-pre-wrap [overflow-wrap:anywhere]" : "overflow-x-auto";
   return (
     <div className="flex min-w-0 items-start gap-1 rounded-md border border-line bg-sunken py-1 pr-1 pl-3">
       <pre
         tabIndex={0}
         aria-label={label}
-        className="min-w-0 flex-1 overflow-x-auto py-1.5 font-mono text-xs leading-relaxed"
+        className={`min-w-0 flex-1 py-1.5 font-mono text-xs leading-relaxed ${lines}`}
       >
         {text}
       </pre>

@@ -22,6 +22,7 @@ export function Dialog({
   children,
   wide = false,
   huge = false,
+  keep = false,
 }: {
   open: boolean;
   onOpenChange: (open: boolean) => void;
@@ -30,6 +31,8 @@ export function Dialog({
   wide?: boolean;
   /** For content that needs most of the screen. */
   huge?: boolean;
+  /** Only a button closes it: neither Escape nor a click beside it loses what is shown once. */
+  keep?: boolean;
 }) {
   const size = huge
     ? "!top-[4vh] !max-h-[92vh] sm:max-w-[min(76rem,calc(100%-3rem))]"
@@ -40,7 +43,12 @@ export function Dialog({
     <Base.Root open={open} onOpenChange={onOpenChange}>
       <Base.Portal>
         <Veil />
-        <Base.Content aria-describedby={undefined} className={`${BOX} z-40 ${size}`}>
+        <Base.Content
+          aria-describedby={undefined}
+          className={`${BOX} z-40 ${size}`}
+          onEscapeKeyDown={(event) => keep && event.preventDefault()}
+          onInteractOutside={(event) => keep && event.preventDefault()}
+        >
           <div className="mb-3 flex items-start justify-between gap-4">
             <Base.Title className="text-lg">{title}</Base.Title>
             <Base.Close asChild>

@@ -54,6 +54,15 @@ export function useCommands(project: string | undefined): Choice[] {
         run: go(`/${project}/deploy`),
       },
       {
+        id: "connect",
+        label: "Connect a model that runs elsewhere",
+        group: "Action",
+        icon: "key",
+        words: "new report push api",
+        run: () =>
+          void navigate({ to: "/$project", params: { project }, search: { connect: true } }),
+      },
+      {
         id: "members",
         label: "Members and invitations",
         group: "Page",

@@ -1,17 +1,18 @@
 /** Home: every model of a project with its status and its profit and loss. */
 import { useQuery } from "@tanstack/react-query";
-import { useParams } from "@tanstack/react-router";
+import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
 import { isMissing } from "~/api/problem";
 import * as ask from "~/api/queries";
 import { useModelActions } from "~/features/model/actions";
 import { integer, plural } from "~/format/numbers";
-import { ButtonLink, IconButton } from "~/ui/button";
+import { Button, ButtonLink, IconButton } from "~/ui/button";
 import { Gain } from "~/ui/figures";
 import { NotFound } from "~/ui/page-error";
 import { Empty, Failed, PageHead, Skeleton } from "~/ui/panel";
 import { useTitle } from "~/ui/title";
 import { PartialSign } from "./cells";
+import { ConnectModel } from "./connect-model";
 import { FirstModel } from "./first-model";
 import { type Filter, filtered, type Row, rowsOf, type Totals, totalsOf } from "./fleet";
 import { ModelCards } from "./model-cards";
@@ -29,6 +30,14 @@ export function ModelsPage() {
   const { data: me } = useQuery(ask.me);
   const models = useQuery(ask.models(project));
   const runs = useQuery(ask.deployed(project));
+  const { connect } = useSearch({ from: "/$project/" });
+  const navigate = useNavigate();
+  const toConnect = (wanted: boolean) =>
+    void navigate({
+      to: "/$project",
+      params: { project },
+      search: wanted ? { connect: true } : {},
+    });
   const name = me?.projects.find((one) => one.id === project)?.name;
   useTitle(name);
   const rows = useMemo(() => rowsOf(models.data ?? [], runs.data ?? []), [models.data, runs.data]);
@@ -38,9 +47,14 @@ export function ModelsPage() {
       <PageHead
         title={name ?? "Models"}
         actions={
-          <ButtonLink to="/$project/deploy" params={{ project }} weight="main" icon="upload">
-            Deploy a model
-          </ButtonLink>
+          <>
+            <Button icon="key" onClick={() => toConnect(true)}>
+              Connect a model
+            </Button>
+            <ButtonLink to="/$project/deploy" params={{ project }} weight="main" icon="upload">
+              Deploy a model
+            </ButtonLink>
+          </>
         }
       />
       {models.error ? (
@@ -48,10 +62,16 @@ export function ModelsPage() {
       ) : models.isPending || runs.isPending ? (
         <Skeleton rows={8} />
       ) : rows.length === 0 ? (
-        <FirstModel project={project} />
+        <FirstModel project={project} connect={() => toConnect(true)} />
       ) : (
         <Fleet rows={rows} />
       )}
+      <ConnectModel
+        key={project}
+        project={project}
+        open={connect === true}
+        close={() => toConnect(false)}
+      />
     </>
   );
 }

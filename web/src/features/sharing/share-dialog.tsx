@@ -146,10 +146,10 @@ function NewLink({ made, another }: { made: Made; another: () => void }) {
       <Notice tone="warn">
         Copy it now: it is shown this once. The server keeps only its fingerprint.
       </Notice>
-      <Command label="link" text={made.url} />
+      <Command label="link" text={made.url} wraps />
       <div>
         <h4 className="mb-1 font-medium">In another page</h4>
-        <Command label="embed" text={embedOf(made)} />
+        <Command label="embed" text={embedOf(made)} wraps />
         {made.has_password && (
           <p className="mt-1 text-sm text-soft">
             A frame cannot ask for the password; it only says that there is one.
@@ -163,7 +163,7 @@ function NewLink({ made, another }: { made: Made; another: () => void }) {
           rel="noreferrer"
           className="inline-flex min-h-8 items-center rounded-md bg-accent px-3 font-medium text-on-accent hover:bg-accent-over"
         >
-          Open{" "}
+          Open
         </a>
         <Button icon="plus" onClick={another}>
           Create another
