@@ -31,7 +31,7 @@ from tapeline.results.prices.source_marks import SourceMarks
 from tapeline.runs.environments import interpreters
 from tapeline.runs.runner import Runner
 from tapeline.settings import Settings
-from tapeline.store import space
+from tapeline.store import log_copying, space
 from tapeline.store.backends import announcing, failures, timekeeping
 from tapeline.store.blobs import Blobs
 from tapeline.store.encryption import Cipher
@@ -165,6 +165,7 @@ def _keep_up(settings: Settings, store: Store, blobs: Blobs, background: Backgro
     tape_cleanup.start(background, store)
     retention.start(background, store)
     price_retention.start(background, store, settings.bars_days)
+    log_copying.start(background, store)
     space.start(background, store)
     archive_cleanup.start(background, store, blobs)
 

@@ -14,6 +14,7 @@ from tapeline.cli.main import app
 from tapeline.settings import Settings
 from tapeline.store import pace, space
 from tapeline.store.backends import sqlite
+from tapeline.store.backends.log_copier import LogCopier
 from tapeline.store.pace import Pace
 from tapeline.store.store import Store
 from tapeline.store.tables.tape import pages
@@ -118,3 +119,43 @@ def test_the_time_of_the_commit_counts_for_the_next_step(
     one.size = 1_000
     run(one.step(opened, fill))
     assert one.size == 100
+
+
+def log_of(settings: Settings) -> int:
+    return (settings.data / "tapeline.db-wal").stat().st_size
+
+
+def test_the_log_is_copied_beside_the_writer_and_not_in_its_commits(
+    opened: Store, settings: Settings
+) -> None:
+    file = settings.data / "tapeline.db"
+    run(opened.copy_log())
+    before = file.stat().st_size
+    opened.write_now(fill)
+    assert ROWS * BYTES // 4096 < sqlite.LONGEST_LOG, "the writer's own copy is another matter"
+    assert file.stat().st_size == before, "the commit only wrote to the log"
+    run(opened.copy_log())
+    assert file.stat().st_size > before + ROWS * BYTES // 2
+
+
+def test_the_log_stays_short_while_it_is_copied(opened: Store, settings: Settings) -> None:
+    longest = 0
+    for _ in range(4 * sqlite.LONGEST_LOG * 4096 // (ROWS * BYTES)):
+        opened.write_now(fill)
+        opened.write_now(empty)
+        run(opened.copy_log())
+        longest = max(longest, log_of(settings))
+    assert longest < 2 * sqlite.LONGEST_LOG * 4096
+
+
+def test_copying_ends_with_the_store_and_says_why_it_cannot(
+    settings: Settings, tmp_path: Path
+) -> None:
+    with compose.open_store(settings) as store:
+        store.write_now(fill)
+        run(store.copy_log())
+    copier = LogCopier(tmp_path / "nowhere" / "tapeline.db")
+    for _ in range(2):  # it opens the file again, because it may be there by now
+        with pytest.raises(sqlite3.OperationalError, match="unable to open"):
+            run(copier.copy())
+    copier.close()

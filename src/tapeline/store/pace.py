@@ -35,7 +35,8 @@ class Pace:
         **kwargs: P.kwargs,
     ) -> T:
         """Write, adapt the size of the next step, and rest. The commit counts: it writes all that
-        the step changed to the disk, and now and then copies the whole log into the database."""
+        the step changed to the disk. The next step begins when that is copied into the database,
+        so the log never has much more than one step."""
         asked = began = monotonic()
 
         def timed(connection: Connection) -> T:
@@ -46,6 +47,7 @@ class Pace:
         answer = await store.write(timed)
         ended = monotonic()
         self.adapt(ended - began)
+        await store.copy_log()
         await asyncio.sleep(REST * (ended - asked))
         return answer
 

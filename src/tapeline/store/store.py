@@ -6,6 +6,7 @@ forever: a store that hangs counts as unavailable.
 """
 
 import asyncio
+import sqlite3
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from concurrent.futures import Future
 from contextlib import asynccontextmanager
@@ -21,6 +22,7 @@ from tapeline.logs import Log
 from tapeline.settings import Settings
 from tapeline.store.backends import failures
 from tapeline.store.backends.database import open_database
+from tapeline.store.backends.log_copier import LogCopier
 from tapeline.store.writer import UNKNOWN, Writer
 
 log = Log(__name__)
@@ -45,6 +47,8 @@ class Store:
         )
         self._quiet = failures.LogLimiter()
         self._readers = threads(settings.readers, "reader")
+        file = self.database.file
+        self._log_copier = None if file is None else LogCopier(file)
 
     async def write(
         self, job: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
@@ -83,6 +87,15 @@ class Store:
     def _begun(self, read: Callable[[], T]) -> "asyncio.Future[T]":
         return asyncio.get_running_loop().run_in_executor(self._readers, read)
 
+    async def copy_log(self) -> None:
+        """See `store/log_copying.py`. PostgreSQL does the same by itself."""
+        if self._log_copier is None:
+            return
+        try:
+            await self._log_copier.copy()
+        except sqlite3.Error as error:
+            raise StoreUnavailable.because(self.database.cause(error)) from error
+
     def write_now(
         self, job: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
@@ -111,6 +124,8 @@ class Store:
     def close(self) -> None:
         self.writer.close()
         self._readers.shutdown()
+        if self._log_copier is not None:
+            self._log_copier.close()
         self.database.dispose()
 
 

@@ -17,6 +17,10 @@ from tapeline.errors import Problem
 
 INCREMENTAL = 2  # the number of this way of vacuuming, as SQLite tells it
 ROOM = 64 * 1024  # bytes; with less, hardly anything can be committed
+LONGEST_LOG = 4_000
+"""Pages in the log of commits at which the writer copies the rest of them itself, so that the log
+starts again from its beginning. Most were copied before (`store/log_copying.py`)."""
+KEPT_LOG = 4_000_000  # bytes of the log that stay on the disk for the next commits
 
 LOCKED = "Another process has locked the database."
 DAMAGED = "The file of the database is damaged."
@@ -176,6 +180,8 @@ def _engine(
             # Some builds write zeros over every page that a deletion leaves, which doubles the work
             # that everybody waits for; `store/space.py` cuts those pages off the file soon.
             "secure_delete=FAST",
+            f"wal_autocheckpoint={LONGEST_LOG}",
+            f"journal_size_limit={KEPT_LOG}",
             f"busy_timeout={busy_seconds * 1000}",
             f"query_only={'ON' if only_reads else 'OFF'}",
         ):
