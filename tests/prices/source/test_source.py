@@ -4,6 +4,8 @@ Each look at the exchange starts a process, so the tests on SQLite share the few
 """
 
 import dataclasses
+import json
+import re
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -27,10 +29,12 @@ from tapeline.results.prices.rate_pairs import Place
 from tapeline.results.prices.source_marks import SourceMarks
 from tapeline.settings import Settings
 from tests.conftest import Service, let_in, run, running
+from tests.http.view.test_results_api import is_part
 from tests.prices.source.candle_exchange import CandleExchange, candle, open_exchange, price
 from tests.pushing import Model, pushing
 
 EXCHANGE = "binance"
+PAGE = (Path(__file__).parents[3] / "docs" / "prices.md").read_text("utf-8")
 MINUTE, DAY = 60, 86_400
 
 
@@ -165,16 +169,11 @@ def test_so_it_has_on_postgresql(settings: Settings, password_hash: str) -> None
 
 def check_the_holder(model: Model) -> None:
     shown = model.get("/prices", symbol="BTC-USDT")
-    assert (shown["source"], shown["interval"]) == ("exchange bars", MINUTE)
-    source = shown["price_source"]
-    assert (source["exchange"], source["market"], source["problem"]) == (
-        EXCHANGE,
-        "BTC/USDT",
-        None,
-    )
+    example = re.search(r"<!-- price source -->\n```text\n(.*?)```", PAGE, re.DOTALL)
+    assert example is not None
+    assert is_part(json.loads(example[1]), shown)
     for start, close in zip(shown["bars"]["time"], shown["bars"]["close"], strict=True):
         assert close == price("BTC", int(start * 1000))
-    assert shown["symbols"] == []  # none of them are the model's own
     days = model.get("/prices", symbol="BTC-USDT", interval="1d", points=5000)
     assert len(days["bars"]["time"]) >= 3_649
     [mark] = marks(model)
