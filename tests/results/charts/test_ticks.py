@@ -1,13 +1,18 @@
 """Axes have a few round numbers and moments, whatever the values are."""
 
 import itertools
+from pathlib import Path
+from typing import Any
 
+import msgspec
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tapeline.results.charts.ticks import time_ticks, value_text, value_ticks
+from tapeline.results.charts.ticks import time_ticks, value_texts, value_ticks
 
 DAY = 86_400.0
+EXAMPLES = Path(__file__).parents[3] / "web" / "src" / "charts" / "ticks.examples.json"
 VALUES = st.floats(allow_nan=False, allow_infinity=False, min_value=-1e300, max_value=1e300)
 
 
@@ -22,10 +27,10 @@ def test_ticks_rise_and_enclose_the_values(one: float, other: float) -> None:
     assert ticks[-1] >= high - tolerance
 
 
-def test_a_tick_has_just_enough_digits() -> None:
-    assert value_text(0.05, 0.025, percent=True) == "5.0%"
-    assert value_text(1_250_000.0, 50_000.0, percent=False) == "1,250k"
-    assert value_text(-0.0, 0.5, percent=False) == "0.0"
+@pytest.mark.parametrize("example", msgspec.json.decode(EXAMPLES.read_bytes()))
+def test_the_ticks_of_an_axis_are_written_as_on_the_owners_pages(example: list[Any]) -> None:
+    scale, ticks, texts = example
+    assert value_texts(ticks, percent=scale == "percent") == texts
 
 
 def test_moments_on_the_axis_are_round_ones() -> None:

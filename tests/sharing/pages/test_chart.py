@@ -76,26 +76,40 @@ def test_a_flat_curve_and_a_rebased_one_have_an_axis() -> None:
     assert percent is not None
     assert fallen is not None
     assert percent.last.endswith("%")
-    assert "\N{MINUS SIGN}10%" in fallen.svgs[0]
+    assert "\N{MINUS SIGN}10 %" in fallen.svgs[0]
 
 
 @pytest.mark.parametrize(
     ("unit", "kind", "last", "text"),
     [
         ("money", "curve", 14.0123, "14.01"),
-        ("money", "curve", -9_876.54, "\N{MINUS SIGN}9,877"),
-        ("money", "curve", 123_456.7, "123.5k"),
-        ("money", "curve", 0.0, "0"),
-        ("money", "curve", 5e-324, "0"),
-        ("percent", "curve", 63.894, "63.89%"),
-        ("percent", "curve", 0.0004, "0.00%"),
-        ("percent", "drawdown", -0.361149, "\N{MINUS SIGN}36.11%"),
+        ("money", "curve", -9_876.54, "\N{MINUS SIGN}9,876.54"),
+        ("money", "curve", 123_456.7, "123,456.70"),
+        ("money", "curve", 0.0, "0.00"),
+        ("money", "curve", 5e-324, "0.00"),
+        ("percent", "curve", 63.894, "63.89 %"),
+        ("percent", "curve", 0.0004, "0.00 %"),
+        ("percent", "drawdown", -0.361149, "\N{MINUS SIGN}36.11 %"),
     ],
 )
-def test_the_tag_at_the_end_has_four_digits(
+def test_the_tag_at_the_end_is_not_rounded_further_than_the_figures(
     unit: Unit, kind: chart.Kind, last: float, text: str
 ) -> None:
     found = chart.draw(curve(1_000.0, -3.0, last), unit, title="Curve", kind=kind)
     assert found is not None
     for svg in found.svgs:
         assert re.findall(r'class="now"[^>]*>([^<]*)<', svg) == [text]
+
+
+def test_an_axis_fits_its_values_and_writes_them_in_one_unit() -> None:
+    def ticks(*values: float) -> list[str]:
+        return re.findall(
+            r'class="tick" x="[^"]*" y="[^"]*">([^<]*)<', drawn(curve(*values)).svgs[2]
+        )
+
+    account = ticks(100_000.0, 95_000.0, 108_000.0)
+    assert account[0] == "95,000"
+    assert "0" not in account
+    assert set(ticks(0.0, -12_000.0, -3_000.0)) <= {
+        "0", "\N{MINUS SIGN}5,000", "\N{MINUS SIGN}10,000", "\N{MINUS SIGN}15,000",
+    }  # fmt: skip

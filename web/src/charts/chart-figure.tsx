@@ -2,7 +2,7 @@
 import { lazy, type ReactNode, Suspense, useState } from "react";
 import type { Mark } from "~/api/types";
 import { Time } from "~/ui/time";
-import { axisText } from "./axis";
+import { type Axis, axisText } from "./axis";
 import type { Traded } from "./markers";
 import { drawn, type Pane, sampled, steered, type View } from "./panes";
 
@@ -38,13 +38,15 @@ export function ChartFigure({
   caption,
   aside,
   legend = true,
+  onTrade,
 }: {
   label: string;
-  words: string;
+  /** What the chart shows, of the range in view. */
+  words: (seen: View) => string;
   panes: readonly Pane[];
   trades?: readonly Traded[];
   marks?: readonly Mark[] | undefined;
-  axis?: "time" | "start";
+  axis?: Axis;
   /** From the first point to the last. */
   all: View | null;
   onSeen?: (view: View) => void;
@@ -52,6 +54,7 @@ export function ChartFigure({
   caption?: ReactNode;
   aside?: ReactNode;
   legend?: boolean;
+  onTrade?: (id: string) => void;
 }) {
   const [chosen, setChosen] = useState<string | null>(ALL);
   const [view, setView] = useState<View | null>(null);
@@ -74,11 +77,17 @@ export function ChartFigure({
 
   function choose(name: string, seconds: number) {
     setChosen(name);
-    if (all) setView({ from: all.to - seconds, to: all.to });
+    if (!all) return;
+    const next = { from: all.to - seconds, to: all.to };
+    setView(next);
+    setSeen(name === ALL ? null : next);
+    onSeen?.(next);
   }
 
   function look(now: View) {
-    setSeen(now);
+    const isWhole = all !== null && now.from <= all.from && now.to >= all.to;
+    setSeen(isWhole ? null : now);
+    setChosen(isWhole ? ALL : rangeOf(now, all));
     onSeen?.(now);
   }
   function steer(event: React.KeyboardEvent) {
@@ -87,7 +96,8 @@ export function ChartFigure({
     if (next === undefined) return;
     event.preventDefault();
     setChosen(next ? null : ALL);
-    setSeen(next ?? all);
+    setSeen(next);
+    onSeen?.(next ?? all);
     // A new object, so that the same range again moves a chart that was dragged.
     setView(next ? { ...next } : { ...all });
   }
@@ -132,29 +142,35 @@ export function ChartFigure({
           onKeyDown={steer}
           style={{ height }}
         >
-          <Suspense fallback={<div className="skeleton h-full" />}>
-            <PaneChart
-              panes={panes}
-              trades={trades}
-              {...(marks ? { marks } : {})}
-              axis={axis}
-              view={view}
-              onView={look}
-              legend={legend}
-            />
-          </Suspense>
+          {all && (
+            <Suspense fallback={<div className="skeleton h-full" />}>
+              <PaneChart
+                panes={panes}
+                trades={trades}
+                {...(marks ? { marks } : {})}
+                axis={axis}
+                all={all}
+                view={view}
+                onView={look}
+                onTrade={onTrade}
+                legend={legend}
+              />
+            </Suspense>
+          )}
         </div>
       )}
-      <figcaption className="flex flex-wrap justify-between gap-x-6 gap-y-1 text-xs text-soft">
-        <span className="max-w-prose">
-          {words} {caption}
-        </span>
-        <a className="link" href="https://www.tradingview.com/" rel="noreferrer" target="_blank">
-          Chart by TradingView Lightweight Charts
-        </a>
+      <figcaption className="max-w-prose text-xs text-soft">
+        {all && words(seen ?? all)} {caption}
       </figcaption>
     </figure>
   );
+}
+
+/** The button that shows just this range, if there is one. */
+function rangeOf({ from, to }: View, all: View | null): string | null {
+  const isLast = all !== null && to >= all.to - 1e-6;
+  const found = RANGES.find(([, , seconds]) => Math.abs(to - from - seconds) < seconds * 1e-6);
+  return isLast && found ? found[0] : null;
 }
 
 function PaneTable({
@@ -165,7 +181,7 @@ function PaneTable({
 }: {
   label: string;
   panes: readonly Pane[];
-  axis: "time" | "start";
+  axis: Axis;
   height: number;
 }) {
   const curves = panes.flatMap((pane) =>

@@ -12,6 +12,8 @@ export interface Traded {
   count?: number;
   /** Whether there are more than it counted. */
   more?: boolean;
+  /** Where the chart has an axis of prices; elsewhere an order lies on the curve. */
+  price?: number | null;
 }
 
 export interface Bucket {
@@ -19,8 +21,9 @@ export interface Bucket {
   side: "buy" | "sell";
   count: number;
   more: boolean;
-  /** The last order in it. */
+  /** The last order in it, and its price. */
   id: string;
+  price: number | null;
 }
 
 export interface View {
@@ -37,20 +40,21 @@ export function bucketed(orders: readonly Traded[], view: View, pixels = MARK_PI
   if (view.width <= 0) return [];
   const step = span > 0 ? (span / view.width) * pixels : Number.POSITIVE_INFINITY;
   const found = new Map<string, Bucket>();
-  for (const { id, time, side, count = 1, more = false } of orders) {
+  for (const { id, time, side, count = 1, more = false, price = null } of orders) {
     if (time < view.from || time > view.to) continue;
     const named = side.toLowerCase() === "sell" ? "sell" : "buy";
     const place = Number.isFinite(step) ? Math.floor((time - view.from) / step) : 0;
     const key = `${place} ${named}`;
     const bucket = found.get(key);
     if (!bucket) {
-      found.set(key, { time, side: named, count, more, id: id ?? key });
+      found.set(key, { time, side: named, count, more, price, id: id ?? key });
     } else {
       bucket.count += count;
       bucket.more ||= more;
       if (time >= bucket.time) {
         bucket.time = time;
         bucket.id = id ?? key;
+        bucket.price = price;
       }
     }
   }

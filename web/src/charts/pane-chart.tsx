@@ -2,253 +2,259 @@
  * Several curves over one time axis, in panes below one another, with a legend that follows the
  * pointer. Loaded when needed. A figure around it says the same in words and as a table.
  */
-import type { Time } from "lightweight-charts";
-import { useEffect, useLayoutEffect, useRef, useState } from "react";
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "react";
 import type { Mark } from "~/api/types";
 import { watch } from "~/ui/appearance";
-import {
-  type Canvas,
-  endOf,
-  fill,
-  isWhole,
-  leaveRoom,
-  make,
-  mark,
-  paint,
-  seenBy,
-  show,
-} from "./canvas";
+import type { Axis } from "./axis";
+import { gestures } from "./gestures";
+import { FOOT, type Layout, laidOut, timeAt, xOf } from "./layout";
 import type { Traded } from "./markers";
-import { drawn, type Pane, placeOf, type View } from "./panes";
+import { type Arrow, type Pointer, painted } from "./paint";
+import { drawn, followed, type Pane, placeBefore, type View, within } from "./panes";
 
 export interface PaneChartProps {
   panes: readonly Pane[];
-  /** Marked on the first curve. */
+  /** Marked in the first pane. */
   trades?: readonly Traded[];
-  /** Versions and downtime of a live model, on a chart of one curve. */
+  /** Versions and downtime of a live model. */
   marks?: readonly Mark[];
-  /** Seconds since the epoch, or since each curve's own start. */
-  axis?: "time" | "start";
+  axis?: Axis;
+  /** From the first moment of the axis to the last. */
+  all: View;
   /** The range in view; null shows everything. A new object moves the chart there. */
   view: View | null;
   onView: (view: View) => void;
+  onTrade?: ((id: string) => void) | undefined;
   legend?: boolean;
 }
 
-interface Legend {
-  top: number;
-  rows: { id: string; label: string; colour: string; text: string }[];
-}
-
-interface Overlay {
-  key: string;
-  left: number;
-  width: number;
+interface Row {
+  id: string;
   label: string;
-  kind: Mark["kind"];
+  colour: string;
+  text: string;
 }
 
 const NO_MARKS: readonly Mark[] = [];
+const NO_TRADES: readonly Traded[] = [];
+/** Milliseconds without a move after which the view is told. */
+const SETTLED = 200;
 
 export function PaneChart({
-  panes,
-  trades = [],
+  panes: given,
+  trades = NO_TRADES,
   marks = NO_MARKS,
   axis = "time",
+  all,
   view,
   onView,
+  onTrade,
   legend = true,
 }: PaneChartProps) {
   const place = useRef<HTMLDivElement>(null);
-  const made = useRef<Canvas | null>(null);
-  const latest = useRef({ panes, trades, marks, onView });
-  latest.current = { panes, trades, marks, onView };
-  const [legends, setLegends] = useState<Legend[]>([]);
-  const [overlays, setOverlays] = useState<Overlay[]>([]);
-  const shape = panes
-    .map(({ id, curves }) => `${id}:${curves.map((one) => `${one.id} ${one.kind}`).join()}`)
-    .join(";");
-  const moved = useRef<View | null | undefined>(undefined);
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const panes = useOrdered(given);
+  const latest = useRef({ panes, trades, axis, all, onView, onTrade });
+  latest.current = { panes, trades, axis, all, onView, onTrade };
+  const current = useRef<View | null>(null);
+  const layout = useRef<Layout | null>(null);
+  const arrows = useRef<Arrow[]>([]);
+  const pointer = useRef<Pointer | null>(null);
+  const frame = useRef(0);
+  const timer = useRef(0);
   const written = useRef<(HTMLDivElement | null)[]>([]);
   /** The highest that each legend was: curves must not jump while its numbers change. */
   const highest = useRef<number[]>([]);
+  // What React draws over the canvas: the layout of the last frame and the moment under the pointer.
+  const [shown, setShown] = useState<{ layout: Layout; at: number | null } | null>(null);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: only other curves need a new chart
+  const draw = useCallback(() => {
+    frame.current = 0;
+    const [box, here] = [place.current, canvas.current];
+    const pen = here?.getContext("2d");
+    if (!box || !here || !pen) return;
+    const { panes: now, trades: orders, axis: kind, all: whole } = latest.current;
+    const size = { width: box.clientWidth, height: box.clientHeight };
+    sharpen(here, pen, size);
+    const seen = current.current ?? whole;
+    const measure = (text: string) => pen.measureText(text).width;
+    const next = laidOut(now, seen, size, highest.current, measure, kind);
+    layout.current = next;
+    arrows.current = painted(pen, next, orders, pointer.current);
+    setShown({ layout: next, at: pointer.current ? timeAt(next, pointer.current.x) : null });
+  }, []);
+  const redraw = useCallback(() => {
+    frame.current ||= requestAnimationFrame(draw);
+  }, [draw]);
+  const move = useCallback(
+    (next: View) => {
+      const { all: whole } = latest.current;
+      current.current = within(next, whole);
+      redraw();
+      clearTimeout(timer.current);
+      timer.current = window.setTimeout(() => {
+        latest.current.onView(current.current ?? latest.current.all);
+      }, SETTLED);
+    },
+    [redraw],
+  );
+
   useEffect(() => {
     if (!place.current) return;
-    const chart = make(place.current, latest.current.panes, axis);
-    made.current = chart;
-    let timer: ReturnType<typeof setTimeout> | null = null;
-    const redraw = () => {
-      mark(chart, latest.current.trades);
-      setLegends(legendsOf(chart, latest.current.panes, null));
-      setOverlays(overlaysOf(chart, latest.current.panes, latest.current.marks));
-      if (timer) clearTimeout(timer);
-      timer = setTimeout(() => {
-        const seen = seenBy(chart);
-        if (seen) latest.current.onView(seen);
-      }, 250);
-    };
-    chart.chart.timeScale().subscribeVisibleLogicalRangeChange(redraw);
-    chart.chart.subscribeCrosshairMove(({ time }) =>
-      setLegends(legendsOf(chart, latest.current.panes, time === undefined ? null : Number(time))),
-    );
-    const resized = new ResizeObserver(([entry]) => {
-      if (!entry) return;
-      const before = chart.chart.timeScale().getVisibleLogicalRange();
+    const stop = gestures(place.current, {
+      layout: () => layout.current,
+      isWhole: () => current.current === null,
+      move,
+      point: (at) => {
+        pointer.current = at;
+        redraw();
+      },
+      press: (at) => {
+        const hit = arrows.current.findLast(
+          ({ x, y }) => Math.abs(x - at.x) < 12 && Math.abs(y - at.y) < 14,
+        );
+        if (hit) latest.current.onTrade?.(hit.id);
+      },
+    });
+    const resized = new ResizeObserver(() => {
       highest.current = [];
-      chart.chart.resize(entry.contentRect.width, entry.contentRect.height);
-      // The library does not keep the view when it resizes.
-      if (before) chart.chart.timeScale().setVisibleLogicalRange(before);
-      redraw();
+      draw();
     });
     resized.observe(place.current);
-    const unwatch = watch(() => {
-      paint(chart, latest.current.panes);
-      redraw();
-    });
+    const unwatch = watch(redraw);
     return () => {
-      if (timer) clearTimeout(timer);
-      unwatch();
+      stop();
       resized.disconnect();
-      chart.chart.remove();
-      made.current = null;
-      moved.current = undefined;
-      highest.current = [];
+      unwatch();
+      cancelAnimationFrame(frame.current);
+      frame.current = 0;
+      clearTimeout(timer.current);
     };
-  }, [shape, axis]);
+  }, [draw, redraw, move]);
 
   useEffect(() => {
-    const chart = made.current;
-    if (!chart) return;
-    const before = moved.current === undefined ? null : seenBy(chart);
-    const wasWhole = before === null || isWhole(chart);
-    const end = endOf(chart);
-    fill(chart, panes);
-    paint(chart, panes);
-    const scale = chart.chart.timeScale();
-    if (moved.current !== view) {
-      if (view) show(chart, view);
-      else scale.fitContent();
-    } else if (wasWhole || !before) scale.fitContent();
-    // A view that ends with the newest point moves on with new ones.
-    else show(chart, { from: before.from, to: before.to >= end ? endOf(chart) : before.to });
-    moved.current = view;
-    mark(chart, latest.current.trades);
-    setLegends(legendsOf(chart, panes, null));
-  }, [panes, view]);
+    current.current = view ? within(view, latest.current.all) : null;
+    redraw();
+  }, [view, redraw]);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: other legends may be higher
+  const before = useRef(all);
+  useEffect(() => {
+    current.current = followed(current.current, before.current, all);
+    before.current = all;
+    redraw();
+  }, [all, redraw]);
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: other data are drawn again
+  useEffect(redraw, [panes, trades, axis, redraw]);
+
   useLayoutEffect(() => {
-    const canvas = made.current;
-    if (!canvas) return;
-    written.current.slice(0, panes.length).forEach((one, pane) => {
+    let isHigher = false;
+    written.current.slice(0, panes.length).forEach((one, at) => {
       const height = one?.offsetHeight ?? 0;
-      if (height <= (highest.current[pane] ?? 0)) return;
-      highest.current[pane] = height;
-      leaveRoom(canvas.chart, pane, height);
+      if (height <= (highest.current[at] ?? 0)) return;
+      highest.current[at] = height;
+      isHigher = true;
     });
-  }, [legends]);
-
-  useEffect(() => {
-    if (!made.current) return;
-    mark(made.current, trades);
-    setOverlays(overlaysOf(made.current, panes, marks));
-  }, [trades, marks, panes]);
+    if (isHigher) redraw();
+  });
 
   return (
-    <div className="relative h-full min-h-0 overflow-hidden">
-      <div ref={place} aria-hidden="true" className="absolute inset-0" />
-      {overlays.map((one) => (
-        <div
-          key={one.key}
-          aria-hidden="true"
-          className={`pointer-events-none absolute top-0 bottom-6 z-10 overflow-visible ${one.kind === "version" ? "border-l border-dashed border-accent" : "bg-[repeating-linear-gradient(135deg,transparent_0_4px,var(--line)_4px_6px)] opacity-70"}`}
-          style={{ left: one.left, width: one.kind === "version" ? 1 : one.width }}
-        >
-          {one.kind === "version" && (
-            <span className="absolute top-0 left-0 rounded-br bg-accent-ground px-1 text-xs text-ink">
-              {one.label}
-            </span>
-          )}
-        </div>
-      ))}
-      {(legend ? legends : []).map(({ top, rows }, pane) => (
-        <div
-          key={panes[pane]?.id ?? pane}
-          ref={(one) => {
-            written.current[pane] = one;
-          }}
-          aria-hidden="true"
-          className="pointer-events-none absolute left-1 z-10 flex max-w-[75%] flex-wrap gap-x-3 text-xs"
-          style={{ top: top + 4 }}
-        >
-          {rows.map((row) => (
-            <span key={row.id} className="flex min-w-0 items-center gap-1.5">
-              <span className="h-0.5 w-3 shrink-0" style={{ backgroundColor: row.colour }} />
-              <span className="truncate text-soft">{row.label}</span>
-              <span className="num whitespace-nowrap">{row.text}</span>
-            </span>
-          ))}
-        </div>
-      ))}
+    <div
+      ref={place}
+      className="relative h-full min-h-0 cursor-crosshair touch-pan-y overflow-hidden select-none"
+    >
+      <div aria-hidden="true" className="absolute inset-0">
+        <canvas ref={canvas} className="size-full" />
+      </div>
+      {shown && <Overlays layout={shown.layout} marks={marks} />}
+      {legend &&
+        shown?.layout.boxes.map(({ top, pane }, at) => (
+          <div
+            key={pane.id}
+            ref={(one) => {
+              written.current[at] = one;
+            }}
+            aria-hidden="true"
+            className="pointer-events-none absolute left-1 z-10 flex max-w-[75%] flex-wrap gap-x-3 text-xs"
+            style={{ top: top + 4 }}
+          >
+            {rowsOf(pane, shown.at).map((row) => (
+              <span key={row.id} className="flex min-w-0 items-center gap-1.5">
+                <span className="h-0.5 w-3 shrink-0" style={{ backgroundColor: row.colour }} />
+                <span className="truncate text-soft">{row.label}</span>
+                <span className="num whitespace-nowrap">{row.text}</span>
+              </span>
+            ))}
+          </div>
+        ))}
     </div>
   );
 }
 
-function legendsOf(
-  { chart, series }: Canvas,
-  panes: readonly Pane[],
-  time: number | null,
-): Legend[] {
-  let top = 0;
-  return panes.map((pane, index) => {
-    const at = top;
-    top += (chart.panes()[index]?.getHeight() ?? 0) + 1;
-    const rows = pane.curves.map((curve) => {
-      const data = series.get(curve.id)?.data() ?? [];
-      const found = time === null ? data.at(-1) : data[placeIn(data, time)];
-      const value = found && "value" in found ? Number(found.value) : null;
-      return {
-        id: curve.id,
-        label: curve.label,
-        colour: `var(--${curve.colour})`,
-        text: value === null ? "" : pane.format(value),
-      };
-    });
-    return { top: at, rows };
+/** Where versions begin and where the model was down. */
+function Overlays({ layout, marks }: { layout: Layout; marks: readonly Mark[] }) {
+  const { width } = layout;
+  return marks.map((mark) => {
+    const left = xOf(layout, mark.time);
+    const isVersion = mark.kind === "version";
+    const right = isVersion ? left + 1 : mark.until === null ? width : xOf(layout, mark.until);
+    if (right < 0 || left > width) return null;
+    const from = Math.max(0, left);
+    return (
+      <div
+        key={`${mark.kind} ${mark.time}`}
+        aria-hidden="true"
+        data-mark={mark.kind}
+        className={`pointer-events-none absolute top-0 z-10 ${isVersion ? "border-l border-dashed border-accent" : "bg-[repeating-linear-gradient(135deg,transparent_0_4px,var(--line)_4px_6px)] opacity-70"}`}
+        style={{ left: from, width: Math.max(1, Math.min(width, right) - from), bottom: FOOT }}
+      >
+        {isVersion && (
+          <span
+            className={`absolute bottom-0 rounded-sm bg-accent-ground px-1 text-xs text-ink ${left > width - 30 ? "right-0" : "left-0"}`}
+          >
+            v{mark.version}
+          </span>
+        )}
+      </div>
+    );
   });
 }
 
-/** The last item that is not after a time. */
-function placeIn(data: readonly { time: Time }[], time: number): number {
-  let [low, high] = [0, data.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (Number(data[middle]?.time) <= time) low = middle + 1;
-    else high = middle;
-  }
-  return low - 1;
+function rowsOf(pane: Pane, at: number | null): Row[] {
+  return pane.curves.map(({ id, label, colour, points }) => {
+    const found =
+      at === null
+        ? points.findLast(({ value }) => value !== null)
+        : points[placeBefore(points, at)];
+    const value = found?.value ?? null;
+    const text = value === null ? "" : pane.format(value);
+    return { id, label, colour: `var(--${colour})`, text };
+  });
 }
 
-/** Where versions begin and where the model was down, in pixels. */
-function overlaysOf({ chart }: Canvas, panes: readonly Pane[], marks: readonly Mark[]): Overlay[] {
-  const points = drawn(panes[0]?.curves[0]?.points ?? []);
-  const scale = chart.timeScale();
-  const width = scale.width();
-  const x = (time: number) => scale.logicalToCoordinate(placeOf(points, time) as never) ?? -1;
-  const found: Overlay[] = [];
-  for (const mark of marks) {
-    const left = x(mark.time);
-    const right = mark.kind === "downtime" ? (mark.until === null ? width : x(mark.until)) : left;
-    if (right < 0 || left > width || (mark.kind === "downtime" && right - left < 1)) continue;
-    found.push({
-      key: `${mark.kind} ${mark.time}`,
-      left: Math.max(0, left),
-      width: Math.min(width, right) - Math.max(0, left),
-      label: mark.version ? `v${mark.version}` : "",
-      kind: mark.kind,
-    });
+/** Panes whose points are in order, so that they can be searched in every frame. */
+function useOrdered(panes: readonly Pane[]): readonly Pane[] {
+  const kept = useRef<{ given: readonly Pane[]; ordered: readonly Pane[] } | null>(null);
+  if (kept.current?.given !== panes) {
+    const ordered = panes.map((pane) => ({
+      ...pane,
+      curves: pane.curves.map((curve) => ({ ...curve, points: drawn(curve.points) })),
+    }));
+    kept.current = { given: panes, ordered };
   }
-  return found;
+  return kept.current.ordered;
+}
+
+/** As many pixels as the screen has, and the font of the page. */
+function sharpen(
+  canvas: HTMLCanvasElement,
+  pen: CanvasRenderingContext2D,
+  size: { width: number; height: number },
+): void {
+  const ratio = window.devicePixelRatio || 1;
+  const [width, height] = [Math.round(size.width * ratio), Math.round(size.height * ratio)];
+  if (canvas.width !== width) canvas.width = width;
+  if (canvas.height !== height) canvas.height = height;
+  pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+  pen.font = `11px ${getComputedStyle(canvas).fontFamily}`;
 }

@@ -1,5 +1,15 @@
 import { expect, it } from "vitest";
-import { closer, drawn, placeOf, roomAbove, sampled, steered, wanted } from "./panes";
+import {
+  closer,
+  drawn,
+  followed,
+  sampled,
+  steered,
+  valueAt,
+  wanted,
+  within,
+  zoomed,
+} from "./panes";
 
 const ALL = { from: 0, to: 1000 };
 const at = (...times: number[]) => times.map((time) => ({ time, value: time }));
@@ -44,15 +54,26 @@ it("is steered by the keyboard and stays within what there is", () => {
   expect(steered(null, ALL, "a")).toBeUndefined();
 });
 
-it("knows where a moment lies between its points", () => {
-  const points = at(0, 10, 30);
-  expect([
-    placeOf(points, -5),
-    placeOf(points, 5),
-    placeOf(points, 20),
-    placeOf(points, 99),
-  ]).toEqual([0, 0.5, 1.5, 2]);
-  expect(placeOf([], 5)).toBe(0);
+it("knows the height of a curve between its points, and none outside or in a gap", () => {
+  const points = [...at(0, 10), { time: 20, value: null }, { time: 30, value: 4 }];
+  const found = [-1, 5, 10, 15, 20, 25, 30, 31].map((time) => valueAt(points, time));
+  expect(found).toEqual([null, 5, 10, 10, null, null, 4, null]);
+});
+
+it("zooms around the pointer and never leaves the whole", () => {
+  expect(zoomed({ from: 0, to: 1000 }, 250, 0.5)).toEqual({ from: 125, to: 625 });
+  expect(within({ from: -500, to: -100 }, ALL)).toEqual({ from: 0, to: 400 });
+  expect(within({ from: -5, to: 1005 }, ALL)).toBeNull();
+  const closest = within({ from: 500, to: 500 }, ALL);
+  expect(closest && closest.to - closest.from).toBeCloseTo(0.01);
+  expect(within({ from: 3, to: 3 }, { from: 3, to: 3 })).toBeNull();
+});
+
+it("moves on with new points only from the end", () => {
+  const grown = { from: 0, to: 1100 };
+  expect(followed(null, ALL, grown)).toBeNull();
+  expect(followed({ from: 100, to: 200 }, ALL, grown)).toEqual({ from: 100, to: 200 });
+  expect(followed({ from: 900, to: 1000 }, ALL, grown)).toEqual({ from: 1000, to: 1100 });
 });
 
 it("thins out with its end kept", () => {
@@ -62,11 +83,4 @@ it("thins out with its end kept", () => {
   expect(some.at(-1)).toEqual({ time: 1_000, value: 1_000 });
   expect(sampled([0, 1, 2, 3, 4, 5, 6, 7, 8], 3)).toEqual([0, 4, 8]);
   expect(sampled([1, 2], 3)).toEqual([1, 2]);
-});
-
-it("leaves room for the legend of a pane, but never all of it", () => {
-  expect(roomAbove(0, 300)).toBe(0.16);
-  expect(roomAbove(80, 300)).toBeCloseTo(0.3);
-  expect(roomAbove(400, 300)).toBe(0.6);
-  expect(roomAbove(80, 0)).toBe(0.16);
 });

@@ -1,4 +1,5 @@
-/** The data of a chart with several panes, and arithmetic on views. Independent of the chart library. */
+/** The data of a chart with several panes, and arithmetic on views. Nothing here draws. */
+import type { Scale } from "./values";
 
 export interface PanePoint {
   time: number;
@@ -21,14 +22,72 @@ export interface Pane {
   /** Its share of the height. */
   weight: number;
   curves: readonly Curve[];
+  /** A value as its legend, its tag and the pointer say it. Ticks are written by the axis. */
   format: (value: number) => string;
   /** With every digit and its unit, where a table has room for them. */
   exact?: (value: number) => string;
+  scale?: Scale;
 }
 
 export interface View {
   from: number;
   to: number;
+}
+
+/** Closer than this share of the whole there is nothing more to see. */
+const CLOSEST = 1 / 100_000;
+
+/** A view of a size that can be drawn, within the whole; null where it shows everything. */
+export function within(view: View, all: View): View | null {
+  const whole = all.to - all.from;
+  const span = Math.max(view.to - view.from, whole * CLOSEST, Math.min(whole, 1e-3));
+  if (!(span < whole * (1 - 1e-9))) return null;
+  const middle = (view.from + view.to) / 2;
+  const from = Math.min(Math.max(middle - span / 2, all.from), all.to - span);
+  return { from, to: from + span };
+}
+
+/** Zooms around a moment that stays in its place; a factor below 1 comes closer. */
+export function zoomed(view: View, at: number, factor: number): View {
+  return { from: at - (at - view.from) * factor, to: at + (view.to - at) * factor };
+}
+
+/**
+ * A view after its data grew: one that ended with the newest point moves on with new ones, any
+ * other stays.
+ */
+export function followed(view: View | null, before: View, all: View): View | null {
+  if (!view || view.to < before.to - 1e-9) return view;
+  return within({ from: view.from + all.to - before.to, to: all.to }, all);
+}
+
+/** The last place that is not after a time; -1 if all are. */
+export function placeBefore(points: readonly { time: number }[], time: number): number {
+  let [low, high] = [0, points.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((points[middle]?.time ?? 0) <= time) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
+}
+
+/** The points within a view. */
+export function seenOf<T extends { time: number }>(points: readonly T[], { from, to }: View): T[] {
+  return points.filter(({ time }) => time >= from && time <= to);
+}
+
+/** The height of a curve at a time, between two points too; null outside it and in its gaps. */
+export function valueAt(points: readonly PanePoint[], time: number): number | null {
+  const place = placeBefore(points, time);
+  const [before, after] = [points[place], points[place + 1]];
+  if (!before || before.value === null) return null;
+  if (!after) return before.time === time ? before.value : null;
+  if (after.value === null) return before.value;
+  return (
+    before.value +
+    ((time - before.time) / (after.time - before.time)) * (after.value - before.value)
+  );
 }
 
 /** In order of time, one point per time: the last one sent. */
@@ -100,34 +159,9 @@ export function steered(view: View | null, all: View, key: string): View | null 
   }
 }
 
-/** The position of a time between the points, as a fractional index: the axis counts points. */
-export function placeOf(points: readonly { time: number }[], time: number): number {
-  let [low, high] = [0, points.length - 1];
-  const first = points[0];
-  const last = points[high];
-  if (!first || !last || time <= first.time) return 0;
-  if (time >= last.time) return high;
-  while (high - low > 1) {
-    const middle = (low + high) >> 1;
-    if ((points[middle]?.time ?? 0) <= time) low = middle;
-    else high = middle;
-  }
-  const [before, after] = [points[low]?.time ?? 0, points[high]?.time ?? 0];
-  return low + (after > before ? (time - before) / (after - before) : 0);
-}
-
 /** At most `most` items, evenly spread, including both ends: short enough for a table. */
 export function sampled<T>(items: readonly T[], most: number): T[] {
   if (items.length <= most) return [...items];
   const step = (items.length - 1) / (most - 1);
   return Array.from({ length: most }, (_, row) => items[Math.round(row * step)] as T);
-}
-
-const LEAST_ROOM = 0.16;
-const MOST_ROOM = 0.6;
-
-/** The share of a pane above its curves that its legend takes, in pixels of both. */
-export function roomAbove(legend: number, height: number): number {
-  if (height <= 0) return LEAST_ROOM;
-  return Math.min(MOST_ROOM, Math.max(LEAST_ROOM, (legend + 10) / height));
 }

@@ -1,4 +1,5 @@
-/** Times in the reader's time zone, and in UTC where it must be exact. */
+/** Times in the chosen time zone, and in UTC where it must be exact. */
+import { fromWall, wall } from "./zone";
 
 export type Moment = number | null | undefined;
 
@@ -7,19 +8,22 @@ const DAY = 86_400;
 /** Only the time for today, without the year for this year. */
 export function when(seconds: Moment, now = Date.now() / 1000): string {
   if (seconds == null) return "\u2013";
-  const date = new Date(seconds * 1000);
-  const today = new Date(now * 1000);
+  const [date, today] = [wall(seconds), wall(now)];
+  if (Number.isNaN(date.getTime())) return utc(seconds);
   const time = clock(date);
-  if (date.toDateString() === today.toDateString()) return time;
-  const year = date.getFullYear() === today.getFullYear() ? "" : ` ${date.getFullYear()}`;
-  return `${date.getDate()} ${MONTHS[date.getMonth()]}${year} ${time}`;
+  if (isSameDay(date, today)) return time;
+  const isThisYear = date.getUTCFullYear() === today.getUTCFullYear();
+  const year = isThisYear ? "" : ` ${date.getUTCFullYear()}`;
+  return `${date.getUTCDate()} ${MONTHS[date.getUTCMonth()]}${year} ${time}`;
 }
 
 /** Always with the date, for tables that span days. */
 export function stamp(seconds: Moment): string {
   if (seconds == null) return "\u2013";
-  const date = new Date(seconds * 1000);
-  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${clock(date)}`;
+  const date = wall(seconds);
+  if (Number.isNaN(date.getTime())) return utc(seconds);
+  const day = `${two(date.getUTCMonth() + 1)}-${two(date.getUTCDate())}`;
+  return `${date.getUTCFullYear()}-${day} ${clock(date)}`;
 }
 
 export function utc(seconds: number): string {
@@ -35,10 +39,10 @@ export function machine(seconds: number): string | undefined {
 
 /** The time of a log line, with milliseconds, and with the date unless it is today. */
 export function precise(seconds: number, now = Date.now() / 1000): string {
-  const date = new Date(seconds * 1000);
-  const isToday = date.toDateString() === new Date(now * 1000).toDateString();
-  const day = isToday ? "" : `${stamp(seconds).slice(0, -9)} `;
-  return `${day}${clock(date)}.${String(date.getMilliseconds()).padStart(3, "0")}`;
+  const date = wall(seconds);
+  if (Number.isNaN(date.getTime())) return utc(seconds);
+  const day = isSameDay(date, wall(now)) ? "" : `${stamp(seconds).slice(0, -9)} `;
+  return `${day}${clock(date)}.${String(date.getUTCMilliseconds()).padStart(3, "0")}`;
 }
 
 export function ago(seconds: Moment, now = Date.now() / 1000): string {
@@ -66,20 +70,37 @@ export function lasting(seconds: number): string {
   );
 }
 
-/** The value of a `datetime-local` field in seconds. */
+/** The value of a `datetime-local` field, read in the chosen zone, in seconds. */
 export function fromLocal(text: string): number | null {
-  const parsed = new Date(text).getTime();
-  return Number.isNaN(parsed) ? null : parsed / 1000;
+  const parsed = Date.parse(/:\d\d/.test(text) ? `${text}Z` : text);
+  return Number.isNaN(parsed) ? null : fromWall(parsed / 1000);
 }
 
-const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+export const MONTHS = [
+  "Jan",
+  "Feb",
+  "Mar",
+  "Apr",
+  "May",
+  "Jun",
+  "Jul",
+  "Aug",
+  "Sep",
+  "Oct",
+  "Nov",
+  "Dec",
+];
 
 function pair(first: number, unit: string, second: number, smaller: string): string {
   return second && first < 10 ? `${first} ${unit} ${second} ${smaller}` : `${first} ${unit}`;
 }
 
+function isSameDay(one: Date, other: Date): boolean {
+  return one.toISOString().slice(0, -14) === other.toISOString().slice(0, -14);
+}
+
 function clock(date: Date): string {
-  return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
+  return `${two(date.getUTCHours())}:${two(date.getUTCMinutes())}:${two(date.getUTCSeconds())}`;
 }
 
 function two(value: number): string {

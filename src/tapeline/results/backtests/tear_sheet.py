@@ -84,14 +84,20 @@ def written(value: float | None, kind: Type | str, unit: str) -> str:
     if kind == "time":
         return _time(value)
     text = {
-        "percent": f"{value:,.2%}",
+        "percent": f"{100 * value:,.2f} %",
         "count": f"{value:,.0f}",
         "days": _days(value),
         "money": f"{value:,.2f} {unit}".rstrip(),
     }.get(kind)
     if text is None:
         text = f"{value:,.2f}" if abs(value) < 1e6 else f"{value:.3g}"
-    return figures.without_sign_of_nothing(text)
+    return _signed(text)
+
+
+def _signed(text: str) -> str:
+    """With the minus of the pages, and none before nothing."""
+    nothing_unsigned = figures.without_sign_of_nothing(text)
+    return figures.MINUS + text[1:] if nothing_unsigned.startswith("-") else nothing_unsigned
 
 
 def _days(count: float) -> str:
@@ -204,13 +210,11 @@ def _years(report: Report) -> list[dict[str, Any]]:
         rows.append(
             {
                 "year": year.period,
-                "total": figures.without_sign_of_nothing(f"{year.value:.1%}"),
+                "total": _signed(f"{100 * year.value:,.1f} %"),
                 "sign": figures.tone(f"{year.value:.1%}"),
                 "cells": [
                     {
-                        "text": ""
-                        if value is None
-                        else f"{100 * value:.1f}".replace("-0.0", "0.0"),
+                        "text": "" if value is None else _signed(f"{100 * value:.1f}"),
                         "sign": _sign(value),
                         # Square roots, so that one extreme month does not leave all others pale.
                         "shade": round(8 + 62 * (abs(value or 0.0) / largest) ** 0.5),
@@ -224,7 +228,7 @@ def _years(report: Report) -> list[dict[str, Any]]:
 
 def _drawdown(one: Any) -> dict[str, str]:
     return {
-        "depth": f"{one.depth:.2%}",
+        "depth": written(one.depth, "percent", ""),
         "start": _time(one.start),
         "valley": _time(one.valley),
         "end": "not yet" if one.end is None else _time(one.end),

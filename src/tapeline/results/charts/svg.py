@@ -5,7 +5,7 @@ page's style sheet. What a chart shows is up to `tear_sheet_charts` and `sharing
 """
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple
 
 from tapeline.results.charts.ticks import time_ticks, value_ticks
@@ -56,6 +56,12 @@ class Plot(NamedTuple):
     def foot(self) -> float:
         return self.height - self.layout.bottom
 
+    def base(self, baseline: float | None) -> float:
+        """The value down to which an area reaches: the baseline, if the drawing has it."""
+        if baseline is None or not self.low <= baseline <= self.high:
+            return self.low
+        return baseline
+
     def x(self, time: float) -> float:
         return self.left + (time - self.start) / (self.end - self.start) * (self.right - self.left)
 
@@ -84,13 +90,18 @@ class Curve(NamedTuple):
         low, high = min(value for _, value in known), max(value for _, value in known)
         if not math.isfinite(high - low):
             return None
-        if baseline is not None:
+        if baseline is not None and _is_near(baseline, low, high):
             low, high = min(low, baseline), max(high, baseline)
         return cls(known, value_ticks(low, high))
 
     def plot(self, layout: Layout, width: float, height: float) -> Plot:
         start, end = self.points[0][0], self.points[-1][0]
         return Plot(layout, width, height, start, end, self.ticks[0], self.ticks[-1])
+
+
+def _is_near(baseline: float, low: float, high: float) -> bool:
+    """An axis down to a far baseline would flatten the curve: an account of 95,000 to 108,000."""
+    return low - baseline <= high - low and baseline - high <= high - low
 
 
 def drawing(
@@ -121,28 +132,24 @@ def last_point(plot: Plot, time: float, value: float) -> str:
 def value_axis(
     plot: Plot,
     ticks: Sequence[float],
-    text: Callable[[float, float], str],
+    texts: Sequence[str],
     *,
     covered: float = -math.inf,
 ) -> str:
-    """Ticks with their labels: `text` gets the tick and the step to the next. A label that
-    something at the height `covered` hides is left out."""
-    step = ticks[1] - ticks[0]
+    """Ticks with their labels. A label that something at the height `covered` hides is left out."""
     if plot.layout.labels == "left":
         place = f'x="{plot.left - 8:g}"', ' text-anchor="end"'
     else:
         place = f'x="{plot.right + 8:g}"', ""
     parts = []
-    for tick in ticks:
+    for tick, text in zip(ticks, texts, strict=True):
         y, zero = plot.y(tick), " zero" if tick == 0 else ""
         parts.append(
             f'<line class="grid{zero}" x1="{plot.left:g}" x2="{plot.right:g}"'
             f' y1="{y:.1f}" y2="{y:.1f}"/>'
         )
         if abs(y - covered) > 16:
-            parts.append(
-                f'<text class="tick" {place[0]} y="{y + 4:.1f}"{place[1]}>{text(tick, step)}</text>'
-            )
+            parts.append(f'<text class="tick" {place[0]} y="{y + 4:.1f}"{place[1]}>{text}</text>')
     return "".join(parts)
 
 

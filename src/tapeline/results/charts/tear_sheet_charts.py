@@ -1,11 +1,10 @@
 """What the charts of a tear sheet show: series over time, and a bar for each year."""
 
 import math
-from functools import partial
 
 from tapeline.results.charts import svg
 from tapeline.results.charts.svg import Curve, Layout, Plot
-from tapeline.results.charts.ticks import value_text, value_ticks
+from tapeline.results.charts.ticks import value_texts, value_ticks
 from tapeline.results.metrics.account import Floats
 
 WIDE, NARROW = 1000.0, 420.0
@@ -39,11 +38,9 @@ def line_chart(
         return ""
     plot = curve.plot(LAYOUT, width, height)
     parts = (
-        svg.value_axis(plot, curve.ticks, partial(value_text, percent=percent)),
+        svg.value_axis(plot, curve.ticks, value_texts(curve.ticks, percent=percent)),
         svg.time_axis(plot),
-        svg.line_and_area(
-            plot, curve.points, plot.low if baseline is None else baseline, 'class="area"'
-        ),
+        svg.line_and_area(plot, curve.points, plot.base(baseline), 'class="area"'),
         svg.last_point(plot, *curve.points[-1]),
     )
     return svg.drawing(plot, parts, title=title, classes=f"chart {kind}")
@@ -63,7 +60,7 @@ def bar_chart(
     ticks = value_ticks(min(0.0, *values), max(0.0, *values))
     plot = Plot(LAYOUT, width, height, 0.0, float(len(values)), ticks[0], ticks[-1])
     every = max(1, math.ceil(len(labels) * LABEL / width))
-    parts = [svg.value_axis(plot, ticks, partial(value_text, percent=True))]
+    parts = [svg.value_axis(plot, ticks, value_texts(ticks, percent=True))]
     for place, (label, value) in enumerate(zip(labels, values, strict=True)):
         parts.append(_bar(plot, place + 0.5, label, value))
         if place % every == 0:

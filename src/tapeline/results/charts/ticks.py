@@ -1,13 +1,18 @@
 """Round numbers and round moments for axes, and how each is written."""
 
 import math
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 import numpy as np
 
+from tapeline.figures import MINUS, without_sign_of_nothing
+
 STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 # Values closer together than this share of their size differ by rounding only.
 NOISE, TINIEST = 1e-12, 1e-290
+UNITS_OF_VALUES = ((1e12, "T"), (1e9, "B"), (1e6, "M"))
+MOST_DIGITS = 12
 HOUR, DAY = 3600.0, 86400.0
 # The shortest span for which a step of the time axis reads well, and how its ticks are written.
 UNITS = (
@@ -42,21 +47,23 @@ def value_ticks(low: float, high: float) -> list[float]:
     return [number * step for number in range(first, last + 1)]
 
 
-def value_text(value: float, step: float, *, percent: bool) -> str:
-    """A tick in just enough digits to differ from its neighbours."""
-    unit = "%" if percent else ""
-    if percent:
-        value, step = value * 100, step * 100
-    else:
-        for size, letter in ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k")):
-            if abs(value) >= 10 * size and step >= size / 100:
-                value, step, unit = value / size, step / size, letter
-                break
+def value_texts(ticks: Sequence[float], *, percent: bool) -> list[str]:
+    """Every tick in the same unit, in just enough digits to differ from its neighbours; the pages
+    follow the same examples."""
+    factor = 100.0 if percent else 1.0
+    step = (ticks[1] - ticks[0]) * factor if len(ticks) > 1 else 0.0
+    largest = max((abs(one) for one in ticks), default=0.0) * factor
+    size, unit = 1.0, " %" if percent else ""
+    if not percent:
+        fitting = (one for one in UNITS_OF_VALUES if largest >= one[0] and step >= one[0] / 1000)
+        size, unit = next(fitting, (1.0, ""))
     digits = 0
-    while digits < 8 and abs(round(step, digits) - step) > step / 1000:
+    while (
+        digits < MOST_DIGITS and abs(round(step / size, digits) - step / size) > step / size / 1000
+    ):
         digits += 1
-    text = f"{value:,.{digits}f}"
-    return (text if float(text.replace(",", "")) else text.removeprefix("-")) + unit
+    texts = (f"{one * factor / size:,.{digits}f}" for one in ticks)
+    return [without_sign_of_nothing(one).replace("-", MINUS) + unit for one in texts]
 
 
 def time_ticks(start: float, end: float, most: int) -> list[tuple[float, str]]:

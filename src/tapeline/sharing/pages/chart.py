@@ -6,9 +6,10 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple
 
+from tapeline import figures
 from tapeline.results.charts import svg
 from tapeline.results.charts.svg import Curve, Layout, Plot
-from tapeline.results.charts.ticks import TINIEST, value_text
+from tapeline.results.charts.ticks import value_texts
 from tapeline.sharing.exhibits.answers import SharedMark, Unit
 from tapeline.sharing.exhibits.exhibit import Arrow
 from tapeline.tape.backtest_results.series import Point
@@ -28,7 +29,7 @@ LAYOUT = Layout(
 BUCKET = 16.0  # units within which trades of one side share an arrow
 ARROW = 5.0
 HUNDRED = 100.0
-FINEST_SHARE = 0.0001  # two digits of a percentage
+LEAST_AXIS, LETTER = 66.0, 6.6  # units: of the axis of values, and of a digit on it
 
 
 class Shape(NamedTuple):
@@ -66,18 +67,15 @@ class _Values(NamedTuple):
         """A drawdown in percent is a fraction; a rebased curve counts in hundreds."""
         return HUNDRED if self.unit == "percent" and self.kind == "curve" else 1.0
 
-    def text(self, value: float, step: float) -> str:
-        text = value_text(value / self.scale, step / self.scale, percent=self.unit == "percent")
-        return text.replace("-", "\N{MINUS SIGN}")
+    def texts(self, ticks: Sequence[float]) -> list[str]:
+        scaled = [one / self.scale for one in ticks]
+        return value_texts(scaled, percent=self.unit == "percent")
 
     def precise(self, value: float) -> str:
-        """In four digits: as much as fits, and not rounded to the ticks."""
-        if abs(value) < TINIEST:
-            return self.text(0.0, self.scale)
-        size = math.floor(math.log10(abs(value)))
-        finest = FINEST_SHARE * self.scale if self.unit == "percent" else 0.0
-        step = max(10.0 ** (size - 3), finest)
-        return self.text(round(value / step) * step, step)
+        """To the cent, or to a hundredth of a percent."""
+        if self.unit == "percent":
+            return f"{figures.money(value / self.scale * HUNDRED, None)} %"
+        return figures.money(value, None)
 
 
 def draw(
@@ -95,10 +93,13 @@ def draw(
     if curve is None:
         return None
     values = _Values(unit, kind)
+    last = values.precise(curve.points[-1][1])
+    texts = [last, *values.texts(curve.ticks)]
+    layout = LAYOUT._replace(right=max(LEAST_AXIS, LETTER * max(map(len, texts)) + 14))
     svgs = []
     for shape in SHAPES:
         height = shape.height if kind == "curve" else shape.drawdown_height
-        plot = curve.plot(LAYOUT, shape.width, height)
+        plot = curve.plot(layout, shape.width, height)
         parts = _parts(plot, curve, values, f"shade-{kind}-{shape.name}", marks, arrows)
         svgs.append(
             svg.drawing(
@@ -114,7 +115,7 @@ def draw(
         " ".join(f"{time:.0f}" for time, _ in curve.points),
         " ".join(f"{value:.8g}" for _, value in curve.points),
         unit,
-        values.text(curve.points[-1][1], curve.ticks[1] - curve.ticks[0]),
+        last,
     )
 
 
@@ -134,7 +135,7 @@ def _parts(
         '<stop class="most" offset="0"/><stop class="least" offset="1"/>'
         "</linearGradient></defs>",
         _downtimes(plot, marks),
-        svg.value_axis(plot, ticks, values.text, covered=plot.y(last[1])),
+        svg.value_axis(plot, ticks, values.texts(ticks), covered=plot.y(last[1])),
         svg.time_axis(plot),
         svg.line_and_area(
             plot, curve.points, 0.0 if is_drawdown else plot.low, f'fill="url(#{shade})"'
@@ -205,10 +206,10 @@ def _arrows(plot: Plot, points: list[tuple[float, float]], arrows: Iterable[Arro
 
 def _last_value(plot: Plot, last: tuple[float, float], values: _Values) -> str:
     """A dot on the line, and the value on the axis."""
-    y, left = plot.y(last[1]), plot.right + 2
+    y, left, wide = plot.y(last[1]), plot.right + 2, plot.layout.right - 2
     return (
         f"{svg.last_point(plot, *last)}"
-        f'<rect class="pill" x="{left:g}" y="{y - 10:.1f}" width="{LAYOUT.right - 2:g}" height="20"'
+        f'<rect class="pill" x="{left:g}" y="{y - 10:.1f}" width="{wide:g}" height="20"'
         ' rx="4"/>'
         f'<text class="now" x="{left + 6:g}" y="{y + 4:.1f}">{values.precise(last[1])}</text>'
     )

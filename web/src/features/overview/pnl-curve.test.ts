@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { joined, summary } from "./pnl-curve";
+import { joined, spanned, summary } from "./pnl-curve";
 
 const at = (...pairs: [number, number][]) => pairs.map(([time, value]) => ({ time, value }));
 
@@ -7,6 +7,14 @@ describe("a curve", () => {
   it("has one point per moment, in order, and no holes", () => {
     const whole = [...at([1, 1], [1, 2], [0, 9]), { time: 2, value: null }, { time: 3, value: 3 }];
     expect(joined(whole, [], [])).toEqual(at([1, 2], [3, 3]));
+  });
+  it("has an axis on which every version and downtime has its place", () => {
+    const marks = [
+      { time: 5, until: null },
+      { time: 40, until: 60 },
+    ];
+    expect(spanned(at([10, 1], [50, 2]), marks)).toEqual({ from: 5, to: 60 });
+    expect(spanned([], marks)).toBeNull();
   });
   it("is told in words", () => {
     const words = summary(at([0, 1], [60, -5], [120, 3]), "USD");

@@ -4,10 +4,10 @@ import { useCallback, useMemo, useState } from "react";
 import * as ask from "~/api/queries";
 import type { OrderMark } from "~/api/types";
 import { ChartFigure } from "~/charts/chart-figure";
-import { type Pane, type View, wanted } from "~/charts/panes";
-import { compact, gain } from "~/format/numbers";
+import { type Pane, seenOf, type View, wanted } from "~/charts/panes";
+import { gain } from "~/format/numbers";
 import { Failed } from "~/ui/panel";
-import { joined, summary } from "./pnl-curve";
+import { joined, spanned, summary } from "./pnl-curve";
 
 const HEIGHT = 320;
 const NO_ORDERS: readonly OrderMark[] = [];
@@ -27,10 +27,11 @@ export function PnlFigure({ model, chosen }: { model: string; chosen: string | n
     () => joined(whole.data?.series ?? [], (asked && detail.data?.series) || [], orders),
     [whole.data, asked, detail.data, orders],
   );
-  const [first, last] = [points[0]?.time, points.at(-1)?.time];
+  const marks = whole.data?.marks;
+  const { from, to } = spanned(points, marks ?? []) ?? {};
   const all = useMemo<View | null>(
-    () => (first === undefined || last === undefined ? null : { from: first, to: last }),
-    [first, last],
+    () => (from === undefined || to === undefined ? null : { from, to }),
+    [from, to],
   );
   // The server thins the curve out, or counts orders, only where there are more than asked for.
   const isThinned =
@@ -47,7 +48,7 @@ export function PnlFigure({ model, chosen }: { model: string; chosen: string | n
       {
         id: "pnl",
         weight: 1,
-        format: (value) => (Math.abs(value) >= 1e5 ? compact(value) : gain(value, null)),
+        format: (value) => gain(value, null),
         exact: (value) => gain(value, currency),
         curves: [{ id: "pnl", label: "Profit and loss", colour: "up", kind: "gain", points }],
       },
@@ -68,11 +69,11 @@ export function PnlFigure({ model, chosen }: { model: string; chosen: string | n
   return (
     <ChartFigure
       label="Profit and loss over time"
-      words={summary(points, currency)}
+      words={(seen) => summary(seenOf(points, seen), currency)}
       caption="Arrows are orders; a number counts orders that are drawn as one."
       panes={panes}
       trades={orders}
-      marks={whole.data?.marks}
+      marks={marks}
       all={all}
       onSeen={onSeen}
       height={HEIGHT}

@@ -1,5 +1,5 @@
 /** Several backtests on one axis, ready to draw and to describe. */
-import { closer } from "~/charts/panes";
+import { closer, seenOf, type View } from "~/charts/panes";
 import { signedPercent } from "~/features/backtests/metrics";
 import type { Comparison, Point } from "~/features/backtests/types";
 
@@ -38,6 +38,15 @@ export function inDetail(
     ...line,
     points: [...closer(line.points, near.get(line.id) ?? [])],
   }));
+}
+
+/** The lines within a view, each starting at 100 where the view begins. */
+export function seenLines(lines: readonly AlignedLine[], view: View): AlignedLine[] {
+  return lines.map((line) => {
+    const points = seenOf(line.points, view);
+    const [first, last] = [points[0]?.value, points.at(-1)?.value];
+    return { ...line, points, last: first && last != null ? (last / first) * 100 : null };
+  });
 }
 
 /** The chart in one sentence, for screen readers. */

@@ -4,7 +4,7 @@ import { ChartFigure } from "~/charts/chart-figure";
 import type { Pane, View } from "~/charts/panes";
 import { ratio } from "~/features/backtests/metrics";
 import { Notice, Panel } from "~/ui/panel";
-import { type AlignedLine, linesInWords } from "./aligned";
+import { type AlignedLine, linesInWords, seenLines } from "./aligned";
 import type { Column } from "./column";
 
 export function ComparisonChart({
@@ -62,7 +62,11 @@ export function ComparisonChart({
       {all ? (
         <ChartFigure
           label="Account values, each starting at 100"
-          words={linesInWords(lines, name, returns)}
+          words={(seen) =>
+            seen.from <= all.from && seen.to >= all.to
+              ? linesInWords(lines, name, returns)
+              : linesInWords(seenLines(lines, seen), name)
+          }
           panes={panes}
           axis={drawn}
           all={all}

@@ -2,11 +2,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { useCallback, useMemo, useState } from "react";
 import { ChartFigure } from "~/charts/chart-figure";
-import { closer, type Pane, type PanePoint, type View, wanted } from "~/charts/panes";
+import { closer, type Pane, type PanePoint, seenOf, type View, wanted } from "~/charts/panes";
 import { ratio } from "~/features/backtests/metrics";
 import * as ask from "~/features/backtests/queries";
 import type { Backtest } from "~/features/backtests/types";
-import { compact, integer, money, percent } from "~/format/numbers";
+import { integer, money, percent } from "~/format/numbers";
 import { Failed, Panel, Skeleton } from "~/ui/panel";
 import { drawdownInWords, equityInWords } from "./curve-words";
 
@@ -58,7 +58,7 @@ export function EquityFigure({ model, backtest }: { model: string; backtest: Bac
       {
         id: "equity",
         weight: 3,
-        format: (value) => amount(value),
+        format: (value) => money(value, null),
         curves: [
           {
             id: "equity",
@@ -72,6 +72,7 @@ export function EquityFigure({ model, backtest }: { model: string; backtest: Bac
       {
         id: "drawdown",
         weight: 1.2,
+        scale: "percent",
         format: (value) => percent(Math.min(0, value) || 0),
         curves: [
           {
@@ -123,7 +124,8 @@ export function EquityFigure({ model, backtest }: { model: string; backtest: Bac
 
   const error = equity.error ?? drawdown.error;
   const shown = panes.length - 2;
-  const words = `${equityInWords(whole ?? [], (value) => money(value, currency))} ${drawdownInWords(drawdown.data?.items ?? [])}`;
+  const words = (seen: View) =>
+    `${equityInWords(seenOf(whole ?? [], seen), (value) => money(value, currency))} ${drawdownInWords(seenOf(drawdown.data?.items ?? [], seen))}`;
   return (
     <Panel title="Account value and drawdown">
       {error ? (
@@ -196,8 +198,4 @@ function tradesInWords(count: number, marked: number, isAll: boolean): string {
   if (!isAll)
     return `Arrows are the latest ${integer(marked)} of ${integer(count)} trades; a number counts trades that are drawn as one.`;
   return "Arrows are trades; a number counts trades that are drawn as one.";
-}
-
-function amount(value: number): string {
-  return Math.abs(value) >= 1e6 ? compact(value) : ratio(value);
 }

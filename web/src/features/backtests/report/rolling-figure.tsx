@@ -2,7 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { ChartFigure } from "~/charts/chart-figure";
-import type { Pane, View } from "~/charts/panes";
+import { type Pane, seenOf, type View } from "~/charts/panes";
 import { ratio } from "~/features/backtests/metrics";
 import * as ask from "~/features/backtests/queries";
 import { integer, percent } from "~/format/numbers";
@@ -30,6 +30,7 @@ export function RollingFigure({ model, id }: { model: string; id: string }) {
       {
         id: "volatility",
         weight: 1,
+        scale: "percent",
         format: percent,
         curves: [
           {
@@ -46,19 +47,23 @@ export function RollingFigure({ model, id }: { model: string; id: string }) {
   );
   const [first, last] = [data?.sharpe[0], data?.sharpe.at(-1)];
   const all: View | null = first && last ? { from: first.time, to: last.time } : null;
-  const { low, high, last: now } = outline(data?.sharpe ?? []);
+  const words = (seen: View) => {
+    const { low, high, last: now } = outline(seenOf(data?.sharpe ?? [], seen));
+    if (!data || !low || !high || now === null) return "There is no value in this range.";
+    return `Over the ${integer(data.window)} returns before each day the Sharpe ratio was between ${ratio(low.value ?? 0)} and ${ratio(high.value ?? 0)}; it ends at ${ratio(now)}.`;
+  };
   return (
     <Panel title="Rolling">
       {error ? (
         <Failed error={error} retry={() => void refetch()} />
       ) : !data ? (
         <Skeleton rows={5} />
-      ) : !all || !low || !high || now === null ? (
+      ) : !all ? (
         <p className="text-soft">{data.reason ?? "It is too short for a rolling window."}</p>
       ) : (
         <ChartFigure
           label="Rolling Sharpe ratio and volatility"
-          words={`Over the ${integer(data.window)} returns before each day the Sharpe ratio was between ${ratio(low.value ?? 0)} and ${ratio(high.value ?? 0)}; it ends at ${ratio(now)}.`}
+          words={words}
           panes={panes}
           all={all}
           height={280}
