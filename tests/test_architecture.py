@@ -14,16 +14,19 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 
 # Who may import whom. A room that is not listed here does not exist.
 FOUNDATION = {
-    "", "background", "buckets", "clock", "descriptors", "errors", "figures", "host_faults", "ids",
-    "lifetime", "logs", "memory", "polling", "private_files", "problems", "recently_used",
-    "settings", "setting_kinds", "terminal_text", "tracing", "typed_commands",
+    "", "background", "buckets", "clock", "descriptors", "errors", "fair_line", "fair_threads",
+    "figures", "host_faults", "ids", "lifetime", "logs", "memory", "polling", "private_files",
+    "problems", "recently_used", "settings", "setting_kinds", "terminal_text", "tracing",
+    "turns", "typed_commands",
 }  # fmt: skip
 ARROWS: dict[str, set[str]] = {
-    "background": {"errors", "logs"},
+    "background": {"errors", "fair_line", "logs", "turns"},
     "buckets": set(),
     "clock": {"logs"},
     "descriptors": set(),
     "errors": {"problems"},
+    "fair_line": set(),
+    "fair_threads": {"background", "fair_line", "turns"},
     "figures": set(),
     "problems": set(),
     "host_faults": {"errors"},
@@ -37,6 +40,7 @@ ARROWS: dict[str, set[str]] = {
     "setting_kinds": set(),
     "terminal_text": set(),
     "tracing": set(),
+    "turns": {"fair_line"},
     "typed_commands": {"settings"},
     "settings": {"errors", "logs", "setting_kinds"},
     "datadir": FOUNDATION,

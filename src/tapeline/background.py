@@ -14,7 +14,9 @@ from functools import partial
 from time import monotonic
 from typing import Any, TypeVar
 
+from tapeline import turns
 from tapeline.errors import Problem
+from tapeline.fair_line import Owner
 from tapeline.logs import Log
 
 log = Log(__name__)
@@ -134,6 +136,7 @@ class Loop(Work):
 
     async def keep(self) -> None:
         """Run until cancelled."""
+        turns.sender.set(Owner(turns.SERVER, self.name))
         self._put_off(self._first_after)
         await asyncio.sleep(self._first_after)
         while True:

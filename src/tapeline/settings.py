@@ -184,7 +184,9 @@ class Settings:
         whole(1, 600),
         "Seconds that a write waits for another process that has locked the database.",
     )
-    readers: int = _row(4, whole(1, 64), "Connections and threads that read from the database.")
+    readers: int = _row(
+        4, whole(1, 64), "Threads that read for tenants, each with a connection to the database."
+    )
     pythons: str = _row(
         "",
         ANY_TEXT,

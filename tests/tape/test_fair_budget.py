@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from tapeline.errors import Overloaded
+from tapeline.fair_line import Owner
 from tapeline.tape.fair_budget import FairBudget, patience
-from tapeline.tape.fair_line import Owner
 from tests.conftest import run
 
 

@@ -9,10 +9,10 @@ import msgspec
 import pytest
 
 from tapeline.errors import MalformedBody, MissingField, Overloaded, Problem, TooLarge
+from tapeline.fair_line import Owner
 from tapeline.tape import batches, helper_processes
 from tapeline.tape.backtest_results.preparing import prepare_apart
 from tapeline.tape.batches import MOST, Item, split, split_apart
-from tapeline.tape.fair_line import Owner
 from tapeline.tape.helper_processes import Helpers
 from tapeline.tape.memory_budget import MemoryBudget
 from tests.acceptance.conftest import wait_for

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tapeline.errors import Overloaded, TooManyUploads
-from tapeline.tape.fair_line import Owner
+from tapeline.fair_line import Owner
 from tapeline.tape.spool import Spool
 
 

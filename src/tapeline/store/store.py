@@ -16,8 +16,8 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 from sqlalchemy import Connection
 
 from tapeline import tracing
-from tapeline.background import threads
 from tapeline.errors import StoreUnavailable
+from tapeline.fair_threads import FairThreads
 from tapeline.logs import Log
 from tapeline.settings import Settings
 from tapeline.store.backends import failures
@@ -46,7 +46,8 @@ class Store:
             cause=self.database.cause,
         )
         self._quiet = failures.LogLimiter()
-        self._readers = threads(settings.readers, "reader")
+        self.readers = FairThreads(settings.readers, "reader")
+        """Tenants take turns, and none of them can keep all the readers busy."""
         file = self.database.file
         self._log_copier = None if file is None else LogCopier(file)
 
@@ -63,7 +64,7 @@ class Store:
     async def read(
         self, job: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
-        reading = self._begun(lambda: self.read_now(job, *args, **kwargs))
+        reading = self.readers.begin(lambda: self.read_now(job, *args, **kwargs))
         async with _patience(READ_WITHIN):
             return await reading
 
@@ -72,20 +73,17 @@ class Store:
     ) -> AsyncGenerator[T, None]:
         """Parts of something long, until the job returns None. Each is read from the one before,
         while the caller is busy with that one."""
-        following = self._begun(lambda: self.read_now(job, start))
+        following = self.readers.begin(lambda: self.read_now(job, start))
         try:
             while True:
                 async with _patience(READ_WITHIN):
                     part = await following
                 if part is None:
                     return
-                following = self._begun(partial(self.read_now, job, part))
+                following = self.readers.begin(partial(self.read_now, job, part))
                 yield part
         finally:
             following.cancel()
-
-    def _begun(self, read: Callable[[], T]) -> "asyncio.Future[T]":
-        return asyncio.get_running_loop().run_in_executor(self._readers, read)
 
     async def copy_log(self) -> None:
         """See `store/log_copying.py`. PostgreSQL does the same by itself."""
@@ -123,7 +121,7 @@ class Store:
 
     def close(self) -> None:
         self.writer.close()
-        self._readers.shutdown()
+        self.readers.close()
         if self._log_copier is not None:
             self._log_copier.close()
         self.database.dispose()

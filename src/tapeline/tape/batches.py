@@ -10,11 +10,11 @@ from typing import Any
 import msgspec
 
 from tapeline.errors import Invalid, MalformedBody, TooLarge
+from tapeline.fair_line import Owner
 from tapeline.tape import helper_processes
 from tapeline.tape.dates.time_header import read_time
 from tapeline.tape.events.kinds import BY_PATH
 from tapeline.tape.events.values import number
-from tapeline.tape.fair_line import Owner
 from tapeline.tape.helper_processes import Helpers
 
 MOST = 10_000

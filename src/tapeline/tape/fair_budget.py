@@ -1,8 +1,8 @@
 """A budget that owners share: work whose cost grows with its input waits until its share is free.
 
-Tenants take turns, then projects, keys and models (`fair_line.py`), and the work of each model
-keeps its order: one tenant's long queue delays another's next piece of work by one piece, not by
-the queue.
+Tenants take turns, then projects, keys and models (`tapeline/fair_line.py`), and the work of each
+model keeps its order: one tenant's long queue delays another's next piece of work by one piece, not
+by the queue.
 """
 
 import asyncio
@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from tapeline.errors import Overloaded
-from tapeline.tape.fair_line import FairLine, Owner
+from tapeline.fair_line import FairLine, Owner
 
 PATIENCE = 60.0  # seconds: then the client is told to come back, instead of waiting on
 

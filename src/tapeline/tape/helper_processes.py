@@ -17,9 +17,9 @@ import msgspec
 
 from tapeline import errors, memory
 from tapeline.errors import Overloaded, Problem
+from tapeline.fair_line import Owner
 from tapeline.logs import Log
 from tapeline.tape.fair_budget import FairBudget
-from tapeline.tape.fair_line import Owner
 from tapeline.tape.memory_budget import MemoryBudget
 
 log = Log(__name__)

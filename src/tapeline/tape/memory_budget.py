@@ -10,8 +10,8 @@ from contextlib import asynccontextmanager
 
 from tapeline import memory
 from tapeline.errors import Overloaded
+from tapeline.fair_line import Owner
 from tapeline.tape.fair_budget import FairBudget
-from tapeline.tape.fair_line import Owner
 
 PATIENCE = 30.0  # seconds
 KEPT = 4_000_000

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from tapeline import host_faults
 from tapeline.errors import Overloaded, StoreUnavailable, TooManyUploads
+from tapeline.fair_line import Owner
 from tapeline.logs import Log
-from tapeline.tape.fair_line import Owner
 
 log = Log(__name__)
 

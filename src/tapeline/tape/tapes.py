@@ -8,12 +8,12 @@ from sqlalchemy import Connection, Select, func, select, update
 from tapeline.accounts import keys, members, tenants
 from tapeline.accounts.actor import Actor
 from tapeline.errors import NoSuchModel, NoSuchProject
+from tapeline.fair_line import Owner
 from tapeline.store import upsert
 from tapeline.store.tables.core import keys as key_table
 from tapeline.store.tables.core import models
 from tapeline.store.tables.runs import runs
 from tapeline.store.tables.tape import tapes
-from tapeline.tape.fair_line import Owner
 from tapeline.tape.proof.seals import GENESIS
 
 HEAD = (tapes.c.no, tapes.c.seq, tapes.c.link, tapes.c.counts, tapes.c.bytes)

@@ -7,12 +7,12 @@ from starlette.datastructures import UploadFile
 from starlette.requests import Request
 
 from tapeline.errors import Invalid, TooLarge
+from tapeline.fair_line import Owner
 from tapeline.http.core.services import Services
 from tapeline.http.wire import body, spooling
 from tapeline.http.wire.body import Body, in_time
 from tapeline.http.wire.multipart import Attachment
 from tapeline.settings import Settings
-from tapeline.tape.fair_line import Owner
 
 FILE_NAMES = ("model", "file")
 

@@ -17,6 +17,7 @@ COOKIE = "tapeline_session"
 SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}
 
 Identify = Callable[[Connection], Actor]
+Credential = tuple[str, ...]
 
 
 def identify(request: Request, services: Services, access: Access) -> Identify:
@@ -47,6 +48,15 @@ def _caller(request: Request, services: Services, access: Access) -> Identify:
             raise CrossSiteRequest
         return lambda connection: sign_ins.by_secret(connection, session, "browser", address)
     raise Unidentified
+
+
+def credential(request: Request, access: Access) -> Credential:
+    """What the caller shows, as it came: the same choice as when the caller is looked up."""
+    if token := _id_token(request):
+        return "token", token
+    if access is Access.READER and (pair := _key(request)):
+        return "key", *pair
+    return "session", request.cookies.get(COOKIE, "")
 
 
 def came_by_session(request: Request) -> bool:

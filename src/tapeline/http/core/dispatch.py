@@ -10,10 +10,10 @@ from sqlalchemy import Connection
 from starlette.requests import Request
 from starlette.responses import Response
 
-from tapeline.accounts import tenants
+from tapeline import turns
 from tapeline.accounts.actor import Actor
 from tapeline.errors import CrossSiteRequest, Invalid, Missing, Problem
-from tapeline.http.core import archive_bodies, auth, sessions
+from tapeline.http.core import archive_bodies, auth, senders, sessions
 from tapeline.http.core.endpoint import (
     OPEN,
     Access,
@@ -24,19 +24,19 @@ from tapeline.http.core.endpoint import (
     QueryCall,
 )
 from tapeline.http.core.services import Services
-from tapeline.http.wire import body
+from tapeline.http.wire import abandoning, body
 from tapeline.http.wire.multipart import Attachment
 from tapeline.store.backends import announcing, steady
 from tapeline.store.encryption import Cipher
 from tapeline.store.once import RequestKey, answered, checked_key, once
-from tapeline.tape.fair_line import Owner
 
 Handler = Callable[[Request], Awaitable[Response]]
 
 
 def handler(endpoint: Endpoint, services: Services) -> Handler:
     async def handle(request: Request) -> Response:
-        response = await carry_out(request)
+        senders.come_as_stranger(request, senders.area_of(endpoint))
+        response = await abandoning.while_connected(request, carry_out(request))
         sessions.remember_noted_device(request, services, response)
         if endpoint.access not in OPEN:
             await sessions.live_on_by_call(request, services, response)
@@ -50,13 +50,15 @@ def handler(endpoint: Endpoint, services: Services) -> Handler:
             raise CrossSiteRequest
         _check_path(request)
         query = _query(request, endpoint)
-        sender = None
         if endpoint.attaches and identify:
             # Before the body: an unknown sender's hundred megabytes must not reach the disk.
-            sender = await services.store.read(identify)
-        async with _said(request, endpoint, services, sender) as (content, attached):
+            await senders.join_tenant(request, services, endpoint.access, identify)
+            await services.store.read(identify)
+        async with _said(request, endpoint, services) as (content, attached):
             taken = body.convert(content, endpoint.takes)
             call = _call(endpoint, services, request, attached, taken, query)
+            if identify and not endpoint.only_writes:
+                await senders.join_tenant(request, services, endpoint.access, identify)
             if endpoint.responds:
                 known = await services.store.read(identify) if identify else None
                 again = _identified_again(request, services, endpoint.access)
@@ -153,21 +155,13 @@ class _Execution:
 
 @asynccontextmanager
 async def _said(
-    request: Request, endpoint: Endpoint, services: Services, sender: Actor | None
+    request: Request, endpoint: Endpoint, services: Services
 ) -> AsyncIterator[tuple[body.Body, Attachment | None]]:
     if endpoint.attaches:
-        owner = await _owner(services, sender)
-        async with archive_bodies.received(request, services, owner) as said:
+        async with archive_bodies.received(request, services, turns.sender.get()) as said:
             yield said
     else:
         yield await _content(request, endpoint, services), None
-
-
-async def _owner(services: Services, sender: Actor | None) -> Owner:
-    if sender is None:
-        return Owner("")
-    tenant, who = await services.store.read(tenants.of_actor, sender), sender.id or ""
-    return Owner(tenant, sender.project_id or who, who)
 
 
 def _canonical(content: body.Body, attached: Attachment | None) -> bytes:

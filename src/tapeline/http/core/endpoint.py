@@ -172,6 +172,11 @@ class Endpoint:
         assert act is not None
         return act
 
+    @property
+    def only_writes(self) -> bool:
+        """Whether the writer alone carries it out, and no reader."""
+        return self.writes is not None and self.prepares is None
+
     @cached_property
     def signature(self) -> Signature:
         return Signature.of(self.act)

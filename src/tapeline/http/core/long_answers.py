@@ -15,12 +15,12 @@ from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from tapeline.errors import Problem, Unavailable
+from tapeline.fair_line import Owner
 from tapeline.http.core.endpoint import Call
 from tapeline.http.core.services import Services
 from tapeline.http.wire.errors import ErrorShape
 from tapeline.logs import Log
 from tapeline.tape import tapes
-from tapeline.tape.fair_line import Owner
 
 # Seconds. We promise 5: a check can become due just after a piece was sent, and is then made with
 # the next piece, which in a quiet stream is a comment.

@@ -9,9 +9,11 @@ from typing import Any, Protocol, TypeVar
 from tapeline.accounts.id_tokens import KeyRing
 from tapeline.background import Background
 from tapeline.backups.keeper import Keeper
+from tapeline.fair_line import Owner
 from tapeline.health.examination import Health
 from tapeline.http.wire.connections import Connections
 from tapeline.http.wire.metrics import Metrics
+from tapeline.recently_used import RecentlyUsed
 from tapeline.results.backtests.reporter import Reporter
 from tapeline.results.pnl.bookkeeper import Bookkeeper
 from tapeline.results.portfolio.member import Holdings
@@ -27,12 +29,12 @@ from tapeline.tape.append.quotas import Quotas
 from tapeline.tape.append.watchers import Watchers
 from tapeline.tape.backtest_results.staging import Staging
 from tapeline.tape.fair_budget import FairBudget
-from tapeline.tape.fair_line import Owner
 from tapeline.tape.memory_budget import MemoryBudget
 from tapeline.tracing import Tracer
 
 T = TypeVar("T")
 
+SENDERS = 10_000  # credentials whose tenants are remembered
 OF_A_PASSWORD = 64 * 1024 * 1024
 """Bytes of memory: argon2id needs so much by design."""
 
@@ -97,6 +99,10 @@ class Services:
     """A cache of what every visitor of a link sees, for example its picture."""
     holdings: Holdings = field(default_factory=Holdings)
     """Models as portfolios need them, until they change."""
+    senders: RecentlyUsed[tuple[str, ...], Owner] = field(
+        default_factory=lambda: RecentlyUsed(SENDERS)
+    )
+    """The owners of credentials that were valid once: in whose turn they read."""
 
     async def with_password(self, act: Callable[..., T], *args: Any) -> T:
         """Hash or compare a password, in a thread, when there is memory for it."""

@@ -8,6 +8,7 @@ import msgspec
 from sqlalchemy import Connection
 
 from tapeline.errors import MissingField, NoSuchVersion
+from tapeline.fair_line import Owner
 from tapeline.http.core.answers import Done
 from tapeline.http.core.endpoint import BodyCall, Call
 from tapeline.http.core.fields import Required
@@ -21,7 +22,6 @@ from tapeline.models.uploading import Archive, Offer, Resolved, Wish
 from tapeline.models.versions import Version
 from tapeline.runs.run import Run
 from tapeline.runs.supervision import desired, schedule
-from tapeline.tape.fair_line import Owner
 
 Stringified = Annotated[
     dict[str, Any] | str, msgspec.Meta(description="A dictionary, or its text as JSON or Python.")

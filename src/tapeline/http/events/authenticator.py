@@ -7,8 +7,10 @@ and refuses it; then the entry is dropped and looked up again.
 import asyncio
 from collections.abc import Mapping
 
+from tapeline import turns
 from tapeline.accounts import guesses, limits
 from tapeline.errors import Unidentified, WrongKey
+from tapeline.fair_line import Owner
 from tapeline.http.core.services import Services
 from tapeline.tape import tapes
 from tapeline.tape.tapes import WriteAccess
@@ -60,6 +62,8 @@ class Authenticator:
     async def _ask(self, credentials: Credentials, address: str) -> WriteAccess:
         key, secret, model = (value.decode("utf-8", "replace") for value in credentials)
         store = self._services.store
+        # A task of its own, so this concerns nobody else.
+        turns.sender.set(Owner(turns.STRANGERS, "keys", limits.network_of(address)))
         counted = [guesses.at_key(self._services.settings, address, key)]
         await store.read(limits.refuse_if_over, counted)
         try:

@@ -9,6 +9,7 @@ import msgspec
 from starlette.requests import Request
 
 from tapeline.errors import Invalid, MalformedBody, Problem, TooLarge, UnknownEncoding
+from tapeline.fair_line import Owner
 from tapeline.http.events import bodies
 from tapeline.http.events.bodies import JSON, UNLIKE, Moment, encoding_of, exact_event, too_large
 from tapeline.http.wire.spooling import Content
@@ -18,7 +19,6 @@ from tapeline.tape.events.event import Event
 from tapeline.tape.events.exact_bodies import Line
 from tapeline.tape.events.kinds import BACKTEST_RESULT, BY_PATH, KINDS, LOG
 from tapeline.tape.fair_budget import FairBudget
-from tapeline.tape.fair_line import Owner
 from tapeline.tape.spool import Room
 
 NDJSON = b"application/x-ndjson"

@@ -27,6 +27,7 @@ from tapeline.http.core.dispatch import Handler
 from tapeline.http.core.endpoint import address_of
 from tapeline.http.core.redirects import here, local_path, sign_in_first
 from tapeline.http.core.rendering import dressed, render
+from tapeline.http.core.senders import come_as_stranger
 from tapeline.http.core.services import Services
 from tapeline.http.core.sessions import live_on
 from tapeline.http.wire import body
@@ -71,6 +72,7 @@ class Page:
 def handler(page: Page, services: Services) -> Handler:
     async def handle(request: Request) -> Response:
         actor = None
+        come_as_stranger(request, page.path)
         try:
             form = await _form(request, services) if page.method == "POST" else {}
             # No id of ours has a NUL, and PostgreSQL refuses to compare with it.

@@ -8,6 +8,7 @@ from sqlalchemy import Connection
 from starlette.responses import Response
 
 from tapeline.errors import ChangedMeanwhile, NotShared
+from tapeline.fair_line import Owner
 from tapeline.http.core import long_answers, rendering
 from tapeline.http.core.answers import Csv, Html, Ndjson
 from tapeline.http.core.endpoint import Call
@@ -18,7 +19,6 @@ from tapeline.sharing.exhibits.exhibit import ChartRange, Exhibit
 from tapeline.sharing.links.choices import Choices
 from tapeline.tape import tapes
 from tapeline.tape.events.stored_event import StoredEvent
-from tapeline.tape.fair_line import Owner
 from tapeline.tape.proof import removed
 from tapeline.tape.proof.seals import GENESIS
 from tapeline.tape.reading import whole_tape

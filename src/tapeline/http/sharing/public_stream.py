@@ -7,6 +7,7 @@ import msgspec
 from sqlalchemy import Connection
 
 from tapeline.errors import NotShared
+from tapeline.fair_line import Owner
 from tapeline.http.core import long_answers
 from tapeline.http.core.answers import EventStream
 from tapeline.http.core.endpoint import Call
@@ -17,7 +18,6 @@ from tapeline.http.view import stream
 from tapeline.http.view.following import follow, woken
 from tapeline.sharing.exhibits import redaction
 from tapeline.tape.append.watchers import Watcher
-from tapeline.tape.fair_line import Owner
 from tapeline.tape.proof import removed
 from tapeline.tape.reading import whole_tape
 

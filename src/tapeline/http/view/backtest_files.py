@@ -10,6 +10,7 @@ from sqlalchemy import Connection
 from starlette.responses import Response
 
 from tapeline.errors import ChangedMeanwhile
+from tapeline.fair_line import Owner
 from tapeline.http.core import long_answers, rendering
 from tapeline.http.core.answers import Anything, Csv, Gives, Html
 from tapeline.http.core.endpoint import Call
@@ -18,7 +19,6 @@ from tapeline.http.view.tape_api import reading
 from tapeline.models import models
 from tapeline.results.backtests import listing, reports
 from tapeline.store.portions import pieces
-from tapeline.tape.fair_line import Owner
 from tapeline.tape.reading import backtests
 
 Piece = Callable[[Connection, str, int], bytes | None]

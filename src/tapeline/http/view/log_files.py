@@ -7,6 +7,7 @@ import msgspec
 from sqlalchemy import Connection
 from starlette.responses import Response
 
+from tapeline.fair_line import Owner
 from tapeline.http.core import long_answers
 from tapeline.http.core.answers import Text
 from tapeline.http.core.endpoint import QueryCall
@@ -14,7 +15,6 @@ from tapeline.http.view import backtest_api
 from tapeline.http.view.tape_api import LineFilter, reading, wanted_by
 from tapeline.tape.events import kinds
 from tapeline.tape.events.stored_event import StoredEvent
-from tapeline.tape.fair_line import Owner
 from tapeline.tape.reading import channels
 
 PORTION = 1_000  # lines read from the store at once

@@ -11,6 +11,7 @@ from sqlalchemy import Connection
 from starlette.requests import Request
 
 from tapeline.errors import Invalid
+from tapeline.fair_line import Owner
 from tapeline.http.core import long_answers
 from tapeline.http.core.answers import EventStream, Ndjson
 from tapeline.http.core.endpoint import Call
@@ -20,7 +21,6 @@ from tapeline.tape import tapes
 from tapeline.tape.append.watchers import Watcher
 from tapeline.tape.events import kinds
 from tapeline.tape.events.stored_event import StoredEvent
-from tapeline.tape.fair_line import Owner
 from tapeline.tape.proof import removed
 from tapeline.tape.reading import whole_tape
 from tapeline.tape.record import writing

@@ -41,6 +41,8 @@ does not read, and this process would not see that memory."""
 
 CONNECTION = "tapeline.connection"
 """The key of a scope for its connection."""
+ABANDON = "tapeline.abandon"
+"""The key of a scope for the function to call when its client leaves before the answer."""
 
 _NOTHING_YET: dict[str, Any] = {"method": ""}
 # Anyone can send malformed requests: a log line for each would fill the disk.
@@ -293,6 +295,8 @@ class GuardedProtocol(HttpToolsProtocol):
         if cycle is not None and not cycle.response_complete:
             cycle.disconnected = True
             cycle.message_event.set()
+            if abandon := cycle.scope.get(ABANDON):
+                abandon()
 
     def written(self, response: Response, *, close: bool) -> bytes:
         headers = [*self.server_state.default_headers, *response.raw_headers]

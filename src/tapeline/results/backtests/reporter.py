@@ -20,13 +20,13 @@ from sqlalchemy import Connection, select
 from tapeline import memory
 from tapeline.background import Background
 from tapeline.errors import Unavailable
+from tapeline.fair_line import Owner
 from tapeline.results.backtests import reports
 from tapeline.results.metrics.report_fields import INDEX, Report, Row
 from tapeline.results.performance.live_metrics import LiveMetrics
 from tapeline.store.store import Store
 from tapeline.store.tables.tape import pieces as piece_rows
 from tapeline.tape.backtest_results.preparing import FRAME, Piece, read_pieces
-from tapeline.tape.fair_line import Owner
 from tapeline.tape.helper_processes import AT_REST
 from tapeline.tape.memory_budget import MemoryBudget
 

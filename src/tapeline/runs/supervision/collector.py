@@ -10,6 +10,7 @@ from sqlalchemy import Connection
 
 from tapeline.background import Background, threads
 from tapeline.errors import Invalid, NoSuchModel, Unavailable
+from tapeline.fair_line import Owner
 from tapeline.logs import Log
 from tapeline.runs import run as run_records
 from tapeline.runs.engines.engine import Engine
@@ -25,7 +26,6 @@ from tapeline.tape.append.appending import Appender
 from tapeline.tape.append.quotas import Quotas
 from tapeline.tape.append.watchers import Watchers
 from tapeline.tape.backtest_results.staging import Stage, Staging
-from tapeline.tape.fair_line import Owner
 
 log = Log(__name__)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, Engine
 
+from tapeline import turns
 from tapeline.background import Background
 from tapeline.clock import Clock
 from tapeline.errors import CannotStart
@@ -105,11 +106,16 @@ def open_database(settings: Settings) -> Database:
     return opened
 
 
+def _readers(settings: Settings) -> int:
+    """One connection for each thread that reads."""
+    return settings.readers + len(turns.APART)
+
+
 def _sqlite(settings: Settings) -> Database:
     file = settings.data / "tapeline.db"
     return Database(
         sqlite.writing_engine(file, settings.busy_seconds),
-        sqlite.reading_engine(file, settings.busy_seconds, settings.readers),
+        sqlite.reading_engine(file, settings.busy_seconds, _readers(settings)),
         str(file),
         file,
     )
@@ -127,7 +133,7 @@ def _postgres(settings: Settings) -> Database:
         ) from error
     url, seconds = settings.database, settings.busy_seconds
     writing = postgres.writing_engine(url, seconds)
-    reading = postgres.reading_engine(url, seconds, settings.readers)
+    reading = postgres.reading_engine(url, seconds, _readers(settings))
     name = postgres.name_of(url)
     claims = postgres.Claims(url)
     return Database(writing, reading, name, witness=Witness(writing), url=url, claims=claims)

@@ -11,9 +11,9 @@ from typing import Any, BinaryIO
 
 import msgspec
 
+from tapeline.fair_line import Owner
 from tapeline.tape import helper_processes
 from tapeline.tape.backtest_results import result_format
-from tapeline.tape.fair_line import Owner
 from tapeline.tape.helper_processes import Helpers
 
 FRAME = struct.Struct("<HIQI")  # length of the list's name, piece, index of its first item, length

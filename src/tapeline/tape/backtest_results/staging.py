@@ -11,12 +11,12 @@ from typing import Any
 import anyio.to_thread
 
 from tapeline.errors import Problem
+from tapeline.fair_line import Owner
 from tapeline.ids import new_id
 from tapeline.settings import Settings
 from tapeline.store.store import Store
 from tapeline.tape.backtest_results import result_pieces
 from tapeline.tape.backtest_results.preparing import Piece, prepare_apart, prepare_here, read_pieces
-from tapeline.tape.fair_line import Owner
 from tapeline.tape.helper_processes import Helpers
 from tapeline.tape.spool import Spool
 

@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tapeline.tape.fair_line import FairLine, Owner
+from tapeline.fair_line import FairLine, Owner
 
 ADA, BEN = "ada", "ben"
 

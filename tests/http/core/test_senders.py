@@ -1,0 +1,108 @@
+"""Requests read in turns: one tenant's flood delays neither other tenants nor sign-ins."""
+
+import asyncio
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+from sqlalchemy import Connection
+
+from tapeline import turns
+from tapeline.accounts import tenants
+from tapeline.fair_line import Owner
+from tests.conftest import PASSWORD, Person, Service
+
+
+@pytest.fixture
+def service(shared_service: Service) -> Service:
+    return shared_service
+
+
+@contextmanager
+def reads_that_hang(service: Service, person: Person, count: int) -> Iterator[None]:
+    """A tenant's reads take all readers that it can have, and do not end."""
+    hold = threading.Event()
+
+    def hang(_connection: Connection) -> None:
+        hold.wait()
+
+    async def flood() -> None:
+        tenant = service.store.read_now(tenants.of_user, person.id)
+        turns.sender.set(Owner(tenant, person.id, person.id))
+        await asyncio.gather(*(service.store.read(hang) for _ in range(count)))
+
+    thread = threading.Thread(target=lambda: asyncio.run(flood()))
+    thread.start()
+    try:
+        queued(service, count - (service.services.settings.readers - 1))
+        yield
+    finally:
+        hold.set()
+        thread.join()
+
+
+def queued(service: Service, count: int) -> None:
+    """Wait until so many reads wait."""
+    while service.store.readers.waiting != count:
+        time.sleep(0.002)
+
+
+def test_others_are_served_while_one_tenant_floods(
+    service: Service, enter: Callable[[str], Person]
+) -> None:
+    ada, ben = enter("ada"), enter("ben")
+    with reads_that_hang(service, ada, 50), service.client() as anybody:
+        assert ben.get("/api/me").status_code == 200
+        assert ben.get(f"/api/projects/{ben.id}/portfolio").status_code == 200
+        signed_in = anybody.post("/auth/signin", json={"email": ben.email, "password": PASSWORD})
+        assert signed_in.status_code == 200
+        token = signed_in.json()["idToken"]
+        assert anybody.get("/api/me", headers={"token": token}).status_code == 200
+        assert anybody.get("/api/shared/no-such-link").status_code == 404
+        assert anybody.get("/auth/signin").status_code == 200
+        assert service.store.readers.waiting >= 47, "none of the flood was served meanwhile"
+
+
+def test_a_request_takes_the_turn_of_its_tenant(
+    service: Service, enter: Callable[[str], Person]
+) -> None:
+    """Also with another sign-in: the flooding tenant waits behind its own reads."""
+    ada = enter("ada")
+    first = ada.get("/api/me")
+    assert first.status_code == 200
+    with reads_that_hang(service, ada, 10), pytest.raises(httpx.ReadTimeout):
+        ada.get("/api/me", timeout=0.2)
+    assert ada.get("/api/me").status_code == 200
+
+
+def test_requests_whose_clients_left_leave_the_line(
+    service: Service, enter: Callable[[str], Person]
+) -> None:
+    ada = enter("ada")
+    token = ada.client.headers["token"]
+    assert ada.get("/api/me").status_code == 200  # its tenant is known from here on
+    where = urlsplit(service.address)
+    head = f"GET /api/portfolio HTTP/1.1\r\nHost: {where.netloc}\r\ntoken: {token}\r\n\r\n"
+    before = answered_to_nobody(service)
+    with reads_that_hang(service, ada, 10):
+        opened = [socket.create_connection((where.hostname, where.port)) for _ in range(12)]
+        for one in opened:
+            one.sendall(head.encode())
+        queued(service, 7 + 12)
+        for one in opened:
+            one.close()
+        while answered_to_nobody(service) < before + 12:
+            time.sleep(0.002)
+    queued(service, 0)
+
+
+def answered_to_nobody(service: Service) -> float:
+    """Requests that ended because their clients had left."""
+    text = service.services.metrics.text(None, None, names=False).decode()
+    lines = [line for line in text.splitlines() if 'status="499"' in line and "_total{" in line]
+    return sum(float(line.rpartition(" ")[2]) for line in lines)
