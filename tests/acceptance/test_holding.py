@@ -141,3 +141,44 @@ def test_a_model_is_stopped_on_its_machine_and_that_is_recorded_later(home: Home
     entries = trader.get(f"/api/projects/{trader.user_id}/audit")["items"]
     assert any(one["actor"] == "operator" for one in entries if one["action"] == "model_stopped")
     trader.client.close()
+
+
+def test_a_restored_copy_on_hold_leaves_the_runs_of_its_original_alone(home: Home) -> None:
+    server = home.up(**SETTINGS)
+    trader = Trader(server)
+    deployed, other = (trader.deploy(ALIVE) for _ in range(2))
+    model, models = deployed["modelId"], [deployed["modelId"], other["modelId"]]
+    for one in models:
+        trader.wait_for_line(one, "up")
+    for command in (["backup", "kept"], ["restore", "kept", "--data", "copy"]):
+        assert home.run(*command).returncode == 0
+    before = list(map(trader.lines, models))
+
+    copy = home.up("--data", "copy", **SETTINGS)
+    holder = Trader(copy)
+    wait_for(lambda: turns(holder) > 2)
+    run = holder.run(model, deployed["runId"])
+    assert (run["state"], run["memory"]) == ("running", None)
+    assert "It was restored from" in run["hold"]
+    refused = holder.post("/model/kill", 503, json={"modelId": other["modelId"]})
+    assert "its original may still have the run" in refused["error"]
+    copy.end(signal.SIGINT)
+    for one in (trader, holder):
+        one.meet(server if one is trader else home.up("--data", "copy", **SETTINGS))
+        assert list(map(one.lines, models)) == before, "nothing ended it, and nothing says so"
+    assert trader.run(model, deployed["runId"])["state"] == "running"
+
+    server.end(signal.SIGINT)
+    assert home.run("release", "--yes", "--data", "copy").returncode == 0
+    wait_for(lambda: holder.lines(model).count("up") == 2)
+    assert any("was released" in line for line in holder.lines(model))
+    assert not any("killed from outside" in line for line in holder.lines(model))
+    holder.server.end(signal.SIGINT)  # with its models
+    for one in (trader, holder):
+        one.client.close()
+
+
+def turns(trader: Trader) -> int:
+    """Of the supervisor."""
+    work = trader.get("/api/health")["work"]
+    return int(next(one["turns"] for one in work if one["name"] == "supervisor"))

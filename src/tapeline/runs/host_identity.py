@@ -23,9 +23,10 @@ Take = Callable[[str], bool]
 """Hold a name until this process ends; False while another server holds it."""
 
 
-def settle(file: Path, take: Take) -> str:
+def settle(file: Path, take: Take, *, is_on_hold: bool = False) -> str:
     """This host's name. A copy keeps the name of its original only if the original no longer holds
-    it, as after a restore; while both run, the copy is a separate host."""
+    it, as after a restore; while both run, the copy is a separate host. While it is on hold, the
+    file goes on to say that it is a copy."""
     name, is_here = _read(file)
     if name and is_here:
         if not poll(lambda: take(name), within=PATIENCE, every=PAUSE):
@@ -39,8 +40,15 @@ def settle(file: Path, take: Take) -> str:
             log.warning("copied_data_directory", host_of_the_original=name)
         name = new_id()
         take(name)
-    _write(file, name)
+    if not (is_on_hold and is_copied(file)):
+        keep(file, name)
     return name
+
+
+def is_copied(file: Path) -> bool:
+    """Whether the data directory is a copy that was not released yet."""
+    name, is_here = _read(file)
+    return bool(name) and not is_here
 
 
 def _read(file: Path) -> tuple[str, bool]:
@@ -52,7 +60,7 @@ def _read(file: Path) -> tuple[str, bool]:
         return "", False
 
 
-def _write(file: Path, name: str) -> None:
+def keep(file: Path, name: str) -> None:
     """Under another name first, so that it is never half-written; a rename keeps the inode."""
     draft = file.with_name(f".{file.name}.{os.getpid()}")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)

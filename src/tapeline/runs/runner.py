@@ -27,6 +27,7 @@ from tapeline.runs.supervision.collector import Collector
 from tapeline.runs.supervision.executor import Executor
 from tapeline.runs.supervision.install_places import Queue
 from tapeline.runs.supervision.sampling import Sampling
+from tapeline.runs.unreleased_copy import Copy
 from tapeline.settings import Settings
 from tapeline.store.blobs import Blobs
 from tapeline.store.encryption import Cipher
@@ -38,6 +39,7 @@ from tapeline.tape.backtest_results.staging import Staging
 
 log = Log(__name__)
 
+NAMED = "host"  # the file with this host's name
 INSTALLER_UID = 1_899_999_999
 LOOKED_EVERY, WITHIN = 10.0, 60.0  # seconds, while there is no sandbox
 
@@ -115,6 +117,7 @@ class Runner:
             self._quotas,
             self._background,
         )
+        self._copy = Copy(self._settings.data / NAMED, self._store, engine, self._collector.update)
         self._executor = Executor(
             self._store,
             engine,
@@ -124,6 +127,7 @@ class Runner:
             slots=self._settings.backtest_slots or os.cpu_count() or 1,
             grace=float(self._settings.stop_seconds),
             server_holds=self._holds,
+            copy=self._copy,
         )
         self._bell = Bell(engine.folder, self._collector, self._background)
         Sampling(self._store, engine, self._background, days=self._settings.sample_days)
@@ -168,6 +172,8 @@ class Runner:
         """Why desired changes, or those of one of these runs, are not carried out at the moment."""
         if self._executor is None:
             return None
+        if run_ids and self.is_untouched_copy():
+            return "this server is a copy on hold, and its original may still have the run"
         about = [self._executor.trouble(), *map(self._executor.trouble_with, run_ids)]
         return next((one for one in about if one), None)
 
@@ -176,6 +182,10 @@ class Runner:
         if self._executor is None:
             return holds.on_all(self._settings.data)
         return self._holds.on_all()
+
+    def is_untouched_copy(self) -> bool:
+        """Whether its runs may be those of another installation, from which it was copied."""
+        return self._executor is not None and self._copy.is_one
 
     def wake(self) -> None:
         if self._executor is not None:
@@ -197,6 +207,11 @@ class Runner:
 
     def _may_run(self, host: Host) -> bool:
         return host.sandboxed or self._settings.unsafe_no_sandbox
+
+    def _named(self) -> str:
+        is_on_hold = holds.on_all(self._settings.data) is not None
+        claim = self._store.database.claim
+        return host_identity.settle(self._settings.data / NAMED, claim, is_on_hold=is_on_hold)
 
     def _engine(self, host: Host) -> LocalEngine:
         settings = self._settings
@@ -221,7 +236,7 @@ class Runner:
             self._blobs,
             self._interpreters,
             environments,
-            host_identity.settle(settings.data / "host", self._store.database.claim),
+            self._named(),
             host.confinement(unsafe=settings.unsafe_no_sandbox),
             self._background,
         )

@@ -36,6 +36,8 @@ def ps(
         nothing = "no running models" if running else "no models yet. Make one: tapeline init"
         empty = f"Project {session.project['name']} has {nothing}"
         session.screen.table(_columns(found), map(_row_for(found), found), empty=empty)
+        for hold in {run["hold"] for one in found if (run := one["run"] or {}).get("hold")}:
+            session.screen.note(f"This server is {hold}", "yellow")
         for one in found:
             if trouble := (one["run"] or {}).get("trouble"):
                 session.screen.note(f"{one['name']}: {trouble}", "yellow")
@@ -97,7 +99,7 @@ def _row_for(found: list[dict[str, Any]]) -> Any:
 
     def row(one: dict[str, Any]) -> list[Any]:
         run, version = one["run"] or {}, one["version"] or {}
-        is_unknown = _is_lost(run)
+        is_unknown = _is_lost(run) or run.get("hold")
         cells = [
             one["name"],
             one["id"],
@@ -116,6 +118,8 @@ def _row_for(found: list[dict[str, Any]]) -> Any:
 
 def _state(run: dict[str, Any]) -> Any:
     """The last known one, with a mark where nobody knows it any more."""
+    if run.get("hold"):
+        return styled("on hold", "yellow")
     shown = state(run.get("state", "never ran"))
     return styled(" ").join([shown, styled("(host silent)", "yellow")]) if _is_lost(run) else shown
 

@@ -58,6 +58,8 @@ class ShownRun(msgspec.Struct, kw_only=True):
     """The host to which it belongs, or the run before it, and whose server is down."""
     silent_since: float | None = None
     """When that server was last heard of."""
+    hold: str | None = None
+    """Why it does not run here, while this server is on hold."""
 
 
 class RunPage(Page):
@@ -114,7 +116,7 @@ def list_deployed(connection: Connection, call: Call) -> Listed[DeployedRun]:
     used = sampling.newest_of(connection, [one.id for one in found if one.ended_at is None])
     items = []
     for one, fields in zip(found, _fields(connection, call.services, found), strict=True):
-        memory, cpu = used.get(one.id, (None, None))
+        memory, cpu = (None, None) if fields["hold"] else used.get(one.id, (None, None))
         items.append(DeployedRun(**fields, model_id=one.model_id, memory=memory, cpu=cpu))
     return Listed(items)
 
@@ -186,9 +188,10 @@ def current(connection: Connection, services: Services, model_id: str) -> Curren
 
 
 def _with_usage(connection: Connection, services: Services, run: Run) -> CurrentRun:
-    used = sampling.newest(connection, run.id) if run.ended_at is None else None
-    memory, cpu = used or (None, None)
     (fields,) = _fields(connection, services, [run])
+    is_known = run.ended_at is None and not fields["hold"]
+    used = sampling.newest(connection, run.id) if is_known else None
+    memory, cpu = used or (None, None)
     return CurrentRun(**fields, memory=memory, cpu=cpu)
 
 
@@ -198,6 +201,7 @@ def _fields(
     """Of each run, what is shown of it."""
     numbers = versions.numbers(connection, {one.version_id for one in found})
     blocked = _blocked(connection, services, found)
+    hold = services.runner.hold() if any(one.ended_at is None for one in found) else None
     for run in found:
         known, why = msgspec.structs.asdict(run), blocked.get(run.id)
         kept = {name: known[name] for name in ShownRun.__struct_fields__ if name in known}
@@ -208,4 +212,12 @@ def _fields(
             "trouble": why and why.sentence(run),
             "silent_host": why and why.silence.host,
             "silent_since": why and why.silence.seen_at,
+            "hold": hold.sentence() if hold and _is_held(services, run) else None,
         }
+
+
+def _is_held(services: Services, run: Run) -> bool:
+    """Another host may still start a run that has none."""
+    store, here = services.store, services.runner.host_name
+    may_be_ours = run.host == here or (run.host is None and store.database.file is not None)
+    return run.ended_at is None and run.desired == "running" and may_be_ours

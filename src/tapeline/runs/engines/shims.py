@@ -20,6 +20,7 @@ from tapeline.errors import AlreadyRunning, CannotLaunch, CannotLaunchNow
 from tapeline.polling import poll
 from tapeline.runs.engines.shim_spawner import SHIM_SPAWNER
 from tapeline.runs.sandbox import bubblewrap, cgroups, foreign_files, seccomp
+from tapeline.runs.sandbox.belonging import Belonging
 from tapeline.runs.sandbox.box import Box, Launch
 from tapeline.runs.shim import shortage, tree
 
@@ -105,17 +106,21 @@ def has_sandbox(folder: Path) -> bool:
 
 
 def _end_sandboxes(folder: Path, found: set[int]) -> None:
-    cgroups.kill(folder.parent, folder.name)
+    if found & set(cgroups.members(folder.parent, folder.name) or ()):
+        cgroups.kill(folder.parent, folder.name)
     for pid in found:
         tree.send(pid, signal.SIGKILL)
 
 
 def _sandboxes(folder: Path) -> set[int]:
-    """Its processes by its control group; without one, those that have its title or its mounts."""
+    """Its processes by its control group; without one, those that have its title or its mounts.
+    The same run of another copy of this data directory is not ours."""
+    belonging = Belonging(folder.parent, folder.name)
     members = cgroups.members(folder.parent, folder.name)
-    if members is not None:
+    if members is not None and (not members or any(map(belonging.of, members))):
         return set(members)
-    return {*tree.first_titled(_title(folder.name)), *tree.with_mounts_of(folder.name)}
+    titled = filter(belonging.has_opened, tree.first_titled(_title(folder.name)))
+    return {*titled, *filter(belonging.has_mounted, tree.processes())}
 
 
 def _title(name: str) -> str:
@@ -222,7 +227,8 @@ def _last_words(folder: Path) -> str:
 
 
 def _signal(folder: Path, number: int) -> bool:
-    """Signal only the shim of this folder: its process id may belong to another process by now.
+    """Signal only the shim of this folder: its process id may belong to another process by now,
+    and the note may be a copy of another folder's.
 
     An error that does not say that it is gone is raised: a server without a descriptor left must
     not take every shim for dead.
@@ -235,7 +241,8 @@ def _signal(folder: Path, number: int) -> bool:
             known = msgspec.json.decode(file.read(LONGEST_NOTE), type=dict[str, int])
         handle = os.pidfd_open(known["pid"])
         try:
-            if tree.started(known["pid"]) == known["started"]:
+            is_it = tree.started(known["pid"]) == known["started"]
+            if is_it and Belonging(folder.parent, folder.name).has_opened(known["pid"]):
                 signal.pidfd_send_signal(handle, number)
                 return True
         finally:

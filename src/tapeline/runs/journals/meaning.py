@@ -142,6 +142,13 @@ class RunUpdate:
         self._tell("model_killed", is_bad=True)
         self.changes |= {"state": "restarting", "fence": None, "restarts": self.run.restarts + 1}
 
+    def taken_over(self, at: float) -> None:
+        """This data directory is a copy; the run was the original's, and starts again here."""
+        self.line("This server is a restored copy and was released: the run goes on here.",
+                  "system", at)  # fmt: skip
+        self._tell("model_taken_over")
+        self.changes |= {"state": "pending", "fence": None}
+
     def failed(self, reason: str, at: float) -> None:
         """Its dependencies could not be installed. The log has the reason already."""
         self.lifecycle("Failed to Install", at)

@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from tapeline.runs.sandbox.belonging import Belonging
 from tapeline.runs.sandbox.box import Box
 from tapeline.runs.shim.group import Group
 
@@ -87,12 +88,14 @@ def usage(runs: Path, name: str) -> Usage | None:
 
 
 def clean(runs: Path, keep: set[str]) -> None:
-    """Remove the groups of ended launches, with the processes left in them."""
+    """Remove the groups of ended launches, with the processes left in them. Those of a directory
+    that had this path before, and was moved away, live on."""
     tree = find(runs)
     bases = set(tree.folders.values()) if tree else set()
     found = [one for base in bases if base.is_dir() for one in base.iterdir() if one.is_dir()]
     for name in {one.name for one in found} - keep:
-        kill(runs, name)
+        if any(map(Belonging(runs, name).of, members(runs, name) or ())):
+            kill(runs, name)
     for folder in found:
         if folder.name not in keep:
             with suppress(OSError):  # dying takes a moment; the next cleanup removes it

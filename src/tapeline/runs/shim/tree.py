@@ -106,13 +106,6 @@ def _is_first(pid: int) -> bool:
     return len(numbers) > 1 and numbers[-1] == "1"
 
 
-def with_mounts_of(name: str) -> list[int]:
-    """The processes that have a folder of this name, or something in it, mounted. A sandbox
-    cannot change that, whatever it calls itself."""
-    inside = f"/{name}/"
-    return [pid for pid in processes() if inside in read(f"/proc/{pid}/mountinfo")]
-
-
 def processes() -> list[int]:
     return [int(name) for name in os.listdir("/proc") if name.isdigit()]
 

@@ -38,6 +38,7 @@ from tapeline.runs.supervision.installations import Installations
 from tapeline.runs.supervision.looking import Look, look
 from tapeline.runs.supervision.rescheduling import Rescheduling
 from tapeline.runs.supervision.supervisor import Action, Seen, View
+from tapeline.runs.unreleased_copy import Copy
 from tapeline.store.encryption import Cipher
 from tapeline.store.store import Store
 
@@ -66,8 +67,10 @@ class Executor:
         slots: int,
         grace: float,
         server_holds: ServerHolds,
+        copy: Copy,
     ) -> None:
         self._store = store
+        self._copy = copy
         self._server_holds = server_holds
         self._holds: Mapping[str, Hold] = {}
         self._engine = engine
@@ -116,6 +119,8 @@ class Executor:
     async def stop_all(self) -> None:
         """Stop everything on this host; the desired states stay for the next start."""
         self._is_closing = True
+        if self._copy.is_one:
+            return
         runs = [run for run in await self._unfinished() if self._is_ours(run)]
         await self._each(runs, lambda run: self._in_thread(self._engine.stop, run))
         deadline = time.monotonic() + self._grace + supervisor.STUBBORN_AFTER
@@ -137,10 +142,12 @@ class Executor:
         if self._is_closing:
             return
         self.installations.rotate()
+        self._holds = await self._in_thread(self._server_holds.all, pool=self._looking)
+        if await self._copy.is_on_hold(self._holds):
+            return
         if time.monotonic() - self._forgot_at > FORGET_EVERY:
             await self._clear_unknown()
             self._forgot_at = time.monotonic()
-        self._holds = await self._in_thread(self._server_holds.all, pool=self._looking)
         # A run that is being started may be seen without a lock below, and be up before we decide:
         # it is not lost.
         busy = set(self._busy)
@@ -156,7 +163,7 @@ class Executor:
         self._unseen = found.unknown
         self._read_last_words(runs, found, busy)
         view = self._view(now, runs, found.alive, busy | self._busy | found.unknown.keys())
-        for action in supervisor.decide(view, self._undecided):
+        for action in supervisor.decide(view, lambda run, error: self._runs.note(error, run.id)):
             # Preparing takes minutes and can be cancelled; other actions run one at a time.
             doing = self._preparing if isinstance(action, supervisor.Prepare) else self._busy
             self._begin(action.run.id, self._carry_out(action), doing)
@@ -183,9 +190,6 @@ class Executor:
     async def _read_all(self, run: Run) -> None:
         await self._collector.collect(run.id)
         self._read_out[run.id] = run.fence
-
-    def _undecided(self, run: Run, error: Exception) -> None:
-        self._runs.note(error, run.id)
 
     def _view(self, now: float, runs: list[Run], alive: dict[str, bool], busy: set[str]) -> View:
         ticks = time.monotonic()

@@ -16,7 +16,7 @@ export interface Status {
 
 type RunFacts = Pick<
   Schemas["ShownRun"],
-  "state" | "reason" | "restarts" | "kind" | "schedule" | "trouble"
+  "state" | "reason" | "restarts" | "kind" | "schedule" | "trouble" | "hold"
 >;
 
 const STATES: Record<string, [Tone, string, boolean]> = {
@@ -57,6 +57,8 @@ export function statusOf(run: RunFacts | null | undefined, lifecycle: Lifecycle)
   }
   const [tone, label, isUp] = STATES[run.state] ?? ["idle", run.state, false];
   const own = said && !OURS.has(said) && isUp ? said : "";
+  if (run.hold)
+    return { tone: "idle", label: "On hold", detail: `This server is ${run.hold}`, isUp: false };
   if (run.trouble) return { tone: "bad", label: "Host silent", detail: run.trouble, isUp };
   if (run.state === "pending" && run.schedule) {
     return {

@@ -121,6 +121,14 @@ describe("the status of a model", () => {
       "Out of Memory",
     );
   });
+  it("of a server on hold does not run, whatever its last state was", () => {
+    const held = run("a", "running", { hold: "on hold since noon: It was restored." });
+    expect(statusOf(held, nothing)).toMatchObject({
+      label: "On hold",
+      detail: "This server is on hold since noon: It was restored.",
+      isUp: false,
+    });
+  });
   it("on a silent host is unknown, and says why", () => {
     const lost = run("a", "running", {
       trouble: "It belongs to the host h, whose server is down.",

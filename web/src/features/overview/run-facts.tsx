@@ -23,7 +23,7 @@ export function RunFacts({ model }: { model: ask.Model }) {
   }
   const plan = plans?.[run.plan];
   const status = statusOf(run, model.lifecycle);
-  const known = !run.silent_host; // the last sample of a silent host says nothing about now
+  const known = !run.silent_host && !run.hold; // its last sample says nothing about now
   return (
     <Panel
       title="Run"
