@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from tapeline import compose, datadir
 from tapeline.cli.main import app
+from tapeline.errors import StoreUnavailable
 from tapeline.settings import Settings
 from tapeline.store import pace, space
 from tapeline.store.backends import sqlite
@@ -148,12 +149,13 @@ def test_the_log_stays_short_while_it_is_copied(opened: Store, settings: Setting
     assert longest < 2 * sqlite.LONGEST_LOG * 4096
 
 
-def test_copying_ends_with_the_store_and_says_why_it_cannot(
-    settings: Settings, tmp_path: Path
+def test_copying_says_why_it_cannot_and_ends_with_the_store(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with compose.open_store(settings) as store:
-        store.write_now(fill)
-        run(store.copy_log())
+        monkeypatch.setattr(store._log_copier, "_file", settings.data / "gone")
+        with pytest.raises(StoreUnavailable, match="file of the database cannot be opened"):
+            run(store.copy_log())
     copier = LogCopier(tmp_path / "nowhere" / "tapeline.db")
     for _ in range(2):  # it opens the file again, because it may be there by now
         with pytest.raises(sqlite3.OperationalError, match="unable to open"):

@@ -70,11 +70,11 @@ def cause(error: BaseException) -> str:
     it."""
     if fault := host_faults.fault_of(error):
         return fault.says
+    number: int | None = getattr(getattr(error, "orig", error), "sqlite_errorcode", None)
+    if number is not None:
+        return sqlite.OUTAGES.get(number & 0xFF, UNREACHABLE)
     if not isinstance(error, DBAPIError):
         return "The database is too slow." if isinstance(error, PoolTimeout) else UNREACHABLE
-    number: int | None = getattr(error.orig, "sqlite_errorcode", None)
-    if number is not None:
-        return sqlite.OUTAGES[number & 0xFF]
     return POSTGRESQL.get(_sqlstate(error), "PostgreSQL cannot be reached.")
 
 

@@ -35,7 +35,8 @@ class LogCopier:
 
     def _opened(self) -> sqlite3.Connection:
         if self._connection is None:
-            self._connection = sqlite3.connect(self._file, isolation_level=None)
+            file = f"{self._file.absolute().as_uri()}?mode=rw"  # never a new one
+            self._connection = sqlite3.connect(file, uri=True, isolation_level=None)
             self._connection.execute("PRAGMA synchronous=FULL")
         return self._connection
 
