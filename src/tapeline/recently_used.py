@@ -10,8 +10,11 @@ Value = TypeVar("Value")
 
 
 class RecentlyUsed(Generic[Key, Value]):
-    def __init__(self, size: int) -> None:
+    def __init__(self, size: int, weigh: Callable[[Value], int] = lambda _: 1) -> None:
+        """`size` is how much all values may weigh together: by default, how many there are."""
         self._size = size
+        self._weigh = weigh
+        self._weight = 0
         self._known: OrderedDict[Key, Value] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -33,7 +36,9 @@ class RecentlyUsed(Generic[Key, Value]):
 
     def put(self, key: Key, value: Value) -> None:
         with self._lock:
+            before = self._known.pop(key, None)
+            self._weight -= 0 if before is None else self._weigh(before)
             self._known[key] = value
-            self._known.move_to_end(key)
-            while len(self._known) > self._size:
-                self._known.popitem(last=False)
+            self._weight += self._weigh(value)
+            while self._weight > self._size:
+                self._weight -= self._weigh(self._known.popitem(last=False)[1])

@@ -21,7 +21,7 @@ from tapeline.fair_threads import FairThreads
 from tapeline.logs import Log
 from tapeline.settings import Settings
 from tapeline.store.backends import failures
-from tapeline.store.backends.database import open_database
+from tapeline.store.backends.database import COMPUTERS, open_database
 from tapeline.store.backends.log_copier import LogCopier
 from tapeline.store.writer import UNKNOWN, Writer
 
@@ -48,6 +48,7 @@ class Store:
         self._quiet = failures.LogLimiter()
         self.readers = FairThreads(settings.readers, "reader")
         """Tenants take turns, and none of them can keep all the readers busy."""
+        self.computers = FairThreads(COMPUTERS, "computing")
         file = self.database.file
         self._log_copier = None if file is None else LogCopier(file)
 
@@ -67,6 +68,15 @@ class Store:
         reading = self.readers.begin(lambda: self.read_now(job, *args, **kwargs))
         async with _patience(READ_WITHIN):
             return await reading
+
+    async def compute(
+        self, job: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """As `read`, for jobs that compute for long with what they read: they have threads and
+        connections of their own, so that no look-up ever waits for them."""
+        computing = self.computers.begin(lambda: self.read_now(job, *args, **kwargs))
+        async with _patience(READ_WITHIN):
+            return await computing
 
     async def read_ahead(
         self, job: Callable[[Connection, T], T | None], start: T
@@ -122,6 +132,7 @@ class Store:
     def close(self) -> None:
         self.writer.close()
         self.readers.close()
+        self.computers.close()
         if self._log_copier is not None:
             self._log_copier.close()
         self.database.dispose()

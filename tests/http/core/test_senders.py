@@ -4,7 +4,7 @@ import asyncio
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from urllib.parse import urlsplit
 
@@ -15,6 +15,8 @@ from sqlalchemy import Connection
 from tapeline import turns
 from tapeline.accounts import tenants
 from tapeline.fair_line import Owner
+from tapeline.fair_threads import FairThreads
+from tapeline.http.routes import ROUTES
 from tests.conftest import PASSWORD, Person, Service
 
 
@@ -24,8 +26,25 @@ def service(shared_service: Service) -> Service:
 
 
 @contextmanager
+def computations_that_hang(service: Service, person: Person) -> Iterator[None]:
+    """A tenant computes as much as it can, and one piece of work after the other waits."""
+    with _hanging(service, person, service.store.compute, 20):
+        queued(service.store.computers, 19)
+        yield
+
+
+@contextmanager
 def reads_that_hang(service: Service, person: Person, count: int) -> Iterator[None]:
     """A tenant's reads take all readers that it can have, and do not end."""
+    with _hanging(service, person, service.store.read, count):
+        queued(service.store.readers, count - (service.services.settings.readers - 1))
+        yield
+
+
+@contextmanager
+def _hanging(
+    service: Service, person: Person, begin: Callable[..., Awaitable[None]], count: int
+) -> Iterator[None]:
     hold = threading.Event()
 
     def hang(_connection: Connection) -> None:
@@ -34,21 +53,20 @@ def reads_that_hang(service: Service, person: Person, count: int) -> Iterator[No
     async def flood() -> None:
         tenant = service.store.read_now(tenants.of_user, person.id)
         turns.sender.set(Owner(tenant, person.id, person.id))
-        await asyncio.gather(*(service.store.read(hang) for _ in range(count)))
+        await asyncio.gather(*(begin(hang) for _ in range(count)))
 
     thread = threading.Thread(target=lambda: asyncio.run(flood()))
     thread.start()
     try:
-        queued(service, count - (service.services.settings.readers - 1))
         yield
     finally:
         hold.set()
         thread.join()
 
 
-def queued(service: Service, count: int) -> None:
-    """Wait until so many reads wait."""
-    while service.store.readers.waiting != count:
+def queued(threads: FairThreads, count: int) -> None:
+    """Wait until so many pieces of work wait."""
+    while threads.waiting != count:
         time.sleep(0.002)
 
 
@@ -66,6 +84,27 @@ def test_others_are_served_while_one_tenant_floods(
         assert anybody.get("/api/shared/no-such-link").status_code == 404
         assert anybody.get("/auth/signin").status_code == 200
         assert service.store.readers.waiting >= 47, "none of the flood was served meanwhile"
+
+
+def test_computations_take_no_reader_and_tenants_take_turns_at_them_too(
+    service: Service, enter: Callable[[str], Person]
+) -> None:
+    ada, ben = enter("ada"), enter("ben")
+    with computations_that_hang(service, ada):
+        assert ada.get("/api/me").status_code == 200, "her own reads are not delayed either"
+        assert ben.get(f"/api/projects/{ben.id}/portfolio").status_code == 200
+        assert ben.get("/api/portfolio").status_code == 200
+        assert ben.get(f"/api/projects/{ben.id}/models").status_code == 200
+        assert service.store.computers.waiting == 19, "none of hers was done meanwhile"
+
+
+COMPUTING = {"portfolio", "performance", "pnl", "prices", "metrics", "round-trips", "marks"}
+
+
+def test_every_route_that_computes_for_long_takes_no_reader() -> None:
+    rows = [one for one in ROUTES if one.reads and one.path.rpartition("/")[2] in COMPUTING]
+    assert {one.path.rpartition("/")[2] for one in rows} == COMPUTING
+    assert [one.path for one in rows if not one.computes] == []
 
 
 def test_a_request_takes_the_turn_of_its_tenant(
@@ -93,12 +132,12 @@ def test_requests_whose_clients_left_leave_the_line(
         opened = [socket.create_connection((where.hostname, where.port)) for _ in range(12)]
         for one in opened:
             one.sendall(head.encode())
-        queued(service, 7 + 12)
+        queued(service.store.readers, 7 + 12)
         for one in opened:
             one.close()
         while answered_to_nobody(service) < before + 12:
             time.sleep(0.002)
-    queued(service, 0)
+    queued(service.store.readers, 0)
 
 
 def answered_to_nobody(service: Service) -> float:

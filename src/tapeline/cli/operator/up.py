@@ -5,6 +5,7 @@ import gc
 import os
 import signal
 import socket
+import sys
 from dataclasses import replace
 from types import FrameType
 from typing import Annotated
@@ -32,6 +33,9 @@ from tapeline.settings import Settings
 from tapeline.store import moving
 
 log = logs.Log(__name__)
+
+SWITCHED = 0.001
+"""Seconds after which a thread that computes makes way for the event loop and the writer."""
 
 
 @command("tapeline up --demo", "tapeline up --host 0.0.0.0 --data /srv/tapeline", options=HERE)
@@ -98,6 +102,7 @@ def _serve(chosen: Settings, reloading: Reloading) -> None:
         # Objects made so far stay: without this, the collector walks all of them every few seconds
         # under load, and every request waits some 60 ms for it.
         gc.freeze()
+        sys.setswitchinterval(SWITCHED)
         server.run(sockets=[listener])
         signal.signal(signal.SIGHUP, signal.SIG_IGN)  # the event loop has let go of it
     log.info("stopped")

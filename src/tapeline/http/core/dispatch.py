@@ -95,7 +95,8 @@ class _Execution:
             if self.endpoint.prepares:
                 known, _ = await store.read(self._look_first)
                 await self.endpoint.prepares(replace(self.call, known=known))
-            return await store.read(self._act, None)
+            begin = store.compute if self.endpoint.computes else store.read
+            return await begin(self._act, None)
         if self.endpoint.flows:
             return msgspec.json.encode(await self.endpoint.flows(self.call))
         prepared = None

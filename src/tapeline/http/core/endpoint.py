@@ -153,6 +153,8 @@ class Endpoint:
     prepares: Flow | None = None
     """Slow work before a write, such as hashing a password: it must not hold up the one writer.
     Before a read: brings the data up to date."""
+    computes: bool = False
+    """Whether a read computes for long: then it takes no reader, but a thread for such work."""
     afterwards: Flow | None = None
     """After a committed write: raises an error if the caller must know that more failed."""
     attaches: bool = False

@@ -84,7 +84,7 @@ async def read_when_ready(call: Call, job: Callable[[Connection], Any]) -> Any:
     with anyio.move_on_after(reporter.patience):
         while True:
             try:
-                return await call.services.store.read(job)
+                return await call.services.store.compute(job)
             except NotReady as missing:
                 if reporter.has_failed(missing.upload):
                     raise CannotCompute from None
@@ -137,11 +137,11 @@ async def show_backtest(call: Call) -> Annotated[Response, Gives(ShownBacktest)]
     content: bytes | None = None
     with anyio.move_on_after(WAITED):
         try:
-            content = await store.read(show, may_wait=True)
+            content = await store.compute(show, may_wait=True)
         except NotReady as missing:
             await reporter.ready(missing.upload)
     if content is None:
-        content = await store.read(show, may_wait=False)
+        content = await store.compute(show, may_wait=False)
     return Response(content, media_type="application/json", headers=NO_STORE)
 
 

@@ -27,9 +27,15 @@ BACKTESTS: tuple[Endpoint, ...] = (
         "/api/models/{model}/metrics",
         prepares=results_api.catch_up,
         reads=api.live_metrics,
+        computes=True,
         errors=(NoSuchModel,),
     ),
-    get("/api/models/{model}/orders/marks", reads=results_api.mark_orders, errors=(NoSuchModel,)),
+    get(
+        "/api/models/{model}/orders/marks",
+        reads=results_api.mark_orders,
+        computes=True,
+        errors=(NoSuchModel,),
+    ),
     get("/api/models/{model}/logs.txt", responds=log_files.download_log, errors=(NoSuchModel,)),
     get("/api/models/{model}/backtests", reads=api.list_backtests, errors=(NoSuchModel,)),
     computed(

@@ -8,7 +8,7 @@ from sqlalchemy import Connection
 
 from tapeline.accounts import members
 from tapeline.errors import CannotCompute
-from tapeline.http.core.answers import Listed
+from tapeline.http.core.answers import Gives, Listed
 from tapeline.http.core.endpoint import Call, Page, QueryCall
 from tapeline.http.view.results_api import (
     Moment,
@@ -27,6 +27,7 @@ from tapeline.results.portfolio.answers import Portfolio
 from tapeline.store.tables.core import models
 from tapeline.tape import tapes
 
+Encoded = Annotated[msgspec.Raw, Gives(Portfolio)]
 BenchmarkName = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
 Currency = Annotated[str, msgspec.Meta(min_length=2, max_length=20, pattern=r"^[A-Za-z0-9.]+$")]
 
@@ -140,23 +141,26 @@ async def catch_up_own(call: Call) -> None:
     await keep_books(call, behind)
 
 
-def show_portfolio(connection: Connection, call: QueryCall[PortfolioQuery]) -> Portfolio:
+def show_portfolio(connection: Connection, call: QueryCall[PortfolioQuery]) -> Encoded:
     """All models of a project together: value, return, exposure, contributions, correlation."""
     project = call.path("project")
     members.require(connection, call.actor, project, "see")
     return _shown(connection, call, [project])
 
 
-def show_own_portfolio(connection: Connection, call: QueryCall[PortfolioQuery]) -> Portfolio:
+def show_own_portfolio(connection: Connection, call: QueryCall[PortfolioQuery]) -> Encoded:
     """The same for all models of all your projects."""
     own = projects.of_user(connection, call.actor.user_id())
     return _shown(connection, call, [one.id for one in own])
 
 
-def _shown(connection: Connection, call: QueryCall[PortfolioQuery], found: list[str]) -> Portfolio:
+def _shown(
+    connection: Connection, call: QueryCall[PortfolioQuery], found: list[str]
+) -> msgspec.Raw:
     from tapeline.results.portfolio import portfolio  # noqa: PLC0415 - start-up stays light
 
     page = call.query
     currency = page.currency and page.currency.upper()
     wanted = portfolio.Wanted(currency, page.points, page.correlated)
-    return portfolio.portfolio(connection, found, call.services.holdings, wanted, time.time())
+    known = call.services.holdings
+    return msgspec.Raw(portfolio.remembered(connection, found, known, wanted, time.time()))

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, Row, Select, select
 from sqlalchemy.sql.base import ReadOnlyColumnCollection
 
+from tapeline.fair_threads import checkpoint
 from tapeline.prices import series
 from tapeline.prices.intervals import DAY
 from tapeline.prices.source import markets
@@ -40,6 +41,7 @@ class SymbolPrices:
     def of(self, symbol: str, traded: Prices = NONE) -> Known:
         """From this model; what it does not report, from another of its project. `traded`: the
         prices that a backtest traded at, which count before those of live trading."""
+        checkpoint()  # there may be dozens of symbols, and the client may have left
         found = {BARS: self._bars(symbol)}
         if self._exchange:
             found[self._exchange] = self._listed(symbol)

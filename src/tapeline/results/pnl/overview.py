@@ -13,7 +13,7 @@ from tapeline.results.pnl.summary import (
     in_currencies,
     main_currency,
     money,
-    own_points,
+    own_values,
 )
 from tapeline.results.rules.position import exact, number
 from tapeline.store.tables.core import models
@@ -282,7 +282,7 @@ def _last(row: Row[*tuple[Any, ...]]) -> LastOrder | None:
 
 
 def _result(row: Row[*tuple[Any, ...]]) -> Result:
-    own = own_points(_object(row.own).get("values", []))
+    own = own_values(row.own)
     enabled = _object(row.switch).get("enabled", True)
     found = Result(source="model" if own else "computed" if enabled else "off")
     if enabled and row.totals is not None:

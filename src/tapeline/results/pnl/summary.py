@@ -119,6 +119,13 @@ class Pnl(msgspec.Struct, kw_only=True):
     """What was reported late besides orders; each order has `late_by`."""
 
 
+class _Said(msgspec.Struct):
+    values: list[Point] = []
+
+
+_said = msgspec.json.Decoder(_Said)
+
+
 class Own(msgspec.Struct):
     """The profit and loss that a model set itself."""
 
@@ -185,14 +192,21 @@ def own_line(values: list[Point]) -> "tuple[Any, Any] | None":
 
 def own_of(connection: Connection, tape: int) -> Own:
     enabled = (channels.state(connection, tape, "auto_pnl") or {}).get("enabled", True)
-    values = (channels.state(connection, tape, "pnl") or {}).get("values", [])
-    return Own(enabled, own_points(values))
+    return Own(enabled, own_values(channels.content_of(connection, tape, "pnl")))
+
+
+def own_values(content: bytes | None) -> list[Point]:
+    """As `set-pnl` stores them, in the order of their times. There may be tens of thousands: they
+    are decoded without a dictionary for each."""
+    return [] if content is None else _in_order(_said.decode(content).values)
 
 
 def own_points(values: list[dict[str, float]]) -> list[Point]:
-    return sorted(
-        (Point(one["time"], one["value"]) for one in values), key=lambda point: point.time
-    )
+    return _in_order([Point(one["time"], one["value"]) for one in values])
+
+
+def _in_order(values: list[Point]) -> list[Point]:
+    return sorted(values, key=lambda point: point.time)
 
 
 def own_currency(connection: Connection, tape: int) -> str:

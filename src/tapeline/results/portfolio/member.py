@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 from sqlalchemy import Connection, and_, select
 
+from tapeline.fair_threads import checkpoint
 from tapeline.recently_used import RecentlyUsed
 from tapeline.results.pnl import summary
 from tapeline.results.pnl.overview import Lifecycle, lifecycle_of
@@ -20,12 +21,15 @@ from tapeline.tape.events import kinds
 if TYPE_CHECKING:
     from tapeline.results.portfolio.holding import Holding
 
-REMEMBERED = 1_000  # models whose holdings are kept at hand
-LONGEST = 4_096  # days of one: longer ones, some sixty kilobytes and more, are read anew each time
+REMEMBERED = 2_000_000  # days of all holdings that are kept at hand: some 32 MB
+OF_ONE = 100  # days that any holding counts for, however few it has
 TOGETHER = 500  # projects in one statement
 SETTINGS = (kinds.SET_PNL, kinds.AUTO_PNL, kinds.ACCOUNT_SETTINGS)
 
+ANSWERS = 16_000_000  # bytes of answers that are kept at hand
+
 Key = tuple[int, int, int, tuple[int, ...]]
+State = tuple[Key, str, str, tuple[Any, ...]]
 
 
 class Head(NamedTuple):
@@ -39,21 +43,22 @@ class Head(NamedTuple):
     """Zero before its first event."""
     key: Key
 
+    def state(self) -> "State":
+        """All that an answer shows of it, in short."""
+        return self.key, self.model_id, self.name, msgspec.structs.astuple(self.lifecycle)
+
 
 class Holdings:
     """Computed once for each state of a model's books, settings and own series."""
 
     def __init__(self) -> None:
-        self._known = RecentlyUsed[Key, "Holding"](REMEMBERED)
+        self._known = RecentlyUsed[Key, "Holding"](REMEMBERED, lambda one: OF_ONE + one.size)
+        self.answers = RecentlyUsed[Any, bytes](ANSWERS, len)
+        """Of portfolios, by the state of all their models."""
 
     def of(self, connection: Connection, head: Head) -> "Holding":
-        known = self._known.find(head.key)
-        if known is not None:
-            return known
-        found = _read(connection, head.tape)
-        if found.size <= LONGEST:
-            self._known.put(head.key, found)
-        return found
+        checkpoint()  # the client of a portfolio with many models may have left
+        return self._known.get(head.key, lambda: _read(connection, head.tape))
 
 
 def heads(connection: Connection, projects: list[str]) -> list[Head]:

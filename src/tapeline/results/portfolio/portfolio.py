@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
 from sqlalchemy import Connection
 
@@ -30,6 +31,7 @@ from tapeline.tape.backtest_results.series import thinned
 NOTHING = "No model here has an account yet. Set the capital of one, or report its first deposit."
 NOT_BEGUN = "It has not reported anything yet."
 MOST_DAYS = 10_000
+FRESH = 60.0  # seconds: how old a price is depends on the clock
 MOST_CELLS = 1_000_000  # models times days: what is computed at once
 SHOWN = ("Return", "Risk")  # groups of metrics; nobody matches the trades of all models
 
@@ -59,13 +61,22 @@ class Part(NamedTuple):
         return self.reason is None
 
 
-def portfolio(
+def remembered(
     connection: Connection, projects: list[str], known: Holdings, wanted: Wanted, now: float
+) -> bytes:
+    """The answer in JSON, as it was made for the same state of all models, or made now."""
+    found = heads(connection, projects)
+    state = (tuple(projects), wanted, int(now // FRESH), tuple(map(Head.state, found)))
+    return known.answers.get(
+        state, lambda: msgspec.json.encode(portfolio(connection, found, known, wanted, now))
+    )
+
+
+def portfolio(
+    connection: Connection, found: list[Head], known: Holdings, wanted: Wanted, now: float
 ) -> Portfolio:
     today = int(now // DAY)
-    every = [
-        (head, until(known.of(connection, head), today)) for head in heads(connection, projects)
-    ]
+    every = [(head, until(known.of(connection, head), today)) for head in found]
     quote = wanted.currency or usual_currency([one for _, one in every])
     tapes = {head.project_id: head.tape for head, _ in every if head.tape}
     rates = Rates(connection, quote, tapes)

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from tapeline.store.backends.lost_commits import Witness
     from tapeline.store.backends.postgres import Claims, Listener
 
+COMPUTERS = 2  # threads for long computations; more would only compete for one interpreter
+
 
 @dataclass(frozen=True)
 class Database:
@@ -107,8 +109,8 @@ def open_database(settings: Settings) -> Database:
 
 
 def _readers(settings: Settings) -> int:
-    """One connection for each thread that reads."""
-    return settings.readers + len(turns.APART)
+    """One connection for each thread that reads or computes."""
+    return settings.readers + COMPUTERS + 2 * len(turns.APART)
 
 
 def _sqlite(settings: Settings) -> Database:

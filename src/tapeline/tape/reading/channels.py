@@ -90,10 +90,16 @@ def reached(connection: Connection, tape: int, channel: int, moment: float) -> i
 
 
 def state(connection: Connection, tape: int, name: str) -> dict[str, Any] | None:
-    value = connection.scalar(
+    value = content_of(connection, tape, name)
+    return None if value is None else msgspec.json.decode(value, type=dict[str, Any])
+
+
+def content_of(connection: Connection, tape: int, name: str) -> bytes | None:
+    """A state as it is stored: JSON."""
+    value: bytes | None = connection.scalar(
         select(states.c.value).where(states.c.tape == tape, states.c.name == name)
     )
-    return None if value is None else msgspec.json.decode(value, type=dict[str, Any])
+    return value
 
 
 def lifecycles(connection: Connection, model_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
