@@ -17,7 +17,7 @@ FOUNDATION = {
     "", "background", "buckets", "clock", "descriptors", "errors", "fair_line", "fair_threads",
     "figures", "host_faults", "ids", "lifetime", "logs", "memory", "polling", "private_files",
     "problems", "recently_used", "settings", "setting_kinds", "terminal_text", "tracing",
-    "turns", "typed_commands",
+    "turns", "typed_commands", "zones",
 }  # fmt: skip
 ARROWS: dict[str, set[str]] = {
     "background": {"errors", "fair_line", "logs", "turns"},
@@ -42,6 +42,7 @@ ARROWS: dict[str, set[str]] = {
     "tracing": set(),
     "turns": {"fair_line"},
     "typed_commands": {"settings"},
+    "zones": {"errors"},
     "settings": {"errors", "logs", "setting_kinds"},
     "datadir": FOUNDATION,
     "store": FOUNDATION,

@@ -4,6 +4,7 @@ import csv
 import io
 import time
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import httpx
@@ -119,6 +120,25 @@ def test_a_backtest_without_a_result_answers_everywhere(model: Model) -> None:
     assert "No result has arrived" in sheet.text
     assert model.get("/backtests/b1/export.json")["account_values"] == []
     assert model.get("/backtests-compare", ids="b1")["items"][0]["reason"]
+
+
+def test_a_zone_changes_the_dates_of_every_file_and_no_number(model: Model) -> None:
+    values = [{"time": MONDAY + n * DAY, "value": 10.0 + n} for n in range(5)]
+    trades = [{"symbol": "A", "side": "buy", "time": MONDAY, "size": 1, "price": 2}]
+    model.push(PATH, result(account_values=values, trades=trades))
+    one = f"/api/models/{model.id}/backtests/b1"
+    day = datetime.fromtimestamp(MONDAY, UTC)
+    before = (day - timedelta(days=1)).strftime("%Y-%m-%d")
+    for path in ("/export.csv", "/trades.csv", "/tear-sheet"):
+        there = model.owner.get(one + path, params={"zone": "America/New_York"}).text
+        assert f"{day:%Y-%m-%d}" in model.owner.get(one + path).text
+        assert before in there
+        assert "America/New_York" in there or f"{before}T" in there
+    lines = model.owner.get(f"{one}/export.csv", params={"zone": "Asia/Kolkata"}).text.splitlines()
+    assert lines[1] == f"{float(MONDAY)!r},{day:%Y-%m-%d}T05:30:00.000+05:30,10.0"
+    for wrong in ("Mars/Base", "../etc/passwd", "/etc/localtime"):
+        refused = model.owner.get(f"{one}/tear-sheet", params={"zone": wrong})
+        assert (refused.status_code, refused.json()["field"]) == (400, "zone")
 
 
 @pytest.mark.heavy

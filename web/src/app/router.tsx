@@ -6,11 +6,14 @@ import {
   createRouter,
   lazyRouteComponent,
   redirect,
+  retainSearchParams,
 } from "@tanstack/react-router";
 import * as ask from "~/api/queries";
 import { session } from "~/api/session";
+import { zoneFor } from "~/app/kept-zone";
 import { AppShell } from "~/app/shell/app-shell";
 import { lastProject } from "~/app/shell/last-project";
+import { isZone, setZone } from "~/format/zone";
 import { NotFound, PageError } from "~/ui/page-error";
 import { Skeleton } from "~/ui/panel";
 import * as prepare from "./prefetch";
@@ -21,6 +24,17 @@ interface Context {
 
 const root = createRootRouteWithContext<Context>()({
   component: AppShell,
+  // The zone of all times is part of every address, unless it is the reader's own.
+  validateSearch: (search): { zone?: string } => (isZone(search.zone) ? { zone: search.zone } : {}),
+  search: { middlewares: [retainSearchParams(["zone"])] },
+  beforeLoad: ({ search, location }) => {
+    const chosen = zoneFor(search.zone, document.cookie);
+    setZone(chosen);
+    if (search.zone || chosen === "local") return;
+    const asked = new URLSearchParams(location.searchStr);
+    asked.set("zone", chosen);
+    throw redirect({ href: `${location.pathname}?${asked}${location.hash}`, replace: true });
+  },
   notFoundComponent: NotFound,
 });
 

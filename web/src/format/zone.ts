@@ -46,6 +46,12 @@ export function zoneLabel(of: Zone = current): string {
   return (zoneName(of).split("/").at(-1) ?? "").replaceAll("_", " ");
 }
 
+/** For the server's own pages and files, which cannot know the reader's zone. */
+export function withZone(address: string): string {
+  const named = `zone=${encodeURIComponent(zoneName())}`;
+  return `${address}${address.includes("?") ? "&" : "?"}${named}`;
+}
+
 /** Seconds that clocks there are ahead of UTC. */
 export function offsetAt(seconds: number): number {
   if (current === "utc") return 0;

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from datetime import tzinfo
 from functools import partial
 from typing import Annotated
 
@@ -13,19 +14,25 @@ from tapeline.errors import ChangedMeanwhile
 from tapeline.fair_line import Owner
 from tapeline.http.core import long_answers, rendering
 from tapeline.http.core.answers import Anything, Csv, Gives, Html
-from tapeline.http.core.endpoint import Call
+from tapeline.http.core.endpoint import Call, QueryCall
 from tapeline.http.view import backtest_api
 from tapeline.http.view.tape_api import reading
 from tapeline.models import models
 from tapeline.results.backtests import listing, reports
 from tapeline.store.portions import pieces
 from tapeline.tape.reading import backtests
+from tapeline.zones import ZoneName, zone_of
 
 Piece = Callable[[Connection, str, int], bytes | None]
 
 
-async def tear_sheet(call: Call) -> Html:
+class FileQuery(msgspec.Struct):
+    zone: ZoneName = ""
+
+
+async def tear_sheet(call: QueryCall[FileQuery]) -> Html:
     """A tear sheet: one self-contained page of HTML, for screen and print."""
+    zone = _zone(call)
 
     def made(connection: Connection) -> Anything | None:
         from tapeline.results.backtests import tear_sheet as sheet
@@ -42,6 +49,7 @@ async def tear_sheet(call: Call) -> Html:
             backtest=backtests.shown(row),
             model_name=model.name,
             trials=listing.trials_of(connection, found.tape, trial),
+            zone=zone,
         )
 
     facts = await backtest_api.read_when_ready(call, made)
@@ -50,25 +58,30 @@ async def tear_sheet(call: Call) -> Html:
     return rendering.render_alone("tear_sheet.html", **facts)
 
 
-async def equity_csv(call: Call) -> Csv:
+async def equity_csv(call: QueryCall[FileQuery]) -> Csv:
     """The account values as CSV."""
     from tapeline.results.backtests import exports
 
-    return await _csv(call, "equity", exports.EQUITY, exports.equity)
+    return await _csv(call, "equity", exports.EQUITY, partial(exports.equity, zone=_zone(call)))
 
 
-async def trades_csv(call: Call) -> Csv:
+async def trades_csv(call: QueryCall[FileQuery]) -> Csv:
     """The trades as CSV, in the order they were sent."""
     from tapeline.results.backtests import exports
 
-    return await _csv(call, "trades", exports.TRADES, exports.Trades())
+    return await _csv(call, "trades", exports.TRADES, exports.Trades(_zone(call)))
 
 
-async def round_trips_csv(call: Call) -> Csv:
+async def round_trips_csv(call: QueryCall[FileQuery]) -> Csv:
     """The round trips as CSV."""
     from tapeline.results.backtests import exports
 
-    return await _csv(call, "round-trips", exports.TRIPS, exports.round_trips)
+    piece = partial(exports.round_trips, zone=_zone(call))
+    return await _csv(call, "round-trips", exports.TRIPS, piece)
+
+
+def _zone(call: QueryCall[FileQuery]) -> tzinfo:
+    return zone_of(call.query.zone)
 
 
 async def export_json(call: Call) -> Annotated[Response, Gives(Anything)]:

@@ -3,7 +3,7 @@
 import csv
 import io
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from typing import Any
 
 import msgspec
@@ -30,16 +30,20 @@ TRIPS = "index,entry_date,exit_date," + ",".join(TRIP_KEYS) + "\n"
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
-def equity(connection: Connection, upload: str, number: int) -> bytes | None:
+def equity(connection: Connection, upload: str, number: int, *, zone: tzinfo = UTC) -> bytes | None:
     """A piece of the account values as lines of CSV; None after the last."""
     times, values = pyramid.piece(connection, upload, "equity", number)
     if not len(times):
         return None
-    dates = np.datetime_as_string((times * 1000).astype("i8").astype("M8[ms]"))
-    rows = zip(times.tolist(), dates.tolist(), values.tolist(), strict=True)
+    if zone is UTC:  # many at once: there may be a million
+        days = np.datetime_as_string((times * 1000).astype("i8").astype("M8[ms]")).tolist()
+        dates = [f"{day}Z" for day in days]
+    else:
+        dates = [date(time, zone, "milliseconds") for time in times.tolist()]
+    rows = zip(times.tolist(), dates, values.tolist(), strict=True)
     # A NaN is the only value that is not itself.
     written = [
-        f"{time!r},{day}Z,{value!r}\n" if value == value else f"{time!r},{day}Z,\n"  # noqa: PLR0124
+        f"{time!r},{day},{value!r}\n" if value == value else f"{time!r},{day},\n"  # noqa: PLR0124
         for time, day, value in rows
     ]
     return "".join(written).encode()
@@ -51,7 +55,8 @@ class Trades:
     Keys that have no column are in `more`, as JSON.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, zone: tzinfo = UTC) -> None:
+        self._zone = zone
         self._piece, self._first, self._place = 0, 0, 0
         self._raws: list[msgspec.Raw] = []
 
@@ -66,11 +71,14 @@ class Trades:
         start = self._first + self._place
         self._place += len(some)
         return lines(
-            _trade(index, msgspec.json.decode(raw)) for index, raw in enumerate(some, start)
+            _trade(index, msgspec.json.decode(raw), self._zone)
+            for index, raw in enumerate(some, start)
         )
 
 
-def round_trips(connection: Connection, upload: str, number: int) -> bytes | None:
+def round_trips(
+    connection: Connection, upload: str, number: int, *, zone: tzinfo = UTC
+) -> bytes | None:
     """Round trips in the order of their exits."""
     trips = reports.trip_piece(connection, upload, number)
     if not trips:
@@ -79,8 +87,8 @@ def round_trips(connection: Connection, upload: str, number: int) -> bytes | Non
     return lines(
         [
             index,
-            date(trip.entry_time),
-            date(trip.exit_time),
+            date(trip.entry_time, zone),
+            date(trip.exit_time, zone),
             *(getattr(trip, key) for key in TRIP_KEYS),
         ]
         for index, trip in enumerate(trips, first)
@@ -96,11 +104,11 @@ def items(connection: Connection, upload: str, number: int, *, name: str) -> byt
     return None if found is None else found[1].strip()[1:-1]
 
 
-def _trade(index: int, trade: dict[str, Any]) -> list[Any]:
+def _trade(index: int, trade: dict[str, Any], zone: tzinfo) -> list[Any]:
     more = {key: value for key, value in trade.items() if key not in TRADE_KEYS and key != "time"}
     kept = msgspec.json.encode(more).decode() if more else ""
     known = [trade.get(key) for key in TRADE_KEYS]
-    return [index, trade.get("time"), date(trade.get("time")), *known, kept]
+    return [index, trade.get("time"), date(trade.get("time"), zone), *known, kept]
 
 
 def lines(rows: Iterable[Sequence[Any]]) -> bytes:
@@ -118,11 +126,11 @@ def _cell(value: Any) -> Any:
     return value
 
 
-def date(moment: Any) -> str:
+def date(moment: Any, zone: tzinfo = UTC, precision: str = "seconds") -> str:
     try:
         seconds = float(moment)
         if not EARLIEST <= seconds < LATEST:
             return ""
-        return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
+        return datetime.fromtimestamp(seconds, zone).isoformat(timespec=precision)
     except (TypeError, ValueError):
         return ""

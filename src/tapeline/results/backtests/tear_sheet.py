@@ -1,13 +1,13 @@
 """The content of a tear sheet: charts, tables and notes about a backtest."""
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from typing import Any
 
 import numpy as np
 from sqlalchemy import Connection
 
-from tapeline import figures
+from tapeline import figures, zones
 from tapeline.results.backtests import reports
 from tapeline.results.charts import pyramid
 from tapeline.results.charts import tear_sheet_charts as charts
@@ -34,6 +34,7 @@ def facts(
     trials: Deflated,
     report: Report | None = None,
     equity: tuple[Any, Any] | None = None,
+    zone: tzinfo = UTC,
 ) -> dict[str, Any]:
     """Everything that the template shows, formatted; `backtest` as the API shows it. A caller that
     shows less passes its own report and account values."""
@@ -43,16 +44,19 @@ def facts(
         "model_name": model_name,
         "backtest": backtest,
         "title": backtest.get("label") or backtest.get("backtest_id"),
-        "period": _period(report),
-        "made_at": _time(datetime.now(UTC).timestamp()),
-        "headlines": [_figure(name, shown[name], unit) for name in HEADLINES if name in shown],
+        "period": _period(report, zone),
+        "made_at": _time(datetime.now(UTC).timestamp(), zone),
+        "zone": zones.name_of(zone),
+        "headlines": [
+            _figure(name, shown[name], unit, zone) for name in HEADLINES if name in shown
+        ],
         "deflated": written(trials.deflated_sharpe, "percent", ""),
         "trials": trials,
         "expected_best": written(trials.expected_best, "number", ""),
-        "charts": _charts(connection, upload, report, equity),
+        "charts": _charts(connection, upload, report, equity, zone),
         "months": MONTHS,
         "years": _years(report),
-        "drawdowns": [_drawdown(one) for one in report.drawdowns],
+        "drawdowns": [_drawdown(one, zone) for one in report.drawdowns],
         "symbols": [
             {
                 "symbol": one.symbol,
@@ -65,7 +69,9 @@ def facts(
         ],
         "more_symbols": max(0, len(report.trips.symbols) - MOST_SYMBOLS),
         "groups": {
-            title: [_figure(row.name, shown[row.name], unit) for row in rows if row.name in shown]
+            title: [
+                _figure(row.name, shown[row.name], unit, zone) for row in rows if row.name in shown
+            ]
             for title, rows in all_metrics.GROUPS.items()
         },
         "custom": [
@@ -77,12 +83,12 @@ def facts(
     }
 
 
-def written(value: float | None, kind: Type | str, unit: str) -> str:
+def written(value: float | None, kind: Type | str, unit: str, zone: tzinfo = UTC) -> str:
     """A figure as people read it."""
     if value is None:
         return "–"  # noqa: RUF001 - a dash stands for nothing
     if kind == "time":
-        return _time(value)
+        return _time(value, zone)
     text = {
         "percent": f"{100 * value:,.2f} %",
         "count": f"{value:,.0f}",
@@ -117,8 +123,8 @@ def _custom(one: Mapping[str, Any], unit: str) -> str:
     return "–" if value is None else str(value)  # noqa: RUF001
 
 
-def _figure(name: str, shown: Shown, unit: str) -> dict[str, Any]:
-    value = written(shown.value, shown.type, unit)
+def _figure(name: str, shown: Shown, unit: str, zone: tzinfo) -> dict[str, Any]:
+    value = written(shown.value, shown.type, unit, zone)
     return {
         "name": name,
         "label": shown.display_name,
@@ -138,20 +144,26 @@ def _sign(value: float | None) -> str:
     return "" if not value else "gain" if value > 0 else "loss"
 
 
-def _time(seconds: float) -> str:
+def _time(seconds: float, zone: tzinfo) -> str:
     if not EARLIEST <= seconds < LATEST:
         return "–"  # noqa: RUF001
-    form = "%Y-%m-%d" if seconds % DAY == 0 else "%Y-%m-%d %H:%M"
-    return datetime.fromtimestamp(seconds, UTC).strftime(form)
+    form = "%Y-%m-%d" if zones.wall(seconds, zone) % DAY == 0 else "%Y-%m-%d %H:%M"
+    return datetime.fromtimestamp(seconds, zone).strftime(form)
 
 
-def _period(report: Report) -> str:
+def _period(report: Report, zone: tzinfo) -> str:
     first, last = report.basis.first, report.basis.last
-    return "" if first is None or last is None else f"{_time(first)} to {_time(last)} UTC"
+    if first is None or last is None:
+        return ""
+    return f"{_time(first, zone)} to {_time(last, zone)} {zones.name_of(zone)}"
 
 
 def _charts(
-    connection: Connection, upload: str, report: Report, equity: tuple[Any, Any] | None
+    connection: Connection,
+    upload: str,
+    report: Report,
+    equity: tuple[Any, Any] | None,
+    zone: tzinfo,
 ) -> dict[str, str]:
     def of(name: str) -> tuple[Any, Any]:
         times, values = pyramid.within(connection, upload, name, points=DETAIL)
@@ -166,9 +178,10 @@ def _charts(
         )
 
     return {
-        "equity": charts.line_chart(*of("equity"), title="Account value", kind="equity"),
+        "equity": charts.line_chart(*of("equity"), zone=zone, title="Account value", kind="equity"),
         "drawdown": charts.line_chart(
             *of("drawdown"),
+            zone=zone,
             title="Drawdown",
             kind="drawdown",
             height=170,
@@ -177,6 +190,7 @@ def _charts(
         ),
         "sharpe": charts.line_chart(
             *of("rolling_sharpe"),
+            zone=zone,
             title="Rolling Sharpe ratio",
             kind="sharpe",
             width=charts.NARROW,
@@ -185,6 +199,7 @@ def _charts(
         ),
         "volatility": charts.line_chart(
             *of("rolling_volatility"),
+            zone=zone,
             title="Rolling volatility",
             kind="volatility",
             width=charts.NARROW,
@@ -226,12 +241,12 @@ def _years(report: Report) -> list[dict[str, Any]]:
     return rows
 
 
-def _drawdown(one: Any) -> dict[str, str]:
+def _drawdown(one: Any, zone: tzinfo) -> dict[str, str]:
     return {
         "depth": written(one.depth, "percent", ""),
-        "start": _time(one.start),
-        "valley": _time(one.valley),
-        "end": "not yet" if one.end is None else _time(one.end),
+        "start": _time(one.start, zone),
+        "valley": _time(one.valley, zone),
+        "end": "not yet" if one.end is None else _time(one.end, zone),
         "days": f"{one.seconds / DAY:,.0f}" if one.seconds >= DAY else f"{one.seconds / DAY:.2f}",
     }
 

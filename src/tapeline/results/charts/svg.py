@@ -6,6 +6,7 @@ page's style sheet. What a chart shows is up to `tear_sheet_charts` and `sharing
 
 import math
 from collections.abc import Iterable, Sequence
+from datetime import UTC, tzinfo
 from typing import Literal, NamedTuple
 
 from tapeline.results.charts.ticks import time_ticks, value_ticks
@@ -27,6 +28,8 @@ class Layout(NamedTuple):
     last_label: float
     """Units from the right end of the time axis within which a label ends at its tick."""
     time_grid: bool
+    zone: tzinfo = UTC
+    """In which the moments of the time axis are round."""
 
 
 class Plot(NamedTuple):
@@ -156,7 +159,7 @@ def value_axis(
 def time_axis(plot: Plot) -> str:
     parts = []
     most = max(2, int(plot.right / plot.layout.tick_width))
-    for seconds, text in time_ticks(plot.start, plot.end, most):
+    for seconds, text in time_ticks(plot.start, plot.end, most, plot.layout.zone):
         x = plot.x(seconds)
         if plot.layout.time_grid:
             parts.append(vertical_line(plot, "grid", x))

@@ -1,6 +1,7 @@
 """What the charts of a tear sheet show: series over time, and a bar for each year."""
 
 import math
+from datetime import UTC, tzinfo
 
 from tapeline.results.charts import svg
 from tapeline.results.charts.svg import Curve, Layout, Plot
@@ -31,12 +32,13 @@ def line_chart(
     height: float = 260.0,
     percent: bool = False,
     baseline: float | None = None,
+    zone: tzinfo = UTC,
 ) -> str:
     """A line over time with its area down to the baseline; `kind` is its class in the style."""
     curve = Curve.of(zip(times.tolist(), values.tolist(), strict=True), baseline)
     if curve is None:
         return ""
-    plot = curve.plot(LAYOUT, width, height)
+    plot = curve.plot(LAYOUT._replace(zone=zone), width, height)
     parts = (
         svg.value_axis(plot, curve.ticks, value_texts(curve.ticks, percent=percent)),
         svg.time_axis(plot),

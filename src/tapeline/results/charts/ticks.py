@@ -2,11 +2,12 @@
 
 import math
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 
 import numpy as np
 
 from tapeline.figures import MINUS, without_sign_of_nothing
+from tapeline.zones import from_wall, wall
 
 STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 # Values closer together than this share of their size differ by rounding only.
@@ -66,14 +67,17 @@ def value_texts(ticks: Sequence[float], *, percent: bool) -> list[str]:
     return [without_sign_of_nothing(one).replace("-", MINUS) + unit for one in texts]
 
 
-def time_ticks(start: float, end: float, most: int) -> list[tuple[float, str]]:
-    """At most so many round moments, each with its text."""
+def time_ticks(start: float, end: float, most: int, zone: tzinfo = UTC) -> list[tuple[float, str]]:
+    """At most so many round moments, each with its text, by the clocks of a zone."""
     unit, form = next((unit, form) for least, unit, form in UNITS if end - start >= least)
-    ends = (np.datetime64(int(one), "s").astype(f"M8[{unit}]") for one in (start, end))
+    shown = (wall(one, zone) for one in (start, end))
+    ends = (np.datetime64(int(one), "s").astype(f"M8[{unit}]") for one in shown)
     first, last = (int(one.astype("i8")) for one in ends)
     rough = max(1, math.ceil((last - first) / most))
     every = next((one for one in EVERY[unit] if one >= rough), rough)
     # Multiples since the epoch: whole quarters, half hours, ten minutes.
     numbers = np.arange(-(-(first + 1) // every) * every, last + 1, every)
     moments = numbers.astype(f"M8[{unit}]").astype("M8[s]").astype("f8").tolist()
-    return [(one, datetime.fromtimestamp(one, UTC).strftime(form)) for one in moments]
+    return [
+        (from_wall(one, zone), datetime.fromtimestamp(one, UTC).strftime(form)) for one in moments
+    ]

@@ -15,6 +15,7 @@ import { Palette } from "./palette";
 import { ServerWarning } from "./server-warning";
 import { Sidebar } from "./sidebar";
 import { useCommands } from "./use-commands";
+import { useZone, ZoneSwitch } from "./zone-switch";
 
 export function AppShell() {
   const params = useParams({ strict: false });
@@ -24,6 +25,7 @@ export function AppShell() {
   const [searching, setSearching] = useState(false);
   const [menu, setMenu] = useState(false);
   const choices = useCommands(project);
+  const zone = useZone();
   const main = useRef<HTMLElement>(null);
   useFocusOnNewPage(main);
   useEffect(() => {
@@ -49,7 +51,10 @@ export function AppShell() {
             Tapeline
             <DemoBadge />
           </span>
-          <IconButton label="Search" icon="search" onClick={() => setSearching(true)} />
+          <span className="flex min-w-0 items-center">
+            <ZoneSwitch brief className="max-w-24 text-xs" />
+            <IconButton label="Search" icon="search" onClick={() => setSearching(true)} />
+          </span>
         </header>
         <main
           id="main"
@@ -62,7 +67,8 @@ export function AppShell() {
           {project && (
             <LiveProject key={project} project={project} silent={params.model !== undefined} />
           )}
-          <Outlet />
+          {/* Another zone changes every time on a page, also those that no state depends on. */}
+          <Outlet key={zone} />
         </main>
       </div>
       <Dialog.Root open={menu} onOpenChange={setMenu}>

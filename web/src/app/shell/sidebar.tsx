@@ -7,6 +7,7 @@ import { StatusDot } from "~/features/model/status-badge";
 import { Icon, type IconName } from "~/ui/icons";
 import { Menu, MenuItem, MenuLabel, MenuLine } from "~/ui/menu";
 import { DemoBadge } from "./demo-badge";
+import { ZoneSwitch } from "./zone-switch";
 
 const ENTRY =
   "flex min-h-8 items-center gap-2.5 rounded-md px-2.5 text-soft transition-colors hover:bg-hover hover:text-ink";
@@ -72,6 +73,10 @@ export function Sidebar({
           <Icon name="book" />
           Documentation
         </a>
+        <span className={ENTRY}>
+          <Icon name="clock" />
+          <ZoneSwitch className="flex-1" />
+        </span>
         <Account />
       </div>
     </div>

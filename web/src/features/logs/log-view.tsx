@@ -4,6 +4,7 @@ import { api, unwrap, withoutEmpty } from "~/api/client";
 import type { Line } from "~/api/types";
 import { integer } from "~/format/numbers";
 import { fromLocal } from "~/format/times";
+import { withZone } from "~/format/zone";
 import { useModelStream } from "~/live/use-live";
 import { Button, IconButton } from "~/ui/button";
 import { Icon } from "~/ui/icons";
@@ -134,7 +135,7 @@ function linesOf(model: string, backtest: string | undefined, query: LogQuery, a
 function fileOf(model: string, backtest: string | undefined, query: LogQuery): string {
   const of = backtest ? `/backtests/${encodeURIComponent(backtest)}` : "";
   const search = new URLSearchParams(withoutEmpty(query) as Record<string, string>).toString();
-  return `/api/models/${model}${of}/logs.txt${search ? `?${search}` : ""}`;
+  return withZone(`/api/models/${model}${of}/logs.txt${search ? `?${search}` : ""}`);
 }
 
 function State({ store, searching }: { store: LogStore; searching: boolean }) {

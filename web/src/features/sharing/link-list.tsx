@@ -2,6 +2,7 @@
 import { useState } from "react";
 import { api, unwrap } from "~/api/client";
 import { plural } from "~/format/numbers";
+import { stamp } from "~/format/times";
 import { IconButton } from "~/ui/button";
 import { Confirm } from "~/ui/dialog";
 import { Time } from "~/ui/time";
@@ -84,9 +85,6 @@ export function LinkList({
 
 function nameOf(share: Share): string {
   if (share.title) return share.title;
-  const made = new Date(share.created_at * 1000).toLocaleDateString("en", {
-    day: "numeric",
-    month: "short",
-  });
+  const made = stamp(share.created_at).slice(0, 10);
   return `Link of ${made}`;
 }

@@ -16,6 +16,7 @@ import { StatusBadge } from "~/features/model/status-badge";
 import { ShareButton } from "~/features/sharing/share-button";
 import { integer } from "~/format/numbers";
 import { lasting } from "~/format/times";
+import { withZone } from "~/format/zone";
 import { Button } from "~/ui/button";
 import { Confirm } from "~/ui/dialog";
 import { PageError } from "~/ui/page-error";
@@ -262,7 +263,7 @@ function Files({ model, id }: { model: string; id: string }) {
         <li key={file}>
           <a
             className="link inline-flex min-h-6 items-center"
-            href={ask.fileOf(model, id, file)}
+            href={withZone(ask.fileOf(model, id, file))}
             {...(file === "tear-sheet"
               ? { target: "_blank", rel: "noreferrer" }
               : { download: "" })}
