@@ -19,6 +19,7 @@ from tapeline.runs.environments import substitutes
 from tapeline.runs.environments.cache import Environments
 from tapeline.runs.environments.install_boxes import Installer
 from tapeline.runs.environments.interpreters import Found
+from tapeline.runs.heartbeat import Heartbeat
 from tapeline.runs.holds import Hold
 from tapeline.runs.server_holds import ServerHolds
 from tapeline.runs.supervision.bell import Bell
@@ -129,6 +130,7 @@ class Runner:
             server_holds=self._holds,
             copy=self._copy,
         )
+        Heartbeat(self._store, engine.host, self._background)
         self._bell = Bell(engine.folder, self._collector, self._background)
         Sampling(self._store, engine, self._background, days=self._settings.sample_days)
         Cleanup(self._store, engine, self._background)

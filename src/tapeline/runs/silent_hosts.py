@@ -1,4 +1,5 @@
-"""Runs that nobody can say anything about, because the server of their host is down.
+"""Runs that nobody can say anything about, because the server of their host is down, frozen or cut
+off from the database.
 
 Only the host that started a run knows whether it is gone. While its server is silent, the run keeps
 its last state, and no newer run of the model may start.
@@ -10,6 +11,7 @@ from datetime import UTC, datetime
 import msgspec
 from sqlalchemy import Connection, func, select
 
+from tapeline.runs import heartbeat
 from tapeline.runs.run import DEPLOYED, Run
 from tapeline.store.backends.database import Database
 from tapeline.store.rows import record
@@ -21,7 +23,7 @@ DO = "Start that server again (`tapeline hosts` lists all hosts), or end the run
 class Silence(msgspec.Struct, frozen=True):
     host: str
     seen_at: float | None
-    """When its server last looked at one of its runs."""
+    """When its server was last heard of."""
 
     def since(self) -> str:
         if self.seen_at is None:
@@ -38,7 +40,8 @@ class Blocked(msgspec.Struct, frozen=True):
     """The run on the silent host: itself, or the one that it waits for."""
 
     def sentence(self, about: Run) -> str:
-        down = f"the host {self.silence.host}, whose server is down and {self.silence.since()}"
+        silent = f"whose server does not answer and {self.silence.since()}"
+        down = f"the host {self.silence.host}, {silent}"
         fix = f"{DO} tapeline stop --here {self.run.lock_name}"
         if about.id == self.run.id:
             return f"It belongs to {down}: nobody knows whether it runs. {fix}"
@@ -56,7 +59,7 @@ def blocked(
     silences = {
         host: Silence(host, _seen_at(connection, host))
         for host in hosts
-        if host is not None and not database.is_claimed(connection, host)
+        if host is not None and not heartbeat.is_up(connection, database, host)
     }
     answer = {}
     for one in there:
@@ -83,6 +86,9 @@ def _launched(connection: Connection, waiting: Iterable[Run]) -> list[Run]:
 
 
 def _seen_at(connection: Connection, host: str) -> float | None:
+    """By its heartbeat; a server of an earlier version has only looked at its runs."""
+    if (last := heartbeat.last_of(connection, host)) is not None:
+        return last
     query = (
         select(func.max(samples.c.at))
         .join(runs, runs.c.id == samples.c.run_id)

@@ -7,10 +7,12 @@ import typer
 from sqlalchemy import Connection
 
 from tapeline import compose, datadir, logs, settings
+from tapeline.backups.manifest import moment
 from tapeline.cli.server.options import Config, Data, Database
 from tapeline.cli.terminal import screen
 from tapeline.cli.terminal.command import JSON, command
 from tapeline.cli.terminal.screen import Screen
+from tapeline.runs import heartbeat
 from tapeline.runs import run as runs
 from tapeline.store.store import Store
 
@@ -28,7 +30,9 @@ def hosts(
         datadir.require(chosen.data)
     with compose.open_store(chosen) as store:
         found = store.read_now(runs.by_host)
-        up = store.read_now(_up, store, [one.host for one in found], chosen.data)
+        names = [one.host for one in found]
+        up = store.read_now(_up, store, names, chosen.data)
+        beats = store.read_now(heartbeat.last_of_all, names)
     out, here = Screen(as_json=context.obj.as_json), _here(chosen.data)
     if out.as_json:
         out.json(
@@ -37,6 +41,7 @@ def hosts(
                     **msgspec.structs.asdict(one),
                     "is_this_one": one.host == here,
                     "is_up": one.host in up,
+                    "silent_since": None if one.host in up else beats.get(one.host),
                 }
                 for one in found
             ]
@@ -48,7 +53,9 @@ def hosts(
             [
                 "*" if one.host == here else "",
                 one.host,
-                screen.styled("up", "green") if one.host in up else screen.styled("down", "red"),
+                screen.styled("up", "green")
+                if one.host in up
+                else screen.styled(_silent(beats.get(one.host)), "red"),
                 one.running,
                 screen.ago(one.started_at),
             ]
@@ -62,7 +69,11 @@ def _up(connection: Connection, store: Store, hosts: list[str], data: Path) -> s
     """The hosts whose server runs now; with SQLite, that can only be the one of this directory."""
     if store.database.file is not None:
         return {_here(data)} if datadir.server_of(data) else set()
-    return {one for one in hosts if store.database.is_claimed(connection, one)}
+    return {one for one in hosts if heartbeat.is_up(connection, store.database, one)}
+
+
+def _silent(since: float | None) -> str:
+    return "down" if since is None else f"silent since {moment(since)}"
 
 
 def _here(data: Path) -> str:

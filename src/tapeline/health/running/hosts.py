@@ -5,6 +5,7 @@ from sqlalchemy import Connection, func, select
 from tapeline import typed_commands
 from tapeline.health.parts import Parts
 from tapeline.health.verdict import Verdict, green, yellow
+from tapeline.runs import heartbeat
 from tapeline.store.backends.database import Database
 from tapeline.store.tables.runs import runs
 
@@ -26,7 +27,7 @@ def look(parts: Parts) -> Verdict:
 
 
 def _found(connection: Connection, database: Database, here: str) -> tuple[list[str], list[str]]:
-    """Other hosts with unfinished runs, and those of them whose server does not run."""
+    """Other hosts with unfinished runs, and those of them whose server is silent."""
     query = (
         select(runs.c.host)
         .where(runs.c.ended_at.is_(None), runs.c.host.is_not(None), runs.c.host != here)
@@ -35,4 +36,4 @@ def _found(connection: Connection, database: Database, here: str) -> tuple[list[
         .limit(100)
     )
     there = [host for host in connection.scalars(query) if host is not None]
-    return there, [one for one in there if not database.is_claimed(connection, one)]
+    return there, [one for one in there if not heartbeat.is_up(connection, database, one)]

@@ -162,9 +162,9 @@ async def refuse_if_unsupervised(call: Call, model_id: str, run_id: str | None =
         silence = down.silence
         raise NotSupervised(
             f"The stop is recorded but not carried out: the server of host {silence.host}, where"
-            f" the model runs, is down and {silence.since()}. The model may still be trading. That"
-            " server stops it when it is back; to stop it now, run on its machine: tapeline stop"
-            f" --here {down.run.lock_name}"
+            f" the model runs, does not answer and {silence.since()}. The model may still be"
+            " trading. That server stops it when it is back; to stop it now, run on its machine:"
+            f" tapeline stop --here {down.run.lock_name}"
         )
 
 

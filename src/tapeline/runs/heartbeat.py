@@ -1,0 +1,59 @@
+"""Each server on PostgreSQL notes every few seconds that it is alive.
+
+An open session proves nothing: a server that is frozen or cut off keeps its session for minutes or
+for ever. The times are the database's own, so the clocks of the hosts do not matter.
+"""
+
+from sqlalchemy import Connection, func, select
+
+from tapeline.background import Background
+from tapeline.store import facts
+from tapeline.store.backends.database import Database
+from tapeline.store.store import Store
+
+EVERY, WITHIN = 3.0, 15.0  # seconds
+SILENT_AFTER = 12.0
+BEAT = "heartbeat:"
+
+
+class Heartbeat:
+    """Of one host; on SQLite there is no other server that could ask."""
+
+    def __init__(self, store: Store, host: str, background: Background) -> None:
+        self._store = store
+        self._host = host
+        if store.database.file is None:
+            background.loop("heartbeat", self._beat, every=EVERY, within=WITHIN)
+
+    async def _beat(self) -> None:
+        await self._store.write(beat, self._host)
+
+
+def beat(connection: Connection, host: str) -> None:
+    facts.put(connection, BEAT + host, repr(_now(connection)))
+
+
+def is_up(connection: Connection, database: Database, host: str) -> bool:
+    """Whether the server of a host runs and has been heard of lately. A server of an earlier
+    version has no heartbeat: its session decides, as before."""
+    if not database.is_claimed(connection, host):
+        return False
+    last = last_of(connection, host)
+    return last is None or _now(connection) - last < SILENT_AFTER
+
+
+def last_of(connection: Connection, host: str) -> float | None:
+    """When its server was last heard of."""
+    found = facts.get(connection, BEAT + host)
+    return None if found is None else float(found)
+
+
+def last_of_all(connection: Connection, hosts: list[str]) -> dict[str, float]:
+    found = {host: last_of(connection, host) for host in hosts}
+    return {host: last for host, last in found.items() if last is not None}
+
+
+def _now(connection: Connection) -> float:
+    """Not that of the transaction's start."""
+    query = select(func.extract("epoch", func.clock_timestamp()))
+    return float(connection.execute(query).scalar_one())
