@@ -41,6 +41,7 @@ FEATURES: dict[str, set[str]] = {
     "logs": set(),
     "orders": set(),
     "events": set(),
+    "prices": {"orders"},
     "sharing": {"project"},
     "model": {"sharing"},
     "versions": {"model"},

@@ -143,7 +143,13 @@ export const pnl = (id: string, points: number, window: Window | null, currency:
 /** Orders before or after one, or the newest. */
 export function orders(
   id: string,
-  asked: OrderFilter & { limit: number; cursor?: string | null; after?: number | null },
+  asked: OrderFilter & {
+    limit: number;
+    cursor?: string | null;
+    after?: number | null;
+    since?: number;
+    until?: number;
+  },
   signal?: AbortSignal,
 ) {
   return unwrap(
@@ -171,6 +177,31 @@ export const orderMarks = (id: string, window: Window | null) =>
           params: {
             path: { model: id },
             query: withoutEmpty({ from: window?.from, to: window?.to }),
+          },
+          signal,
+        }),
+      ),
+  });
+
+/** Bars or a line, indicators and fills of a symbol. Without a window, the newest bars. */
+export const prices = (
+  id: string,
+  asked: { symbol: string; interval: string; points: number; window: Window | null },
+) =>
+  queryOptions({
+    queryKey: ["model", id, "pnl", "prices", asked],
+    queryFn: ({ signal }) =>
+      unwrap(
+        api.GET("/api/models/{model}/prices", {
+          params: {
+            path: { model: id },
+            query: withoutEmpty({
+              symbol: asked.symbol,
+              interval: asked.interval,
+              points: asked.points,
+              from: asked.window?.from,
+              to: asked.window?.to,
+            }),
           },
           signal,
         }),

@@ -13,6 +13,7 @@ import { session } from "~/api/session";
 import { zoneFor } from "~/app/kept-zone";
 import { AppShell } from "~/app/shell/app-shell";
 import { lastProject } from "~/app/shell/last-project";
+import { type PriceSearch, priceSearch } from "~/features/prices/price-search";
 import { isZone, setZone } from "~/format/zone";
 import { NotFound, PageError } from "~/ui/page-error";
 import { Skeleton } from "~/ui/panel";
@@ -129,6 +130,13 @@ const orders = createRoute({
   component: lazyRouteComponent(() => import("~/features/orders/orders-page"), "OrdersPage"),
 });
 
+const prices = createRoute({
+  getParentRoute: () => model,
+  path: "/prices",
+  component: lazyRouteComponent(() => import("~/features/prices/prices-page"), "PricesPage"),
+  validateSearch: (search): PriceSearch => priceSearch(search),
+});
+
 const logs = createRoute({
   getParentRoute: () => model,
   path: "/logs",
@@ -205,6 +213,7 @@ const tree = root.addChildren([
     model.addChildren([
       overview,
       orders,
+      prices,
       logs,
       events,
       screener,

@@ -39,6 +39,7 @@ export function ChartFigure({
   aside,
   legend = true,
   onTrade,
+  start = null,
 }: {
   label: string;
   /** What the chart shows, of the range in view. */
@@ -55,10 +56,12 @@ export function ChartFigure({
   aside?: ReactNode;
   legend?: boolean;
   onTrade?: (id: string) => void;
+  /** The range to show first; a new object moves the chart there. */
+  start?: View | null;
 }) {
-  const [chosen, setChosen] = useState<string | null>(ALL);
-  const [view, setView] = useState<View | null>(null);
-  const [seen, setSeen] = useState<View | null>(null);
+  const [chosen, setChosen] = useState<string | null>(start ? null : ALL);
+  const [view, setView] = useState<View | null>(start);
+  const [seen, setSeen] = useState<View | null>(start);
   const [asTable, setAsTable] = useState(false);
   const [drawnAxis, setDrawnAxis] = useState(axis);
   // A view on one axis means nothing on the other.
@@ -67,6 +70,13 @@ export function ChartFigure({
     setChosen(ALL);
     setView(null);
     setSeen(null);
+  }
+  const [started, setStarted] = useState(start);
+  if (start !== started) {
+    setStarted(start);
+    setChosen(start ? null : ALL);
+    setView(start);
+    setSeen(start);
   }
   const span = all ? all.to - all.from : 0;
   const shorter =

@@ -1,5 +1,6 @@
 /** Where everything of a chart lies, in pixels. Time runs linearly: an idle hour is as wide as a busy one. */
 import { type Axis, type Tick, timeTicks } from "./axis";
+import { extentOfBars } from "./bars";
 import { type Pane, type PanePoint, placeBefore, type View, valueAt } from "./panes";
 import { type Extent, spread, tickTexts, valueTicks } from "./values";
 
@@ -84,10 +85,10 @@ export function yOf(
   return top + ((high - value) / (high - low)) * height;
 }
 
-/** The last known value of a curve that has a tag at the axis: one that is alone in its pane. */
-export function endings({ curves }: Pane): { value: number; colour: string }[] {
+/** The last known value of a curve that has a tag at the axis: one that is alone in its pane, or has bars. */
+export function endings({ curves, bars }: Pane): { value: number; colour: string }[] {
   const [only] = curves;
-  if (!only || curves.length > 1) return [];
+  if (!only || (curves.length > 1 && !bars)) return [];
   const value = only.points.findLast((one) => one.value !== null)?.value ?? null;
   if (value === null) return [];
   const isLoss = only.kind === "gain" && value < 0;
@@ -127,7 +128,7 @@ function boxOf(pane: Pane, view: View, top: number, height: number, legend: numb
   return { ...box, pane, ticks };
 }
 
-function shownBy({ curves }: Pane, view: View): Extent {
+function shownBy({ curves, bars, levels = [] }: Pane, view: View): Extent {
   let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (const { points, kind } of curves) {
     const found = extentOf(points, view);
@@ -136,7 +137,16 @@ function shownBy({ curves }: Pane, view: View): Extent {
     low = Math.min(low, found.low, base);
     high = Math.max(high, found.high, base);
   }
-  return low <= high ? { low, high } : { low: 0, high: 1 };
+  const candles = bars && extentOfBars(bars, view);
+  if (candles) {
+    low = Math.min(low, candles.low);
+    high = Math.max(high, candles.high);
+  }
+  if (!(low <= high)) return { low: 0, high: 1 };
+  // A level far away would flatten the curves.
+  const near = levels.filter(({ value }) => value > 2 * low - high && value < 2 * high - low);
+  const values = near.map(({ value }) => value);
+  return { low: Math.min(low, ...values), high: Math.max(high, ...values) };
 }
 
 /** Labels that fit between the edges without touching each other. */

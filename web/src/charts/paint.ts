@@ -1,6 +1,7 @@
 /** Draws a laid-out chart on a canvas: axes, curves, orders and the lines under the pointer. */
 import { colour } from "~/ui/appearance";
 import { axisText } from "./axis";
+import { drawCandles, drawLevels } from "./candles";
 import { type Box, endings, type Layout, timeAt, xOf, yOf } from "./layout";
 import { type Bucket, bucketed, counted, type Traded } from "./markers";
 import { type Curve, type PanePoint, placeBefore, valueAt } from "./panes";
@@ -34,7 +35,10 @@ export function painted(
   grid(pen, layout);
   for (const box of layout.boxes) {
     clipped(pen, { x: 0, y: box.top, width: layout.width, height: box.height }, () => {
-      for (const curve of box.pane.curves) drawCurve(pen, layout, box, curve);
+      const { curves, bars, levels = [] } = box.pane;
+      if (bars) drawCandles(pen, layout, box, bars);
+      for (const curve of bars ? curves.slice(1) : curves) drawCurve(pen, layout, box, curve);
+      drawLevels(pen, layout, box, levels);
     });
   }
   const arrows = arrowsOf(layout, trades);

@@ -6,11 +6,13 @@ import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "react
 import type { Mark } from "~/api/types";
 import { watch } from "~/ui/appearance";
 import type { Axis } from "./axis";
+import { candleAt } from "./bars";
 import { gestures } from "./gestures";
 import { FOOT, type Layout, laidOut, timeAt, xOf } from "./layout";
 import type { Traded } from "./markers";
 import { type Arrow, type Pointer, painted } from "./paint";
 import { drawn, followed, type Pane, placeBefore, type View, within } from "./panes";
+import "./series.css";
 
 export interface PaneChartProps {
   panes: readonly Pane[];
@@ -227,7 +229,12 @@ function rowsOf(pane: Pane, at: number | null): Row[] {
         ? points.findLast(({ value }) => value !== null)
         : points[placeBefore(points, at)];
     const value = found?.value ?? null;
-    const text = value === null ? "" : pane.format(value);
+    const candle = pane.bars && id === pane.curves[0]?.id ? candleAt(pane.bars, at) : null;
+    const text = candle
+      ? candle.map(([name, one]) => `${name} ${pane.format(one)}`).join(" ")
+      : value === null
+        ? ""
+        : pane.format(value);
     return { id, label, colour: `var(--${colour})`, text };
   });
 }

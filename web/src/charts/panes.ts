@@ -1,4 +1,5 @@
 /** The data of a chart with several panes, and arithmetic on views. Nothing here draws. */
+import type { Bars } from "./bars";
 import type { Scale } from "./values";
 
 export interface PanePoint {
@@ -27,6 +28,16 @@ export interface Pane {
   /** With every digit and its unit, where a table has room for them. */
   exact?: (value: number) => string;
   scale?: Scale;
+  /** Drawn as candles in place of the first curve, which has their closes. */
+  bars?: Bars | undefined;
+  /** Prices that matter, each a dashed line. */
+  levels?: readonly Level[];
+}
+
+export interface Level {
+  value: number;
+  label: string;
+  colour: string;
 }
 
 export interface View {

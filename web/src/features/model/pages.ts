@@ -1,6 +1,7 @@
 /** The pages of a model, and which of them an address belongs to. */
 export const PAGES = [
   ["overview", "Overview"],
+  ["prices", "Prices"],
   ["orders", "Orders"],
   ["logs", "Log"],
   ["events", "Events"],

@@ -1,4 +1,5 @@
 /** The details of one order, with every update. */
+import { Link, useParams } from "@tanstack/react-router";
 import type { Order } from "~/api/types";
 import { money, price, quantity } from "~/format/numbers";
 import { lasting } from "~/format/times";
@@ -31,6 +32,7 @@ export function notComputed(reason: string): string {
 }
 
 export function OrderDetail({ order, close }: { order: Order | null; close: () => void }) {
+  const { project = "", model = "" } = useParams({ strict: false });
   if (!order) return null;
   const { fill } = order;
   const others = Object.entries(order).filter(
@@ -55,6 +57,17 @@ export function OrderDetail({ order, close }: { order: Order | null; close: () =
             counted.
           </Notice>
         ) : null}
+        {order.symbol && (
+          <Link
+            to="/$project/$model/prices"
+            params={{ project, model }}
+            search={{ symbol: order.symbol, at: order.fill?.time ?? order.time }}
+            className="link justify-self-start text-sm"
+            onClick={close}
+          >
+            Show it in the price chart
+          </Link>
+        )}
         {order.annotation && (
           <p className="rounded-md bg-sunken px-3 py-2 [overflow-wrap:anywhere]">
             {order.annotation}

@@ -15,7 +15,6 @@ import { ArgumentTable } from "./argument-table";
 import { type Column, Swatch } from "./column";
 import { ComparisonChart } from "./comparison-chart";
 import { MetricTable } from "./metric-table";
-import "~/features/backtests/series.css";
 
 export function ComparePage() {
   const { project = "", model = "" } = useParams({ strict: false });

@@ -14,7 +14,6 @@ import { Empty, Failed, Panel, Skeleton } from "~/ui/panel";
 import { useTitle } from "~/ui/title";
 import { BacktestTable } from "./backtest-table";
 import { type Column, NEWEST, type Sorting, sorted, turned } from "./sorting";
-import "~/features/backtests/series.css";
 
 interface Wish {
   act: "delete" | "stop";

@@ -29,7 +29,6 @@ import { Headlines, MetricCards } from "./metric-cards";
 import { MonthsTable } from "./months-table";
 import { RollingFigure } from "./rolling-figure";
 import { RoundTrips } from "./round-trips";
-import "~/features/backtests/series.css";
 
 const NONE: readonly string[] = [];
 
