@@ -39,6 +39,13 @@ const root = createRootRouteWithContext<Context>()({
   notFoundComponent: NotFound,
 });
 
+/** The benchmark of a curve, in its address. */
+function compared({ benchmark }: Record<string, unknown>): { benchmark?: string } {
+  return benchmark && ["string", "number"].includes(typeof benchmark)
+    ? { benchmark: `${benchmark}` }
+    : {};
+}
+
 const index = createRoute({
   getParentRoute: () => root,
   path: "/",
@@ -121,6 +128,7 @@ const overview = createRoute({
   getParentRoute: () => model,
   path: "/overview",
   loader: ({ context: { queries }, params }) => prepare.overview(queries, params.model),
+  validateSearch: compared,
   component: lazyRouteComponent(() => import("~/features/overview/overview-page"), "OverviewPage"),
 });
 
@@ -172,6 +180,7 @@ const backtest = createRoute({
   path: "/$backtest/backtest",
   loader: ({ context: { queries }, params }) =>
     prepare.backtest(queries, params.model, params.backtest),
+  validateSearch: compared,
   component: lazyRouteComponent(
     () => import("~/features/backtests/report/backtest-page"),
     "BacktestPage",

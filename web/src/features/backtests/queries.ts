@@ -2,6 +2,7 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { api, type Schemas, unwrap, withoutEmpty } from "~/api/client";
 import type { View } from "~/charts/panes";
+import type { Benchmark } from "./types";
 
 const POINTS = 2_000;
 /** The chart marks the trades of at most this many pages, the latest ones. */
@@ -80,6 +81,30 @@ export const equity = (model: string, id: string, view: View | null) =>
       ),
     placeholderData: keepPreviousData,
   });
+
+/** Asks for the returns of an account beside a benchmark; its key says of which account. */
+export interface Comparing {
+  key: readonly unknown[];
+  ask: (name: string, signal: AbortSignal) => Promise<Benchmark | null>;
+}
+
+export const benchmarkOf = (model: string, id: string): Comparing => ({
+  key: [...keyOf(model, id), "benchmark"],
+  ask: async (name, signal) => {
+    const params = { ...of(model, id), query: { points: 1_000, benchmark: name } };
+    return (
+      await unwrap(api.GET("/api/models/{model}/backtests/{backtest}/equity", { params, signal }))
+    ).benchmark;
+  },
+});
+
+export const liveBenchmark = (model: string): Comparing => ({
+  key: ["model", model, "metrics", "benchmark"],
+  ask: async (name, signal) => {
+    const params = { path: { model }, query: { points: 1_000, benchmark: name } };
+    return (await unwrap(api.GET("/api/models/{model}/performance", { params, signal }))).benchmark;
+  },
+});
 
 export const drawdown = (model: string, id: string, view: View | null) =>
   queryOptions({

@@ -14,3 +14,4 @@ export type Version = Schemas["ShownVersion"];
 
 /** How many backtests can be compared at once. */
 export const MOST_COMPARED = 8;
+export type Benchmark = Schemas["ShownBenchmark"];

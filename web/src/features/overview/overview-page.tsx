@@ -4,6 +4,8 @@ import { Link, useParams } from "@tanstack/react-router";
 import { useState } from "react";
 import * as ask from "~/api/queries";
 import type { Pnl } from "~/api/types";
+import { BenchmarkPanel } from "~/features/backtests/benchmark";
+import * as backtests from "~/features/backtests/queries";
 import { ScreenerTable } from "~/features/events/screener-table";
 import { LogView } from "~/features/logs/log-view";
 import { NewestOrders } from "~/features/orders/order-list";
@@ -45,6 +47,12 @@ export function OverviewPage() {
             {pnl && <Doubts pnl={pnl} />}
             {pnl && <Warnings pnl={pnl} />}
           </Panel>
+        )}
+        {!isScreener && (
+          <BenchmarkPanel
+            symbols={[...model.symbols, ...(pnl?.positions ?? []).map(({ symbol }) => symbol)]}
+            comparing={backtests.liveBenchmark(id)}
+          />
         )}
         {!isScreener && (
           <Panel

@@ -2,6 +2,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { useState } from "react";
+import { BenchmarkPanel } from "~/features/backtests/benchmark";
 import { Label } from "~/features/backtests/label";
 import { elapsed, period } from "~/features/backtests/period";
 import { nameOf, type Progress, progressOf } from "~/features/backtests/progress";
@@ -63,6 +64,10 @@ function Shown({ backtest, run }: { backtest: Backtest; run: Run | null }) {
             <Headlines backtest={backtest} />
           )}
           <EquityFigure model={model} backtest={backtest} />
+          <BenchmarkPanel
+            symbols={backtest.symbols ?? NONE}
+            comparing={ask.benchmarkOf(model, id)}
+          />
           <div className="grid grid-cols-[minmax(0,1fr)] gap-4 xl:grid-cols-[minmax(0,2fr)_minmax(0,1fr)]">
             <MonthsTable model={model} id={id} />
             {backtest.trials && <DeflatedSharpe trials={backtest.trials} />}
