@@ -424,12 +424,29 @@ def test_the_palette_leads_anywhere_by_keyboard(page: Page, server: Server, stag
     expect(page.locator("html")).to_have_attribute("data-theme", "dark")
 
 
+def test_an_order_leads_to_its_place_in_the_price_chart_in_the_chosen_zone(
+    page: Page, server: Server, stage: Stage
+) -> None:
+    sign_in(page, server, f"/{stage.project}/{stage.model}/orders")
+    page.get_by_label("Time zone").locator("visible=true").select_option("utc")
+    page.wait_for_url("**/orders?zone=utc")
+    page.get_by_role("button", name="Details of order 5").click(timeout=SLOW)
+    page.get_by_role("link", name="Show it in the price chart").click()
+    figure = page.get_by_role("figure", name="Prices of BTC-USD")
+    expect(figure).to_contain_text("A line of marks and fills", timeout=SLOW)
+    expect(figure.locator("canvas")).to_be_visible(timeout=SLOW)
+    assert {"zone=utc", "symbol=BTC-USD"} <= set(page.url.split("?")[1].split("&"))
+    page.goto(f"{server.address}/{stage.project}/{stage.model}/overview")
+    page.wait_for_url("**/overview?zone=utc")
+
+
 def pages_of(stage: Stage) -> dict[str, dict[str, str]]:
     """Every page, and the words that say that it has loaded."""
     project, own, links = stage.project, f"/{stage.project}/{stage.model}", stage.links
     return {
         "model": {
             f"{own}/overview": "Newest orders",
+            f"{own}/prices": "A line of marks and fills",
             f"{own}/orders": "Annotation",
             f"{own}/logs": "Jump to",
             f"{own}/events": "No events",
