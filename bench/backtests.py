@@ -18,7 +18,7 @@ from pathlib import Path
 from bench.parts import fleet
 from bench.parts.fleet import Server
 from tapeline.runs.engines import run_box, runtime_files, shims, unpacking
-from tapeline.runs.sandbox import bubblewrap, seccomp
+from tapeline.runs.sandbox import bubblewrap, ownership, seccomp
 from tapeline.runs.sandbox.box import Box, Launch, Policy
 from tests.archives import zipped
 
@@ -108,7 +108,7 @@ def _hold(number: int, content: bytes) -> None:
 
 
 def _with_shim(data: Path, folder: Path, number: int) -> int:
-    uid = run_box.FIRST_UID - 1 - number if os.geteuid() == 0 else None
+    uid = ownership.FIRST_UID - 1 - number if os.geteuid() == 0 else None
     runs = folder / "runs"
     with tempfile.TemporaryDirectory(dir=folder) as work:
         name = Path(work).name

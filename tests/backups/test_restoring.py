@@ -14,9 +14,11 @@ from sqlalchemy import select
 
 from tapeline import compose
 from tapeline.runs import holds
+from tapeline.runs.sandbox import ownership
 from tapeline.settings import Settings
 from tapeline.store.tables.tape import tapes
 from tapeline.tape.reading import whole_tape
+from tests import needs
 from tests.backups.conftest import LINES, Installation, forge, gets, names_in, options_of, refused
 from tests.conftest import DATABASES, run_sql
 
@@ -126,6 +128,22 @@ def test_a_damaged_backup_is_refused_and_leaves_nothing(
     damage(backup)
     assert said in refused("restore", str(backup), "--data", str(tmp_path / "new"))
     assert set(names_in(tmp_path)) <= {"backup"}
+
+
+@needs.root("each model has a user of its own")
+def test_a_backup_that_lost_its_owners_is_restored_with_them(
+    on_sqlite: Installation, tmp_path: Path
+) -> None:
+    """As `cp -r` and `scp` lose them."""
+    backup = on_sqlite.backup(tmp_path / "backup")
+    for model in (on_sqlite.model_id, "unknown"):
+        (backup / "state" / model / "deep").mkdir(parents=True)
+        (backup / "state" / model / "deep" / "n").touch()
+    gets("restore", str(backup), "--data", str(tmp_path / "new"))
+    state = tmp_path / "new" / "state"
+    ours = {one.stat().st_uid for one in (state / on_sqlite.model_id).rglob("*")}
+    assert ours == {ownership.uid_of(1)}
+    assert (state / "unknown" / "deep").stat().st_uid == 0
 
 
 def test_a_broken_tape_is_kept_if_the_operator_insists(

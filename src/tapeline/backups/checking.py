@@ -138,9 +138,10 @@ def _check_archives(connection: Connection, folder: Path, most: int | None) -> N
         return
     names = sorted(set(connection.scalars(select(versions.c.archive))))
     if absent := [one for one in names if not (folder / one).is_file()]:
+        need = "a version needs is" if len(absent) == 1 else "versions need are"
         raise BackupFailed(
-            f"{manifest.counted(len(absent), 'archive')} that versions need are not in it, for"
-            f" example {absent[0]}."
+            f"{manifest.counted(len(absent), 'archive')} that {need} not in it, for example"
+            f" {absent[0]}."
         )
     for name in names if most is None else random.sample(names, min(most, len(names))):
         with (folder / name).open("rb") as archive:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from sqlalchemy import select
 from sqlalchemy.exc import DBAPIError
 
 from tapeline.backups import checking, drafts, encrypting
@@ -17,11 +18,12 @@ from tapeline.backups.drafts import BackupFailed
 from tapeline.backups.making import FILE
 from tapeline.backups.manifest import FILE as MANIFEST
 from tapeline.runs import holds
-from tapeline.runs.sandbox import foreign_copies
+from tapeline.runs.sandbox import foreign_copies, ownership
 from tapeline.settings import Settings
 from tapeline.store import migrate, moving
 from tapeline.store.backends import failures
 from tapeline.store.backends.database import Database, open_database
+from tapeline.store.tables.tape import tapes
 
 COPY = "It was restored from {backup}. Its models must not run next to the original."
 NO_DATABASE = (
@@ -45,6 +47,7 @@ def restore(
         checked = checking.check(draft)
         if not keep_broken:
             checked.refuse_broken()
+        _give_states(draft)
         (draft / MANIFEST).unlink(missing_ok=True)
         if target.database:
             checked = _fill(target, draft, keep_broken=keep_broken)
@@ -89,6 +92,16 @@ def _refuse_strange(backup: Path, draft: Path) -> None:
                 raise BackupFailed(
                     f"{backup} holds {place}, which no server has put there. Do not trust it."
                 )
+
+
+def _give_states(draft: Path) -> None:
+    """Each model's files to its own user: a backup that was copied has lost their owners."""
+    with checking.opened(draft) as database, database.reading.connect() as connection:
+        numbers = {row.model_id: row.no for row in connection.execute(select(tapes))}
+    for folder in (draft / "state").iterdir() if (draft / "state").is_dir() else ():
+        uid = ownership.uid_of(numbers[folder.name]) if folder.name in numbers else None
+        if uid is not None and folder.is_dir() and not folder.is_symlink():
+            ownership.give(folder, uid)
 
 
 def _refuse_used(data: Path) -> None:

@@ -27,6 +27,7 @@ from tapeline.runs.run import Run
 from tapeline.runs.runner import INSTALLER_UID
 from tapeline.settings import Settings
 from tapeline.store.blobs import Blobs
+from tests import needs
 from tests.acceptance.traders import pythons
 from tests.archives import zipped
 from tests.runs.supervision.histories import a_run
@@ -196,6 +197,22 @@ def test_a_run_writes_in_its_own_copy_and_in_what_lasts(bench: Bench) -> None:
         bench.engine.start(job, GIVEN)
         bench.wait_until_gone(job.run)
         assert f"times {times}" in texts(bench.journal(job.run, until=f"times {times}"))
+
+
+@needs.root("each model has a user of its own")
+def test_a_state_folder_that_lost_its_owner_is_given_back_to_the_model(
+    bench: Bench, tmp_path: Path
+) -> None:
+    """A copy made without owners belongs to root."""
+    job = bench.job("print(open('/state/deep/n').read())\nopen('/state/deep/n', 'w').write('x')\n")
+    kept = tmp_path / "data" / "state" / job.run.model_id / "deep"
+    kept.mkdir(parents=True, mode=0o700)
+    (kept / "n").write_text("kept")
+    (kept / "n").chmod(0o600)
+    bench.engine.prepare(job, Listener())
+    bench.engine.start(job, GIVEN)
+    assert "kept" in texts(bench.journal(job.run))
+    assert (kept / "n").read_text() == "x"
 
 
 def test_stopping_asks_first_and_nothing_is_left(bench: Bench) -> None:

@@ -63,6 +63,9 @@ def test_the_operators_log_has_one_line_for_each_change() -> None:
     assert crashed.facts["last_line"].startswith("no price for BTC!")
     assert len(crashed.facts["last_line"]) == 200
     assert {"model", "run", "kind", "reason"} <= crashed.facts.keys()
+    stored = RunUpdate(a_run("r", fence=1), 1, 99.0, lambda: "no price for ETH" + "!" * 500)
+    messages_of(stored, ended(1))
+    assert stored.news[0].facts["last_line"] == ("no price for ETH" + "!" * 500)[:200]
     killed = RunUpdate(a_run("r", fence=1), 1, 99.0)
     killed.relaunching(5.0)
     killed.gave_up("stopped", "Stopped by ada.", 6.0)

@@ -18,6 +18,7 @@ from tapeline.errors import (
     Problem,
     UnreadableJournal,
 )
+from tapeline.logs import Log
 from tapeline.models import plans
 from tapeline.runs.engines import model_files, older_hosts, run_box, runtime_files, shims, unpacking
 from tapeline.runs.engines.backtest_output import read_output
@@ -31,11 +32,13 @@ from tapeline.runs.environments.interpreters import Found
 from tapeline.runs.journals import journal
 from tapeline.runs.journals.journal import Chunk
 from tapeline.runs.run import Run
-from tapeline.runs.sandbox import cgroups
+from tapeline.runs.sandbox import cgroups, ownership
 from tapeline.runs.sandbox.box import Launch, Policy
 from tapeline.runs.sandbox.cgroups import Usage
 from tapeline.settings import Settings
 from tapeline.store.blobs import Blobs
+
+log = Log(__name__)
 
 READ_AT_ONCE = 1_000_000  # bytes of a journal
 # A full disk, too many open files, a folder that is missing for a moment: not the model's fault.
@@ -121,7 +124,7 @@ class LocalEngine:
         interpreter = self._interpreters.get(run.python_version)
         if interpreter is None:
             raise CannotLaunch(f"Python {run.python_version} is no longer on this host.")
-        uid = run_box.FIRST_UID + job.number if os.geteuid() == 0 else None
+        uid = ownership.uid_of(job.number)
         try:
             places = self._places(job, uid)
             environment = self._prepared[run.id]
@@ -235,6 +238,8 @@ class LocalEngine:
         folder.mkdir(mode=0o700, exist_ok=True)
         (folder / "lock").write_text(self._lock(job.run).name)
         state = unpacking.writable(self._settings.data / "state" / job.run.model_id, uid)
+        if uid is not None and (given := ownership.give(state, uid)):
+            log.warning("state_given_to_its_model", model=job.run.model_id, entries=given)
         places = Places(folder, state)
         for old in (places.work, places.out):
             shutil.rmtree(old, ignore_errors=True)

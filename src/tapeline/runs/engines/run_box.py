@@ -14,7 +14,6 @@ from tapeline.runs.sandbox.box import Box
 
 MODEL, OUT, STATE = "/model", "/out", "/state"
 TMP_SHARE = 2  # temporary files are in memory: at most this share of the plan's memory
-FIRST_UID = 1_900_000_000  # far from the ids of people, services and containers
 # Not in every interpreter's default: a system Python without a locale would write ASCII.
 PLAIN = {
     "LANG": "C.UTF-8",

@@ -3,6 +3,7 @@
 Pure: the same journal always gives the same events and changes, however often it is read.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -55,7 +56,11 @@ class News(msgspec.Struct, frozen=True):
 
 
 class RunUpdate:
-    def __init__(self, run: Run, tape: int, now: float) -> None:
+    def __init__(
+        self, run: Run, tape: int, now: float, printed: Callable[[], str] = str
+    ) -> None:
+        """`printed` finds the last line on the tape, for a model that ends after the line was
+        stored."""
         self.run = run
         self.events: list[Event] = []
         self.changes: dict[str, Any] = {}
@@ -65,11 +70,12 @@ class RunUpdate:
         self._now = now
         self._said: str | None = None
         self._last_line = ""
+        self._printed = printed
 
     def take(self, record: Record, ending: Ending | None = None) -> None:
         if record.kind != "state":
             self.line(record.text, record.kind, record.time)
-            self._last_line = record.text[:LONGEST_QUOTE]
+            self._last_line = record.text
             return
         state = record.state or {}
         match state.get("event"):
@@ -182,7 +188,8 @@ class RunUpdate:
             return
         reason = state.get("reason") or f"{_how(state)}."
         self.line(reason, "system", at)
-        self._tell("model_crashed", is_bad=True, reason=reason, last_line=self._last_line)
+        last_line = (self._last_line or self._printed())[:LONGEST_QUOTE]
+        self._tell("model_crashed", is_bad=True, reason=reason, last_line=last_line)
         message = "Out of Memory" if state["cause"] == "out_of_memory" else "Crashed"
         self.lifecycle(message, at, running=False, end_at=at)
 

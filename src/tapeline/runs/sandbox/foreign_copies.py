@@ -38,10 +38,10 @@ class _Copying:
             parts = waiting.popleft()
             with ExitStack() as open_ones:
                 try:
-                    theirs = _opened(open_ones, self._source, parts)
+                    theirs = opened_below(open_ones, self._source, parts)
                 except OSError:
                     continue  # gone or replaced by now
-                ours = _opened(open_ones, self._target, parts)
+                ours = opened_below(open_ones, self._target, parts)
                 folders = self._copy_folder(theirs, ours, parts)
                 waiting.extend((*parts, name) for name in folders)
 
@@ -49,7 +49,7 @@ class _Copying:
         """Copy the content of a folder; return the names of its subfolders."""
         folders, status = [], os.fstat(theirs)
         for name in os.listdir(theirs):
-            mode = _mode(theirs, name)
+            mode = mode_of(theirs, name)
             if stat.S_ISDIR(mode):
                 os.mkdir(name, 0o700, dir_fd=ours)
                 folders.append(name)
@@ -81,7 +81,7 @@ class _Copying:
 
     def _link(self, known: tuple[Parts, str], ours: int, name: str) -> None:
         with ExitStack() as open_ones:
-            there = _opened(open_ones, self._target, known[0])
+            there = opened_below(open_ones, self._target, known[0])
             os.link(known[1], name, src_dir_fd=there, dst_dir_fd=ours)
 
     def _dress(self, made: int, status: os.stat_result) -> None:
@@ -92,7 +92,7 @@ class _Copying:
         os.utime(made, ns=(status.st_atime_ns, status.st_mtime_ns))
 
 
-def _opened(open_ones: ExitStack, top: Path, parts: Parts) -> int:
+def opened_below(open_ones: ExitStack, top: Path, parts: Parts) -> int:
     """Open a folder name by name: a longer path could be redirected in its middle, or exceed the
     kernel's limit."""
     folder = os.open(top, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -106,7 +106,7 @@ def _opened(open_ones: ExitStack, top: Path, parts: Parts) -> int:
     return folder
 
 
-def _mode(folder: int, name: str) -> int:
+def mode_of(folder: int, name: str) -> int:
     """Zero for what is gone."""
     try:
         return os.lstat(name, dir_fd=folder).st_mode

@@ -5,6 +5,7 @@ So nothing is lost or stored twice when the server is killed between reading and
 
 import time
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import msgspec
 from sqlalchemy import Connection, select, update
@@ -16,8 +17,13 @@ from tapeline.runs.supervision import desired
 from tapeline.store.rows import record
 from tapeline.store.tables.runs import runs
 from tapeline.tape.append.appending import Appended, Appender
+from tapeline.tape.events import kinds
 from tapeline.tape.events.event import Submission
+from tapeline.tape.reading import channels
 from tapeline.tape.tapes import open_tape
+
+LOOKED_AT = 20  # lines of a tape, for the last one that a model printed
+PRINTED = ("stdout", "stderr")
 
 
 class Taken(msgspec.Struct, frozen=True):
@@ -68,7 +74,8 @@ def write(
     run = _locked(connection, run_id)
     if run is None or run.ended_at is not None or journal not in (None, run.journal):
         return NOTHING
-    made = RunUpdate(run, open_tape(connection, run.model_id), time.time())
+    tape = open_tape(connection, run.model_id)
+    made = RunUpdate(run, tape, time.time(), lambda: _last_line(connection, tape, run))
     fill(made)
     appended: list[Appended] = []
     if made.events:
@@ -79,6 +86,18 @@ def write(
     if made.has_ended:
         desired.next_of_schedule(connection, changed, time.time())
     return Taken(appended, changed, made.news)
+
+
+def _last_line(connection: Connection, tape: int, run: Run) -> str:
+    """That a live model printed, as far as it is stored."""
+    if run.backtest_id is not None:
+        return ""
+    newest = channels.newest(connection, tape, kinds.LOG.channel, before=None, limit=LOOKED_AT)
+    for one in newest.records:
+        fields = msgspec.json.decode(one.body, type=dict[str, Any])
+        if one.run_id == run.id and fields.get("type") in PRINTED:
+            return str(fields["line"])
+    return ""
 
 
 def _locked(connection: Connection, run_id: str) -> Run | None:

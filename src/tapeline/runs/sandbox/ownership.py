@@ -1,0 +1,42 @@
+"""Gives the folder of a model to the user that the model runs as.
+
+A copy that was made without owners belongs to the person who copied it, and the model could not
+write there. Never follows a link: the content is the model's.
+"""
+
+import os
+import stat
+from collections import deque
+from contextlib import ExitStack
+from pathlib import Path
+
+from tapeline.runs.sandbox.foreign_copies import Parts, opened_below
+
+FIRST_UID = 1_900_000_000  # far from the ids of people, services and containers
+
+
+def uid_of(number: int) -> int | None:
+    """Of the model with this number, as root; any other user runs all models as itself."""
+    return FIRST_UID + number if os.geteuid() == 0 else None
+
+
+def give(folder: Path, uid: int) -> int:
+    """Give everything in it to a user; return how much did not belong to them. A file with other
+    names is left alone: they may be in folders of others."""
+    given = 0
+    waiting: deque[Parts] = deque([()])
+    while waiting:
+        parts = waiting.popleft()
+        with ExitStack() as open_ones:
+            opened = opened_below(open_ones, folder, parts)
+            if os.fstat(opened).st_uid != uid:
+                os.fchown(opened, uid, uid)
+                given += 1
+            for name in os.listdir(opened):
+                status = os.stat(name, dir_fd=opened, follow_symlinks=False)
+                if stat.S_ISDIR(status.st_mode):
+                    waiting.append((*parts, name))
+                elif status.st_uid != uid and status.st_nlink == 1:
+                    os.chown(name, uid, uid, dir_fd=opened, follow_symlinks=False)
+                    given += 1
+    return given
