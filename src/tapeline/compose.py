@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from starlette.types import ASGIApp
@@ -9,6 +10,7 @@ from starlette.types import ASGIApp
 from tapeline.accounts import id_tokens
 from tapeline.accounts.id_tokens import KeyRing
 from tapeline.background import Background
+from tapeline.backups import needed_keys
 from tapeline.backups.keeper import Keeper
 from tapeline.datadir import fresh_folder, prepare
 from tapeline.errors import CannotStart
@@ -76,8 +78,7 @@ def open_store(settings: Settings) -> Iterator[Store]:
 def open_services(settings: Settings) -> Iterator[Services]:
     with open_store(settings) as store:
         background, keys = Background(), settings.data / "keys"
-        id_tokens.ensure_key(keys)
-        id_tokens.forget_retired(keys, store.clock)
+        _open_keys(store, keys)
         quotas = Quotas(settings)
         watchers, appender = Watchers(), Appender(Signer(keys), quotas.total, pushed.store)
         inbox = Inbox(store.writer, appender, watchers, settings.write_queue)
@@ -156,6 +157,13 @@ def _tracer(collector: str) -> Tracer | None:
             " Install them with: pip install 'tapeline[telemetry]'"
         ) from error
     return Traces(collector)
+
+
+def _open_keys(store: Store, keys: Path) -> None:
+    """A new installation gets them. A database that needs those it had does not."""
+    store.read_now(needed_keys.require, keys)
+    id_tokens.ensure_key(keys)
+    id_tokens.forget_retired(keys, store.clock)
 
 
 def _keep_up(settings: Settings, store: Store, blobs: Blobs, background: Background) -> None:

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+RESTORE_IT = "Put it back from a backup, which has it in the folder keys."
+
 
 def write(path: Path, content: bytes) -> None:
     """Write a temporary file and rename it: a crash must not leave half a secret."""

@@ -1,5 +1,6 @@
 """Models that are uploaded run: live, as backtests and on a schedule, in a real sandbox."""
 
+import base64
 import json
 import time
 from collections.abc import Iterator
@@ -7,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tapeline import private_files
 from tests.acceptance.conftest import Home, Server, wait_for
 from tests.acceptance.traders import Trader, pythons
 from tests.archives import zipped
@@ -255,6 +257,29 @@ def test_a_client_with_the_older_platforms_names_written_into_it_reports(
     assert run["exit_code"] == 0, trader.lines(model, "stderr")
     assert "200 {'status': 'success'}" in trader.lines(model, "stdout")
     assert [one["id"] for one in trader.get(f"/api/models/{model}/orders")["items"]] == ["o-1"]
+
+
+def test_a_run_whose_secret_cannot_be_read_ends_and_says_so(
+    trader: Trader, shared_home: Home
+) -> None:
+    """A copy without its keys got new ones."""
+    model = trader.deploy("print('here')")["modelId"]
+    secret = f"/api/models/{model}/secrets/EXCHANGE_KEY"
+    assert trader.client.put(secret, json={"value": "hidden"}).status_code == 200
+    key = shared_home.data / "keys" / "store.key"
+    kept = key.read_bytes()
+    try:
+        private_files.write(key, base64.b64encode(bytes(32)))
+        run = trader.wait_for_end(trader.deploy("print('here')", model=model))
+        rows = trader.get("/api/health")["rows"]
+    finally:
+        private_files.write(key, kept)
+    assert (run["state"], "The secret EXCHANGE_KEY cannot be read" in run["reason"]) == (
+        "crashed",
+        True,
+    ), run["reason"]
+    row = next(one for one in rows if one["name"] == "keys")
+    assert (row["state"], "EXCHANGE_KEY of model" in row["says"]) == ("red", True)
 
 
 def test_secrets_reach_the_run_and_never_its_log(trader: Trader) -> None:

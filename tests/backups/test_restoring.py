@@ -1,5 +1,6 @@
 """`tapeline restore` makes a data directory from a backup, or says why not and leaves nothing."""
 
+import json
 import os
 import shutil
 import sqlite3
@@ -105,6 +106,34 @@ def forge_signature(backup: Path) -> None:
         database.execute("update checkpoints set signature = zeroblob(64)")
 
 
+def lose_keys(backup: Path) -> None:
+    shutil.rmtree(backup / "keys")
+
+
+def empty_key(backup: Path) -> None:
+    os.truncate(backup / "keys" / "tape-signing.key", 0)
+
+
+def lose_state(backup: Path) -> None:
+    shutil.rmtree(backup / "state")
+
+
+def change_state(backup: Path) -> None:
+    (backup / "state" / "m" / "positions.json").write_text("{ }")
+
+
+def forget_list(backup: Path) -> None:
+    """As a version before this one made it."""
+    made = json.loads((backup / "backup.json").read_text())
+    del made["files"]
+    (backup / "backup.json").write_text(json.dumps(made))
+
+
+def lose_keys_without_a_list(backup: Path) -> None:
+    forget_list(backup)
+    lose_keys(backup)
+
+
 def lose_database(backup: Path) -> None:
     (backup / "tapeline.db").unlink()
 
@@ -117,6 +146,11 @@ def lose_database(backup: Path) -> None:
         (empty_out, "The database in it cannot be read: file is not a database"),
         (forge, "is broken at event 4. Look for an earlier backup"),
         (forge_signature, "does not match its signature"),
+        (lose_keys, "These files are missing or changed: keys/"),
+        (empty_key, "These files are missing or changed: keys/tape-signing.key."),
+        (lose_state, "These files are missing or changed: state/m/positions.json."),
+        (change_state, "These files are missing or changed: state/m/positions.json."),
+        (lose_keys_without_a_list, "is incomplete. The key tape-signing.key, with which"),
         (lose_database, "has no database in it"),
         (shutil.rmtree, "is not a backup"),
     ],
@@ -124,10 +158,41 @@ def lose_database(backup: Path) -> None:
 def test_a_damaged_backup_is_refused_and_leaves_nothing(
     damage: Callable[[Path], None], said: str, on_sqlite: Installation, tmp_path: Path
 ) -> None:
-    backup = on_sqlite.backup(tmp_path / "backup")
+    backup = _with_state(on_sqlite, tmp_path)
     damage(backup)
     assert said in refused("restore", str(backup), "--data", str(tmp_path / "new"))
     assert set(names_in(tmp_path)) <= {"backup"}
+
+
+def _with_state(installation: Installation, tmp_path: Path) -> Path:
+    """A backup of a copy of the data in which a model has left a file."""
+    data = tmp_path.with_name(f"{tmp_path.name}-data")
+    shutil.copytree(installation.settings.data, data, ignore=shutil.ignore_patterns("runs"))
+    (data / "state" / "m").mkdir(parents=True)
+    (data / "state" / "m" / "positions.json").write_text("[]\n")
+    gets("backup", str(tmp_path / "backup"), "--data", str(data))
+    return tmp_path / "backup"
+
+
+def test_a_server_without_the_keys_of_its_database_does_not_make_new_ones(
+    on_sqlite: Installation, tmp_path: Path
+) -> None:
+    backup, data = on_sqlite.backup(tmp_path / "backup"), tmp_path / "new"
+    lose_keys(backup)
+    told = gets("restore", str(backup), "--data", str(data), "--keep-broken")
+    assert "is incomplete" in told["broken"][0]
+    said = refused("up", "--port", "0", "--data", str(data))
+    assert "The key tape-signing.key, with which its tapes are signed, is missing." in said
+    assert "tapeline keys replace-lost" in said
+    assert not (data / "keys").exists()
+    (data / "keys").mkdir()
+    (data / "keys" / "tape-signing.key").touch()
+    assert "tape-signing.key is empty or damaged. Put it back" in refused(
+        "up", "--port", "0", "--data", str(data)
+    )
+    (data / "keys" / "tape-signing.key").unlink()
+    assert gets("keys", "replace-lost", "--yes", "--data", str(data))["replaced"]
+    assert (data / "keys" / "tape-signing.key").exists()
 
 
 @needs.root("each model has a user of its own")

@@ -5,16 +5,15 @@ import time
 from pathlib import Path
 
 import pytest
-from cryptography.exceptions import InvalidTag
 from sqlalchemy import Connection, select
 
 from tapeline.accounts import audit
 from tapeline.accounts.actor import Actor
-from tapeline.errors import IdempotencyKeyReused, Invalid, NoSuchSecret
+from tapeline.errors import CannotLaunch, IdempotencyKeyReused, Invalid, NoSuchSecret
 from tapeline.models import models, onboarding, secrets
 from tapeline.models.models import Model
 from tapeline.store import encryption
-from tapeline.store.encryption import NAME, RETIRED_SECONDS, Cipher
+from tapeline.store.encryption import NAME, RETIRED_SECONDS, Cipher, NotOurKey
 from tapeline.store.once import RequestKey, once
 from tapeline.store.store import Store
 from tapeline.store.tables import runs
@@ -102,7 +101,7 @@ def test_secrets_outlive_a_new_key_also_for_a_server_that_is_running(
     encryption.forget_retired(folder, time.time() - RETIRED_SECONDS)
     assert store.read_now(sealed) != before
     assert store.read_now(secrets.of_model, running, model.id) == {"KEY": "hidden"}
-    with pytest.raises(InvalidTag):
+    with pytest.raises(CannotLaunch, match="The secret KEY cannot be read"):
         store.read_now(secrets.of_model, Cipher(base64.b64decode(old_key)), model.id)
     assert (folder / NAME).stat().st_mode & 0o077 == 0
 
@@ -121,7 +120,7 @@ def test_an_old_key_is_forgotten_only_when_nothing_can_be_left_under_it(folder: 
     (folder / NAME).write_bytes(b"\n".join([lines[0], *aged]))
     encryption.forget_retired(folder, time.time() - RETIRED_SECONDS)
     assert len((folder / NAME).read_bytes().splitlines()) == 1
-    with pytest.raises(InvalidTag):
+    with pytest.raises(NotOurKey):
         cipher.decrypt(hidden)
 
 

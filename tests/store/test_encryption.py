@@ -3,10 +3,9 @@
 from pathlib import Path
 
 import pytest
-from cryptography.exceptions import InvalidTag
 from sqlalchemy import Connection, select
 
-from tapeline.store.encryption import NAME, Cipher
+from tapeline.store.encryption import NAME, Cipher, NotOurKey, UnusableKey
 from tapeline.store.tables.core import answers
 from tests.conftest import PASSWORD, Cast, Service
 
@@ -18,8 +17,15 @@ def test_what_is_hidden_can_be_shown_with_the_same_key_only(tmp_path: Path) -> N
     assert Cipher.of(tmp_path).decrypt(hidden) == b"a secret link"
     assert ours.encrypt(b"a secret link") != hidden
     (tmp_path / NAME).unlink()
-    with pytest.raises(InvalidTag):
+    with pytest.raises(NotOurKey):
         Cipher.of(tmp_path).decrypt(hidden)
+
+
+@pytest.mark.parametrize("content", [b"", b"\n", b"AAAA", b"not base64"])
+def test_a_damaged_key_file_is_named(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / NAME).write_bytes(content)
+    with pytest.raises(UnusableKey, match=r"store.key is empty or damaged. Put it back"):
+        Cipher.of(tmp_path)
 
 
 def test_a_fingerprint_is_the_same_for_the_same_content_under_one_key(tmp_path: Path) -> None:

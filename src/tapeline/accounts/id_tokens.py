@@ -18,8 +18,10 @@ import jwt
 from tapeline import private_files
 from tapeline.clock import Clock
 from tapeline.errors import InvalidToken
+from tapeline.store.encryption import UnusableKey
 
 LIFETIME = 3600
+KEY_BYTES = 32
 ALGORITHM = "HS256"
 REQUIRED = ["exp", "sub", "sid"]
 SUFFIX = ".id-token.key"
@@ -82,9 +84,7 @@ class KeyRing:
         change."""
         mtime = self._folder.stat().st_mtime_ns
         if mtime != self._read_at_mtime:
-            self._keys = {
-                _id_of(file): base64.b64decode(file.read_bytes()) for file in _files(self._folder)
-            }
+            self._keys = {_id_of(file): _parsed(file) for file in _files(self._folder)}
             self._replaced = _replaced(self._folder)
             # A second change in the same tick of the clock looks the same: trust only an old stamp.
             settled = time.time_ns() - mtime > SETTLED_NS
@@ -95,6 +95,22 @@ def ensure_key(folder: Path) -> None:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     if not any(folder.glob("*" + SUFFIX)):
         rotate(folder)
+    for file in _files(folder):
+        _parsed(file)
+
+
+def _parsed(file: Path) -> bytes:
+    """Never a shorter one: anybody could sign with an empty key."""
+    try:
+        key = base64.b64decode(file.read_bytes(), validate=True)
+    except ValueError:
+        key = b""
+    if len(key) != KEY_BYTES:
+        raise UnusableKey(
+            f"The key file {file} is empty or damaged. Delete it: everybody who is signed in has to"
+            " sign in again."
+        )
+    return key
 
 
 def rotate(folder: Path) -> str:
@@ -105,7 +121,9 @@ def rotate(folder: Path) -> str:
         last = datetime.strptime(made[-1].name.partition("-")[0], _STAMP).replace(tzinfo=UTC)
         now = max(now, last + timedelta(microseconds=1))
     key_id = f"{now.strftime(_STAMP)}-{secrets.token_hex(3)}"
-    private_files.write(folder / (key_id + SUFFIX), base64.b64encode(secrets.token_bytes(32)))
+    private_files.write(
+        folder / (key_id + SUFFIX), base64.b64encode(secrets.token_bytes(KEY_BYTES))
+    )
     return key_id
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 
-from tapeline.backups import checking, manifest
+from tapeline.backups import checking, listing, manifest
 from tapeline.backups.checking import Checked
 from tapeline.backups.drafts import BackupFailed
 from tapeline.backups.manifest import Manifest
@@ -51,7 +51,7 @@ def make(
     holds.put(draft, holds.ALL, COPY.format(data=chosen.data))
     checked = checking.check(draft, tapes=tapes) if with_database else None
     content = checked.content if checked else None
-    manifest.write(draft, Manifest(began, str(chosen.data), content))
+    manifest.write(draft, Manifest(began, str(chosen.data), content, files=listing.of(draft)))
     return checked
 
 

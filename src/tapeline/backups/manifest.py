@@ -7,6 +7,7 @@ import msgspec
 from sqlalchemy import Connection, func, select
 
 from tapeline import __version__
+from tapeline.backups.listing import Entry
 from tapeline.store.tables.core import models
 from tapeline.store.tables.tape import tapes
 from tapeline.tape.reading import whole_tape
@@ -35,6 +36,8 @@ class Manifest(msgspec.Struct, frozen=True):
     content: Content | None = None
     """None if the database is not in it."""
     version: str = __version__
+    files: dict[str, Entry] | None = None
+    """Keys and the state of models; None in the backups of earlier versions."""
 
 
 def content_of(connection: Connection) -> Content:

@@ -9,14 +9,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import msgspec
 from sqlalchemy import select
 from sqlalchemy.exc import DBAPIError
 
-from tapeline.backups import checking, drafts, encrypting
+from tapeline.backups import checking, drafts, encrypting, listing, manifest, needed_keys
 from tapeline.backups.checking import Checked
 from tapeline.backups.drafts import BackupFailed
 from tapeline.backups.making import FILE
-from tapeline.backups.manifest import FILE as MANIFEST
 from tapeline.runs import holds
 from tapeline.runs.sandbox import foreign_copies, ownership
 from tapeline.settings import Settings
@@ -26,6 +26,10 @@ from tapeline.store.backends.database import Database, open_database
 from tapeline.store.tables.tape import tapes
 
 COPY = "It was restored from {backup}. Its models must not run next to the original."
+INCOMPLETE = (
+    "{backup} is incomplete. {said} Copy it again from the place where it was made, or use another"
+    " backup; --keep-broken restores it as it is."
+)
 NO_DATABASE = (
     "{backup} has no database in it. Restore the database with pg_restore, and put a copy of this"
     " folder in the place of the data directory."
@@ -44,14 +48,36 @@ def restore(
         if not (draft / FILE).is_file():
             raise BackupFailed(NO_DATABASE.format(backup=backup))
         holds.put(draft, holds.ALL, COPY.format(backup=backup))
+        lost = _lost_files(backup, draft)
+        if lost and not keep_broken:
+            raise BackupFailed(lost)
         checked = checking.check(draft)
+        lost = lost or _lost_keys(backup, draft)
         if not keep_broken:
             checked.refuse_broken()
+            if lost:
+                raise BackupFailed(lost)
         _give_states(draft)
-        (draft / MANIFEST).unlink(missing_ok=True)
+        (draft / manifest.FILE).unlink(missing_ok=True)
         if target.database:
             checked = _fill(target, draft, keep_broken=keep_broken)
-    return checked
+    broken = [lost, *checked.broken] if lost else checked.broken
+    return msgspec.structs.replace(checked, broken=broken)
+
+
+def _lost_files(backup: Path, draft: Path) -> str:
+    """What a copy of the backup has left out or damaged, by its own list."""
+    made = manifest.read(draft)
+    lost = listing.lost(draft, made.files) if made and made.files is not None else []
+    said = f"These files are missing or changed: {listing.in_words(lost)}."
+    return INCOMPLETE.format(backup=backup, said=said) if lost else ""
+
+
+def _lost_keys(backup: Path, draft: Path) -> str:
+    """The same by what the database needs: earlier versions made no list."""
+    with checking.opened(draft) as database, database.reading.connect() as connection:
+        lacking = needed_keys.lacking(connection, draft / "keys")
+    return INCOMPLETE.format(backup=backup, said=" ".join(lacking)) if lacking else ""
 
 
 @contextmanager

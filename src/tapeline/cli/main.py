@@ -124,6 +124,12 @@ ROWS = (
         "Make a new key for secrets and re-encrypt all of them. A running server uses it at once.",
         OPERATE,
     ),
+    Row(
+        "keys replace-lost",
+        "operator.server_keys:replace_lost",
+        "Make new keys in the place of lost ones. Secrets have to be set again.",
+        OPERATE,
+    ),
     Row("projects list", "account.projects:list_projects", "List your projects."),
     Row("projects new", "account.projects:new", "Create a project and switch to it."),
     Row("projects use", "account.projects:use", "Choose the project that commands use."),

@@ -17,7 +17,16 @@ from tapeline.health.running import (
     versions,
     work,
 )
-from tapeline.health.storing import backup, checkpoints, database, heads, queue, statements, store
+from tapeline.health.storing import (
+    backup,
+    checkpoints,
+    database,
+    heads,
+    keys,
+    queue,
+    statements,
+    store,
+)
 from tapeline.health.verdict import Verdict
 
 
@@ -93,6 +102,7 @@ CHECKS: tuple[Check, ...] = (
         checkpoints.look,
         figures={"checkpoint_age_seconds": "Age of the newest signature of any tape."},
     ),
+    Check("keys", keys.look),
     Check("backup", backup.look),
     Check(
         "record",

@@ -9,16 +9,20 @@ from sqlalchemy import Connection, delete, func, select, update
 
 from tapeline.accounts import audit
 from tapeline.accounts.actor import Actor
-from tapeline.errors import Invalid, NoSuchSecret
+from tapeline.errors import CannotLaunch, Invalid, NoSuchSecret
 from tapeline.models.models import Model
 from tapeline.store import upsert
-from tapeline.store.encryption import Cipher
+from tapeline.store.encryption import Cipher, NotOurKey
 from tapeline.store.rows import record
 from tapeline.store.tables.runs import secrets
 
 NAME = re.compile(r"[A-Z_][A-Z0-9_]{0,127}")
 LONGEST_VALUE = 32_768
 MOST = 100
+UNREADABLE = (
+    "The secret {name} cannot be read: it was encrypted with a key that this server does not have."
+    " Set it again, or have the operator put the folder keys back from a backup."
+)
 # Variables that the platform sets for a run, and those that decide which code a run loads.
 RESERVED = re.compile(r"TAPELINE_.*|SLATE_.*|PYTHON.*|LD_.*")
 TAKEN = {
@@ -78,7 +82,7 @@ def remove(connection: Connection, actor: Actor, model: Model, name: str) -> Non
 def of_model(connection: Connection, cipher: Cipher, model_id: str) -> dict[str, str]:
     """Names and values, only for the environment of a run."""
     query = select(secrets.c.name, secrets.c.value).where(secrets.c.model_id == model_id)
-    return {row.name: cipher.decrypt(row.value).decode() for row in connection.execute(query)}
+    return {row.name: _read(cipher, row.name, row.value) for row in connection.execute(query)}
 
 
 def encrypt_again(connection: Connection, cipher: Cipher) -> int:
@@ -88,9 +92,16 @@ def encrypt_again(connection: Connection, cipher: Cipher) -> int:
         connection.execute(
             update(secrets)
             .where(secrets.c.model_id == row.model_id, secrets.c.name == row.name)
-            .values(value=cipher.encrypt(cipher.decrypt(row.value)))
+            .values(value=cipher.encrypt(_read(cipher, row.name, row.value).encode()))
         )
     return len(rows)
+
+
+def _read(cipher: Cipher, name: str, value: str) -> str:
+    try:
+        return cipher.decrypt(value).decode()
+    except NotOurKey as error:
+        raise CannotLaunch(UNREADABLE.format(name=name)) from error
 
 
 def _check(name: str, value: str) -> None:

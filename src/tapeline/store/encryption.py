@@ -16,11 +16,22 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from tapeline import private_files
+from tapeline.errors import CannotStart
+from tapeline.private_files import RESTORE_IT
 
 NAME = "store.key"
 NONCE_BYTES = 12
+KEY_BYTES = 32
 # Longer than remembered answers are kept: nothing else stays encrypted with an old key.
 RETIRED_SECONDS = 48 * 3600
+
+
+class UnusableKey(CannotStart):
+    """A key of this server is missing or damaged."""
+
+
+class NotOurKey(UnusableKey):
+    """This was encrypted with a key that the server does not have."""
 
 
 class Cipher:
@@ -33,7 +44,9 @@ class Cipher:
     def of(cls, folder: Path) -> "Cipher":
         """With the keys in a folder; the first start makes one."""
         private_files.read_or_make(folder / NAME, _new_key)
-        return cls(file=folder / NAME)
+        made = cls(file=folder / NAME)
+        made._current()  # a damaged file is noticed now, and not when it is needed
+        return made
 
     def fingerprints(self, content: bytes | bytearray | mmap) -> list[str]:
         """The same for the same content, and useless for checking a guess. The first belongs to
@@ -52,7 +65,7 @@ class Cipher:
                 return AESGCM(key).decrypt(packed[:NONCE_BYTES], packed[NONCE_BYTES:], None)
             except InvalidTag:
                 continue
-        raise InvalidTag
+        raise NotOurKey
 
     def _current(self) -> tuple[bytes, ...]:
         """Another process may have added a key. The file is always replaced as a whole, so its
@@ -60,12 +73,19 @@ class Cipher:
         if self._file is not None:
             found = self._file.stat()
             if (found.st_ino, found.st_mtime_ns) != self._read_at:
-                self._keys = tuple(
-                    base64.b64decode(line.split()[0])
-                    for line in self._file.read_bytes().splitlines()
-                )
+                self._keys = _parsed(self._file)
                 self._read_at = (found.st_ino, found.st_mtime_ns)
         return self._keys
+
+
+def _parsed(file: Path) -> tuple[bytes, ...]:
+    try:
+        found = [base64.b64decode(one.split()[0]) for one in file.read_bytes().splitlines()]
+    except (ValueError, IndexError):
+        found = []
+    if not found or any(len(one) != KEY_BYTES for one in found):
+        raise UnusableKey(f"The key file {file} is empty or damaged. {RESTORE_IT}")
+    return tuple(found)
 
 
 def rotate(folder: Path) -> None:

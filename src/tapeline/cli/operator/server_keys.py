@@ -1,15 +1,19 @@
-"""`tapeline keys rotate` and `rotate-store`: the keys with which a server signs and encrypts."""
+"""`tapeline keys rotate`, `rotate-store` and `replace-lost`: the keys with which a server signs and
+encrypts."""
 
 import typer
 
 from tapeline import compose, datadir, logs, settings
 from tapeline.accounts import id_tokens
-from tapeline.cli.server.options import Config, Data, Database
+from tapeline.backups import needed_keys
+from tapeline.cli.server.options import Config, Data, Database, Yes
 from tapeline.cli.terminal.command import JSON, command
+from tapeline.cli.terminal.confirming import confirm
 from tapeline.cli.terminal.screen import Screen
 from tapeline.models import secrets
 from tapeline.store import encryption
 from tapeline.store.encryption import Cipher
+from tapeline.tape.proof.signer import Signer
 
 
 @command("tapeline keys rotate --data /srv/tapeline", options=JSON)
@@ -36,6 +40,7 @@ def rotate_store(
     with compose.open_store(chosen) as store:
         # The new key first, so that secrets stored from now on use it; the old key stays
         # readable until no secret can depend on it.
+        store.read_now(needed_keys.require, folder)
         folder.mkdir(mode=0o700, exist_ok=True)
         encryption.rotate(folder)
         count = store.write_now(secrets.encrypt_again, Cipher.of(folder))
@@ -43,3 +48,33 @@ def rotate_store(
     Screen(as_json=context.obj.as_json).done(
         f"New key. Secrets re-encrypted: {count}.", {"status": "success", "secrets": count}
     )
+
+
+@command("tapeline keys replace-lost --data /srv/tapeline", options=JSON)
+def replace_lost(
+    context: typer.Context,
+    yes: Yes = False,
+    data: Data = None,
+    database: Database = None,
+    config: Config = None,
+) -> None:
+    """Make new keys in the place of lost ones.
+
+    First look for the folder `keys` in a backup. Secrets that were encrypted with a lost key have
+    to be set again, and new signatures come from a different key.
+    """
+    chosen = settings.load({"data": data, "database": database, "config": config})
+    datadir.require(chosen.data)
+    logs.start("warning", chosen.log_format)
+    screen, folder = Screen(as_json=context.obj.as_json), chosen.data / "keys"
+    with compose.open_store(chosen) as store:
+        lost = store.read_now(needed_keys.lacking, folder)
+        if not lost:
+            screen.done("No key is lost.", {"replaced": []})
+            return
+        because = f"{' '.join(lost)} Nothing can be read or signed with it any more."
+        confirm(screen, f"{because} Make a new one?", yes=yes, because=because)
+        folder.mkdir(mode=0o700, exist_ok=True)
+        Signer(folder)
+        Cipher.of(folder)
+    screen.done("New keys. Set the secrets of models again.", {"replaced": lost})

@@ -20,6 +20,7 @@ from tapeline import private_files
 from tapeline.errors import CannotStart
 from tapeline.runs.environments.cache import Environment
 from tapeline.runs.sandbox import foreign_files
+from tapeline.store.encryption import UnusableKey
 
 DOMAIN = "blankly.finance"
 HOSTS = tuple(f"{name}.{DOMAIN}" for name in ("events", "deploy", "app"))
@@ -65,9 +66,15 @@ def authority(folder: Path) -> Authority:
     """The authority whose key is in this folder; created at its first use."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     content = private_files.read_or_make(folder / FILE, _made)
-    key = serialization.load_pem_private_key(content, password=None)
+    try:
+        key = serialization.load_pem_private_key(content, password=None)
+        certificate = x509.load_pem_x509_certificate(content)
+    except ValueError as error:
+        raise UnusableKey(
+            f"The key file {folder / FILE} is empty or damaged. Delete it: a new one is made."
+        ) from error
     assert isinstance(key, ec.EllipticCurvePrivateKey)
-    return Authority(key, x509.load_pem_x509_certificate(content))
+    return Authority(key, certificate)
 
 
 def trusted(authority: Authority, environment: Environment, folder: Path) -> list[tuple[str, str]]:

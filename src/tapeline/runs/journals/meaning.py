@@ -56,9 +56,7 @@ class News(msgspec.Struct, frozen=True):
 
 
 class RunUpdate:
-    def __init__(
-        self, run: Run, tape: int, now: float, printed: Callable[[], str] = str
-    ) -> None:
+    def __init__(self, run: Run, tape: int, now: float, printed: Callable[[], str] = str) -> None:
         """`printed` finds the last line on the tape, for a model that ends after the line was
         stored."""
         self.run = run

@@ -32,7 +32,7 @@ def give(folder: Path, uid: int) -> int:
             if os.fstat(opened).st_uid != uid:
                 os.fchown(opened, uid, uid)
                 given += 1
-            for name in os.listdir(opened):
+            for name in os.listdir(opened):  # noqa: PTH208 - of a descriptor
                 status = os.stat(name, dir_fd=opened, follow_symlinks=False)
                 if stat.S_ISDIR(status.st_mode):
                     waiting.append((*parts, name))

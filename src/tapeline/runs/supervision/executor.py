@@ -327,13 +327,14 @@ class Executor:
         if holds.covers(await self._in_thread(self._server_holds.all), run.lock_name):
             return
         self._stopping.pop(run.id, None)  # that was the launch before
-        raised = await self._store.write(
-            launching.raise_fence, self._cipher, job, self._engine.host, self._engine.confinement
-        )
-        if raised is None:
-            return
-        launched, given = raised
+        by, confinement, launched = self._engine.host, self._engine.confinement, run
         try:
+            raised = await self._store.write(
+                launching.raise_fence, self._cipher, job, by, confinement
+            )
+            if raised is None:
+                return
+            launched, given = raised
             await self._in_thread(self._engine.start, launching.of(job, launched), given)
         except CannotLaunchNow as error:
             # The host's fault: it is retried without a limit, and does not count as a crash.

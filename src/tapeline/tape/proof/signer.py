@@ -8,6 +8,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 
 from tapeline import private_files
 from tapeline.ids import fingerprint
+from tapeline.private_files import RESTORE_IT
+from tapeline.store.encryption import UnusableKey
 
 NAME = "tape-signing.key"
 
@@ -41,4 +43,7 @@ def _load(file: Path) -> Ed25519PrivateKey:
     made = private_files.read_or_make(
         file, lambda: Ed25519PrivateKey.generate().private_bytes_raw().hex().encode()
     )
-    return Ed25519PrivateKey.from_private_bytes(bytes.fromhex(made.decode()))
+    try:
+        return Ed25519PrivateKey.from_private_bytes(bytes.fromhex(made.decode()))
+    except ValueError as error:
+        raise UnusableKey(f"The key file {file} is empty or damaged. {RESTORE_IT}") from error
