@@ -1,6 +1,7 @@
 """Scheduled backups: made by the server, checked, rotated, and honest about what went wrong."""
 
 import asyncio
+import shutil
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,6 +17,7 @@ from tapeline.backups import records, rotation
 from tapeline.backups.keeper import Keeper
 from tapeline.backups.manifest import Content
 from tapeline.backups.records import HOUR, Failed, Made, Standing
+from tapeline.health.storing.backup import judged
 from tapeline.settings import Settings
 from tapeline.store import facts
 from tests.acceptance.conftest import wait_for
@@ -200,6 +202,25 @@ def test_the_server_makes_one_by_itself_and_metrics_show_it(
         text = client.get("/metrics").text
     assert "tapeline_backup_too_old 0.0" in text
     assert "tapeline_backup_failures_total 0.0" in text
+
+
+def test_a_backup_that_vanished_is_noticed_everywhere_and_made_again(
+    on_sqlite: Installation, folder: Path
+) -> None:
+    chosen = replace(on_sqlite.settings, backup_folder=str(folder))
+    with kept(on_sqlite, folder) as keeper, compose.open_store(chosen) as store:
+        made = turn(keeper).last
+        assert made is not None
+        shutil.rmtree(made.path)
+        standing = store.read_now(records.standing, chosen)
+        assert standing.is_gone
+        assert standing.is_too_old(keeper.now())
+        assert "is gone" in standing.sentence(keeper.now())
+        assert judged(standing, keeper.now()).state == "red"
+        again = turn(keeper)
+        assert not again.is_gone
+        assert again.last is not None
+        assert Path(again.last.path).exists()
 
 
 def test_doctor_tells_about_the_last_backup(on_sqlite: Installation, folder: Path) -> None:

@@ -4,6 +4,7 @@ Kept in the database, so that a restart and every server that shares it knows th
 the schedule go by a clock that does not jump (`Clock.with_pauses`), dates by the wall clock.
 """
 
+import socket
 import time
 from pathlib import Path
 from typing import TypeVar
@@ -63,6 +64,8 @@ class Standing(msgspec.Struct, frozen=True):
     last: Made | None = None
     failure: Failed | None = None
     """The newest one since the last good backup."""
+    is_gone: bool = False
+    """Whether the last good backup is no longer where it was made, on this machine."""
 
     def age(self, now: float) -> float | None:
         return None if self.last is None else max(0.0, now - self.last.since)
@@ -71,15 +74,15 @@ class Standing(msgspec.Struct, frozen=True):
         """Also if the last one comes from the future: an older version believed a wrong clock."""
         if self.every is None:
             return False
-        return self.last is None or not -SKEW <= now - self.last.since < self.every
+        return self.last is None or self.is_gone or not -SKEW <= now - self.last.since < self.every
 
     def is_too_old(self, now: float) -> bool:
-        """An alarm: several attempts have failed, or nothing tries any more."""
+        """An alarm: several attempts have failed, nothing tries any more, or it is gone."""
         if self.every is None:
             return False
         if self.last is None:
             return self.failure is not None
-        return now - self.last.since > TOO_OLD * self.every
+        return self.is_gone or now - self.last.since > TOO_OLD * self.every
 
     def sentence(self, now: float) -> str:
         if self.last is None:
@@ -87,7 +90,9 @@ class Standing(msgspec.Struct, frozen=True):
         else:
             said = f"the last good one is of {moment(self.last.at)}, at {self.last.path}"
             said += f" on {self.last.host}: {self.last.content.sentence()}"
-        if self.is_too_old(now) and self.last is not None:
+        if self.is_gone:
+            said = f"{said}. It is gone from there"
+        elif self.is_too_old(now) and self.last is not None:
             said = f"{said}. It is older than twice the schedule"
         if self.failure is not None:
             said = (
@@ -100,7 +105,12 @@ def standing(connection: Connection, chosen: Settings) -> Standing:
     every = chosen.backup_hours * HOUR if chosen.backup_folder else None
     last = _get(connection, LAST, Made)
     failure = _get(connection, FAILURE, Failed)
-    return Standing(every, last, failure)
+    return Standing(every, last, failure, last is not None and _is_gone(last))
+
+
+def _is_gone(last: Made) -> bool:
+    """Only its own machine can tell."""
+    return last.host == socket.gethostname() and not Path(last.path).exists()
 
 
 def keep(connection: Connection, made: Made) -> None:

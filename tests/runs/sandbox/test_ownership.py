@@ -11,7 +11,6 @@ from tests import needs
 pytestmark = needs.root("only root gives files away")
 
 UID = 1_987_654_321
-DEEP = 2_000
 
 
 @pytest.fixture
@@ -42,15 +41,3 @@ def test_nothing_behind_a_link_is_given(state: Path, tmp_path: Path) -> None:
     ownership.give(state, UID)
     assert {owner(tmp_path / name) for name in ("file", "folder", "linked")} == {os.geteuid()}
     assert {owner(state / name) for name in ("to-file", "to-folder")} == {UID}
-
-
-def test_folders_deeper_than_a_path_may_be_are_given_too(state: Path) -> None:
-    here = os.open(state, os.O_RDONLY)
-    for _ in range(DEEP):
-        os.mkdir("deeper", dir_fd=here)
-        below = os.open("deeper", os.O_RDONLY, dir_fd=here)
-        os.close(here)
-        here = below
-    ownership.give(state, UID)
-    assert os.fstat(here).st_uid == UID
-    os.close(here)

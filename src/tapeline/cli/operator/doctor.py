@@ -3,9 +3,7 @@
 import json
 import os
 import pwd
-import shlex
 import shutil
-import socket
 import tempfile
 import urllib.error
 import urllib.request
@@ -280,14 +278,13 @@ def _backups(chosen: Settings) -> Iterator[Finding]:
         return
     finally:
         opened.dispose()
-    now, last = opened.clock.with_pauses(), standing.last
+    now = opened.clock.with_pauses()
     says = standing.sentence(now)
     if standing.every is None:
         yield Finding("backup", "note", says, "Name a folder for them in TAPELINE_BACKUP_FOLDER")
-    elif last and last.host == socket.gethostname() and not os.path.exists(last.path):  # noqa: PTH110
-        again = typed_commands.with_database(f"tapeline backup {shlex.quote(last.path)}", chosen)
-        fix = f"Put it back, or make one: {again}"
-        yield Finding("backup", "weak", f"{last.path} is gone", fix)
+    elif standing.is_gone:
+        fix = "Put it back. A running server makes a new one within a minute"
+        yield Finding("backup", "weak", says, fix)
     elif standing.is_too_old(now) or standing.failure:
         yield Finding("backup", "weak", says, "Fix that; the server tries again within the hour")
     else:

@@ -5,6 +5,7 @@ from tapeline.backups.records import Standing
 from tapeline.health.parts import Parts
 from tapeline.health.verdict import Verdict, duration, green, red, yellow
 
+GONE = "Put it back. While the server is not on hold, it makes a new one within a minute"
 WHY = "`tapeline doctor` on the machine of the server says why"
 
 
@@ -21,6 +22,8 @@ def judged(standing: Standing, now: float) -> Verdict:
         failed = standing.failure is not None
         return red("The first backup failed.", WHY) if failed else green("No backup is due yet.")
     says = f"The last good backup is {duration(age)} old."
+    if standing.is_gone:
+        return red("The last good backup is gone from its folder.", GONE)
     if standing.is_too_old(now):
         return red(f"{says} One is scheduled every {duration(standing.every)}.", WHY)
     if standing.failure is not None:
