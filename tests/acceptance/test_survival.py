@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import re
 import signal
 import threading
 import time
@@ -49,7 +50,8 @@ def numbers(trader: Trader, model: str) -> list[int]:
     answer = trader.client.get(f"/api/models/{model}/tape")
     records = [json.loads(line) for line in answer.text.splitlines()]
     said = [one["body"]["line"] for one in records if one["kind"] == "log"]
-    return [int(line.split()[1]) for line in said if line.startswith("number ")]
+    # A model that is interrupted in the middle of a line says half of it.
+    return [int(found[1]) for line in said if (found := re.fullmatch(r"number (\d+)", line))]
 
 
 def assert_counted(found: list[int]) -> None:
