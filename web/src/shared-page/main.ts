@@ -1,8 +1,9 @@
 /**
- * Enhances the page of a shared link: times in the reader's time zone, the value under the pointer,
- * and live updates. The page works without JavaScript too.
+ * Enhances the page of a shared link: the reader's own time on hover, the value under the
+ * pointer, and live updates. All times and axes are in UTC, as the server writes them. The page works without JavaScript too.
  */
-import { stamp, utc } from "~/format/times";
+import { stamp } from "~/format/times";
+import { setZone, zoneLabel } from "~/format/zone";
 import { Refresher } from "~/live/refresh";
 import { type Connection, Stream } from "~/live/stream";
 import { exchange, partsOf, snapshot } from "./parts";
@@ -19,6 +20,7 @@ const WORDS: Record<Connection, string> = {
   ended: "No longer live",
 };
 
+setZone("utc");
 let state: Connection = "connecting";
 const { token, kind } = document.body.dataset;
 const before = snapshot(document);
@@ -69,7 +71,6 @@ function pulse(now: Connection): void {
 
 function improve(part: HTMLElement): void {
   for (const time of part.querySelectorAll("time")) localise(time);
-  for (const zone of part.querySelectorAll("[data-zone]")) zone.textContent = "your time";
   for (const plot of part.querySelectorAll<HTMLElement>("[data-chart]")) point(plot);
   const log = part.querySelector(".log");
   if (log && part.dataset.part === "log" && !log.scrollTop) log.scrollTop = log.scrollHeight;
@@ -78,8 +79,10 @@ function improve(part: HTMLElement): void {
 function localise(time: HTMLTimeElement): void {
   const moment = Date.parse(time.dateTime) / 1000;
   if (Number.isNaN(moment)) return;
-  time.title = utc(moment);
-  time.textContent = stamp(moment).slice(0, time.closest(".log") ? undefined : -3);
+  setZone("local");
+  time.title = `${stamp(moment)} ${zoneLabel()}`;
+  setZone("utc");
+  if (time.closest(".log")) time.textContent = stamp(moment);
 }
 
 function point(plot: HTMLElement): void {
@@ -121,7 +124,7 @@ function attach(svg: SVGSVGElement, frame: Frame, series: Series, reading: HTMLE
     if (!cross.isConnected) svg.append(cross, dot);
     const value = document.createElement("strong");
     value.textContent = found.text;
-    reading.replaceChildren(stamp(found.time), value);
+    reading.replaceChildren(`${stamp(found.time)} UTC`, value);
     reading.hidden = false;
   });
   svg.addEventListener("pointerleave", away);
