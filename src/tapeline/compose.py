@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,11 +19,12 @@ from tapeline.health.examination import Health
 from tapeline.health.parts import Parts
 from tapeline.http import app
 from tapeline.http.core.services import Services
-from tapeline.http.prices import pushed
 from tapeline.http.wire.connections import Connections
 from tapeline.http.wire.metrics import Metrics
 from tapeline.models import cleanup as archive_cleanup
+from tapeline.prices import arrivals
 from tapeline.prices import retention as price_retention
+from tapeline.prices.folding import Folding
 from tapeline.prices.source.source import PriceSource
 from tapeline.results.backtests.reporter import Reporter
 from tapeline.results.pnl import starting_positions
@@ -39,7 +41,7 @@ from tapeline.store.blobs import Blobs
 from tapeline.store.encryption import Cipher
 from tapeline.store.migrate import migrate
 from tapeline.store.store import Store
-from tapeline.tape import batches
+from tapeline.tape import batches, tapes
 from tapeline.tape import cleanup as tape_cleanup
 from tapeline.tape.append.appending import Appender
 from tapeline.tape.append.inbox import Inbox
@@ -80,7 +82,7 @@ def open_services(settings: Settings) -> Iterator[Services]:
         background, keys = Background(), settings.data / "keys"
         _open_keys(store, keys)
         quotas = Quotas(settings)
-        watchers, appender = Watchers(), Appender(Signer(keys), quotas.total, pushed.store)
+        watchers, appender = Watchers(), Appender(Signer(keys), quotas.total, arrivals.store)
         inbox = Inbox(store.writer, appender, watchers, settings.write_queue)
         spool = fresh_folder(settings.data / "spool")
         if store.database.file is not None:  # on PostgreSQL another server may be staging now
@@ -89,8 +91,7 @@ def open_services(settings: Settings) -> Iterator[Services]:
         blobs, cipher = Blobs(settings.data / "blobs", settings.blobs), Cipher.of(keys)
         memory = MemoryBudget()
         reporter = Reporter(store, spool, background, memory)
-        found = interpreters.of_host(settings)
-        connections = Connections(settings)
+        found, connections = interpreters.of_host(settings), Connections(settings)
         rooms = Spool(spool, settings.max_spool, settings.max_spool_owner)
         staging = Staging(settings, store, Helpers(settings.helpers, memory), rooms, reporter.wake)
         runner = Runner(
@@ -114,6 +115,7 @@ def open_services(settings: Settings) -> Iterator[Services]:
             runner,
             reporter,
             Bookkeeper(store, background),
+            Folding(store, background, partial(tapes.hold, alone=True)),
             background,
             connections,
             FairBudget(batches.AT_ONCE, small=batches.PASSING),

@@ -5,7 +5,7 @@ import math
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tapeline.prices import columns, storing
+from tapeline.prices import arrivals, columns
 from tapeline.prices.columns import NOTHING, Bar, Bars
 from tapeline.prices.intervals import start_of
 from tests.examples import some
@@ -56,7 +56,7 @@ def test_a_coarser_bar_is_what_its_bars_say_together(rows: list[Bar], interval: 
 
 
 def test_a_gap_of_an_indicator_counts_as_no_value_of_a_stretch() -> None:
-    points = [storing.value(time, value) for time, value in ((0, None), (1, 5), (60, None))]
+    points = [arrivals.value(time, value) for time, value in ((0, None), (1, 5), (60, None))]
     rows = columns.of_rows(points)
     first, second = columns.coarsened(rows, 60).rows()
     assert first[1:5] == (5, 5, 5, 5)

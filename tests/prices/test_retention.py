@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, func, select
 
-from tapeline.prices import retention, storing
+from tapeline.prices import retention
+from tapeline.prices.arrivals import Pushed
+from tapeline.prices.folding import store_now
 from tapeline.prices.series import ROW
 from tapeline.prices.source.standing import SHARED
 from tapeline.prices.storing import CHUNK_ROW
@@ -78,13 +80,13 @@ def test_old_bars_under_an_hour_go_and_coarser_ones_stay(model: Model) -> None:
 def test_bars_of_the_price_source_are_kept_as_long(model: Model) -> None:
     store, now = model.service.store, int(time.time()) // DAY * DAY
     bars = [(float(now - n * MINUTE), 1.0, 1.0, 1.0, 1.0, 1.0) for n in range(4 * 24 * 60)]
-    pushed = storing.Pushed("B/USD", "kraken", MINUTE, "", bars, float(now))
+    pushed = Pushed("B/USD", "kraken", MINUTE, "", bars, float(now))
 
     def minutes(connection: Connection) -> list[int]:
         here = (price_chunks.c.tape == SHARED, price_chunks.c.level == MINUTE)
         return list(connection.scalars(select(price_chunks.c.start).where(*here)))
 
-    store.write_now(storing.store, SHARED, [pushed])
+    run(store_now(store, SHARED, [pushed]))
     before = store.read_now(minutes)
     run(retention.remove_due(store, lambda seconds: now - seconds, 2))
     after = store.read_now(minutes)

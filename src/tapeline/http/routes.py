@@ -239,7 +239,7 @@ ROUTES: tuple[Endpoint, ...] = (
     ),
     get(
         "/api/models/{model}/prices",
-        prepares=results_api.catch_up,
+        prepares=chart_api.catch_up,
         reads=chart_api.show_prices,
         computes=True,
         access=READER,

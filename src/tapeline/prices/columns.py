@@ -60,13 +60,14 @@ def joined(parts: Iterable[Bars]) -> Bars:
     return found
 
 
-def pack(bars: Bars) -> bytes:
+def pack(bars: Bars, *, for_long: bool = True) -> bytes:
     """A byte that says which columns follow, then the columns. A column that repeats the closes,
-    as an indicator's do, and one without any value are left out."""
+    as an indicator's do, and one without any value are left out. What is not kept for long is not
+    worth compressing."""
     kept = [True, *(one != bars.close for one in bars[1:4]), True, _has_any(bars.volume)]
     flags = sum(1 << place for place, keep in enumerate(kept) if keep)
     content = b"".join(_little(column).tobytes() for column in compress(bars, kept))
-    if len(bars.time) >= FULL:
+    if for_long and len(bars.time) >= FULL:
         flags |= _COMPRESSED
         content = zlib.compress(content, 1)
     return bytes([flags]) + content

@@ -1,5 +1,8 @@
 """The series of a model: each symbol in each interval that it reports, and each indicator."""
 
+import math
+from collections.abc import Sequence
+from itertools import chain, starmap
 from typing import NamedTuple
 
 from sqlalchemy import Connection, func, select
@@ -7,14 +10,21 @@ from sqlalchemy import Connection, func, select
 from tapeline.store import bulk
 from tapeline.store.tables.prices import price_series
 
+Key = tuple[str, str, int]
+"""Symbol, name and interval: what tells the series of a model apart."""
 COLUMNS = tuple(column.name for column in price_series.columns)
-CHANGING = COLUMNS[5:]
+CHANGING = ("pane", "newest", "close", "closed_at", "due")
+"""What a new bar changes; `marked_at` belongs to `results/prices/closes.py`."""
 INTERVALS = 30
 """Of one symbol, that a window looks at."""
 ROW = 200
 """Bytes that a series takes besides its chunks, about; they count toward its model's quota."""
+# A join, because SQLite would compare every series of the tape with a list of rows.
 _FIND = """
-select * from price_series where tape = ? and symbol = ? and name = ? and "interval" = ?
+with wanted(symbol, name, seconds) as (values {})
+select one.* from wanted cross join price_series one
+where one.tape = ? and one.symbol = wanted.symbol and one.name = wanted.name
+and one."interval" = wanted.seconds
 """
 
 
@@ -36,20 +46,27 @@ class Series(NamedTuple):
     due: bool = False
     """Whether its close is news for the books."""
 
-
-def found_or_new(
-    connection: Connection, tape: int, symbol: str, name: str, interval: int
-) -> tuple[Series, bool]:
-    """A series and whether it is new. The tape is locked, so that numbers are given once."""
-    rows = bulk.fetch(connection, _FIND, (tape, symbol, name, interval))
-    if rows:
-        return Series(*rows[0]), False
-    highest = select(func.max(price_series.c.series)).where(price_series.c.tape == tape)
-    return Series(tape, (connection.scalar(highest) or 0) + 1, symbol, name, interval), True
+    @property
+    def is_new(self) -> bool:
+        """Whether it has no bar yet."""
+        return math.isinf(self.newest)
 
 
-def write(connection: Connection, one: Series) -> None:
-    bulk.insert(connection, price_series, COLUMNS, [one], replace=CHANGING)
+def of_keys(connection: Connection, tape: int, keys: Sequence[Key]) -> dict[Key, Series]:
+    """The series of each; those that do not exist yet have new numbers."""
+    query = _FIND.format(", ".join(["(?, ?, ?)"] * len(keys)))
+    rows = bulk.fetch(connection, query, (*chain.from_iterable(keys), tape))
+    found = {(one.symbol, one.name, one.interval): one for one in starmap(Series, rows)}
+    new = [key for key in keys if key not in found]
+    if new:
+        highest = select(func.max(price_series.c.series)).where(price_series.c.tape == tape)
+        for number, key in enumerate(new, (connection.scalar(highest) or 0) + 1):
+            found[key] = Series(tape, number, *key)
+    return found
+
+
+def write(connection: Connection, some: Sequence[Series]) -> None:
+    bulk.insert(connection, price_series, COLUMNS, some, replace=CHANGING)
 
 
 def bars_of(connection: Connection, tape: int, symbol: str) -> list[Series]:

@@ -32,7 +32,7 @@ from tapeline.store.tables.ledger import (
     sketches,
     statements,
 )
-from tapeline.store.tables.prices import price_chunks, price_series
+from tapeline.store.tables.prices import price_arrivals, price_chunks, price_series
 from tapeline.store.tables.results import discards, report_pieces, reports, trials
 from tapeline.store.tables.runs import published_starters, runs, samples, secrets, versions
 from tapeline.store.tables.shares import share_visits, shares
@@ -58,7 +58,8 @@ OF_UPLOADS: tuple[Table, ...] = (pieces, report_pieces, reports, discards)
 
 ON_THE_TAPE: tuple[Table, ...] = (
     pages, orders, cash, places, statements, entries, curves, sketches, late_events, books,
-    ledgers, states, used, checkpoints, trials, backtests, price_chunks, price_series,
+    ledgers, states, used, checkpoints, trials, backtests, price_arrivals, price_chunks,
+    price_series,
 )  # fmt: skip
 """By `tape`."""
 

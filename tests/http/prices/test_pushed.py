@@ -140,20 +140,28 @@ def test_ten_thousand_bars_fit_and_one_more_does_not(model: Model) -> None:
     assert model.refused("/v1/batch", [item])["error"].startswith("Item 0: ")
 
 
-def test_a_request_that_would_keep_everybody_waiting_is_refused_as_too_large(model: Model) -> None:
-    times = [DAY * 11 * number for number in range(1_800)]
-    scattered = {key: [1] * len(times) for key in ("open", "high", "low", "close")}
-    body = {"symbol": "A", "interval": "1h", "time": times, **scattered}
-    model.push("/v1/live/bars", body)
-    batch = [{"path": "/v1/live/bars", "body": {**body, "symbol": name}} for name in "AB"]
-    assert "several requests" in model.refused("/v1/batch", batch, 413)["error"]
-    many = [
+def scattered(symbol: str, count: int) -> dict[str, Any]:
+    """Bars of an hour, each in a chunk of its own."""
+    prices: dict[str, Any] = {key: [1] * count for key in ("open", "high", "low", "close")}
+    times = [DAY * 11 * number for number in range(count)]
+    return {"symbol": symbol, "interval": "1h", "time": times, **prices}
+
+
+def test_more_than_one_request_may_have_is_refused_at_the_first_one_too_many(model: Model) -> None:
+    batch = [{"path": "/v1/live/bars", "body": scattered(name, 1_300)} for name in "AB"]
+    assert "2,500 stretches" in model.refused("/v1/batch", batch, 413)["error"]
+    many: list[dict[str, Any]] = [
         {"path": "/v1/live/bar", "time": 0, "body": {**BAR, "symbol": str(n)}} for n in range(500)
     ]
-    assert model.refused("/v1/batch", many, 413)["code"] == "too_large"
-    model.push("/v1/batch", many[:250])
-    one = [{"path": "/v1/live/bar", "time": n * HOUR, "body": BAR} for n in range(2_500)]
-    model.push("/v1/batch", one)
+    one_more = {"path": "/v1/live/indicator", "time": 0, "body": {"name": "sma", "value": 1}}
+    wrong = {"path": "/v1/live/bar", "body": {}}
+    shape = model.refused("/v1/batch", [*many, {**one_more, "time": time.time()}, wrong], 413)
+    assert (shape["code"], "500 symbols" in shape["error"]) == ("too_large", True), shape
+    lots = [{"path": "/v1/live/bars", "body": columns(9_000, symbol=str(n))} for n in range(12)]
+    assert "100,000 bars" in model.refused("/v1/batch", lots, 413)["error"]
+    assert shown(model)["symbols"] == []
+    model.push("/v1/batch", many)
+    assert len(shown(model)["symbols"]) == 500
 
 
 @on_both

@@ -37,6 +37,7 @@ def order(model: Model, side: str = "buy", **more: Any) -> None:
 def push(model: Model, close: float, ago: float = 0, **more: Any) -> None:
     start = (time.time() - ago) // 60 * 60
     model.push("/v1/live/bar", {**BAR, "close": close, **more}, headers={"time": str(start)})
+    model.get("/prices")  # it is in its chunk
 
 
 def marks(model: Model) -> list[dict[str, Any]]:

@@ -13,6 +13,7 @@ from tapeline.fair_line import Owner
 from tapeline.health.examination import Health
 from tapeline.http.wire.connections import Connections
 from tapeline.http.wire.metrics import Metrics
+from tapeline.prices.folding import Folding
 from tapeline.recently_used import RecentlyUsed
 from tapeline.results.backtests.reporter import Reporter
 from tapeline.results.pnl.bookkeeper import Bookkeeper
@@ -77,6 +78,8 @@ class Services:
     runner: Runner
     reporter: Reporter
     bookkeeper: Bookkeeper
+    folding: Folding
+    """Puts bars and indicators that arrived into the chunks that charts read."""
     background: Background
     connections: Connections
     batches: FairBudget
@@ -93,6 +96,8 @@ class Services:
     archives: ThreadPoolExecutor = field(default_factory=_threads_for_archives)
     """Threads that check and store archives."""
 
+    fold_turns: FairBudget = field(default_factory=lambda: FairBudget(1))
+    """One request at a time asks for a portion of that; tenants take turns."""
     replays: Replays = field(default_factory=Replays)
     """Live records as delayed links see them."""
     kept: Kept = field(default_factory=lambda: Kept(KEPT))

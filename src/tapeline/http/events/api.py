@@ -21,7 +21,6 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from tapeline import tracing
 from tapeline.errors import (
-    BacktestKey,
     MethodNotAllowed,
     NoSuchModel,
     Problem,
@@ -35,7 +34,9 @@ from tapeline.http.events import batches, bodies, results
 from tapeline.http.events.authenticator import Authenticator, Credentials
 from tapeline.http.events.bodies import JSON, Moment, encoding_of
 from tapeline.http.events.failing import failed, said_by
+from tapeline.http.events.submitting import moment_of, submission_of
 from tapeline.http.prices import pushed
+from tapeline.http.settling import settle_pushed
 from tapeline.http.wire import spooling
 from tapeline.http.wire.body import in_time
 from tapeline.http.wire.spooling import Content
@@ -47,10 +48,8 @@ from tapeline.tape.append import permissions
 from tapeline.tape.append.appending import Appended
 from tapeline.tape.backtest_results.staging import Stage
 from tapeline.tape.batches import PASSING
-from tapeline.tape.dates.time_header import read_time
-from tapeline.tape.events.backtest_keys import kept_apart
 from tapeline.tape.events.event import Event, Submission
-from tapeline.tape.events.kinds import BARS, BY_PATH
+from tapeline.tape.events.kinds import BARS, BESIDE, BY_PATH
 from tapeline.tape.fair_budget import patience
 from tapeline.tape.tapes import WriteAccess
 from tapeline.tracing import Trace
@@ -59,6 +58,7 @@ BATCH, RESULT = "/v1/batch", "/v1/backtest/result"
 STAGED = {BATCH, RESULT}
 TURNED = {path for path, kind in BY_PATH.items() if kind is BARS}
 """Many bars wait for their turn among large batches."""
+PRICED = {path for path, kind in BY_PATH.items() if kind in BESIDE}
 OF_BARS = 200_000  # bytes that they count as at least: storing them takes longer than reading them
 PATHS = frozenset(BY_PATH) | STAGED
 SUCCESS = b'{"status":"success"}'
@@ -118,12 +118,14 @@ class EventsApi:
             access = self._keys.known(credentials)
             if access is None or b"idempotency-key" in headers or encoding_of(headers) != JSON:
                 return False
-            if len(whole.content) > self._services.settings.max_body or whole.path in TURNED:
+            settings = self._services.settings
+            if len(whole.content) > settings.max_body or self._waits(whole, access):
                 return False
             event = bodies.event_of_json(
-                whole.path, whole.content, _moment(headers), access.tape, self._services.settings
+                whole.path, whole.content, moment_of(headers), access.tape, settings
             )
-            submission = self._submission([event], access)
+            prices = list(pushed.packed([event]))
+            submission = submission_of([event], access, settings.max_line, prices)
             settle = partial(self._settle, whole, started, credentials, trace)
             try:
                 is_vital = submission.events[0].kind.is_vital
@@ -133,9 +135,17 @@ class EventsApi:
                 asyncio.get_running_loop().call_later(REFUSED_AFTER, settle, refusal)
                 return True
             self._services.inbox.put(submission, settle)
+            if submission.prices:
+                self._services.folding.note(access.tape)
         except Exception:  # noqa: BLE001 - a bug is logged and answered by the ASGI way
             return False
         return True
+
+    def _waits(self, whole: Whole, access: WriteAccess) -> bool:
+        """Whether it has to wait for its turn, or for the bars before it."""
+        return whole.path in TURNED or (
+            whole.path in PRICED and self._services.folding.is_behind(access.tape)
+        )
 
     def _settle(
         self,
@@ -174,7 +184,7 @@ class EventsApi:
         access = self._keys.known(credentials) or await self._keys.access(credentials, address)
         take = self._take_staged if scope["path"] in STAGED else self._take_one
         try:
-            await take(scope, headers, receive, _moment(headers), access)
+            await take(scope, headers, receive, moment_of(headers), access)
         except _REMEMBERED_WRONGLY as refusal:
             raise await self._asked_anew(refusal, credentials, address) from None
 
@@ -206,11 +216,13 @@ class EventsApi:
         content = await bodies.read_content(receive, most, settings.body_seconds)
         if path not in TURNED:
             await self._take_content(path, content, headers, moment, access)
-            return
-        request = Request(scope, receive)
-        size = max(len(content), OF_BARS)
-        async with batches.turn(self._services.batches, request, access.owner, size):
-            await self._take_content(path, content, headers, moment, access)
+        else:
+            request = Request(scope, receive)
+            size = max(len(content), OF_BARS)
+            async with batches.turn(self._services.batches, request, access.owner, size):
+                await self._take_content(path, content, headers, moment, access)
+        if path in PRICED:
+            await settle_pushed(self._services, access.owner)
 
     async def _take_content(
         self,
@@ -226,7 +238,9 @@ class EventsApi:
         else:
             values, lenient = await bodies.decoded(content, headers, settings)
             event = bodies.event(path, values, moment, access.tape, settings, lenient=lenient)
-        submission = self._submission([event], access)
+        pushed.Amount().add(event)
+        prices = await pushed.packed_in_turns([event])
+        submission = submission_of([event], access, settings.max_line, prices)
         is_vital = submission.events[0].kind.is_vital
         self._services.quotas.push(access, len(content), is_vital=is_vital)
         if b"idempotency-key" in headers:
@@ -281,6 +295,8 @@ class EventsApi:
                         is_vital = any(event.kind.is_vital for event in events)
                         self._services.quotas.push(access, len(content), is_vital=is_vital)
                     await self._store_staged(BATCH, headers, content, events, access, stage)
+        if any(event.kind in BESIDE for event in events):  # not while it holds its turn
+            await settle_pushed(self._services, access.owner)
 
     async def _store_staged(
         self,
@@ -291,7 +307,8 @@ class EventsApi:
         access: WriteAccess,
         stage: Stage,
     ) -> None:
-        submission = self._submission(events, access, batch=path == BATCH)
+        prices, longest = await pushed.packed_in_turns(events), self._services.settings.max_line
+        submission = submission_of(events, access, longest, prices, batch=path == BATCH)
         if path == BATCH and len(said) > PASSING:
             submission = msgspec.structs.replace(submission, is_large=True)
         if b"idempotency-key" in headers:
@@ -333,22 +350,6 @@ class EventsApi:
             return False
         return True
 
-    def _submission(
-        self, events: list[Event], access: WriteAccess, *, batch: bool = False
-    ) -> Submission:
-        if access.backtest_id is not None:
-            longest = self._services.settings.max_line
-            for index, event in enumerate(events):
-                try:
-                    events[index] = kept_apart(event, access.backtest_id, longest)
-                except BacktestKey as refusal:
-                    where = f"Item {index}: " if batch else ""
-                    raise BacktestKey(where + refusal.message, field=refusal.field) from None
-        weight, project = pushed.weight(events), access.project_id
-        return Submission(
-            events, access.key_id, project_id=project, tenant=access.tenant, weight=weight
-        )
-
     async def _store_once(
         self, request: RequestKey, access: WriteAccess, submission: Submission
     ) -> bool:
@@ -377,14 +378,6 @@ class EventsApi:
         for one in watched:
             services.watchers.publish(one.model_id, one.records)
         return was_first
-
-
-def _moment(headers: Mapping[bytes, bytes]) -> Moment:
-    received_at = time.time()
-    at = headers.get(b"time")
-    return Moment(
-        received_at if at is None else read_time(at.decode("utf-8", "replace")), received_at
-    )
 
 
 def _request_key(

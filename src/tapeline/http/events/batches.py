@@ -12,6 +12,7 @@ from tapeline.errors import Invalid, MalformedBody, Problem, TooLarge, UnknownEn
 from tapeline.fair_line import Owner
 from tapeline.http.events import bodies
 from tapeline.http.events.bodies import JSON, UNLIKE, Moment, encoding_of, exact_event, too_large
+from tapeline.http.prices.pushed import Amount
 from tapeline.http.wire.spooling import Content
 from tapeline.tape.backtest_results.staging import Stage
 from tapeline.tape.batches import MOST, PASSING, Item, split, split_apart
@@ -95,7 +96,7 @@ async def read(
         if lines is not None:
             return lines
     found: list[Event] = []
-    view, taken = memoryview(content), 0
+    view, taken, amount = memoryview(content), 0, Amount()
     for index, item in enumerate(parts or _items(content, encoding)):
         taken += 500 + item.stop - item.start
         if taken > BREATH:
@@ -107,6 +108,7 @@ async def read(
             if not isinstance(problem, Invalid | TooLarge):
                 raise  # a problem of the store, not of the item
             raise Invalid(f"Item {index}: {problem.message}", field=problem.field) from None
+        amount.add(found[-1])
     return found
 
 

@@ -14,7 +14,9 @@ from tapeline.errors import (
     WrongKey,
 )
 from tapeline.http.events.api import BATCH
+from tapeline.http.prices.pushed import MOST_BARS, MOST_CHUNKS, MOST_SERIES
 from tapeline.http.wire.errors import status_of
+from tapeline.tape.batches import MOST as EVENTS
 from tapeline.tape.events import kinds
 from tapeline.tape.events.account_bodies import CASH_TYPES, INSTRUMENTS, POSITIONS
 from tapeline.tape.events.kinds import BY_PATH, Kind
@@ -248,6 +250,8 @@ def _batch(error: Any) -> dict[str, Any]:
     return {
         **_operation("/v1/batch", kinds.LOG, error),
         "summary": "Many events in one request: all of them are stored, or none.",
+        "description": f"At most {EVENTS:,} events. Of bars and indicators at most"
+        f" {MOST_BARS:,}, of {MOST_SERIES:,} series, in {MOST_CHUNKS:,} chunks.",
         "requestBody": {"required": True, "content": content},
     }
 

@@ -9,7 +9,8 @@ import msgspec
 from sqlalchemy import Connection, select
 
 from tapeline.errors import Invalid
-from tapeline.http.core.endpoint import QueryCall
+from tapeline.http import settling
+from tapeline.http.core.endpoint import Call, QueryCall
 from tapeline.http.prices.chart_answers import (
     BarColumns,
     IndicatorLine,
@@ -19,6 +20,7 @@ from tapeline.http.prices.chart_answers import (
     Source,
     SymbolBars,
 )
+from tapeline.http.view import results_api
 from tapeline.http.view.results_api import Moment
 from tapeline.prices import indicators, series, window
 from tapeline.prices.columns import Bars
@@ -60,6 +62,12 @@ class PriceWindow(msgspec.Struct):
     until: Moment | None = msgspec.field(name="to", default=None)
     """By default the end of the newest bar."""
     points: Annotated[int, msgspec.Meta(ge=2, le=5000)] = 1000
+
+
+async def catch_up(call: Call) -> None:
+    """Fills come from the books, bars from their chunks."""
+    await results_api.catch_up(call)
+    await settling.catch_up(call)
 
 
 def show_prices(connection: Connection, call: QueryCall[PriceWindow]) -> Prices:

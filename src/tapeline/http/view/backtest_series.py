@@ -9,6 +9,7 @@ import msgspec
 from sqlalchemy import Connection
 
 from tapeline.errors import Invalid
+from tapeline.http import settling
 from tapeline.http.core.answers import Listed
 from tapeline.http.core.endpoint import Call, QueryCall
 from tapeline.http.view.backtest_api import backtest, named
@@ -93,6 +94,8 @@ async def catch_up_compared(call: QueryCall[EquityQuery]) -> None:
     """A symbol that the backtest did not trade may have prices in the books."""
     if call.query.benchmark not in (None, BUY_AND_HOLD):
         await catch_up_neighbours(call)
+    if call.query.benchmark is not None:
+        await settling.catch_up_neighbours(call)
 
 
 def backtest_equity(connection: Connection, call: QueryCall[EquityQuery]) -> Series:

@@ -8,6 +8,7 @@ from sqlalchemy import Connection
 
 from tapeline.accounts import members
 from tapeline.errors import CannotCompute
+from tapeline.http import settling
 from tapeline.http.core.answers import Gives, Listed
 from tapeline.http.core.endpoint import Call, Page, QueryCall
 from tapeline.http.view.results_api import (
@@ -63,6 +64,8 @@ async def catch_up_compared(call: QueryCall[PerformanceWindow]) -> None:
         await catch_up(call)
     else:
         await catch_up_neighbours(call)
+    if call.query.benchmark is not None:
+        await settling.catch_up_neighbours(call)
 
 
 def show_performance(connection: Connection, call: QueryCall[PerformanceWindow]) -> Performance:

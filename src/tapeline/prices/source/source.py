@@ -20,7 +20,8 @@ from sqlalchemy import Connection
 from tapeline.background import Background, Loop
 from tapeline.errors import CannotStart, Problem
 from tapeline.logs import Log
-from tapeline.prices import storing
+from tapeline.prices.arrivals import Pushed
+from tapeline.prices.folding import store_now
 from tapeline.prices.source import candles, standing, wanted
 from tapeline.prices.source.messages import (
     HOUR,
@@ -35,7 +36,6 @@ from tapeline.prices.source.messages import (
 )
 from tapeline.prices.source.standing import SHARED, Market, Standing
 from tapeline.prices.source.wanted import More
-from tapeline.prices.storing import Pushed
 from tapeline.settings import Settings
 from tapeline.store.backends import steady
 from tapeline.store.store import Store
@@ -143,7 +143,7 @@ class PriceSource:
             report.wrong[said.market] = found.sentence()
         if found.bars:
             pushed = Pushed(said.market, self._exchange, said.interval, "", found.bars, now)
-            await self._store.write(storing.store, SHARED, [pushed])
+            await store_now(self._store, SHARED, [pushed])
             report.changed.add(said.market)
 
     def _noted(self, connection: Connection, report: "_Report") -> None:

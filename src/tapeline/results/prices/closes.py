@@ -9,14 +9,16 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import msgspec
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection, Select, select, update
 
 from tapeline.background import Background, Work
 from tapeline.errors import Unavailable
 from tapeline.prices import series
 from tapeline.prices.series import Series
 from tapeline.results.prices import stretches
+from tapeline.store import bulk
 from tapeline.store.backends import steady
+from tapeline.store.pace import Pace
 from tapeline.store.store import Store
 from tapeline.store.tables.prices import price_series
 from tapeline.tape import tapes
@@ -27,15 +29,28 @@ from tapeline.tape.events.event import Event, Submission
 
 LOOKED_EVERY, WITHIN = 5.0, 60.0  # seconds
 PAUSE = 60.0  # seconds between two marks of a symbol
-TOGETHER = 200  # symbols in one look
+TOGETHER = 100  # symbols in one look
 SOURCE = "bars"
 
+# By the primary key: SQLite would look at every series of the tape otherwise.
+_NO_NEWS = """
+update price_series set due = false where closed_at <= ? and (tape, series) in
+(select tape, series from price_series where tape = ? and symbol = ? and name = '')
+"""
 _encode = msgspec.json.Encoder(order="deterministic").encode
 
 
 class Due(NamedTuple):
     """A symbol with a close that the books may not know yet."""
 
+    tape: int
+    symbol: str
+
+
+class Close(NamedTuple):
+    """The newest close of a symbol, as it was seen."""
+
+    closed_at: float
     tape: int
     symbol: str
 
@@ -52,6 +67,7 @@ class Closes:
         self._store = store
         self._appender = appender
         self._watchers = watchers
+        self._pace = Pace(TOGETHER, TOGETHER)
         self._late_after = late_after
         """Seconds after which a close is no news: its mark would count as late."""
         self._work: Work = background.loop(
@@ -59,12 +75,30 @@ class Closes:
         )
 
     async def write_due(self) -> None:
-        """Look at every symbol with a new close, a few at a time."""
+        """Look at every symbol with a new close, some at a time. Most are not held: one write for
+        all of those."""
         place = Due(0, "")
         while some := await self._store.read(_due, place):
-            for one in some:
+            news, rest = await self._store.read(self._apart, some)
+            for one in news:
                 await self._write(one)
+            if rest:
+                await self._pace.step(self._store, _clear, rest)
             place = some[-1]
+
+    def _apart(self, connection: Connection, some: Sequence[Due]) -> tuple[list[Due], list[Close]]:
+        """The symbols that get a mark, and the closes of the rest."""
+        news, rest = list[Due](), list[Close]()
+        for one in some:
+            every = series.bars_of(connection, one.tape, one.symbol)
+            if not every:
+                continue  # deleted in the meantime
+            newest = max(every, key=lambda each: each.closed_at)
+            if self._is_news(connection, newest):
+                news.append(one)
+            else:
+                rest.append(Close(newest.closed_at, *one))
+        return news, rest
 
     async def _write(self, one: Due) -> None:
         try:
@@ -87,7 +121,7 @@ class Closes:
             return []  # it stays due
         newest = max(every, key=lambda each: each.closed_at)
         is_news = self._is_news(connection, newest)
-        here = (price_series.c.tape == one.tape, price_series.c.symbol == one.symbol)
+        here = (price_series.c.tape == one.tape, price_series.c.series.in_(_numbers(one)))
         change = {"due": False, "marked_at": now} if is_news else {"due": False}
         connection.execute(update(price_series).where(*here).values(**change))
         if not is_news:
@@ -113,6 +147,18 @@ def _due(connection: Connection, after: Due) -> list[Due]:
     waited = price_series.c.marked_at <= steady.now(connection) - PAUSE
     query = select(*place).where(price_series.c.due, follows, waited).distinct()
     return [Due(*row) for row in connection.execute(query.order_by(*place).limit(TOGETHER))]
+
+
+def _numbers(one: Due) -> Select[tuple[int]]:
+    """Of its series; an update that names only the symbol would look at all of the tape."""
+    here = (price_series.c.tape == one.tape, price_series.c.symbol == one.symbol)
+    return select(price_series.c.series).where(*here, price_series.c.name == "")
+
+
+def _clear(connection: Connection, rest: Sequence[Close]) -> None:
+    """They are no news, unless a newer close came in between."""
+    for one in rest:
+        bulk.run(connection, _NO_NEWS, one)
 
 
 def _event(newest: Series) -> Event:

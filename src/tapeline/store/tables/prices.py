@@ -13,7 +13,7 @@ from sqlalchemy import (
     text,
 )
 
-from tapeline.store.tables.core import metadata
+from tapeline.store.tables.core import Sequence, metadata
 
 # One symbol in one interval, or one indicator.
 price_series = Table(
@@ -50,4 +50,15 @@ price_chunks = Table(
     Column("level", Integer, primary_key=True, nullable=False),
     Column("start", BigInteger, primary_key=True, nullable=False),
     Column("content", LargeBinary, nullable=False),
+)
+
+# What was received and is not in chunks yet, packed; numbers rise in the order of arrival.
+price_arrivals = Table(
+    "price_arrivals",
+    metadata,
+    Column("no", Sequence, primary_key=True, autoincrement=True),
+    Column("tape", BigInteger, nullable=False),
+    Column("content", LargeBinary, nullable=False),
+    Index(None, "tape", "no"),
+    sqlite_autoincrement=True,
 )

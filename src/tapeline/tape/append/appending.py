@@ -67,8 +67,8 @@ class Appended(msgspec.Struct, frozen=True):
     records: list[StoredEvent]
 
 
-Beside = Callable[[Connection, int, list[Event]], int]
-"""Stores the events of a tape that are not on it, and returns the bytes that they take."""
+Beside = Callable[[Connection, int, Sequence[bytes]], int]
+"""Stores packed events of a tape that are not on it, and returns the bytes that they take."""
 
 
 class Appender:
@@ -101,21 +101,21 @@ class Appender:
             for one, share in zip(submissions, shares, strict=True)
         ]
         by_tape: dict[int, list[Event]] = defaultdict(list)
-        beside: dict[int, list[Event]] = defaultdict(list)
+        beside: dict[int, list[bytes]] = defaultdict(list)
         for submission, share, refusal in zip(submissions, shares, refusals, strict=True):
             if refusal is None:
                 _note_run(submission, rights)
                 for no, events in share.items():
-                    on_tape, others = _apart(events)
-                    if on_tape:
+                    if on_tape := _on_the_tape(events):
                         by_tape[no] += on_tape
-                    if others:
-                        beside[no] += others
+                if submission.prices:
+                    (no,) = share  # a request is about one tape
+                    beside[no] += submission.prices
         extended = [self._extend(connection, heads[no], some) for no, some in by_tape.items()]
         appended = [one for one in extended if one is not None]
-        for no, events in beside.items():
+        for no, packed in beside.items():
             assert self._beside is not None, "nothing was given that stores these"
-            bulk.run(connection, _GROW, (self._beside(connection, no, events), no))
+            bulk.run(connection, _GROW, (self._beside(connection, no, packed), no))
         announcing.announce(connection, self.name, [one.model_id for one in appended])
         return refusals, appended
 
@@ -209,14 +209,10 @@ def _by_tape(events: list[Event]) -> dict[int, list[Event]]:
     return found
 
 
-def _apart(events: list[Event]) -> tuple[list[Event], list[Event]]:
-    """Those on the tape, and those beside it."""
+def _on_the_tape(events: list[Event]) -> list[Event]:
     if not any(event.kind in BESIDE for event in events):  # as nearly always
-        return events, []
-    return (
-        [event for event in events if event.kind not in BESIDE],
-        [event for event in events if event.kind in BESIDE],
-    )
+        return events
+    return [event for event in events if event.kind not in BESIDE]
 
 
 def _note_run(submission: Submission, rights: dict[str, WriteRight]) -> None:

@@ -117,10 +117,10 @@ class _Portion:
         if self.keys[key] >= SHARE:
             self.full_keys.add(key)
         if submission.is_large:
-            self._large += len(submission.events) + submission.weight
+            self._large += _count(submission)
             size = 0
         else:
-            self.single += len(submission.events) + submission.weight
+            self.single += _count(submission)
         if _add(self.projects, project, size) >= OF_GROUP and self._projects_together:
             self.full_projects.add(project)
         if _add(self.tenants, tenant, size) >= OF_GROUP and self._tenants_together:
@@ -137,4 +137,9 @@ def _add(sizes: dict[str, int], name: str | None, size: int) -> int:
 
 def _size(submission: Submission) -> int:
     own = sum(COST_OF_EVENT + len(event.body) for event in submission.events)
-    return own + COST_OF_EVENT * submission.weight
+    return own + sum(map(len, submission.prices))
+
+
+def _count(submission: Submission) -> int:
+    """Its events; prices count as the events that have as many bytes."""
+    return len(submission.events) + sum(map(len, submission.prices)) // COST_OF_EVENT

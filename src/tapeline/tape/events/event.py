@@ -1,5 +1,6 @@
 """One event on its way to the tape, and what it becomes there."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -33,5 +34,6 @@ class Submission(msgspec.Struct, frozen=True):
     project_id: str | None = None
     """The project of its key."""
     tenant: str | None = None
-    weight: int = 0
-    """Events that its prices cost as much as, besides its own number."""
+    prices: Sequence[bytes] = ()
+    """Its bars and indicators, packed: they are not on the tape, but are stored together with the
+    events that are."""
