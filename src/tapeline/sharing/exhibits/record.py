@@ -39,7 +39,6 @@ _WORDS = {
     "status": redaction.STATUSES,
     "type": set(CASH_TYPES),
     "positions": set(POSITIONS),
-    "source": {"bars"},  # of a price that the platform wrote
 }
 
 
