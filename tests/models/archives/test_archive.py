@@ -125,6 +125,8 @@ def test_what_is_no_archive_of_a_model_is_refused(
         ("./model/main.py", "same name"),
         ("model/./main.py", "same name"),
         ("model/MAIN.py", "same name"),
+        ("model/e\u202eyp.txt", "a text direction mark"),
+        ("model/\u200b/x.py", "without any visible character"),
         ("model/main.py/x", "a file in the same archive"),
         ("model/main.py/", "same name"),
         ("model/platform.json/x/y", "a file in the same archive"),

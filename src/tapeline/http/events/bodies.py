@@ -166,11 +166,17 @@ def event_of_json(
         except UNLIKE:
             pass
         else:
-            # An escape may stand for NUL, which a line may hold and a name may not.
-            if kind is kinds.LOG or b"\\" not in content:
+            # A line may hold anything. A name may not, and its reader looks at unusual characters.
+            if kind is kinds.LOG or _is_usual(content):
                 return exact_event(kind, found, moment, tape)
     values = decoded_object(content, settings.max_depth)
     return event(path, values, moment, tape, settings, lenient=False)
+
+
+def _is_usual(content: bytes) -> bool:
+    """Whether no text in it holds a control character, a direction mark or an invisible one. An
+    escape may stand for any of them."""
+    return content.isascii() and b"\\" not in content and b"\x7f" not in content
 
 
 def exact_event(kind: Kind, found: msgspec.Struct, moment: Moment, tape: int) -> Event:

@@ -13,6 +13,7 @@ import msgspec
 from sqlalchemy import Connection
 from starlette.responses import Response
 
+from tapeline.accounts import plain_names
 from tapeline.errors import CannotCompute, NoSuchBacktest, StillComputing
 from tapeline.http.core.answers import Anything, Done, Gives, Listed
 from tapeline.http.core.endpoint import BodyCall, Call, Page, QueryCall
@@ -152,6 +153,7 @@ def change_backtest(connection: Connection, call: BodyCall[BacktestChange]) -> S
         for name in ("label", "description")
         if not isinstance(value := getattr(call.body, name), msgspec.UnsetType)
     }
+    plain_names.require(words.get("label") or "", "label")
     found = reading(connection, call)
     listing.describe(connection, call.actor, found, call.path("backtest"), words)
     return cast("ShownBacktest", shown(connection, call, may_wait=False))

@@ -6,7 +6,6 @@ joined after they were split into parts.
 
 import hashlib
 import os
-import re
 import stat
 import unicodedata
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import BinaryIO, NoReturn
 
 import msgspec
 
+from tapeline.accounts import plain_names
 from tapeline.errors import InvalidArchive
 from tapeline.models.archives import contents, zips
 from tapeline.models.archives import manifest as manifests
@@ -30,7 +30,6 @@ LONGEST_PATH, LONGEST_NAME = 1_000, 255  # bytes; the second is the file system'
 SHOWN = 200
 # Bytes of memory that a check takes: chunks and the manifest, each entry, each byte of names.
 OF_A_CHECK, OF_AN_ENTRY, OF_A_BYTE = 2_000_000, 600, 5
-CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 class Entry(msgspec.Struct, frozen=True):
@@ -148,9 +147,11 @@ def _parts(name: str) -> list[str]:
         _refuse(name, f"must have a name of 1 to {LONGEST_PATH:,} bytes")
     if "\\" in name:
         _refuse(name, "has a backslash in its name; write paths with /")
-    if CONTROL.search(name):
-        _refuse(name, "has a control character in its name")
+    if plain_names.CONTROL.search(name):
+        _refuse(name, "has a control character or a text direction mark in its name")
     parts = [part for part in name.split("/") if part not in {"", "."}]
+    if not name.isascii() and any(map(plain_names.fault, parts)):
+        _refuse(name, "has a name without any visible character")
     if ".." in parts:
         _refuse(name, "leads out of the archive with `..`")
     if name.startswith("/") and parts[:1] != [ROOT]:

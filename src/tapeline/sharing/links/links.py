@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from sqlalchemy import Connection, delete, insert, select, update
 
-from tapeline.accounts import audit, members
+from tapeline.accounts import audit, members, plain_names
 from tapeline.accounts.actor import Actor
 from tapeline.accounts.members import Right
 from tapeline.errors import Invalid, NoSuchModel, NoSuchProject, NoSuchShare
@@ -186,8 +186,10 @@ def _share(row: Any) -> Share:
 
 def _checked(title: str | None) -> str | None:
     title = (title or "").strip() or None
-    if title is not None and (len(title) > LONGEST_TITLE or "\0" in title):
-        raise Invalid(f"`title` must have at most {LONGEST_TITLE} characters.", field="title")
+    if title is not None:
+        if len(title) > LONGEST_TITLE:
+            raise Invalid(f"`title` must have at most {LONGEST_TITLE} characters.", field="title")
+        plain_names.require(title, "title")
     return title
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from tapeline.accounts import plain_names
 from tapeline.errors import Invalid, MissingField, TooLarge
 from tapeline.tape.events.values import Values, number, text
 
@@ -203,6 +204,7 @@ def _in_seconds(time: float) -> float:
 def _visible(values: Values, key: str) -> str:
     """A name as people can read it: bars of a symbol that looks like another would mislead."""
     found = text(values, key)
+    plain_names.require(found, key)
     if not found.isprintable() or found != found.strip():
         raise Invalid(
             f"`{key}` must have printable characters only, and no space at its ends.", field=key

@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from tapeline.accounts import plain_names
 from tapeline.errors import Invalid, MalformedBody, MissingField
 
 Values = Mapping[str, Any]
@@ -13,6 +14,8 @@ ABSENT_TEXTS = {"null", "undefined"}
 _NESTED = frozenset({dict, list})
 # Names are keys of tables; an index of PostgreSQL takes 2,700 bytes, and a character may have four.
 LONGEST_NAME = 500
+SHOWN_NAMES = frozenset({"symbol", "exchange"})
+"""Names that lists, charts and terminals show as they are."""
 
 
 def text(values: Values, key: str) -> str:
@@ -114,6 +117,8 @@ def _check_name(value: str, key: str) -> None:
         raise Invalid(f"`{key}` must not contain the character NUL.", field=key)
     if len(value) > LONGEST_NAME:
         raise Invalid(f"`{key}` must have at most {LONGEST_NAME} characters.", field=key)
+    if key in SHOWN_NAMES:
+        plain_names.require(value, key)
 
 
 def _wrong(key: str, wanted: str, value: Any) -> Invalid:
