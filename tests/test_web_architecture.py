@@ -48,7 +48,7 @@ FEATURES: dict[str, set[str]] = {
     "deploy": {"logs", "model"},
     "models": {"model"},
     "backtests": {"logs", "model", "project", "sharing"},
-    "overview": {"backtests", "events", "logs", "model", "orders"},
+    "overview": {"backtests", "events", "logs", "model", "orders", "project"},
 }
 IMPORT = re.compile(r"""(?:\bfrom\s+|\bimport\s+|\bimport\(\s*)["']([.~][^"']*)["']""")
 LONGEST, MOST_TOGETHER, DEEPEST = 400, 15, 3

@@ -73,6 +73,8 @@ MATRIX: dict[Route, tuple[int, ...]] = {
     ("PATCH", "/api/models/{model}"): (200, 200, 200, 403, 404, 401),
     ("GET", "/api/models/{model}/orders"): (200, 200, 200, 200, 404, 401),
     ("GET", "/api/models/{model}/orders/marks"): (200, 200, 200, 200, 404, 401),
+    ("GET", "/api/models/{model}/orders/symbols"): (200, 200, 200, 200, 404, 401),
+    ("GET", "/api/models/{model}/orders.csv"): (200, 200, 200, 200, 404, 401),
     ("GET", "/api/models/{model}/logs.txt"): (200, 200, 200, 200, 404, 401),
     ("GET", "/api/models/{model}/backtests/{backtest}/logs.txt"): (200, 200, 200, 200, 404, 401),
     ("GET", "/api/models/{model}/pnl"): (200, 200, 200, 200, 404, 401),

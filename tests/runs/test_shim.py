@@ -197,10 +197,11 @@ def test_a_stop_during_the_wait_ends_at_once(pad: Pad) -> None:
 
 @pytest.mark.heavy
 def test_a_model_that_only_crashes_is_given_up(pad: Pad) -> None:
-    launched = pad.run("raise SystemExit(4)", policy=Policy(restart=True))
+    launched = pad.run("raise KeyError('no price')", policy=Policy(restart=True))
     assert [one["after"] for one in launched.states("restarting")] == [1.0, 2.0, 4.0, 8.0]
     finished = launched.states("finished")[0]
-    assert (finished["outcome"], finished["exit_code"], finished["restarts"]) == ("crashed", 4, 4)
+    assert (finished["outcome"], finished["exit_code"], finished["restarts"]) == ("crashed", 1, 4)
+    assert finished["reason"].endswith("Its last line: KeyError: 'no price'")
 
 
 def _replay(lives: list[float]) -> list[float | None]:

@@ -52,7 +52,7 @@ ROWS = (
     Row(
         "pull", "model.pull:pull", "Download a version as it was uploaded, into a new folder.", RUN
     ),
-    Row("start", "model.control:start", "Run a model's newest version live.", RUN),
+    Row("start", "model.control:start", "Run a model live, with the version that ran last.", RUN),
     Row("stop", "model.control:stop", "Stop a model, or one of its runs.", RUN),
     Row("rollback", "model.control:rollback", "Run an older version live again.", RUN),
     Row(

@@ -230,6 +230,12 @@ ROUTES: tuple[Endpoint, ...] = (
         errors=(NoSuchModel,),
     ),
     get(
+        "/api/models/{model}/orders/symbols",
+        reads=results_api.list_order_symbols,
+        access=READER,
+        errors=(NoSuchModel,),
+    ),
+    get(
         "/api/models/{model}/pnl",
         prepares=results_api.catch_up,
         reads=results_api.show_pnl,

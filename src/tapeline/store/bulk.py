@@ -49,12 +49,16 @@ def insert(
     rows: Sequence[Row],
     *,
     replace: tuple[str, ...] = (),
+    keep: bool = False,
 ) -> None:
-    """Insert rows; rows whose primary key exists get the columns in `replace` updated."""
+    """Insert rows; rows whose primary key exists get the columns in `replace` updated.
+
+    With `keep` they stay as they are, and no page of the database is written for them.
+    """
     if not rows:
         return
     if connection.dialect.name != "sqlite":
-        statement = _for_psycopg(_insertion(table, columns, replace, 1))
+        statement = _for_psycopg(_insertion(table, columns, replace, 1, keep))
         connection.exec_driver_sql(statement, list(rows))
         return
     binary = _binary_places(table, columns)
@@ -62,16 +66,19 @@ def insert(
         values = list(chain.from_iterable(some))
         for place in binary:
             values[place :: len(columns)] = map(_bindable, values[place :: len(columns)])
-        _on_sqlite(connection, _insertion(table, columns, replace, len(some)), values)
+        _on_sqlite(connection, _insertion(table, columns, replace, len(some), keep), values)
 
 
 @cache
-def _insertion(table: Table, columns: tuple[str, ...], replace: tuple[str, ...], rows: int) -> str:
+def _insertion(
+    table: Table, columns: tuple[str, ...], replace: tuple[str, ...], rows: int, keep: bool
+) -> str:
     names = ", ".join(f'"{name}"' for name in columns)
     places = ", ".join([f"({marks(len(columns))})"] * rows)
     keys = ", ".join(f'"{column.name}"' for column in table.primary_key)
     changes = ", ".join(f'"{name}" = excluded."{name}"' for name in replace)
     conflict = f" on conflict ({keys}) do update set {changes}" if replace else ""
+    conflict = " on conflict do nothing" if keep else conflict
     return f'insert into "{table.name}" ({names}) values {places}{conflict}'  # noqa: S608
 
 

@@ -221,6 +221,10 @@ def test_stop_start_and_rollback(ada: Person, live: dict[str, Any]) -> None:
     assert "took its place" in ada.does("runs", "Live")
     stopped = ada.gets("stop", "Live", "--run", back["runId"])
     assert stopped["run"]["state"] == "stopped"
+    again = ada.gets("start", "Live")
+    assert again["version"] == 1, "a start after a rollback runs what was rolled back to"
+    assert ada.gets("start", "Live", "--version", "2")["version"] == 2
+    assert "Live is stopped." in ada.does("stop", "Live")
 
 
 def test_the_folder_knows_its_model(ada: Person, live: dict[str, Any]) -> None:

@@ -300,7 +300,7 @@ DOWNLOADS = ("/tape", "/record", "/logs.txt")
 def test_a_download_does_not_outlive_the_right_to_it(
     watched: Model, cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tapeline.http.view.log_files.PORTION", 10)
+    monkeypatch.setattr("tapeline.http.view.model_files.PORTION", 10)
     monkeypatch.setattr(whole_tape, "FEW", 10)
     monkeypatch.setattr(whole_tape, "MANY", 10)
     lines = [{"path": LOG, "body": {"line": "x" * 60_000}} for _ in range(10)]

@@ -176,6 +176,23 @@ def test_an_upload_stores_a_version_and_runs_nothing(service: Service, cast: Cas
     assert started.json()["versionId"] == said["versionId"]
 
 
+def test_a_start_runs_the_version_that_ran_last(service: Service, cast: Cast) -> None:
+    first = deployed(cast.owner)
+    model = first["modelId"]
+    second = deployed(cast.owner, modelId=model)
+    third = send(cast.owner, "/model/upload", modelId=model).json()
+
+    def run(**said: Any) -> Any:
+        return cast.owner.post("/model/run", json={"modelId": model, **said}).json()["versionId"]
+
+    assert run() == second["versionId"], "what was only uploaded trades by being chosen"
+    assert run(versionId=first["versionId"]) == first["versionId"]
+    assert cast.owner.post("/model/kill", json={"modelId": model}).is_success
+    assert run() == first["versionId"], "after a rollback and a stop too"
+    tested = cast.owner.post("/model/backtest-uploaded-model", json={"modelId": model}).json()
+    assert tested["versionId"] == third["versionId"]
+
+
 def test_the_file_may_come_first_last_or_under_another_name(cast: Cast) -> None:
     content = zipped()
     for part in ("model", "file", "anything"):

@@ -1,9 +1,12 @@
 """Reading orders back: merged, filtered, found by time, tailed, and marked on charts."""
 
+import csv
+import io
 from typing import Any
 
 import pytest
 
+from tapeline.http.view import model_files
 from tapeline.tape.reading import order_list, order_marks
 from tests.conftest import Service, on_both
 from tests.pushing import ORDER, Model
@@ -62,6 +65,32 @@ def test_orders_are_tailed(model: Model) -> None:
         ["o8", "o9"],
     ]
     assert [one["id"] for one in model.items("/orders", after=after, side="sell")] == ["o5", "o8"]
+
+
+@on_both
+def test_the_symbols_of_all_orders_are_listed_whatever_became_of_them(model: Model) -> None:
+    pushed(model, 4)
+    model.push("/v1/live/spot-limit", ORDER | {"id": "c", "symbol": "GONE-EUR", "price": 5})
+    model.push("/v1/live/update-trade", {"id": "c", "status": "canceled"})
+    model.push("/v1/model/used-symbol", {"symbol": "WATCHED"})
+    assert model.get("/orders/symbols")["items"] == ["GONE-EUR", "S0", "S1"]
+    assert model.get("")["symbols"] == ["WATCHED"]
+
+
+def test_orders_are_downloaded_as_they_are_listed(
+    model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(model_files, "ORDERS", 3)
+    pushed(model, 9, executionPrice=2, fee=0.5, annotation="=1+1")
+    answer = model.owner.get(f"/api/models/{model.id}/orders.csv", params={"side": "sell"})
+    assert 'filename="' in answer.headers["content-disposition"]
+    rows = list(csv.DictReader(io.StringIO(answer.text)))
+    assert [one["id"] for one in rows] == ["o2", "o5", "o8"]
+    assert (rows[0]["time"], rows[0]["date"]) == ("1002.0", "1970-01-01T00:16:42+00:00")
+    assert (rows[0]["fill_price"], rows[0]["fill_fee"]) == ("2.0", "0.5")
+    assert rows[0]["annotation"] == "'=1+1", "no spreadsheet computes what a model writes"
+    every = model.owner.get(f"/api/models/{model.id}/orders.csv").text
+    assert len(every.splitlines()) == 10
 
 
 @on_both

@@ -13,7 +13,7 @@ from sqlalchemy import select
 from tapeline.accounts import members
 from tapeline.http.core.endpoint import Access
 from tapeline.http.routes import ROUTES
-from tapeline.http.view import log_files
+from tapeline.http.view import model_files
 from tapeline.store.tables.tape import checkpoints
 from tapeline.tape.backtest_results import series
 from tapeline.tape.events import kinds
@@ -159,7 +159,7 @@ def test_a_log_is_read_around_a_moment(model: Model) -> None:
 
 
 def test_a_log_is_taken_away_as_text(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(log_files, "PORTION", 4)
+    monkeypatch.setattr(model_files, "PORTION", 4)
     lines(model, [f'line {number} "é"\n' for number in range(10)], time=1_700_000_000.5)
     model.push(LOG, {"line": "late", "type": "stderr"}, headers={"time": "1e14"})
     model.push("/v1/backtest/log", {"line": "tested", "backtest_id": "b1"})

@@ -1,5 +1,6 @@
 /** The queries of the pages. A key starts with its owner, so that one event refreshes all of them. */
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
+import { plainText, terminalLines } from "~/format/terminal";
 import { api, type Schemas, unwrap, withoutEmpty } from "./client";
 
 export interface OrderFilter {
@@ -160,6 +161,21 @@ export function orders(
   );
 }
 
+/** The symbols of all orders, for their filter. */
+export const orderSymbols = (id: string) =>
+  queryOptions({
+    queryKey: ["model", id, "orders", "symbols"],
+    queryFn: async ({ signal }) =>
+      (
+        await unwrap(
+          api.GET("/api/models/{model}/orders/symbols", {
+            params: { path: { model: id } },
+            signal,
+          }),
+        )
+      ).items,
+  });
+
 export const newestOrders = (id: string, limit: number) =>
   queryOptions({
     queryKey: ["model", id, "orders", "newest", limit],
@@ -283,6 +299,32 @@ export const runs = (id: string) =>
         }),
       ),
     getNextPageParam: (page) => page.next ?? null,
+  });
+
+/** The last line that a model wrote to its standard error, which after a crash is the exception. */
+export const lastError = (id: string, restarts: number) =>
+  queryOptions({
+    queryKey: ["model", id, "logs", "last error", restarts],
+    queryFn: async ({ signal }) => {
+      const query = { type: "stderr", limit: 10 };
+      const params = { path: { model: id }, query };
+      const { items } = await unwrap(api.GET("/api/models/{model}/logs", { params, signal }));
+      for (const { line } of items) {
+        const written = terminalLines(line)
+          .map(plainText)
+          .findLast((one) => one.trim());
+        if (written) return written.trim();
+      }
+      return null;
+    },
+  });
+
+/** The account behind a model: its capital, and whether positions may be negative. */
+export const account = (id: string) =>
+  queryOptions({
+    queryKey: ["model", id, "account"],
+    queryFn: ({ signal }) =>
+      unwrap(api.GET("/api/models/{model}/account", { params: { path: { model: id } }, signal })),
   });
 
 export const secrets = (id: string) =>

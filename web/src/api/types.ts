@@ -22,3 +22,4 @@ export interface Page<T> {
   items: T[];
   next: string | null;
 }
+export type Account = Schemas["ShownAccount"];

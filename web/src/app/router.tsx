@@ -15,6 +15,7 @@ import { AppShell } from "~/app/shell/app-shell";
 import { lastProject } from "~/app/shell/last-project";
 import { type PriceSearch, priceSearch } from "~/features/prices/price-search";
 import { isZone, setZone } from "~/format/zone";
+import { texts } from "~/ui/address";
 import { NotFound, PageError } from "~/ui/page-error";
 import { Skeleton } from "~/ui/panel";
 import * as prepare from "./prefetch";
@@ -82,8 +83,7 @@ const home = createRoute({
   getParentRoute: () => project,
   path: "/",
   component: lazyRouteComponent(() => import("~/features/models/models-page"), "ModelsPage"),
-  validateSearch: (search): { connect?: boolean } =>
-    search.connect === true ? { connect: true } : {},
+  validateSearch: texts("connect", "show", "q", "sort"),
 });
 
 const deploy = createRoute({
@@ -136,6 +136,7 @@ const orders = createRoute({
   getParentRoute: () => model,
   path: "/orders",
   component: lazyRouteComponent(() => import("~/features/orders/orders-page"), "OrdersPage"),
+  validateSearch: texts("symbol", "side"),
 });
 
 const prices = createRoute({
@@ -149,12 +150,14 @@ const logs = createRoute({
   getParentRoute: () => model,
   path: "/logs",
   component: lazyRouteComponent(() => import("~/features/logs/logs-page"), "LogsPage"),
+  validateSearch: texts("q", "type", "line"),
 });
 
 const events = createRoute({
   getParentRoute: () => model,
   path: "/events",
   component: lazyRouteComponent(() => import("~/features/events/events-page"), "EventsPage"),
+  validateSearch: texts("type", "q"),
 });
 
 const screener = createRoute({
@@ -194,6 +197,7 @@ const backtests = createRoute({
     () => import("~/features/backtests/list/backtests-page"),
     "BacktestsPage",
   ),
+  validateSearch: texts("sort"),
 });
 
 const compare = createRoute({

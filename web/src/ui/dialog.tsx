@@ -69,6 +69,7 @@ export function Confirm({
   title,
   action,
   danger = false,
+  ready = true,
   children,
   act,
 }: {
@@ -77,6 +78,8 @@ export function Confirm({
   title: string;
   action: string;
   danger?: boolean;
+  /** False while the dialog still loads what it asks about. */
+  ready?: boolean;
   children: ReactNode;
   act: () => Promise<unknown>;
 }) {
@@ -112,7 +115,11 @@ export function Confirm({
             <AlertDialog.Cancel asChild>
               <Button>Cancel</Button>
             </AlertDialog.Cancel>
-            <Button weight={danger ? "danger" : "main"} disabled={busy} onClick={() => void go()}>
+            <Button
+              weight={danger ? "danger" : "main"}
+              disabled={busy || !ready}
+              onClick={() => void go()}
+            >
               {busy ? "Please wait…" : action}
             </Button>
           </div>

@@ -1,8 +1,8 @@
 /** Shown in place of a page that does not exist or failed to load. */
 import { isMissing } from "~/api/problem";
+import { useTitle } from "./address";
 import { ButtonLink } from "./button";
 import { Failed } from "./panel";
-import { useTitle } from "./title";
 
 export function NotFound() {
   useTitle("Not found");

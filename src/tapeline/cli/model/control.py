@@ -22,13 +22,24 @@ Detach = Annotated[bool, typer.Option("--detach", "-d", help="Do not wait for it
 Plan = Annotated[str | None, typer.Option("--plan", help="Memory and processor, such as micro.")]
 
 
-@command("tapeline start", "tapeline start Trend --plan small")
+@command("tapeline start", "tapeline start Trend --version 3 --plan small")
 def start(
-    context: typer.Context, model: Model = None, plan: Plan = None, detach: Detach = False
+    context: typer.Context,
+    model: Model = None,
+    version: Annotated[
+        str | None, typer.Option("--version", help="Its number; the one that ran last by default.")
+    ] = None,
+    plan: Plan = None,
+    detach: Detach = False,
 ) -> None:
-    """Run a model's newest version live."""
+    """Run a model live, with the version that ran last.
+
+    A model that never ran starts with its newest version.
+    """
     session = Session.of(context)
-    _run(session, session.model(model), None, plan, detach)
+    found = session.model(model)
+    chosen = version_id(session, found, version) if version else None
+    _run(session, found, chosen, plan, detach)
 
 
 @command("tapeline rollback 3", "tapeline rollback 3 --model Trend")

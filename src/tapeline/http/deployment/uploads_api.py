@@ -49,7 +49,7 @@ class NewBacktest(NewVersion, rename="camel"):
 
 
 class StoredVersion(msgspec.Struct, rename="camel"):
-    """A stored version; without `versionId`, the newest."""
+    """A stored version. Without `versionId` the one that ran last, and for backtests the newest."""
 
     model_id: Required
     project_id: str | None = None
@@ -159,12 +159,14 @@ def upload(connection: Connection, call: BodyCall[NewVersion]) -> Uploaded:
 
 
 def run_model(connection: Connection, call: BodyCall[StoredVersion]) -> Deployed:
-    """Run a stored version live: to start again, or to roll back to an older version."""
+    """Run a stored version live: the one that ran last, or another, which is also a rollback."""
     call.services.runner.require()
-    model, version = _stored(connection, call)
+    model = _model(connection, call)
+    last = desired.current(connection, model.id)
+    version = _version(connection, call, model, last.version_id if last else None)
     plan, python = _choice(call, version, "live")
     wanted = models.checked_type(call.body.type or model.type)
-    when = _schedule(wanted, call.body.schedule, version.manifest, _last(connection, version))
+    when = _schedule(wanted, call.body.schedule, version.manifest, last.schedule if last else None)
     model = models.change(
         connection, call.actor, model, type=wanted, plan=plan.name, python_version=python
     )
@@ -175,7 +177,8 @@ def run_model(connection: Connection, call: BodyCall[StoredVersion]) -> Deployed
 def backtest_uploaded(connection: Connection, call: BodyCall[StoredBacktest]) -> Backtested:
     """Run the backtest of a stored version."""
     call.services.runner.require()
-    model, version = _stored(connection, call)
+    model = _model(connection, call)
+    version = _version(connection, call, model, None)
     plan, python = _choice(call, version, "backtesting")
     run = desired.backtest(
         connection,
@@ -241,17 +244,23 @@ def _offer(call: Call, use: Use) -> Offer:
     return Offer(plans.offered(call.services.settings, use), call.services.pythons)
 
 
-def _stored(connection: Connection, call: BodyCall[StoredVersion]) -> tuple[Model, Version]:
+def _model(connection: Connection, call: BodyCall[StoredVersion]) -> Model:
     said = call.body
-    model = models.find(
+    return models.find(
         connection, call.actor, said.model_id, said.project_id or None, "change_models"
     )
-    if said.version_id:
-        return model, versions.get(connection, model.id, said.version_id)
+
+
+def _version(
+    connection: Connection, call: BodyCall[StoredVersion], model: Model, usual: str | None
+) -> Version:
+    """The version that the request names, else the usual one, else the newest."""
+    if wanted := call.body.version_id or usual:
+        return versions.get(connection, model.id, wanted)
     newest = versions.newest(connection, model.id)
     if newest is None:
         raise NoSuchVersion("Nothing has been uploaded for this model yet.")
-    return model, newest
+    return newest
 
 
 def _choice(call: BodyCall[StoredVersion], version: Version, use: Use) -> tuple[plans.Plan, str]:
@@ -273,12 +282,6 @@ def _schedule(
             field="schedule",
         )
     return schedule.checked(text)
-
-
-def _last(connection: Connection, version: Version) -> str | None:
-    """When this version ran before, it may have had its schedule from the request alone."""
-    before = desired.current(connection, version.model_id)
-    return before.schedule if before else None
 
 
 def _arguments(said: dict[str, Any] | str | None, manifest: Manifest | None) -> dict[str, Any]:

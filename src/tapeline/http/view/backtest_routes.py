@@ -1,4 +1,4 @@
-"""The routes for backtests, metrics, marks of charts and downloads of logs."""
+"""The routes for backtests, metrics, marks of charts and downloads of orders and logs."""
 
 from functools import partial
 
@@ -12,7 +12,7 @@ from tapeline.errors import (
 from tapeline.http.core.endpoint import Access, Endpoint
 from tapeline.http.view import backtest_api as api
 from tapeline.http.view import backtest_files as files
-from tapeline.http.view import backtest_series, log_files, results_api
+from tapeline.http.view import backtest_series, model_files, results_api
 
 ONE = "/api/models/{model}/backtests/{backtest}"
 OF_ONE = (NoSuchModel, NoSuchBacktest)
@@ -36,7 +36,13 @@ BACKTESTS: tuple[Endpoint, ...] = (
         computes=True,
         errors=(NoSuchModel,),
     ),
-    get("/api/models/{model}/logs.txt", responds=log_files.download_log, errors=(NoSuchModel,)),
+    get("/api/models/{model}/orders/marks", reads=results_api.mark_orders, errors=(NoSuchModel,)),
+    get(
+        "/api/models/{model}/orders.csv",
+        responds=model_files.download_orders,
+        errors=(NoSuchModel,),
+    ),
+    get("/api/models/{model}/logs.txt", responds=model_files.download_log, errors=(NoSuchModel,)),
     get("/api/models/{model}/backtests", reads=api.list_backtests, errors=(NoSuchModel,)),
     computed(
         "/api/models/{model}/backtests-compare",
@@ -56,7 +62,7 @@ BACKTESTS: tuple[Endpoint, ...] = (
     page(f"{ONE}/trades", reads=api.backtest_trades),
     computed(f"{ONE}/round-trips", responds=api.when_ready(api.backtest_round_trips)),
     page(f"{ONE}/logs", reads=api.backtest_logs),
-    page(f"{ONE}/logs.txt", responds=log_files.download_backtest_log),
+    page(f"{ONE}/logs.txt", responds=model_files.download_backtest_log),
     computed(f"{ONE}/tear-sheet", responds=files.tear_sheet),
     computed(f"{ONE}/export.csv", responds=files.equity_csv),
     computed(f"{ONE}/trades.csv", responds=files.trades_csv),

@@ -21,7 +21,7 @@ from tapeline.results.pnl.overview import Glance
 from tapeline.results.pnl.summary import Pnl
 from tapeline.store.tables.core import models
 from tapeline.tape import tapes
-from tapeline.tape.reading import order_list, order_marks
+from tapeline.tape.reading import channels, order_list, order_marks
 from tapeline.tape.reading.order_list import Filter
 from tapeline.tape.reading.order_marks import OrderMarks
 
@@ -35,6 +35,10 @@ class OrderPage(Page):
     until: float | None = None
     after: Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)] | None = None
     """Only orders that arrived after this `seq`, oldest first."""
+
+
+class Symbols(msgspec.Struct):
+    items: list[str]
 
 
 class MarkWindow(msgspec.Struct):
@@ -107,6 +111,12 @@ def list_orders(connection: Connection, call: QueryCall[OrderPage]) -> Listed[Sh
     late_after = call.services.settings.late_seconds
     shown = quoted_fills.with_fills(connection, tape, items, late_after)
     return listed(shown, following)
+
+
+def list_order_symbols(connection: Connection, call: Call) -> Symbols:
+    """The symbols of a model's orders, of any status, by name."""
+    tape = tapes.reading(connection, call.actor, call.path("model")).tape
+    return Symbols(sorted(channels.used_names(connection, tape, "order")))
 
 
 def mark_orders(connection: Connection, call: QueryCall[MarkWindow]) -> OrderMarks:

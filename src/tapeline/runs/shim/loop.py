@@ -19,6 +19,7 @@ LONGEST_SLEEP = 60.0
 STEADY = 2.0  # seconds for which a new slirp4netns lives before the network counts as back
 # Each further start would use more of the disk, or slow the machine again.
 NOT_AGAIN = ("time_limit", "disk_full", "flood")
+LONGEST_QUOTE = 300  # characters of the last line
 
 
 class Shim:
@@ -157,10 +158,9 @@ class Shim:
         wait = restarting.decide(self._crashes, now)
         if wait is not None:
             return wait
-        return (
-            "crashed",
-            f"{self._described(end)} Given up: that was crash 5 within 10 minutes.",
-        )
+        why = f"{self._described(end)} Given up: that was crash 5 within 10 minutes."
+        said = last.last_error().strip()[:LONGEST_QUOTE]  # of a traceback, the exception
+        return "crashed", f"{why} Its last line: {said}" if said else why
 
     def _described(self, end: dict[str, Any]) -> str:
         words: dict[str, str] = {

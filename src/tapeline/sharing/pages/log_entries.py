@@ -60,11 +60,12 @@ def _end_of_traceback(lines: Sequence[SharedLine], start: int) -> int:
         return at
     while FRAME.match(text(at) or ""):
         at += 1
-    at += text(at) is not None
+    following = text(at)
+    at += following is not None and not following.startswith(TRACEBACK)
     if text(at) == "" and CHAINED.match(text(at + 1) or ""):
-        following = at + 3 if text(at + 2) == "" else at + 2
-        is_another = (text(following) or "").startswith(TRACEBACK)
-        return _end_of_traceback(lines, following) if is_another else following
+        another = at + 3 if text(at + 2) == "" else at + 2
+        is_there = (text(another) or "").startswith(TRACEBACK)
+        return _end_of_traceback(lines, another) if is_there else another
     return at
 
 

@@ -101,10 +101,9 @@ class Fold:
             [(self._tape, name, value) for name, value in self._changed_states.items()],
             replace=("value",),
         )
-        # The first mention counts; a later one changes nothing, so it writes its own name again.
-        bulk.insert(
-            self._connection, used, ("tape", "what", "name", "seq"), self._used, replace=("name",)
-        )
+        # The first mention counts.
+        mentioned = [*self._used, *self._symbols_of_orders()]
+        bulk.insert(self._connection, used, ("tape", "what", "name", "seq"), mentioned, keep=True)
 
     def _take_in(self, event: Event, seq: int) -> None:
         kind = event.kind
@@ -163,6 +162,15 @@ class Fold:
             state.received_at,
             _encode(state),
         )
+
+    def _symbols_of_orders(self) -> list[tuple[int, str, str, int]]:
+        """What a list of orders can be filtered by, without looking at every order."""
+        first: dict[str, int] = {}
+        for state in self._changed_orders.values():
+            symbol = _filtered(state, "symbol")
+            if symbol is not None and state.first_seq is not None:
+                first.setdefault(symbol, state.first_seq)
+        return [(self._tape, "order", symbol, seq) for symbol, seq in first.items()]
 
     def _merge_state(self, event: Event) -> None:
         name = MERGED[event.kind]

@@ -151,7 +151,9 @@ function ModelList({ project, done }: { project: string; done: (() => void) | un
           <span className="flex size-4 items-center justify-center">
             <StatusDot tone={status.tone} />
           </span>
-          <span className="min-w-0 flex-1 truncate">{model.name}</span>
+          <span dir="auto" className="min-w-0 flex-1 truncate">
+            {model.name}
+          </span>
           <span className="sr-only">{status.label}</span>
         </Link>
       ))}

@@ -60,7 +60,7 @@ export function useCommands(project: string | undefined): Choice[] {
         icon: "key",
         words: "new report push api",
         run: () =>
-          void navigate({ to: "/$project", params: { project }, search: { connect: true } }),
+          void navigate({ to: "/$project", params: { project }, search: { connect: "yes" } }),
       },
       {
         id: "members",

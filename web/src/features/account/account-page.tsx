@@ -4,12 +4,12 @@ import { useState } from "react";
 import { api, unwrap } from "~/api/client";
 import * as ask from "~/api/queries";
 import { plural } from "~/format/numbers";
+import { useTitle } from "~/ui/address";
 import { chooseRising, chooseTheme, type Rising, type Theme, useAppearance } from "~/ui/appearance";
 import { Button } from "~/ui/button";
 import { about, TextField } from "~/ui/field";
 import { Gain } from "~/ui/figures";
 import { Failed, PageHead, Panel, Skeleton } from "~/ui/panel";
-import { useTitle } from "~/ui/title";
 import { notify } from "~/ui/toasts";
 import { SignIns } from "./sign-ins";
 

@@ -16,3 +16,11 @@ export function period(start: unknown, stop: unknown): string {
   const [from, to] = [day(start), day(stop)];
   return from && to && from !== to ? `${from} to ${to}` : from || to;
 }
+
+/** The different periods of some backtests, each once. */
+export function periodsOf(
+  some: readonly { start_time?: unknown; stop_time?: unknown }[],
+): string[] {
+  const all = some.map((one) => period(one.start_time, one.stop_time));
+  return [...new Set(all.filter(Boolean))];
+}

@@ -5,10 +5,10 @@ import { type FormEvent, useState } from "react";
 import type { Schemas } from "~/api/client";
 import * as ask from "~/api/queries";
 import { bytes, memory, percent } from "~/format/numbers";
+import { useTitle } from "~/ui/address";
 import { Button } from "~/ui/button";
 import { about, SelectField, TextField } from "~/ui/field";
 import { Failed, PageHead, Panel } from "~/ui/panel";
-import { useTitle } from "~/ui/title";
 import { DropZone } from "./drop-zone";
 import { Progress } from "./progress";
 import { nameFrom, send } from "./upload";
@@ -58,6 +58,10 @@ function DeployForm({
   const [sent, setSent] = useState<number | null>(null);
   const [error, setError] = useState<unknown>(null);
 
+  function choose(file: File | null) {
+    setArchive(file);
+    setError(null); // it was about the file before
+  }
   async function submit(event: FormEvent) {
     event.preventDefault();
     if (!archive) return;
@@ -82,7 +86,7 @@ function DeployForm({
     <form onSubmit={(event) => void submit(event)}>
       <Panel>
         <div className="grid gap-4">
-          <DropZone archive={archive} choose={setArchive} />
+          <DropZone archive={archive} choose={choose} />
           {error !== null && !about(error, ...FIELDS) && <Failed error={error} />}
           <div className="grid gap-4 sm:grid-cols-2">
             <SelectField

@@ -4,6 +4,7 @@ import type { Schemas } from "~/api/client";
 import * as ask from "~/api/queries";
 import { LogView } from "~/features/logs/log-view";
 import { statusOf } from "~/features/model/status";
+import { plural } from "~/format/numbers";
 import { LiveModel } from "~/live/use-live";
 import { Button, ButtonLink } from "~/ui/button";
 import { Icon } from "~/ui/icons";
@@ -27,12 +28,14 @@ const SILENT = { message: null, start_at: null, end_at: null, running: null };
 
 type Step = "done" | "now" | "later" | "failed";
 
-/** The state of a run as three steps: checked, installed, running. */
-export function stepsOf(state: string | undefined): [Step, Step, Step] {
+/** The state of a run as three steps: checked, installed, running. A run that crashed is not done. */
+export function stepsOf(state: string | undefined, restarts = 0): [Step, Step, Step] {
   if (state === undefined || state === "pending" || state === "installing")
     return ["done", "now", "later"];
   if (state === "failed") return ["done", "failed", "later"];
   if (state === "crashed") return ["done", "done", "failed"];
+  if (state === "restarting" || (state === "running" && restarts > 0))
+    return ["done", "done", "failed"];
   return ["done", "done", "done"];
 }
 
@@ -49,7 +52,7 @@ function Steps({ deployed, again }: { deployed: Schemas["Deployed"]; again: () =
   const isScheduled = Boolean(run?.schedule) && run?.state === "pending";
   const [checked, installed, running] = isScheduled
     ? (["done", "done", "done"] as const)
-    : stepsOf(run?.state);
+    : stepsOf(run?.state, run?.restarts);
   const status = statusOf(run, runs?.model.lifecycle ?? SILENT);
   const params = { project: deployed.projectId, model: deployed.modelId };
   return (
@@ -64,16 +67,20 @@ function Steps({ deployed, again }: { deployed: Schemas["Deployed"]; again: () =
           </StepLine>
           <StepLine step={running}>
             {running === "failed"
-              ? "The model crashed"
+              ? crashWords(run?.state, run?.restarts ?? 0)
               : isScheduled
                 ? "The model is scheduled"
                 : "The model is running"}
           </StepLine>
         </ol>
-        {status.tone === "bad" && status.detail && (
-          <div className="mt-3">
+        {status.tone === "bad" && status.detail ? (
+          <div className="mt-3 [overflow-wrap:anywhere]">
             <Notice tone="bad">{status.detail}</Notice>
           </div>
+        ) : (
+          running === "failed" && (
+            <LastCrash model={deployed.modelId} restarts={run?.restarts ?? 0} />
+          )
         )}
         <div className="mt-4 flex flex-wrap gap-2">
           <ButtonLink to="/$project/$model/overview" params={params} weight="main">
@@ -85,6 +92,25 @@ function Steps({ deployed, again }: { deployed: Schemas["Deployed"]; again: () =
       <Panel title="Log" flush>
         <LogView model={deployed.modelId} brief />
       </Panel>
+    </div>
+  );
+}
+
+export function crashWords(state: string | undefined, restarts: number): string {
+  if (state === "crashed") return "The model crashed and was given up";
+  const times = `${plural(restarts, "time")} so far`;
+  return state === "restarting"
+    ? `The model crashed, ${times}, and is about to be restarted`
+    : `The model crashed, ${times}, and was restarted`;
+}
+
+/** While a model is restarted, its run has no reason yet; its standard error has. */
+function LastCrash({ model, restarts }: { model: string; restarts: number }) {
+  const { data: said } = useQuery(ask.lastError(model, restarts));
+  if (!said) return null;
+  return (
+    <div className="mt-3 [overflow-wrap:anywhere]">
+      <Notice tone="bad">{said}</Notice>
     </div>
   );
 }

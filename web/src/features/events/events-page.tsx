@@ -1,9 +1,10 @@
 /** The generic events of a model, usually its calls and their responses. */
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
-import { useDeferredValue, useState } from "react";
+import { useDeferredValue } from "react";
 import * as ask from "~/api/queries";
 import type { ModelEvent } from "~/api/types";
+import { useView } from "~/ui/address";
 import { Button } from "~/ui/button";
 import { Empty, Failed, Panel, Skeleton } from "~/ui/panel";
 import { Time } from "~/ui/time";
@@ -12,8 +13,7 @@ const OURS = new Set(["type", "time", "received_at", "seq", "run_id"]);
 
 export function EventsPage() {
   const { model = "" } = useParams({ strict: false });
-  const [type, setType] = useState("");
-  const [typed, setTyped] = useState("");
+  const [{ type = "", q: typed = "" }, change] = useView<"type" | "q">();
   const q = useDeferredValue(typed);
   const found = useInfiniteQuery(ask.events(model, type.trim(), q));
   const items = found.data?.pages.flatMap((page) => page.items) ?? [];
@@ -28,7 +28,7 @@ export function EventsPage() {
             placeholder="Type"
             className="field w-32"
             value={type}
-            onChange={(event) => setType(event.target.value)}
+            onChange={(event) => change({ type: event.target.value }, "typed")}
           />
           <input
             aria-label="Search events"
@@ -36,7 +36,7 @@ export function EventsPage() {
             placeholder="Search"
             className="field w-48"
             value={typed}
-            onChange={(event) => setTyped(event.target.value)}
+            onChange={(event) => change({ q: event.target.value }, "typed")}
           />
         </div>
       }

@@ -2,9 +2,9 @@
 import { useQuery } from "@tanstack/react-query";
 import type { Schemas } from "~/api/client";
 import * as ask from "~/api/queries";
+import { useTitle } from "~/ui/address";
 import { Empty, Failed, PageHead, Panel, Skeleton } from "~/ui/panel";
 import { Time } from "~/ui/time";
-import { useTitle } from "~/ui/title";
 import { CheckList } from "./check-list";
 import { SUMMARY } from "./states";
 import { WorkTable } from "./work-table";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Line } from "~/api/types";
 import { plainText } from "~/format/terminal";
-import { briefly, entriesOf } from "./entries";
+import { briefly, entriesOf, hides } from "./entries";
 
 function log(...texts: string[]): Line[] {
   return texts.map((line, at) => ({
@@ -21,6 +21,10 @@ describe("the entries of a log", () => {
     const [one, two] = entriesOf(log("a", "b"));
     expect(one).toEqual({ seq: 1, until: 1, time: 0, type: "stderr", text: "a" });
     expect(two?.seq).toBe(2);
+  });
+  it("are two tracebacks where a search left their exceptions out", () => {
+    const first = "Traceback (most recent call last):";
+    expect(entriesOf(log(first, first))).toHaveLength(2);
   });
   it("join the lines of a traceback", () => {
     const entries = entriesOf(log("before", ...FRAMES, "ValueError: bad", "after"));
@@ -70,4 +74,12 @@ describe("an entry that is closed", () => {
     expect(shown("x".repeat(20_000))[0]).toHaveLength(1_000);
     expect(briefly("x".repeat(20_000)).rest).toBe("20,000 characters");
   });
+});
+
+it("is opened by a search for what it hides", () => {
+  const text = "Traceback (most recent call last):\n  File main.py\nKeyError: 'BTC'";
+  const closed = briefly(text);
+  expect(hides(text, closed, "Traceback")).toBe(true);
+  expect(hides(text, closed, "KeyError")).toBe(false);
+  expect(hides(text, closed, "")).toBe(false);
 });

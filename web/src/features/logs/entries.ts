@@ -54,6 +54,20 @@ export function briefly(text: string): Brief {
   return { lines: shown, rest: all > some ? plural(all, "character") : "" };
 }
 
+export function holds({ seq, until }: Entry, wanted: number): boolean {
+  return seq <= wanted && wanted <= until;
+}
+
+/** Whether a search found this entry by text that it hides while it is closed. */
+export function hides(text: string, closed: Brief, sought: string): boolean {
+  return (
+    sought !== "" &&
+    closed.rest !== "" &&
+    text.includes(sought) &&
+    !closed.lines.some((line) => plainText(line).includes(sought))
+  );
+}
+
 function isStart(line: Line | undefined): boolean {
   return line?.line.startsWith(TRACEBACK) ?? false;
 }
@@ -65,7 +79,8 @@ function endOfTraceback(lines: readonly Line[], start: number): number {
   let at = start + 1;
   if (lines[start]?.line.includes("\n")) return at;
   while (/^\s+\S/.test(textAt(at) ?? "")) at += 1;
-  if (textAt(at) !== undefined) at += 1;
+  // Of a filtered log, the exception may be missing.
+  if (textAt(at) !== undefined && !isStart(lines[at])) at += 1;
   if (textAt(at) === "" && CHAINED.test(textAt(at + 1) ?? "")) {
     const next = textAt(at + 2) === "" ? at + 3 : at + 2;
     return textAt(next)?.startsWith(TRACEBACK) ? endOfTraceback(lines, next) : next;

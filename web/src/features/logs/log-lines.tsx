@@ -13,7 +13,7 @@ import { type Span, terminalLines } from "~/format/terminal";
 import { machine, precise, stamp, utc } from "~/format/times";
 import { Icon } from "~/ui/icons";
 import { type Measure, useMeasured, useMeasuredRows, useSteadyScroll } from "~/ui/rows";
-import { briefly, type Entry, entriesOf } from "./entries";
+import { briefly, type Entry, entriesOf, hides, holds } from "./entries";
 import type { LogStore } from "./log-store";
 
 /** The height of a line in pixels; an entry is as high as its text. */
@@ -28,16 +28,27 @@ const TONES: Record<string, string> = {
   warn: "text-warn",
 };
 
+/** The address of a line, and how to go there without loading the page again. */
+export interface LineLink {
+  to: (seq: number) => string;
+  open: (seq: number) => void;
+}
+
 export function LogLines({
   store,
   brief,
   wraps,
+  sought,
   filtered,
+  link,
 }: {
   store: LogStore;
   brief: boolean;
   wraps: boolean;
+  /** The text that was searched for. */
+  sought: string;
   filtered: boolean;
+  link?: LineLink;
 }) {
   const shown = useSyncExternalStore(store.watch, () => store.shown);
   const { follows, paused, loading, hasOlder, target, failed } = shown;
@@ -112,7 +123,9 @@ export function LogLines({
                 at={index}
                 top={start}
                 wraps={wraps}
-                isOpen={opened.has(entry.seq)}
+                isToggled={opened.has(entry.seq)}
+                sought={sought}
+                link={link}
                 isMarked={target !== null && holds(entry, target.seq)}
                 toggle={toggle}
                 measure={rows.measureElement}
@@ -131,7 +144,9 @@ const Row = memo(function Row({
   at,
   top,
   wraps,
-  isOpen,
+  isToggled,
+  sought,
+  link,
   isMarked,
   toggle,
   measure,
@@ -140,12 +155,16 @@ const Row = memo(function Row({
   at: number;
   top: number;
   wraps: boolean;
-  isOpen: boolean;
+  /** Opened by hand, or closed where a search opened it. */
+  isToggled: boolean;
+  sought: string;
+  link: LineLink | undefined;
   isMarked: boolean;
   toggle: (seq: number) => void;
   measure: Measure;
 }) {
   const closed = useMemo(() => briefly(entry.text), [entry.text]);
+  const isOpen = hides(entry.text, closed, sought) !== isToggled;
   const whole = useMemo(() => (isOpen ? terminalLines(entry.text) : []), [entry.text, isOpen]);
   const row = useMeasured(measure, at, closed, isOpen, wraps);
   const tone = TONES[entry.type];
@@ -162,7 +181,21 @@ const Row = memo(function Row({
         title={`${stamp(entry.time)} here\n${utc(entry.time)}`}
         dateTime={machine(entry.time)}
       >
-        {precise(entry.time)}
+        {link ? (
+          <a
+            href={link.to(entry.seq)}
+            className="hover:underline"
+            onClick={(event) => {
+              if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+              event.preventDefault();
+              link.open(entry.seq);
+            }}
+          >
+            {precise(entry.time)}
+          </a>
+        ) : (
+          precise(entry.time)
+        )}
       </time>
       <span className={`min-w-14 shrink-0 ${tone ?? "text-soft"}`}>{entry.type}</span>
       <div className={`min-w-0 flex-1 max-sm:basis-full ${tone ?? ""}`}>
@@ -207,10 +240,6 @@ function TextLine({ spans }: { spans: readonly Span[] }) {
 
 function seqOf({ seq }: Entry): number {
   return seq;
-}
-
-function holds({ seq, until }: Entry, wanted: number): boolean {
-  return seq <= wanted && wanted <= until;
 }
 
 function without(all: ReadonlySet<number>, one: number): number[] {

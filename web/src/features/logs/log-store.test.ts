@@ -49,6 +49,22 @@ const PATIENCE = 400;
 const settle = () => new Promise((resolve) => setTimeout(resolve, 80));
 const seqs = (store: LogStore) => store.shown.lines.map(({ seq }) => seq);
 
+describe("a line of a log", () => {
+  it("is shown among its neighbours and marked", async () => {
+    const store = new LogStore(serving(5_000).fetch);
+    await store.showLine(1_234);
+    expect([seqs(store)[0], seqs(store)[100]]).toEqual([1_134, 1_234]);
+    expect([store.shown.target?.seq, store.shown.follows]).toEqual([1_234, false]);
+  });
+  it("is found by the error that it is, before or after another", async () => {
+    const store = new LogStore(serving(100).fetch);
+    expect(await store.errorFrom("before", null)).toBe(91);
+    expect(await store.errorFrom("before", 91)).toBe(81);
+    expect(await store.errorFrom("after", 81)).toBe(91);
+    expect(await store.errorFrom("after", 91)).toBeNull();
+  });
+});
+
 describe("a log", () => {
   it("shows the newest lines, oldest first, and what comes", async () => {
     const store = new LogStore(serving(1_200).fetch);

@@ -36,6 +36,8 @@ export interface Shown {
 const PAGE = 500;
 /** Lines shown above the line that was jumped to. */
 const AROUND = 100;
+/** Types of lines that say what went wrong. */
+const ERRORS = ["stderr", "error"];
 /** The most lines kept: more than anyone scrolls through, fewer than slow a browser down. */
 export const MOST = 20_000;
 
@@ -128,12 +130,38 @@ export class LogStore {
   }
 
   /** The lines around a time, which the server finds. */
-  async showTime(seconds: number): Promise<void> {
+  showTime(seconds: number): Promise<void> {
+    return this.#showAround({ at: seconds }, { at: seconds, after: 0 });
+  }
+
+  /** The lines around one of them. */
+  showLine(seq: number, query: LogQuery = this.#query): Promise<void> {
+    this.#query = query;
+    return this.#showAround({ cursor: String(seq) }, { after: seq - 1 });
+  }
+
+  /**
+   * The next error after a line, or the one before it; without a line, the last one. Null if there
+   * is none. What is shown stays as it is.
+   */
+  async errorFrom(way: "before" | "after", from: number | null): Promise<number | null> {
+    const place =
+      from === null ? {} : way === "before" ? { cursor: String(from) } : { after: from };
+    const turn = this.#turn;
+    const pages = await Promise.all(
+      ERRORS.map((type) => this.#sought(turn, { limit: 1, ...place }, { type, q: "" })),
+    );
+    const seqs = pages.flatMap((page) => page?.items ?? []).map(({ seq }) => seq);
+    if (seqs.length === 0) return null;
+    return way === "before" ? Math.max(...seqs) : Math.min(...seqs);
+  }
+
+  async #showAround(earlier: Partial<Asked>, later: Partial<Asked>): Promise<void> {
     const turn = this.#begin();
     await this.#attempt(turn, async () => {
       const [before, after] = await Promise.all([
-        this.#sought(turn, { limit: AROUND, at: seconds }),
-        this.#sought(turn, { limit: PAGE, at: seconds, after: 0 }),
+        this.#sought(turn, { limit: AROUND, ...earlier }),
+        this.#sought(turn, { limit: PAGE, ...later }),
       ]);
       if (!before || !after) return;
       this.#older = before.next;
@@ -190,8 +218,11 @@ export class LogStore {
   }
 
   /** Skips empty pages: a search may find nothing in a long stretch of the log. */
-  async #sought(turn: number, asked: Asked): Promise<Page<Line> | null> {
-    const query = this.#query;
+  async #sought(
+    turn: number,
+    asked: Asked,
+    query: LogQuery = this.#query,
+  ): Promise<Page<Line> | null> {
     let page = await this.fetch(query, asked);
     while (turn === this.#turn && page.items.length === 0 && page.next !== null) {
       page = await this.fetch(query, { ...asked, cursor: page.next });

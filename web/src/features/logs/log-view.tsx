@@ -9,8 +9,11 @@ import { useModelStream } from "~/live/use-live";
 import { Button, IconButton } from "~/ui/button";
 import { Icon } from "~/ui/icons";
 import { Failed } from "~/ui/panel";
-import { LogLines } from "./log-lines";
+import { entriesOf, holds } from "./entries";
+import { type LineLink, LogLines } from "./log-lines";
 import { type Asked, type LogQuery, LogStore } from "./log-store";
+
+export type LogAddress = { q?: string; type?: string; line?: string };
 
 const WRAPPING = "tapeline.log.wrap";
 const TYPES = ["stdout", "stderr", "system", "debug", "info", "warning", "error"];
@@ -19,11 +22,16 @@ export function LogView({
   model,
   backtest,
   brief = false,
+  view,
+  change,
 }: {
   model: string;
   /** Shows this backtest's lines instead of the live ones. */
   backtest?: string;
   brief?: boolean;
+  /** What the address says; a log within another page keeps its search to itself. */
+  view?: LogAddress;
+  change?: (change: LogAddress, how?: "step" | "typed") => void;
 }) {
   const stream = useModelStream();
   const store = useMemo(
@@ -31,9 +39,17 @@ export function LogView({
     [model, backtest],
   );
   const shown = useSyncExternalStore(store.watch, () => store.shown);
-  const [type, setType] = useState("");
-  const [typed, setTyped] = useState("");
+  const [own, setOwn] = useState<LogAddress>({});
+  const { type = "", q: typed = "", line = "" } = view ?? own;
+  const set = change ?? ((wanted: LogAddress) => setOwn((now) => ({ ...now, ...wanted })));
   const [wraps, setWraps] = useWrapping();
+  const link = useMemo<LineLink>(
+    () => ({
+      to: (seq) => `?line=${seq}`,
+      open: (seq) => change?.({ q: "", type: "", line: String(seq) }),
+    }),
+    [change],
+  );
 
   useEffect(() => {
     const leave = [
@@ -50,9 +66,12 @@ export function LogView({
     };
   }, [stream, store, backtest]);
   useEffect(() => {
-    const timer = setTimeout(() => void store.showNewest({ type, q: typed }), typed ? 250 : 0);
+    const query = { type, q: typed };
+    const seq = Number(line);
+    const show = () => (seq > 0 ? void store.showLine(seq, query) : void store.showNewest(query));
+    const timer = setTimeout(show, typed ? 250 : 0);
     return () => clearTimeout(timer);
-  }, [store, type, typed]);
+  }, [store, type, typed, line]);
 
   return (
     <div className="grid">
@@ -63,13 +82,13 @@ export function LogView({
           placeholder="Search"
           className="field w-auto min-w-32 flex-1 sm:max-w-56"
           value={typed}
-          onChange={(event) => setTyped(event.target.value)}
+          onChange={(event) => set({ q: event.target.value, line: "" }, "typed")}
         />
         <select
           aria-label="Type of line"
           className="field w-auto"
           value={type}
-          onChange={(event) => setType(event.target.value)}
+          onChange={(event) => set({ type: event.target.value, line: "" })}
         >
           <option value="">All types</option>
           {TYPES.map((one) => (
@@ -77,6 +96,9 @@ export function LogView({
           ))}
         </select>
         {!brief && <JumpToTime store={store} />}
+        {!brief && (
+          <Errors store={store} found={(seq) => set({ q: "", type: "", line: String(seq) })} />
+        )}
         <label className="flex items-center gap-1.5 text-sm text-soft">
           <input
             type="checkbox"
@@ -86,12 +108,26 @@ export function LogView({
           Wrap
         </label>
         <span className="ml-auto flex items-center gap-1">
-          <State store={store} searching={Boolean(type || typed)} />
+          <State
+            store={store}
+            searching={Boolean(type || typed)}
+            live={() => {
+              if (line) set({ line: "" });
+              else void store.showNewest();
+            }}
+          />
           <Download address={fileOf(model, backtest, { type, q: typed })} />
         </span>
       </div>
       {shown.failed ? <Failed error={shown.failed} retry={() => void store.showNewest()} /> : null}
-      <LogLines store={store} brief={brief} wraps={wraps} filtered={Boolean(type || typed)} />
+      <LogLines
+        store={store}
+        brief={brief}
+        wraps={wraps}
+        sought={typed}
+        filtered={Boolean(type || typed)}
+        {...(change ? { link } : {})}
+      />
     </div>
   );
 }
@@ -138,7 +174,34 @@ function fileOf(model: string, backtest: string | undefined, query: LogQuery): s
   return withZone(`/api/models/${model}${of}/logs.txt${search ? `?${search}` : ""}`);
 }
 
-function State({ store, searching }: { store: LogStore; searching: boolean }) {
+function Errors({ store, found }: { store: LogStore; found: (seq: number) => void }) {
+  const { target, lines } = useSyncExternalStore(store.watch, () => store.shown);
+  const [none, setNone] = useState("");
+  async function go(way: "before" | "after") {
+    const here = target && entriesOf(lines).find((one) => holds(one, target.seq));
+    const from = here ? (way === "before" ? here.seq : here.until) : null;
+    const seq = await store.errorFrom(way, from);
+    setNone(seq === null ? (from === null ? "No errors" : `No error ${way}`) : "");
+    if (seq !== null) found(seq);
+  }
+  return (
+    <span className="flex items-center gap-1 text-sm text-soft">
+      <Button onClick={() => void go("before")}>{target ? "Error before" : "Last error"}</Button>
+      {target && <Button onClick={() => void go("after")}>Next error</Button>}
+      <span role="status">{none}</span>
+    </span>
+  );
+}
+
+function State({
+  store,
+  searching,
+  live,
+}: {
+  store: LogStore;
+  searching: boolean;
+  live: () => void;
+}) {
   const { paused, follows, waiting, loading } = useSyncExternalStore(
     store.watch,
     () => store.shown,
@@ -157,7 +220,7 @@ function State({ store, searching }: { store: LogStore; searching: boolean }) {
         <span role="status" className="text-sm text-soft">
           {told}
         </span>
-        <Button weight="main" onClick={() => void store.showNewest()}>
+        <Button weight="main" onClick={live}>
           Back to live
         </Button>
       </>

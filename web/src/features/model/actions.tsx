@@ -4,6 +4,7 @@ import { useCallback, useState } from "react";
 import { api, unwrap } from "~/api/client";
 import { Confirm } from "~/ui/dialog";
 import { notify } from "~/ui/toasts";
+import { StartDialog } from "./start-dialog";
 
 export interface Subject {
   id: string;
@@ -13,7 +14,7 @@ export interface Subject {
 
 export type Wish =
   | { act: "stop"; model: Subject }
-  | { act: "start"; model: Subject; versionId?: string; version?: number };
+  | { act: "start"; model: Subject; versionId?: string };
 
 /** A confirmation dialog, and the function that opens it for an action. */
 export function useModelActions() {
@@ -21,7 +22,7 @@ export function useModelActions() {
   const [open, setOpen] = useState(false);
   const queries = useQueryClient();
 
-  async function carryOut() {
+  async function carryOut(versionId: string | null) {
     if (!wish) return;
     const { model } = wish;
     const body = { projectId: model.project_id, modelId: model.id };
@@ -29,11 +30,11 @@ export function useModelActions() {
       await unwrap(api.POST("/model/kill", { body }));
       notify({ tone: "good", text: `Stopping ${model.name}…` });
     } else {
-      // Null keeps the options of the last run of this version.
+      // Null: the version's own plan, and type and schedule as before.
       const asBefore = { plan: null, type: null, schedule: null };
-      const versionId = wish.versionId ?? null;
-      await unwrap(api.POST("/model/run", { body: { ...body, ...asBefore, versionId } }));
-      notify({ tone: "good", text: `Starting ${model.name}…` });
+      const run = { ...body, ...asBefore, versionId };
+      const { version } = await unwrap(api.POST("/model/run", { body: run }));
+      notify({ tone: "good", text: `Starting version ${version} of ${model.name}…` });
     }
     await Promise.all([
       queries.invalidateQueries({ queryKey: ["model", model.id] }),
@@ -41,30 +42,31 @@ export function useModelActions() {
     ]);
   }
 
-  const dialog = wish && (
-    <Confirm
-      open={open}
-      onOpenChange={setOpen}
-      title={title(wish)}
-      action={wish.act === "stop" ? "Stop" : "Start"}
-      danger={wish.act === "stop"}
-      act={carryOut}
-    >
-      {wish.act === "stop"
-        ? "The model is asked to stop and has a few seconds to clean up. Stopping closes no positions: anything held at an exchange stays there."
-        : "If the model is already running, the old instance stops before the new one starts, so two never trade at the same time."}
-    </Confirm>
-  );
+  const dialog =
+    wish?.act === "stop" ? (
+      <Confirm
+        open={open}
+        onOpenChange={setOpen}
+        title={`Stop ${wish.model.name}?`}
+        action="Stop"
+        danger
+        act={() => carryOut(null)}
+      >
+        The model is asked to stop and has a few seconds to clean up. Stopping closes no positions:
+        anything held at an exchange stays there.
+      </Confirm>
+    ) : wish ? (
+      <StartDialog
+        key={`${wish.model.id} ${wish.versionId}`}
+        starting={{ ...wish.model, versionId: wish.versionId }}
+        open={open}
+        onOpenChange={setOpen}
+        start={carryOut}
+      />
+    ) : null;
   const ask = useCallback((next: Wish) => {
     setWish(next);
     setOpen(true);
   }, []);
   return { dialog, ask };
-}
-
-function title(wish: Wish): string {
-  if (wish.act === "stop") return `Stop ${wish.model.name}?`;
-  return wish.version
-    ? `Run version ${wish.version} of ${wish.model.name}?`
-    : `Start ${wish.model.name}?`;
 }

@@ -6,13 +6,13 @@ import * as ask from "~/api/queries";
 import { ShareButton } from "~/features/sharing/share-button";
 import { ConnectionNote } from "~/live/connection-note";
 import { LiveModel, useModelStream } from "~/live/use-live";
+import { useTitle } from "~/ui/address";
 import { Button, ButtonLink } from "~/ui/button";
 import { PageError } from "~/ui/page-error";
 import { Skeleton } from "~/ui/panel";
-import { useTitle } from "~/ui/title";
 import { useModelActions } from "./actions";
 import { Linked } from "./linked-text";
-import { PAGES, pageOf } from "./pages";
+import { PAGES, pageOf, titleOf } from "./pages";
 import { statusOf } from "./status";
 import { StatusBadge } from "./status-badge";
 
@@ -28,7 +28,9 @@ export function ModelPage() {
 function ModelFrame({ id }: { id: string }) {
   const { data: model, error, refetch } = useQuery(ask.model(id));
   const { project = "" } = useParams({ strict: false });
-  const here = pageOf(useRouterState({ select: (state) => state.location.pathname }));
+  const path = useRouterState({ select: (state) => state.location.pathname });
+  const here = pageOf(path);
+  const title = titleOf(path);
   const tabs = useRef<HTMLElement>(null);
   const isThere = model !== undefined;
   // A phone has no room for all tabs: scroll the open one into view.
@@ -37,7 +39,7 @@ function ModelFrame({ id }: { id: string }) {
     const open = tabs.current?.querySelector<HTMLElement>("[aria-current=page]");
     if (tabs.current && open) tabs.current.scrollLeft = open.offsetLeft - 24;
   }, [here, isThere]);
-  useTitle(model?.name);
+  useTitle(...(title === null ? [] : [title, model?.name]));
   if (error) return <PageError error={error} reset={() => void refetch()} />;
   if (!model) return <Skeleton rows={8} />;
   const shown = PAGES.filter(

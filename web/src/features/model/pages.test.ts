@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { pageOf } from "./pages";
+import { pageOf, titleOf } from "./pages";
 
 it("knows where every address of a model belongs", () => {
   expect(pageOf("/p/m/overview")).toBe("overview");
@@ -7,4 +7,11 @@ it("knows where every address of a model belongs", () => {
   expect(pageOf("/p/m/backtests/compare")).toBe("backtests");
   expect(pageOf("/p/m/b-1/backtest")).toBe("backtests");
   expect(pageOf("/p/m/settings/")).toBe("settings");
+});
+
+it("gives each page its own title, and leaves that of a backtest to itself", () => {
+  expect(titleOf("/p/m/orders")).toBe("Orders");
+  expect(titleOf("/p/m/backtests")).toBe("Backtests");
+  expect(titleOf("/p/m/backtests/compare")).toBeNull();
+  expect(titleOf("/p/m/b1/backtest")).toBeNull();
 });

@@ -11,6 +11,12 @@ export const PAGES = [
   ["settings", "Settings"],
 ] as const;
 
+/** What the tab of the browser calls a page; null for one that has a name of its own. */
+export function titleOf(path: string): string | null {
+  const [, , page = "", rest] = path.split("/").filter(Boolean);
+  return rest ? null : (PAGES.find(([name]) => name === page)?.[1] ?? "");
+}
+
 /** The page of one backtest has its own address, which existing clients open; its tab is the list. */
 export function pageOf(path: string): string {
   const [, , page = "", rest] = path.split("/").filter(Boolean);

@@ -1,4 +1,4 @@
-/** A model's settings: name, secrets, id, download of its record, deletion. */
+/** A model's settings: name, account, secrets, id, download of its record, deletion. */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useParams } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
@@ -12,6 +12,7 @@ import { type Names, NamesForm } from "~/ui/names-form";
 import { Empty, Failed, Panel } from "~/ui/panel";
 import { Time } from "~/ui/time";
 import { notify } from "~/ui/toasts";
+import { AccountForm } from "./account-form";
 
 export function SettingsPage() {
   const { model: id = "" } = useParams({ strict: false });
@@ -20,6 +21,11 @@ export function SettingsPage() {
   return (
     <div className="grid max-w-4xl gap-4">
       <Naming key={model.name} model={model as ask.Model} />
+      {model.type !== "screener" && (
+        <Panel title="Capital and positions">
+          <AccountForm model={id} />
+        </Panel>
+      )}
       <Secrets model={id} />
       <Panel title="Id">
         <p className="mb-2 text-soft">

@@ -25,6 +25,7 @@ export function NameLink({ row }: { row: Row }) {
       to="/$project/$model/overview"
       params={{ project: model.project_id, model: model.id }}
       title={model.name}
+      dir="auto"
       className="block truncate font-medium hover:text-accent hover:underline"
     >
       {model.name}

@@ -74,6 +74,14 @@ export function filtered(rows: readonly Row[], filter: Filter, typed: string): R
   );
 }
 
+/** By result within a currency: amounts in different ones cannot be compared. */
+export function byProfit(first: Row, second: Row): number {
+  const [one, other] = [first.model.pnl, second.model.pnl];
+  if (one.value === null || other.value === null)
+    return Number(one.value !== null) - Number(other.value !== null);
+  return (other.currency ?? "").localeCompare(one.currency ?? "") || one.value - other.value;
+}
+
 /** Models that need attention come first. */
 export function byUrgency(first: Row, second: Row): number {
   return (

@@ -10,10 +10,11 @@ import { useMemo } from "react";
 import type { Wish } from "~/features/model/actions";
 import { urgency } from "~/features/model/status";
 import { StatusBadge } from "~/features/model/status-badge";
-import { integer } from "~/format/numbers";
+import { integer, plural } from "~/format/numbers";
+import { useView } from "~/ui/address";
 import { Actions, Curve, LastError, NameLink, Ordered, Profit } from "./cells";
 import { useDeferredRows } from "./deferred-rows";
-import { orderedAt, type Row } from "./fleet";
+import { byProfit, orderedAt, type Row } from "./fleet";
 
 const features = tableFeatures({ rowSortingFeature, sortedRowModel: createSortedRowModel() });
 const helper = createColumnHelper<typeof features, Row>();
@@ -25,16 +26,23 @@ const WIDE_ONLY: Record<string, string> = {
   restarts: "hidden lg:table-cell",
   curve: "hidden sm:table-cell",
 };
+const SORTED = ["name", "status", "version", "pnl", "order", "restarts"];
 const ARROWS = { asc: "↑", desc: "↓" } as const;
 
 export function ModelTable({ rows, ask }: { rows: Row[]; ask: (wish: Wish) => void }) {
   const columns = useMemo(() => columnsFor(ask), [ask]);
+  const [{ sort = "status" }, change] = useView<"sort">();
+  const sorting = useMemo(() => sortingOf(sort), [sort]);
   const table = useTable({
     features,
     columns,
     data: rows,
     getRowId: (row) => row.model.id,
-    initialState: { sorting: [{ id: "status", desc: false }] },
+    state: { sorting },
+    onSortingChange: (next) => {
+      const [first] = typeof next === "function" ? next(sorting) : next;
+      if (first) change({ sort: `${first.desc ? "-" : ""}${first.id}` });
+    },
     enableSortingRemoval: false,
   });
   const shown = useDeferredRows(table.getRowModel().rows);
@@ -94,6 +102,31 @@ export function ModelTable({ rows, ask }: { rows: Row[]; ask: (wish: Wish) => vo
   );
 }
 
+/** `-pnl` is by profit and loss, the largest first. */
+function sortingOf(text: string) {
+  const id = text.replace(/^-/, "");
+  const isKnown = SORTED.includes(id);
+  return [{ id: isKnown ? id : "status", desc: isKnown && text.startsWith("-") }];
+}
+
+/** What has no column of its own in a narrow window. */
+function Stacked({ row: { model, run } }: { row: Row }) {
+  const version = run?.version ?? model.version?.version;
+  return (
+    <p className="flex flex-wrap gap-x-3 text-sm text-soft empty:hidden xl:hidden">
+      {version !== undefined && <span className="num md:hidden">v{version}</span>}
+      {model.last_order && (
+        <span title="The last order to arrive">
+          <Ordered order={model.last_order} />
+        </span>
+      )}
+      {run && run.restarts > 0 && (
+        <span className="num text-warn lg:hidden">{plural(run.restarts, "restart")}</span>
+      )}
+    </p>
+  );
+}
+
 function columnsFor(ask: (wish: Wish) => void) {
   return helper.columns([
     helper.accessor((row) => row.model.name.toLowerCase(), {
@@ -103,6 +136,7 @@ function columnsFor(ask: (wish: Wish) => void) {
         <>
           <NameLink row={row.original} />
           <LastError row={row.original} />
+          <Stacked row={row.original} />
         </>
       ),
     }),
@@ -128,6 +162,7 @@ function columnsFor(ask: (wish: Wish) => void) {
       id: "pnl",
       header: "Profit and loss",
       sortDescFirst: true,
+      sortFn: (one, other) => byProfit(one.original, other.original),
       cell: ({ row }) => <Profit row={row.original} />,
     }),
     helper.display({

@@ -1,16 +1,16 @@
 /** Home: every model of a project with its status and its profit and loss. */
 import { useQuery } from "@tanstack/react-query";
-import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { useParams } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
 import { isMissing } from "~/api/problem";
 import * as ask from "~/api/queries";
 import { useModelActions } from "~/features/model/actions";
 import { integer, plural } from "~/format/numbers";
+import { useTitle, useView } from "~/ui/address";
 import { Button, ButtonLink, IconButton } from "~/ui/button";
 import { Gain } from "~/ui/figures";
 import { NotFound } from "~/ui/page-error";
 import { Empty, Failed, PageHead, Skeleton } from "~/ui/panel";
-import { useTitle } from "~/ui/title";
 import { PartialSign } from "./cells";
 import { ConnectModel } from "./connect-model";
 import { FirstModel } from "./first-model";
@@ -30,14 +30,8 @@ export function ModelsPage() {
   const { data: me } = useQuery(ask.me);
   const models = useQuery(ask.models(project));
   const runs = useQuery(ask.deployed(project));
-  const { connect } = useSearch({ from: "/$project/" });
-  const navigate = useNavigate();
-  const toConnect = (wanted: boolean) =>
-    void navigate({
-      to: "/$project",
-      params: { project },
-      search: wanted ? { connect: true } : {},
-    });
+  const [{ connect }, change] = useView<"connect">();
+  const toConnect = (wanted: boolean) => change({ connect: wanted ? "yes" : "" });
   const name = me?.projects.find((one) => one.id === project)?.name;
   useTitle(name);
   const rows = useMemo(() => rowsOf(models.data ?? [], runs.data ?? []), [models.data, runs.data]);
@@ -69,7 +63,7 @@ export function ModelsPage() {
       <ConnectModel
         key={project}
         project={project}
-        open={connect === true}
+        open={connect !== undefined}
         close={() => toConnect(false)}
       />
     </>
@@ -77,8 +71,8 @@ export function ModelsPage() {
 }
 
 function Fleet({ rows }: { rows: Row[] }) {
-  const [filter, setFilter] = useState<Filter>("all");
-  const [typed, setTyped] = useState("");
+  const [{ show, q: typed = "" }, change] = useView<"show" | "q">();
+  const filter = FILTERS.find(([one]) => one === show)?.[0] ?? "all";
   const [asCards, setAsCards] = useState(prefersCards);
   const { dialog, ask: wish } = useModelActions();
   const shown = useMemo(() => filtered(rows, filter, typed), [rows, filter, typed]);
@@ -94,7 +88,7 @@ function Fleet({ rows }: { rows: Row[] }) {
                 key={one}
                 type="button"
                 aria-pressed={filter === one}
-                onClick={() => setFilter(one)}
+                onClick={() => change({ show: one === "all" ? "" : one })}
                 className={`min-h-8 rounded-md px-2.5 ${filter === one ? "bg-accent-ground font-medium" : "text-soft hover:bg-hover hover:text-ink"}`}
               >
                 {label} <span className="num text-xs text-soft">{isHere(one)}</span>
@@ -107,7 +101,7 @@ function Fleet({ rows }: { rows: Row[] }) {
             placeholder="Search models"
             className="field ml-auto w-auto min-w-40 flex-1 sm:max-w-56"
             value={typed}
-            onChange={(event) => setTyped(event.target.value)}
+            onChange={(event) => change({ q: event.target.value }, "typed")}
           />
           <div className="flex">
             <IconButton

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { memo, useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
 import * as ask from "~/api/queries";
 import type { Order } from "~/api/types";
-import { price } from "~/format/numbers";
+import { money, price } from "~/format/numbers";
 import { Refresher, topicsOf } from "~/live/refresh";
 import { useModelStream } from "~/live/use-live";
 import { Button } from "~/ui/button";
@@ -15,14 +15,26 @@ import { OrderDetail } from "./order-detail";
 import "./order-list.css";
 import { OrderStore } from "./order-store";
 import { Realized } from "./realized";
-import { sizeOf } from "./sizes";
+import { filledValue, kindOf, sizeOf } from "./sizes";
 
 /** The height of an order on a wide screen; elsewhere it is stacked, and as high as its text. */
 const ROW = 36;
 const ASSUMED = { height: ROW, overscan: 12 };
 /** Loading the next page starts this many rows before the end, because it takes time. */
 const AHEAD = 60;
-const HEADS = ["Time", "Side", "Symbol", "Size", "Price", "Realized", "Status", "Annotation"];
+const HEADS = [
+  "Time",
+  "Side",
+  "Kind",
+  "Symbol",
+  "Size",
+  "Price",
+  "Value",
+  "Fee",
+  "Realized",
+  "Status",
+  "Annotation",
+];
 
 /** The newest orders. */
 export function NewestOrders({ model, most }: { model: string; most: number }) {
@@ -226,6 +238,9 @@ const Row = memo(function Row({
       <span role="cell" className="order-side">
         <Side side={order.side} />
       </span>
+      <span role="cell" className="order-kind text-soft" title={kindNote(order)}>
+        {kindOf(order)}
+      </span>
       <span role="cell" className="order-symbol" title={`${order.symbol} on ${order.exchange}`}>
         {order.symbol}
       </span>
@@ -235,6 +250,12 @@ const Row = memo(function Row({
       <span role="cell" className="order-price num" title={priceNote(order)}>
         {price(order.fill?.price ?? order.price)}
         {order.fill?.estimated && <span className="text-warn">{"\u00a0~"}</span>}
+      </span>
+      <span role="cell" className="order-value num">
+        {money(filledValue(order), null)}
+      </span>
+      <span role="cell" className="order-fee num" title={feeNote(order)}>
+        {money(order.fill?.fee, null)}
       </span>
       <Realized fill={order.fill} />
       <span role="cell" className="order-status text-soft">
@@ -253,6 +274,14 @@ const Row = memo(function Row({
 
 function idOf({ id }: Order): string {
   return id;
+}
+
+function kindNote({ active }: Order): string | undefined {
+  return active === null ? undefined : "A stop order becomes active at this price";
+}
+
+function feeNote({ fill }: Order): string | undefined {
+  return fill?.currency ? `in ${fill.currency}` : undefined;
 }
 
 function priceNote({ fill }: Order): string | undefined {

@@ -1,31 +1,34 @@
-/** All orders of a model. */
+/** All orders of a model. The filter is in the address. */
 import { useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
-import { useState } from "react";
 import * as ask from "~/api/queries";
+import { withZone } from "~/format/zone";
+import { useView } from "~/ui/address";
+import { Icon } from "~/ui/icons";
 import { Panel } from "~/ui/panel";
 import { OrderList } from "./order-list";
 
 export function OrdersPage() {
   const { model = "" } = useParams({ strict: false });
-  const { data } = useQuery(ask.model(model));
-  const [symbol, setSymbol] = useState("");
-  const [side, setSide] = useState("");
+  const { data: symbols = [] } = useQuery(ask.orderSymbols(model));
+  const [{ symbol = "", side = "" }, change] = useView<"symbol" | "side">();
+  const filter = new URLSearchParams({ ...(symbol && { symbol }), ...(side && { side }) });
   return (
     <Panel
       title="Orders"
       note="in the order they arrived"
       flush
       aside={
-        <div className="flex flex-wrap gap-2">
+        <div className="flex flex-wrap items-center gap-2">
           <select
             aria-label="Symbol"
-            className="field w-auto"
+            className="field w-auto max-w-56"
             value={symbol}
-            onChange={(event) => setSymbol(event.target.value)}
+            onChange={(event) => change({ symbol: event.target.value })}
           >
             <option value="">All symbols</option>
-            {data?.symbols.map((one) => (
+            {symbol && !symbols.includes(symbol) && <option>{symbol}</option>}
+            {symbols.map((one) => (
               <option key={one}>{one}</option>
             ))}
           </select>
@@ -33,12 +36,20 @@ export function OrdersPage() {
             aria-label="Side"
             className="field w-auto"
             value={side}
-            onChange={(event) => setSide(event.target.value)}
+            onChange={(event) => change({ side: event.target.value })}
           >
             <option value="">Both sides</option>
             <option value="buy">Buys</option>
             <option value="sell">Sells</option>
           </select>
+          <a
+            className="link inline-flex items-center gap-1.5"
+            href={withZone(`/api/models/${model}/orders.csv?${filter}`)}
+            download
+          >
+            <Icon name="download" />
+            CSV
+          </a>
         </div>
       }
     >

@@ -1,9 +1,25 @@
-/** The size of an order: what was filled, and what was ordered where that is more or less. */
+/** What an order's cells say: its size, its kind and its value. */
 import type { Order } from "~/api/types";
-import { quantity } from "~/format/numbers";
+import { price, quantity } from "~/format/numbers";
 
+/** What was filled, and what was ordered where that is more or less. */
 export function sizeOf({ size, fill }: Pick<Order, "size" | "fill">): string {
   if (size === null) return quantity(fill?.size);
   const filled = fill ? fill.size : 0;
   return filled === size ? quantity(size) : `${quantity(filled)} / ${quantity(size)}`;
+}
+
+/** `spot-stop` as "stop at 95", with the price that activates it. */
+export function kindOf({ type, active }: Pick<Order, "type" | "active">): string {
+  const kind = type.replace(/^spot-/, "");
+  return active === null ? kind : `${kind} at ${price(active)}`;
+}
+
+/** What was filled times its price, for contracts times their multiplier; null if that is unknown. */
+export function filledValue(order: Pick<Order, "fill"> & { multiplier?: unknown }): number | null {
+  const { fill } = order;
+  if (!fill || fill.price === null || fill.size === null) return null;
+  const multiplier = order.multiplier === undefined ? 1 : Number(order.multiplier);
+  const value = fill.price * fill.size * multiplier;
+  return Number.isFinite(value) ? value : null;
 }

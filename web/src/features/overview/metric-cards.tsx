@@ -4,14 +4,17 @@ import { useState } from "react";
 import * as ask from "~/api/queries";
 import type { Metric } from "~/api/types";
 import { formatMetric, isSigned } from "~/features/backtests/metrics";
+import { AccountDialog } from "~/features/model/account-form";
+import { useRole } from "~/features/project/use-role";
 import { Button } from "~/ui/button";
 import { Panel } from "~/ui/panel";
 
 /** How many are shown at first; the most important come first. */
 const AT_FIRST = 12;
 
-export function MetricCards({ model }: { model: string }) {
+export function MetricCards({ project, model }: { project: string; model: string }) {
   const { data } = useQuery(ask.metrics(model));
+  const { data: account } = useQuery(ask.account(model));
   const [all, setAll] = useState(false);
   const own = Object.entries(data?.custom ?? {});
   const computed = Object.entries(data?.computed ?? {}).filter(([, one]) => one.value !== null);
@@ -19,9 +22,14 @@ export function MetricCards({ model }: { model: string }) {
   const whyNoReturn = data?.computed.total_return?.reason;
   const currency = data?.currency ?? null;
   if (found.length === 0) return null;
+  const lacksCapital = whyNoReturn && account?.capital === null;
   return (
     <Panel title="Metrics">
-      {whyNoReturn && <p className="mb-3 text-sm text-soft">No return is shown. {whyNoReturn}</p>}
+      {lacksCapital ? (
+        <LackingCapital project={project} model={model} />
+      ) : (
+        whyNoReturn && <p className="mb-3 text-sm text-soft">No return is shown. {whyNoReturn}</p>
+      )}
       <dl className="grid grid-cols-[repeat(auto-fill,minmax(min(100%,9.5rem),1fr))] gap-x-4 gap-y-2.5">
         {(all ? found : found.slice(0, AT_FIRST)).map(([name, one]) => (
           <div key={name} className="min-w-0" title={explained(one)}>
@@ -38,6 +46,23 @@ export function MetricCards({ model }: { model: string }) {
         </Button>
       )}
     </Panel>
+  );
+}
+
+/** Asks for the capital where it is missed. Only owners and admins may set it. */
+function LackingCapital({ project, model }: { project: string; model: string }) {
+  const role = useRole(project);
+  const [open, setOpen] = useState(false);
+  const maySet = role === "owner" || role === "admin";
+  return (
+    <div className="mb-3 grid justify-items-start gap-2 text-sm text-soft">
+      <p>
+        No return is shown, because the capital is not known.
+        {!maySet && " An owner or admin of the project can set it."}
+      </p>
+      {maySet && <Button onClick={() => setOpen(true)}>Set the capital</Button>}
+      <AccountDialog model={model} open={open} onOpenChange={setOpen} />
+    </div>
   );
 }
 

@@ -76,7 +76,7 @@ export function OverviewPage() {
         <RunFacts model={model} />
         <UsageFacts model={model} />
         {!isScreener && <Positions pnl={pnl} />}
-        <MetricCards model={id} />
+        <MetricCards project={project} model={id} />
       </div>
     </div>
   );

@@ -2,10 +2,10 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import * as ask from "~/api/queries";
+import { useTitle } from "~/ui/address";
 import { Button } from "~/ui/button";
 import { Empty, Failed, PageHead, Panel, Skeleton } from "~/ui/panel";
 import { Time } from "~/ui/time";
-import { useTitle } from "~/ui/title";
 
 export function AuditPage() {
   const { project = "" } = useParams({ strict: false });

@@ -4,13 +4,13 @@ import { useParams } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
 import { api, type Schemas, unwrap } from "~/api/client";
 import * as ask from "~/api/queries";
+import { useTitle } from "~/ui/address";
 import { Button, IconButton } from "~/ui/button";
 import { Command } from "~/ui/copy";
 import { Confirm } from "~/ui/dialog";
 import { TextField } from "~/ui/field";
 import { Empty, Failed, Notice, PageHead, Panel, Skeleton } from "~/ui/panel";
 import { Time } from "~/ui/time";
-import { useTitle } from "~/ui/title";
 
 export function KeysPage() {
   const { project = "" } = useParams({ strict: false });

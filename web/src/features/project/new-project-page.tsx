@@ -2,9 +2,9 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { api, unwrap } from "~/api/client";
+import { useTitle } from "~/ui/address";
 import { type Names, NamesForm } from "~/ui/names-form";
 import { PageHead, Panel } from "~/ui/panel";
-import { useTitle } from "~/ui/title";
 
 export function NewProjectPage() {
   const navigate = useNavigate();

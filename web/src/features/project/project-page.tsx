@@ -5,12 +5,12 @@ import { useState } from "react";
 import { api, unwrap } from "~/api/client";
 import * as ask from "~/api/queries";
 import { SpacePanel } from "~/features/project/space-panel";
+import { useTitle } from "~/ui/address";
 import { Button } from "~/ui/button";
 import { Command } from "~/ui/copy";
 import { Confirm } from "~/ui/dialog";
 import { type Names, NamesForm } from "~/ui/names-form";
 import { PageHead, Panel, Skeleton } from "~/ui/panel";
-import { useTitle } from "~/ui/title";
 import { notify } from "~/ui/toasts";
 
 export function ProjectPage() {

@@ -81,9 +81,7 @@ export function VersionsPage() {
                 ) : (
                   <Button
                     icon={live ? "restart" : "play"}
-                    onClick={() =>
-                      wish({ act: "start", model, versionId: one.version_id, version: one.version })
-                    }
+                    onClick={() => wish({ act: "start", model, versionId: one.version_id })}
                   >
                     {live ? "Switch to it" : "Run"}
                   </Button>

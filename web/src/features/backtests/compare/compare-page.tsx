@@ -3,13 +3,14 @@ import { useQueries, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useCallback, useMemo, useState } from "react";
 import { type View, wanted } from "~/charts/panes";
+import { periodsOf } from "~/features/backtests/period";
 import { nameOf } from "~/features/backtests/progress";
 import * as ask from "~/features/backtests/queries";
 import { MOST_COMPARED } from "~/features/backtests/types";
 import { useBacktestUpdates } from "~/features/backtests/use-updates";
+import { useTitle } from "~/ui/address";
 import { IconButton } from "~/ui/button";
-import { Empty, Failed, Panel, Skeleton } from "~/ui/panel";
-import { useTitle } from "~/ui/title";
+import { Empty, Failed, Notice, Panel, Skeleton } from "~/ui/panel";
 import { inDetail, linesOf } from "./aligned";
 import { ArgumentTable } from "./argument-table";
 import { type Column, Swatch } from "./column";
@@ -60,6 +61,7 @@ export function ComparePage() {
   const args = named.map(
     (id) => runs.data?.find((one) => one.backtest_id === id)?.arguments ?? null,
   );
+  const periods = periodsOf(facts.flatMap((one) => one.data ?? []));
   function leaveOut(id: string) {
     const ids = named.filter((one) => one !== id).join(",");
     void navigate({
@@ -93,6 +95,12 @@ export function ComparePage() {
         </Panel>
       ) : (
         <>
+          {periods.length > 1 && (
+            <Notice tone="warn">
+              These backtests cover different periods, so their figures are not comparable: a better
+              one may only have had better days. The periods are {periods.join("; ")}.
+            </Notice>
+          )}
           <ComparisonChart
             columns={columns}
             lines={lines}

@@ -201,7 +201,9 @@ function Words({ row: { backtest, run }, project, model, mayChange }: Rest) {
           mayChange={mayChange}
         />
       </div>
-      {facts.length > 0 && <p className="truncate text-sm text-soft">{facts.join(" · ")}</p>}
+      {facts.length > 0 && (
+        <p className="text-sm [overflow-wrap:anywhere] text-soft">{facts.join(" · ")}</p>
+      )}
     </div>
   );
 }

@@ -8,12 +8,12 @@ import { NewBacktest } from "~/features/backtests/start/new-backtest";
 import { MOST_COMPARED } from "~/features/backtests/types";
 import { useMayChange } from "~/features/backtests/use-rights";
 import { refresh, useBacktestUpdates, useWhenComputed } from "~/features/backtests/use-updates";
+import { useView } from "~/ui/address";
 import { Button, ButtonLink } from "~/ui/button";
 import { Confirm } from "~/ui/dialog";
 import { Empty, Failed, Panel, Skeleton } from "~/ui/panel";
-import { useTitle } from "~/ui/title";
 import { BacktestTable } from "./backtest-table";
-import { type Column, NEWEST, type Sorting, sorted, turned } from "./sorting";
+import { type Column, sorted, sortingOf, textOf, turned } from "./sorting";
 
 interface Wish {
   act: "delete" | "stop";
@@ -26,12 +26,12 @@ export function BacktestsPage() {
   const mayChange = useMayChange(project);
   const found = useInfiniteQuery(ask.list(model));
   const runs = useQuery(ask.runs(model));
-  const [sorting, setSorting] = useState<Sorting>(NEWEST);
+  const [{ sort = "" }, change] = useView<"sort">();
+  const sorting = sortingOf(sort);
   const [chosen, setChosen] = useState<string[]>([]);
   const [isNew, setNew] = useState(false);
   const [wish, setWish] = useState<Wish | null>(null);
   const [asks, setAsks] = useState(false);
-  useTitle("Backtests");
   useBacktestUpdates(model);
   const rows = useMemo(
     () => joined(found.data?.pages.flatMap((page) => page.items) ?? [], runs.data ?? []),
@@ -89,7 +89,7 @@ export function BacktestsPage() {
               setChosen(still.includes(id) ? still.filter((one) => one !== id) : [...still, id])
             }
             sorting={sorting}
-            sort={(column: Column) => setSorting(turned(sorting, column))}
+            sort={(column: Column) => change({ sort: textOf(turned(sorting, column)) })}
             remove={(row) => wishFor("delete", row)}
             stop={(row) => wishFor("stop", row)}
           />

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { joined } from "~/features/backtests/progress";
 import type { Backtest } from "~/features/backtests/types";
-import { NEWEST, sorted, turned } from "./sorting";
+import { NEWEST, sorted, sortingOf, textOf, turned } from "./sorting";
 
 const backtest = (id: string, created: number, sharpe: number | null): Backtest => ({
   backtest_id: id,
@@ -33,4 +33,11 @@ it("turns round when asked again", () => {
   expect(turned(NEWEST, "sharpe")).toEqual({ column: "sharpe", desc: true });
   expect(turned({ column: "sharpe", desc: true }, "sharpe").desc).toBe(false);
   expect(turned(NEWEST, "name").desc).toBe(false);
+});
+
+it("is part of the address", () => {
+  const chosen = { column: "sharpe", desc: true } as const;
+  expect(textOf(chosen)).toBe("-sharpe");
+  expect(sortingOf("-sharpe")).toEqual(chosen);
+  expect([textOf(NEWEST), sortingOf(""), sortingOf("-nonsense")]).toEqual(["", NEWEST, NEWEST]);
 });

@@ -1,14 +1,16 @@
 /** Sorts the list of backtests; rows without a value come last. */
 import { nameOf, type Row } from "~/features/backtests/progress";
 
-export type Column =
-  | "name"
-  | "status"
-  | "total_return"
-  | "sharpe"
-  | "max_drawdown"
-  | "trades"
-  | "created_at";
+const COLUMNS = [
+  "name",
+  "status",
+  "total_return",
+  "sharpe",
+  "max_drawdown",
+  "trades",
+  "created_at",
+] as const;
+export type Column = (typeof COLUMNS)[number];
 
 export interface Sorting {
   column: Column;
@@ -17,6 +19,17 @@ export interface Sorting {
 
 export const FIGURES = ["total_return", "sharpe", "max_drawdown", "trades"] as const;
 export const NEWEST: Sorting = { column: "created_at", desc: true };
+
+/** As the address has it: `-sharpe` is the largest first. The usual order has no text. */
+export function textOf({ column, desc }: Sorting): string {
+  const isUsual = column === NEWEST.column && desc === NEWEST.desc;
+  return isUsual ? "" : `${desc ? "-" : ""}${column}`;
+}
+
+export function sortingOf(text: string): Sorting {
+  const column = COLUMNS.find((one) => one === text.replace(/^-/, ""));
+  return column ? { column, desc: text.startsWith("-") } : NEWEST;
+}
 
 export function figureOf({ backtest }: Row, name: string): number | null {
   const value = backtest.metrics.computed[name]?.value;

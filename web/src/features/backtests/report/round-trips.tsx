@@ -1,17 +1,19 @@
 /** The round trips of a backtest, latest first, as virtual rows loaded page by page. */
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { useVirtualizer } from "@tanstack/react-virtual";
 import { useCallback, useEffect, useMemo, useRef } from "react";
 import { days, signedPercent } from "~/features/backtests/metrics";
 import * as ask from "~/features/backtests/queries";
 import { integer, percent, plural, price, quantity } from "~/format/numbers";
+import { withZone } from "~/format/zone";
 import { Gain } from "~/ui/figures";
+import { Icon } from "~/ui/icons";
 import { Failed, Notice, Panel, Skeleton } from "~/ui/panel";
+import { type Measure, useMeasured, useMeasuredRows } from "~/ui/rows";
 import { Time } from "~/ui/time";
+import "./round-trips.css";
 
 const ROW = 36;
-const COLUMNS =
-  "grid-cols-[minmax(5rem,1fr)_minmax(5rem,1fr)_minmax(9.5rem,1.2fr)_minmax(9.5rem,1.2fr)_minmax(5rem,.8fr)_minmax(5rem,.8fr)_minmax(4.5rem,.7fr)_minmax(6.5rem,1fr)_minmax(4.5rem,.7fr)]";
+const ASSUMED = { height: ROW, overscan: 12 };
 const HEADS = [
   "Symbol",
   "Size",
@@ -23,7 +25,6 @@ const HEADS = [
   "Profit",
   "Return",
 ] as const;
-const RIGHT = new Set<string>(["Size", "Entry", "Exit", "Held", "Profit", "Return"]);
 
 export function RoundTrips({
   model,
@@ -47,7 +48,19 @@ export function RoundTrips({
       flush
       aside={
         summary &&
-        summary.count > 0 && <span className="num text-sm text-soft">{integer(summary.count)}</span>
+        summary.count > 0 && (
+          <span className="flex items-center gap-3">
+            <span className="num text-sm text-soft">{integer(summary.count)}</span>
+            <a
+              className="link inline-flex items-center gap-1.5"
+              href={withZone(ask.fileOf(model, id, "round-trips.csv"))}
+              download
+            >
+              <Icon name="download" />
+              CSV
+            </a>
+          </span>
+        )
       }
     >
       {found.error ? (
@@ -136,13 +149,7 @@ function Summary({ summary, currency }: { summary: ask.TripSummary; currency: st
 
 function Rows({ trips, count, more }: { trips: ask.RoundTrip[]; count: number; more: () => void }) {
   const place = useRef<HTMLDivElement>(null);
-  const rows = useVirtualizer({
-    count: trips.length,
-    getScrollElement: () => place.current,
-    estimateSize: () => ROW,
-    overscan: 12,
-    getItemKey: (at) => trips[at]?.index ?? at,
-  });
+  const { list: rows } = useMeasuredRows(place, trips, indexOf, ASSUMED);
   const items = rows.getVirtualItems();
   const last = items.at(-1)?.index ?? 0;
   useEffect(() => {
@@ -154,23 +161,14 @@ function Rows({ trips, count, more }: { trips: ask.RoundTrip[]; count: number; m
       tabIndex={0}
       role="region"
       aria-label="Round trips"
-      className="relative overflow-auto border-t border-line focus-visible:-outline-offset-2"
+      className="trips relative overflow-auto border-t border-line [overflow-anchor:none] focus-visible:-outline-offset-2"
       style={{ maxHeight: ROW * 12.5 }}
     >
-      <div
-        role="table"
-        aria-label="Round trips"
-        aria-rowcount={count + 1}
-        className="min-w-[62rem]"
-      >
+      <div role="table" aria-label="Round trips" aria-rowcount={count + 1}>
         <div role="rowgroup" className="sticky top-0 z-10 bg-surface">
-          <div
-            role="row"
-            aria-rowindex={1}
-            className={`grid ${COLUMNS} gap-x-3 border-b border-line px-4 py-2 text-xs font-medium text-soft`}
-          >
+          <div role="row" aria-rowindex={1} className="trip heads text-xs font-medium text-soft">
             {HEADS.map((name) => (
-              <span role="columnheader" key={name} className={RIGHT.has(name) ? "text-right" : ""}>
+              <span role="columnheader" key={name} className={`trip-${name.toLowerCase()}`}>
                 {name}
               </span>
             ))}
@@ -179,7 +177,11 @@ function Rows({ trips, count, more }: { trips: ask.RoundTrip[]; count: number; m
         <div role="rowgroup" className="relative" style={{ height: rows.getTotalSize() }}>
           {items.map(({ index, start, key }) => {
             const trip = trips[index];
-            return trip && <Row key={key} trip={trip} at={index} top={start} />;
+            return (
+              trip && (
+                <Row key={key} trip={trip} at={index} top={start} measure={rows.measureElement} />
+              )
+            );
           })}
         </div>
       </div>
@@ -187,42 +189,54 @@ function Rows({ trips, count, more }: { trips: ask.RoundTrip[]; count: number; m
   );
 }
 
-function Row({ trip, at, top }: { trip: ask.RoundTrip; at: number; top: number }) {
+function Row({
+  trip,
+  at,
+  top,
+  measure,
+}: {
+  trip: ask.RoundTrip;
+  at: number;
+  top: number;
+  measure: Measure;
+}) {
+  const row = useMeasured(measure, at, trip);
+  const cells: [(typeof HEADS)[number], React.ReactNode][] = [
+    ["Symbol", trip.symbol],
+    ["Size", quantity(trip.size)],
+    ["Bought", <Time key="bought" at={trip.entry_time} as="stamp" />],
+    ["Sold", <Time key="sold" at={trip.exit_time} as="stamp" />],
+    ["Entry", price(trip.entry_price)],
+    ["Exit", price(trip.exit_price)],
+    ["Held", days((trip.exit_time - trip.entry_time) / 86_400)],
+    ["Profit", <Gain key="profit" value={trip.profit} />],
+    ["Return", trip.profit_percent === null ? "–" : signedPercent(trip.profit_percent)],
+  ];
   return (
     <div
+      ref={row}
       role="row"
       tabIndex={-1}
       aria-rowindex={at + 2}
-      className={`absolute grid w-full ${COLUMNS} items-center gap-x-3 border-b border-line px-4 hover:bg-hover`}
-      style={{ top, height: ROW }}
+      data-index={at}
+      className="trip absolute w-full hover:bg-hover"
+      style={{ top, minHeight: ROW }}
     >
-      <span role="cell" className="truncate">
-        {trip.symbol}
-      </span>
-      <span role="cell" className="num text-right">
-        {quantity(trip.size)}
-      </span>
-      <span role="cell">
-        <Time at={trip.entry_time} as="stamp" />
-      </span>
-      <span role="cell">
-        <Time at={trip.exit_time} as="stamp" />
-      </span>
-      <span role="cell" className="num text-right">
-        {price(trip.entry_price)}
-      </span>
-      <span role="cell" className="num text-right">
-        {price(trip.exit_price)}
-      </span>
-      <span role="cell" className="num text-right whitespace-nowrap">
-        {days((trip.exit_time - trip.entry_time) / 86_400)}
-      </span>
-      <span role="cell" className="text-right" title={trip.reason ?? undefined}>
-        <Gain value={trip.profit} />
-      </span>
-      <span role="cell" className="num text-right">
-        {trip.profit_percent === null ? "–" : signedPercent(trip.profit_percent)}
-      </span>
+      {cells.map(([name, content]) => (
+        <span
+          role="cell"
+          key={name}
+          data-name={name}
+          className={`trip-${name.toLowerCase()} num`}
+          title={name === "Profit" ? (trip.reason ?? undefined) : undefined}
+        >
+          {content}
+        </span>
+      ))}
     </div>
   );
+}
+
+function indexOf({ index }: ask.RoundTrip): number {
+  return index;
 }

@@ -144,7 +144,7 @@ function StartForm({
         >
           {versions.map((one) => (
             <option key={one.version_id} value={one.version_id}>
-              {`${one.version}${one.description ? ` · ${one.description}` : ""}`}
+              {`v${one.version}${one.description ? ` · ${one.description}` : ""}`}
             </option>
           ))}
         </SelectField>

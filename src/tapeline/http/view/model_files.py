@@ -1,7 +1,8 @@
-"""Downloads of logs as text, whole or filtered, in bounded memory."""
+"""Downloads of logs as text and of orders as CSV, whole or filtered, in bounded memory."""
 
 from collections.abc import AsyncGenerator
 from datetime import datetime, tzinfo
+from typing import Any
 
 import msgspec
 from sqlalchemy import Connection
@@ -9,16 +10,34 @@ from starlette.responses import Response
 
 from tapeline.fair_line import Owner
 from tapeline.http.core import long_answers
-from tapeline.http.core.answers import Text
+from tapeline.http.core.answers import Csv, Text
 from tapeline.http.core.endpoint import QueryCall
-from tapeline.http.view import backtest_api
+from tapeline.http.view import backtest_api, results_api
 from tapeline.http.view.tape_api import LineFilter, reading, wanted_by
+from tapeline.results.pnl import quoted_fills
+from tapeline.results.pnl.order_fills import FillShown
 from tapeline.tape.events import kinds
 from tapeline.tape.events.stored_event import StoredEvent
-from tapeline.tape.reading import channels
+from tapeline.tape.reading import channels, order_list
+from tapeline.tape.reading.order_list import Filter
 from tapeline.zones import ZoneName, zone_of
 
 PORTION = 1_000  # lines read from the store at once
+ORDERS = 500  # orders, with their fills
+ORDER_KEYS = ("id", "type", "symbol", "exchange", "side", "size", "funds", "price", "active")
+FILL_KEYS = ("price", "size", "fee", "realized", "currency")
+HEAD = ",".join(
+    ("time", "date", *ORDER_KEYS, *(f"fill_{key}" for key in FILL_KEYS), "status", "annotation",
+     "received_at")
+)  # fmt: skip
+
+
+class OrderFilter(msgspec.Struct):
+    symbol: str | None = None
+    side: str | None = None
+    since: float | None = None
+    until: float | None = None
+    zone: ZoneName = ""
 
 
 class LogFile(LineFilter):
@@ -42,6 +61,25 @@ async def download_backtest_log(call: QueryCall[LogFile]) -> Text:
     zone_of(call.query.zone)
     tape, channel, seq = await call.services.store.read(find)
     return _attached(call, tape, channel, seq, f"{call.path('model')}-backtest")
+
+
+async def download_orders(call: QueryCall[OrderFilter]) -> Csv:
+    """The orders with their fills as CSV, in the order they arrived."""
+    zone_of(call.query.zone)  # an unknown one is refused before the file begins
+    await results_api.catch_up(call)
+    found = await call.services.store.read(reading, call)
+    headers = {
+        "Cache-Control": "no-store",
+        "Content-Disposition": f'attachment; filename="{call.path("model")}-orders.csv"',
+    }
+    return long_answers.download(
+        call.services,
+        Owner(call.path("model")),
+        _orders(call, found.seq),
+        long_answers.reading_model(call),
+        "text/csv",
+        headers,
+    )
 
 
 def _attached(call: QueryCall[LogFile], tape: int, channel: int, until: int, name: str) -> Response:
@@ -97,3 +135,37 @@ def _moment(seconds: float, zone: tzinfo) -> str:
     except (OverflowError, ValueError):
         return str(seconds)  # a model may say any time
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+async def _orders(call: QueryCall[OrderFilter], until: int) -> AsyncGenerator[bytes, None]:
+    """Only orders that existed at the request: a busy model would never come to an end."""
+    asked = call.query
+    wanted = Filter(asked.symbol, asked.side and asked.side.lower(), asked.since, asked.until)
+    late_after, zone = call.services.settings.late_seconds, zone_of(asked.zone)
+
+    from tapeline.results.backtests import exports  # noqa: PLC0415 - numpy, at its first use
+
+    def portion(connection: Connection, after: int) -> tuple[bytes, int | None]:
+        tape = reading(connection, call).tape  # raises if the model has been deleted
+        found, following = order_list.following(connection, tape, wanted, after=after, limit=ORDERS)
+        shown = quoted_fills.with_fills(connection, tape, found, late_after)
+        rows = (
+            [one["time"], exports.date(one["time"], zone), *_cells(one)]
+            for one in shown
+            if one["seq"] <= until
+        )
+        return exports.lines(rows), following
+
+    yield f"{HEAD}\n".encode()
+    after: int | None = 0
+    while after is not None and after < until:
+        some, after = await call.services.store.read(portion, after)
+        if some:
+            yield some
+
+
+def _cells(order: dict[str, Any]) -> list[Any]:
+    fill: FillShown | None = order["fill"]
+    filled = (getattr(fill, key) if fill else None for key in FILL_KEYS)
+    about = (order["status"], order["annotation"], order["received_at"])
+    return [*(order[key] for key in ORDER_KEYS), *filled, *about]
