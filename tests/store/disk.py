@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -88,6 +89,9 @@ class HangingDisk:
     def repair(self) -> None:
         """What an operator does once nothing uses it."""
         _run("umount", str(self.path))
+        # A sandbox that starts just now, of anybody, has a copy of all mounts for a moment.
+        while _run("losetup", "--associated", str(self._image)):
+            time.sleep(0.1)
         checked = subprocess.run(
             ["e2fsck", "-f", "-y", str(self._image)], capture_output=True, check=False
         )
@@ -123,5 +127,5 @@ def small_disk(path: Path, megabytes: int = 2) -> Iterator[Disk]:
         disk.unmount()
 
 
-def _run(*command: str) -> None:
-    subprocess.run(command, check=True, capture_output=True)
+def _run(*command: str) -> bytes:
+    return subprocess.run(command, check=True, capture_output=True).stdout

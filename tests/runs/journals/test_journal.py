@@ -112,7 +112,11 @@ def test_a_full_spool_drops_the_oldest_and_says_how_much(spool: Make, tmp_path: 
     assert any('"cut"' in one for one in texts)
 
 
-@pytest.mark.parametrize("kept", [b"", b"o 1.0 one\n"])
+@pytest.mark.parametrize(
+    "kept",
+    [b"", b"o 1.0 one\n", b"o 1.0 one\n" + bytes(600), b"o 1.0 one\no 2.0 " + b"x" * 600],
+    ids=["lost", "shorter", "zeros where a crash lost records", "half a record"],
+)
 def test_a_journal_that_was_lost_goes_on_where_it_was_read_to(
     spool: Make, tmp_path: Path, kept: bytes
 ) -> None:

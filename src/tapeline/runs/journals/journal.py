@@ -124,9 +124,19 @@ def go_on_from(folder: Path, offset: int) -> None:
     after a power loss, or missing, as in a restored backup. Otherwise its first bytes would count
     as read. Anything that is not a journal is removed."""
     _make_room(folder)
-    if end(folder) < offset:
+    if _end_of_records(folder) < offset:
         (folder / "journal").mkdir(mode=0o700, exist_ok=True)
         (folder / "journal" / f"{offset:020d}").touch(mode=0o600)
+
+
+def _end_of_records(folder: Path) -> int:
+    """Where a shim continues: it cuts off half a record, or what else a crash left at the end."""
+    segments = _segments(folder)
+    if not segments:
+        return 0
+    start, path = segments[-1]
+    with _opened(path) as file:
+        return start + file.read().rfind(b"\n") + 1
 
 
 def forget(folder: Path, offset: int) -> None:
