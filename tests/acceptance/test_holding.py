@@ -158,7 +158,7 @@ def test_a_restored_copy_on_hold_leaves_the_runs_of_its_original_alone(home: Hom
     holder = Trader(copy)
     wait_for(lambda: turns(holder) > 2)
     run = holder.run(model, deployed["runId"])
-    assert (run["state"], run["memory"]) == ("running", None)
+    assert (run["state"], run["memory"]) == ("pending", None)
     assert "It was restored from" in run["hold"]
     refused = holder.post("/model/kill", 503, json={"modelId": other["modelId"]})
     assert "its original may still have the run" in refused["error"]

@@ -115,7 +115,7 @@ def empty_key(backup: Path) -> None:
 
 
 def lose_state(backup: Path) -> None:
-    shutil.rmtree(backup / "state")
+    shutil.rmtree(backup / "state" / "m")
 
 
 def change_state(backup: Path) -> None:

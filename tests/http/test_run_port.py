@@ -225,7 +225,12 @@ def test_shims_of_an_earlier_version_find_a_port_for_events_alone(
     """They read its address anew for each connection, so an upgrade does not end their models."""
     folder = sqlite_settings.data / "runs" / "older"
     folder.mkdir(mode=0o700, parents=True)
-    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as shim:
+    with (
+        (folder / "shim.log").open("wb") as log,  # as every shim has it open
+        subprocess.Popen(
+            [sys.executable, "-c", "input()"], stdin=subprocess.PIPE, stderr=log
+        ) as shim,
+    ):
         known = {"pid": shim.pid, "started": tree.started(shim.pid)}
         (folder / "shim.json").write_bytes(msgspec.json.encode(known))
         with running(sqlite_settings) as service:

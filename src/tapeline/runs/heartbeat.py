@@ -13,7 +13,7 @@ from tapeline.store.store import Store
 
 EVERY, WITHIN = 3.0, 15.0  # seconds
 SILENT_AFTER = 12.0
-BEAT = "heartbeat:"
+BEAT = f"{facts.PASSING}heartbeat:"
 
 
 class Heartbeat:

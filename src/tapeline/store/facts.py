@@ -2,10 +2,14 @@
 
 import time
 
-from sqlalchemy import Connection, delete, select
+from sqlalchemy import ColumnElement, Connection, delete, select
 
 from tapeline.store import upsert
 from tapeline.store.tables.core import facts
+
+PASSING = "now:"
+"""Facts whose names begin like this say what is so at the moment. A server that starts writes them
+again, so they neither move with a database nor make it one that is in use."""
 
 
 def claim(connection: Connection, name: str, value: str) -> bool:
@@ -24,6 +28,14 @@ def is_claimed(connection: Connection, name: str) -> bool:
 
 def forget(connection: Connection, name: str) -> None:
     connection.execute(delete(facts).where(facts.c.name == name))
+
+
+def is_lasting() -> ColumnElement[bool]:
+    return ~facts.c.name.startswith(PASSING)
+
+
+def forget_passing(connection: Connection) -> None:
+    connection.execute(delete(facts).where(~is_lasting()))
 
 
 def prove_writable(connection: Connection) -> None:

@@ -10,7 +10,7 @@ from hashlib import sha256
 from typing import Any
 
 import msgspec
-from sqlalchemy import JSON, Connection, Table, Text, cast, func, inspect, select, text
+from sqlalchemy import JSON, Connection, Table, Text, cast, func, inspect, select, text, true
 
 from tapeline.errors import CannotMove
 from tapeline.store import bulk, facts
@@ -54,7 +54,8 @@ def forget(connection: Connection) -> None:
 def refuse_if_used(target: Connection) -> None:
     """A target must be empty: rows of two installations cannot be told apart afterwards."""
     for table in _tables(target):
-        if target.scalar(select(func.count()).select_from(table)):
+        lasting = facts.is_lasting() if table.name == "facts" else true()
+        if target.scalar(select(func.count()).select_from(table).where(lasting)):
             raise CannotMove(
                 f"The new database is not empty: its table {table.name} has rows."
                 " Give an empty one."
@@ -63,6 +64,7 @@ def refuse_if_used(target: Connection) -> None:
 
 def copy(source: Connection, target: Connection, told: Told) -> dict[str, Tally]:
     """Copy all tables; return what each one held when it was read."""
+    facts.forget_passing(target)
     copied: dict[str, Tally] = {}
     for table in _tables(source):
         tally = Tally()

@@ -21,6 +21,7 @@ MODEL, BACKTEST, LINK = (
     "/api/shared/{token}",
 )
 OF_MODEL = (MODEL + "/tape", MODEL + "/record", MODEL + "/logs.txt", BACKTEST + "/logs.txt")
+OF_BOOKS = MODEL + "/orders.csv"
 OF_RESULT = tuple(
     BACKTEST + one for one in ("/export.csv", "/trades.csv", "/round-trips.csv", "/export.json")
 )
@@ -122,7 +123,7 @@ def test_every_download_is_known_here() -> None:
     streamed = {"application/x-ndjson", "text/csv", "text/plain", "application/zip"}
     files = {row.path for row in ROUTES if row.responds and row.media in streamed}
     files |= {row.path for row in ROUTES if row.path.endswith("export.json")}
-    known = {*OF_MODEL, *OF_RESULT, *OF_LINK, *SMALL}
+    known = {*OF_MODEL, OF_BOOKS, *OF_RESULT, *OF_LINK, *SMALL}
     assert {one.replace("/b1", "/{backtest}") for one in known} == files
 
 
@@ -177,5 +178,6 @@ def test_a_download_of_what_is_deleted_or_replaced_meanwhile_breaks_off(
     long.push("/v1/backtest/result", result(10_000))
     assert long.get("/backtests/b1/round-trips")["items"]
     assert breaks(of_links, revoke) >= {f"live {LINK}/trades.csv"}
+    assert breaks({OF_BOOKS: OF_BOOKS.replace("{model}", long.id)}, lambda: None) == set()
     of_model = {one: one.replace("{model}", long.id) for one in (*OF_MODEL, *OF_RESULT)}
     assert breaks(of_model, delete) >= {MODEL + "/tape", MODEL + "/record", MODEL + "/logs.txt"}

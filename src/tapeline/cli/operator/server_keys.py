@@ -58,7 +58,7 @@ def replace_lost(
     database: Database = None,
     config: Config = None,
 ) -> None:
-    """Make new keys in the place of lost ones.
+    """Make new keys in the place of lost ones. Secrets have to be set again.
 
     First look for the folder `keys` in a backup. Secrets that were encrypted with a lost key have
     to be set again, and new signatures come from a different key.

@@ -36,7 +36,6 @@ BACKTESTS: tuple[Endpoint, ...] = (
         computes=True,
         errors=(NoSuchModel,),
     ),
-    get("/api/models/{model}/orders/marks", reads=results_api.mark_orders, errors=(NoSuchModel,)),
     get(
         "/api/models/{model}/orders.csv",
         responds=model_files.download_orders,

@@ -202,17 +202,21 @@ def _fields(
     numbers = versions.numbers(connection, {one.version_id for one in found})
     blocked = _blocked(connection, services, found)
     hold = services.runner.hold() if any(one.ended_at is None for one in found) else None
+    # The rows of a copy say what its original did when it was copied.
+    is_copy = hold is not None and services.runner.is_untouched_copy()
     for run in found:
         known, why = msgspec.structs.asdict(run), blocked.get(run.id)
         kept = {name: known[name] for name in ShownRun.__struct_fields__ if name in known}
+        is_held = hold is not None and _is_held(services, run)
         yield kept | {
             "run_id": run.id,
+            "state": "pending" if is_held and is_copy else run.state,
             "version": numbers.get(run.version_id),
             "next_run_at": run.due_at if run.state == "pending" else None,
             "trouble": why and why.sentence(run),
             "silent_host": why and why.silence.host,
             "silent_since": why and why.silence.seen_at,
-            "hold": hold.sentence() if hold and _is_held(services, run) else None,
+            "hold": hold.sentence() if hold is not None and is_held else None,
         }
 
 

@@ -10,9 +10,12 @@ import re
 from contextlib import suppress
 from pathlib import Path
 
+from tapeline.runs.sandbox import foreign_files
 from tapeline.runs.shim import tree
 
 ESCAPED = re.compile(r"[ \t\n\\]")  # the kernel writes these as octal numbers in `mountinfo`
+
+LONGEST_NAME = 100  # of a model or a run
 
 Place = tuple[str, str]
 """A file system, and a path in it: the same in every mount namespace, whatever is mounted where."""
@@ -24,11 +27,21 @@ class Belonging:
     def __init__(self, runs: Path, name: str) -> None:
         self._place = _place_of(runs, name)
         self._folder = f"{os.path.realpath(runs)}/"
-        noted = tree.read(str(runs / name / "lock")).strip() or name
+        self._name = f"/{name}"
+        # The model's user cannot write there, but whoever did must not make us wait at a pipe.
+        noted = (foreign_files.read_text(runs / name / "lock", LONGEST_NAME) or "").strip() or name
         self._files = _identities(runs / name / "shim.log", runs / "locks" / noted)
 
     def of(self, pid: int) -> bool:
         return self.has_mounted(pid) or self.has_opened(pid)
+
+    def is_of_another(self, pid: int) -> bool:
+        """Of a run with this name in another folder, which was moved away from here or copied."""
+        links = [f"/proc/{pid}/cwd", *_descriptors(pid)]
+        is_named = self._name in tree.read(f"/proc/{pid}/mountinfo") or any(
+            self._name in _target(one) for one in links
+        )
+        return is_named and not self.of(pid)
 
     def has_mounted(self, pid: int) -> bool:
         """Its folder, or something in it. A sandbox cannot change that, whatever it calls itself,
@@ -46,18 +59,28 @@ class Belonging:
     def has_opened(self, pid: int) -> bool:
         """A file of this folder of runs, such as the lock that a launch holds to its end. The link
         shows a deleted one, the identity one that was opened through another mount."""
-        folder = f"/proc/{pid}/fd"
-        with suppress(FileNotFoundError, ProcessLookupError, PermissionError):
-            return any(self._is_ours(f"{folder}/{number}") for number in os.listdir(folder))  # noqa: PTH208
-        return False
+        return any(map(self._is_ours, _descriptors(pid)))
 
     def _is_ours(self, descriptor: str) -> bool:
+        if _target(descriptor).startswith(self._folder):
+            return True
         with suppress(FileNotFoundError, ProcessLookupError):
-            if os.readlink(descriptor).startswith(self._folder):  # noqa: PTH115 - one of thousands
-                return True
             found = os.stat(descriptor)  # noqa: PTH116
             return (found.st_dev, found.st_ino) in self._files
         return False
+
+
+def _descriptors(pid: int) -> list[str]:
+    folder = f"/proc/{pid}/fd"
+    with suppress(FileNotFoundError, ProcessLookupError, PermissionError):
+        return [f"{folder}/{number}" for number in os.listdir(folder)]  # noqa: PTH208
+    return []
+
+
+def _target(link: str) -> str:
+    with suppress(FileNotFoundError, ProcessLookupError, PermissionError):
+        return os.readlink(link)  # noqa: PTH115 - one of thousands
+    return ""
 
 
 def _place_of(runs: Path, name: str) -> Place | None:

@@ -94,7 +94,7 @@ def clean(runs: Path, keep: set[str]) -> None:
     bases = set(tree.folders.values()) if tree else set()
     found = [one for base in bases if base.is_dir() for one in base.iterdir() if one.is_dir()]
     for name in {one.name for one in found} - keep:
-        if any(map(Belonging(runs, name).of, members(runs, name) or ())):
+        if not any(map(Belonging(runs, name).is_of_another, members(runs, name) or ())):
             kill(runs, name)
     for folder in found:
         if folder.name not in keep:
