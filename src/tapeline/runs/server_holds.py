@@ -1,6 +1,7 @@
 """The holds of a running server: those on the disk, and those it was told of without one."""
 
 import asyncio
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -19,6 +20,7 @@ class ServerHolds:
     def __init__(self, data: Path, background: Background) -> None:
         self._data = data
         self._told: dict[str, Hold] = {}
+        self._keeping = threading.Lock()
         self._socket = HoldSocket(data, self._hear, background)
         background.loop("reserve of holds", self._turn, every=KEPT_EVERY, within=WITHIN)
 
@@ -38,11 +40,12 @@ class ServerHolds:
 
     def keep(self) -> None:
         """Write the holds that the disk did not take, and keep space for the next one."""
-        for name, hold in list(self._told.items()):
-            holds.write(self._data, name, hold)
-            if self._told.pop(name, None) is None:  # lifted meanwhile
-                holds.lift(self._data, name)
-        holds.reserve(self._data)
+        with self._keeping:  # two at once would take each other's writing for a lifting
+            for name, hold in list(self._told.items()):
+                holds.write(self._data, name, hold)
+                if self._told.pop(name, None) is None:  # lifted meanwhile
+                    holds.lift(self._data, name)
+            holds.reserve(self._data)
 
     async def _turn(self) -> None:
         await asyncio.to_thread(self.keep)

@@ -180,4 +180,5 @@ def test_a_download_of_what_is_deleted_or_replaced_meanwhile_breaks_off(
     assert breaks(of_links, revoke) >= {f"live {LINK}/trades.csv"}
     assert breaks({OF_BOOKS: OF_BOOKS.replace("{model}", long.id)}, lambda: None) == set()
     of_model = {one: one.replace("{model}", long.id) for one in (*OF_MODEL, *OF_RESULT)}
-    assert breaks(of_model, delete) >= {MODEL + "/tape", MODEL + "/record", MODEL + "/logs.txt"}
+    # The next part is read while one is sent, so any one of them may have been read to its end.
+    assert breaks(of_model, delete) & {MODEL + "/tape", MODEL + "/record", MODEL + "/logs.txt"}
