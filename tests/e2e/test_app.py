@@ -1,7 +1,6 @@
 """The app in a real browser, against the real command with a real model running in its sandbox."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
@@ -11,6 +10,7 @@ from playwright.sync_api import Browser, Page, Request, expect
 from tests.acceptance.conftest import PASSWORD, Home, Server
 from tests.acceptance.traders import Trader, pythons
 from tests.archives import zipped
+from tests.e2e.app_stage import TRADING, Stage, pages_of
 from tests.e2e.backtesting import Candidate
 from tests.e2e.looks import holds_its_controls, is_fine
 
@@ -20,39 +20,6 @@ SLOW = 60_000  # milliseconds: a loaded machine installs and starts slowly
 OPERATOR = "operator@example.com"
 SIZE, TESTED_SIZE = "7.654321", "3.219876"  # nobody writes these by chance
 SHOWN_SIZE = "3.2199"
-TRADING = """
-import json, os, time, urllib.request
-
-def backtest(days=30, fast=5):
-    print("testing", days, fast, flush=True)
-    day, start = 86400, 1640995200
-    trades = [{"symbol": "BTC-USD", "side": "buy" if n % 2 == 0 else "sell", "price": 100.0 + n,
-               "time": start + day * n, "size": 3.219876, "fee": 0.1} for n in range(0, days, 3)]
-    return {"symbols": ["BTC-USD"], "quote_asset": "USD", "start_time": start,
-            "stop_time": start + day * days, "trades": trades, "metrics": {}, "indicators": {},
-            "account_values": [{"time": start + day * n, "value": 1000.0 + fast * n + n % 7}
-                               for n in range(days)]}
-
-def push(path, body):
-    headers = {"Content-Type": "application/json", "model_id": os.environ["TAPELINE_MODEL_ID"],
-        "api_key": os.environ["TAPELINE_API_KEY"], "api_pass": os.environ["TAPELINE_API_PASS"]}
-    address = os.environ["TAPELINE_URL"] + path
-    urllib.request.urlopen(urllib.request.Request(address, json.dumps(body).encode(), headers))
-
-def trade():
-    push("/v1/model/used-symbol", {"symbol": "BTC-USD"})
-    for tick in range(100000):
-        print("tick", tick, flush=True)
-        if tick < 6:
-            side = "buy" if tick % 2 == 0 else "sell"
-            push("/v1/live/spot-limit", {"id": str(tick), "symbol": "BTC-USD", "side": side,
-                "exchange": "simulated", "size": 7.654321, "price": 100 + 3 * tick,
-                "annotation": "crossed"})
-        time.sleep(0.5)
-
-if __name__ == "__main__":
-    trade()
-"""
 
 
 @pytest.fixture
@@ -69,23 +36,6 @@ def server(shared_home: Home) -> Iterator[Server]:
     Trader(up, OPERATOR).client.close()  # the first account
     yield up
     up.end()
-
-
-@dataclass(frozen=True)
-class Stage:
-    """A trader with a model that trades, its backtests, and links to them."""
-
-    trader: Trader
-    candidate: Candidate
-    links: dict[str, str]
-
-    @property
-    def project(self) -> str:
-        return str(self.trader.user_id)
-
-    @property
-    def model(self) -> str:
-        return self.candidate.id
 
 
 @pytest.fixture(scope="module")
@@ -438,47 +388,6 @@ def test_an_order_leads_to_its_place_in_the_price_chart_in_the_chosen_zone(
     assert {"zone=utc", "symbol=BTC-USD"} <= set(page.url.split("?")[1].split("&"))
     page.goto(f"{server.address}/{stage.project}/{stage.model}/overview")
     page.wait_for_url("**/overview?zone=utc")
-
-
-def pages_of(stage: Stage) -> dict[str, dict[str, str]]:
-    """Every page, and the words that say that it has loaded."""
-    project, own, links = stage.project, f"/{stage.project}/{stage.model}", stage.links
-    return {
-        "model": {
-            f"{own}/overview": "Newest orders",
-            f"{own}/prices": "A line of marks and fills",
-            f"{own}/orders": "Annotation",
-            f"{own}/logs": "Jump to",
-            f"{own}/events": "No events",
-            f"{own}/versions": "No description",
-            f"{own}/settings": "No secrets yet",
-            f"{own}/backtests": "Second try",
-            f"{own}/first/backtest": "Skill or luck",
-            f"{own}/backtests/compare?ids=first,second": "Compare 2 backtests",
-            f"{own}/nothing": "Page not found",
-        },
-        "project": {
-            f"/{project}": "One",
-            f"/{project}/deploy": "Drop a zip",
-            f"/{project}/members": "No open invitations",
-            f"/{project}/keys": "Keys in use",
-            f"/{project}/audit": "model created",
-            f"/{project}/settings": "Project settings",
-            "/account": "this browser",
-            "/new-project": "New project",
-            "/settings": "Current password",
-            "/deploy": "Approve the command line?",
-        },
-        "shared": {
-            f"/s/{links['live']}": "Check this record",
-            f"/s/{links['tested']}": "Its results are hypothetical",
-            f"/s/{links['hidden']}": "symbols and prices",
-            f"/s/{links['locked']}": "This link needs a password",
-            "/s/nothing": "This link does not work",
-            f"/embed/{links['live']}": "check it on Tapeline",
-            f"/embed/{links['locked']}": "This record has a password",
-        },
-    }
 
 
 @pytest.mark.parametrize("part", ["model", "project", "shared"])

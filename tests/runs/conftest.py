@@ -28,6 +28,13 @@ from tests.runs.environments.package_bench import Bench
 
 UIDS = itertools.count(710_000 + os.getpid() % 1000 * 100)
 PATIENCE = 20.0
+STUBBORN = """
+    import signal, time
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    print("up")
+    time.sleep(1000)
+"""
 
 
 def alive(pid: int) -> bool:
