@@ -42,38 +42,40 @@ export function PricesPage() {
     <Panel
       title="Prices"
       aside={
-        <div className="flex flex-wrap gap-2">
-          <select
-            aria-label="Symbol"
-            className="field w-auto"
-            value={symbol}
-            onChange={({ target }) => change({ symbol: target.value })}
-          >
-            {symbols.map((one) => (
-              <option key={one}>{one}</option>
-            ))}
-          </select>
-          <select
-            aria-label="Interval"
-            className="field w-auto"
-            value={search.interval ?? ""}
-            onChange={({ target }) => change({ interval: target.value })}
-          >
-            <option value="">Finest</option>
-            {INTERVALS.map((one) => (
-              <option key={one}>{one}</option>
-            ))}
-          </select>
-          <select
-            aria-label="Shape"
-            className="field w-auto"
-            value={search.shape ?? "candles"}
-            onChange={({ target }) => change({ shape: target.value as "line" })}
-          >
-            <option value="candles">Candles</option>
-            <option value="line">Line</option>
-          </select>
-        </div>
+        symbol && (
+          <div className="flex flex-wrap gap-2">
+            <select
+              aria-label="Symbol"
+              className="field w-auto"
+              value={symbol}
+              onChange={({ target }) => change({ symbol: target.value })}
+            >
+              {symbols.map((one) => (
+                <option key={one}>{one}</option>
+              ))}
+            </select>
+            <select
+              aria-label="Interval"
+              className="field w-auto"
+              value={search.interval ?? ""}
+              onChange={({ target }) => change({ interval: target.value })}
+            >
+              <option value="">Finest</option>
+              {INTERVALS.map((one) => (
+                <option key={one}>{one}</option>
+              ))}
+            </select>
+            <select
+              aria-label="Shape"
+              className="field w-auto"
+              value={search.shape ?? "candles"}
+              onChange={({ target }) => change({ shape: target.value as "line" })}
+            >
+              <option value="candles">Candles</option>
+              <option value="line">Line</option>
+            </select>
+          </div>
+        )
       }
     >
       {newest.data && !symbol ? (
