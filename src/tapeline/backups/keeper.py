@@ -8,8 +8,8 @@ import asyncio
 import os
 import socket
 import sys
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from time import monotonic
 
 import msgspec
@@ -62,7 +62,7 @@ class Keeper:
         # A restored copy would push the backups of its original out of the folder.
         if await asyncio.to_thread(self._on_hold):
             return
-        async with self._turn_of_one_server() as is_ours:
+        async with self._store.turn_of_one_server(CLAIM) as is_ours:
             if is_ours and await self._look():  # perhaps another server has just made one
                 await self._make()
 
@@ -73,16 +73,6 @@ class Keeper:
     def now(self) -> float:
         """The time by which backups age."""
         return self._store.clock.with_pauses()
-
-    @asynccontextmanager
-    async def _turn_of_one_server(self) -> AsyncIterator[bool]:
-        database = self._store.database
-        is_ours = await asyncio.to_thread(database.claim, CLAIM)
-        try:
-            yield is_ours
-        finally:
-            if is_ours:
-                await asyncio.to_thread(database.give_back, CLAIM)
 
     async def _make(self) -> None:
         try:

@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 
 from tapeline.store.store import Store
 
-STEP = 0.03  # seconds that a step should hold the writer, until it is committed
+STEP = 0.012  # seconds that a step should hold the writer, until it is committed
 REST = 2.0  # times as long as a step took: others have most of the time
 
 P = ParamSpec("P")

@@ -95,6 +95,16 @@ class Store:
         finally:
             following.cancel()
 
+    @asynccontextmanager
+    async def turn_of_one_server(self, claim: str) -> AsyncIterator[bool]:
+        """Whether this server may do what only one of all servers does at a time."""
+        is_ours = await asyncio.to_thread(self.database.claim, claim)
+        try:
+            yield is_ours
+        finally:
+            if is_ours:
+                await asyncio.to_thread(self.database.give_back, claim)
+
     async def copy_log(self) -> None:
         """See `store/log_copying.py`. PostgreSQL does the same by itself."""
         if self._log_copier is None:

@@ -9,13 +9,14 @@ from tapeline.accounts import keys, members, tenants
 from tapeline.accounts.actor import Actor
 from tapeline.errors import NoSuchModel, NoSuchProject
 from tapeline.fair_line import Owner
-from tapeline.store import upsert
+from tapeline.store import bulk, upsert
 from tapeline.store.tables.core import keys as key_table
 from tapeline.store.tables.core import models
 from tapeline.store.tables.runs import runs
 from tapeline.store.tables.tape import tapes
 from tapeline.tape.proof.seals import GENESIS
 
+_NUMBER = "select no from tapes where model_id = ?"
 HEAD = (tapes.c.no, tapes.c.seq, tapes.c.link, tapes.c.counts, tapes.c.bytes)
 
 
@@ -87,21 +88,21 @@ def _there(model_id: str) -> Select[tuple[str]]:
 
 
 def open_tape(connection: Connection, model_id: str) -> int:
-    new = upsert.insert(connection, tapes).values(
-        model_id=model_id, seq=0, link=GENESIS, counts=b"{}", signed_at=0.0
-    )
-    connection.execute(new.on_conflict_do_nothing(index_elements=["model_id"]))
-    number: int = connection.execute(
-        select(tapes.c.no).where(tapes.c.model_id == model_id)
-    ).scalar_one()
+    """Its number. All but the first time, that is one look, and straight to the driver: this is
+    done for every portion of output."""
+    while not (found := bulk.fetch(connection, _NUMBER, (model_id,))):
+        new = upsert.insert(connection, tapes).values(
+            model_id=model_id, seq=0, link=GENESIS, counts=b"{}", signed_at=0.0
+        )
+        connection.execute(new.on_conflict_do_nothing(index_elements=["model_id"]))
+    number: int = found[0][0]
     return number
 
 
 def number_and_bytes(connection: Connection, model_id: str) -> tuple[int, int]:
     """Zeros if there is no tape."""
-    query = select(tapes.c.no, tapes.c.bytes).where(tapes.c.model_id == model_id)
-    row = connection.execute(query).first()
-    return (0, 0) if row is None else (row.no, row.bytes)
+    found = bulk.fetch(connection, "select no, bytes from tapes where model_id = ?", (model_id,))
+    return (found[0][0], found[0][1]) if found else (0, 0)
 
 
 def release_bytes(connection: Connection, tape: int, size: int) -> None:

@@ -177,6 +177,20 @@ def test_output_beyond_the_quota_is_dropped_and_told_in_one_line(pad: Pad) -> No
     assert launched.states("finished")[0]["outcome"] == "exited"
 
 
+def test_a_model_that_prints_beyond_its_quota_waits_at_its_prints(pad: Pad) -> None:
+    launched = pad.run(
+        """
+        import sys, time
+        began = time.monotonic()
+        for number in range(10_000):
+            print("x" * 80)
+        sys.exit(0 if time.monotonic() - began > 0.3 else 3)
+        """,
+        policy=Policy(restart=False, output_bytes=100_000),
+    )
+    assert launched.states("finished")[0]["exit_code"] == 0
+
+
 def test_one_file_cannot_outgrow_the_disk_and_scratch_is_bounded(pad: Pad) -> None:
     launched = pad.run(
         """

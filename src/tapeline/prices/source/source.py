@@ -9,8 +9,8 @@ import difflib
 import os
 import sys
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
-from contextlib import aclosing, asynccontextmanager, suppress
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing, suppress
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -77,20 +77,10 @@ class PriceSource:
         """Ask for what is due, if anything is."""
         if not await self._store.read(standing.is_due, self._exchange):
             return
-        async with self._turn_of_one_server() as is_ours:
+        async with self._store.turn_of_one_server(CLAIM) as is_ours:
             # Perhaps another server has just asked.
             if is_ours and await self._store.read(standing.is_due, self._exchange):
                 await self.ask()
-
-    @asynccontextmanager
-    async def _turn_of_one_server(self) -> AsyncIterator[bool]:
-        database = self._store.database
-        is_ours = await asyncio.to_thread(database.claim, CLAIM)
-        try:
-            yield is_ours
-        finally:
-            if is_ours:
-                await asyncio.to_thread(database.give_back, CLAIM)
 
     async def ask(self) -> None:
         """Whatever the schedule says of the exchange; each of its markets has one of its own."""

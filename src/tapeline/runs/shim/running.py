@@ -20,6 +20,9 @@ from tapeline.runs.shim.spool import Spool
 
 CHUNK = 65_536
 PAUSE = 0.005  # collects the lines of a busy process, so that each does not wake the shim
+# Beyond its quota of output, what a model prints is dropped. Reading that as fast as it comes would
+# cost a processor, so the model waits at its prints: it loses no more than it would anyway.
+PAUSE_OVER = 0.05
 STRAGGLERS = 2.0  # seconds for children of an unsandboxed process to close its pipes
 WATCHED_EVERY = 2.0
 MOST_REFUSED = 50.0  # forks a second beyond its limit, at two looks in a row: a fork bomb
@@ -175,9 +178,10 @@ class Running:
             return
         if done := lines.feed(data):
             self._spool.output(kind, done)
-        if len(data) < CHUNK // 2 and self._status is None:
+        if self._status is None:
             self._watch(stream, 0, None)
-            self._paused[stream] = time.monotonic() + PAUSE
+            pause = PAUSE_OVER if self._spool.is_dropping else PAUSE
+            self._paused[stream] = time.monotonic() + pause
 
     def _end_stream(self, stream: int) -> None:
         kind, lines = self._streams.pop(stream)

@@ -54,6 +54,11 @@ class Spool:
             self._keep(data)
         self._ring()
 
+    @property
+    def is_dropping(self) -> bool:
+        """Whether its quota of this minute is used up."""
+        return self._over > 0
+
     def state(self, **payload: object) -> None:
         """A state of the process: on the disk before anything acts on it."""
         self._note_over()

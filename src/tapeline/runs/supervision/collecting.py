@@ -14,6 +14,7 @@ from tapeline.runs.journals.journal import Chunk
 from tapeline.runs.journals.meaning import UNREAD, Ending, News, RunUpdate
 from tapeline.runs.run import Run
 from tapeline.runs.supervision import desired
+from tapeline.store import bulk
 from tapeline.store.rows import record
 from tapeline.store.tables.runs import runs
 from tapeline.tape.append.appending import Appended, Appender
@@ -24,6 +25,7 @@ from tapeline.tape.tapes import open_tape
 
 LOOKED_AT = 20  # lines of a tape, for the last one that a model printed
 PRINTED = ("stdout", "stderr")
+_READ_ON = "update runs set journal = ? where id = ?"
 
 
 class Taken(msgspec.Struct, frozen=True):
@@ -80,12 +82,18 @@ def write(
     appended: list[Appended] = []
     if made.events:
         _, appended = appender.append(connection, [Submission(made.events, None)])
-    if made.changes:
-        connection.execute(update(runs).where(runs.c.id == run_id).values(**made.changes))
+    _change(connection, run_id, made.changes)
     changed = msgspec.structs.replace(run, **made.changes)
     if made.has_ended:
         desired.next_of_schedule(connection, changed, time.time())
     return Taken(appended, changed, made.news)
+
+
+def _change(connection: Connection, run_id: str, changes: dict[str, Any]) -> None:
+    if changes.keys() == {"journal"}:  # of a model that prints, almost always
+        bulk.run(connection, _READ_ON, (changes["journal"], run_id))
+    elif changes:
+        connection.execute(update(runs).where(runs.c.id == run_id).values(**changes))
 
 
 def _last_line(connection: Connection, tape: int, run: Run) -> str:

@@ -33,7 +33,7 @@ NAME = "journal"
 READ_AT_ONCE = 200_000  # bytes in one commit
 # While others push events, a commit is short and leaves the writer to them for a while. Otherwise
 # each of their events would wait for a large commit of a model that prints as fast as it can.
-BESIDE_OTHERS = 48_000  # bytes in one commit
+BESIDE_OTHERS = 16_000  # bytes in one commit
 RESTING = 0.02  # seconds after it
 LASTING = 1.0  # seconds for which a push counts as "others push"
 

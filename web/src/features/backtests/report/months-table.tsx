@@ -2,8 +2,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { signedPercent } from "~/features/backtests/metrics";
 import * as ask from "~/features/backtests/queries";
+import { MONTHS } from "~/format/times";
 import { Failed, Panel, Skeleton } from "~/ui/panel";
-import { extremes, ground, MONTHS, strongest } from "./months";
+import { extremes, ground, strongest } from "./months";
 
 export function MonthsTable({ model, id }: { model: string; id: string }) {
   const { data, error, refetch } = useQuery(ask.periods(model, id));

@@ -1,20 +1,6 @@
 /** Colours and extremes of the table of monthly returns. */
 import type { Schemas } from "~/api/client";
-
-export const MONTHS = [
-  "Jan",
-  "Feb",
-  "Mar",
-  "Apr",
-  "May",
-  "Jun",
-  "Jul",
-  "Aug",
-  "Sep",
-  "Oct",
-  "Nov",
-  "Dec",
-] as const;
+import { MONTHS } from "~/format/times";
 
 export type Year = Schemas["Year"];
 
