@@ -11,10 +11,9 @@ from sqlalchemy import (
     SmallInteger,
     String,
     Table,
-    text,
 )
 
-from tapeline.store.tables.core import metadata
+from tapeline.store.tables.core import metadata, partial_index
 
 
 def _of_tape() -> Column[int]:
@@ -71,22 +70,8 @@ entries = Table(
     Column("outcome", LargeBinary),
     Column("state", LargeBinary),  # of some: the position after it, to start again from
     # Of a book with a mark for every minute, a chart reads the fills alone.
-    Index(
-        "ix_entries_fills",
-        "tape",
-        "book",
-        "time",
-        sqlite_where=text("order_id IS NOT NULL"),
-        postgresql_where=text("order_id IS NOT NULL"),
-    ),
-    Index(
-        "ix_entries_notice",
-        "tape",
-        "notice",
-        "time",
-        sqlite_where=text("notice IS NOT NULL"),
-        postgresql_where=text("notice IS NOT NULL"),
-    ),
+    partial_index("ix_entries_fills", "tape", "book", "time", where="order_id IS NOT NULL"),
+    partial_index("ix_entries_notice", "tape", "notice", "time", where="notice IS NOT NULL"),
     sqlite_with_rowid=False,
 )
 

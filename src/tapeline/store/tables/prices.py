@@ -10,10 +10,9 @@ from sqlalchemy import (
     LargeBinary,
     String,
     Table,
-    text,
 )
 
-from tapeline.store.tables.core import Sequence, metadata
+from tapeline.store.tables.core import Sequence, metadata, partial_index
 
 # One symbol in one interval, or one indicator.
 price_series = Table(
@@ -31,13 +30,7 @@ price_series = Table(
     Column("marked_at", Double, nullable=False),  # when it last became a mark, on a steady clock
     Column("due", Boolean, nullable=False),  # whether the close is news that marks do not have yet
     Index("uq_price_series", "tape", "symbol", "name", "interval", unique=True),
-    Index(
-        "ix_price_series_due",
-        "due",
-        "tape",
-        sqlite_where=text("due"),
-        postgresql_where=text("due"),
-    ),
+    partial_index("ix_price_series_due", "due", "tape", where="due"),
     sqlite_with_rowid=False,
 )
 
