@@ -220,6 +220,14 @@ def test_days_that_mean_nothing_are_refused(model: Model, days: Any) -> None:
     assert (answer.status_code, answer.json()["field"]) == (400, "logs")
 
 
+def test_a_kind_that_nobody_knows_is_refused_and_nothing_is_changed(model: Model) -> None:
+    path = f"/api/projects/{model.project_id}/retention"
+    answer = model.owner.patch(path, json={"logs": 30, "prices": 30})
+    assert answer.status_code == 400
+    assert "prices" in answer.json()["error"]
+    assert all(one["days"] in (None, 400) for one in model.owner.get(path).json()["items"])
+
+
 def test_finished_backtests_go_with_their_results_and_lines(model: Model) -> None:
     model.push("/v1/backtest/log", {"backtest_id": "b1", "line": "began"})
     model.push("/v1/backtest/result", RESULT)

@@ -9,6 +9,7 @@ from sqlalchemy import Connection, update
 
 from tapeline.background import Background
 from tapeline.results.prices.closes import Closes
+from tapeline.store.tables.ledger import books
 from tapeline.store.tables.prices import price_series
 from tests.conftest import Person, Service, on_both, run
 from tests.pushing import Model, pushing
@@ -106,3 +107,19 @@ def test_the_newer_price_of_the_model_itself_is_left_alone(model: Model) -> None
     model.get("/pnl")
     push(model, 20)
     assert marks(model) == [{"price": 15, "symbol": "A"}], "and a model cannot name a source"
+
+
+def test_a_symbol_that_cannot_be_judged_does_not_keep_others_from_their_marks(model: Model) -> None:
+    for symbol in ("A", "B"):
+        order(model, id=symbol, symbol=symbol)
+        push(model, 20, symbol=symbol)
+
+    def damage(connection: Connection) -> None:
+        tape = model.tape(connection)
+        mine = (books.c.tape == tape, books.c.symbol == "A")
+        connection.execute(update(books).where(*mine).values(state=b"\xff"))
+        again = {"due": True, "marked_at": 0.0}
+        connection.execute(update(price_series).where(price_series.c.tape == tape).values(**again))
+
+    model.service.store.write_now(damage)
+    assert {one["symbol"] for one in marks(model)} >= {"B"}

@@ -14,8 +14,9 @@ from tapeline.tape.retention.usage import SpaceUsage
 Days = Annotated[int, msgspec.Meta(ge=1, le=36_500)]
 
 
-class RetentionChange(msgspec.Struct):
-    """Days; null keeps a kind for ever, and a kind that is absent stays as it is."""
+class RetentionChange(msgspec.Struct, forbid_unknown_fields=True):
+    """Days; null keeps a kind for ever, and a kind that is absent stays as it is. Another kind is
+    refused: whoever misspells one would believe that it is removed."""
 
     logs: Days | msgspec.UnsetType | None = msgspec.UNSET
     events: Days | msgspec.UnsetType | None = msgspec.UNSET

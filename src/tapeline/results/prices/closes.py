@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import msgspec
 from sqlalchemy import Connection, Select, select, update
+from sqlalchemy.exc import DBAPIError
 
 from tapeline.background import Background, Work
 from tapeline.errors import Unavailable
@@ -90,15 +91,23 @@ class Closes:
         """The symbols that get a mark, and the closes of the rest."""
         news, rest = list[Due](), list[Close]()
         for one in some:
-            every = series.bars_of(connection, one.tape, one.symbol)
-            if not every:
-                continue  # deleted in the meantime
-            newest = max(every, key=lambda each: each.closed_at)
-            if self._is_news(connection, newest):
+            try:
+                newest = self._newest_old(connection, one)
+            except (DBAPIError, Unavailable):
+                raise
+            except Exception:  # noqa: BLE001 - told when it is written, without the others
+                newest = None
+            if newest is None:
                 news.append(one)
             else:
                 rest.append(Close(newest.closed_at, *one))
         return news, rest
+
+    def _newest_old(self, connection: Connection, one: Due) -> Series | None:
+        """The series with its newest close, if that is no news."""
+        every = series.bars_of(connection, one.tape, one.symbol)
+        newest = max(every, key=lambda each: each.closed_at)
+        return None if self._is_news(connection, newest) else newest
 
     async def _write(self, one: Due) -> None:
         try:
@@ -116,6 +125,8 @@ class Closes:
         if not tapes.hold(connection, one.tape, alone=True):
             return []
         every = series.bars_of(connection, one.tape, one.symbol)
+        if not every:
+            return []  # deleted in the meantime
         now = steady.now(connection)
         if max(each.marked_at for each in every) > now - PAUSE:
             return []  # it stays due
