@@ -61,7 +61,7 @@ def pages_of(stage: Stage) -> dict[str, dict[str, str]]:
     """Every page, and the words that say that it has loaded."""
     project, own, links = stage.project, f"/{stage.project}/{stage.model}", stage.links
     return {
-        "model": {
+        "app": {
             f"{own}/overview": "Newest orders",
             f"{own}/prices": "A line of marks and fills",
             f"{own}/orders": "Annotation",
@@ -73,8 +73,6 @@ def pages_of(stage: Stage) -> dict[str, dict[str, str]]:
             f"{own}/first/backtest": "Skill or luck",
             f"{own}/backtests/compare?ids=first,second": "Compare 2 backtests",
             f"{own}/nothing": "Page not found",
-        },
-        "project": {
             f"/{project}": "One",
             f"/{project}/deploy": "Drop a zip",
             f"/{project}/members": "No open invitations",
@@ -83,6 +81,8 @@ def pages_of(stage: Stage) -> dict[str, dict[str, str]]:
             f"/{project}/settings": "Project settings",
             "/account": "this browser",
             "/new-project": "New project",
+        },
+        "forms": {
             "/settings": "Current password",
             "/deploy": "Approve the command line?",
         },

@@ -390,20 +390,38 @@ def test_an_order_leads_to_its_place_in_the_price_chart_in_the_chosen_zone(
     page.wait_for_url("**/overview?zone=utc")
 
 
-@pytest.mark.parametrize("part", ["model", "project", "shared"])
-def test_every_page_is_accessible_and_fits(
-    page: Page, server: Server, stage: Stage, part: str
+def test_every_page_of_the_app_is_accessible_and_fits(
+    page: Page, server: Server, stage: Stage
 ) -> None:
-    if part == "project":
-        for path in ("/auth/signin", "/auth/signup"):
-            page.goto(server.address + path)
-            is_fine(page, path)
-    if part != "shared":
-        sign_in(page, server, "/account")
-    for path, text in pages_of(stage)[part].items():
-        page.goto(server.address + path)
-        expect(page.get_by_role("main")).to_contain_text(text, timeout=SLOW)
+    sign_in(page, server, "/account")
+    main = page.get_by_role("main")
+    expect(main).to_contain_text("this browser", timeout=SLOW)
+    for path, text in pages_of(stage)["app"].items():
+        expect(main).not_to_contain_text(text)  # the words are those of the next page alone
+        # As a link does it: the app and axe stay loaded, and compiled.
+        page.evaluate("path => history.pushState({}, '', path)", path)
+        expect(main).to_contain_text(text, timeout=SLOW)
         is_fine(page, path)
+
+
+def test_every_form_is_accessible_and_fits(page: Page, server: Server, stage: Stage) -> None:
+    for path in ("/auth/signin", "/auth/signup"):
+        page.goto(server.address + path)
+        is_fine(page, path)
+    sign_in(page, server, "/settings")
+    for path, text in pages_of(stage)["forms"].items():
+        open_and_look(page, server, path, text)
+
+
+def test_every_shared_page_is_accessible_and_fits(page: Page, server: Server, stage: Stage) -> None:
+    for path, text in pages_of(stage)["shared"].items():
+        open_and_look(page, server, path, text)
+
+
+def open_and_look(page: Page, server: Server, path: str, text: str) -> None:
+    page.goto(server.address + path)
+    expect(page.get_by_role("main")).to_contain_text(text, timeout=SLOW)
+    is_fine(page, path)
 
 
 def test_the_health_page_is_accessible_and_fits(page: Page, server: Server) -> None:

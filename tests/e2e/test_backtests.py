@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Iterator
-from typing import Any
+from contextlib import contextmanager
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
 from tests.acceptance.conftest import PASSWORD, Home, Server
 from tests.acceptance.traders import Trader, pythons
@@ -16,12 +16,6 @@ pytestmark = pytest.mark.heavy
 
 PHONE = {"width": 390, "height": 844}
 SLOW = 30_000  # milliseconds for what a busy machine takes long for
-
-
-@pytest.fixture
-def browser_context_args(browser_context_args: dict[str, Any]) -> dict[str, Any]:
-    """These pages need JavaScript."""
-    return {**browser_context_args, "java_script_enabled": True, "timezone_id": "UTC"}
 
 
 @pytest.fixture(scope="module")
@@ -53,13 +47,6 @@ class Pages:
         self.candidate = candidate
         self._address = candidate.trader.server.address
 
-    def sign_in(self) -> None:
-        self.page.goto(f"{self._address}/auth/signin")
-        self.page.get_by_label("Email address").fill("ada@example.com")
-        self.page.get_by_label("Password").fill(PASSWORD)
-        with self.page.expect_navigation():
-            self.page.get_by_role("button", name="Sign in", exact=True).click()
-
     def open(self, path: str) -> None:
         self.page.goto(f"{self._address}{self.candidate.path}/{path}")
 
@@ -71,6 +58,32 @@ class Pages:
         return self.page.locator("section").filter(has=heading)
 
 
+@contextmanager
+def signed_in(browser: Browser, server: Server) -> Iterator[BrowserContext]:
+    """Ada's browser, with JavaScript. All tests of a module use it, each in a tab of its own: a new
+    browser would load and compile the app again for each of them."""
+    with browser.new_context(timezone_id="UTC") as context, context.new_page() as page:
+        page.goto(f"{server.address}/auth/signin?redirectUrl=/settings")
+        page.get_by_label("Email address").fill("ada@example.com")
+        page.get_by_label("Password").fill(PASSWORD)
+        page.get_by_role("button", name="Sign in", exact=True).click()
+        expect(page.get_by_role("navigation")).to_contain_text("ada@example.com", timeout=SLOW)
+        page.close()
+        yield context
+
+
+@pytest.fixture(scope="module")
+def context(browser: Browser, server: Server, trader: Trader) -> Iterator[BrowserContext]:
+    with signed_in(browser, server) as context:
+        yield context
+
+
+@pytest.fixture
+def page(context: BrowserContext) -> Iterator[Page]:
+    with context.new_page() as page:
+        yield page
+
+
 @pytest.fixture
 def pages(page: Page, candidate: Candidate) -> Iterator[Pages]:
     """Ada, signed in. No page of hers may print an error."""
@@ -79,9 +92,7 @@ def pages(page: Page, candidate: Candidate) -> Iterator[Pages]:
     page.on("pageerror", lambda error: told.append(str(error)))
     page.set_default_timeout(SLOW)
     expect.set_options(timeout=SLOW)
-    pages = Pages(page, candidate)
-    pages.sign_in()
-    yield pages
+    yield Pages(page, candidate)
     assert told == []
 
 
@@ -308,6 +319,5 @@ def test_it_fits_on_a_phone(pages: Pages, candidate: Candidate) -> None:
 
 def test_what_is_not_there_is_said_to_be_not_there(page: Page, candidate: Candidate) -> None:
     pages = Pages(page, candidate)
-    pages.sign_in()
     pages.open("nothing/backtest")
     expect(page.get_by_role("heading", name="Page not found")).to_be_visible()
