@@ -48,6 +48,7 @@ FEATURES: dict[str, set[str]] = {
     "deploy": {"logs", "model"},
     "models": {"model"},
     "backtests": {"logs", "model", "project", "sharing"},
+    "portfolio": {"backtests"},
     "overview": {"backtests", "events", "logs", "model", "orders", "project"},
 }
 IMPORT = re.compile(r"""(?:\bfrom\s+|\bimport\s+|\bimport\(\s*)["']([.~][^"']*)["']""")

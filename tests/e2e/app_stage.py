@@ -74,6 +74,7 @@ def pages_of(stage: Stage) -> dict[str, dict[str, str]]:
             f"{own}/backtests/compare?ids=first,second": "Compare 2 backtests",
             f"{own}/nothing": "Page not found",
             f"/{project}": "One",
+            f"/{project}/portfolio": "No account value yet",
             f"/{project}/deploy": "Drop a zip",
             f"/{project}/members": "No open invitations",
             f"/{project}/keys": "Keys in use",

@@ -209,7 +209,7 @@ ROUTES: tuple[Endpoint, ...] = (
     ),
     get(
         "/api/projects/{project}/portfolio",
-        prepares=results_api.catch_up_all,
+        prepares=performance_api.catch_up_project,
         reads=performance_api.show_portfolio,
         computes=True,
         access=READER,

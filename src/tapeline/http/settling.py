@@ -55,6 +55,15 @@ async def catch_up_neighbours(call: Call) -> None:
     await _settle_all(call.services, await call.services.store.read(behind))
 
 
+async def catch_up_projects(call: Call, projects: list[str]) -> None:
+    """The same for all models of some projects, which the caller may read."""
+
+    def behind(connection: Connection) -> list[Owner]:
+        return [one for project in projects for one in _behind(connection, project)]
+
+    await _settle_all(call.services, await call.services.store.read(behind))
+
+
 async def _settle_all(services: Services, every: list[Owner]) -> None:
     for owner in every:
         await settle(services, owner)

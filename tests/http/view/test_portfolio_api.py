@@ -3,6 +3,7 @@
 import math
 import random
 import re
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -10,7 +11,9 @@ from typing import Any
 
 import msgspec
 import pytest
+from sqlalchemy import update
 
+from tapeline.store.tables.tape import tapes
 from tests.conftest import Cast, Person, Service, on_both
 from tests.http.view.test_results_api import is_part
 from tests.pushing import NDJSON, Model, new_key, pushing
@@ -261,11 +264,46 @@ def test_a_model_that_stopped_with_a_position_and_one_without_prices_need_attent
     found = desk.get()
     messages = {one["code"]: one["message"] for one in found["attention"]}
     assert messages == {
+        "crashed": "It crashed. Its log has the exception.",
         "stopped_holding": "Crashed, and it still holds BTC-USD.",
         "stale_price": "No price of BTC-USD is known from the last 4 days.",
     }
     desk.say("stopped", order(1, "sell", 1, 100))
+    assert desk.codes(desk.get(), "stopped") == {"crashed"}
+    desk.models["stopped"].push("/v1/live/lifecycle", {"message": "Running", "running": True})
     assert desk.get()["attention"] == []
+
+
+def test_a_model_that_says_it_runs_and_sends_nothing_needs_attention(
+    desk: Desk, service: Service
+) -> None:
+    model = desk.add("quiet", (1000, "USD"))
+    model.push("/v1/live/lifecycle", {"message": "Running", "running": True})
+    assert desk.get()["attention"] == []
+    heard = update(tapes).where(tapes.c.model_id == model.id)
+    service.store.write_now(
+        lambda connection: connection.execute(heard.values(signed_at=time.time() - 5.5 * DAY))
+    )
+    # Answers are kept for a minute while nothing changes; another number of points asks anew.
+    (told,) = desk.get(points=4000)["attention"]
+    assert told["code"] == "silent"
+    assert told["message"].endswith("for 5 days.")
+
+
+def test_a_portfolio_is_compared_with_a_symbol_that_one_of_its_models_knows(desk: Desk) -> None:
+    desk.add("holder", (100, "USD"))
+    desk.add("watcher")
+    desk.say("holder", order(0.5, "buy", 1, 100), mark(1.5, "BTC-USD", 110))
+    desk.say("holder", mark(2.5, "BTC-USD", 99))
+    desk.say("watcher", *(mark(day + 0.5, "SPY", 50 + 5 * day) for day in range(3)))
+    for path in ("", "/api/portfolio"):
+        found = desk.get(path, benchmark="SPY")["benchmark"]
+        assert found["sources"] == {"SPY": ["marks and fills"]}
+        assert [one["value"] for one in found["items"]] == pytest.approx([0, 0.1, 0.2])
+        assert [one["value"] for one in found["account"]] == pytest.approx([0, 0.1, -0.01])
+        assert desk.get(path)["benchmark"] is None
+    unknown = desk.get(benchmark="NOBODY")["benchmark"]
+    assert (unknown["items"], "NOBODY" in unknown["reason"]) == ([], True)
 
 
 def test_an_account_that_is_lost_has_a_value_and_no_return(desk: Desk) -> None:

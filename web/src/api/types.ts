@@ -15,6 +15,7 @@ export type Order = Schemas["ShownOrder"];
 export type OrderMark = Schemas["OrderMark"];
 export type Pnl = Schemas["Pnl"];
 export type Point = Schemas["Point"];
+export type Portfolio = Schemas["Portfolio"];
 export type Prices = Schemas["Prices"];
 export type ScreenerRows = Schemas["ScreenerResult"]["result"];
 

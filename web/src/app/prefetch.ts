@@ -23,3 +23,11 @@ export function backtest(queries: QueryClient, model: string, id: string): void 
     void queries.prefetchQuery(of.drawdown(model, id, null));
   });
 }
+
+/** In the usual currency; the page asks for another itself. */
+export function portfolio(queries: QueryClient, project: string | null): void {
+  void import("~/charts/pane-chart");
+  void import("~/features/portfolio/queries").then((of) => {
+    void queries.prefetchQuery(of.portfolio(project, ""));
+  });
+}

@@ -13,6 +13,7 @@ import { session } from "~/api/session";
 import { zoneFor } from "~/app/kept-zone";
 import { AppShell } from "~/app/shell/app-shell";
 import { lastProject } from "~/app/shell/last-project";
+import { type PortfolioSearch, portfolioSearch } from "~/features/portfolio/portfolio-search";
 import { type PriceSearch, priceSearch } from "~/features/prices/price-search";
 import { isZone, setZone } from "~/format/zone";
 import { texts } from "~/ui/address";
@@ -77,6 +78,17 @@ const newProject = createRoute({
   ),
 });
 
+const ownPortfolio = createRoute({
+  getParentRoute: () => root,
+  path: "/portfolio",
+  loader: ({ context: { queries } }) => prepare.portfolio(queries, null),
+  validateSearch: (search): PortfolioSearch => portfolioSearch(search),
+  component: lazyRouteComponent(
+    () => import("~/features/portfolio/portfolio-page"),
+    "OwnPortfolioPage",
+  ),
+});
+
 const project = createRoute({ getParentRoute: () => root, path: "/$project" });
 
 const home = createRoute({
@@ -84,6 +96,17 @@ const home = createRoute({
   path: "/",
   component: lazyRouteComponent(() => import("~/features/models/models-page"), "ModelsPage"),
   validateSearch: texts("connect", "show", "q", "sort"),
+});
+
+const portfolio = createRoute({
+  getParentRoute: () => project,
+  path: "/portfolio",
+  loader: ({ context: { queries }, params }) => prepare.portfolio(queries, params.project),
+  validateSearch: (search): PortfolioSearch => portfolioSearch(search),
+  component: lazyRouteComponent(
+    () => import("~/features/portfolio/portfolio-page"),
+    "ProjectPortfolioPage",
+  ),
 });
 
 const deploy = createRoute({
@@ -216,8 +239,10 @@ const tree = root.addChildren([
   account,
   health,
   newProject,
+  ownPortfolio,
   project.addChildren([
     home,
+    portfolio,
     deploy,
     members,
     keys,

@@ -13,6 +13,8 @@ import { type Connection, Stream } from "./stream";
 
 const ModelStream = createContext<Stream | null>(null);
 const FACTS_EVERY = 10_000;
+/** A portfolio is one large answer about many models. */
+const PORTFOLIO_EVERY = 10_000;
 /** How many points the small curves of lists have. */
 export const SPARK_POINTS = 48;
 
@@ -83,14 +85,21 @@ export function useLiveProject(project: string): Stream {
       void queries.invalidateQueries({ queryKey: ["project", project, "models"] });
       void queries.invalidateQueries({ queryKey: ["project", project, "runs"] });
     });
+    const together = new Refresher(() => {
+      void queries.invalidateQueries({ queryKey: ["portfolio"] });
+    }, PORTFOLIO_EVERY);
     const leave = [
       stream.listen(({ data }) => {
         const { model, kinds } = data as { model: string; kinds: string[] };
         if (!concernsLists(kinds)) return;
         refresher.ask("models");
+        together.ask("portfolio");
         void queries.invalidateQueries({ queryKey: ["model", model, "pnl", SPARK_POINTS] });
       }),
-      stream.whenMissed(() => refresher.ask("models")),
+      stream.whenMissed(() => {
+        refresher.ask("models");
+        together.ask("portfolio");
+      }),
       stream.whenLost((isOver) => {
         void queries.refetchQueries({ queryKey: ["me"], exact: true });
         if (isOver) void queries.invalidateQueries({ queryKey: ["project", project] });
@@ -101,6 +110,7 @@ export function useLiveProject(project: string): Stream {
       for (const one of leave) one();
       stream.stop();
       refresher.stop();
+      together.stop();
     };
   }, [project, queries, stream]);
   return stream;

@@ -65,6 +65,7 @@ APP_PAGES = (
     Page("GET", "/account", show_app),
     Page("GET", "/health", show_app),
     Page("GET", "/new-project", show_app),
+    Page("GET", "/portfolio", show_app),
     Page("GET", "/{project:id}", show_app),
     Page("GET", "/{project:id}/{rest:path}", show_app),
 )

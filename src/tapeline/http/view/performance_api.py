@@ -14,6 +14,7 @@ from tapeline.http.core.endpoint import Call, Page, QueryCall
 from tapeline.http.view.results_api import (
     Moment,
     catch_up,
+    catch_up_all,
     catch_up_neighbours,
     keep_books,
 )
@@ -57,6 +58,8 @@ class PortfolioQuery(msgspec.Struct):
     """Of each series."""
     correlated: Annotated[int, msgspec.Meta(ge=0, le=200)] = 50
     """How many models the matrix of correlations has: those with the largest accounts."""
+    benchmark: BenchmarkName | None = None
+    """A symbol to compare with."""
 
 
 async def catch_up_compared(call: QueryCall[PerformanceWindow]) -> None:
@@ -134,14 +137,23 @@ def list_round_trips(connection: Connection, call: QueryCall[TripPage]) -> Liste
     return Listed(items, str(start) if start else None)
 
 
-async def catch_up_own(call: Call) -> None:
-    """The books of all models of a person; one query finds those that are behind."""
+async def catch_up_project(call: QueryCall[PortfolioQuery]) -> None:
+    """The books of all models of a project, and the prices to compare with."""
+    await catch_up_all(call)
+    if call.query.benchmark is not None:
+        await settling.catch_up_projects(call, [call.path("project")])
+
+
+async def catch_up_own(call: QueryCall[PortfolioQuery]) -> None:
+    """The same for all models of a person; one query finds those that are behind."""
 
     def behind(connection: Connection) -> dict[int, int]:
-        own = [one.id for one in projects.of_user(connection, call.actor.user_id())]
+        own = _own(connection, call)
         return unbooked.behind(connection, models.c.project_id.in_(own))
 
     await keep_books(call, behind)
+    if call.query.benchmark is not None:
+        await settling.catch_up_projects(call, await call.services.store.read(_own, call))
 
 
 def show_portfolio(connection: Connection, call: QueryCall[PortfolioQuery]) -> Encoded:
@@ -153,8 +165,11 @@ def show_portfolio(connection: Connection, call: QueryCall[PortfolioQuery]) -> E
 
 def show_own_portfolio(connection: Connection, call: QueryCall[PortfolioQuery]) -> Encoded:
     """The same for all models of all your projects."""
-    own = projects.of_user(connection, call.actor.user_id())
-    return _shown(connection, call, [one.id for one in own])
+    return _shown(connection, call, _own(connection, call))
+
+
+def _own(connection: Connection, call: Call) -> list[str]:
+    return [one.id for one in projects.of_user(connection, call.actor.user_id())]
 
 
 def _shown(
@@ -164,6 +179,12 @@ def _shown(
 
     page = call.query
     currency = page.currency and page.currency.upper()
-    wanted = portfolio.Wanted(currency, page.points, page.correlated)
+    wanted = portfolio.Wanted(
+        currency,
+        page.points,
+        page.correlated,
+        benchmark=page.benchmark,
+        exchange=call.services.settings.price_source,
+    )
     known = call.services.holdings
     return msgspec.Raw(portfolio.remembered(connection, found, known, wanted, time.time()))

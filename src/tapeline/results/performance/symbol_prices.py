@@ -1,7 +1,7 @@
 """The price of a symbol on each day, as well as a project knows it: bars of its own or of the price
 source, else marks and fills."""
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from sqlalchemy import Connection, Row, Select, select
 from sqlalchemy.sql.base import ReadOnlyColumnCollection
@@ -17,9 +17,17 @@ from tapeline.store.tables.core import models
 from tapeline.store.tables.ledger import books
 from tapeline.store.tables.prices import price_series
 from tapeline.store.tables.tape import tapes
-from tapeline.tape.tapes import Reading
 
 BARS, TRADES, MARKS = "bars", "trades", "marks and fills"
+
+
+class Teller(Protocol):
+    """A model whose prices count before those of others of its project."""
+
+    @property
+    def project_id(self) -> str: ...
+    @property
+    def tape(self) -> int: ...
 
 
 class Known(NamedTuple):
@@ -30,7 +38,7 @@ class Known(NamedTuple):
 
 class SymbolPrices:
     def __init__(
-        self, connection: Connection, model: Reading, span: tuple[int, int], exchange: str
+        self, connection: Connection, model: Teller, span: tuple[int, int], exchange: str
     ) -> None:
         """`span`: the first and the last day. `exchange`: the price source; empty: none."""
         self._connection = connection

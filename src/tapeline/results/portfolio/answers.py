@@ -5,13 +5,14 @@ from typing import Literal
 import msgspec
 
 from tapeline.results.metrics.report_fields import Shown
+from tapeline.results.performance.answers import ShownBenchmark
 from tapeline.results.pnl.account import Capital
 from tapeline.results.pnl.together import UsedRate
 from tapeline.tape.backtest_results.series import Point
 
 Code = Literal[
-    "no_capital", "not_computed", "off", "no_rate", "unpriced", "ruined", "stopped_holding",
-    "stale_price",
+    "crashed", "silent", "no_capital", "not_computed", "off", "no_rate", "unpriced", "ruined",
+    "stopped_holding", "stale_price",
 ]  # fmt: skip
 
 
@@ -123,5 +124,7 @@ class Portfolio(msgspec.Struct, kw_only=True):
     without_rate: list[str]
     """Currencies that no rate converts: nothing in them is added up."""
     metrics: dict[str, Shown] = {}
+    benchmark: ShownBenchmark | None = None
+    """Null unless one was asked for."""
     left_out_days: int = 0
     """Days before the first that is shown, where there are too many."""

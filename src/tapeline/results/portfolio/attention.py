@@ -10,6 +10,12 @@ from tapeline.results.portfolio.holding import Holding
 from tapeline.results.portfolio.member import Head
 
 STALE = 4 * DAY  # a weekend and a holiday without a price are nothing to worry about
+SILENT = 4 * DAY  # so are they for a model that trades on weekdays
+ENDINGS = {  # the platform's words for a run that ended badly
+    "Crashed": "It crashed. Its log has the exception.",
+    "Out of Memory": "It needed more memory than its plan has, and was ended.",
+    "Failed to Install": "Its requirements could not be installed. Its log says why.",
+}
 NAMED = 3  # symbols in one sentence
 
 
@@ -21,6 +27,7 @@ def attention(
     def one(code: Code, message: str) -> Attention:
         return Attention(model_id=head.model_id, code=code, message=message)
 
+    yield from (one(*said) for said in _of_run(head, now))
     if found.reason == NO_CAPITAL and (found.fills or found.totals):
         yield one("no_capital", NO_CAPITAL)
     if found.reason == OFF:
@@ -42,8 +49,16 @@ def attention(
         yield one("stopped_holding", f"{state}, and it still holds {_list(symbols)}.")
     stale = [one.symbol for one in found.positions if now - (one.priced_at or 0.0) > STALE]
     if stale:
-        days = int(STALE // DAY)
-        yield one("stale_price", f"No price of {_list(stale)} is known from the last {days} days.")
+        known = f"known from the last {int(STALE // DAY)} days"
+        yield one("stale_price", f"No price of {_list(stale)} is {known}.")
+
+
+def _of_run(head: Head, now: float) -> Iterator[tuple[Code, str]]:
+    if ended := ENDINGS.get(head.lifecycle.message or ""):
+        yield "crashed", ended
+    if head.lifecycle.running and head.heard_at and now - head.heard_at > SILENT:
+        days = int((now - head.heard_at) // DAY)
+        yield "silent", f"It says that it runs, and nothing came from it for {days} days."
 
 
 def _some(symbols: list[str]) -> str:

@@ -42,6 +42,8 @@ class Head(NamedTuple):
     tape: int
     """Zero before its first event."""
     key: Key
+    heard_at: float
+    """When its newest event came in; zero before the first."""
 
     def state(self) -> "State":
         """All that an answer shows of it, in short."""
@@ -87,6 +89,7 @@ def _query() -> Any:
             models.c.name,
             tapes.c.no,
             tapes.c.counts,
+            tapes.c.signed_at,
             ledgers.c.version,
             lifecycle.c.value.label("lifecycle"),
             result.label("result"),
@@ -103,7 +106,9 @@ def _head(row: Any) -> Head:
     said = {} if row.lifecycle is None else msgspec.json.decode(row.lifecycle, type=dict[str, Any])
     changes = tuple(counts.get(kind.number, 0) for kind in SETTINGS)
     key = (row.no or 0, row.version or 0, row.result or 0, changes)
-    return Head(row.id, row.project_id, row.name, lifecycle_of(said), row.no or 0, key)
+    return Head(
+        row.id, row.project_id, row.name, lifecycle_of(said), row.no or 0, key, row.signed_at or 0.0
+    )
 
 
 def _read(connection: Connection, tape: int) -> "Holding":

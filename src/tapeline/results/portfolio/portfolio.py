@@ -14,11 +14,13 @@ from tapeline.results.metrics.account import DAY, Account, Floats, Integers, led
 from tapeline.results.metrics.metric import Subject
 from tapeline.results.metrics.report_fields import Shown
 from tapeline.results.performance.account_line import RUINED
+from tapeline.results.performance.answers import ShownBenchmark
 from tapeline.results.pnl.summary import DEFAULT_CURRENCY
 from tapeline.results.pnl.together import no_rate
 from tapeline.results.portfolio import correlation, growth, lines
 from tapeline.results.portfolio.answers import Correlations, Portfolio, PortfolioModel
 from tapeline.results.portfolio.attention import attention
+from tapeline.results.portfolio.compared import compared
 from tapeline.results.portfolio.exposure import Owned, exposures
 from tapeline.results.portfolio.growth import Growth
 from tapeline.results.portfolio.holding import Holding, until
@@ -43,6 +45,10 @@ class Wanted(NamedTuple):
     points: int
     correlated: int
     """Models in the matrix, the largest accounts."""
+    benchmark: str | None = None
+    """A symbol to compare with."""
+    exchange: str = ""
+    """The price source; empty: none."""
 
 
 class Part(NamedTuple):
@@ -82,7 +88,11 @@ def portfolio(
     rates = Rates(connection, quote, tapes)
     with exact():
         parts = [_part(rates, head, found) for head, found in every]
-        return _Assembly(rates, parts, wanted, today).answer(now)
+        whole = _Assembly(rates, parts, wanted, today)
+        answer = whole.answer(now)
+        if wanted.benchmark is not None:
+            answer.benchmark = whole.beside(connection, wanted.benchmark)
+        return answer
 
 
 def usual_currency(every: Sequence[Holding]) -> str:
@@ -147,6 +157,21 @@ class _Assembly:
         ]
         members.sort(key=lambda one: (not one.in_account, -(one.contribution or 0.0)))
         return answer
+
+    def beside(self, connection: Connection, name: str) -> ShownBenchmark:
+        if not self._lines:
+            return ShownBenchmark(name=name, reason=NOTHING)
+        whole = growth.together(self._lines)
+        if whole.is_ruined:
+            return ShownBenchmark(name=name, reason=RUINED)
+        return compared(
+            connection,
+            _account(self._days, whole),
+            [one.head for one in self._parts],
+            name,
+            points=self._wanted.points,
+            exchange=self._wanted.exchange,
+        )
 
     def _add_account(self, answer: Portfolio, members: dict[str, PortfolioModel]) -> set[str]:
         """The models whose own returns mean nothing any more."""
@@ -254,9 +279,17 @@ def _known(value: float) -> float | None:
 
 
 def _metrics(days: Integers, whole: Growth) -> dict[str, Shown]:
-    """As every account has them; the day before the first close is its start."""
-    closes: Floats = days.astype("f8") * DAY + 1.0
+    """As every account has them."""
+    closes = _closes(days)
     earned = np.diff(whole.values, prepend=0.0) - whole.flows
-    account = Account(ordered(*led(1.0, closes, whole.factor)), is_live=True)
     money = Account(ordered(*led(0.0, closes, np.cumsum(earned))), is_live=True, is_money=True)
-    return all_metrics.of_groups(SHOWN, Subject(account, money=money))
+    return all_metrics.of_groups(SHOWN, Subject(_account(days, whole), money=money))
+
+
+def _account(days: Integers, whole: Growth) -> Account:
+    """The day before the first close is its start."""
+    return Account(ordered(*led(1.0, _closes(days), whole.factor)), is_live=True)
+
+
+def _closes(days: Integers) -> Floats:
+    return np.asarray(days.astype("f8") * DAY + 1.0)

@@ -49,6 +49,9 @@ export function Sidebar({
           <Entry to={`/${project}`} icon="grid" exact>
             Models
           </Entry>
+          <Entry to={`/${project}/portfolio`} icon="pie">
+            Portfolio
+          </Entry>
           <Entry to={`/${project}/deploy`} icon="upload">
             Deploy
           </Entry>
@@ -193,6 +196,10 @@ function ProjectSwitch({ project }: { project: string | undefined }) {
         </MenuItem>
       ))}
       <MenuLine />
+      <MenuItem onSelect={() => void navigate({ to: "/portfolio" })}>
+        <Icon name="pie" />
+        Portfolio of all projects
+      </MenuItem>
       <MenuItem onSelect={() => void navigate({ to: "/new-project" })}>
         <Icon name="plus" />
         New project

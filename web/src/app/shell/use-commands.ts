@@ -46,6 +46,14 @@ export function useCommands(project: string | undefined): Choice[] {
         run: go(`/${project}`),
       },
       {
+        id: "portfolio",
+        label: "Portfolio",
+        group: "Page",
+        icon: "pie",
+        words: "account exposure correlation contribution",
+        run: go(`/${project}/portfolio`),
+      },
+      {
         id: "deploy",
         label: "Deploy a model",
         group: "Page",
@@ -117,6 +125,14 @@ export function useCommands(project: string | undefined): Choice[] {
     });
   }
   choices.push(
+    {
+      id: "own-portfolio",
+      label: "Portfolio of all projects",
+      group: "Page",
+      icon: "pie",
+      words: "account exposure correlation contribution everything",
+      run: go("/portfolio"),
+    },
     {
       id: "new-project",
       label: "New project",

@@ -16,9 +16,12 @@ const HELD = "buy-and-hold";
 export function BenchmarkPanel({
   symbols,
   comparing,
+  canHold = true,
 }: {
   symbols: readonly string[];
   comparing: Comparing;
+  /** Whether buying and holding its own symbols is offered. */
+  canHold?: boolean;
 }) {
   const { benchmark: chosen = "" }: { benchmark?: string } = useSearch({ strict: false });
   const navigate = useNavigate();
@@ -36,12 +39,12 @@ export function BenchmarkPanel({
       aside={
         <select
           aria-label="Benchmark"
-          className="field w-auto max-w-full"
+          className="field w-auto max-w-full sm:max-w-72"
           value={chosen}
           onChange={({ target }) => choose(target.value)}
         >
           <option value="">None</option>
-          <option value={HELD}>Buy and hold</option>
+          {canHold && <option value={HELD}>Buy and hold</option>}
           {names.map((one) => (
             <option key={one}>{one}</option>
           ))}
@@ -52,7 +55,7 @@ export function BenchmarkPanel({
         <Compared name={chosen} comparing={comparing} />
       ) : (
         <p className="text-soft">
-          Choose a symbol, or buying and holding its own symbols, to compare returns.
+          Choose a symbol{canHold && ", or buying and holding its own symbols,"} to compare returns.
         </p>
       )}
     </Panel>

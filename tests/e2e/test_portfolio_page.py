@@ -1,0 +1,75 @@
+"""The portfolio page with models in several currencies, long names and names from right to left."""
+
+import random
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.conftest import Person, Service
+from tests.e2e.conftest import Site
+from tests.e2e.looks import is_fine
+from tests.http.view.test_portfolio_api import DAY, START, Desk, mark, month
+
+pytestmark = pytest.mark.heavy
+
+SLOW = 60_000  # milliseconds
+LONG = "EXTRAORDINARILY-LONG-" * 5
+ARABIC = "\u0627\u0644\u0632\u062e\u0645"
+
+
+@pytest.fixture
+def browser_context_args(browser_context_args: dict[str, Any]) -> dict[str, Any]:
+    return {**browser_context_args, "java_script_enabled": True}
+
+
+@pytest.fixture
+def desk(service: Service, enter: Callable[[str], Person]) -> Iterator[Desk]:
+    with ExitStack() as stack:
+        yield Desk(service, enter("ada"), stack)
+
+
+def trade(desk: Desk) -> None:
+    """Two accounts in two currencies, one model without a capital, one that crashed."""
+    chance = random.Random(3)
+    desk.add(LONG, (10_000, "USD"))
+    desk.add(ARABIC, (4_000, "EUR"))
+    desk.add("Poor")
+    desk.say(LONG, *month(chance, "BTC-USD", 0, size=3), mark(0, "EUR-USD", 1.1))
+    desk.say(ARABIC, *month(chance, "DAX-EUR", 0, size=2))
+    desk.say("Poor", *month(chance, "ETH-USD", 0, size=1))
+    for name, model in desk.models.items():
+        assert model.owner.patch(f"/api/models/{model.id}", json={"name": name}).is_success
+    desk.models[ARABIC].push("/v1/live/lifecycle", {"message": "Crashed", "running": False})
+
+
+def test_a_portfolio_shows_its_account_and_leads_to_its_troubles(site: Site, desk: Desk) -> None:
+    page, project = site.page, desk.owner.id
+    page.set_default_timeout(SLOW)
+    site.sign_in(path=f"/auth/signin?redirectUrl=%2F{project}%2Fportfolio")
+    page.get_by_role("link", name="Deploy a model").wait_for()
+    trade(desk)
+    first, last = int(START + 5 * DAY), int(START + 9 * DAY)
+    site.open(f"/portfolio?currency=EUR&from={first}&to={last}&benchmark=BTC-USD")
+    chart = page.get_by_role("figure", name="Account value and drawdown of all models")
+    expect(chart).to_contain_text("From 2023-12-14 to 2023-12-18")
+    expect(chart).to_contain_text("EUR")
+    beside = page.get_by_role("figure", name="Returns beside BTC-USD")
+    expect(beside).to_contain_text("The account returned")
+    chart.get_by_role("button", name="All").click()
+    page.wait_for_url(lambda url: "from=" not in url and "benchmark=BTC-USD" in url)
+    shares = page.get_by_role("table", name="Contribution of each model")
+    expect(shares.get_by_role("row")).to_have_count(4)
+    expect(shares.get_by_role("link", name=ARABIC)).to_be_visible()
+    matrix = page.get_by_role("region", name="Correlation matrix")
+    expect(matrix.get_by_role("row")).to_have_count(3)
+    is_fine(page, "the portfolio")
+    page.get_by_role("link", name="Portfolio", exact=True).click()
+    page.wait_for_url(f"**/{project}/portfolio")
+    trouble = page.get_by_role("listitem").filter(
+        has=page.get_by_role("heading", name="No capital", exact=True)
+    )
+    trouble.get_by_role("link", name="Poor").click()
+    expect(page.get_by_role("heading", name="Capital and positions")).to_be_visible()
