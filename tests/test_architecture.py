@@ -15,9 +15,9 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 # Who may import whom. A room that is not listed here does not exist.
 FOUNDATION = {
     "", "background", "buckets", "clock", "descriptors", "errors", "fair_line", "fair_threads",
-    "figures", "host_faults", "ids", "lifetime", "logs", "memory", "polling", "private_files",
-    "problems", "recently_used", "settings", "setting_kinds", "terminal_text", "tracing",
-    "turns", "typed_commands", "zones",
+    "figures", "host_faults", "ids", "lifetime", "logs", "memory", "moments", "polling",
+    "private_files", "problems", "recently_used", "settings", "setting_kinds", "terminal_text",
+    "tracing", "turns", "typed_commands", "zones",
 }  # fmt: skip
 ARROWS: dict[str, set[str]] = {
     "background": {"errors", "fair_line", "logs", "turns"},
@@ -34,6 +34,7 @@ ARROWS: dict[str, set[str]] = {
     "lifetime": set(),
     "logs": set(),
     "memory": set(),
+    "moments": set(),
     "polling": set(),
     "private_files": set(),
     "recently_used": set(),

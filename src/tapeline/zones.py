@@ -1,6 +1,6 @@
 """Time zones by name, for the texts of tear sheets and downloads. Numbers are always in UTC."""
 
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, tzinfo
 from functools import cache
 from typing import Annotated
 from zoneinfo import ZoneInfo
@@ -29,13 +29,3 @@ def zone_of(name: str) -> tzinfo:
 
 def name_of(zone: tzinfo) -> str:
     return "UTC" if zone is UTC else str(zone)
-
-
-def wall(seconds: float, zone: tzinfo) -> float:
-    """What the clocks of a zone show, in seconds since they showed 1970."""
-    return datetime.fromtimestamp(seconds, zone).replace(tzinfo=UTC).timestamp()
-
-
-def from_wall(shown: float, zone: tzinfo) -> float:
-    """The moment at which they show it; of two, the first."""
-    return datetime.fromtimestamp(shown, UTC).replace(tzinfo=zone).timestamp()

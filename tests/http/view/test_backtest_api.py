@@ -12,13 +12,14 @@ import numpy as np
 import pytest
 from sqlalchemy import Connection, delete, func, select
 
+from tapeline.moments import EARLIEST, LATEST
 from tapeline.results.backtests import report, reporter, reports
 from tapeline.results.metrics import all_metrics
 from tapeline.results.metrics.report_fields import Row
 from tapeline.store.tables import results, tape
 from tapeline.tape import cleanup
 from tests.conftest import Person, Service, on_both, run
-from tests.pushing import RESULT, Model, new_key, pushing
+from tests.pushing import ORDER, RESULT, Model, new_key, pushing
 from tests.results.metrics.series import DAY, MONDAY, every_day, frame, qs, walk
 
 PATH = "/v1/backtest/result"
@@ -139,6 +140,25 @@ def test_a_zone_changes_the_dates_of_every_file_and_no_number(model: Model) -> N
     for wrong in ("Mars/Base", "../etc/passwd", "/etc/localtime"):
         refused = model.owner.get(f"{one}/tear-sheet", params={"zone": wrong})
         assert (refused.status_code, refused.json()["field"]) == (400, "zone")
+
+
+def test_files_in_any_zone_reach_the_ends_of_the_calendar(model: Model) -> None:
+    ends = [EARLIEST, LATEST - 1]
+    values = [{"time": at, "value": 10.0} for at in ends]
+    trades = [
+        {"symbol": "A", "side": side, "time": at, "size": 1, "price": 2}
+        for side, at in zip(("buy", "sell"), ends, strict=True)
+    ]
+    model.push(PATH, result(account_values=values, trades=trades))
+    for number, at in enumerate(("0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z")):
+        order = ORDER | {"id": str(number)}
+        model.push("/v1/batch", [{"path": "/v1/live/spot-market", "time": at, "body": order}])
+    of_backtest = ("export.csv", "trades.csv", "round-trips.csv", "tear-sheet")
+    for path in ("orders.csv", *(f"backtests/b1/{one}" for one in of_backtest)):
+        for zone in ("Asia/Tokyo", "America/New_York"):
+            answer = model.owner.get(f"/api/models/{model.id}/{path}", params={"zone": zone})
+            assert answer.status_code == 200, path
+            assert "9999-12-31" in answer.text, path
 
 
 @pytest.mark.heavy

@@ -2,7 +2,7 @@
 
 import re
 import time
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated, Any
 
 import typer
@@ -101,9 +101,8 @@ def moment_of(text: str, now: float) -> float:
     if found:
         return now - float(found[1]) * UNITS[found[2]]
     try:
-        said = datetime.fromisoformat(text.strip())
-    except ValueError:
+        return datetime.fromisoformat(text.strip()).timestamp()
+    except (ValueError, OverflowError):
         raise Misused(
             f"--since {text} is not a time. Write 30s, 15m, 2h, 3d, or 2026-01-31T12:00."
         ) from None
-    return (said if said.tzinfo else said.astimezone()).astimezone(UTC).timestamp()

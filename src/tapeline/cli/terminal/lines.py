@@ -1,9 +1,8 @@
 """Log lines on the screen with their time; standard error is red."""
 
-from datetime import UTC, datetime
 from typing import Any
 
-from tapeline import terminal_text
+from tapeline import moments, terminal_text
 from tapeline.cli.terminal.plain import clean
 from tapeline.cli.terminal.screen import Screen
 
@@ -27,7 +26,6 @@ def show_line(screen: Screen, line: dict[str, Any], *, times: bool = True) -> No
 
 def _time(at: float, screen: Screen) -> str:
     """On a terminal the local time of day; for files the whole moment in UTC."""
-    moment = datetime.fromtimestamp(at, UTC)
     if screen.out.is_terminal:
-        return moment.astimezone().strftime("%H:%M:%S")
-    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+        return moments.written(at, "%H:%M:%S", None)
+    return moments.written(at, "%Y-%m-%dT%H:%M:%SZ")

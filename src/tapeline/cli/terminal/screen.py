@@ -8,11 +8,10 @@ import json
 import sys
 import time
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from tapeline import figures
+from tapeline import figures, moments
 from tapeline.cli.terminal import plain
 from tapeline.cli.terminal.plain import clean
 
@@ -190,18 +189,16 @@ def signed(value: float | None) -> Any:
 
 def short_moment(at: float | None) -> str:
     """Without the year, which a person knows."""
-    return moment(at)[5:] if at is not None else "-"
+    return "-" if at is None else moments.written(at, "%m-%d %H:%M:%S", None)
 
 
 def moment(at: float | None) -> str:
     """The local time to the second."""
-    if at is None:
-        return "-"
-    return datetime.fromtimestamp(at, UTC).astimezone().strftime("%Y-%m-%d %H:%M:%S")
+    return "-" if at is None else moments.written(at, "%Y-%m-%d %H:%M:%S", None)
 
 
 def day(at: float | None) -> str:
-    return "-" if at is None else datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d")
+    return "-" if at is None else moments.written(at, "%Y-%m-%d")
 
 
 def ago(at: float | None) -> str:

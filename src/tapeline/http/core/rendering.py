@@ -4,7 +4,6 @@ import re
 import shlex
 import time
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.requests import Request
 from starlette.responses import Response
 
-from tapeline import __version__
+from tapeline import __version__, moments
 from tapeline.errors import (
     AlreadyMember,
     CrossSiteRequest,
@@ -168,13 +167,13 @@ def ago(epoch_seconds: float) -> str:
             return "just now"
         if count < most:
             return f"{count} {unit}{'' if count == 1 else 's'} ago"
-    return f"on {datetime.fromtimestamp(epoch_seconds, UTC):%Y-%m-%d}"
+    return f"on {moments.written(epoch_seconds, '%Y-%m-%d')}"
 
 
 def moment(epoch_seconds: float) -> str:
     """Without JavaScript the reader's zone is unknown, so say which one this is."""
-    return datetime.fromtimestamp(epoch_seconds, UTC).strftime("%Y-%m-%d %H:%M UTC")
+    return moments.written(epoch_seconds, "%Y-%m-%d %H:%M UTC")
 
 
 def machine_time(epoch_seconds: float) -> str:
-    return datetime.fromtimestamp(epoch_seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return moments.written(epoch_seconds, "%Y-%m-%dT%H:%M:%SZ")

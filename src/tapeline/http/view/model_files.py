@@ -1,7 +1,7 @@
 """Downloads of logs as text and of orders as CSV, whole or filtered, in bounded memory."""
 
 from collections.abc import AsyncGenerator
-from datetime import datetime, tzinfo
+from datetime import tzinfo
 from typing import Any
 
 import msgspec
@@ -14,6 +14,7 @@ from tapeline.http.core.answers import Csv, Text
 from tapeline.http.core.endpoint import QueryCall
 from tapeline.http.view import backtest_api, results_api
 from tapeline.http.view.tape_api import LineFilter, reading, wanted_by
+from tapeline.moments import moment
 from tapeline.results.pnl import quoted_fills
 from tapeline.results.pnl.order_fills import FillShown
 from tapeline.tape.events import kinds
@@ -130,11 +131,10 @@ def _line(record: StoredEvent, zone: tzinfo) -> bytes:
 
 
 def _moment(seconds: float, zone: tzinfo) -> str:
-    try:
-        moment = datetime.fromtimestamp(seconds, zone)
-    except (OverflowError, ValueError):
+    found = moment(seconds, zone)
+    if found is None:
         return str(seconds)  # a model may say any time
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return found.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 async def _orders(call: QueryCall[OrderFilter], until: int) -> AsyncGenerator[bytes, None]:

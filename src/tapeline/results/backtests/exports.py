@@ -3,16 +3,16 @@
 import csv
 import io
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, tzinfo
 from typing import Any
 
 import msgspec
 import numpy as np
 from sqlalchemy import Connection
 
+from tapeline.moments import moment
 from tapeline.results.backtests import reports
 from tapeline.results.charts import pyramid
-from tapeline.results.metrics.account import EARLIEST, LATEST
 from tapeline.results.metrics.report_fields import TRIPS_IN_PIECE
 from tapeline.tape.backtest_results import result_pieces
 from tapeline.tape.backtest_results.result_format import PACKED
@@ -126,11 +126,10 @@ def _cell(value: Any) -> Any:
     return value
 
 
-def date(moment: Any, zone: tzinfo = UTC, precision: str = "seconds") -> str:
+def date(time: Any, zone: tzinfo = UTC, precision: str = "seconds") -> str:
+    """Nothing for what is not a time, and for one that no calendar has."""
     try:
-        seconds = float(moment)
-        if not EARLIEST <= seconds < LATEST:
-            return ""
-        return datetime.fromtimestamp(seconds, zone).isoformat(timespec=precision)
-    except (TypeError, ValueError):
+        found = moment(float(time), zone)
+    except (TypeError, ValueError, OverflowError):
         return ""
+    return "" if found is None else found.isoformat(timespec=precision)

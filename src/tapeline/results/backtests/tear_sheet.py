@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection
 
-from tapeline import figures, zones
+from tapeline import figures, moments, zones
 from tapeline.results.backtests import reports
 from tapeline.results.charts import pyramid
 from tapeline.results.charts import tear_sheet_charts as charts
 from tapeline.results.metrics import all_metrics
-from tapeline.results.metrics.account import DAY, EARLIEST, LATEST
+from tapeline.results.metrics.account import DAY
 from tapeline.results.metrics.deflated import Deflated
 from tapeline.results.metrics.report_fields import Report, Shown, Type
 
@@ -145,10 +145,13 @@ def _sign(value: float | None) -> str:
 
 
 def _time(seconds: float, zone: tzinfo) -> str:
-    if not EARLIEST <= seconds < LATEST:
+    found = moments.moment(seconds, zone)
+    if found is None:
         return "–"  # noqa: RUF001
-    form = "%Y-%m-%d" if zones.wall(seconds, zone) % DAY == 0 else "%Y-%m-%d %H:%M"
-    return datetime.fromtimestamp(seconds, zone).strftime(form)
+    if found.tzinfo is not zone:  # beside the name of another zone
+        return found.strftime("%Y-%m-%d %H:%M UTC")
+    is_midnight = moments.wall(seconds, zone) % DAY == 0
+    return found.strftime("%Y-%m-%d" if is_midnight else "%Y-%m-%d %H:%M")
 
 
 def _period(report: Report, zone: tzinfo) -> str:

@@ -2,12 +2,12 @@
 
 import math
 from collections.abc import Sequence
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, tzinfo
 
 import numpy as np
 
 from tapeline.figures import MINUS, without_sign_of_nothing
-from tapeline.zones import from_wall, wall
+from tapeline.moments import from_wall, wall, written
 
 STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 # Values closer together than this share of their size differ by rounding only.
@@ -78,6 +78,4 @@ def time_ticks(start: float, end: float, most: int, zone: tzinfo = UTC) -> list[
     # Multiples since the epoch: whole quarters, half hours, ten minutes.
     numbers = np.arange(-(-(first + 1) // every) * every, last + 1, every)
     moments = numbers.astype(f"M8[{unit}]").astype("M8[s]").astype("f8").tolist()
-    return [
-        (from_wall(one, zone), datetime.fromtimestamp(one, UTC).strftime(form)) for one in moments
-    ]
+    return [(from_wall(one, zone), written(one, form)) for one in moments]

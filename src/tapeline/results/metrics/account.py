@@ -8,6 +8,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from tapeline.moments import EARLIEST, LATEST
 from tapeline.results.metrics.report_fields import Notes
 
 Floats = NDArray[np.float64]
@@ -16,7 +17,6 @@ Flags = NDArray[np.bool_]
 
 DAY = 86_400.0
 BEFORE = 1.0  # seconds before the first entry at which an account had its start
-EARLIEST, LATEST = -62_135_596_800.0, 253_402_300_800.0  # the years 1 to 9999
 
 SATURDAY, SUNDAY = 2, 3  # of days since 1970-01-01, a Thursday, modulo 7
 # Days between values, and how many such periods a year has.

@@ -1,12 +1,10 @@
 """The content of a link's page: figures, charts and tables, formatted, without what the link
 hides."""
 
-from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from tapeline import figures
+from tapeline import figures, moments
 from tapeline.results.backtests.tear_sheet import MONTHS, written
-from tapeline.results.metrics.account import EARLIEST, LATEST
 from tapeline.sharing.exhibits.answers import (
     Exported,
     SharedFigure,
@@ -88,9 +86,9 @@ def facts(exhibit: Exhibit) -> dict[str, Any]:
 
 
 def moment(seconds: float | None) -> Moment | None:
-    if seconds is None or not EARLIEST <= seconds < LATEST:
+    found = None if seconds is None else moments.moment(seconds)
+    if found is None:
         return None
-    found = datetime.fromtimestamp(seconds, UTC)
     return Moment(
         found.strftime("%Y-%m-%dT%H:%M:%SZ"),
         found.strftime("%Y-%m-%d %H:%M"),

@@ -1,8 +1,8 @@
 """Says in words what checking a record found: what it proves, and what it does not."""
 
 from collections import Counter
-from datetime import UTC, datetime
 
+from tapeline.moments import written
 from tapeline.tape.record.checking import Change, Checked, Late
 
 LISTED = 20  # late events that are named
@@ -88,7 +88,7 @@ def _changed(one: Change) -> str:
 
 
 def _moment(at: float) -> str:
-    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    return written(at, "%Y-%m-%d %H:%M:%S UTC")
 
 
 def _length(seconds: float) -> str:
