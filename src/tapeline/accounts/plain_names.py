@@ -10,7 +10,10 @@ import unicodedata
 
 from tapeline.errors import Invalid
 
-CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+CONTROL = re.compile(
+    r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+"""Letters of every direction are fine. A test holds this against all of Unicode."""
 _UNSEEN = {"Cc", "Cf", "Cn", "Co", "Cs", "Mn", "Me", "Zl", "Zp", "Zs"}
 """Categories without a shape of their own: a joiner or an accent shows something only beside a
 letter."""
