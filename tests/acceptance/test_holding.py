@@ -143,15 +143,15 @@ def test_a_model_is_stopped_on_its_machine_and_that_is_recorded_later(home: Home
     trader.client.close()
 
 
-def test_a_restored_copy_on_hold_leaves_the_runs_of_its_original_alone(home: Home) -> None:
+@pytest.mark.parametrize("how", ["restored", "copied by hand"])
+def test_a_copy_on_hold_leaves_the_runs_of_its_original_alone(home: Home, how: str) -> None:
     server = home.up(**SETTINGS)
     trader = Trader(server)
     deployed, other = (trader.deploy(ALIVE) for _ in range(2))
     model, models = deployed["modelId"], [deployed["modelId"], other["modelId"]]
     for one in models:
         trader.wait_for_line(one, "up")
-    for command in (["backup", "kept"], ["restore", "kept", "--data", "copy"]):
-        assert home.run(*command).returncode == 0
+    why = restored(home) if how == "restored" else copied(home)
     before = list(map(trader.lines, models))
 
     copy = home.up("--data", "copy", **SETTINGS)
@@ -159,7 +159,7 @@ def test_a_restored_copy_on_hold_leaves_the_runs_of_its_original_alone(home: Hom
     wait_for(lambda: turns(holder) > 2)
     run = holder.run(model, deployed["runId"])
     assert (run["state"], run["memory"]) == ("pending", None)
-    assert "It was restored from" in run["hold"]
+    assert why in run["hold"]
     refused = holder.post("/model/kill", 503, json={"modelId": other["modelId"]})
     assert "its original may still have the run" in refused["error"]
     copy.end(signal.SIGINT)
@@ -176,6 +176,19 @@ def test_a_restored_copy_on_hold_leaves_the_runs_of_its_original_alone(home: Hom
     holder.server.end(signal.SIGINT)  # with its models
     for one in (trader, holder):
         one.client.close()
+
+
+def restored(home: Home) -> str:
+    """The reason why this copy is on hold."""
+    for command in (["backup", "kept"], ["restore", "kept", "--data", "copy"]):
+        assert home.run(*command).returncode == 0
+    return "It was restored from"
+
+
+def copied(home: Home) -> str:
+    """Beside a server that runs."""
+    subprocess.run(["cp", "-a", home.data, home.path / "copy"], check=True)
+    return "its data directory was copied"
 
 
 def turns(trader: Trader) -> int:

@@ -20,7 +20,8 @@ def server(settings: Settings, data: Path | None = None) -> Iterator[tuple[str, 
     chosen = replace(settings, data=data or settings.data)
     database = open_database(chosen)
     try:
-        yield host_identity.settle(chosen.data / "host", database.claim), database
+        name = host_identity.settle(chosen.data / "host", database.claim, database.give_back)
+        yield name, database
     finally:
         database.dispose()
 
@@ -52,10 +53,32 @@ def test_a_copy_beside_its_original_is_another_host_and_stays_it(
         assert (again, original_again) == (other, original)
 
 
-def test_a_copy_whose_original_is_gone_takes_its_place(settings: Settings, copy: Path) -> None:
+def test_a_copy_whose_original_is_gone_takes_its_place_when_it_is_released(
+    settings: Settings, copy: Path
+) -> None:
     with server(settings) as (original, _):
         pass
     with server(settings, copy) as (restored, _):
+        assert restored == original
+        assert host_identity.is_copied(copy / "host")
+    host_identity.release(copy / "host")
+    with server(settings, copy) as (restored, _):
+        assert restored == original
+        assert not host_identity.is_copied(copy / "host")
+
+
+def test_a_name_without_a_place_is_that_of_an_older_version(settings: Settings) -> None:
+    (settings.data / "host").write_text("older\n")
+    assert not host_identity.is_copied(settings.data / "host")
+    with server(settings) as (name, _):
+        assert name == "older"
+
+
+@pytest.mark.parametrize("settings", ["postgresql"], indirect=True)
+def test_an_unreleased_copy_does_not_keep_its_original_from_starting(
+    settings: Settings, copy: Path
+) -> None:
+    with server(settings, copy) as (restored, _), server(settings) as (original, _):
         assert restored == original
 
 
@@ -64,9 +87,29 @@ def test_whoever_lost_its_name_to_a_copy_does_not_start_beside_it(
     settings: Settings, copy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(host_identity, "PATIENCE", 0.0)
+    host_identity.release(copy / "host")
     refused = pytest.raises(CannotStart, match="Another server runs as this host")
     with server(settings, copy), refused, server(settings):
         pass
+
+
+@pytest.mark.parametrize("settings", ["postgresql"], indirect=True)
+def test_a_server_that_was_cut_off_knows_that_a_copy_took_its_name(
+    settings: Settings, copy: Path
+) -> None:
+    host_identity.release(copy / "host")
+    with server(settings) as (name, database):
+        assert not database.has_lost(name)
+        assert database.claims is not None
+        database.claims.close()  # as when the database is started anew
+        with server(settings, copy) as (same, other):
+            assert same == name
+            assert database.has_lost(name)
+            assert not other.has_lost(name)
+        assert not database.has_lost(name), "the copy is gone"
+        third = open_database(settings)
+        assert not third.claim(name), "so the name is held again"
+        third.dispose()
 
 
 @pytest.mark.parametrize("settings", ["postgresql"], indirect=True)

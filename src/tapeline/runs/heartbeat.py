@@ -4,6 +4,8 @@ An open session proves nothing: a server that is frozen or cut off keeps its ses
 for ever. The times are the database's own, so the clocks of the hosts do not matter.
 """
 
+from collections.abc import Callable
+
 from sqlalchemy import Connection, func, select
 
 from tapeline.background import Background
@@ -17,16 +19,21 @@ BEAT = f"{facts.PASSING}heartbeat:"
 
 
 class Heartbeat:
-    """Of one host; on SQLite there is no other server that could ask."""
+    """Of one host; on SQLite there is no other server that could ask. A copy that has only the name
+    of its original is not that host, and says nothing."""
 
-    def __init__(self, store: Store, host: str, background: Background) -> None:
+    def __init__(
+        self, store: Store, host: str, background: Background, is_copy: Callable[[], bool]
+    ) -> None:
         self._store = store
         self._host = host
+        self._is_copy = is_copy
         if store.database.file is None:
             background.loop("heartbeat", self._beat, every=EVERY, within=WITHIN)
 
     async def _beat(self) -> None:
-        await self._store.write(beat, self._host)
+        if not self._is_copy():
+            await self._store.write(beat, self._host)
 
 
 def beat(connection: Connection, host: str) -> None:

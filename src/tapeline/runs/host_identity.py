@@ -2,7 +2,8 @@
 
 Only the host that started a run can know that it is gone, so no two hosts may share a name. A data
 directory can be copied with its name: the file says where it was written, and on PostgreSQL only
-one server at a time holds a name.
+one server at a time holds a name. A copy whose original may still be alive uses the name only after
+an operator has released it (`unreleased_copy`).
 """
 
 import os
@@ -16,46 +17,58 @@ from tapeline.polling import poll
 
 log = Log(__name__)
 
+FILE = "host"
+"""In the data directory, with the name."""
 PATIENCE = 20.0  # seconds until the database notices that a server lost power
 PAUSE = 0.5
 
 Take = Callable[[str], bool]
 """Hold a name until this process ends; False while another server holds it."""
+GiveBack = Callable[[str], None]
+"""Let another server have the name."""
 
 
-def settle(file: Path, take: Take, *, is_on_hold: bool = False) -> str:
-    """This host's name. A copy keeps the name of its original only if the original no longer holds
-    it, as after a restore; while both run, the copy is a separate host. While it is on hold, the
-    file goes on to say that it is a copy."""
-    name, is_here = _read(file)
-    if name and is_here:
-        if not poll(lambda: take(name), within=PATIENCE, every=PAUSE):
-            raise CannotStart(
-                f"Another server runs as this host ({name}) on this database. If this data"
-                f" directory is a copy of its directory, delete {file} here, and start again."
-            )
-        return name
-    if not name or not take(name):
-        if name:
-            log.warning("copied_data_directory", host_of_the_original=name)
+def settle(file: Path, take: Take, give_back: GiveBack) -> str:
+    """This host's name. A copy beside its running original is a separate host. Any other copy has
+    the name of its original, which it does not hold: nobody can tell an original that is gone from
+    one that is cut off, or that has a database of its own."""
+    name, is_copy = _read(file)
+    if is_copy:
+        if take(name):
+            give_back(name)
+            return name
+        log.warning("copied_data_directory", host_of_the_original=name)
+        name = ""
+    if name and not poll(lambda: take(name), within=PATIENCE, every=PAUSE):
+        raise CannotStart(
+            f"Another server runs as this host ({name}) on this database. If this data"
+            f" directory is a copy of its directory, delete {file} here, and start again."
+        )
+    if not name:
         name = new_id()
         take(name)
-    if not (is_on_hold and is_copied(file)):
-        keep(file, name)
+    keep(file, name)
     return name
 
 
 def is_copied(file: Path) -> bool:
     """Whether the data directory is a copy that was not released yet."""
-    name, is_here = _read(file)
-    return bool(name) and not is_here
+    return _read(file)[1]
+
+
+def release(file: Path) -> None:
+    """A copy is the host that its original was, from now on."""
+    name, is_copy = _read(file)
+    if is_copy:
+        keep(file, name)
 
 
 def _read(file: Path) -> tuple[str, bool]:
-    """The name, and whether it was written into this very file; empty when there is none."""
+    """The name, empty if there is none; and whether it was written into another file than this. An
+    older version wrote no place."""
     try:
         name, _, place = file.read_text().strip().partition(" ")
-        return name, place == str(file.stat().st_ino)
+        return name, bool(place) and place != str(file.stat().st_ino)
     except FileNotFoundError:
         return "", False
 

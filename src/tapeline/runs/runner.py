@@ -8,7 +8,7 @@ from functools import partial
 from tapeline.background import Background
 from tapeline.errors import CannotRunModels, NotSupervised, OnHold
 from tapeline.logs import Log
-from tapeline.runs import holds, host_identity
+from tapeline.runs import holds, host_identity, unreleased_copy
 from tapeline.runs import run as run_records
 from tapeline.runs.engines import host_check as hosts
 from tapeline.runs.engines import runtime_files
@@ -40,7 +40,6 @@ from tapeline.tape.backtest_results.staging import Staging
 
 log = Log(__name__)
 
-NAMED = "host"  # the file with this host's name
 INSTALLER_UID = 1_899_999_999
 LOOKED_EVERY, WITHIN = 10.0, 60.0  # seconds, while there is no sandbox
 
@@ -118,7 +117,9 @@ class Runner:
             self._quotas,
             self._background,
         )
-        self._copy = Copy(self._settings.data / NAMED, self._store, engine, self._collector.update)
+        self._copy = Copy(
+            self._settings.data / host_identity.FILE, self._store, engine, self._collector.update
+        )
         self._executor = Executor(
             self._store,
             engine,
@@ -130,7 +131,7 @@ class Runner:
             server_holds=self._holds,
             copy=self._copy,
         )
-        Heartbeat(self._store, engine.host, self._background)
+        Heartbeat(self._store, engine.host, self._background, self.is_untouched_copy)
         self._bell = Bell(engine.folder, self._collector, self._background)
         Sampling(self._store, engine, self._background, days=self._settings.sample_days)
         Cleanup(self._store, engine, self._background)
@@ -211,9 +212,11 @@ class Runner:
         return host.sandboxed or self._settings.unsafe_no_sandbox
 
     def _named(self) -> str:
-        is_on_hold = holds.on_all(self._settings.data) is not None
-        claim = self._store.database.claim
-        return host_identity.settle(self._settings.data / NAMED, claim, is_on_hold=is_on_hold)
+        data, database = self._settings.data, self._store.database
+        name = host_identity.settle(data / host_identity.FILE, database.claim, database.give_back)
+        if host_identity.is_copied(data / host_identity.FILE) and holds.on_all(data) is None:
+            unreleased_copy.hold(data, unreleased_copy.COPIED)
+        return name
 
     def _engine(self, host: Host) -> LocalEngine:
         settings = self._settings

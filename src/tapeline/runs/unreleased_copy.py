@@ -1,16 +1,32 @@
-"""A copied data directory that is on hold: its runs may live on in the original, so they are left
-alone. With its release the copy takes them over."""
+"""A copied data directory is on hold: its runs may live on in the original, so they are left alone.
+With its release the copy takes them over.
+
+A restored backup is on hold from the beginning. A directory that was copied by other means is put
+on hold when a server starts on it.
+"""
 
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Collection
 from pathlib import Path
 
+from tapeline.logs import Log
 from tapeline.runs import holds, host_identity
 from tapeline.runs import run as run_records
 from tapeline.runs.engines.engine import Engine
 from tapeline.runs.journals.meaning import RunUpdate
 from tapeline.store.store import Store
+
+log = Log(__name__)
+
+COPIED = (
+    "its data directory was copied, and the original may still run these models. If the original is"
+    " gone for good, release this copy."
+)
+STILL_RUNS = "it was released, but the original still runs on the same database."
+DISPLACED = (
+    "while this server was cut off from the database, a copy of its data directory took its place"
+)
 
 Update = Callable[[str, Callable[[RunUpdate], None]], Awaitable[None]]
 """Record something about the run with this id."""
@@ -20,20 +36,37 @@ class Copy:
     def __init__(self, file: Path, store: Store, engine: Engine, update: Update) -> None:
         self.is_one = host_identity.is_copied(file)
         """Whether this server may not touch the runs in its rows."""
+        self.displaced: str | None = None
+        """Why this server supervises nothing, if a copy of it does."""
         self._file = file
         self._store = store
         self._engine = engine
         self._update = update
 
-    async def is_on_hold(self, held: Collection[str]) -> bool:
+    async def leaves_runs_alone(self, held: Collection[str]) -> bool:
+        """Whether another server may have them: the original of this copy, or a copy of this one.
+        Asked before anything is done, because both would start the same run."""
         if self.is_one and holds.ALL not in held:
             await self._take_over()
-        return self.is_one
+        if self.is_one:
+            return True
+        has_lost = self._store.database.has_lost
+        is_displaced = await asyncio.to_thread(has_lost, self._engine.host)
+        self.displaced = DISPLACED if is_displaced else None
+        return is_displaced
 
     async def _take_over(self) -> None:
         """The name of the host last: until it is here, this is done again."""
+        if not await asyncio.to_thread(self._store.database.claim, self._engine.host):
+            await asyncio.to_thread(hold, self._file.parent, STILL_RUNS)
+            return
         for run in await self._store.read(run_records.launched_on, self._engine.host):
             if not await asyncio.to_thread(self._engine.is_alive, run):
                 await self._update(run.id, lambda made: made.taken_over(time.time()))
         await asyncio.to_thread(host_identity.keep, self._file, self._engine.host)
         self.is_one = False
+
+
+def hold(data: Path, why: str) -> None:
+    log.warning("copy_on_hold", why=why)
+    holds.put(data, holds.ALL, why)

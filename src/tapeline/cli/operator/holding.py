@@ -16,7 +16,7 @@ from tapeline.cli.terminal.command import JSON, command
 from tapeline.cli.terminal.confirming import confirm
 from tapeline.cli.terminal.failures import Failure, Misused
 from tapeline.cli.terminal.screen import Screen
-from tapeline.runs import hold_socket, holds
+from tapeline.runs import hold_socket, holds, host_identity
 from tapeline.runs.engines import stopping_here
 from tapeline.runs.engines.stopping_here import Ended, Launched
 from tapeline.runs.hold_socket import Request
@@ -69,8 +69,10 @@ def release(
     held = hold_socket.on_all(chosen.data)
     with compose.open_store(chosen) as store:
         elsewhere = store.read_now(moving.destination)
+        is_copy = host_identity.is_copied(chosen.data / host_identity.FILE)
         reasons = [
             *([f"It is {held.sentence()}"] if held else []),
+            *(["It is a copy."] if is_copy and not held else []),
             *([f"It was moved to {elsewhere}."] if elsewhere else []),
         ]
         if not reasons:
@@ -79,6 +81,7 @@ def release(
         because = f"{' '.join(reasons)} If another copy still runs, models will trade twice."
         confirm(screen, f"{because} Release it?", yes=yes, because=because)
         store.write_now(moving.forget)
+    host_identity.release(chosen.data / host_identity.FILE)
     _lift(chosen.data)
     screen.done("Released. Models that should run start within seconds.", {"released": True})
 

@@ -105,7 +105,8 @@ class Executor:
 
     def trouble(self) -> str | None:
         """Why nothing can be done about any run at the moment."""
-        return self._engine.trouble() or self._background.trouble(NAME)
+        lost = self._copy.displaced
+        return lost or self._engine.trouble() or self._background.trouble(NAME)
 
     def trouble_with(self, run_id: str) -> str | None:
         """Why nothing can be done about this run at the moment."""
@@ -143,7 +144,7 @@ class Executor:
             return
         self.installations.rotate()
         self._holds = await self._in_thread(self._server_holds.all, pool=self._looking)
-        if await self._copy.is_on_hold(self._holds):
+        if await self._copy.leaves_runs_alone(self._holds):
             return
         if time.monotonic() - self._forgot_at > FORGET_EVERY:
             await self._clear_unknown()

@@ -72,6 +72,10 @@ class Database:
         """Hold a name so that no other server can have it; on SQLite there is no other server."""
         return self.claims is None or self.claims.take(name)
 
+    def has_lost(self, name: str) -> bool:
+        """Whether another server took it while this one was cut off from the database."""
+        return self.claims is not None and self.claims.has_lost(name)
+
     def is_claimed(self, connection: Connection, name: str) -> bool:
         """Whether a server that runs now holds the name; on SQLite, that can only be this one."""
         if self.file is not None:

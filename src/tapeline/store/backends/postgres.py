@@ -135,13 +135,15 @@ class Claims:
     def __init__(self, url: str) -> None:
         self._engine = _engine(url, 1, SOON_NOTICED)
         self._names: set[str] = set()
+        self._lost: set[str] = set()
+        """Of these names, those that another server took while we were cut off."""
         self._connection: Connection | None = None
         self._lock = threading.Lock()
 
     def take(self, name: str) -> bool:
         """Whether the name is ours now."""
         with self._lock:
-            got = name in self._names or self._take(name)
+            got = name in self._names - self._lost or self._take(name)
             if got:
                 self._names.add(name)
             return got
@@ -150,6 +152,7 @@ class Claims:
         """Without a connection there is nothing to release: the database has done it."""
         with self._lock:
             self._names.discard(name)
+            self._lost.discard(name)
             if self._connection is not None:
                 try:
                     self._advise(self._connection, "pg_advisory_unlock", name)
@@ -159,12 +162,24 @@ class Claims:
     def renew(self) -> None:
         """Reconnect if the connection was lost, and with it the names."""
         with self._lock:
-            if self._connection is not None and _is_there(self._connection):
-                return
-            self._drop()
-            for name in self._names:
-                if not self._take(name):
-                    log.error("name_taken_by_another_server", name=name)
+            if self._connection is None or not _is_there(self._connection):
+                self._drop()
+                self._take_again(self._names)
+
+    def has_lost(self, name: str) -> bool:
+        """Whether another server holds it although it was ours, as of now."""
+        self.renew()
+        with self._lock:
+            self._take_again(self._lost & {name})
+            return name in self._lost
+
+    def _take_again(self, names: Iterable[str]) -> None:
+        for name in names:
+            if self._take(name):
+                self._lost.discard(name)
+            elif name not in self._lost:
+                self._lost.add(name)
+                log.error("name_taken_by_another_server", name=name)
 
     def close(self) -> None:
         with self._lock:
