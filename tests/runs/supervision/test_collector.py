@@ -16,6 +16,7 @@ from tapeline.runs.journals import journal
 from tapeline.runs.journals.journal import Chunk
 from tapeline.runs.run import Run
 from tapeline.runs.shim.spool import Spool
+from tapeline.runs.supervision import collector
 from tapeline.runs.supervision.collector import BESIDE_OTHERS, READ_AT_ONCE, Collector
 from tapeline.settings import Settings
 from tapeline.store.tables.runs import runs, versions
@@ -51,10 +52,10 @@ def printing_run(connection: Connection) -> Run:
     return run
 
 
-async def commits_of(services: Services, folder: Path) -> list[int]:
+async def commits_of(services: Services, folder: Path, *, is_gone: bool = False) -> list[int]:
     """Bytes of lines in each."""
     run = services.store.write_now(printing_run)
-    collector = Collector(
+    reader = Collector(
         services.store,
         cast(Engine, Journal(folder)),
         services.inbox.appender,
@@ -64,8 +65,8 @@ async def commits_of(services: Services, folder: Path) -> list[int]:
         services.background,
     )
     watcher = services.watchers.join(run.model_id)
-    await collector.collect(run.id)
-    collector.close()
+    await (reader.collect_last if is_gone else reader.collect)(run.id)
+    reader.close()
     return [len(news.records) * len(LINE) for news in watcher.take()]
 
 
@@ -75,14 +76,31 @@ async def commits_of(services: Services, folder: Path) -> list[int]:
 def test_a_commit_of_output_is_short_while_others_push(
     tmp_path: Path, pushed_at: float, limit: int
 ) -> None:
+    folder = printed(tmp_path)
+    with compose.open_services(Settings(data=tmp_path / "data")) as services:
+        services.inbox.appender.pushed_at = pushed_at
+        commits = asyncio.run(commits_of(services, folder))
+    assert sum(commits) == LINES * len(LINE)
+    assert limit / 2 < max(commits) <= limit + len(LINE)
+
+
+def test_the_journal_of_a_run_that_is_gone_is_read_without_rests(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(collector, "RESTING", math.inf)
+    folder = printed(tmp_path)
+    with compose.open_services(Settings(data=tmp_path / "data")) as services:
+        services.inbox.appender.pushed_at = math.inf
+        commits = asyncio.run(commits_of(services, folder, is_gone=True))
+    assert sum(commits) == LINES * len(LINE)
+
+
+def printed(tmp_path: Path) -> Path:
+    """The folder of a run with a journal."""
     folder = tmp_path / "run"
     folder.mkdir()
     spool = Spool(str(folder), 10**9, str(folder), "printing", 10**9)
     for _ in range(LINES):
         spool.output(b"o", [LINE])
     spool.close(0.0)
-    with compose.open_services(Settings(data=tmp_path / "data")) as services:
-        services.inbox.appender.pushed_at = pushed_at
-        commits = asyncio.run(commits_of(services, folder))
-    assert sum(commits) == LINES * len(LINE)
-    assert limit / 2 < max(commits) <= limit + len(LINE)
+    return folder

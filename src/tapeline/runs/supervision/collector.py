@@ -67,6 +67,8 @@ class Collector:
         self._background = background
         self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._rung: set[str] = set()
+        self._hurried: set[str] = set()
+        """Runs that are gone: their next start waits until their journal is read."""
         self._troubles: dict[str, str] = {}
         self._threads = threads(4, "journals")
 
@@ -79,6 +81,14 @@ class Collector:
             self._rung.add(name)
             self._background.begin(NAME, self.collect(name), name)
 
+    async def collect_last(self, run_id: str) -> None:
+        """The same for a run that is gone, without rests: somebody waits for its end."""
+        self._hurried.add(run_id)
+        try:
+            await self.collect(run_id)
+        finally:
+            self._hurried.discard(run_id)
+
     async def collect(self, run_id: str) -> None:
         """Store everything that is in its journal now."""
         async with self._locks[run_id]:
@@ -90,7 +100,8 @@ class Collector:
                 before, is_shared = current.journal, self._others_push()
                 limit = BESIDE_OTHERS if is_shared else READ_AT_ONCE
                 current = await self._collect_some(current, limit)
-                if is_shared and current is not None and current.journal - before >= limit:
+                is_full = current is not None and current.journal - before >= limit
+                if is_shared and is_full and run_id not in self._hurried:
                     await asyncio.sleep(RESTING)
         if current is not None and current.ended_at is not None:
             self._locks.pop(run_id, None)

@@ -189,7 +189,7 @@ class Executor:
                 self._begin(run.id, self._read_all(run), self._busy)
 
     async def _read_all(self, run: Run) -> None:
-        await self._collector.collect(run.id)
+        await self._collector.collect_last(run.id)
         self._read_out[run.id] = run.fence
 
     def _view(self, now: float, runs: list[Run], alive: dict[str, bool], busy: set[str]) -> View:
