@@ -45,6 +45,16 @@ def discard(draft: Path) -> None:
             draft.unlink()
 
 
+def put_aside(path: Path, ending: str) -> Path:
+    """Keep a file that is being replaced, next to it and under a name that nothing has."""
+    aside = path.with_name(path.name + ending)
+    number = 1
+    while aside.exists():
+        number += 1
+        aside = path.with_name(f"{path.name}{ending}-{number}")
+    return path.rename(aside)
+
+
 def read_or_make(path: Path, make: Callable[[], bytes]) -> bytes:
     """The secret in a file, created if there is none."""
     if not path.exists():

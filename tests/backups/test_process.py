@@ -1,18 +1,24 @@
-"""A scheduled backup that is killed or runs out of space leaves nothing under a final name."""
+"""A scheduled backup that is killed, runs out of space or lacks a key leaves nothing under a final
+name."""
 
 import os
+import shutil
+import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
 import pytest
 
+from tapeline.backups.drafts import BackupFailed
 from tapeline.backups.process import Answer, Order, carry_out
 from tests import needs
 from tests.acceptance.conftest import SLOW_MACHINE, wait_for
-from tests.backups.conftest import Installation, names_in
+from tests.backups.conftest import Installation, gets, names_in, refused
 
 # Kills itself like `kill -9`, at the first moment that Python reports this event with this text.
 KILLED_AT = """
@@ -97,6 +103,37 @@ def test_a_draft_of_a_process_that_lives_is_left_alone(
     carry_out(order(on_sqlite, tmp_path))
     assert draft.is_dir()
     os.close(descriptor)
+
+
+def with_a_secret(installation: Installation, data: Path) -> Installation:
+    """A copy that may be changed, in which both keys are needed."""
+    shutil.copytree(installation.settings.data, data, ignore=shutil.ignore_patterns("runs"))
+    with closing(sqlite3.connect(data / "tapeline.db")) as database, database:
+        row = (installation.model_id, "TOKEN", "AAAA", 0.0)
+        names = "model_id, name, value, changed_at"
+        database.execute(f"insert into secrets ({names}) values (?, ?, ?, ?)", row)
+    return replace(installation, settings=replace(installation.settings, data=data))
+
+
+@pytest.mark.parametrize("key", ["store.key", "tape-signing.key"])
+def test_a_backup_without_a_key_fails_names_it_and_pushes_no_older_one_out(
+    key: str, on_sqlite: Installation, tmp_path: Path
+) -> None:
+    installation = with_a_secret(on_sqlite, tmp_path / "data")
+    file, backups = installation.settings.data / "keys" / key, tmp_path / "backups"
+    carry_out(order(installation, backups))
+    before = names_in(backups)
+    for lose, trouble in ((file.unlink, "missing"), (file.touch, "empty or damaged")):
+        lose()
+        said = rf"The key {key}, with which .* is {trouble}\. Put .* tapeline keys replace-lost"
+        with pytest.raises(BackupFailed, match=said):
+            carry_out(order(installation, backups))
+        assert names_in(backups) == before
+        by_hand = refused("backup", str(tmp_path / "by-hand"), *installation.options)
+        assert f"The key {key}, with which" in by_hand
+        kept = str(tmp_path / f"kept-{trouble}")
+        told = gets("backup", kept, *installation.options, "--keep-broken")
+        assert f"is {trouble}." in told["broken"][0]
 
 
 @needs.root("needs root, for a disk of its own")

@@ -187,12 +187,15 @@ def test_a_server_without_the_keys_of_its_database_does_not_make_new_ones(
     assert not (data / "keys").exists()
     (data / "keys").mkdir()
     (data / "keys" / "tape-signing.key").touch()
-    assert "tape-signing.key is empty or damaged. Put it back" in refused(
-        "up", "--port", "0", "--data", str(data)
-    )
-    (data / "keys" / "tape-signing.key").unlink()
+    said = refused("up", "--port", "0", "--data", str(data))
+    assert "The key tape-signing.key, with which its tapes are signed, is empty or damaged." in said
+    assert "tapeline keys replace-lost" in said
     assert gets("keys", "replace-lost", "--yes", "--data", str(data))["replaced"]
-    assert (data / "keys" / "tape-signing.key").exists()
+    assert (data / "keys" / "tape-signing.key").read_bytes()
+    (data / "keys" / "store.key").write_bytes(b"once more")
+    assert gets("keys", "replace-lost", "--yes", "--data", str(data))["replaced"]
+    assert (data / "keys" / "store.key.damaged").read_bytes() == b"once more"
+    assert (data / "keys" / "tape-signing.key.damaged").read_bytes() == b""
 
 
 @needs.root("each model has a user of its own")

@@ -1,4 +1,5 @@
-"""Opens a backup and checks it: the database's pages, its tapes, their signatures, the archives."""
+"""Opens a backup and checks it: the database's pages, its tapes, their signatures, the archives and
+the keys. A backup gets its name, and is restored, by the same check."""
 
 import random
 import sqlite3
@@ -12,7 +13,7 @@ from sqlalchemy import Connection, select
 from sqlalchemy.exc import DBAPIError
 
 from tapeline import private_files
-from tapeline.backups import manifest
+from tapeline.backups import manifest, needed_keys
 from tapeline.backups.drafts import BackupFailed
 from tapeline.backups.manifest import Content
 from tapeline.settings import Settings
@@ -40,6 +41,8 @@ class Checked(msgspec.Struct, frozen=True):
     """How many there are."""
     broken: list[str] = []
     """A sentence for each that does not match."""
+    lacking: list[str] = []
+    """A sentence for each key that no server could do without."""
 
     def refuse_broken(self) -> None:
         if self.broken:
@@ -53,7 +56,8 @@ def check(folder: Path, *, tapes: int | None = None) -> Checked:
         _check_pages(connection)
         checked = check_tapes(connection, tapes, folder / "keys")
         _check_archives(connection, folder / "blobs", tapes)
-    return checked
+        lacking = needed_keys.lacking(connection, folder / "keys")
+    return msgspec.structs.replace(checked, lacking=lacking)
 
 
 @contextmanager
@@ -88,7 +92,10 @@ def check_tapes(connection: Connection, most: int | None, keys: Path) -> Checked
     )
     found = [(row.no, row.model_id) for row in connection.execute(of_models)]
     some = _some(found, most)
-    key = signer.Signer(keys) if (keys / signer.NAME).exists() else None
+    is_usable = (keys / signer.NAME).exists() and keys / signer.NAME not in needed_keys.damaged(
+        keys
+    )
+    key = signer.Signer(keys) if is_usable else None
     broken = [why for tape in some if (why := _trouble(connection, tape, key))]
     return Checked(manifest.content_of(connection), len(some) - len(broken), len(found), broken)
 

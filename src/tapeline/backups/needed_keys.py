@@ -1,7 +1,9 @@
 """The keys without which a database is of no use: its tapes are signed with one, its secrets are
 encrypted with the other. A new key could neither sign as before nor read what is there."""
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 from sqlalchemy import Connection, Table, select
 
@@ -17,14 +19,33 @@ FIX = (
 )
 
 
-def lacking(connection: Connection, keys: Path) -> list[str]:
-    """A sentence for each key that is needed and not there."""
-    said = []
-    if not (keys / signer.NAME).exists() and _has_any(connection, checkpoints):
-        said.append(f"The key {signer.NAME}, with which its tapes are signed, is missing.")
-    if not (keys / encryption.NAME).exists() and _has_any(connection, secrets):
-        said.append(f"The key {encryption.NAME}, with which secrets are encrypted, is missing.")
-    return said
+class Key(NamedTuple):
+    name: str
+    serves: str
+    needed_for: Table
+    """No key is needed while this table is empty."""
+    read: Callable[[Path], object]
+
+
+KEYS = (
+    Key(signer.NAME, "its tapes are signed", checkpoints, signer.read),
+    Key(encryption.NAME, "secrets are encrypted", secrets, encryption.read),
+)
+
+
+def lacking(connection: Connection | None, keys: Path) -> list[str]:
+    """A sentence for each key that is needed and not there, and for each that is damaged: no
+    server starts with one. Without a connection, every key counts as needed."""
+    return [
+        f"The key {key.name}, with which {key.serves}, is {trouble}."
+        for key in KEYS
+        if (trouble := _trouble(connection, keys, key))
+    ]
+
+
+def damaged(keys: Path) -> list[Path]:
+    """The key files that are there and hold no key."""
+    return [keys / key.name for key in KEYS if _is_damaged(keys / key.name, key)]
 
 
 def require(connection: Connection, keys: Path) -> None:
@@ -42,6 +63,23 @@ def unreadable(connection: Connection, keys: Path) -> list[str]:
         except NotOurKey:
             found.append(f"{row.name} of model {row.model_id}")
     return found
+
+
+def _trouble(connection: Connection | None, keys: Path, key: Key) -> str | None:
+    if not (keys / key.name).exists():
+        is_needed = connection is None or _has_any(connection, key.needed_for)
+        return "missing" if is_needed else None
+    return "empty or damaged" if _is_damaged(keys / key.name, key) else None
+
+
+def _is_damaged(file: Path, key: Key) -> bool:
+    try:
+        key.read(file)
+    except FileNotFoundError:
+        return False
+    except UnusableKey:
+        return True
+    return False
 
 
 def _has_any(connection: Connection, table: Table) -> bool:

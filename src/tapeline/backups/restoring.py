@@ -13,7 +13,7 @@ import msgspec
 from sqlalchemy import select
 from sqlalchemy.exc import DBAPIError
 
-from tapeline.backups import checking, drafts, encrypting, listing, manifest, needed_keys
+from tapeline.backups import checking, drafts, encrypting, listing, manifest
 from tapeline.backups.checking import Checked
 from tapeline.backups.drafts import BackupFailed
 from tapeline.backups.making import FILE
@@ -52,7 +52,8 @@ def restore(
         if lost and not keep_broken:
             raise BackupFailed(lost)
         checked = checking.check(draft)
-        lost = lost or _lost_keys(backup, draft)
+        if checked.lacking and not lost:  # by what the database needs: old backups have no list
+            lost = INCOMPLETE.format(backup=backup, said=" ".join(checked.lacking))
         if not keep_broken:
             checked.refuse_broken()
             if lost:
@@ -62,7 +63,7 @@ def restore(
         if target.database:
             checked = _fill(target, draft, keep_broken=keep_broken)
     broken = [lost, *checked.broken] if lost else checked.broken
-    return msgspec.structs.replace(checked, broken=broken)
+    return msgspec.structs.replace(checked, broken=broken, lacking=[])
 
 
 def _lost_files(backup: Path, draft: Path) -> str:
@@ -71,13 +72,6 @@ def _lost_files(backup: Path, draft: Path) -> str:
     lost = listing.lost(draft, made.files) if made and made.files is not None else []
     said = f"These files are missing or changed: {listing.in_words(lost)}."
     return INCOMPLETE.format(backup=backup, said=said) if lost else ""
-
-
-def _lost_keys(backup: Path, draft: Path) -> str:
-    """The same by what the database needs: earlier versions made no list."""
-    with checking.opened(draft) as database, database.reading.connect() as connection:
-        lacking = needed_keys.lacking(connection, draft / "keys")
-    return INCOMPLETE.format(backup=backup, said=" ".join(lacking)) if lacking else ""
 
 
 @contextmanager

@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
-from tapeline.backups import drafts, encrypting, making
+from tapeline.backups import drafts, encrypting, making, needed_keys
 from tapeline.backups.checking import Checked
+from tapeline.backups.drafts import BackupFailed
 from tapeline.settings import Settings
 
 SCRATCH = "backing-up"
@@ -20,8 +21,8 @@ def folder(
     """Return what was checked, and the size."""
     with drafts.named_when_complete(target) as draft:
         checked = making.make(chosen, draft, tapes=tapes, with_database=with_database)
-        if checked and not keep_broken:
-            checked.refuse_broken()
+        if not keep_broken:
+            _refuse_useless(checked, draft)
         size = sum(file.lstat().st_size for file in draft.rglob("*") if not file.is_dir())
     return checked, size
 
@@ -43,6 +44,17 @@ def encrypted(
     drafts.sweep(here, ".*")
     with drafts.scratch(here / target.name) as plain:
         checked = making.make(chosen, plain, tapes=tapes, with_database=with_database)
-        if checked and not keep_broken:
-            checked.refuse_broken()
+        if not keep_broken:
+            _refuse_useless(checked, plain)
         return checked, encrypting.pack(plain, target, keys)
+
+
+def _refuse_useless(checked: Checked | None, draft: Path) -> None:
+    """One that `restore` would refuse must not get a name: it would push a good one out."""
+    lacking = checked.lacking if checked else needed_keys.lacking(None, draft / "keys")
+    if lacking:
+        raise BackupFailed(
+            f"No server could go on with this backup. {' '.join(lacking)} {needed_keys.FIX}"
+        )
+    if checked:
+        checked.refuse_broken()

@@ -73,12 +73,13 @@ class Cipher:
         if self._file is not None:
             found = self._file.stat()
             if (found.st_ino, found.st_mtime_ns) != self._read_at:
-                self._keys = _parsed(self._file)
+                self._keys = read(self._file)
                 self._read_at = (found.st_ino, found.st_mtime_ns)
         return self._keys
 
 
-def _parsed(file: Path) -> tuple[bytes, ...]:
+def read(file: Path) -> tuple[bytes, ...]:
+    """The keys in a file, the newest first."""
     try:
         found = [base64.b64decode(one.split()[0]) for one in file.read_bytes().splitlines()]
     except (ValueError, IndexError):

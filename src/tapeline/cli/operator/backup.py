@@ -130,7 +130,7 @@ def restore(
 
 
 def _told(checked: Checked) -> str:
-    broken = f" {' '.join(checked.broken)}" if checked.broken else ""
+    broken = "".join(f" {one}" for one in (*checked.broken, *checked.lacking))
     match = "matches its seals" if checked.tapes == 1 else "match their seals"
     return f"{checked.content.sentence()}; {counted(checked.tapes, 'tape')} {match}.{broken}"
 
@@ -141,7 +141,7 @@ def _answer(checked: Checked | None) -> dict[str, object]:
     content = checked.content
     return {
         "tapes": checked.tapes,
-        "broken": checked.broken,
+        "broken": [*checked.broken, *checked.lacking],
         "models": content.models,
         "events": content.events,
         "newest": content.newest,

@@ -3,7 +3,7 @@ encrypts."""
 
 import typer
 
-from tapeline import compose, datadir, logs, settings
+from tapeline import compose, datadir, logs, private_files, settings
 from tapeline.accounts import id_tokens
 from tapeline.backups import needed_keys
 from tapeline.cli.server.options import Config, Data, Database, Yes
@@ -61,7 +61,8 @@ def replace_lost(
     """Make new keys in the place of lost ones. Secrets have to be set again.
 
     First look for the folder `keys` in a backup. Secrets that were encrypted with a lost key have
-    to be set again, and new signatures come from a different key.
+    to be set again, and new signatures come from a different key. A damaged key counts as lost; its
+    file is kept next to the new one, with `.damaged` after its name.
     """
     chosen = settings.load({"data": data, "database": database, "config": config})
     datadir.require(chosen.data)
@@ -75,6 +76,8 @@ def replace_lost(
         because = f"{' '.join(lost)} Nothing can be read or signed with it any more."
         confirm(screen, f"{because} Make a new one?", yes=yes, because=because)
         folder.mkdir(mode=0o700, exist_ok=True)
+        for file in needed_keys.damaged(folder):
+            private_files.put_aside(file, ".damaged")
         Signer(folder)
         Cipher.of(folder)
     screen.done("New keys. Set the secrets of models again.", {"replaced": lost})

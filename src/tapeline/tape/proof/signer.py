@@ -18,7 +18,8 @@ class Signer:
     """Signs with the key in a folder; makes it when there is none."""
 
     def __init__(self, folder: Path) -> None:
-        self._key = _load(folder / NAME)
+        private_files.read_or_make(folder / NAME, _new_key)
+        self._key = read(folder / NAME)
         self.public_key = self._key.public_key().public_bytes_raw()
         self.key_id = fingerprint(self.public_key.hex())[:16]
 
@@ -39,11 +40,12 @@ def is_signed(public_key: bytes, signature: bytes, signed: bytes) -> bool:
     return True
 
 
-def _load(file: Path) -> Ed25519PrivateKey:
-    made = private_files.read_or_make(
-        file, lambda: Ed25519PrivateKey.generate().private_bytes_raw().hex().encode()
-    )
+def read(file: Path) -> Ed25519PrivateKey:
     try:
-        return Ed25519PrivateKey.from_private_bytes(bytes.fromhex(made.decode()))
+        return Ed25519PrivateKey.from_private_bytes(bytes.fromhex(file.read_text()))
     except ValueError as error:
         raise UnusableKey(f"The key file {file} is empty or damaged. {RESTORE_IT}") from error
+
+
+def _new_key() -> bytes:
+    return Ed25519PrivateKey.generate().private_bytes_raw().hex().encode()
