@@ -167,6 +167,7 @@ def test_a_copy_on_hold_leaves_the_runs_of_its_original_alone(home: Home, how: s
         one.meet(server if one is trader else home.up("--data", "copy", **SETTINGS))
         assert list(map(one.lines, models)) == before, "nothing ended it, and nothing says so"
     assert trader.run(model, deployed["runId"])["state"] == "running"
+    release_too_early(home, holder, deployed)
 
     server.end(signal.SIGINT)
     assert home.run("release", "--yes", "--data", "copy").returncode == 0
@@ -176,6 +177,17 @@ def test_a_copy_on_hold_leaves_the_runs_of_its_original_alone(home: Home, how: s
     holder.server.end(signal.SIGINT)  # with its models
     for one in (trader, holder):
         one.client.close()
+
+
+def release_too_early(home: Home, holder: Trader, deployed: dict[str, str]) -> None:
+    """The copy sees the processes of its original and stays on hold."""
+
+    def why() -> str:
+        return str(holder.run(deployed["modelId"], deployed["runId"]).get("hold"))
+
+    assert home.run("release", "--yes", "--data", "copy").returncode == 0
+    wait_for(lambda: "its original still runs" in why())
+    assert holder.lines(deployed["modelId"]).count("up") == 1
 
 
 def restored(home: Home) -> str:

@@ -36,6 +36,11 @@ def copy(settings: Settings) -> Path:
     return made
 
 
+def release(copy: Path) -> None:
+    """What a server does after it has taken over the runs of its original."""
+    host_identity.keep(copy / "host", (copy / "host").read_text().split()[0])
+
+
 def test_a_host_keeps_its_name(settings: Settings) -> None:
     with server(settings) as (first, _):
         pass
@@ -61,7 +66,7 @@ def test_a_copy_whose_original_is_gone_takes_its_place_when_it_is_released(
     with server(settings, copy) as (restored, _):
         assert restored == original
         assert host_identity.is_copied(copy / "host")
-    host_identity.release(copy / "host")
+    release(copy)
     with server(settings, copy) as (restored, _):
         assert restored == original
         assert not host_identity.is_copied(copy / "host")
@@ -87,7 +92,7 @@ def test_whoever_lost_its_name_to_a_copy_does_not_start_beside_it(
     settings: Settings, copy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(host_identity, "PATIENCE", 0.0)
-    host_identity.release(copy / "host")
+    release(copy)
     refused = pytest.raises(CannotStart, match="Another server runs as this host")
     with server(settings, copy), refused, server(settings):
         pass
@@ -97,7 +102,7 @@ def test_whoever_lost_its_name_to_a_copy_does_not_start_beside_it(
 def test_a_server_that_was_cut_off_knows_that_a_copy_took_its_name(
     settings: Settings, copy: Path
 ) -> None:
-    host_identity.release(copy / "host")
+    release(copy)
     with server(settings) as (name, database):
         assert not database.has_lost(name)
         assert database.claims is not None

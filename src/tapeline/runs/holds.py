@@ -21,6 +21,8 @@ from tapeline import private_files
 FOLDER = "holds"
 ALL = "all"
 RESERVE = ".reserve"
+RELEASED = ".released"
+"""Says that an operator released a copy, until a server has taken over its runs."""
 RESERVED = 4096  # bytes: enough for one hold when the disk is full
 UNTOLD = "the disk was full, so that the reason could not be written."
 
@@ -70,6 +72,15 @@ def lift(data: Path, name: str = ALL) -> None:
     path = data / FOLDER / name
     if path.exists():  # a read-only disk refuses even to remove nothing
         path.unlink(missing_ok=True)
+
+
+def mark_released(data: Path) -> None:
+    (data / FOLDER).mkdir(mode=0o700, exist_ok=True)
+    (data / FOLDER / RELEASED).touch(mode=0o600)
+
+
+def is_released(data: Path) -> bool:
+    return (data / FOLDER / RELEASED).exists()
 
 
 def of(data: Path) -> Mapping[str, Hold]:

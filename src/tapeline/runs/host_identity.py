@@ -41,8 +41,9 @@ def settle(file: Path, take: Take, give_back: GiveBack) -> str:
         name = ""
     if name and not poll(lambda: take(name), within=PATIENCE, every=PAUSE):
         raise CannotStart(
-            f"Another server runs as this host ({name}) on this database. If this data"
-            f" directory is a copy of its directory, delete {file} here, and start again."
+            f"Another server runs as this host ({name}) on this database. If that server has a copy"
+            f" of this data directory, stop it first. If this one is the copy, delete {file} here,"
+            " and start again."
         )
     if not name:
         name = new_id()
@@ -54,13 +55,6 @@ def settle(file: Path, take: Take, give_back: GiveBack) -> str:
 def is_copied(file: Path) -> bool:
     """Whether the data directory is a copy that was not released yet."""
     return _read(file)[1]
-
-
-def release(file: Path) -> None:
-    """A copy is the host that its original was, from now on."""
-    name, is_copy = _read(file)
-    if is_copy:
-        keep(file, name)
 
 
 def _read(file: Path) -> tuple[str, bool]:

@@ -214,8 +214,7 @@ class Runner:
     def _named(self) -> str:
         data, database = self._settings.data, self._store.database
         name = host_identity.settle(data / host_identity.FILE, database.claim, database.give_back)
-        if host_identity.is_copied(data / host_identity.FILE) and holds.on_all(data) is None:
-            unreleased_copy.hold(data, unreleased_copy.COPIED)
+        unreleased_copy.hold_if_unreleased(data)
         return name
 
     def _engine(self, host: Host) -> LocalEngine:

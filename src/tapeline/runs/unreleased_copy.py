@@ -15,6 +15,7 @@ from tapeline.runs import holds, host_identity
 from tapeline.runs import run as run_records
 from tapeline.runs.engines.engine import Engine
 from tapeline.runs.journals.meaning import RunUpdate
+from tapeline.runs.run import Run
 from tapeline.store.store import Store
 
 log = Log(__name__)
@@ -24,6 +25,7 @@ COPIED = (
     " gone for good, release this copy."
 )
 STILL_RUNS = "it was released, but the original still runs on the same database."
+ALIVE = "it was released, but its original still runs {model} on this machine (process {pid})."
 DISPLACED = (
     "while this server was cut off from the database, a copy of its data directory took its place"
 )
@@ -57,16 +59,33 @@ class Copy:
 
     async def _take_over(self) -> None:
         """The name of the host last: until it is here, this is done again."""
-        if not await asyncio.to_thread(self._store.database.claim, self._engine.host):
-            await asyncio.to_thread(hold, self._file.parent, STILL_RUNS)
+        runs = await self._store.read(run_records.launched_on, self._engine.host)
+        if why := await asyncio.to_thread(self._why_not, runs):
+            await asyncio.to_thread(hold, self._file.parent, why)
             return
-        for run in await self._store.read(run_records.launched_on, self._engine.host):
+        for run in runs:
             if not await asyncio.to_thread(self._engine.is_alive, run):
                 await self._update(run.id, lambda made: made.taken_over(time.time()))
         await asyncio.to_thread(host_identity.keep, self._file, self._engine.host)
+        holds.lift(self._file.parent, holds.RELEASED)
         self.is_one = False
+
+    def _why_not(self, runs: list[Run]) -> str | None:
+        """What shows that the original is not gone, whatever an operator believes."""
+        for run in runs:
+            if pids := self._engine.processes_elsewhere(run):
+                return ALIVE.format(model=run.model_id, pid=pids[0])
+        return None if self._store.database.claim(self._engine.host) else STILL_RUNS
+
+
+def hold_if_unreleased(data: Path) -> None:
+    """Before a server does anything about the runs of a copy."""
+    is_copy = host_identity.is_copied(data / host_identity.FILE)
+    if is_copy and not holds.is_released(data) and holds.on_all(data) is None:
+        hold(data, COPIED)
 
 
 def hold(data: Path, why: str) -> None:
     log.warning("copy_on_hold", why=why)
     holds.put(data, holds.ALL, why)
+    holds.lift(data, holds.RELEASED)

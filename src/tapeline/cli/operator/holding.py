@@ -81,7 +81,8 @@ def release(
         because = f"{' '.join(reasons)} If another copy still runs, models will trade twice."
         confirm(screen, f"{because} Release it?", yes=yes, because=because)
         store.write_now(moving.forget)
-    host_identity.release(chosen.data / host_identity.FILE)
+    if is_copy:
+        holds.mark_released(chosen.data)
     _lift(chosen.data)
     screen.done("Released. Models that should run start within seconds.", {"released": True})
 

@@ -80,6 +80,10 @@ class Engine(Protocol):
         """False proves that nothing of it is left; an OSError means that this is unknown now."""
         ...
 
+    def processes_elsewhere(self, run: Run) -> list[int]:
+        """Of the same run in another copy of the data directory, as far as they can be seen."""
+        ...
+
     def trouble(self) -> str | None:
         """Why no run can be seen at the moment, without full paths; None if all is well."""
         ...

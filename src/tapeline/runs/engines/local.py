@@ -187,6 +187,9 @@ class LocalEngine:
         # Its own lock file may be missing too, and still be held.
         return shims.is_running(folder) or shims.end_orphan(folder)
 
+    def processes_elsewhere(self, run: Run) -> list[int]:
+        return shims.sandboxes_elsewhere(self.folder / run.id)
+
     def trouble(self) -> str | None:
         for folder in (self.folder, self.folder / "locks"):
             try:

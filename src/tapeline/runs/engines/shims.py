@@ -105,6 +105,12 @@ def has_sandbox(folder: Path) -> bool:
     return bool(_sandboxes(folder))
 
 
+def sandboxes_elsewhere(folder: Path) -> list[int]:
+    """Processes on this machine that have the same run in another copy of the data directory."""
+    belonging = Belonging(folder.parent, folder.name)
+    return sorted(filter(belonging.is_mounted_by_another, tree.processes()))
+
+
 def _end_sandboxes(folder: Path, found: set[int]) -> None:
     if found & set(cgroups.members(folder.parent, folder.name) or ()):
         cgroups.kill(folder.parent, folder.name)

@@ -43,6 +43,10 @@ class Belonging:
         )
         return is_named and not self.of(pid)
 
+    def is_mounted_by_another(self, pid: int) -> bool:
+        """A sandbox of a run with this name in another folder."""
+        return f"{self._name}/" in tree.read(f"/proc/{pid}/mountinfo") and not self.of(pid)
+
     def has_mounted(self, pid: int) -> bool:
         """Its folder, or something in it. A sandbox cannot change that, whatever it calls itself,
         and a folder that is renamed or deleted keeps its mounts."""
