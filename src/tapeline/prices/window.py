@@ -5,12 +5,15 @@ with each series see to that.
 """
 
 import math
+from collections import Counter
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from sqlalchemy import Connection
 
-from tapeline.prices import columns
+from tapeline.prices import columns, covering
 from tapeline.prices.columns import Bars
+from tapeline.prices.covering import Covering
 from tapeline.prices.intervals import (
     KEPT,
     chunk_of,
@@ -24,6 +27,10 @@ from tapeline.prices.intervals import (
 from tapeline.prices.series import Series
 from tapeline.store import bulk
 
+FEWEST = 12
+"""Bars that make a chart: a window of fewer has finer ones among them instead."""
+CONTINUED = 1_000
+"""Finer bars that are read at most to bring a coarser one up to date."""
 _CHUNKS = """
 select content from price_chunks
 where tape = ? and series = ? and level = ? and start >= ? and start < ? order by start
@@ -53,7 +60,9 @@ class Shown(NamedTuple):
     window: Window
     bars: Bars
     made_from: int | None
-    """The finer interval that they were made from; None for bars as they were reported."""
+    """The finer interval that most of them were made from; None for bars as they were reported."""
+    widths: list[int] | None = None
+    """Seconds of each bar where some are coarser than the window's interval."""
 
 
 def bars(connection: Connection, reported: list[Series], asked: Asked) -> Shown | None:
@@ -61,14 +70,13 @@ def bars(connection: Connection, reported: list[Series], asked: Asked) -> Shown 
     if not reported:
         return None
     window = resolved(reported, asked)
-    known = {shown(window.interval), *KEPT, *(one.interval for one in reported)}
-    # Where the finer ones were removed, coarser ones are still there.
-    for interval in sorted({window.interval, *(one for one in known if one > window.interval)}):
-        there = window._replace(interval=interval)
-        found = _as_reported(connection, reported, there) or _made(connection, reported, there)
-        if found is not None:
-            return found
-    return None
+    found = _covering(connection, reported, window)
+    if asked.interval is None:
+        coarser = _prevailing(found, window, asked)
+        if coarser != window.interval:
+            window = resolved(reported, asked._replace(interval=coarser))
+            found = _covering(connection, reported, window)
+    return _shown(found, window) if found.widths else None
 
 
 def resolved(reported: list[Series], asked: Asked) -> Window:
@@ -102,25 +110,79 @@ def read(connection: Connection, one: Series, level: int, since: float, until: f
     return columns.joined(columns.unpack(bytes(row[0])) for row in rows).between(since, until)
 
 
-def _made(connection: Connection, reported: list[Series], window: Window) -> Shown | None:
-    """Of several that could be used, from the coarsest: it is nearest to what was asked for."""
-    if window.interval != shown(window.interval):
-        return None  # no stored level would help: it could take all bars there are
-    for one in reversed(reported):
-        if one.interval < window.interval:
-            made = made_coarser(connection, one, window)
-            if made.time:
-                return Shown(window, made, one.interval)
-    return None
+def _covering(connection: Connection, reported: list[Series], window: Window) -> Covering:
+    """Bars of the interval, and coarser ones where it has none: finer ones begin later, pause, and
+    are removed sooner."""
+    newest = max(one.newest + one.interval for one in reported)
+    until = min(window.until, newest)
+    found = covering.NONE
+    for interval, one in _sources(reported, window.interval):
+        missing = covering.missing(found, window.interval, window.since, until)
+        if missing is None:
+            break
+        more = _of_source(connection, one, reported, Window(interval, *missing))
+        found = covering.filled(found, more, interval, one.interval)
+    return found
 
 
-def _as_reported(connection: Connection, reported: list[Series], window: Window) -> Shown | None:
-    for one in reported:
-        if one.interval == window.interval:
-            own = levels(one.interval)[0]
-            # A bar that began before the window and ends in it belongs to it.
-            since = math.nextafter(window.since - one.interval, math.inf)
-            found = read(connection, one, own, since, window.until)
-            if found.time:
-                return Shown(window, found, None)
-    return None
+def _sources(reported: list[Series], wanted: int) -> Iterator[tuple[int, Series]]:
+    """Intervals and the series to take them from, in the order in which they count. Of several
+    that could be made coarser the coarsest is first: it is nearest to what was asked for."""
+    known = {wanted, shown(wanted), *KEPT, *(one.interval for one in reported)}
+    for interval in sorted(one for one in known if one >= wanted):
+        # Others would take all bars there are: no stored level helps to make them.
+        is_made = interval == shown(interval) and interval in (wanted, shown(wanted), *KEPT)
+        for one in reversed(reported):
+            if one.interval == interval or (is_made and one.interval < interval):
+                yield interval, one
+
+
+def _of_source(connection: Connection, one: Series, reported: list[Series], window: Window) -> Bars:
+    if one.interval < window.interval:
+        made = made_coarser(connection, one, window)
+        finer = [other for other in reported if other.interval < one.interval]
+        return _continued(connection, made, one, finer, window.interval)
+    # A bar that began before the window and ends in it belongs to it.
+    since = math.nextafter(window.since - one.interval, math.inf)
+    return read(connection, one, levels(one.interval)[0], since, window.until)
+
+
+def _continued(
+    connection: Connection, made: Bars, one: Series, finer: list[Series], step: int
+) -> Bars:
+    """With the last bar up to date: where its series ends within it, a finer one goes on."""
+    ended = one.newest + one.interval
+    later = max(finer, key=lambda other: other.newest + other.interval, default=one)
+    until = made.time[-1] + step if made.time else ended
+    if not ended < min(until, later.newest + later.interval):
+        return made
+    rest = Window(fitting(later.interval, until - ended, CONTINUED), ended, until)
+    more = made_coarser(connection, later, rest).between(ended, until)
+    return columns.coarsened(columns.joined([made, more]), step)
+
+
+def _prevailing(found: Covering, window: Window, asked: Asked) -> int:
+    """The interval of most of the window, if it leaves enough bars to be a chart."""
+    seconds = covering.seconds_by_width(found, window.since, window.until)
+    if not seconds:
+        return window.interval
+    most = max(seconds, key=lambda width: (seconds[width], -width))
+    enough = asked.since is None or (window.until - window.since) >= FEWEST * most
+    return most if enough else window.interval
+
+
+def _shown(found: Covering, window: Window) -> Shown:
+    window = window._replace(interval=min(found.widths))
+    of_interval = [
+        origin
+        for origin, width in zip(found.origins, found.widths, strict=True)
+        if width == window.interval
+    ]
+    ((origin, _),) = Counter(of_interval).most_common(1)
+    is_mixed = len(set(found.widths)) > 1
+    return Shown(
+        window,
+        found.bars,
+        origin if origin < window.interval else None,
+        found.widths if is_mixed else None,
+    )

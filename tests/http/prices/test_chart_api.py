@@ -96,6 +96,50 @@ def test_the_coarsest_interval_that_has_bars_is_made_coarser(model: Model) -> No
     assert model.get("/prices", interval="1m")["interval"] == HOUR, "the finest there is"
 
 
+def test_finer_bars_of_the_last_hours_leave_the_history_in_the_window(model: Model) -> None:
+    end = MONDAY + 500 * HOUR
+    push(model, MONDAY, 500)
+    push(model, end - 2 * HOUR, 120, 60)
+    for days in (1, 3, 10):
+        found = model.get("/prices", **{"from": end - days * DAY, "to": end})
+        assert (found["interval"], len(found["bars"]["time"])) == (HOUR, days * 24)
+        assert found["bars"]["intervals"] is None
+    first = model.get("/prices", points=300)
+    assert len(first["bars"]["time"]) == 300, "as many as fit, of the interval that reaches so far"
+
+
+def test_where_finer_bars_are_missing_coarser_ones_stand(model: Model) -> None:
+    push(model, MONDAY, 10)
+    push(model, MONDAY + 2 * HOUR, 60, 60)
+    push(model, MONDAY + 4 * HOUR, 360, 60)
+    found = model.get("/prices", **{"from": MONDAY, "to": MONDAY + 10 * HOUR})
+    wide = [MONDAY, MONDAY + HOUR, MONDAY + 3 * HOUR]
+    widths = dict(zip(found["bars"]["time"], found["bars"]["intervals"], strict=True))
+    assert [start for start, width in widths.items() if width == HOUR] == wide
+    assert (found["interval"], len(widths)) == (60, 3 + 420)
+    assert sum(widths.values()) == 10 * HOUR, "no stretch is missing, and none is there twice"
+    assert found["bars"]["time"] == sorted(found["bars"]["time"])
+
+
+def test_bars_of_a_chosen_interval_go_on_with_finer_ones(model: Model) -> None:
+    push(model, MONDAY, 6)
+    push(model, MONDAY + 5 * HOUR, 150, 60)
+    hours = model.get("/prices", interval="1h")
+    assert hours["bars"]["time"] == [MONDAY + HOUR * number for number in range(8)]
+    assert hours["bars"]["close"] == [1, 2, 3, 4, 5, 6, 120, 150]
+    assert (hours["source"], hours["made_from"]) == ("bars", None), "as most of them are"
+    longer = model.get("/prices", interval="4h")["bars"]
+    assert (longer["close"], longer["volume"]) == ([4, 150], [4, 2 + 90])
+
+
+def test_bars_that_begin_a_little_late_have_no_doubles(model: Model) -> None:
+    push(model, MONDAY + 20, 3)
+    push(model, MONDAY, 60 * 4, 60)
+    found = model.get("/prices", interval="1h")["bars"]
+    late = [MONDAY + 20 + HOUR * number for number in range(3)]
+    assert found["time"] == [*late, MONDAY + 3 * HOUR]
+
+
 def test_a_late_bar_changes_the_coarser_ones(model: Model) -> None:
     push(model, MONDAY, 48)
     bar = {"symbol": "A", "interval": "1h", "open": 900, "high": 901, "low": 899, "close": 900}

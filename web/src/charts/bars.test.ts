@@ -28,3 +28,10 @@ it("names the candle at a moment, and none in a gap", () => {
   expect(candleAt(bars, 30)).toBeNull();
   expect(candleAt(bars, -1)).toBeNull();
 });
+
+it("takes each bar for as long as it is, where coarser ones stand between finer ones", () => {
+  const mixed: Bars = { ...bars, time: [0, 40, 50], intervals: [40, 10, 10] };
+  expect(shownBars(mixed, { from: 30, to: 45 })).toEqual([0, 2]);
+  expect(candleAt(mixed, 39)?.at(-1)).toEqual(["C", 2]);
+  expect(closesOf(mixed).map(({ time }) => time)).toEqual([40, 50, 60]);
+});

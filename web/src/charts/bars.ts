@@ -12,8 +12,10 @@ interface Close {
 }
 
 export interface Bars {
-  /** Seconds of each bar. */
+  /** Seconds of each bar, or of the finest of them. */
   interval: number;
+  /** Seconds of each bar where they differ. */
+  intervals?: readonly number[] | null;
   /** When each begins. */
   time: readonly number[];
   open: readonly number[];
@@ -22,9 +24,16 @@ export interface Bars {
   close: readonly number[];
 }
 
+export function widthOf({ interval, intervals }: Bars, place: number): number {
+  return intervals?.[place] ?? interval;
+}
+
 /** The first bar that ends within a view, and the first that begins after it. */
-export function shownBars({ time, interval }: Bars, { from, to }: Span): [number, number] {
-  return [after(time, from - interval), after(time, to)];
+export function shownBars(bars: Bars, { from, to }: Span): [number, number] {
+  // Bars do not overlap: only the one that began last before the view can reach into it.
+  const before = after(bars.time, from) - 1;
+  const reaches = before >= 0 && (bars.time[before] ?? 0) + widthOf(bars, before) > from;
+  return [reaches ? before : before + 1, after(bars.time, to)];
 }
 
 export function extentOfBars(bars: Bars, view: Span): Extent | null {
@@ -41,19 +50,19 @@ export function extentOfBars(bars: Bars, view: Span): Extent | null {
 export function candleAt(bars: Bars, at: number | null): [string, number][] | null {
   const place = at === null ? bars.time.length - 1 : after(bars.time, at) - 1;
   const start = bars.time[place];
-  if (start === undefined || (at !== null && at >= start + bars.interval)) return null;
+  if (start === undefined || (at !== null && at >= start + widthOf(bars, place))) return null;
   const columns = { O: bars.open, H: bars.high, L: bars.low, C: bars.close };
   return Object.entries(columns).map(([name, values]) => [name, values[place] ?? 0]);
 }
 
 /** The closes as a line, which breaks where bars are missing. */
-export function closesOf({ time, close, interval }: Bars): Close[] {
+export function closesOf(bars: Bars): Close[] {
   const found: Close[] = [];
-  time.forEach((start, place) => {
-    const before = time[place - 1];
-    if (before !== undefined && start - before > interval * 1.5)
-      found.push({ time: before + interval + interval * 0.01, value: null });
-    found.push({ time: start + interval, value: close[place] ?? null });
+  bars.time.forEach((start, place) => {
+    const ended = found.at(-1)?.time;
+    if (ended !== undefined && start - ended > bars.interval * 0.5)
+      found.push({ time: ended + bars.interval * 0.01, value: null });
+    found.push({ time: start + widthOf(bars, place), value: bars.close[place] ?? null });
   });
   return found;
 }

@@ -1,6 +1,6 @@
 /** Draws bars as candles, and prices that matter as levels. */
 import { colour } from "~/ui/appearance";
-import { type Bars, shownBars } from "./bars";
+import { type Bars, shownBars, widthOf } from "./bars";
 import { type Box, type Layout, xOf, yOf } from "./layout";
 import type { Level } from "./panes";
 
@@ -8,15 +8,16 @@ type Pen = CanvasRenderingContext2D;
 
 export function drawCandles(pen: Pen, layout: Layout, box: Box, bars: Bars): void {
   const [first, end] = shownBars(bars, layout.view);
-  const wide = (bars.interval / (layout.view.to - layout.view.from)) * layout.width;
-  const body = Math.max(1, Math.floor(wide * 0.7));
+  const perSecond = layout.width / (layout.view.to - layout.view.from);
   // One path for each colour: a thousand bars are two strokes and two fills.
   for (const isRise of [true, false]) {
     const [wicks, bodies] = [new Path2D(), new Path2D()];
     for (let at = first; at < end; at += 1) {
       const [open, close] = [bars.open[at] ?? 0, bars.close[at] ?? 0];
       if (close >= open !== isRise) continue;
-      const x = Math.round(xOf(layout, (bars.time[at] ?? 0) + bars.interval / 2)) + 0.5;
+      const width = widthOf(bars, at);
+      const body = Math.max(1, Math.floor(width * perSecond * 0.7));
+      const x = Math.round(xOf(layout, (bars.time[at] ?? 0) + width / 2)) + 0.5;
       const [top, foot] = [yOf(box, Math.max(open, close)), yOf(box, Math.min(open, close))];
       wicks.moveTo(x, yOf(box, bars.high[at] ?? 0));
       wicks.lineTo(x, yOf(box, bars.low[at] ?? 0));

@@ -25,6 +25,9 @@ class BarColumns(msgspec.Struct):
     low: list[float]
     close: list[float]
     volume: list[float | None]
+    intervals: list[int] | None = None
+    """Seconds of each bar, where some are coarser than `interval` of the answer because finer ones
+    are missing there. Null: all are the same."""
 
 
 class PricePoint(msgspec.Struct):
@@ -73,10 +76,10 @@ class Prices(msgspec.Struct, kw_only=True):
     price_source: ShownSource | None
     """Null if this server has no price source, or if it has none for this symbol."""
     interval: int | None
-    """Seconds of each bar; it may be coarser than the one asked for."""
+    """Seconds of each bar, or of the finest of them; it may be coarser than the one asked for."""
     interval_name: str | None
     made_from: int | None
-    """The interval in seconds that coarser bars were made from."""
+    """The interval in seconds that most of the coarser bars were made from."""
     since: float | None = msgspec.field(name="from")
     until: float | None = msgspec.field(name="to")
     bars: BarColumns | None

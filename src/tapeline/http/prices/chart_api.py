@@ -55,8 +55,8 @@ class PriceWindow(msgspec.Struct):
     symbol: str | None = None
     """By default the one with the newest bar, else the one of the newest order."""
     interval: str | None = None
-    """`1m`, `5m`, `15m`, `1h`, `4h`, `1d` or seconds; by default the finest that was reported. A
-    coarser one is shown where this would be more than `points` bars."""
+    """`1m`, `5m`, `15m`, `1h`, `4h`, `1d` or seconds; by default the finest that most of the window
+    has. A coarser one is shown where this would be more than `points` bars."""
     since: Moment | None = msgspec.field(name="from", default=None)
     """Epoch seconds, as `to`; by default so that `points` bars fit."""
     until: Moment | None = msgspec.field(name="to", default=None)
@@ -95,7 +95,7 @@ def show_prices(connection: Connection, call: QueryCall[PriceWindow]) -> Prices:
         source=SOURCES[shown is own, shown.made_from is None],
         price_source=_source(there),
         made_from=shown.made_from,
-        bars=_columns(shown.bars),
+        bars=_columns(shown.bars, shown.widths),
         indicators=_indicators(connection, tape, symbol, shown.window, asked.points),
         fills=_fills(connection, tape, symbol, shown.window),
     )
@@ -199,7 +199,7 @@ def _prices(
     )
 
 
-def _columns(bars: Bars) -> BarColumns:
+def _columns(bars: Bars, widths: list[int] | None) -> BarColumns:
     return BarColumns(
         bars.time.tolist(),
         bars.open.tolist(),
@@ -207,6 +207,7 @@ def _columns(bars: Bars) -> BarColumns:
         bars.low.tolist(),
         bars.close.tolist(),
         _or_null(bars.volume),
+        widths,
     )
 
 

@@ -12,7 +12,7 @@ const prices = {
   made_from: null,
   from: 0,
   to: 7200,
-  bars: { time: [0, 3600], open: [1, 2], high: [3, 4], low: [1, 1], close: [2, 3], volume: [1, 1] },
+  bars: { time: [0, 3600], open: [1, 2], high: [3, 4], low: [1, 1], close: [2, 3], volume: [1, 1], intervals: null },
   line: null,
   indicators: [
     { name: "EMA", symbol: null, pane: "price", interval: null, time: [0], value: [2], low: null, high: null },

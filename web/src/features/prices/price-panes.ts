@@ -54,8 +54,9 @@ export function barsOf({ bars, interval }: Prices): Bars | undefined {
 }
 
 /** Where the prices come from, for people. */
-export function sourceOf({ source, price_source: there, made_from: finer }: Prices): string {
-  const made = finer ? `, made from bars of ${lasting(finer)}` : "";
+export function sourceOf({ source, price_source: there, made_from: finer, bars }: Prices): string {
+  const coarser = bars?.intervals ? "; coarser ones where those are missing" : "";
+  const made = `${finer ? `, made from bars of ${lasting(finer)}` : ""}${coarser}`;
   switch (source) {
     case "bars":
     case "coarser bars":
