@@ -19,11 +19,10 @@ import httpx
 import hypothesis
 import pytest
 import uvicorn
-from argon2 import PasswordHasher
 from sqlalchemy import create_engine, make_url, text
 
 from tapeline import compose
-from tapeline.accounts import members, sign_ins, users
+from tapeline.accounts import members, passwords, sign_ins, users
 from tapeline.accounts.actor import Actor
 from tapeline.accounts.members import Role
 from tapeline.accounts.sign_ins import Origin
@@ -37,7 +36,7 @@ from tapeline.settings import Settings
 from tapeline.store import migrate
 from tapeline.store.backends.database import open_database
 from tapeline.store.store import Store
-from tests import examples, needs
+from tests import cheap_passwords, examples, needs
 
 T = TypeVar("T")
 
@@ -51,6 +50,7 @@ def pytest_configure(config: pytest.Config) -> None:
     inherit that: no Ctrl-C of a test would be heard."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     examples.THOROUGH = config.getoption("--thorough")
+    cheap_passwords.use()
     # A busy machine is slow at anything: that says nothing about the code that is tested.
     hypothesis.settings.register_profile(
         "any machine", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
@@ -340,9 +340,8 @@ class Person:
 
 @pytest.fixture(scope="session")
 def password_hash() -> str:
-    """Of PASSWORD, with parameters that make it cheap to compare: signing in is no test's subject
-    but of those that make accounts of their own."""
-    return PasswordHasher(time_cost=1, memory_cost=8, parallelism=1).hash(PASSWORD)
+    """Of PASSWORD."""
+    return passwords.hash_password(PASSWORD)
 
 
 def let_in(service: Service, email: str, password_hash: str) -> Person:

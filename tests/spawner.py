@@ -2,7 +2,8 @@
 
 Importing takes most of a command's time, and tests start hundreds. What runs is the same program in
 a process of its own: its own environment, folder, umask, descriptors, signals and exit status.
-Tests of how Python itself starts use `python -m tapeline` instead.
+Only the hashing of passwords is cheaper. Tests of how Python itself starts use
+`python -m tapeline` instead.
 
 Run as a program, this is the process that forks; tests call `start` and `run`.
 """
@@ -187,11 +188,13 @@ class _Ending:
 
 def _prepare() -> None:
     from tapeline.cli.main import ROWS
+    from tests import cheap_passwords
 
     for name in LATER:
         importlib.import_module(name)
     for row in ROWS:
         row.function()
+    cheap_passwords.use()
     threads = os.listdir("/proc/self/task")  # noqa: PTH208
     assert len(threads) == 1, "a process with threads must not fork"
     gc.collect()

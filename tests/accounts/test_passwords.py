@@ -1,5 +1,8 @@
 """Passwords: argon2id, rules, and no shortcut for accounts that do not exist."""
 
+import subprocess
+import sys
+
 import pytest
 
 from tapeline.accounts import passwords
@@ -12,6 +15,14 @@ def test_passwords_are_kept_as_argon2id_with_a_salt_of_their_own() -> None:
     assert first != second
     assert passwords.matches(first, "correct horse")
     assert not passwords.matches(first, "Correct horse")
+
+
+def test_the_product_hashes_with_parameters_that_make_guessing_expensive() -> None:
+    """In a process of its own, because the tests hash cheaply."""
+    asked = "from tapeline.accounts import passwords as p; print(p.hash_password('x'), p._nobody())"
+    told = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
+    for one in told.stdout.split():
+        assert one.startswith("$argon2id$v=19$m=65536,t=3,p=4$")
 
 
 def test_nothing_matches_an_account_that_does_not_exist() -> None:
