@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tapeline.fair_line import FairLine, Owner
+from tapeline.fair_line import VISITORS, FairLine, Owner
 
 ADA, BEN = "ada", "ben"
 
@@ -42,6 +42,19 @@ def test_one_tenant_does_not_delay_another_however_it_spreads_its_work() -> None
         line = crowded(*spread)
         line.add(his, his)
         assert his in served(line, 2), spread
+
+
+def test_visitors_go_after_the_people_of_their_tenant_and_in_turns_among_themselves() -> None:
+    line: FairLine[Owner] = FairLine()
+    crowd, visitor = Owner(ADA, VISITORS, "crowd"), Owner(ADA, VISITORS, "visitor")
+    own, another, his = Owner(ADA, "own"), Owner(ADA, "another"), Owner(BEN, VISITORS, "crowd")
+    for _ in range(9):
+        line.add(crowd, crowd)
+    served(line, 4)
+    for one in (visitor, his, own, own, another):
+        line.add(one, one)
+    of_hers = [one for one in served(line, 6) if one.tenant == ADA]
+    assert of_hers == [own, another, own, visitor, crowd]
 
 
 def test_work_of_one_key_or_project_does_not_delay_its_neighbours() -> None:

@@ -3,7 +3,7 @@ between the keys of a project, and between the models of a key.
 
 At each level, the one that was served the fewest bytes goes next (start-time fair queueing).
 However many accounts, projects, keys or models a tenant uses, it gets no more than one that uses a
-single model.
+single model. Visitors of its links count as the tenant's, and go after its own people.
 """
 
 from collections import deque
@@ -12,6 +12,8 @@ from typing import Generic, NamedTuple, TypeVar
 
 T = TypeVar("T")
 
+VISITORS = " visitors"  # no project's id begins with a space
+
 
 class Owner(NamedTuple):
     """The sender of a piece of work, named from the outside in."""
@@ -19,7 +21,7 @@ class Owner(NamedTuple):
     tenant: str
     """Or a part of the server itself."""
     project: str = ""
-    """Or an account."""
+    """Or an account, or the visitors of links."""
     key: str = ""
     tape: int = 0
 
@@ -71,7 +73,7 @@ class _Level(Generic[T]):
         return self.inner[name]
 
     def next(self) -> Hashable:
-        return min(self.inner, key=self._served.__getitem__)
+        return min(self.inner, key=lambda name: (name == VISITORS, self._served[name]))
 
     def serve(self, cost: int) -> bool:
         """Whether nobody waits here any more."""
@@ -79,8 +81,9 @@ class _Level(Generic[T]):
             self.items.popleft()
             return not self.items
         name = self.next()
-        self._now = self._served[name]
-        self._served[name] += cost
+        if name != VISITORS:  # they take turns only among themselves
+            self._now = self._served[name]
+            self._served[name] += cost
         if self.inner[name].serve(cost):
             del self.inner[name]
             # One that left with a debt still has it when it comes back at once.

@@ -82,15 +82,15 @@ class Store:
         self, job: Callable[[Connection, T], T | None], start: T
     ) -> AsyncGenerator[T, None]:
         """Parts of something long, until the job returns None. Each is read from the one before,
-        while the caller is busy with that one."""
-        following = self.readers.begin(lambda: self.read_now(job, start))
+        while the caller is busy with that one, by threads that compute: a part is much work."""
+        following = self.computers.begin(lambda: self.read_now(job, start))
         try:
             while True:
                 async with _patience(READ_WITHIN):
                     part = await following
                 if part is None:
                     return
-                following = self.readers.begin(partial(self.read_now, job, part))
+                following = self.computers.begin(partial(self.read_now, job, part))
                 yield part
         finally:
             following.cancel()

@@ -4,8 +4,8 @@ import asyncio
 import socket
 import threading
 import time
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from urllib.parse import urlsplit
 
 import httpx
@@ -18,6 +18,7 @@ from tapeline.fair_line import Owner
 from tapeline.fair_threads import FairThreads
 from tapeline.http.routes import ROUTES
 from tests.conftest import PASSWORD, Person, Service
+from tests.pushing import ORDER, pushing
 
 
 @pytest.fixture
@@ -98,6 +99,56 @@ def test_computations_take_no_reader_and_tenants_take_turns_at_them_too(
         assert service.store.computers.waiting == 19, "none of hers was done meanwhile"
 
 
+@pytest.fixture
+def link_of(service: Service) -> Iterator[Callable[[Person], str]]:
+    """The token of a link to a live model."""
+    with ExitStack() as opened:
+
+        def made(owner: Person) -> str:
+            model = opened.enter_context(pushing(service, owner))
+            model.push("/v1/live/spot-market", ORDER)
+            shared = model.owner.post(f"/api/models/{model.id}/shares", json={})
+            token: str = shared.json()["token"]
+            return token
+
+        yield made
+
+
+OF_A_LINK = ("/api/shared/{}/metrics", "/api/shared/{}/export.json", "/s/{}", "/embed/{}")
+
+
+def test_visitors_of_a_link_take_the_turn_of_its_tenant_and_leave_the_line_with_their_client(
+    service: Service, enter: Callable[[str], Person], link_of: Callable[[Person], str]
+) -> None:
+    ada = enter("ada")
+    hers, his = link_of(ada), link_of(enter("ben"))
+    before = answered_to_nobody(service)
+    with computations_that_hang(service, ada), service.client() as anybody:
+        asked = [path.format(hers) for path in OF_A_LINK]
+        with connections(service, asked):
+            queued(service.store.computers, 19 + len(asked))
+            for path in OF_A_LINK:
+                assert anybody.get(path.format(his)).status_code == 200
+            assert anybody.get(f"/api/shared/{his}/record").is_success
+            assert anybody.get("/api/shared/no-such-link").status_code == 404
+            assert anybody.get("/auth/signin").status_code == 200
+        while answered_to_nobody(service) < before + len(asked):
+            time.sleep(0.002)
+
+
+def test_the_parts_of_a_record_take_no_reader(
+    service: Service, enter: Callable[[str], Person], link_of: Callable[[Person], str]
+) -> None:
+    ada = enter("ada")
+    hers = link_of(ada)
+    with (
+        computations_that_hang(service, ada),
+        connections(service, [f"/api/shared/{hers}/record"]),
+    ):
+        queued(service.store.computers, 20)
+        assert service.store.readers.waiting == 0
+
+
 COMPUTING = {"portfolio", "performance", "pnl", "prices", "metrics", "round-trips", "marks"}
 
 
@@ -125,19 +176,28 @@ def test_requests_whose_clients_left_leave_the_line(
     ada = enter("ada")
     token = ada.client.headers["token"]
     assert ada.get("/api/me").status_code == 200  # its tenant is known from here on
-    where = urlsplit(service.address)
-    head = f"GET /api/portfolio HTTP/1.1\r\nHost: {where.netloc}\r\ntoken: {token}\r\n\r\n"
     before = answered_to_nobody(service)
     with reads_that_hang(service, ada, 10):
-        opened = [socket.create_connection((where.hostname, where.port)) for _ in range(12)]
-        for one in opened:
-            one.sendall(head.encode())
-        queued(service.store.readers, 7 + 12)
-        for one in opened:
-            one.close()
+        with connections(service, ["/api/portfolio"] * 12, f"token: {token}\r\n"):
+            queued(service.store.readers, 7 + 12)
         while answered_to_nobody(service) < before + 12:
             time.sleep(0.002)
     queued(service.store.readers, 0)
+
+
+@contextmanager
+def connections(service: Service, paths: Sequence[str], headers: str = "") -> Iterator[None]:
+    """Requests whose clients leave at the end of the block, with or without an answer."""
+    where = urlsplit(service.address)
+    opened = [socket.create_connection((where.hostname, where.port)) for _ in paths]
+    try:
+        for one, path in zip(opened, paths, strict=True):
+            head = f"GET {path} HTTP/1.1\r\nHost: {where.netloc}\r\n{headers}\r\n"
+            one.sendall(head.encode())
+        yield
+    finally:
+        for one in opened:
+            one.close()
 
 
 def answered_to_nobody(service: Service) -> float:

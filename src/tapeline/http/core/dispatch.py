@@ -57,7 +57,9 @@ def handler(endpoint: Endpoint, services: Services) -> Handler:
         async with _said(request, endpoint, services) as (content, attached):
             taken = body.convert(content, endpoint.takes)
             call = _call(endpoint, services, request, attached, taken, query)
-            if identify and not endpoint.only_writes:
+            if endpoint.access is Access.SHARED:
+                await senders.join_link(request, services)
+            elif identify and not endpoint.only_writes:
                 await senders.join_tenant(request, services, endpoint.access, identify)
             if endpoint.responds:
                 known = await services.store.read(identify) if identify else None

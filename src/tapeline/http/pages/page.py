@@ -30,7 +30,7 @@ from tapeline.http.core.rendering import dressed, render
 from tapeline.http.core.senders import come_as_stranger
 from tapeline.http.core.services import Services
 from tapeline.http.core.sessions import live_on
-from tapeline.http.wire import body
+from tapeline.http.wire import abandoning, body
 
 
 @dataclass(frozen=True)
@@ -71,8 +71,11 @@ class Page:
 
 def handler(page: Page, services: Services) -> Handler:
     async def handle(request: Request) -> Response:
-        actor = None
         come_as_stranger(request, page.path)
+        return await abandoning.while_connected(request, answer(request))
+
+    async def answer(request: Request) -> Response:
+        actor = None
         try:
             form = await _form(request, services) if page.method == "POST" else {}
             # No id of ours has a NUL, and PostgreSQL refuses to compare with it.

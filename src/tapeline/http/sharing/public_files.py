@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection
 from starlette.responses import Response
 
+from tapeline import turns
 from tapeline.errors import ChangedMeanwhile, NotShared
-from tapeline.fair_line import Owner
+from tapeline.fair_threads import checkpoint
 from tapeline.http.core import long_answers, rendering
 from tapeline.http.core.answers import Csv, Html, Ndjson
 from tapeline.http.core.endpoint import Call
@@ -93,7 +94,7 @@ async def shared_record(call: Call) -> Ndjson:
         if find(connection).choices != share.choices:  # perhaps more is to be hidden now
             raise ChangedMeanwhile
 
-    return _ndjson(services, found, _lines(services, found, last, record.shows(share)), may_read)
+    return _ndjson(services, _lines(services, found, last, record.shows(share)), may_read)
 
 
 async def export_record(call: Call) -> Ndjson:
@@ -102,7 +103,7 @@ async def export_record(call: Call) -> Ndjson:
     await sign(call.services, found)
     last = await call.services.store.read(record.end, found, Choices())
     lines = _lines(call.services, found, last, writing.ALL)
-    return _ndjson(call.services, found, lines, long_answers.reading_model(call))
+    return _ndjson(call.services, lines, long_answers.reading_model(call))
 
 
 async def sign(services: Services, found: tapes.Reading) -> None:
@@ -148,11 +149,12 @@ class Part(NamedTuple):
 def _part(
     connection: Connection, found: tapes.Reading, before: Part, last: int, shows: Shows
 ) -> Part:
-    """In a reader's thread, because other requests wait for the event loop. Much at a time, because
-    a busy machine makes us wait for each turn of it."""
+    """In a thread, because other requests wait for the event loop. Much at a time, because a busy
+    machine makes us wait for each turn of it."""
     tapes.of_model(connection, found.model_id)  # raises if the model has been deleted
     reached, link, size, pieces = before.reached, before.link, before.size, list[Piece]()
     while reached < last and sum(map(_length, pieces)) < PART:
+        checkpoint()  # the client may have left
         groups = whole_tape.groups(connection, found.tape, reached, last, size)
         start, reached = reached, removed.last(groups[-1][-1])
         signed = record.daily_checkpoints(connection, found.tape, start, reached, last)
@@ -214,16 +216,15 @@ async def _one(content: bytes) -> AsyncGenerator[bytes, None]:
 def _table(call: Call, name: str, lines: long_answers.Pieces) -> Response:
     attached = {"Content-Disposition": f'attachment; filename="shared-{name}.csv"'}
     find = public_api.found_by(call.request, call.services)
-    headers, owner = public_api.HEADERS | attached, Owner(call.path("token"))
+    headers, owner = public_api.HEADERS | attached, turns.sender.get()
     return long_answers.download(call.services, owner, lines, find, "text/csv", headers)
 
 
 def _ndjson(
     services: Services,
-    found: tapes.Reading,
     lines: long_answers.Pieces,
     may_read: long_answers.MayRead,
 ) -> Response:
     attached = {"Content-Disposition": 'attachment; filename="record.ndjson"'}
-    headers, owner = public_api.HEADERS | attached, Owner(found.project_id)
+    headers, owner = public_api.HEADERS | attached, turns.sender.get()
     return long_answers.download(services, owner, lines, may_read, "application/x-ndjson", headers)

@@ -16,6 +16,7 @@ from tapeline.errors import (
 from tapeline.http.core.answers import Html
 from tapeline.http.core.endpoint import Call, QueryCall
 from tapeline.http.core.rendering import dressed, render
+from tapeline.http.core.senders import join_link
 from tapeline.http.core.sessions import is_https
 from tapeline.http.pages.page import Page, Visit, see
 from tapeline.http.pages.web_app import script_of
@@ -48,6 +49,7 @@ async def open_with_password(visit: Visit) -> Response:
     call = _call(visit)
     token = call.path("token")
     try:
+        await join_link(visit.request, visit.services)
         share, content, _ = await public_api.check_password(
             visit.services, visit.request, token, visit.asked("password")
         )
@@ -121,6 +123,7 @@ async def show_picture(visit: Visit) -> Response:
         assert isinstance(made, bytes)
         return made
 
+    await join_link(visit.request, visit.services)
     try:
         content = await public_api.shown(call, find, draw)
     except SharePasswordNeeded:
@@ -142,6 +145,7 @@ def _call(visit: Visit) -> Call:
 
 
 async def _facts(call: Call) -> dict[str, Any]:
+    await join_link(call.request, call.services)
     find = public_api.found_by(call.request, call.services)
     found: dict[str, Any] = await public_api.shown(call, find, _written)
 

@@ -6,8 +6,8 @@ from collections.abc import AsyncGenerator
 import msgspec
 from sqlalchemy import Connection
 
+from tapeline import turns
 from tapeline.errors import NotShared
-from tapeline.fair_line import Owner
 from tapeline.http.core import long_answers
 from tapeline.http.core.answers import EventStream
 from tapeline.http.core.endpoint import Call
@@ -53,8 +53,8 @@ def _changes(
         await public_api.catch_up(services, share)
         is_delayed = bool(share.choices.delay_hours)
         while True:
-            async with services.memory.need(Owner(model_id), OF_A_PORTION):
-                last, content = await services.store.read(_portion, find, services, after)
+            async with services.memory.need(turns.sender.get(), OF_A_PORTION):
+                last, content = await services.store.compute(_portion, find, services, after)
             if content:
                 yield content
             if last == after:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sqlalchemy import func, select
 
+from tapeline.fair_threads import checkpoint
 from tapeline.results.charts import chart_window, timeline
 from tapeline.results.charts.chart_window import Window
 from tapeline.results.charts.curve import COLUMNS
@@ -111,7 +112,9 @@ class LiveExhibit(Exhibit):
 
     @cached_property
     def live(self) -> LiveAccount:
-        return curves.account_of(self.facts.evidence, self.facts.line, self.choices.base)
+        facts = self.facts
+        checkpoint()  # the visitor may have left
+        return curves.account_of(facts.evidence, facts.line, self.choices.base)
 
     @property
     def account(self) -> Account:
@@ -174,7 +177,9 @@ class LiveExhibit(Exhibit):
 
     @cached_property
     def metrics(self) -> SharedMetrics:
-        computed = curves.chosen_metrics(curves.live_metrics(self.live), self.choices)
+        live = self.live
+        checkpoint()
+        computed = curves.chosen_metrics(curves.live_metrics(live), self.choices)
         custom = all_metrics.custom(self.facts.reported.custom) if self.choices.shows_texts else {}
         return SharedMetrics(computed, custom)
 
