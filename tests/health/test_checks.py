@@ -1,5 +1,6 @@
 """Each check by itself: what makes it yellow or red, and that it then says what to do."""
 
+import shutil
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +13,7 @@ from tapeline.health.checklist import CHECKS, Check
 from tapeline.health.machine import descriptors, disk, memory, processes
 from tapeline.health.machine.processes import Level
 from tapeline.health.running import hold, hosts, journals, quotas, runs, work
-from tapeline.health.storing import database, queue, statements, store
+from tapeline.health.storing import database, keys, queue, statements, store
 from tapeline.health.verdict import Verdict, duration, size
 from tapeline.runs import holds
 from tapeline.runs.supervision.install_places import Queue
@@ -21,7 +22,7 @@ from tapeline.store.tables.core import models, projects
 from tapeline.store.tables.runs import runs as run_rows
 from tapeline.store.tables.runs import versions
 from tapeline.store.tables.tape import tapes
-from tests.conftest import Service, on_both
+from tests.conftest import Service, let_in, on_both
 from tests.store.disk import small_disk
 
 GB = 1_000_000_000
@@ -120,6 +121,23 @@ def test_every_check_and_figure_has_a_name_of_its_own() -> None:
 def test_a_store_that_takes_nothing_is_red(service: Service) -> None:
     parts = replace(service.services.health.parts, not_stored="The disk is full.")
     assert store.look(parts).state == "red"
+
+
+def test_a_server_whose_keys_are_lost_works_on_and_names_them(
+    own_service: Service, password_hash: str
+) -> None:
+    folder = own_service.services.settings.data / "keys"
+    parts = own_service.services.health.parts
+    assert keys.look(parts).state == "green"
+    owner = let_in(own_service, "ada@example.com", password_hash)
+    with owner.client:
+        shutil.rmtree(folder)
+        once = {"Idempotency-Key": "k-1"}  # as the command line sends with everything it changes
+        made = owner.client.post("/project/create", json={"name": "Beta"}, headers=once)
+    assert made.status_code == 200, made.text
+    seen = keys.look(parts)
+    assert seen.state == "red"
+    assert "The key store.key, with which secrets are encrypted, is missing." in seen.says
 
 
 def test_a_data_directory_that_is_gone_is_red(service: Service, tmp_path: Path) -> None:

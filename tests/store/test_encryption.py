@@ -28,6 +28,18 @@ def test_a_damaged_key_file_is_named(tmp_path: Path, content: bytes) -> None:
         Cipher.of(tmp_path)
 
 
+@pytest.mark.parametrize("content", [None, b""])
+def test_a_key_that_was_read_outlives_its_file(tmp_path: Path, content: bytes | None) -> None:
+    ours = Cipher.of(tmp_path)
+    hidden = ours.encrypt(b"a secret link")
+    (tmp_path / NAME).unlink()
+    if content is not None:
+        (tmp_path / NAME).write_bytes(content)
+    assert ours.decrypt(hidden) == b"a secret link"
+    with pytest.raises(UnusableKey, match=NAME):
+        Cipher(file=tmp_path / NAME).decrypt(hidden)
+
+
 def test_a_fingerprint_is_the_same_for_the_same_content_under_one_key(tmp_path: Path) -> None:
     ours = Cipher.of(tmp_path)
     assert (

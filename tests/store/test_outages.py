@@ -1,5 +1,6 @@
 """SQLite on a disk that fills up or turns read-only, and on a file that others hold or broke."""
 
+import errno
 import shutil
 import sqlite3
 import threading
@@ -110,7 +111,7 @@ def test_a_long_outage_is_logged_again_every_few_seconds(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, store_on_disk: Store
 ) -> None:
     def gone(_connection: Connection) -> None:
-        raise OSError("the disk is gone")
+        raise OSError(errno.EIO, "the disk is gone")
 
     for seconds in (100.0, 101.0, 104.9, 105.1, 106.0, 111.0):
         monkeypatch.setattr(failures, "monotonic", partial(float, seconds))

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError, Future
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from sqlalchemy import Connection, insert, select
@@ -143,6 +144,14 @@ def test_a_misspelt_statement_is_a_bug_and_not_an_outage(store: Store) -> None:
     with pytest.raises(Exception, match="no_such_table") as caught:
         store.write_now(lambda connection: connection.exec_driver_sql("delete from no_such_table"))
     assert not isinstance(caught.value, StoreUnavailable)
+
+
+def test_a_file_that_a_job_does_not_find_is_not_an_outage_of_the_database(store: Store) -> None:
+    with pytest.raises(FileNotFoundError):
+        store.write_now(lambda _connection: Path("/nonexistent/key").read_bytes())
+    with pytest.raises(FileNotFoundError):
+        store.read_now(lambda _connection: Path("/nonexistent/key").read_bytes())
+    assert store.writer.outage is None
 
 
 @pytest.mark.parametrize("error", [SystemExit, StopIteration, KeyboardInterrupt])

@@ -81,8 +81,13 @@ class KeyRing:
 
     def _refresh(self) -> None:
         """A key that another process added is used from now on; the file's time shows the
-        change."""
-        mtime = self._folder.stat().st_mtime_ns
+        change. If the folder is gone, the keys that were in it stay in use."""
+        try:
+            mtime = self._folder.stat().st_mtime_ns
+        except FileNotFoundError:
+            if not self._keys:
+                raise
+            return
         if mtime != self._read_at_mtime:
             self._keys = {_id_of(file): _parsed(file) for file in _files(self._folder)}
             self._replaced = _replaced(self._folder)

@@ -70,12 +70,26 @@ class Cipher:
     def _current(self) -> tuple[bytes, ...]:
         """Another process may have added a key. The file is always replaced as a whole, so its
         inode or time changes."""
-        if self._file is not None:
-            found = self._file.stat()
-            if (found.st_ino, found.st_mtime_ns) != self._read_at:
-                self._keys = read(self._file)
-                self._read_at = (found.st_ino, found.st_mtime_ns)
+        try:
+            if self._file is not None:
+                self._refresh(self._file)
+        except UnusableKey:
+            # A server that has read its keys goes on with them: no model could be stopped without
+            # them. The health check `keys` says that the file is gone.
+            if not self._keys:
+                raise
         return self._keys
+
+    def _refresh(self, file: Path) -> None:
+        try:
+            found = file.stat()
+            if (found.st_ino, found.st_mtime_ns) != self._read_at:
+                self._keys = read(file)
+                self._read_at = (found.st_ino, found.st_mtime_ns)
+        except OSError as error:
+            raise UnusableKey(
+                f"The key {file.name} cannot be read: {error.strerror}. {RESTORE_IT}"
+            ) from error
 
 
 def read(file: Path) -> tuple[bytes, ...]:

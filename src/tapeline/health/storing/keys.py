@@ -4,13 +4,15 @@ from tapeline.backups import listing, needed_keys
 from tapeline.health.parts import Parts
 from tapeline.health.verdict import Verdict, green, red
 
+MEANWHILE = "The server goes on with the keys that it has read, and does not start without them."
 SET_AGAIN = "Put the folder keys back from a backup, or set these secrets again."
 
 
 def look(parts: Parts) -> Verdict:
     keys = parts.settings.data / "keys"
-    if lacking := parts.store.read_now(needed_keys.lacking, keys):
-        return red(" ".join(lacking), needed_keys.FIX)
+    # Its start made every key, so one that is not there was removed since.
+    if lacking := needed_keys.lacking(None, keys):
+        return red(" ".join([*lacking, MEANWHILE]), needed_keys.FIX)
     if unreadable := parts.store.read_now(needed_keys.unreadable, keys):
         says = f"These secrets were encrypted with another key: {listing.in_words(unreadable)}."
         return red(says, SET_AGAIN)

@@ -41,8 +41,10 @@ class LogLimiter:
 
 def is_outage(error: BaseException) -> bool:
     """Whether the database, rather than our own statement, is at fault."""
-    if isinstance(error, PoolTimeout | OSError):
+    if isinstance(error, PoolTimeout | ConnectionError | TimeoutError):
         return True
+    if isinstance(error, OSError):  # a file that a job looked for is not the database
+        return host_faults.fault_of(error) is not None
     if not isinstance(error, DBAPIError):
         return False
     # SQLite calls a misspelt column an OperationalError too; only its number tells them apart.
