@@ -49,6 +49,7 @@ FEATURES: dict[str, set[str]] = {
     "models": {"model"},
     "backtests": {"logs", "model", "project", "sharing"},
     "portfolio": {"backtests"},
+    "trades": {"backtests"},
     "overview": {"backtests", "events", "logs", "model", "orders", "project"},
 }
 IMPORT = re.compile(r"""(?:\bfrom\s+|\bimport\s+|\bimport\(\s*)["']([.~][^"']*)["']""")

@@ -65,6 +65,7 @@ def pages_of(stage: Stage) -> dict[str, dict[str, str]]:
             f"{own}/overview": "Newest orders",
             f"{own}/prices": "A line of marks and fills",
             f"{own}/orders": "Annotation",
+            f"{own}/trades": "Distribution of results",
             f"{own}/logs": "Jump to",
             f"{own}/events": "No events",
             f"{own}/versions": "No description",

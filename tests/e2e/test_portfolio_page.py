@@ -1,4 +1,4 @@
-"""The portfolio page with models in several currencies, long names and names from right to left."""
+"""The pages of a portfolio and of trades: currencies, long names, names from right to left."""
 
 import random
 from collections.abc import Callable, Iterator
@@ -45,7 +45,7 @@ def trade(desk: Desk) -> None:
     desk.models[ARABIC].push("/v1/live/lifecycle", {"message": "Crashed", "running": False})
 
 
-def test_a_portfolio_shows_its_account_and_leads_to_its_troubles(site: Site, desk: Desk) -> None:
+def test_a_portfolio_leads_to_troubles_and_a_model_to_its_trades(site: Site, desk: Desk) -> None:
     page, project = site.page, desk.owner.id
     page.set_default_timeout(SLOW)
     site.sign_in(path=f"/auth/signin?redirectUrl=%2F{project}%2Fportfolio")
@@ -73,3 +73,11 @@ def test_a_portfolio_shows_its_account_and_leads_to_its_troubles(site: Site, des
     )
     trouble.get_by_role("link", name="Poor").click()
     expect(page.get_by_role("heading", name="Capital and positions")).to_be_visible()
+    page.get_by_role("link", name="Trades", exact=True).click()
+    page.get_by_role("button", name="ETH-USD").click()
+    page.get_by_role("button", name="Earlier").click()
+    page.wait_for_url(lambda url: "symbol=ETH-USD" in url and "month=2023-12" in url)
+    expect(page.get_by_role("table", name="Results of Dec 2023 by day")).to_be_visible()
+    trips = page.get_by_role("table", name="Round trips", exact=True)
+    expect(trips.get_by_role("row").nth(1)).to_contain_text("ETH-USD")
+    is_fine(page, "the trades")

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -181,6 +182,13 @@ def test_round_trips_have_their_sides_times_and_prices(model: Model) -> None:
     assert [(one["key"], one["profit"]) for one in groups["sides"]] == [("long", 5), ("short", 20)]
     assert [one["key"] for one in groups["hours"]] == ["00"]
     assert [one["round_trips"] for one in groups["weekdays"]] == [1, 1]
+    assert [one["key"] for one in groups["slots"]] == [
+        f"{one['key']} 00" for one in groups["weekdays"]
+    ]
+    days = [(one["key"], one["profit"]) for one in groups["days"]]
+    dates = [str(datetime.fromtimestamp(START + day * DAY, UTC).date()) for day in (1, 2.5)]
+    assert days == [(dates[0], 20), (dates[1], 5)]
+    assert sum(one["round_trips"] for one in groups["results"]) == 2
 
 
 def test_one_symbol_can_be_looked_at_by_itself(model: Model) -> None:

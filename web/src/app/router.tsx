@@ -162,6 +162,13 @@ const orders = createRoute({
   validateSearch: texts("symbol", "side"),
 });
 
+const trades = createRoute({
+  getParentRoute: () => model,
+  path: "/trades",
+  component: lazyRouteComponent(() => import("~/features/trades/trades-page"), "TradesPage"),
+  validateSearch: texts("symbol", "side", "month"),
+});
+
 const prices = createRoute({
   getParentRoute: () => model,
   path: "/prices",
@@ -251,6 +258,7 @@ const tree = root.addChildren([
     model.addChildren([
       overview,
       orders,
+      trades,
       prices,
       logs,
       events,

@@ -11,6 +11,7 @@ from tapeline.results.metrics import metric
 from tapeline.results.metrics.account import Floats, Lacking
 from tapeline.results.metrics.round_trips import Matched, RoundTrip, match
 from tapeline.results.metrics.trades import Trade
+from tapeline.results.performance.distribution import distribution
 from tapeline.results.performance.trip_answers import Group, LiveTrip, TripGroups
 from tapeline.results.pnl.books import Book
 from tapeline.results.rules.position import ZERO, Outcome, Spec, number
@@ -22,6 +23,7 @@ MOST_PRICES = 200_000  # entries, marks too, that are looked through for a best 
 TOO_MANY = f"There are more than {MOST:,} fills, too many to match."
 HOUR, DAY = 3_600.0, 86_400.0
 THURSDAY = 3  # 1970-01-01, counted from Monday
+WEEK = 7 * 24  # hours
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 K = TypeVar("K", int, str)
@@ -96,6 +98,12 @@ def groups(trips: Trips, version_at: Callable[[float], int | None]) -> TripGroup
         sides=by(lambda one: str(one.side), str),
         hours=by(lambda one: int(one.entry_time // HOUR % 24), "{:02}".format),
         weekdays=by(lambda one: int((one.entry_time // DAY + THURSDAY) % 7), WEEKDAYS.__getitem__),
+        slots=by(
+            lambda one: int((one.entry_time // HOUR + THURSDAY * 24) % WEEK),
+            lambda one: f"{WEEKDAYS[one // 24]} {one % 24:02}",
+        ),
+        days=by(lambda one: int(one.exit_time // DAY), _date),
+        results=distribution(_profits(every)),
         versions=by(lambda one: version_at(one.entry_time) or 0, lambda one: str(one or "")),
     )
 
@@ -188,8 +196,16 @@ def _shown(
     )
 
 
+def _date(day: int) -> str:
+    return str(np.datetime64(day, "D"))
+
+
+def _profits(trips: list[RoundTrip]) -> Floats:
+    return np.array([one.profit for one in trips if one.profit is not None])
+
+
 def _group(key: str, trips: list[RoundTrip]) -> Group:
-    profits = np.array([one.profit for one in trips if one.profit is not None])
+    profits = _profits(trips)
     try:
         rate: float | None = metric.win_rate(profits)
     except Lacking:

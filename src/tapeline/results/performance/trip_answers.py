@@ -40,8 +40,16 @@ class Group(msgspec.Struct, kw_only=True):
     average_seconds: float
 
 
+class Bin(msgspec.Struct, kw_only=True):
+    """How many round trips had a result from `low` to below `high`."""
+
+    low: float
+    high: float
+    round_trips: int
+
+
 class TripGroups(msgspec.Struct, kw_only=True):
-    """Hours and weekdays are those of the entry, in UTC."""
+    """Hours and weekdays are those of the entry, in UTC; days those of the exit."""
 
     count: int = 0
     profit: float | None = None
@@ -50,6 +58,12 @@ class TripGroups(msgspec.Struct, kw_only=True):
     sides: list[Group] = []
     hours: list[Group] = []
     weekdays: list[Group] = []
+    slots: list[Group] = []
+    """By weekday and hour together: `Monday 14`."""
+    days: list[Group] = []
+    """By date: `2024-01-31`."""
+    results: list[Bin] = []
+    """How the profits are distributed; empty ranges between them are included."""
     versions: list[Group] = []
     reason: str | None = None
     """Why there are none."""

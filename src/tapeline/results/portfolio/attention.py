@@ -41,8 +41,9 @@ def attention(
     if is_ruined:
         yield one("ruined", "Its account value fell to zero or below.")
     if found.unpriced:
-        many = f"{found.unpriced:,} orders have" if found.unpriced > 1 else "An order has"
-        yield one("unpriced", f"{many} no price and count nowhere.")
+        many = f"{found.unpriced:,} orders have no price and count nowhere."
+        single = "An order has no price and counts nowhere."
+        yield one("unpriced", many if found.unpriced > 1 else single)
     if found.positions and head.lifecycle.running is False:
         symbols = [held.symbol for held in found.positions]
         state = head.lifecycle.message or "It does not run"

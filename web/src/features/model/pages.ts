@@ -3,6 +3,7 @@ export const PAGES = [
   ["overview", "Overview"],
   ["prices", "Prices"],
   ["orders", "Orders"],
+  ["trades", "Trades"],
   ["logs", "Log"],
   ["events", "Events"],
   ["screener", "Screener"],

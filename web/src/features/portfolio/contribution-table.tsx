@@ -1,12 +1,12 @@
 /** What each model added to the return, and why others are not part of it. Stacks on phones. */
 import { Link } from "@tanstack/react-router";
 import type { Portfolio } from "~/api/types";
+import { Bar } from "~/charts/number-bar";
+import { barsOf, type Bar as Place } from "~/charts/number-bars";
 import { signedPercent } from "~/features/backtests/metrics";
 import { direction, money, plural } from "~/format/numbers";
 import { Gain } from "~/ui/figures";
 import { Empty, Panel } from "~/ui/panel";
-import { Bar } from "./bar";
-import { barsOf, type Bar as Place } from "./bars";
 import type { Member } from "./members";
 
 /** Two columns on a phone, with names in the cells; five where there is room. */

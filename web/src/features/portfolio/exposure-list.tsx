@@ -2,11 +2,11 @@
 import { useState } from "react";
 import type { Schemas } from "~/api/client";
 import type { Portfolio } from "~/api/types";
+import { Bar } from "~/charts/number-bar";
+import { barsOf } from "~/charts/number-bars";
 import { gain, money, percent, plural } from "~/format/numbers";
 import { Button } from "~/ui/button";
 import { Empty, Notice, Panel } from "~/ui/panel";
-import { Bar } from "./bar";
-import { barsOf } from "./bars";
 import type { Members } from "./members";
 
 type Held = Schemas["SymbolExposure"];

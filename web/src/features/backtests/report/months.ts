@@ -10,8 +10,12 @@ const FAINTEST = 6;
 
 /** The size of a month that gets the full colour: one wild month must not bleach all others. */
 export function strongest(years: readonly Year[]): number {
-  const sizes = years
-    .flatMap(({ months }) => months)
+  return strongestOf(years.flatMap(({ months }) => months));
+}
+
+/** The same of any values. */
+export function strongestOf(values: readonly (number | null | undefined)[]): number {
+  const sizes = values
     .filter((value): value is number => value !== null && value !== undefined)
     .map(Math.abs)
     .sort((one, other) => one - other);

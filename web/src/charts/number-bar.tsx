@@ -1,5 +1,5 @@
 /** A bar that repeats a number beside it; the zero line is where all bars of a table begin. */
-import type { Bar as Place } from "./bars";
+import type { Bar as Place } from "./number-bars";
 
 export function Bar({
   place,
@@ -16,7 +16,7 @@ export function Bar({
       aria-hidden="true"
       className={`relative block h-1.5 overflow-hidden rounded-full bg-sunken ${className}`}
     >
-      {place && (
+      {place && place.width > 0 && (
         <span
           className={`absolute inset-y-0 rounded-full ${grounds[tone]}`}
           style={{ left: `${place.left}%`, width: `max(${place.width}%, 2px)` }}

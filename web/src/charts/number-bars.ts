@@ -10,7 +10,7 @@ export function barsOf(values: readonly (number | null)[]): (Bar | null)[] {
   const known = values.filter((value) => value !== null);
   const low = Math.min(0, ...known);
   const span = Math.max(0, ...known) - low;
-  const zero = span > 0 ? (-low / span) * 100 : 0;
+  const zero = span > 0 ? (Math.abs(low) / span) * 100 : 0;
   return values.map((value) => {
     if (value === null) return null;
     const width = span > 0 ? (Math.abs(value) / span) * 100 : 0;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { barsOf } from "./bars";
+import { barsOf } from "./number-bars";
 
 describe("bars", () => {
   it("share one zero line, losses to its left", () => {

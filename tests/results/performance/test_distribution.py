@@ -1,0 +1,36 @@
+"""The distribution of results: nothing is lost, and gains and losses stay apart."""
+
+import random
+from itertools import pairwise
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as some
+
+from tapeline.results.performance.distribution import distribution
+
+
+def test_results_are_counted_in_round_ranges() -> None:
+    found = distribution(np.array([-3.0, -1.0, 0.0, 4.0, 4.0]))
+    assert {round(one.high - one.low, 9) for one in found} == {0.5}
+    counted = [(one.low, one.round_trips) for one in found if one.round_trips]
+    assert counted == [(-3.0, 1), (-1.0, 1), (0.0, 1), (4.0, 2)]
+
+
+def test_one_huge_result_does_not_flatten_the_others() -> None:
+    chance = random.Random(1)
+    found = distribution(np.array([chance.gauss(0, 10) for _ in range(500)] + [1e9]))
+    assert sum(one.round_trips > 0 for one in found) >= 8
+    assert found[-1].high == 1e9
+
+
+@given(some.lists(some.floats(-1e12, 1e12), max_size=60))
+def test_every_result_is_counted_once_and_no_range_mixes_signs(profits: list[float]) -> None:
+    found = distribution(np.array(profits))
+    assert sum(one.round_trips for one in found) == len(profits)
+    assert len(found) <= 25
+    for one in found:
+        assert one.low < one.high
+        assert one.high <= 0 or one.low >= 0
+    for one, after in pairwise(found):
+        assert one.high == after.low

@@ -1,0 +1,78 @@
+/** The round trips of each symbol; a press on one shows only its own. */
+import { Bar } from "~/charts/number-bar";
+import { barsOf } from "~/charts/number-bars";
+import { integer, percent } from "~/format/numbers";
+import { lasting } from "~/format/times";
+import { Gain } from "~/ui/figures";
+import { Panel } from "~/ui/panel";
+import type { Group } from "./queries";
+
+/** The name above its numbers on a phone, with their names; a row where there is room. */
+const ROW =
+  "grid grid-cols-3 items-baseline gap-x-4 gap-y-1 px-4 py-2 md:grid-cols-[minmax(6rem,1.5fr)_repeat(3,minmax(4.5rem,1fr))_minmax(7rem,1.4fr)]";
+
+export function SymbolTable({
+  groups,
+  currency,
+  choose,
+}: {
+  groups: readonly Group[];
+  currency: string | null;
+  choose: (symbol: string) => void;
+}) {
+  const sorted = groups.toSorted((one, other) => (other.profit ?? 0) - (one.profit ?? 0));
+  const bars = barsOf(sorted.map(({ profit }) => profit));
+  return (
+    <Panel title="By symbol" flush>
+      <div role="table" aria-label="Round trips by symbol">
+        <div role="rowgroup" className="hidden border-b border-line md:block">
+          <div role="row" className={`${ROW} text-xs font-medium text-soft`}>
+            {["Symbol", "Round trips", "Won", "Held", "Profit"].map((name, place) => (
+              <span role="columnheader" key={name} className={place ? "text-right" : ""}>
+                {name}
+              </span>
+            ))}
+          </div>
+        </div>
+        <div role="rowgroup" className="divide-y divide-line">
+          {sorted.map((one, place) => (
+            <div role="row" key={one.key} className={`${ROW} hover:bg-hover`}>
+              <span role="rowheader" className="col-span-3 min-w-0 md:col-span-1">
+                <button
+                  type="button"
+                  className="link block max-w-full truncate text-left"
+                  title={one.key}
+                  onClick={() => choose(one.key)}
+                >
+                  {one.key}
+                </button>
+              </span>
+              <Cell name="Round trips">{integer(one.round_trips)}</Cell>
+              <Cell name="Won">{percent(one.win_rate)}</Cell>
+              <Cell name="Held">{lasting(one.average_seconds)}</Cell>
+              <span role="cell" className="col-span-3 md:col-span-1 md:text-right">
+                <Gain value={one.profit} currency={currency} />
+                <Bar
+                  place={bars[place] ?? null}
+                  tone={(one.profit ?? 0) < 0 ? "down" : "up"}
+                  className="mt-1"
+                />
+              </span>
+            </div>
+          ))}
+        </div>
+      </div>
+    </Panel>
+  );
+}
+
+function Cell({ name, children }: { name: string; children: React.ReactNode }) {
+  return (
+    <span role="cell" className="num min-w-0 whitespace-nowrap md:text-right">
+      <span aria-hidden="true" className="block text-xs text-soft md:hidden">
+        {name}
+      </span>
+      {children}
+    </span>
+  );
+}

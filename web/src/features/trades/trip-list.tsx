@@ -1,0 +1,155 @@
+/** Round trips one by one, the newest exit first: a row where there is room, else stacked. */
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { signedPercent } from "~/features/backtests/metrics";
+import { money, price, quantity } from "~/format/numbers";
+import { lasting } from "~/format/times";
+import { Button } from "~/ui/button";
+import { Gain } from "~/ui/figures";
+import { Failed, Panel, Skeleton } from "~/ui/panel";
+import { Time } from "~/ui/time";
+import { excursionOf } from "./excursion";
+import { type Trip, trips } from "./queries";
+
+const HEADS = ["Symbol", "Size", "Entry", "Exit", "Held", "Best", "Worst", "Fees", "Profit"];
+const ROW =
+  "grid grid-cols-2 gap-x-4 gap-y-1 px-4 py-2 sm:grid-cols-4 xl:grid-cols-[minmax(0,1.1fr)_minmax(0,1fr)_9.5rem_9.5rem_minmax(0,0.8fr)_minmax(0,1fr)_minmax(0,1fr)_minmax(0,0.8fr)_minmax(0,1.4fr)] xl:items-baseline";
+
+export function TripList({
+  model,
+  symbol,
+  side,
+  choose,
+  currency,
+}: {
+  model: string;
+  symbol: string;
+  side: "" | "long" | "short";
+  choose: (side: string) => void;
+  currency: string | null;
+}) {
+  const found = useInfiniteQuery(trips(model, symbol, side));
+  const items = found.data?.pages.flatMap((page) => page.items) ?? [];
+  return (
+    <Panel
+      title="Round trips"
+      note="the newest exit first"
+      flush
+      aside={
+        <select
+          aria-label="Side"
+          className="field w-auto"
+          value={side}
+          onChange={({ target }) => choose(target.value)}
+        >
+          <option value="">Long and short</option>
+          <option value="long">Long</option>
+          <option value="short">Short</option>
+        </select>
+      }
+    >
+      {found.error ? (
+        <div className="p-4">
+          <Failed error={found.error} retry={() => void found.refetch()} />
+        </div>
+      ) : found.isPending ? (
+        <Skeleton rows={4} />
+      ) : items.length === 0 ? (
+        <p className="p-4 text-soft">There are none.</p>
+      ) : (
+        <Table items={items} currency={currency} />
+      )}
+      {found.hasNextPage && (
+        <div className="border-t border-line p-2">
+          <Button onClick={() => void found.fetchNextPage()} disabled={found.isFetchingNextPage}>
+            Show more
+          </Button>
+        </div>
+      )}
+    </Panel>
+  );
+}
+
+function Table({ items, currency }: { items: Trip[]; currency: string | null }) {
+  return (
+    <div role="table" aria-label="Round trips">
+      <div role="rowgroup" className="hidden border-b border-line xl:block">
+        <div role="row" className={`${ROW} text-xs font-medium text-soft`}>
+          {HEADS.map((name, place) => (
+            <span role="columnheader" key={name} className={place ? "text-right" : ""}>
+              {name}
+            </span>
+          ))}
+        </div>
+      </div>
+      <div role="rowgroup" className="divide-y divide-line">
+        {items.map((one) => (
+          <Row
+            key={`${one.entry_order} ${one.exit_order} ${one.entry_time} ${one.exit_time} ${one.size}`}
+            trip={one}
+            currency={currency}
+          />
+        ))}
+      </div>
+    </div>
+  );
+}
+
+function Row({ trip, currency }: { trip: Trip; currency: string | null }) {
+  const { best, worst } = excursionOf(trip);
+  return (
+    <div role="row" className={`${ROW} hover:bg-hover`}>
+      <span
+        role="cell"
+        title={trip.symbol}
+        className="col-span-2 min-w-0 sm:col-span-4 xl:col-span-1"
+      >
+        <span className="block truncate font-medium">{trip.symbol}</span>
+        <span className={`text-xs ${trip.side === "long" ? "text-up" : "text-down"}`}>
+          {trip.side === "long" ? "▲ Long" : "▼ Short"}
+        </span>
+      </span>
+      <Cell name="Size">{quantity(trip.size)}</Cell>
+      <Cell name="Entry" more={<Time at={trip.entry_time} as="stamp" />}>
+        {price(trip.entry_price)}
+      </Cell>
+      <Cell name="Exit" more={<Time at={trip.exit_time} as="stamp" />}>
+        {price(trip.exit_price)}
+      </Cell>
+      <Cell name="Held">{lasting(trip.seconds)}</Cell>
+      <Cell name="Best" more={best === null ? "" : signedPercent(best)}>
+        {price(trip.best_price)}
+      </Cell>
+      <Cell name="Worst" more={worst === null ? "" : signedPercent(worst)}>
+        {price(trip.worst_price)}
+      </Cell>
+      <Cell name="Fees">{money(trip.fees, null)}</Cell>
+      <Cell
+        name="Profit"
+        more={trip.profit_percent === null ? "" : signedPercent(trip.profit_percent)}
+      >
+        <Gain value={trip.profit} currency={currency} />
+      </Cell>
+    </div>
+  );
+}
+
+function Cell({
+  name,
+  more = "",
+  children,
+}: {
+  name: string;
+  /** Its time, or the same in percent of the entry. */
+  more?: React.ReactNode;
+  children: React.ReactNode;
+}) {
+  return (
+    <span role="cell" className="num min-w-0 [overflow-wrap:anywhere] xl:text-right">
+      <span aria-hidden="true" className="block text-xs text-soft xl:hidden">
+        {name}
+      </span>
+      {children}
+      {more && <span className="block text-xs whitespace-nowrap text-soft">{more}</span>}
+    </span>
+  );
+}
