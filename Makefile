@@ -25,12 +25,12 @@ quick: setup  ## test the rules and the store in under 90 seconds, on SQLite onl
 
 lint: style  ## check format and types
 	@.venv/bin/mypy
-
-style: setup  # what is checked in seconds
-	@.venv/bin/ruff check .
-	@.venv/bin/ruff format --check .
 	@$(python) scripts/web.py npm run check --silent
 	@$(python) scripts/web.py npm run lint --silent
+
+style: setup  # what is checked in a second
+	@.venv/bin/ruff check .
+	@.venv/bin/ruff format --check .
 
 bench: setup  ## measure the claims in docs/measurements.md
 	@for one in startup ingest results history stream views pages pnl environments deploy fleet backtests output client demo abuse; do echo "== $$one"; $(python) -m bench.$$one || exit 1; done
