@@ -197,6 +197,17 @@ def test_many_fills_are_grouped(model: Model) -> None:
     assert found["line"][-1] == {"time": 2_499, "price": 5}
 
 
+def test_every_symbol_that_was_traded_or_marked_is_listed(model: Model) -> None:
+    push(model, MONDAY, 3, symbol="Z")
+    order(model, "1", MONDAY)
+    waiting = {"id": "2", "symbol": "W", "exchange": "x", "side": "buy", "size": 1, "price": 5}
+    model.push("/v1/live/spot-limit", waiting | {"status": "open"})
+    model.push("/v1/live/mark-price", {"symbol": "M", "price": 5})
+    listed = {one["symbol"]: one["intervals"] for one in model.get("/prices")["symbols"]}
+    assert listed == {"Z": [HOUR], "A": [], "M": [], "W": []}
+    assert list(listed)[0] == "Z", "those with bars are first"
+
+
 def test_a_model_without_any_price_has_an_empty_chart(model: Model) -> None:
     found = model.get("/prices")
     assert (found["symbol"], found["source"], found["symbols"]) == (None, "nothing", [])

@@ -53,7 +53,7 @@ class IndicatorLine(msgspec.Struct):
 class SymbolBars(msgspec.Struct):
     symbol: str
     intervals: list[int]
-    """In seconds, as they were reported."""
+    """In seconds, as they were reported; none where the chart is a line of marks and fills."""
 
 
 class ShownSource(msgspec.Struct, kw_only=True):
@@ -87,4 +87,5 @@ class Prices(msgspec.Struct, kw_only=True):
     indicators: list[IndicatorLine]
     fills: FillMarks
     symbols: list[SymbolBars]
-    """Those that have bars, the one with the newest first."""
+    """Those that have bars, the one with the newest first, then all others that the model traded
+    or marked, by name."""

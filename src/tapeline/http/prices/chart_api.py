@@ -29,7 +29,7 @@ from tapeline.prices.series import Series
 from tapeline.prices.source import markets
 from tapeline.prices.source.markets import MarketBars
 from tapeline.prices.window import Asked, Shown, Window
-from tapeline.results.prices import fills, line
+from tapeline.results.prices import fills, line, stretches
 from tapeline.results.prices.fills import FillMarks
 from tapeline.store.tables.tape import orders
 from tapeline.tape import tapes
@@ -76,7 +76,8 @@ def show_prices(connection: Connection, call: QueryCall[PriceWindow]) -> Prices:
     model = tapes.reading(connection, call.actor, call.path("model"))
     tape = model.tape
     known = series.symbols_of(connection, tape, LISTED)
-    listed = [SymbolBars(name, intervals) for name, intervals in known.items()]
+    others = (name for name in stretches.symbols_of(connection, tape, LISTED) if name not in known)
+    listed = [SymbolBars(name, known.get(name, [])) for name in (*known, *others)]
     symbol = call.query.symbol or next(iter(known), None) or _traded(connection, tape)
     if symbol is None:
         return _prices(None, listed)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import msgspec
-from sqlalchemy import Connection
+from sqlalchemy import Connection, select
 
 from tapeline.results.pnl.books import Book, books_of
 from tapeline.results.rules.position import Outcome, Spec
@@ -42,6 +42,13 @@ class Entry(NamedTuple):
     """None for marks and other entries that are no fill."""
     spec: Spec
     outcome: Outcome
+
+
+def symbols_of(connection: Connection, tape: int, most: int) -> list[str]:
+    """All that have a fill, an order that waits or a mark, by name."""
+    here = (books.c.tape == tape, books.c.is_cash.is_(False))
+    query = select(books.c.symbol).where(*here).distinct().order_by(books.c.symbol).limit(most)
+    return list(connection.scalars(query))
 
 
 def book_of(connection: Connection, tape: int, symbol: str) -> Book | None:
