@@ -36,6 +36,8 @@ def missing(found: Covering, step: int, since: float, until: float) -> tuple[flo
 
 def filled(found: Covering, more: Bars, width: int, origin: int) -> Covering:
     """With those of the other bars that have room."""
+    if not found.widths:
+        return Covering(more, [width] * len(more.time), [origin] * len(more.time))
     fitting = [bar for bar in more.rows() if _has_room(found, bar[0], width)]
     if not fitting:
         return found

@@ -205,7 +205,7 @@ def test_every_symbol_that_was_traded_or_marked_is_listed(model: Model) -> None:
     model.push("/v1/live/mark-price", {"symbol": "M", "price": 5})
     listed = {one["symbol"]: one["intervals"] for one in model.get("/prices")["symbols"]}
     assert listed == {"Z": [HOUR], "A": [], "M": [], "W": []}
-    assert list(listed)[0] == "Z", "those with bars are first"
+    assert next(iter(listed)) == "Z", "those with bars are first"
 
 
 def test_a_model_without_any_price_has_an_empty_chart(model: Model) -> None:

@@ -22,6 +22,11 @@ it("breaks the line of closes where bars are missing", () => {
   expect(closesOf(bars).map(({ time }) => time)).toEqual([10, 20, 20.1, 60]);
 });
 
+it("ends the line of closes with the bar that is still growing", () => {
+  expect(closesOf(bars, 53).at(-1)).toEqual({ time: 53, value: 8 });
+  expect(closesOf(bars, 45).at(-1)).toEqual({ time: 50, value: 8 });
+});
+
 it("names the candle at a moment, and none in a gap", () => {
   expect(candleAt(bars, 15)).toEqual([["O", 2], ["H", 5], ["L", 0], ["C", 3]]); // biome-ignore format: one line
   expect(candleAt(bars, null)?.at(-1)).toEqual(["C", 8]);

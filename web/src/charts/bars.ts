@@ -55,14 +55,18 @@ export function candleAt(bars: Bars, at: number | null): [string, number][] | nu
   return Object.entries(columns).map(([name, values]) => [name, values[place] ?? 0]);
 }
 
-/** The closes as a line, which breaks where bars are missing. */
-export function closesOf(bars: Bars): Close[] {
+/**
+ * The closes as a line, which breaks where bars are missing. The close of a bar that is still growing
+ * is known up to now, not at its end.
+ */
+export function closesOf(bars: Bars, now = Number.POSITIVE_INFINITY): Close[] {
   const found: Close[] = [];
   bars.time.forEach((start, place) => {
     const ended = found.at(-1)?.time;
     if (ended !== undefined && start - ended > bars.interval * 0.5)
       found.push({ time: ended + bars.interval * 0.01, value: null });
-    found.push({ time: start + widthOf(bars, place), value: bars.close[place] ?? null });
+    const end = Math.max(start, Math.min(start + widthOf(bars, place), now));
+    found.push({ time: end, value: bars.close[place] ?? null });
   });
   return found;
 }

@@ -88,17 +88,20 @@ export function PaneChart({
   const redraw = useCallback(() => {
     frame.current ||= requestAnimationFrame(draw);
   }, [draw]);
+  const tell = useCallback(() => {
+    clearTimeout(timer.current);
+    timer.current = window.setTimeout(() => {
+      latest.current.onView(current.current ?? latest.current.all);
+    }, SETTLED);
+  }, []);
   const move = useCallback(
     (next: View) => {
       const { all: whole } = latest.current;
       current.current = within(next, whole);
       redraw();
-      clearTimeout(timer.current);
-      timer.current = window.setTimeout(() => {
-        latest.current.onView(current.current ?? latest.current.all);
-      }, SETTLED);
+      tell();
     },
-    [redraw],
+    [redraw, tell],
   );
 
   useEffect(() => {
@@ -141,10 +144,12 @@ export function PaneChart({
 
   const before = useRef(all);
   useEffect(() => {
-    current.current = followed(current.current, before.current, all);
+    const next = followed(current.current, before.current, all);
+    if (next && next !== current.current) tell();
+    current.current = next;
     before.current = all;
     redraw();
-  }, [all, redraw]);
+  }, [all, redraw, tell]);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: other data are drawn again
   useEffect(redraw, [panes, trades, axis, redraw]);

@@ -14,6 +14,8 @@ const HEIGHT = 420;
 const BELOW = 110;
 /** Bars that are shown first, and the most that one request brings. */
 const [AT_FIRST, POINTS] = [300, 1_000];
+/** Milliseconds after which new bars are asked for. Bars are not on the tape, so no event tells of them. */
+export const LIVE = 3_000;
 /** Long before any market: bars so coarse that their whole history is one answer. */
 const EVER: View = { from: 0, to: 4e9 };
 
@@ -34,13 +36,17 @@ export function PriceFigure({
   onOrder: (id: string, time: number) => void;
 }) {
   const [asked, setAsked] = useState<View | null>(null);
-  const newest = useQuery(ask.prices(model, { symbol, interval, points: AT_FIRST, window: null }));
+  const newest = useQuery({
+    ...ask.prices(model, { symbol, interval, points: AT_FIRST, window: null }),
+    refetchInterval: LIVE,
+  });
   const history = useQuery(
     ask.prices(model, { symbol, interval: "1d", points: 5_000, window: EVER }),
   );
   const near = useQuery({
     ...ask.prices(model, { symbol, interval, points: POINTS, window: asked }),
     enabled: asked !== null,
+    refetchInterval: asked && asked.to >= (newest.data?.to ?? 0) ? LIVE : false,
     placeholderData: (old) => old,
   });
   const pnl = useQuery(ask.pnl(model, ask.CHART_POINTS, null, null));
@@ -61,7 +67,11 @@ export function PriceFigure({
     pnl.data?.positions.find((one) => one.symbol === symbol && one.size !== 0)?.average_price ??
     null;
   const levels = useMemo(() => levelsOf(average, orders.data?.items ?? []), [average, orders.data]);
-  const panes = useMemo(() => (shown ? panesOf(shown, shape, levels) : []), [shown, shape, levels]);
+  const until = Math.min(newest.data?.to ?? 0, newest.dataUpdatedAt / 1000);
+  const panes = useMemo(
+    () => (shown ? panesOf(shown, shape, levels, until) : []),
+    [shown, shape, levels, until],
+  );
   const trades = useMemo(
     () => (shown?.fills.items ?? []).map((one) => ({ ...one, id: one.order_id })),
     [shown],

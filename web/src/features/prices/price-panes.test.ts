@@ -23,11 +23,11 @@ const prices = {
 } as Prices; // biome-ignore format: one line each
 
 it("draws indicators over the prices and below them", () => {
-  const [price, rsi] = panesOf(prices, "candles", []);
+  const [price, rsi] = panesOf(prices, "candles", [], 7200);
   expect(price?.curves.map(({ label }) => label)).toEqual(["BTC-USD 1h", "EMA"]);
   expect(price?.bars?.interval).toBe(3600);
   expect(rsi?.curves.map(({ label }) => label)).toEqual(["RSI"]);
-  expect(panesOf(prices, "line", [])[0]?.bars).toBeUndefined();
+  expect(panesOf(prices, "line", [], 7200)[0]?.bars).toBeUndefined();
 });
 
 it("says where prices come from", () => {

@@ -13,6 +13,8 @@ export function panesOf(
   prices: Prices,
   shape: "candles" | "line",
   levels: readonly Level[],
+  /** When the prices were asked for, in epoch seconds. */
+  now: number,
 ): Pane[] {
   const bars = barsOf(prices);
   const colours = new Map(
@@ -26,7 +28,7 @@ export function panesOf(
     points: one.time.map((time, place) => ({ time, value: one.value[place] ?? null })),
   });
   const line: PanePoint[] = bars
-    ? closesOf(bars)
+    ? closesOf(bars, now)
     : (prices.line ?? []).map((one) => ({ time: one.time, value: one.price }));
   const over = prices.indicators.filter(({ pane }) => pane === "price").map(curveOf);
   const label = bars ? `${prices.symbol} ${prices.interval_name ?? ""}`.trim() : `${prices.symbol}`;

@@ -7,7 +7,7 @@ import type { Order } from "~/api/types";
 import { OrderDetail } from "~/features/orders/order-detail";
 import { Panel } from "~/ui/panel";
 import { notify } from "~/ui/toasts";
-import { PriceFigure } from "./price-figure";
+import { LIVE, PriceFigure } from "./price-figure";
 import { INTERVALS, type PriceSearch } from "./price-search";
 
 /** How long before its fill an order may have been sent, in seconds. */
@@ -18,9 +18,11 @@ export function PricesPage() {
   const search: PriceSearch = useSearch({ strict: false });
   const navigate = useNavigate();
   const { data: facts } = useQuery(ask.model(model));
-  const newest = useQuery(
-    ask.prices(model, { symbol: search.symbol ?? "", interval: "", points: 2, window: null }),
-  );
+  const newest = useQuery({
+    ...ask.prices(model, { symbol: search.symbol ?? "", interval: "", points: 2, window: null }),
+    // The first bar of a model: from then on the chart asks for new ones itself.
+    refetchInterval: ({ state }) => (state.data?.symbol === null ? LIVE : false),
+  });
   const [opened, setOpened] = useState<Order | null>(null);
   const symbol = search.symbol ?? newest.data?.symbol ?? "";
   const symbols = useMemo(() => {
