@@ -6,7 +6,7 @@ with each series see to that.
 
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from sqlalchemy import Connection
@@ -15,6 +15,7 @@ from tapeline.prices import columns, covering
 from tapeline.prices.columns import Bars
 from tapeline.prices.covering import Covering
 from tapeline.prices.intervals import (
+    DAY,
     KEPT,
     chunk_of,
     fitting,
@@ -34,6 +35,11 @@ CONTINUED = 1_000
 _CHUNKS = """
 select content from price_chunks
 where tape = ? and series = ? and level = ? and start >= ? and start < ? order by start
+"""
+_LAST_CHUNKS = """
+select content from price_chunks
+where tape = ? and series = ? and level = ? and start >= ? and start < ?
+order by start desc limit 2
 """
 
 
@@ -108,6 +114,19 @@ def read(connection: Connection, one: Series, level: int, since: float, until: f
     values = (one.tape, one.series, level, chunk_of(since, seconds), until)
     rows = bulk.fetch(connection, _CHUNKS, values)
     return columns.joined(columns.unpack(bytes(row[0])) for row in rows).between(since, until)
+
+
+def last_of_days(connection: Connection, one: Series, level: int, days: Sequence[int]) -> Bars:
+    """The last bars of each day, rising as the days do; its last but one chunk too, because the
+    last one may begin on that day and hold bars of the next alone."""
+    found, seconds = list[Bars](), spans(one.interval)[level]
+    for day in days:
+        since, until = day * DAY, (day + 1) * DAY
+        values = (one.tape, one.series, level, chunk_of(since, seconds), until)
+        rows = bulk.fetch(connection, _LAST_CHUNKS, values)
+        chunks = columns.joined(columns.unpack(bytes(row[0])) for row in reversed(rows))
+        found.append(chunks.between(since, until))
+    return columns.joined(found)
 
 
 def _covering(connection: Connection, reported: list[Series], window: Window) -> Covering:
