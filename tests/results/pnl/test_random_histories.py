@@ -1,5 +1,6 @@
 """Random histories against a slow reference: any arrival order, any portions, to the last digit."""
 
+from collections import Counter
 from fractions import Fraction
 from typing import Any
 
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 from sqlalchemy import Connection
 
 from tapeline.results.charts import curve
-from tapeline.results.pnl import planning, summary
+from tapeline.results.pnl import model_currency, planning, summary
 from tapeline.results.pnl.books import ledger_of
 from tapeline.results.pnl.summary import Money
 from tapeline.results.rules.position import exact
@@ -126,7 +127,8 @@ def numbered(parts: list[Part]) -> list[Said]:
 
 def assert_agree(books: Books, parts: list[Part]) -> None:
     symbols = reckoned(numbered(parts), long_only=books.positions == "long_only")
-    cash = reckoned_cash(numbered(parts))
+    own = own_currency(symbols)
+    cash = reckoned_cash(numbered(parts), own)
     found = books.pnl(5000)
     assert {one.symbol for one in found.not_computed} == {
         name for name, one in symbols.items() if one.broken
@@ -147,13 +149,24 @@ def assert_agree(books: Books, parts: list[Part]) -> None:
         assert one.estimated >= len(expected.estimated)
         assert one.assumed == len(expected.assumed)
         assert one.multiplier == near(expected.times)
-    assert_currencies(found, sound, cash)
+    assert_currencies(found, sound, cash, own)
     assert_marked(books, found, symbols)
-    assert_series(books, sound, cash)
+    assert_series(books, sound, cash, own)
     checks = [(near(a), near(b)) for one in symbols.values() for a, b in one.checks]
     assert sorted((one.reported, one.held) for one in found.checks) == sorted(checks)
     assert replayed(books) == found.by_currency
     assert_listed(books, found)
+
+
+def own_currency(symbols: dict[str, Symbol]) -> str:
+    """Of cash that names none: of bare tickers if there is one, else of most fills."""
+    fills = Counter[str]()
+    for name, one in symbols.items():
+        if "-" not in name and (one.fills or one.opened or one.broken):
+            return "USD"
+        if one.fills and not one.broken:
+            fills[name.partition("-")[2]] += one.fills
+    return min(fills, key=lambda name: (-fills[name], name), default="USD")
 
 
 def assert_listed(books: Books, found: Any) -> None:
@@ -162,7 +175,7 @@ def assert_listed(books: Books, found: Any) -> None:
     if any(count for one in totals.values() for count in one.claims.values()):
         return  # then a list shows no sums: only the model's own page can tell
     with exact():
-        sums = summary.in_currencies(totals, "USD")
+        sums = summary.in_currencies(totals, model_currency.decided("", totals, None))
     assert {name: summary.money(one) for name, one in sums.items()} == found.by_currency
     assert sum(one.left_out for one in totals.values()) == len(found.not_computed)
 
@@ -172,9 +185,10 @@ def replayed(books: Books) -> dict[str, Money]:
 
     def look(connection: Connection) -> dict[str, Money]:
         end = tapes.of_model(connection, books.model).seq
-        every = Replays().at(connection, books.tape, 0, end).books().books
+        replay = Replays().at(connection, books.tape, 0, end)
+        every, own = replay.books().books, replay.quote
         with exact():
-            sums = summary.in_currencies(summary.sums_of(every, "USD"), "USD")
+            sums = summary.in_currencies(summary.sums_of(every, own), own)
             return {name: summary.money(one) for name, one in sums.items()}
 
     return books.store.read_now(look)
@@ -185,16 +199,18 @@ def near(value: Fraction) -> float:
     return float(value)
 
 
-def currency(symbol: str) -> str:
-    return symbol.partition("-")[2] or "USD"
+def currency(symbol: str, own: str) -> str:
+    return symbol.partition("-")[2] or own
 
 
-def assert_currencies(found: Any, sound: dict[str, Symbol], cash: dict[str, Cash]) -> None:
+def assert_currencies(
+    found: Any, sound: dict[str, Symbol], cash: dict[str, Cash], own: str
+) -> None:
     traded = {name for name, one in sound.items() if one.fills or one.unrealized}
-    names = {currency(symbol) for symbol in traded} | set(cash)
+    names = {currency(symbol, own) for symbol in traded} | set(cash)
     assert set(found.by_currency) == names
     for name in names:
-        some = [one for symbol, one in sound.items() if currency(symbol) == name]
+        some = [one for symbol, one in sound.items() if currency(symbol, own) == name]
         money = found.by_currency[name]
         assert money.realized == near(sum((one.realized for one in some), Fraction(0)))
         assert money.unrealized == near(sum((one.unrealized for one in some), Fraction(0)))
@@ -231,9 +247,9 @@ def assert_marked(books: Books, found: Any, symbols: dict[str, Symbol]) -> None:
     }
 
 
-def assert_series(books: Books, sound: dict[str, Symbol], cash: dict[str, Cash]) -> None:
-    for name in {currency(symbol) for symbol in sound} | set(cash):
-        some = [one for symbol, one in sound.items() if currency(symbol) == name]
+def assert_series(books: Books, sound: dict[str, Symbol], cash: dict[str, Cash], own: str) -> None:
+    for name in {currency(symbol, own) for symbol in sound} | set(cash):
+        some = [one for symbol, one in sound.items() if currency(symbol, own) == name]
         earned = cash[name].earned if name in cash else []
         for point in books.pnl(5000, currency=name).series:
             stands = [

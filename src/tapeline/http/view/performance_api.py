@@ -25,6 +25,7 @@ from tapeline.results.performance.trip_answers import LiveTrip
 from tapeline.results.pnl import summary, unbooked
 from tapeline.results.pnl.account import settings_of
 from tapeline.results.pnl.books import books_of
+from tapeline.results.pnl.model_currency import own_currency
 from tapeline.results.portfolio.answers import Portfolio
 from tapeline.store.tables.core import models
 from tapeline.tape import tapes
@@ -113,7 +114,7 @@ def list_round_trips(connection: Connection, call: QueryCall[TripPage]) -> Liste
 
     page = call.query
     model = tapes.reading(connection, call.actor, call.path("model"))
-    own = summary.own_currency(connection, model.tape)
+    own = own_currency(connection, model.tape)
     books = [
         one
         for one in books_of(connection, model.tape)

@@ -25,6 +25,7 @@ from tapeline.results.performance.flows import Flow, Funded
 from tapeline.results.pnl import summary
 from tapeline.results.pnl.account import Settings, settings_of
 from tapeline.results.pnl.books import Book, Totals, books_of
+from tapeline.results.pnl.model_currency import own_currency
 from tapeline.results.pnl.summary import NotComputed, Own
 from tapeline.results.rules.position import earned, exact
 
@@ -101,7 +102,7 @@ def evidence(connection: Connection, tape: int, said: Own) -> Evidence:
 
 
 def kept_of(connection: Connection, tape: int) -> Kept:
-    own = summary.own_currency(connection, tape)
+    own = own_currency(connection, tape)
     return Kept(
         books_of(connection, tape),
         own,

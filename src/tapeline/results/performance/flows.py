@@ -7,7 +7,7 @@ import msgspec
 from sqlalchemy import Connection, select
 
 from tapeline.results.pnl.account import Capital, Settings
-from tapeline.results.pnl.summary import own_currency
+from tapeline.results.pnl.model_currency import own_currency
 from tapeline.results.rules.position import FLOW, Spec, number
 from tapeline.store.tables.ledger import books, entries
 

@@ -11,6 +11,7 @@ from tapeline.results.metrics.report_fields import Measured
 from tapeline.results.performance.trip_answers import TripGroups
 from tapeline.results.pnl import books, summary
 from tapeline.results.pnl.account import settings_of
+from tapeline.results.pnl.model_currency import own_currency
 from tapeline.store.tables.tape import states
 
 REMEMBERED = 500  # models whose metrics are kept at hand
@@ -75,7 +76,7 @@ def _state(connection: Connection, tape: int) -> bytes | None:
     )
     said = {row.name: bytes(row.value) for row in connection.execute(query)}
     own = summary.own_of(connection, tape)
-    ledger, currency = books.ledger_of(connection, tape), summary.own_currency(connection, tape)
+    ledger, currency = books.ledger_of(connection, tape), own_currency(connection, tape)
     main = summary.main_currency(summary.in_currencies(ledger.totals, currency))
     if not own.values and (main is None or not own.enabled):
         return None

@@ -26,6 +26,15 @@ class Capital(msgspec.Struct):
     currency: str
 
 
+class _Words(msgspec.Struct):
+    """All that matters of a stored state where only the capital does."""
+
+    capital: Capital | None = None
+
+
+_words = msgspec.json.Decoder(_Words)
+
+
 class SettingsChange(msgspec.Struct, kw_only=True):
     """One change of the settings: what it did not change is unset."""
 
@@ -76,6 +85,11 @@ def is_said(connection: Connection, tape: int) -> bool:
 def names_positions(state: bytes | None) -> bool:
     """The same, of a stored state."""
     return state is not None and "positions" in msgspec.json.decode(state, type=dict[str, Any])
+
+
+def capital_in(state: bytes | None) -> Capital | None:
+    """What the owner set, of a stored state."""
+    return None if state is None else _words.decode(state).capital
 
 
 def event(tape: int, fields: dict[str, Any]) -> Event:

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from tapeline.results.charts.curve import Step
+from tapeline.results.charts.folding import Folding
 from tapeline.results.pnl.books import Book
-from tapeline.results.pnl.folding import Folding
 from tapeline.results.pnl.order_fills import Booked
 from tapeline.results.rules.fills import Fill, marks_of
 from tapeline.results.rules.position import FLOW, State, exact

@@ -54,6 +54,8 @@ class Totals(msgspec.Struct, array_like=True):
     """Books that are not computed."""
     claims: dict[str, int] = {}
     """What bare tickers are said to be quoted in, and in how many books."""
+    opened: int = 0
+    """Books with a declared position; sums that an earlier version stored do not count them."""
 
     @property
     def total(self) -> Decimal:
@@ -71,6 +73,7 @@ class Totals(msgspec.Struct, array_like=True):
         self.unrealized += sign * state.unrealized
         self.fees += sign * state.fees
         self.fills += sign * state.fills
+        self.opened += sign * state.is_opened
 
     def add_cash(self, cash: dict[str, Decimal], sign: int = 1) -> None:
         known = self.cash

@@ -6,10 +6,10 @@ import msgspec
 from sqlalchemy import Connection, Row, and_, func, select
 from sqlalchemy.sql.selectable import Select
 
+from tapeline.results.pnl import account, model_currency
 from tapeline.results.pnl.books import Totals, totals_from
 from tapeline.results.pnl.summary import (
     Source,
-    currency_in,
     in_currencies,
     main_currency,
     money,
@@ -129,8 +129,9 @@ def of_project(connection: Connection, project_id: str, quotas: Quotas) -> list[
 
 
 def _query() -> Select[Any]:
-    lifecycle, own, switch = (
-        states.alias(name) for name in ("lifecycle_state", "pnl_state", "switch_state")
+    lifecycle, own, switch, funded = (
+        states.alias(name)
+        for name in ("lifecycle_state", "pnl_state", "switch_state", "account_state")
     )
     newest, live = versions.alias("newest"), versions.alias("live")
     of_tape = tapes.c.no
@@ -140,6 +141,7 @@ def _query() -> Select[Any]:
             lifecycle.c.value.label("lifecycle"),
             own.c.value.label("own"),
             switch.c.value.label("switch"),
+            funded.c.value.label("account"),
             ledgers.c.totals,
             of_tape.label("tape"),
             tapes.c.bytes.label("tape_bytes"),
@@ -165,6 +167,7 @@ def _query() -> Select[Any]:
         .outerjoin(lifecycle, and_(lifecycle.c.tape == of_tape, lifecycle.c.name == "lifecycle"))
         .outerjoin(own, and_(own.c.tape == of_tape, own.c.name == "pnl"))
         .outerjoin(switch, and_(switch.c.tape == of_tape, switch.c.name == "auto_pnl"))
+        .outerjoin(funded, and_(funded.c.tape == of_tape, funded.c.name == account.STATE))
         .outerjoin(ledgers, ledgers.c.tape == of_tape)
         .outerjoin(orders, and_(orders.c.tape == of_tape, orders.c.id == _last_order()))
         .outerjoin(backtests, backtests.c.no == _last_backtest())
@@ -286,7 +289,9 @@ def _result(row: Row[*tuple[Any, ...]]) -> Result:
     enabled = _object(row.switch).get("enabled", True)
     found = Result(source="model" if own else "computed" if enabled else "off")
     if enabled and row.totals is not None:
-        _add_totals(found, totals_from(row.totals), currency_in(row.backtest_result))
+        totals, capital = totals_from(row.totals), account.capital_in(row.account)
+        asset = model_currency.quote_asset(row.backtest_result)
+        _add_totals(found, totals, model_currency.decided(asset, totals, capital))
     if own:
         found.value = own[-1].value
     return found

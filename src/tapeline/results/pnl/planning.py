@@ -12,6 +12,7 @@ from sqlalchemy import Connection, select, tuple_
 
 from tapeline.results.charts import curve
 from tapeline.results.charts.curve import BEGINNING, Change, Key, Step
+from tapeline.results.charts.folding import Folding
 from tapeline.results.pnl import account, unbooked
 from tapeline.results.pnl.books import (
     Book,
@@ -25,7 +26,6 @@ from tapeline.results.pnl.books import (
     ledger_of,
     state_from,
 )
-from tapeline.results.pnl.folding import Folding
 from tapeline.results.pnl.stored_rates import StoredRates
 from tapeline.results.rules.fills import Fill
 from tapeline.results.rules.position import Outcome, Spec, State, exact

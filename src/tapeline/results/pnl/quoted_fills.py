@@ -8,8 +8,9 @@ import msgspec
 from sqlalchemy import Connection
 
 from tapeline.results.pnl.books import Book, books_numbered, entries_of
+from tapeline.results.pnl.model_currency import own_currency
 from tapeline.results.pnl.order_fills import Booked, FillShown, booked, fill_shown
-from tapeline.results.pnl.summary import own_currency, reason_of
+from tapeline.results.pnl.summary import reason_of
 from tapeline.tape.lateness import late_by
 
 

@@ -5,7 +5,7 @@ from decimal import Decimal
 from typing import Any, Literal
 
 import msgspec
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection
 
 from tapeline.results.charts import chart_window, timeline
 from tapeline.results.charts.chart_window import Window
@@ -14,14 +14,12 @@ from tapeline.results.pnl import notices
 from tapeline.results.pnl.account import Capital, Positions, settings_of
 from tapeline.results.pnl.books import Book, Totals, books_of
 from tapeline.results.pnl.late_entries import Late
+from tapeline.results.pnl.model_currency import own_currency
 from tapeline.results.pnl.notices import Check, Unpriced, Warned
 from tapeline.results.pnl.together import Together, together
 from tapeline.results.rules.position import FLOWS, exact, number
-from tapeline.store.tables.tape import backtests
 from tapeline.tape.backtest_results.series import Point
 from tapeline.tape.reading import channels
-
-DEFAULT_CURRENCY = "USD"
 
 Source = Literal["computed", "model", "off"]
 
@@ -207,23 +205,6 @@ def own_points(values: list[dict[str, float]]) -> list[Point]:
 
 def _in_order(values: list[Point]) -> list[Point]:
     return sorted(values, key=lambda point: point.time)
-
-
-def own_currency(connection: Connection, tape: int) -> str:
-    """The currency of bare tickers of this model, from its newest backtest."""
-    result = connection.scalar(
-        select(backtests.c.result)
-        .where(backtests.c.tape == tape, backtests.c.result.is_not(None))
-        .order_by(backtests.c.no.desc())
-        .limit(1)
-    )
-    return currency_in(result)
-
-
-def currency_in(result: bytes | None) -> str:
-    said = {} if result is None else msgspec.json.decode(result, type=dict[str, Any])
-    asset = said.get("quote_asset")
-    return asset.strip().upper() if isinstance(asset, str) and asset.strip() else DEFAULT_CURRENCY
 
 
 def in_currencies(totals: dict[str, Totals], own: str) -> dict[str, Totals]:

@@ -15,7 +15,7 @@ from tapeline.results.metrics.metric import Subject
 from tapeline.results.metrics.report_fields import Shown
 from tapeline.results.performance.account_line import RUINED
 from tapeline.results.performance.answers import ShownBenchmark
-from tapeline.results.pnl.summary import DEFAULT_CURRENCY
+from tapeline.results.pnl import model_currency
 from tapeline.results.pnl.together import no_rate
 from tapeline.results.portfolio import correlation, growth, lines
 from tapeline.results.portfolio.answers import Correlations, Portfolio, PortfolioModel
@@ -99,7 +99,7 @@ def usual_currency(every: Sequence[Holding]) -> str:
     """That of most capitals; without any, of most models."""
     capitals = Counter(one.capital.currency for one in every if one.capital)
     counted = capitals or Counter(one.currency for one in every if one.totals)
-    return min(counted, key=lambda name: (-counted[name], name), default=DEFAULT_CURRENCY)
+    return min(counted, key=lambda name: (-counted[name], name), default=model_currency.DEFAULT)
 
 
 def _part(rates: Rates, head: Head, found: Holding) -> Part:

@@ -14,7 +14,7 @@ import msgspec
 from sqlalchemy import Connection
 
 from tapeline.recently_used import RecentlyUsed
-from tapeline.results.pnl import account, summary
+from tapeline.results.pnl import account, model_currency
 from tapeline.results.pnl.account import Positions, Settings
 from tapeline.results.pnl.all_books import AllBooks, Named, computed
 from tapeline.results.pnl.late_entries import CHANGED, Late, counted
@@ -50,7 +50,8 @@ class Replay:
         self.metrics: dict[str, Any] = {}
         self.enabled = True
         self.own: list[dict[str, float]] = []
-        self.quote = summary.DEFAULT_CURRENCY
+        self._asset = ""
+        """The quote asset of the newest backtest."""
         self._first: Positions = "signed"
         self._said: dict[str, Any] = {}
         """What the owner set of the account."""
@@ -90,6 +91,12 @@ class Replay:
         return account.from_words({"positions": self._first, **self._said})
 
     @property
+    def quote(self) -> str:
+        """The model's own currency."""
+        totals = model_currency.totals_of(self.books().books)
+        return model_currency.decided(self._asset, totals, self.settings.capital)
+
+    @property
     def symbols(self) -> list[str]:
         """In the order they first appeared."""
         return sorted(self._symbols, key=lambda name: self._symbols[name])
@@ -126,7 +133,7 @@ class Replay:
         elif kind is kinds.SET_CUSTOM_METRIC:
             self.metrics |= fields["metrics"]
         elif kind is kinds.BACKTEST_RESULT:
-            self.quote = summary.currency_in(record.body)
+            self._asset = model_currency.quote_asset(record.body)
         elif kind is kinds.MARK_PRICE:
             _note(self._symbols, fields["symbol"], record.seq)
             told = (fields["symbol"], fields["price"], record.time, record.seq)
