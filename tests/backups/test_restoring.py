@@ -20,7 +20,16 @@ from tapeline.settings import Settings
 from tapeline.store.tables.tape import tapes
 from tapeline.tape.reading import whole_tape
 from tests import needs
-from tests.backups.conftest import LINES, Installation, forge, gets, names_in, options_of, refused
+from tests.backups.conftest import (
+    LINES,
+    Installation,
+    forge,
+    gets,
+    names_in,
+    options_of,
+    refused,
+    tapeline,
+)
 from tests.conftest import DATABASES, run_sql
 
 
@@ -185,6 +194,8 @@ def test_a_server_without_the_keys_of_its_database_does_not_make_new_ones(
     assert "The key tape-signing.key, with which its tapes are signed, is missing." in said
     assert "tapeline keys replace-lost" in said
     assert not (data / "keys").exists()
+    doctor = tapeline("doctor", "--data", str(data))
+    assert "The key tape-signing.key, with which its tapes are signed, is missing" in doctor.stdout
     (data / "keys").mkdir()
     (data / "keys" / "tape-signing.key").touch()
     said = refused("up", "--port", "0", "--data", str(data))

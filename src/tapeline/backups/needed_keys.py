@@ -13,9 +13,10 @@ from tapeline.store.tables.runs import secrets
 from tapeline.store.tables.tape import checkpoints
 from tapeline.tape.proof import signer
 
+REPLACE = "tapeline keys replace-lost"
 FIX = (
     "Put the folder keys of the data directory back from a backup. If the key is lost for good,"
-    " make a new one: tapeline keys replace-lost"
+    f" make a new one: {REPLACE}"
 )
 
 

@@ -9,16 +9,16 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal
 
 import msgspec
 import typer
-from sqlalchemy import Engine
 
 from tapeline import datadir, descriptors, host_faults, settings, typed_commands
-from tapeline.backups import records
+from tapeline.cli.operator import stored_findings
+from tapeline.cli.operator.finding import Finding
 from tapeline.cli.server.options import Config, Data, Database
 from tapeline.cli.terminal.command import JSON, command
 from tapeline.cli.terminal.failures import Failure
@@ -32,26 +32,13 @@ from tapeline.runs.engines.host_check import Host
 from tapeline.runs.environments import interpreters
 from tapeline.runs.environments.interpreters import Found
 from tapeline.settings import Settings
-from tapeline.store import migrate
-from tapeline.store.backends import database as databases
-from tapeline.store.backends import sqlite, timekeeping
 from tapeline.tape.proof import heads
 
 PATIENCE = 10.0  # seconds
 MARKS = {"good": ("✓", "green"), "weak": ("!", "yellow"), "bad": ("✗", "red"), "note": ("·", "dim")}
 VERSIONS = tuple(f"3.{minor}" for minor in range(7, 15))  # that people run models on
 RELEASE = "When no other copy of it runs: "
-ACCEPT = "Bring the newer database back; or, if you know of it: "
 NO_PYTHON = "Install one: uv python install 3.12, or apt-get install python3"
-
-
-@dataclass(frozen=True)
-class Finding:
-    topic: str
-    state: Literal["good", "note", "weak", "bad"]
-    """`bad`: models cannot run until it is fixed."""
-    says: str
-    fix: str = ""
 
 
 @command("tapeline doctor", "tapeline doctor --data /srv/tapeline --json", options=JSON)
@@ -102,13 +89,9 @@ def of_machine(chosen: Settings) -> Iterator[Finding]:
     yield home
     yield _disk(chosen.data)
     if home.state != "bad":
-        database = _database(chosen)
-        yield database
-        if database.state == "good":
-            yield from _clock(chosen)
-        yield from _losses(chosen)
+        yield from stored_findings.of_data(chosen)
         yield from _server(datadir.server_of(chosen.data))
-        yield from _backups(chosen)
+        yield from stored_findings.of_backups(chosen)
         if hold := hold_socket.on_all(chosen.data):
             fix = RELEASE + typed_commands.with_database("tapeline release", chosen)
             yield Finding("hold", "weak", f"models do not run: {hold.sentence()}", fix)
@@ -214,86 +197,6 @@ def _disk(data: Path) -> Finding:
     states: dict[str, Literal["good", "weak", "bad"]] = {"yellow": "weak", "red": "bad"}
     says, fix = found.says.rstrip("."), found.fix.rstrip(".")
     return Finding("disk", states.get(found.state, "good"), says, fix)
-
-
-def _database(chosen: Settings) -> Finding:
-    file = chosen.data / "tapeline.db"
-    if not chosen.database and not file.exists():
-        return Finding("database", "good", f"{file} will be created at the first start")
-    try:
-        opened = databases.open_database(chosen)
-        try:
-            before, now = migrate.revision(opened.reading), migrate.head()
-            grows = opened.file is not None and not _gives_back(opened.reading)
-        finally:
-            opened.dispose()
-    except Exception as error:  # noqa: BLE001 - of any driver; each says what is wrong in its words
-        told = error.message if isinstance(error, Problem) else str(error).partition("\n")[0]
-        fix = "Start it, or correct --database" if chosen.database else "Restore a backup"
-        return Finding("database", "bad", f"cannot be read: {told}", fix)
-    if before is not None and before > now:
-        return Finding(
-            "database", "bad", f"{opened.name} was made by a newer Tapeline", "Install that version"
-        )
-    waits = "" if before == now else ", brought up to date at the next start"
-    if grows:
-        says = f"{opened.name}{waits}; it never becomes smaller, because an older version made it"
-        compact = typed_commands.here("tapeline compact", chosen)
-        return Finding("database", "note", says, f"Stop the server once, and run: {compact}")
-    return Finding("database", "good", f"{opened.name}{waits}")
-
-
-def _losses(chosen: Settings) -> Iterator[Finding]:
-    """What a server remembers and the database no longer has."""
-    if lost := heads.losses(chosen.data):
-        fix = ACCEPT + typed_commands.with_database("tapeline doctor --accept-loss", chosen)
-        more = f" And {len(lost) - 1:,} more tapes." if len(lost) > 1 else ""
-        yield Finding("record", "weak", lost[0].sentence() + more, fix)
-
-
-def _clock(chosen: Settings) -> Iterator[Finding]:
-    """A jump that a server noticed in the last day."""
-    if not chosen.database and not (chosen.data / "tapeline.db").exists():
-        return
-    opened = databases.open_database(chosen)
-    try:
-        with opened.reading.connect() as connection:
-            saved = timekeeping.read(connection) if migrate.revision(opened.reading) else None
-    finally:
-        opened.dispose()
-    if saved and (jump := saved.recent()):
-        yield Finding("clock", "weak", jump.sentence(), "See that NTP keeps it: timedatectl status")
-
-
-def _backups(chosen: Settings) -> Iterator[Finding]:
-    """The last scheduled backup; nothing without a database, which has its own finding."""
-    if not chosen.database and not (chosen.data / "tapeline.db").exists():
-        return
-    opened = databases.open_database(chosen)
-    try:
-        with opened.reading.connect() as connection:
-            timekeeping.resume(connection)
-            standing = records.standing(connection, chosen)
-    except Exception:  # noqa: BLE001 - of any driver; the finding about the database says why
-        return
-    finally:
-        opened.dispose()
-    now = opened.clock.with_pauses()
-    says = standing.sentence(now)
-    if standing.every is None:
-        yield Finding("backup", "note", says, "Name a folder for them in TAPELINE_BACKUP_FOLDER")
-    elif standing.is_gone:
-        fix = "Put it back. A running server makes a new one within a minute"
-        yield Finding("backup", "weak", says, fix)
-    elif standing.is_too_old(now) or standing.failure:
-        yield Finding("backup", "weak", says, "Fix that; the server tries again within the hour")
-    else:
-        yield Finding("backup", "good", says)
-
-
-def _gives_back(reading: Engine) -> bool:
-    with reading.connect() as connection:
-        return sqlite.free(connection).gives_back
 
 
 @contextmanager

@@ -8,7 +8,7 @@ import typer
 
 from tapeline import datadir, settings, typed_commands
 from tapeline.cli.operator import doctor
-from tapeline.cli.operator.doctor import Finding
+from tapeline.cli.operator.finding import Finding
 from tapeline.cli.server.options import Config, Data, Database
 from tapeline.cli.server.session import Session
 from tapeline.cli.server.wire import LOOPBACK
