@@ -98,7 +98,7 @@ def open_services(settings: Settings) -> Iterator[Services]:
             settings, store, blobs, cipher, appender, watchers, staging, quotas, found, background
         )
         probe = Probe(inbox, store.database)
-        parts = Parts(settings, store, inbox, probe, runner, background)
+        parts = Parts(settings, store, inbox, probe, runner, background, blobs)
         backups = Keeper(settings, store, background, lambda: runner.hold() is not None)
         services = Services(
             settings,

@@ -13,7 +13,7 @@ from tapeline.health.checklist import CHECKS, Check
 from tapeline.health.machine import descriptors, disk, memory, processes
 from tapeline.health.machine.processes import Level
 from tapeline.health.running import hold, hosts, journals, quotas, runs, work
-from tapeline.health.storing import database, keys, queue, statements, store
+from tapeline.health.storing import archives, database, keys, queue, statements, store
 from tapeline.health.verdict import Verdict, duration, size
 from tapeline.runs import holds
 from tapeline.runs.supervision.install_places import Queue
@@ -138,6 +138,17 @@ def test_a_server_whose_keys_are_lost_works_on_and_names_them(
     seen = keys.look(parts)
     assert seen.state == "red"
     assert "The key store.key, with which secrets are encrypted, is missing." in seen.says
+
+
+def test_versions_whose_archive_is_elsewhere_are_counted(own_service: Service) -> None:
+    """As with two servers on one database, each with a folder of its own."""
+    parts = own_service.services.health.parts
+    assert archives.look(parts).state == "green"
+    own_service.store.write_now(add_run, "elsewhere")
+    seen = archives.look(parts)
+    assert seen.state == "red"
+    assert seen.says.startswith("1 of 1 archives that were looked for are not on this server.")
+    assert "share" in seen.fix
 
 
 def test_a_data_directory_that_is_gone_is_red(service: Service, tmp_path: Path) -> None:

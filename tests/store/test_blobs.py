@@ -49,8 +49,9 @@ def test_what_is_put_can_be_fetched_and_deleted(blobs: Blobs, tmp_path: Path) ->
     blobs.delete(name)
     blobs.delete(name)
     assert not blobs.exists(name)
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(FileNotFoundError, match="not on this server") as absent:
         blobs.fetch(name, tmp_path / "again")
+    assert str(tmp_path) not in str(absent.value), "tenants read it"
     assert names(tmp_path) == ["blobs", "fetched", "source"]
 
 

@@ -18,6 +18,7 @@ from tapeline.health.running import (
     work,
 )
 from tapeline.health.storing import (
+    archives,
     backup,
     checkpoints,
     database,
@@ -103,6 +104,7 @@ CHECKS: tuple[Check, ...] = (
         figures={"checkpoint_age_seconds": "Age of the newest signature of any tape."},
     ),
     Check("keys", keys.look),
+    Check("archives", archives.look),
     Check("backup", backup.look),
     Check(
         "record",

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from tapeline.background import Background
 from tapeline.runs.runner import Runner
 from tapeline.settings import Settings
+from tapeline.store.blobs import Blobs
 from tapeline.store.store import Store
 from tapeline.tape.append.inbox import Inbox
 from tapeline.tape.append.probe import Probe
@@ -18,5 +19,6 @@ class Parts:
     probe: Probe
     runner: Runner
     background: Background
+    blobs: Blobs
     not_stored: str | None = None
     """Why an event would not be stored now, as the probe has found out for this examination."""

@@ -28,6 +28,11 @@ CHUNK = 1 << 20
 GRACE = 24 * 3600.0
 FRESH = GRACE / 2
 DRAFT = ".draft-"
+# Tenants read it, so it names no path; the operator may have given each server a folder of its own.
+NOT_HERE = (
+    "The archive of this version is not on this server. Its operator can help: all servers of a"
+    " database must share `blobs`, and a folder that was lost is in a backup."
+)
 
 
 class Blobs:
@@ -45,6 +50,11 @@ class Blobs:
                 self._store = from_url(url)
         except (BaseError, OSError, ValueError) as error:
             raise CannotStart(f"The blobs cannot be kept at {url or folder}: {error}") from error
+
+    @property
+    def is_remote(self) -> bool:
+        """In object storage, where every look is a request over the network."""
+        return self._folder is None
 
     def put(self, name: str, file: Path) -> None:
         """Keep a file under the hash of its content; durable when this returns."""
@@ -66,8 +76,9 @@ class Blobs:
                 for chunk in _try(lambda: obstore.get(self._store, name)).stream(CHUNK):
                     out.write(chunk)
             draft.rename(file)
-        except FileNotFoundError:
-            raise
+        except FileNotFoundError as error:
+            log.error("blob_not_found", reason=str(error).partition("\n")[0])
+            raise FileNotFoundError(NOT_HERE) from error
         except OSError as error:
             raise _unavailable("blob_not_copied", error) from error
         finally:

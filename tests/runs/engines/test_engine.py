@@ -26,7 +26,7 @@ from tapeline.runs.journals.records import Record
 from tapeline.runs.run import Run
 from tapeline.runs.runner import INSTALLER_UID
 from tapeline.settings import Settings
-from tapeline.store.blobs import Blobs
+from tapeline.store.blobs import NOT_HERE, Blobs
 from tests import needs
 from tests.acceptance.traders import pythons
 from tests.archives import zipped
@@ -299,6 +299,14 @@ def test_an_installation_is_told_and_its_failure_says_why(bench: Bench) -> None:
         bench.engine.prepare(bad, listener)
     reason = raised.value.message
     assert re.fullmatch(r"The requirements cannot be met on .* six==0.0.99.*\.", reason), reason
+
+
+def test_a_version_whose_archive_is_elsewhere_is_said_without_a_path(bench: Bench) -> None:
+    job = bench.job("print('never')\n")
+    version = msgspec.structs.replace(job.version, archive="f" * 64)
+    with pytest.raises(CannotInstall) as raised:
+        bench.engine.prepare(msgspec.structs.replace(job, version=version), Listener())
+    assert raised.value.message == NOT_HERE
 
 
 def test_use_is_measured_and_what_is_cleared_is_forgotten(bench: Bench) -> None:

@@ -11,10 +11,12 @@ from tapeline import typed_commands
 from tapeline.backups import needed_keys, records
 from tapeline.cli.operator.finding import Finding
 from tapeline.errors import Problem
+from tapeline.health.storing import archives
 from tapeline.settings import Settings
 from tapeline.store import migrate
 from tapeline.store.backends import database as databases
 from tapeline.store.backends import sqlite, timekeeping
+from tapeline.store.blobs import Blobs
 from tapeline.tape.proof import heads
 
 ACCEPT = "Bring the newer database back; or, if you know of it: "
@@ -28,6 +30,7 @@ def of_data(chosen: Settings) -> Iterator[Finding]:
     yield found
     if found.state in {"good", "note"} and _has_database(chosen):
         yield from _keys(chosen)
+        yield from _archives(chosen)
         yield from _clock(chosen)
     yield from _losses(chosen)
 
@@ -111,6 +114,20 @@ def _keys(chosen: Settings) -> Iterator[Finding]:
         replace = typed_commands.with_database(needed_keys.REPLACE, chosen)
         fix = needed_keys.FIX.replace(needed_keys.REPLACE, replace)
         yield Finding("keys", "bad", " ".join(lacking).rstrip("."), fix)
+
+
+def _archives(chosen: Settings) -> Iterator[Finding]:
+    """Those of a folder: a look into object storage would be a request over the network."""
+    if chosen.blobs or not (chosen.data / "blobs").is_dir():
+        return
+    try:
+        with _reading(chosen) as (connection, _):
+            absent, of = archives.absent_of(connection, Blobs(chosen.data / "blobs"))
+    except Exception:  # noqa: BLE001 - an older database, which the next start brings up to date
+        return
+    if absent:
+        says = archives.sentence(absent, of).rstrip(".")
+        yield Finding("archives", "weak", says, archives.FIX.rstrip("."))
 
 
 def _losses(chosen: Settings) -> Iterator[Finding]:

@@ -117,7 +117,7 @@ async def _archive(call: Call, blob: str, name: str) -> Response:
     except BaseException as error:
         _remove(file)
         if isinstance(error, FileNotFoundError):
-            raise NoSuchVersion("The archive of this version no longer exists.") from None
+            raise NoSuchVersion(str(error)) from None
         raise
     return FileResponse(
         file,

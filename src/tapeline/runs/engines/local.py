@@ -285,8 +285,11 @@ def _told_as_install_problems() -> Iterator[None]:
 
 
 def _not_now_or_never(error: OSError, now: type[P], never: type[P]) -> P:
+    """In words without paths of this machine: the model's owner reads them."""
     fault = host_faults.fault_of(error) if error.errno == errno.EAGAIN else None
-    return (now if error.errno in PASSING else never)(fault.says if fault else f"{error}.")
+    told = fault.says if fault else f"{error.strerror or error}".rstrip(".") + "."
+    log.warning("run_not_prepared", reason=str(error))
+    return (now if error.errno in PASSING else never)(told)
 
 
 def _reachable(host: str) -> str:
