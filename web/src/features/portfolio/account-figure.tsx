@@ -6,7 +6,7 @@ import { ChartFigure } from "~/charts/chart-figure";
 import type { View } from "~/charts/panes";
 import { plural } from "~/format/numbers";
 import { Panel } from "~/ui/panel";
-import { inWords, panesOf, type Shape, spanOf } from "./curve";
+import { inWords, panesOf, rangeOf, type Shape, spanOf } from "./curve";
 import type { PortfolioSearch } from "./portfolio-search";
 
 const SHAPES: [Shape, string][] = [
@@ -19,9 +19,7 @@ export function AccountFigure({ found }: { found: Portfolio }) {
   const { show: shape = "value", from, to } = search;
   const navigate = useNavigate();
   // The chart moves by itself from here on; the address only follows it.
-  const [start] = useState<View | null>(() =>
-    from === undefined || to === undefined ? null : { from, to },
-  );
+  const [start] = useState<View | null>(() => rangeOf(found, from, to));
   const change = useCallback(
     (next: Record<string, unknown>) =>
       void navigate({

@@ -9,6 +9,14 @@ export function membersOf({ models }: Portfolio): Members {
   return new Map(models.map((one) => [one.model_id, one]));
 }
 
+/** Whether an account is missing only because its currency has no rate to the chosen one. */
+export function isUnconverted({ attention, models }: Portfolio): boolean {
+  const lacking = new Set(
+    attention.filter(({ code }) => code === "no_rate").map((one) => one.model_id),
+  );
+  return models.some((one) => one.capital !== null && lacking.has(one.model_id));
+}
+
 /** Those of capitals, profits and rates; sorted, the chosen one included. */
 export function currenciesOf({ currency, models, rates }: Portfolio): string[] {
   const named = models.flatMap(({ capital, profits }) => [

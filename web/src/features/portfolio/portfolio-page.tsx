@@ -17,7 +17,7 @@ import { ContributionTable } from "./contribution-table";
 import { CorrelationMatrix } from "./correlation-matrix";
 import { ExposureList } from "./exposure-list";
 import { Headlines } from "./headlines";
-import { currenciesOf, membersOf } from "./members";
+import { currenciesOf, isUnconverted, membersOf } from "./members";
 import type { PortfolioSearch } from "./portfolio-search";
 import { benchmarkOf, portfolio } from "./queries";
 
@@ -161,6 +161,15 @@ function NoModels({ project }: { project: string | null }) {
 /** Returns need a capital: leads to the form of the first model that lacks one. */
 function NoAccount({ found }: { found: Portfolio }) {
   const poor = found.models.find((one) => one.capital === null && !one.in_account);
+  if (isUnconverted(found)) {
+    return (
+      <Panel title="Account value and drawdown">
+        <Empty title={`No account value in ${found.currency}`}>
+          There is no rate to {found.currency}. Choose another currency, or report the rate.
+        </Empty>
+      </Panel>
+    );
+  }
   return (
     <Panel title="Account value and drawdown">
       <Empty title="No account value yet">
