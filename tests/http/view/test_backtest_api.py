@@ -240,6 +240,19 @@ def test_round_trips_are_listed_the_last_first(model: Model) -> None:
     ]
 
 
+def test_the_profit_of_round_trips_is_net_of_their_own_fees(model: Model) -> None:
+    said = (("buy", 4, 10, 4), ("sell", 1, 20, 2), ("buy", 2, 10, 7))
+    trades = [
+        {"symbol": "A", "side": side, "time": at, "size": size, "price": price, "fee": fee}
+        for at, (side, size, price, fee) in enumerate(said)
+    ]
+    model.push(PATH, result(trades=trades))
+    summary = model.get("/backtests/b1/round-trips")["summary"]
+    assert (summary["profit"], summary["fees"]) == (10 - 3, 3)
+    assert (summary["open_count"], summary["open_fees"]) == (2, 3 + 7)
+    assert model.get("/backtests/b1")["metrics"]["computed"]["fees"]["value"] == 13
+
+
 @on_both
 def test_words_are_changed_and_go_back_to_the_backtests_own(model: Model) -> None:
     status = {"backtest_id": "b1", "successful": True, "label": "own", "description": "said"}

@@ -51,6 +51,13 @@ def test_symbols_do_not_mix_and_what_is_left_is_open() -> None:
     assert [(one.symbol, one.size) for one in found.open] == [("A", 1), ("B", 2)]
 
 
+def test_the_fees_of_what_is_still_open_are_apart_from_those_of_round_trips() -> None:
+    found = matched(buy(4, 10, fee=4), sell(1, 20, fee=2), buy(1, 5, symbol="B", fee=7))
+    assert [(trip.fees, trip.profit) for trip in found.trips] == [(1 + 2, 10 - 3)]
+    assert [(one.symbol, one.fees) for one in found.open] == [("A", 3), ("B", 7)]
+    assert found.fees == 13
+
+
 def test_a_sell_of_more_than_is_held_is_a_warning_and_no_short_position() -> None:
     found = matched(sell(1, 10), buy(1, 10), sell(2, 12), long_only=True)
     assert [trip.profit for trip in found.trips] == [2]

@@ -139,12 +139,13 @@ def _trips(matched: Matched) -> Trips:
     symbols.sort(key=lambda one: -abs(one.profit or 0.0))
     return Trips(
         count=len(matched.trips),
-        fees=matched.fees,
+        fees=sum(one.fees for one in matched.trips),
         profit=_sum(matched.trips),
         open=matched.open[-LISTED:],
         open_count=len(matched.open),
         symbols=symbols[:LISTED],
         warnings=list(_warnings(matched)),
+        open_fees=sum(one.fees for one in matched.open),
     )
 
 

@@ -7,7 +7,7 @@ import msgspec
 from tapeline.results.metrics.deflated import Trial
 from tapeline.results.metrics.round_trips import Open
 
-VERSION = 2
+VERSION = 3
 """Of the formulas. A report of an earlier one is made anew."""
 ROUND_TRIPS = "round_trips"
 TRIPS_IN_PIECE = 1_000
@@ -94,11 +94,14 @@ class Trips(msgspec.Struct, kw_only=True):
 
     count: int
     fees: float
+    """Of the round trips: `profit` is net of them."""
     profit: float | None
     open: list[Open]
     open_count: int
     symbols: list[OfSymbol]
     warnings: list[str]
+    open_fees: float = 0.0
+    """What opening the positions cost that are still open at the end."""
 
 
 class Rolled(msgspec.Struct):

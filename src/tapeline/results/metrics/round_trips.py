@@ -47,6 +47,8 @@ class Open(msgspec.Struct, gc=False, kw_only=True):
     entry_time: float
     entry_price: float | None
     side: Way = "long"
+    fees: float = 0.0
+    """What opening it cost; no round trip has them."""
 
 
 class Matched(msgspec.Struct, kw_only=True):
@@ -57,6 +59,7 @@ class Matched(msgspec.Struct, kw_only=True):
     traded: float | None
     """The value of all trades; null when a price or a size is missing."""
     fees: float
+    """Of all trades, whether they are matched or not."""
     first: float | None = None
     last: float | None = None
     oversold: int = 0
@@ -107,6 +110,7 @@ def match(trades: Iterable[Trade], *, long_only: bool = False) -> Matched:
                 entry_time=lot.time,
                 entry_price=lot.price,
                 side=_way(lot),
+                fees=lot.left * lot.fee,
             )
             for lot in of_symbol.lots
         ]
