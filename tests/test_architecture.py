@@ -23,7 +23,7 @@ ARROWS: dict[str, set[str]] = {
     "background": {"errors", "fair_line", "logs", "turns"},
     "buckets": set(),
     "clock": {"logs"},
-    "descriptors": set(),
+    "descriptors": {"host_faults"},
     "errors": {"problems"},
     "fair_line": set(),
     "fair_threads": {"background", "fair_line", "turns"},

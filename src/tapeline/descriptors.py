@@ -6,9 +6,13 @@ neither a lock nor a journal.
 
 import resource
 
+from tapeline import host_faults
+
 MOST = 1_048_576  # child processes inherit it, and some loop over all possible descriptors
 RESERVE = 256
 """For the database, journals, locks, launches and uploads in progress."""
+LEAST = 256
+"""With fewer, a server would answer some requests, refuse others and leave models unsupervised."""
 
 
 def raise_limit() -> int:
@@ -18,6 +22,14 @@ def raise_limit() -> int:
     if soft != resource.RLIM_INFINITY and soft < wanted:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
     return limit()
+
+
+def shortage() -> str | None:
+    """Why a server cannot run with this limit, and what to do."""
+    if limit() >= LEAST:
+        return None
+    few = f"The server needs {LEAST} open files, and may have only {limit()}."
+    return f"{few} {host_faults.MORE_FILES}"
 
 
 def limit() -> int:

@@ -446,3 +446,21 @@ def test_the_command_tells_its_version_and_its_options(home: Home) -> None:
     help_text = home.run("up", "--help", COLUMNS="200").stdout
     for option in ("--host", "--port", "--data", "--database", "--engine", "--demo", "--config"):
         assert option in help_text
+
+
+def test_a_limit_on_open_files_that_is_too_small_for_a_server_is_said(home: Home) -> None:
+    ended = subprocess.run(
+        ["sh", "-c", 'ulimit -n 255; exec "$@"', "sh", *home.command("up", "--port", "0")],
+        env=home.environment,
+        cwd=home.path,
+        capture_output=True,
+        text=True,
+        timeout=SLOW_MACHINE,
+        check=False,
+    )
+    assert ended.returncode == 1
+    assert ended.stderr == (
+        "tapeline: The server needs 256 open files, and may have only 255."
+        " Start it with a higher limit: ulimit -n 4096 (systemd: LimitNOFILE=4096)\n"
+    )
+    assert not home.data.exists()

@@ -228,6 +228,23 @@ def test_runs_of_a_host_that_nobody_runs_are_yellow(own_service: Service) -> Non
         assert hosts.look(parts).state == "green"
 
 
+def test_a_server_that_runs_no_models_does_not_call_its_own_host_silent(
+    own_service: Service,
+) -> None:
+    parts = own_service.services.health.parts
+    runner, data = parts.runner, parts.settings.data
+    own_service.store.write_now(add_run, "left", host="ours", fence=1)
+    before = runner.host_name, (data / "host").read_text() if (data / "host").exists() else ""
+    runner.host_name = ""
+    (data / "host").write_text("ours 1\n")
+    try:
+        found = hosts.look(parts)
+    finally:
+        runner.host_name = before[0]
+        (data / "host").write_text(before[1])
+    assert (found.state, found.fix) == ("yellow", hosts.MEND)
+
+
 def test_a_tape_that_is_nearly_full_is_named(own_service: Service) -> None:
     parts = own_service.services.health.parts
 

@@ -87,6 +87,8 @@ def of_machine(chosen: Settings) -> Iterator[Finding]:
     """What can be seen of a server without asking it, and whether it answers."""
     home = _data(chosen.data)
     yield home
+    if few := descriptors.shortage():
+        yield _problem("open files", "bad", few)
     yield _disk(chosen.data)
     if home.state != "bad":
         yield from stored_findings.of_data(chosen)

@@ -80,6 +80,8 @@ def up(
 
 def _serve(chosen: Settings, reloading: Reloading) -> None:
     limit = descriptors.raise_limit()
+    if few := descriptors.shortage():
+        raise CannotStart(few)
     listener = _listen(chosen)
     here = replace(chosen, public_url="").address(listener.getsockname()[1])
     note = f"{here}, process {os.getpid()}"

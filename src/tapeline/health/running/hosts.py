@@ -1,11 +1,14 @@
 """Whether every host that has unfinished runs is there to supervise them."""
 
+from pathlib import Path
+
 from sqlalchemy import Connection, func, select
 
 from tapeline import typed_commands
 from tapeline.health.parts import Parts
 from tapeline.health.verdict import Verdict, green, yellow
-from tapeline.runs import heartbeat
+from tapeline.runs import heartbeat, host_identity
+from tapeline.runs import run as run_records
 from tapeline.store.backends.database import Database
 from tapeline.store.tables.runs import runs
 
@@ -14,16 +17,29 @@ FIX = (
     " still run; `{hosts}` lists all hosts."
 )
 
+MEND = "The row `sandbox` says what it lacks. The server looks again every minute."
+
 
 def look(parts: Parts) -> Verdict:
-    here = parts.runner.host_name
+    here = parts.runner.host_name or _name_in(parts.settings.data)
+    if not parts.runner.host_name and parts.store.read_now(run_records.launched_on, here):
+        return yellow("This host cannot run models now. Nobody supervises its own runs.", MEND)
     there, gone = parts.store.read_now(_found, parts.store.database, here)
-    says = f"This host is {here or 'not running models'}; {len(there):,} others have runs."
+    own = parts.runner.host_name or "not running models"
+    says = f"This host is {own}; {len(there):,} others have runs."
     if not gone:
         return green(says)
     names = ", ".join(gone)
     hosts = typed_commands.with_database("tapeline hosts", parts.settings)
     return yellow(f"{says} Nobody supervises the runs of {names}.", FIX.format(hosts=hosts))
+
+
+def _name_in(data: Path) -> str:
+    """The name of a host whose server runs no models, as its data directory has it."""
+    try:
+        return next(iter((data / host_identity.FILE).read_text().split()), "")
+    except OSError:
+        return ""
 
 
 def _found(connection: Connection, database: Database, here: str) -> tuple[list[str], list[str]]:
