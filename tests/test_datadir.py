@@ -103,3 +103,15 @@ def test_what_is_not_there_is_required_in_vain(tmp_path: Path) -> None:
             datadir.require(data)
     (tmp_path / "tapeline.db").touch()
     datadir.require(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["keys", datadir.LOCK])
+def test_one_without_a_database_is_refused_where_opening_it_would_make_one(
+    tmp_path: Path, name: str
+) -> None:
+    (tmp_path / name).mkdir()
+    with pytest.raises(CannotStart, match=r"There is no database in .* name it with --database"):
+        datadir.require_database(tmp_path, "")
+    datadir.require_database(tmp_path, "postgresql://elsewhere/tapeline")
+    (tmp_path / "tapeline.db").touch()
+    datadir.require_database(tmp_path, "")

@@ -12,7 +12,8 @@ from tapeline import host_faults
 from tapeline.errors import CannotStart
 
 LOCK = "server.lock"
-OURS = (LOCK, "tapeline.db", "keys")
+DATABASE = "tapeline.db"
+OURS = (LOCK, DATABASE, "keys")
 
 
 def prepare(data: Path) -> None:
@@ -35,6 +36,17 @@ def require(data: Path) -> None:
     # Not Path.exists, which raises if it may not read the parent directory.
     if not any(os.path.exists(data / name) for name in OURS):  # noqa: PTH110
         raise CannotStart(f"There is no Tapeline in {data}. Name its directory with --data.")
+
+
+def require_database(data: Path, database: str) -> None:
+    """For commands that read the database: opening a SQLite file would create an empty one."""
+    if database:
+        return
+    require(data)
+    if not os.path.exists(data / DATABASE):  # noqa: PTH110 - as above
+        raise CannotStart(
+            f"There is no database in {data}. If it is in PostgreSQL, name it with --database."
+        )
 
 
 def refuse_second(data: Path) -> None:

@@ -21,6 +21,11 @@ MORE_PROCESSES = (
     "Raise the limit that is reached: pids.max of the control group (systemd: TasksMax=infinity),"
     " or the user's limit (ulimit -u; systemd: LimitNPROC=infinity)"
 )
+_NO_THREAD = Fault(
+    "The server could not start another thread: a limit on memory or on processes is reached.",
+    "Allow it more memory (ulimit -v; systemd: LimitAS=infinity), or more processes:"
+    " pids.max of the control group (systemd: TasksMax=infinity), ulimit -u",
+)
 _ACCESS = "Run this as a user who may use it"
 _DMESG = "see the kernel's log (dmesg) for the reason"
 _FAULTS = {
@@ -50,6 +55,10 @@ _FAULTS = {
 
 def fault_of(error: BaseException) -> Fault | None:
     """None for an error that is not the machine's: perhaps a mistake of ours."""
+    if isinstance(error, RuntimeError) and str(error) == "can't start new thread":
+        return _NO_THREAD
+    if isinstance(error, MemoryError):
+        return _FAULTS[errno.ENOMEM]
     number = error.errno if isinstance(error, OSError) else None
     return None if number is None else _FAULTS.get(number)
 

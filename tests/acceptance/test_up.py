@@ -464,3 +464,23 @@ def test_a_limit_on_open_files_that_is_too_small_for_a_server_is_said(home: Home
         " Start it with a higher limit: ulimit -n 4096 (systemd: LimitNOFILE=4096)\n"
     )
     assert not home.data.exists()
+
+
+NO_THREADS = (
+    "import sys, threading; threading.stack_size(1 << 46)\n"  # more than any machine has
+    "from tapeline.cli.main import main; main()"
+)
+
+
+def test_a_limit_that_allows_no_more_threads_is_named(home: Home) -> None:
+    ended = subprocess.run(
+        [sys.executable, "-c", NO_THREADS, "up", "--port", "0", "--data", str(home.data)],
+        env=home.environment,
+        capture_output=True,
+        text=True,
+        timeout=SLOW_MACHINE,
+        check=False,
+    )
+    assert ended.returncode == 1
+    said = "tapeline: The server could not start another thread: a limit on memory or on processes"
+    assert ended.stderr.startswith(said)

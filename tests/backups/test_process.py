@@ -16,6 +16,7 @@ import pytest
 
 from tapeline.backups.drafts import BackupFailed
 from tapeline.backups.process import Answer, Order, carry_out
+from tapeline.errors import Problem
 from tests import needs
 from tests.acceptance.conftest import SLOW_MACHINE, wait_for
 from tests.backups.conftest import Installation, gets, names_in, refused
@@ -134,6 +135,22 @@ def test_a_backup_without_a_key_fails_names_it_and_pushes_no_older_one_out(
         kept = str(tmp_path / f"kept-{trouble}")
         told = gets("backup", kept, *installation.options, "--keep-broken")
         assert f"is {trouble}." in told["broken"][0]
+
+
+def test_a_database_that_is_gone_is_not_backed_up_as_an_empty_one(
+    on_sqlite: Installation, tmp_path: Path
+) -> None:
+    installation = with_a_secret(on_sqlite, tmp_path / "data")
+    carry_out(order(installation, tmp_path / "backups"))
+    before = names_in(tmp_path / "backups")
+    for part in installation.settings.data.glob("tapeline.db*"):
+        part.unlink()
+    with pytest.raises(Problem, match=r"tapeline.db is gone"):
+        carry_out(order(installation, tmp_path / "backups"))
+    assert names_in(tmp_path / "backups") == before
+    said = refused("backup", str(tmp_path / "by-hand"), *installation.options)
+    assert said.startswith("There is no database in")
+    assert not (installation.settings.data / "tapeline.db").exists()
 
 
 @needs.root("needs root, for a disk of its own")

@@ -318,6 +318,8 @@ def _unexpected(error: Exception, debug: bool) -> int:
     if isinstance(error, OSError) and (fault := host_faults.fault_of(error)):
         where = error.filename or "A file"
         return _fail(f"{where} cannot be used: {error.strerror}. {fault.cure}.", REFUSED, debug)
+    if fault := host_faults.fault_of(error):
+        return _fail(f"{fault.says} {fault.cure}.", REFUSED, debug)
     what = f"{type(error).__name__}: {error}".replace("\n", " ")
     return _fail(
         f"Something unexpected happened ({what}). Run it again with --debug to see where.",

@@ -71,6 +71,7 @@ def backup(
     chosen = settings.load({"data": data, "database": database, "config": config})
     logs.start("warning", chosen.log_format)
     datadir.require(chosen.data)
+    datadir.require_database(chosen.data, chosen.database)
     if to.exists():
         raise Failure(f"{to} already exists. Choose another folder.")
     if without_database and not chosen.database:

@@ -49,8 +49,7 @@ def remove(
     """
     chosen = settings.load({"data": data, "database": database, "config": config})
     logs.start("warning", chosen.log_format)
-    if not chosen.database:
-        datadir.require(chosen.data)
+    datadir.require_database(chosen.data, chosen.database)
     out = Screen(as_json=context.obj.as_json)
     with compose.open_store(chosen) as store:
         gone = demo_removal.remove(store, chosen, EMAIL)

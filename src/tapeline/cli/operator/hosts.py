@@ -26,8 +26,7 @@ def hosts(
     """List the hosts that run models of this installation."""
     chosen = settings.load({"data": data, "database": database, "config": config})
     logs.start("warning", chosen.log_format)
-    if not chosen.database:
-        datadir.require(chosen.data)
+    datadir.require_database(chosen.data, chosen.database)
     with compose.open_store(chosen) as store:
         found = store.read_now(runs.by_host)
         names = [one.host for one in found]

@@ -66,6 +66,7 @@ def move(
         raise CannotMove("The database to move to is the one that is in use.")
     logs.start("warning", here.log_format)
     datadir.require(here.data)
+    datadir.require_database(here.data, here.database)
     with datadir.only_server(here.data, "being moved to another database"):
         moved = _move(screen, here, there, keep_broken=keep_broken)
     screen.done(

@@ -35,6 +35,7 @@ def rotate_store(
     """Make a new key for secrets and re-encrypt all of them. A running server uses it at once."""
     chosen = settings.load({"data": data, "database": database, "config": config})
     datadir.require(chosen.data)
+    datadir.require_database(chosen.data, chosen.database)
     logs.start("warning", chosen.log_format)
     folder = chosen.data / "keys"
     with compose.open_store(chosen) as store:
@@ -66,6 +67,7 @@ def replace_lost(
     """
     chosen = settings.load({"data": data, "database": database, "config": config})
     datadir.require(chosen.data)
+    datadir.require_database(chosen.data, chosen.database)
     logs.start("warning", chosen.log_format)
     screen, folder = Screen(as_json=context.obj.as_json), chosen.data / "keys"
     with compose.open_store(chosen) as store:

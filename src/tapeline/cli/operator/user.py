@@ -115,8 +115,7 @@ def enable(
 def _settings(data: Data, database: Database, config: Config) -> Settings:
     chosen = settings.load({"data": data, "database": database, "config": config})
     logs.start("warning", chosen.log_format)
-    if not chosen.database:
-        datadir.require(chosen.data)
+    datadir.require_database(chosen.data, chosen.database)
     return chosen
 
 

@@ -64,6 +64,8 @@ def tables_may_be_copied(connection: Connection) -> Iterator[None]:
 
 def copy_to(file: Path, copy: Path) -> None:
     """A consistent copy of the database, even while others write to it."""
+    if not file.is_file():  # SQLite would create it, and the copy would be of nothing
+        raise Problem(f"The database {file} is gone. Put it back, or restore a backup.")
     try:
         with closing(sqlite3.connect(file, isolation_level=None)) as connection:
             connection.execute("VACUUM INTO ?", (str(copy),))
