@@ -5,6 +5,7 @@ growth moves as the value does, so the whole of it is the time-weighted return.
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
@@ -29,42 +30,70 @@ class AccountLine(msgspec.Struct, frozen=True):
         return bool(np.isnan(self.growth).any())
 
 
+class _Moments(NamedTuple):
+    """All that happened at one time, together: in which order it arrived says nothing."""
+
+    times: Floats
+    gained: Floats
+    flowed: Floats
+
+    def after(self, place: int) -> "_Moments":
+        return _Moments(*(column[place:] for column in self))
+
+
 @np.errstate(all="ignore")  # sums of huge reports overflow; what uses them gives the reason
 def account_line(
-    times: Floats, ties: Floats, gains: Floats, capital: float, flows: Sequence[Flow]
+    times: Floats,
+    gains: Floats,
+    capital: float,
+    flows: Sequence[Flow],
+    since: float | None = None,
 ) -> AccountLine:
-    """One value for each moment, led by the capital right before the first."""
-    none = np.zeros(len(flows))
-    at = np.concatenate([times, [one.time for one in flows]])
-    order = np.lexsort((np.concatenate([ties, [float(one.tie) for one in flows]]), at))
-    at = at[order]
-    gained = np.concatenate([gains, none])[order]
-    flowed = np.concatenate([np.zeros(len(times)), [one.amount for one in flows]])[order]
-    profit = np.cumsum(gained)
-    value = capital + profit + np.cumsum(flowed)
-    growth = _growth(value, gained, capital) if flows else np.where(value > 0, value, np.nan)
-    ruined = np.flatnonzero(np.isnan(growth))
-    growth[ruined[0] if len(ruined) else len(growth) :] = np.nan
-    last = np.append(np.diff(at) > 0, [True])[: len(at)]
-    start = at[:1] - BEFORE
-    first = np.full(len(start), capital)
+    """One value for each moment, led by the capital right before the first. `since`: when the
+    capital came. What was gained before that is in the first value, and in no return."""
+    every = _moments(times, gains, flows)
+    early = 0 if since is None else int(np.searchsorted(every.times, since))
+    first = capital + float(every.gained[:early].sum() + every.flowed[:early].sum())
+    start = every.times[early : early + 1] - BEFORE
+    if early and since is not None:
+        start = np.array([min([since, *start.tolist()])])
+    every = every.after(early)
+    profit = np.cumsum(every.gained)
+    value = first + profit + np.cumsum(every.flowed)
+    if flows or early:
+        growth = capital * np.append([1.0], np.cumprod(_factors(value, every, first)))
+    else:
+        growth = np.append([first], np.where(value > 0, value, np.nan))
+    growth[np.maximum.accumulate(np.isnan(growth)) | (first <= 0)] = np.nan
+    led = len(start)
     return AccountLine(
-        np.concatenate([start, at[last]]),
-        np.concatenate([first, value[last]]),
-        np.concatenate([first, growth[last]]),
-        np.concatenate([np.zeros(len(start)), profit[last]]),
+        np.concatenate([start, every.times]),
+        np.concatenate([[first][:led], value]),
+        growth[1 - led :],
+        np.concatenate([[0.0][:led], profit]),
     )
 
 
-def _growth(value: Floats, gained: Floats, capital: float) -> Floats:
-    """Only what was gained moves it, by the share of what the account had before."""
-    before = np.concatenate([[capital], value[:-1]])
-    moves = gained != 0
-    factors = np.ones(len(value))
-    with np.errstate(all="ignore"):
-        factors[moves] = 1.0 + gained[moves] / before[moves]
-    factors[moves & ((before <= 0) | (factors <= 0))] = np.nan
-    return np.asarray(capital * np.cumprod(factors))
+def _moments(times: Floats, gains: Floats, flows: Sequence[Flow]) -> _Moments:
+    at = np.concatenate([times, [one.time for one in flows]])
+    moments, places = np.unique(at, return_inverse=True)
+    # Sorted, so that even the last digit of a sum does not depend on who arrived first.
+    amounts = np.concatenate([gains, [one.amount for one in flows]])
+    order = np.lexsort((amounts, at))
+    gained, flowed = np.zeros(len(moments)), np.zeros(len(moments))
+    for column, here in ((gained, order < len(times)), (flowed, order >= len(times))):
+        np.add.at(column, places[order][here], amounts[order][here])
+    return _Moments(moments, gained, flowed)
+
+
+def _factors(value: Floats, every: _Moments, first: float) -> Floats:
+    """Only what was gained moves the growth, by the share of what the account had before: a flow
+    is worth what it is at the prices of its moment. Where nothing was there, the flow came first.
+    """
+    before = np.append([first], value[:-1])[: len(value)]
+    base = np.where(before > 0, before, before + every.flowed)
+    factors = np.where(every.gained != 0, 1.0 + every.gained / base, 1.0)
+    return np.where((every.gained != 0) & ((base <= 0) | (factors <= 0)), np.nan, factors)
 
 
 class Accounts(msgspec.Struct, frozen=True):

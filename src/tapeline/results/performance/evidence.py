@@ -52,8 +52,9 @@ class Evidence(msgspec.Struct, frozen=True):
     def line(self) -> AccountLine:
         if self.reason is not None or self.funded.capital is None:
             raise Lacking(self.reason or NO_CAPITAL)
-        times, ties, _, gains, *_ = self.steps
-        return account_line.account_line(times, ties, gains, self.funded.capital.amount, self.flows)
+        times, _, _, gains, *_ = self.steps
+        capital = self.funded.capital.amount
+        return account_line.account_line(times, gains, capital, self.flows)
 
     def of_symbol(self, symbol: str) -> "Evidence":
         """One symbol by itself, with the cash about it: money alone, for the capital is for all."""

@@ -51,9 +51,11 @@ def split(settings: Settings, flows: list[Flow]) -> Funded:
     """Where the owner set no capital, the first deposit is it, and not a flow."""
     if settings.capital is not None:
         return Funded(settings.capital, "owner", flows)
-    first = next((one for one in flows if one.type == "deposit"), None)
-    if first is None:
+    deposits = [one for one in flows if one.type == "deposit"]
+    if not deposits:
         return Funded(None, None, flows)
+    # Of several at one moment the largest, whichever arrived first.
+    first = min(deposits, key=lambda one: (one.time, -one.amount, one.currency))
     rest = [one for one in flows if one is not first]
     return Funded(Capital(first.amount, first.currency), "deposit", rest, first.time)
 

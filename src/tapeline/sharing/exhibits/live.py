@@ -267,7 +267,7 @@ class LiveExhibit(Exhibit):
         late_after = self.context.late_after
         times = [_times(replay, order_id) for _, order_id in replay.places]
         return _facts(
-            _kept(replay),
+            replayed(replay),
             Own(replay.enabled, summary.own_points(replay.own)),
             lambda names: _line(replay, names),
             Reported(
@@ -308,7 +308,7 @@ def _totals(sums: dict[str, float], main: str | None) -> dict[str, float]:
     return dict(sorted(sums.items(), key=lambda one: (one[0] != main, one[0])))
 
 
-def _kept(replay: Replay) -> Kept:
+def replayed(replay: Replay) -> Kept:
     found = replay.books()
 
     def steps(names: list[str]) -> Any:
