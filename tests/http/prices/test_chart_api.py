@@ -168,6 +168,19 @@ def test_fills_and_indicators_of_the_window_come_along(model: Model) -> None:
     assert (sma["interval"], sma["low"]) == (None, None)
 
 
+def test_the_last_fill_is_known_in_every_window(model: Model) -> None:
+    push(model, MONDAY, 48)
+    order(model, "1", MONDAY + HOUR)
+    order(model, "2", MONDAY + 30 * HOUR)
+    waiting = {"id": "3", "symbol": "A", "exchange": "x", "side": "sell", "size": 1, "price": 900}
+    model.push("/v1/live/spot-limit", waiting)
+    model.push("/v1/live/update-trade", {"id": "3", "status": "open", "filled_size": 0})
+    early = model.get("/prices", **{"from": MONDAY, "to": MONDAY + 10 * HOUR})["fills"]
+    assert [one["order_id"] for one in early["items"]] == ["1"]
+    assert early["last"] == MONDAY + 30 * HOUR
+    assert model.get("/prices", symbol="B")["fills"]["last"] is None
+
+
 def test_many_values_of_an_indicator_are_reduced_with_their_extremes(model: Model) -> None:
     first = int(time.time()) // 900 * 900 - 9_000
     items = [

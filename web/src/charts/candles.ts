@@ -1,10 +1,13 @@
 /** Draws bars as candles, and prices that matter as levels. */
 import { colour } from "~/ui/appearance";
 import { type Bars, shownBars, widthOf } from "./bars";
-import { type Box, type Layout, xOf, yOf } from "./layout";
-import type { Level } from "./panes";
+import { type Box, beyond, type Layout, xOf, yOf } from "./layout";
+import { type Level, levelsIn } from "./panes";
 
 type Pen = CanvasRenderingContext2D;
+
+/** Levels that an edge names; of more it says how many there are. */
+const NAMED = 2;
 
 export function drawCandles(pen: Pen, layout: Layout, box: Box, bars: Bars): void {
   const [first, end] = shownBars(bars, layout.view);
@@ -32,20 +35,46 @@ export function drawCandles(pen: Pen, layout: Layout, box: Box, bars: Bars): voi
   }
 }
 
-export function drawLevels(pen: Pen, layout: Layout, box: Box, levels: readonly Level[]): void {
+export function drawLevels(pen: Pen, layout: Layout, box: Box): void {
   pen.textAlign = "left";
-  for (const { value, label, colour: name } of levels) {
+  for (const { value, label, colour: name, since } of levelsIn(
+    box.pane.levels ?? [],
+    layout.view,
+  )) {
     const y = Math.round(yOf(box, value)) + 0.5;
     if (y < box.top || y > box.top + box.height) continue;
+    const x = since == null ? 0 : Math.max(0, xOf(layout, since));
     pen.strokeStyle = colour(name);
     pen.lineWidth = 1;
     pen.setLineDash([6, 4]);
     pen.beginPath();
-    pen.moveTo(0, y);
+    pen.moveTo(x, y);
     pen.lineTo(layout.width, y);
     pen.stroke();
     pen.setLineDash([]);
     pen.fillStyle = colour(name);
-    pen.fillText(label, 6, y > box.top + 14 ? y - 7 : y + 8);
+    const left = Math.max(6, Math.min(x + 6, layout.width - pen.measureText(label).width - 6));
+    pen.fillText(label, left, y > box.top + 14 ? y - 7 : y + 8);
   }
+  const { above, below } = beyond(box, layout.view);
+  drawBeyond(pen, layout, "\u2191", above, box.top + box.legend + 10);
+  drawBeyond(pen, layout, "\u2193", below, box.top + box.height - 9);
+}
+
+/** At an edge of a pane, the levels that are farther away. */
+function drawBeyond(pen: Pen, layout: Layout, arrow: string, levels: Level[], y: number): void {
+  const [first] = levels;
+  if (!first) return;
+  const names = levels.slice(0, NAMED).map(({ label }) => label);
+  const more = levels.length > NAMED ? [`${levels.length - NAMED} more`] : [];
+  pen.fillStyle = colour(
+    levels.every((one) => one.colour === first.colour) ? first.colour : "soft",
+  );
+  pen.textAlign = "right";
+  pen.fillText(
+    `${arrow} ${[...names, ...more].join(" · ")}`,
+    layout.width - 6,
+    y,
+    layout.width - 12,
+  );
 }

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { extentOf, FOOT, laidOut, timeAt, xOf, yOf } from "./layout";
+import { beyond, extentOf, FOOT, laidOut, timeAt, xOf, yOf } from "./layout";
 import type { Pane } from "./panes";
 
 const HOUR = 3_600;
@@ -27,6 +27,16 @@ it("is linear in time: idle hours are as wide as busy ones", () => {
   expect(xOf(layout, 5 * HOUR)).toBeCloseTo(layout.width / 2);
   expect(xOf(layout, 120)).toBeCloseTo((120 / (10 * HOUR)) * layout.width);
   expect(timeAt(layout, xOf(layout, 4_711))).toBeCloseTo(4_711);
+});
+
+it("names levels that are out of its range, and none that did not hold yet", () => {
+  const level = (value: number, since?: number) => ({ value, since, label: "", colour: "up" });
+  const levels = [level(105), level(300), level(-50), level(400, 50), level(500, 2 * HOUR)];
+  const layout = placed([{ ...pane([[0, 100], [60, 110]]), levels } as Pane], 0, HOUR); // biome-ignore format: one line
+  const [box] = layout.boxes;
+  const found = box && beyond(box, layout.view);
+  expect(found?.above.map(({ value }) => value)).toEqual([300, 400]);
+  expect(found?.below.map(({ value }) => value)).toEqual([-50]);
 });
 
 it("cuts no label, at any width", () => {

@@ -1,7 +1,15 @@
 /** Where everything of a chart lies, in pixels. Time runs linearly: an idle hour is as wide as a busy one. */
 import { type Axis, type Tick, timeTicks } from "./axis";
 import { extentOfBars } from "./bars";
-import { type Pane, type PanePoint, placeBefore, type View, valueAt } from "./panes";
+import {
+  type Level,
+  levelsIn,
+  type Pane,
+  type PanePoint,
+  placeBefore,
+  type View,
+  valueAt,
+} from "./panes";
 import { type Extent, spread, tickTexts, valueTicks } from "./values";
 
 export interface Size {
@@ -20,6 +28,8 @@ export interface Box extends Extent {
   pane: Pane;
   top: number;
   height: number;
+  /** The height of its legend. */
+  legend: number;
   ticks: Placed[];
 }
 
@@ -79,7 +89,7 @@ export function timeAt({ view, width }: Pick<Layout, "view" | "width">, x: numbe
 }
 
 export function yOf(
-  { top, height, low, high }: Omit<Box, "pane" | "ticks">,
+  { top, height, low, high }: Pick<Box, "top" | "height" | "low" | "high">,
   value: number,
 ): number {
   return top + ((high - value) / (high - low)) * height;
@@ -125,7 +135,16 @@ function boxOf(pane: Pane, view: View, top: number, height: number, legend: numb
     .map((value, place) => ({ value, text: texts[place] ?? "", y: yOf(box, value) }))
     // A label that its pane would cut is left out.
     .filter(({ y }) => y >= top + LINE / 2 && y <= top + height - LINE / 2);
-  return { ...box, pane, ticks };
+  return { ...box, pane, legend, ticks };
+}
+
+/** The levels that lie above and below what a pane shows: at its edges they are named. */
+export function beyond({ pane, low, high }: Box, view: View): { above: Level[]; below: Level[] } {
+  const there = levelsIn(pane.levels ?? [], view);
+  return {
+    above: there.filter(({ value }) => value > high),
+    below: there.filter(({ value }) => value < low),
+  };
 }
 
 function shownBy({ curves, bars, levels = [] }: Pane, view: View): Extent {
@@ -144,7 +163,9 @@ function shownBy({ curves, bars, levels = [] }: Pane, view: View): Extent {
   }
   if (!(low <= high)) return { low: 0, high: 1 };
   // A level far away would flatten the curves.
-  const near = levels.filter(({ value }) => value > 2 * low - high && value < 2 * high - low);
+  const near = levelsIn(levels, view).filter(
+    ({ value }) => value > 2 * low - high && value < 2 * high - low,
+  );
   const values = near.map(({ value }) => value);
   return { low: Math.min(low, ...values), high: Math.max(high, ...values) };
 }

@@ -35,10 +35,10 @@ export function painted(
   grid(pen, layout);
   for (const box of layout.boxes) {
     clipped(pen, { x: 0, y: box.top, width: layout.width, height: box.height }, () => {
-      const { curves, bars, levels = [] } = box.pane;
+      const { curves, bars } = box.pane;
       if (bars) drawCandles(pen, layout, box, bars);
       for (const curve of bars ? curves.slice(1) : curves) drawCurve(pen, layout, box, curve);
-      drawLevels(pen, layout, box, levels);
+      drawLevels(pen, layout, box);
     });
   }
   const arrows = arrowsOf(layout, trades);

@@ -38,6 +38,8 @@ export interface Level {
   value: number;
   label: string;
   colour: string;
+  /** From when on it holds; it is not drawn before. Without one it always did. */
+  since?: number | null;
 }
 
 export interface View {
@@ -81,6 +83,11 @@ export function placeBefore(points: readonly { time: number }[], time: number): 
     else high = middle;
   }
   return low - 1;
+}
+
+/** The levels that hold within a view or from some moment of it on. */
+export function levelsIn(levels: readonly Level[], { to }: View): Level[] {
+  return levels.filter(({ since }) => (since ?? Number.NEGATIVE_INFINITY) < to);
 }
 
 /** The points within a view. */

@@ -40,6 +40,9 @@ class FillMarks(msgspec.Struct):
     items: list[FillMark]
     grouped: bool = False
     """Whether a mark may stand for several fills. A closer look tells them apart."""
+    last: float | None = None
+    """When the symbol was last filled, in the window or not: the average price of what is held is
+    as it is since then. Null: never."""
 
 
 def fills(connection: Connection, tape: int, symbol: str, since: float, until: float) -> FillMarks:
@@ -49,9 +52,11 @@ def fills(connection: Connection, tape: int, symbol: str, since: float, until: f
         return FillMarks([])
     window = Window(tape, known.book, since, until)
     found = stretches.fills(connection, window, FEW + 1)
+    newest = stretches.last_fill(connection, tape, known.book)
+    last = None if newest is None else newest.time
     if len(found) <= FEW:
-        return FillMarks([_mark(one) for one in found])
-    return FillMarks(list(_grouped(connection, window)), grouped=True)
+        return FillMarks([_mark(one) for one in found], last=last)
+    return FillMarks(list(_grouped(connection, window)), grouped=True, last=last)
 
 
 def _grouped(connection: Connection, window: Window) -> Iterator[FillMark]:

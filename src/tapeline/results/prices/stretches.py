@@ -19,6 +19,7 @@ _SELECT = "select time, order_id, spec, outcome from entries"
 _HERE = "where tape = ? and book = ? and time >= ? and time < ?"
 _EARLIEST = f"{_SELECT} {_HERE} order by time, tie limit ?"
 _LATEST = f"{_SELECT} {_HERE} order by time desc, tie desc limit ?"
+_LATEST_FILL = f"{_SELECT} {{}} {_HERE} and order_id is not null order by time desc limit ?"
 _FILLS = f"{_SELECT} {{}} {_HERE} and order_id is not null order by time, tie limit ?"
 # By itself SQLite would rather read all entries, marks too, in the order of the primary key.
 _BY_INDEX = "indexed by ix_entries_fills"
@@ -64,8 +65,12 @@ def entries(connection: Connection, window: Window, most: int) -> list[Entry]:
 
 def fills(connection: Connection, window: Window, most: int) -> list[Entry]:
     """The earliest."""
-    hint = _BY_INDEX if connection.dialect.name == "sqlite" else ""
-    return _read(connection, _FILLS.format(hint), window, most)
+    return _read(connection, _FILLS.format(_hint(connection)), window, most)
+
+
+def last_fill(connection: Connection, tape: int, book: int) -> Entry | None:
+    query = _LATEST_FILL.format(_hint(connection))
+    return next(iter(_read(connection, query, Window(tape, book, -math.inf, math.inf), 1)), None)
 
 
 def last(connection: Connection, window: Window) -> Entry | None:
@@ -83,6 +88,10 @@ def parts(connection: Connection, window: Window, count: int) -> Iterator[Window
     for number in range(count):
         end = until if number == count - 1 else since + (number + 1) * step
         yield window._replace(since=since + number * step, until=end)
+
+
+def _hint(connection: Connection) -> str:
+    return _BY_INDEX if connection.dialect.name == "sqlite" else ""
 
 
 def _read(connection: Connection, query: str, window: Window, most: int) -> list[Entry]:

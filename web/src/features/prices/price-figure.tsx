@@ -8,7 +8,7 @@ import { seenOf, type View, wanted } from "~/charts/panes";
 import { price } from "~/format/numbers";
 import { stamp } from "~/format/times";
 import { Failed } from "~/ui/panel";
-import { levelsOf, panesOf, sourceOf } from "./price-panes";
+import { levelsInWords, levelsOf, panesOf, sourceOf } from "./price-panes";
 
 const HEIGHT = 420;
 const BELOW = 110;
@@ -66,7 +66,11 @@ export function PriceFigure({
   const average =
     pnl.data?.positions.find((one) => one.symbol === symbol && one.size !== 0)?.average_price ??
     null;
-  const levels = useMemo(() => levelsOf(average, orders.data?.items ?? []), [average, orders.data]);
+  const lastFill = newest.data?.fills.last ?? null;
+  const levels = useMemo(
+    () => levelsOf(average, lastFill, orders.data?.items ?? []),
+    [average, lastFill, orders.data],
+  );
   const until = Math.min(newest.data?.to ?? 0, newest.dataUpdatedAt / 1000);
   const panes = useMemo(
     () => (shown ? panesOf(shown, shape, levels, until) : []),
@@ -102,7 +106,7 @@ export function PriceFigure({
     <ChartFigure
       label={`Prices of ${symbol}`}
       words={(seen) => inWords(shown, panes[0]?.curves[0]?.points ?? [], seen)}
-      caption={`${sourceOf(shown)} Arrows are fills: press one to open its order.`}
+      caption={`${levelsInWords(levels)} ${sourceOf(shown)} Arrows are fills: press one to open its order.`}
       panes={panes}
       trades={trades}
       all={all}

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Order, Prices } from "~/api/types";
-import { levelsOf, panesOf, sourceOf } from "./price-panes";
+import { levelsInWords, levelsOf, panesOf, sourceOf } from "./price-panes";
 import { priceSearch } from "./price-search";
 
 const prices = {
@@ -18,7 +18,7 @@ const prices = {
     { name: "EMA", symbol: null, pane: "price", interval: null, time: [0], value: [2], low: null, high: null },
     { name: "RSI", symbol: null, pane: "rsi", interval: null, time: [0], value: [50], low: null, high: null },
   ],
-  fills: { items: [], grouped: false },
+  fills: { items: [], grouped: false, last: null },
   symbols: [],
 } as Prices; // biome-ignore format: one line each
 
@@ -39,13 +39,17 @@ it("says where prices come from", () => {
 });
 
 it("marks the average, waiting orders and stops, and no order that is done", () => {
-  const order = (more: object) => ({ side: "sell", price: 90, active: null, ...more }) as Order;
-  const found = levelsOf(100, [
+  const order = (more: object) =>
+    ({ side: "sell", price: 90, active: null, time: 7, ...more }) as Order;
+  const found = levelsOf(100, 3, [
     order({ status: "open", active: 95 }),
     order({ status: "filled" }),
     order({ status: null }),
   ]);
   expect(found.map(({ label }) => label)).toEqual(["Average 100.00", "Stop 95.00", "Sell 90.00"]);
+  expect(found.map(({ since }) => since)).toEqual([3, 7, 7]);
+  expect(levelsInWords(found)).toBe("Now: Average 100.00, Stop 95.00, Sell 90.00.");
+  expect(levelsInWords([])).toBe("");
 });
 
 it("reads an address, whatever it says", () => {

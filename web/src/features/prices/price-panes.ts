@@ -9,6 +9,9 @@ const COLOURS = ["series-3", "series-4", "series-5", "series-6", "series-7", "se
 /** An order with such a status waits in the market. */
 const WAITING = /^(open|new|pending|accepted|live|active|held|partially.?filled)$/i;
 
+/** Levels that the sentence under a chart names. */
+const SAID = 8;
+
 export function panesOf(
   prices: Prices,
   shape: "candles" | "line",
@@ -74,19 +77,31 @@ export function sourceOf({ source, price_source: there, made_from: finer, bars }
 }
 
 /** The average price of what is held, the prices of orders that wait, and where stops wake up. */
-export function levelsOf(average: number | null, orders: readonly Order[]): Level[] {
+export function levelsOf(
+  average: number | null,
+  /** The last fill: before it, the average was another. */
+  since: number | null,
+  orders: readonly Order[],
+): Level[] {
   const levels: Level[] = [];
   if (average !== null)
-    levels.push({ value: average, label: `Average ${price(average)}`, colour: "accent" });
+    levels.push({ value: average, label: `Average ${price(average)}`, colour: "accent", since });
   for (const order of orders) {
     if (!WAITING.test(order.status ?? "")) continue;
-    const side = order.side === "sell" ? "down" : "up";
+    const own = { colour: order.side === "sell" ? "down" : "up", since: order.time };
     if (order.active != null)
-      levels.push({ value: order.active, label: `Stop ${price(order.active)}`, colour: side });
+      levels.push({ ...own, value: order.active, label: `Stop ${price(order.active)}` });
     if (order.price != null) {
       const name = order.side === "sell" ? "Sell" : "Buy";
-      levels.push({ value: order.price, label: `${name} ${price(order.price)}`, colour: side });
+      levels.push({ ...own, value: order.price, label: `${name} ${price(order.price)}` });
     }
   }
   return levels;
+}
+
+/** The levels in words, whether or not the chart reaches them. */
+export function levelsInWords(levels: readonly Level[]): string {
+  const names = levels.slice(0, SAID).map(({ label }) => label);
+  const more = levels.length > SAID ? [`${levels.length - SAID} more`] : [];
+  return names.length ? `Now: ${[...names, ...more].join(", ")}.` : "";
 }
