@@ -126,6 +126,21 @@ def known_desk(desk: Desk) -> None:
         desk.say("euros", mark(day + 1.5, "USD-EUR", round(0.9 + chance.gauss(0, 0.01), 4)))
 
 
+def test_a_model_joins_when_its_capital_is_there(desk: Desk) -> None:
+    """What it gained before its first deposit comes in with it, and is no return."""
+    desk.add("early", (1_000, "USD"))
+    desk.add("late")
+    desk.say("early", order(0.1, "buy", 1, 100), mark(2.5, "BTC-USD", 130))
+    desk.say("late", order(0.2, "buy", 1, 100), mark(1.2, "BTC-USD", 150))
+    desk.say("late", cash(2.2, "deposit", 1_000), mark(3.2, "BTC-USD", 255))
+    found = desk.get()
+    expected = reference.portfolio(list(desk.said.values()), desk.said, "USD")
+    growth = expected.whole.growth()
+    assert found["account_value"] == float(expected.whole.values[-1]) == 1_030 + 1_155
+    assert found["metrics"]["total_return"]["value"] == pytest.approx(float(growth[-1] - 1))
+    assert desk.member(found, "late")["total_return"] == pytest.approx(0.1)
+
+
 @on_both
 def test_a_portfolio_comes_out_as_it_does_in_fractions(desk: Desk) -> None:
     known_desk(desk)

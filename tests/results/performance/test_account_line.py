@@ -94,6 +94,37 @@ def test_what_is_deposited_into_an_empty_account_can_be_traded_at_once(opened: O
         assert found.growth[-1] / 1000 == pytest.approx(0.99)
 
 
+def test_an_account_begins_when_its_capital_is_there(opened: Opened) -> None:
+    """50 were gained before the deposit: 1050 became 1155."""
+    early = buy(100, 100), mark(200, 150)
+    parts = *early, cash(300, "deposit", 1000), mark(400, 255)
+    for found in lines(opened, *parts):
+        assert found.times.tolist() == [300, 400]
+        assert found.value.tolist() == [1050, 1155]
+        assert (found.growth / 1000).tolist() == pytest.approx([1, 1.1])
+        assert found.profit.tolist() == [0, 105]
+    for found in lines(opened, *early, cash(300, "deposit", 1000)):
+        assert (found.times.tolist(), found.value.tolist()) == ([300], [1050])
+
+
+def test_a_deposit_of_the_very_moment_of_the_first_fill_is_there_before_it(opened: Opened) -> None:
+    for found in lines(opened, cash(100, "deposit", 1000), buy(100, 100, fee=1)):
+        assert (found.times.tolist(), found.value.tolist()) == ([99, 100], [1000, 999])
+
+
+def test_of_two_deposits_of_one_moment_the_larger_is_the_capital(opened: Opened) -> None:
+    parts = cash(10, "deposit", 1000), cash(10, "deposit", 500), buy(20, 100), mark(30, 250)
+    for found in lines(opened, *parts):
+        assert (found.value[0], found.value[-1]) == (1000, 1650)
+        assert found.growth[-1] / 1000 == pytest.approx(1.1)
+
+
+def test_what_was_lost_before_the_capital_came_may_be_more_than_it(opened: Opened) -> None:
+    parts = buy(100, 2000), mark(200, 500), cash(300, "deposit", 1000), mark(400, 3000)
+    for found in lines(opened, *parts):
+        assert (found.value[0], found.is_ruined) == (-500, True)
+
+
 @st.composite
 def histories(draw: st.DrawFn) -> list[Part]:
     """Prices, flows and cash share a few moments; orders have times of their own."""

@@ -153,7 +153,9 @@ def portfolio(every: list[Model], chosen: dict[str, Model], quote: str) -> Portf
 def _row(every: list[Model], one: Model, quote: str, axis: list[int]) -> Row:
     moves = one.balances()
     own = {day for some in moves.values() for day, *_ in some}
-    start = min(own)
+    start, deposit = min(own), one.first_deposit()
+    if one.capital is None and deposit is not None:
+        start = max(start, deposit[0])
     row = Row([], [], [], [day in own for day in axis], len(axis))
     currencies = set(moves) | ({one.capital[1]} if one.capital else set())
     for place, day in enumerate(axis):
@@ -165,6 +167,11 @@ def _row(every: list[Model], one: Model, quote: str, axis: list[int]) -> Row:
                 value += held * (factor or 0)
                 flow += sum(came, NOTHING) * (factor or 0)
                 inflow += sum((amount for amount in came if amount > 0), NOTHING) * (factor or 0)
+                if day == start:  # what was gained before the capital was there comes with it
+                    before = sum((sum(amounts) for at, *amounts in moves.get(name, []) if at < day),
+                                 NOTHING)  # fmt: skip
+                    flow += before * (factor or 0)
+                    inflow += before * (factor or 0)
             if row.since == len(axis):
                 row.since = place
                 if day > start:  # it had begun before there was a rate, and has no return from then
@@ -185,7 +192,7 @@ def _at(
     capital = (exact(one.capital[0]), one.capital[1]) if one.capital else None
     deposit = one.first_deposit()
     if capital is None and deposit is not None and deposit[2] == name:
-        # The first deposit is the capital where the owner set none: there from the start on.
+        # The first deposit is the capital where the owner set none.
         capital = deposit[1:]
         if deposit[0] <= day:
             held -= deposit[1]

@@ -53,8 +53,8 @@ class Evidence(msgspec.Struct, frozen=True):
         if self.reason is not None or self.funded.capital is None:
             raise Lacking(self.reason or NO_CAPITAL)
         times, _, _, gains, *_ = self.steps
-        capital = self.funded.capital.amount
-        return account_line.account_line(times, gains, capital, self.flows)
+        capital, since = self.funded.capital.amount, self.funded.deposited_at
+        return account_line.account_line(times, gains, capital, self.flows, since)
 
     def of_symbol(self, symbol: str) -> "Evidence":
         """One symbol by itself, with the cash about it: money alone, for the capital is for all."""

@@ -1,9 +1,10 @@
 """A model in the portfolio's currency, day by day. Pure: a holding, days and rates in, lines out.
 
-A model counts from the first day on which every rate that it needs is known. What it brings on
-that day is a flow and no gain.
+A model counts from the first day on which its capital is there and every rate that it needs is
+known. What it brings on that day is a flow and no gain.
 """
 
+import math
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -37,7 +38,8 @@ def own_days(found: Holding) -> Integers:
 def line(found: Holding, own: Integers, days: Integers, rates: Mapping[str, Floats]) -> Line:
     """`own`: the days on which something changed it. `rates` turn an amount of a currency into the
     portfolio's, NaN where none is known."""
-    begun = days >= own[0] if len(own) else np.zeros(len(days), dtype=bool)
+    joined = _joined(found, own)
+    begun = days >= joined
     known = begun.copy()
     values, inflows, flows = (np.zeros(len(days)) for _ in range(3))
     start = int(np.argmax(begun)) if begun.any() else len(days)
@@ -50,6 +52,8 @@ def line(found: Holding, own: Integers, days: Integers, rates: Mapping[str, Floa
         if capital is not None and capital.currency == currency and start < len(days):
             came[start] += capital.amount
         balance += np.cumsum(came + went)
+        if 0 < start < len(days) and own[0] < days[start]:
+            came[start] += balance[start - 1]  # gained before the capital was there
         values += balance * rate
         flows += (came + went) * rate
         inflows += came * rate
@@ -58,11 +62,18 @@ def line(found: Holding, own: Integers, days: Integers, rates: Mapping[str, Floa
         amounts[:since] = 0.0
     changed = np.zeros(len(days), dtype=bool)
     changed[np.searchsorted(days, own[own >= days[0]])] = True
-    if since < len(days) and (since > start or own[0] < days[0]):
+    if since < len(days) and (since > start or joined < days[0]):
         # It had begun before: what it is worth at this close comes in, and earned nothing here.
         flows[since], inflows[since] = values[since], 0.0
         changed[since] = False
     return Line(values, flows, inflows, changed, since)
+
+
+def _joined(found: Holding, own: Integers) -> float:
+    """The day of its first entry, or a later one of the deposit that is its capital."""
+    if not len(own):
+        return math.inf
+    return float(max(own[0], own[0] if found.deposited is None else found.deposited))
 
 
 def _profit(found: Holding, currency: str, days: Integers) -> Floats:
