@@ -153,6 +153,16 @@ def test_a_database_that_is_gone_is_not_backed_up_as_an_empty_one(
     assert not (installation.settings.data / "tapeline.db").exists()
 
 
+def test_archives_that_are_gone_are_not_taken_for_archives_in_object_storage(
+    on_sqlite: Installation, tmp_path: Path
+) -> None:
+    installation = with_a_secret(on_sqlite, tmp_path / "data")
+    shutil.rmtree(installation.settings.data / "blobs")
+    with pytest.raises(BackupFailed, match="The folder blobs of the data directory"):
+        carry_out(order(installation, tmp_path / "backups"))
+    assert carry_out(order(installation, tmp_path / "backups", blobs="s3://bucket")).tapes == 1
+
+
 @needs.root("needs root, for a disk of its own")
 @pytest.mark.parametrize(
     ("disk", "said"), [("size=64k", "No space left on device"), ("ro", "Read-only file system")]

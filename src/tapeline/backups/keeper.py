@@ -114,6 +114,7 @@ class Keeper:
             installation=await self._store.write(records.installation),
             parent=os.getpid(),
             times={name: clock.shown(stamp) for name, stamp in known.items()},
+            blobs=chosen.blobs,
         )
         child = await asyncio.create_subprocess_exec(
             *(sys.executable, "-I", "-m", "tapeline.backups.process"),

@@ -17,6 +17,7 @@ import msgspec
 
 from tapeline import host_faults, lifetime, private_files
 from tapeline.backups import drafts, rotation, writing
+from tapeline.backups.drafts import BackupFailed
 from tapeline.backups.records import Made
 from tapeline.errors import Problem
 from tapeline.settings import Settings
@@ -36,6 +37,8 @@ class Order(msgspec.Struct, frozen=True):
     parent: int
     times: dict[str, float] = {}
     """When older backups were really made, by their names; others are as old as they say."""
+    blobs: str = ""
+    """Where archives are kept, if not in the data directory."""
 
 
 class Answer(msgspec.Struct):
@@ -61,6 +64,7 @@ def carry_out(order: Order) -> Made:
     """Make, check, name; then remove the old ones that no rule keeps."""
     began, started, folder = time.time(), time.monotonic(), Path(order.folder)
     chosen = Settings(data=Path(order.data), database=order.database)
+    _require_archives(order)
     with drafts.refusals(folder):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         drafts.sweep(folder, re.escape(rotation.beginning(order.installation)) + ".*")
@@ -82,6 +86,16 @@ def carry_out(order: Order) -> Made:
         tapes=checked.tapes,
         remarks=_remove_old(folder, order, name, began),
     )
+
+
+def _require_archives(order: Order) -> None:
+    """The server has made this folder. A backup without it would look like one whose archives are
+    in object storage, and would push a complete one out."""
+    if not order.blobs and not (Path(order.data) / "blobs").is_dir():
+        raise BackupFailed(
+            "The folder blobs of the data directory, with the archives of versions, is gone. Put it"
+            " back from an earlier backup."
+        )
 
 
 def _remove_old(folder: Path, order: Order, new: str, began: float) -> str:

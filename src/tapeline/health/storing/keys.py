@@ -4,7 +4,10 @@ from tapeline.backups import listing, needed_keys
 from tapeline.health.parts import Parts
 from tapeline.health.verdict import Verdict, green, red
 
-MEANWHILE = "The server goes on with the keys that it has read, and does not start without them."
+MEANWHILE = (
+    "The server goes on with the keys that it has read. It does not start again without a key that"
+    " its database needs."
+)
 SET_AGAIN = "Put the folder keys back from a backup, or set these secrets again."
 
 
