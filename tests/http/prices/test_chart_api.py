@@ -140,6 +140,14 @@ def test_bars_that_begin_a_little_late_have_no_doubles(model: Model) -> None:
     assert found["time"] == [*late, MONDAY + 3 * HOUR]
 
 
+def test_every_interval_has_a_name_as_the_menus_have_it(model: Model) -> None:
+    push(model, MONDAY, 24 * 14)
+    for interval, name in (("7200", "2h"), ("4h", "4h"), ("86400", "1d"), ("604800", "1w")):
+        assert model.get("/prices", interval=interval)["interval_name"] == name
+    push(model, MONDAY, 3, 90, symbol="B")
+    assert model.get("/prices", symbol="B")["interval_name"] == "90s"
+
+
 def test_a_late_bar_changes_the_coarser_ones(model: Model) -> None:
     push(model, MONDAY, 48)
     bar = {"symbol": "A", "interval": "1h", "open": 900, "high": 901, "low": 899, "close": 900}

@@ -36,6 +36,7 @@ export function drawCandles(pen: Pen, layout: Layout, box: Box, bars: Bars): voi
 }
 
 export function drawLevels(pen: Pen, layout: Layout, box: Box): void {
+  if (box.isEmpty) return;
   pen.textAlign = "left";
   for (const { value, label, colour: name, since } of levelsIn(
     box.pane.levels ?? [],
@@ -54,7 +55,7 @@ export function drawLevels(pen: Pen, layout: Layout, box: Box): void {
     pen.setLineDash([]);
     pen.fillStyle = colour(name);
     const left = Math.max(6, Math.min(x + 6, layout.width - pen.measureText(label).width - 6));
-    pen.fillText(label, left, y > box.top + 14 ? y - 7 : y + 8);
+    pen.fillText(label, left, y > box.top + box.legend + 14 ? y - 7 : y + 8);
   }
   const { above, below } = beyond(box, layout.view);
   drawBeyond(pen, layout, "\u2191", above, box.top + box.legend + 10);

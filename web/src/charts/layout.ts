@@ -28,6 +28,8 @@ export interface Box extends Extent {
   pane: Pane;
   top: number;
   height: number;
+  /** Whether it has a value in view: without one there is no axis. */
+  isEmpty: boolean;
   /** The height of its legend. */
   legend: number;
   ticks: Placed[];
@@ -124,30 +126,34 @@ export function extentOf(points: readonly PanePoint[], { from, to }: View): Exte
 }
 
 function boxOf(pane: Pane, view: View, top: number, height: number, legend: number): Box {
-  const { low, high } = spread(shownBy(pane, view));
+  const found = shownBy(pane, view);
+  const { low, high } = spread(found ?? { low: 0, high: 1 });
   const above = Math.min(height * 0.6, legend + ABOVE);
   const below = Math.min(height * 0.2, BELOW);
   const perPixel = (high - low) / Math.max(1, height - above - below);
   const box = { top, height, low: low - below * perPixel, high: high + above * perPixel };
-  const values = valueTicks(box, height / BETWEEN_TICKS);
+  const values = found ? valueTicks(box, height / BETWEEN_TICKS) : [];
   const texts = tickTexts(values, pane.scale ?? "number");
   const ticks = values
     .map((value, place) => ({ value, text: texts[place] ?? "", y: yOf(box, value) }))
     // A label that its pane would cut is left out.
     .filter(({ y }) => y >= top + LINE / 2 && y <= top + height - LINE / 2);
-  return { ...box, pane, legend, ticks };
+  return { ...box, pane, isEmpty: found === null, legend, ticks };
 }
 
 /** The levels that lie above and below what a pane shows: at its edges they are named. */
-export function beyond({ pane, low, high }: Box, view: View): { above: Level[]; below: Level[] } {
-  const there = levelsIn(pane.levels ?? [], view);
+export function beyond(
+  { pane, isEmpty, low, high }: Box,
+  view: View,
+): { above: Level[]; below: Level[] } {
+  const there = isEmpty ? [] : levelsIn(pane.levels ?? [], view);
   return {
     above: there.filter(({ value }) => value > high),
     below: there.filter(({ value }) => value < low),
   };
 }
 
-function shownBy({ curves, bars, levels = [] }: Pane, view: View): Extent {
+function shownBy({ curves, bars, levels = [] }: Pane, view: View): Extent | null {
   let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (const { points, kind } of curves) {
     const found = extentOf(points, view);
@@ -161,7 +167,7 @@ function shownBy({ curves, bars, levels = [] }: Pane, view: View): Extent {
     low = Math.min(low, candles.low);
     high = Math.max(high, candles.high);
   }
-  if (!(low <= high)) return { low: 0, high: 1 };
+  if (!(low <= high)) return null;
   // A level far away would flatten the curves.
   const near = levelsIn(levels, view).filter(
     ({ value }) => value > 2 * low - high && value < 2 * high - low,

@@ -63,7 +63,11 @@ function axes(pen: Pen, layout: Layout): void {
   pen.textAlign = "center";
   for (const { x, text } of layout.times) pen.fillText(text, x, layout.height + 13);
   for (const box of layout.boxes) {
-    const tags = endings(box.pane).map((one) => ({ ...one, y: tagPlace(box, one.value) }));
+    if (box.isEmpty) sayEmpty(pen, layout, box);
+    const tags = (box.isEmpty ? [] : endings(box.pane)).map((one) => ({
+      ...one,
+      y: tagPlace(box, one.value),
+    }));
     pen.fillStyle = colour("soft");
     pen.textAlign = "left";
     for (const { y, text } of box.ticks)
@@ -72,6 +76,11 @@ function axes(pen: Pen, layout: Layout): void {
     for (const { y, value, colour: name } of tags)
       tag(pen, layout.width, y, box.pane.format(value), colour(name));
   }
+}
+
+function sayEmpty(pen: Pen, layout: Layout, box: Box): void {
+  pen.textAlign = "center";
+  pen.fillText("No values in this range", layout.width / 2, box.top + box.height / 2);
 }
 
 /** A tag stays within its pane, though its value may be out of view. */

@@ -1,5 +1,5 @@
 /** Times in the chosen time zone, and in UTC where it must be exact. */
-import { fromWall, wall } from "./zone";
+import { fromWall, tellingOffset, wall } from "./zone";
 
 export type Moment = number | null | undefined;
 
@@ -10,7 +10,7 @@ export function when(seconds: Moment, now = Date.now() / 1000): string {
   if (seconds == null) return "\u2013";
   const [date, today] = [wall(seconds), wall(now)];
   if (Number.isNaN(date.getTime())) return utc(seconds);
-  const time = clock(date);
+  const time = told(date, seconds);
   if (isSameDay(date, today)) return time;
   const isThisYear = date.getUTCFullYear() === today.getUTCFullYear();
   const year = isThisYear ? "" : ` ${date.getUTCFullYear()}`;
@@ -22,8 +22,7 @@ export function stamp(seconds: Moment): string {
   if (seconds == null) return "\u2013";
   const date = wall(seconds);
   if (Number.isNaN(date.getTime())) return utc(seconds);
-  const day = `${two(date.getUTCMonth() + 1)}-${two(date.getUTCDate())}`;
-  return `${date.getUTCFullYear()}-${day} ${clock(date)}`;
+  return `${dayOf(date)} ${told(date, seconds)}`;
 }
 
 export function utc(seconds: number): string {
@@ -41,8 +40,9 @@ export function machine(seconds: number): string | undefined {
 export function precise(seconds: number, now = Date.now() / 1000): string {
   const date = wall(seconds);
   if (Number.isNaN(date.getTime())) return utc(seconds);
-  const day = isSameDay(date, wall(now)) ? "" : `${stamp(seconds).slice(0, -9)} `;
-  return `${day}${clock(date)}.${String(date.getUTCMilliseconds()).padStart(3, "0")}`;
+  const day = isSameDay(date, wall(now)) ? "" : `${dayOf(date)} `;
+  const parts = String(date.getUTCMilliseconds()).padStart(3, "0");
+  return `${day}${clock(date)}.${parts}${offsetOf(seconds)}`;
 }
 
 export function ago(seconds: Moment, now = Date.now() / 1000): string {
@@ -97,6 +97,20 @@ function pair(first: number, unit: string, second: number, smaller: string): str
 
 function isSameDay(one: Date, other: Date): boolean {
   return one.toISOString().slice(0, -14) === other.toISOString().slice(0, -14);
+}
+
+function dayOf(date: Date): string {
+  return `${date.getUTCFullYear()}-${two(date.getUTCMonth() + 1)}-${two(date.getUTCDate())}`;
+}
+
+/** With its offset where clocks show the same time twice. */
+function told(date: Date, seconds: number): string {
+  return `${clock(date)}${offsetOf(seconds)}`;
+}
+
+function offsetOf(seconds: number): string {
+  const offset = tellingOffset(seconds);
+  return offset && ` ${offset}`;
 }
 
 function clock(date: Date): string {

@@ -4,6 +4,8 @@
 export type Zone = string;
 
 const QUARTER = 900;
+/** Clocks are set back by less than this, in seconds. */
+const AROUND = 3 * 3600;
 const watchers = new Set<() => void>();
 const formats = new Map<string, Intl.DateTimeFormat>();
 /** Offsets change on the quarter hour at most, and asking for one is slow. */
@@ -72,6 +74,22 @@ export function offsetAt(seconds: number): number {
 /** A moment as its clocks show it: read the result with the UTC methods of Date. */
 export function wall(seconds: number): Date {
   return new Date((seconds + offsetAt(seconds)) * 1000);
+}
+
+/**
+ * The offset of a moment whose time of day comes twice, as on the night when summer time ends:
+ * "+02:00"; empty for all others.
+ */
+export function tellingOffset(seconds: number): string {
+  const own = offsetAt(seconds);
+  const isTwice = [seconds - AROUND, seconds + AROUND].some((near) => {
+    const other = offsetAt(near);
+    return other !== own && offsetAt(seconds + own - other) === other;
+  });
+  if (!isTwice) return "";
+  const minutes = Math.abs(own) / 60;
+  const two = (value: number) => String(Math.floor(value)).padStart(2, "0");
+  return `${own < 0 ? "\u2212" : "+"}${two(minutes / 60)}:${two(minutes % 60)}`;
 }
 
 /** The moment at which clocks show so many seconds since 1970; of two, the earlier. */

@@ -14,6 +14,7 @@ from tapeline.accounts import plain_names
 from tapeline.errors import Invalid, MissingField, TooLarge
 from tapeline.tape.events.values import Values, number, text
 
+UNITS = {"w": 604_800, "d": 86_400, "h": 3_600, "m": 60}
 INTERVALS = {"1m": 60, "5m": 300, "15m": 900, "1h": 3_600, "4h": 14_400, "1d": 86_400}
 LONGEST = 31 * 86_400
 MOST = 10_000
@@ -124,9 +125,11 @@ def interval_of(value: Any) -> int:
 
 
 def name_of(interval: int) -> str:
-    """An interval as people write it."""
-    known = {seconds: name for name, seconds in INTERVALS.items()}
-    return known.get(interval, f"{interval} s")
+    """An interval as people write it: in the largest unit that it is a whole number of."""
+    for letter, seconds in UNITS.items():
+        if interval % seconds == 0:
+            return f"{interval // seconds}{letter}"
+    return f"{interval}s"
 
 
 def _named(values: Values) -> dict[str, Any]:
