@@ -76,14 +76,19 @@ def account_line(
 
 def _moments(times: Floats, gains: Floats, flows: Sequence[Flow]) -> _Moments:
     at = np.concatenate([times, [one.time for one in flows]])
-    moments, places = np.unique(at, return_inverse=True)
-    # Sorted, so that even the last digit of a sum does not depend on who arrived first.
     amounts = np.concatenate([gains, [one.amount for one in flows]])
-    order = np.lexsort((amounts, at))
-    gained, flowed = np.zeros(len(moments)), np.zeros(len(moments))
-    for column, here in ((gained, order < len(times)), (flowed, order >= len(times))):
-        np.add.at(column, places[order][here], amounts[order][here])
-    return _Moments(moments, gained, flowed)
+    order = np.argsort(at, kind="stable")
+    is_first = np.append([True], np.diff(at[order]) > 0)[: len(at)]
+    # By amount, so that even the last digit of a sum does not depend on who arrived first.
+    tied = np.flatnonzero(~(is_first & np.append(is_first[1:], [True])[: len(at)]))
+    order[tied] = order[tied][np.lexsort((amounts[order[tied]], at[order[tied]]))]
+    at, amounts, is_flow = at[order], amounts[order], order >= len(times)
+    starts = np.flatnonzero(is_first)
+    if not len(starts):
+        return _Moments(at, amounts, amounts)
+    gained = np.add.reduceat(np.where(is_flow, 0.0, amounts), starts)
+    flowed = np.add.reduceat(np.where(is_flow, amounts, 0.0), starts)
+    return _Moments(at[starts], gained, flowed)
 
 
 def _factors(value: Floats, every: _Moments, first: float) -> Floats:
