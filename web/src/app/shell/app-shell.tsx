@@ -2,7 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Outlet, useParams, useRouterState } from "@tanstack/react-router";
 import { Dialog } from "radix-ui";
-import { useEffect, useRef, useState, useSyncExternalStore } from "react";
+import { useCallback, useEffect, useRef, useState, useSyncExternalStore } from "react";
 import * as ask from "~/api/queries";
 import { session } from "~/api/session";
 import { ConnectionNote } from "~/live/connection-note";
@@ -10,6 +10,7 @@ import { useLiveProject } from "~/live/use-live";
 import { Button, IconButton } from "~/ui/button";
 import { Toasts } from "~/ui/toasts";
 import { DemoBadge } from "./demo-badge";
+import { KeyList } from "./key-list";
 import { lastProject, rememberProject } from "./last-project";
 import { Palette } from "./palette";
 import { ServerWarning } from "./server-warning";
@@ -24,6 +25,7 @@ export function AppShell() {
   const project = params.project ?? (me ? lastProject(me) : undefined);
   const [searching, setSearching] = useState(false);
   const [menu, setMenu] = useState(false);
+  const openSearch = useCallback(() => setSearching(true), []);
   const choices = useCommands(project);
   const zone = useZone();
   const main = useRef<HTMLElement>(null);
@@ -41,7 +43,7 @@ export function AppShell() {
         Skip to the content
       </a>
       <aside className="sticky top-0 hidden h-dvh border-r border-line bg-surface lg:block">
-        <Sidebar project={project} search={() => setSearching(true)} />
+        <Sidebar project={project} search={openSearch} />
       </aside>
       <div className="min-w-0">
         <header className="sticky top-0 z-20 flex h-12 items-center justify-between border-b border-line bg-surface px-2 lg:hidden">
@@ -53,7 +55,7 @@ export function AppShell() {
           </span>
           <span className="flex min-w-0 items-center">
             <ZoneSwitch brief className="max-w-24 text-xs" />
-            <IconButton label="Search" icon="search" onClick={() => setSearching(true)} />
+            <IconButton label="Search" icon="search" onClick={openSearch} />
           </span>
         </header>
         <main
@@ -91,6 +93,7 @@ export function AppShell() {
         </Dialog.Portal>
       </Dialog.Root>
       <Palette open={searching} onOpenChange={setSearching} choices={choices} />
+      <KeyList choices={choices} search={openSearch} />
       <Toasts />
     </div>
   );
