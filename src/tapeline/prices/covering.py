@@ -24,11 +24,13 @@ NONE = Covering(columns.of_rows(()), [], [])
 
 
 def missing(found: Covering, step: int, since: float, until: float) -> tuple[float, float] | None:
-    """From the first stretch without bars to the last one; less than half a step is none."""
+    """From the first stretch without bars to the last one. Less than half a step between two bars
+    has no room for another; at the edges one may reach beyond the window."""
     first, last, reached = None, until, since
     ends = (start + width for start, width in zip(found.bars.time, found.widths, strict=True))
     for start, end in (*zip(found.bars.time, ends, strict=True), (until, until)):
-        if start - reached > step / 2:
+        is_edge = reached == since or start == until
+        if start - reached > (0 if is_edge else step / 2):
             first, last = reached if first is None else first, start
         reached = max(reached, end)
     return None if first is None else (first, last)

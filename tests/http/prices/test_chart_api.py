@@ -132,6 +132,13 @@ def test_bars_of_a_chosen_interval_go_on_with_finer_ones(model: Model) -> None:
     assert (longer["close"], longer["volume"]) == ([4, 150], [4, 2 + 90])
 
 
+def test_the_bar_that_is_under_way_is_shown_from_its_first_minute(model: Model) -> None:
+    push(model, MONDAY, 6)
+    push(model, MONDAY + 6 * HOUR, 1, 60)
+    found = model.get("/prices", interval="1h")["bars"]
+    assert (len(found["time"]), found["time"][-1]) == (7, MONDAY + 6 * HOUR)
+
+
 def test_bars_that_begin_a_little_late_have_no_doubles(model: Model) -> None:
     push(model, MONDAY + 20, 3)
     push(model, MONDAY, 60 * 4, 60)
