@@ -79,6 +79,7 @@ function axes(pen: Pen, layout: Layout): void {
 }
 
 function sayEmpty(pen: Pen, layout: Layout, box: Box): void {
+  pen.fillStyle = colour("soft");
   pen.textAlign = "center";
   pen.fillText("No values in this range", layout.width / 2, box.top + box.height / 2);
 }
