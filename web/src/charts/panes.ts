@@ -1,4 +1,5 @@
 /** The data of a chart with several panes, and arithmetic on views. Nothing here draws. */
+import { percent } from "~/format/numbers";
 import type { Bars } from "./bars";
 import type { Scale } from "./values";
 
@@ -40,6 +41,17 @@ export interface Level {
   colour: string;
   /** From when on it holds; it is not drawn before. Without one it always did. */
   since?: number | null;
+}
+
+/** Under an account: how far it is below its highest value so far. */
+export function drawdownPane(points: readonly PanePoint[]): Pane {
+  return {
+    id: "drawdown",
+    weight: 1.2,
+    scale: "percent",
+    format: (value) => percent(Math.min(0, value) || 0),
+    curves: [{ id: "drawdown", label: "Drawdown", colour: "down", kind: "below", points }],
+  };
 }
 
 export interface View {

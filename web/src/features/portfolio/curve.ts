@@ -1,6 +1,6 @@
 /** The curves of a portfolio and a sentence about them. The days are those of UTC, in every zone. */
 import type { Portfolio } from "~/api/types";
-import { type Pane, type PanePoint, seenOf, type View } from "~/charts/panes";
+import { drawdownPane, type Pane, type PanePoint, seenOf, type View } from "~/charts/panes";
 import { signedPercent } from "~/features/backtests/metrics";
 import { money, percent } from "~/format/numbers";
 import { utc } from "~/format/times";
@@ -47,24 +47,7 @@ export function panesOf(found: Portfolio, shape: Shape): Pane[] {
         ],
       };
   if (found.drawdown.length === 0) return [main];
-  return [
-    main,
-    {
-      id: "drawdown",
-      weight: 1.2,
-      scale: "percent",
-      format: (value) => percent(Math.min(0, value) || 0),
-      curves: [
-        {
-          id: "drawdown",
-          label: "Drawdown",
-          colour: "down",
-          kind: "below",
-          points: found.drawdown,
-        },
-      ],
-    },
-  ];
+  return [main, drawdownPane(found.drawdown)];
 }
 
 /** Of the days in view. */

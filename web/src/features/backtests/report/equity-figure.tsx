@@ -2,11 +2,19 @@
 import { useQuery } from "@tanstack/react-query";
 import { useCallback, useMemo, useState } from "react";
 import { ChartFigure } from "~/charts/chart-figure";
-import { closer, type Pane, type PanePoint, seenOf, type View, wanted } from "~/charts/panes";
+import {
+  closer,
+  drawdownPane,
+  type Pane,
+  type PanePoint,
+  seenOf,
+  type View,
+  wanted,
+} from "~/charts/panes";
 import { ratio } from "~/features/backtests/metrics";
 import * as ask from "~/features/backtests/queries";
 import type { Backtest } from "~/features/backtests/types";
-import { integer, money, percent } from "~/format/numbers";
+import { integer, money } from "~/format/numbers";
 import { Failed, Panel, Skeleton } from "~/ui/panel";
 import { drawdownInWords, equityInWords } from "./curve-words";
 
@@ -69,21 +77,7 @@ export function EquityFigure({ model, backtest }: { model: string; backtest: Bac
           },
         ],
       },
-      {
-        id: "drawdown",
-        weight: 1.2,
-        scale: "percent",
-        format: (value) => percent(Math.min(0, value) || 0),
-        curves: [
-          {
-            id: "drawdown",
-            label: "Drawdown",
-            colour: "down",
-            kind: "below",
-            points: near(drawdownDetail.data?.items, drawdown.data?.items ?? []),
-          },
-        ],
-      },
+      drawdownPane(near(drawdownDetail.data?.items, drawdown.data?.items ?? [])),
     ];
     names.forEach((one, place) => {
       if (left.has(one.name)) return;
