@@ -173,8 +173,10 @@ def check_the_holder(model: Model) -> None:
     example = re.search(r"<!-- price source -->\n```text\n(.*?)```", PAGE, re.DOTALL)
     assert example is not None
     assert is_part(json.loads(example[1]), shown)
-    for start, close in zip(shown["bars"]["time"], shown["bars"]["close"], strict=True):
-        assert close == price("BTC", int(start * 1000))
+    bars = shown["bars"]
+    widths = bars["intervals"] or [shown["interval"]] * len(bars["time"])
+    for start, seconds, close in zip(bars["time"], widths, bars["close"], strict=True):
+        assert close == price("BTC", int((start + seconds - MINUTE) * 1000))
     days = model.get("/prices", symbol="BTC-USDT", interval="1d", points=5000)
     assert len(days["bars"]["time"]) >= 3_649
     [mark] = marks(model)
