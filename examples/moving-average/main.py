@@ -16,7 +16,7 @@ from pathlib import Path
 import tapeline_client as tapeline
 
 SYMBOL, EXCHANGE, CAPITAL, FEE, DAY = "BTC-USD", "simulated", 10000.0, 0.001, 86400
-BAR = 5  # seconds
+STEP = 5  # seconds from one live price to the next; in a backtest a day
 STATE = Path(os.environ.get("TAPELINE_STATE_DIR", ".")) / "state.json"
 
 
@@ -26,24 +26,30 @@ def beginning():
     return dict(account, day=0, price=20000.0, drift=0.0, prices=[])
 
 
-def next_price(state, seed):
-    """One simulated day. Each day has its own seed, so a restart continues in the same market."""
+def next_price(state, seed, seconds=DAY):
+    """One step of the simulated market; `day` counts them. The shorter it is, the less it moves.
+
+    Each step has its own seed, so a restart continues in the same market.
+    """
     dice = random.Random("{}/{}".format(seed, state["day"]))
     state["drift"] = 0.95 * state["drift"] + dice.gauss(0.0, 0.002)
-    state["price"] = round(state["price"] * (1.0 + state["drift"] + dice.gauss(0.0, 0.015)), 2)
+    moved = (state["drift"] + dice.gauss(0.0, 0.015)) * (seconds / DAY) ** 0.5
+    state["price"] = round(state["price"] * (1.0 + moved), 2)
     state["day"] += 1
 
 
-def chart(state, before, slow):
-    """Show the day on the price chart: as a bar of some seconds, because days pass quickly here."""
-    price = state["price"]
-    tapeline.bar(SYMBOL, BAR, before, max(before, price), min(before, price), price)
-    if len(state["prices"]) == slow:
-        tapeline.indicator("slow average", sum(state["prices"]) / slow, symbol=SYMBOL)
+def chart(state, before, fast, slow):
+    """Show the step on the price chart: as a bar, with both averages."""
+    price, prices = state["price"], state["prices"]
+    tapeline.bar(SYMBOL, STEP, before, max(before, price), min(before, price), price)
+    if len(prices) == slow:
+        tapeline.indicator("fast average", sum(prices[-fast:]) / fast, symbol=SYMBOL)
+        tapeline.indicator("slow average", sum(prices) / slow, symbol=SYMBOL)
 
 
-def trade(state, fast, slow):
-    """Process the newest price; return the resulting order, or None."""
+def trade(state, fast, slow, share=1.0):
+    """Process the newest price; return the resulting order, or None. It buys for a share of the
+    cash."""
     state["prices"] = (state["prices"] + [state["price"]])[-slow:]
     if len(state["prices"]) < slow:
         return None
@@ -51,7 +57,7 @@ def trade(state, fast, slow):
     if rising == (state["held"] > 0):
         return None
     price, side = state["price"], "buy" if rising else "sell"
-    size = round(state["cash"] / price / (1 + FEE), 8) if rising else state["held"]
+    size = round(share * state["cash"] / price / (1 + FEE), 8) if rising else state["held"]
     fee = round(size * price * FEE, 2)
     state["cash"] += (-size if rising else size) * price - fee
     state["held"] = size if rising else 0.0
@@ -90,8 +96,9 @@ def save(state, unsaved):
     return ""
 
 
-def live(fast=5, slow=15, seed=4, pause=3.0):
-    """One simulated day every few seconds, until it is stopped."""
+def live(fast=12, slow=48, seed=4, share=0.1):
+    """A price every few seconds, until it is stopped. Quick averages, so that you soon see an
+    order; each is small, because quick trading costs fees."""
     stopping = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stopping.set())
@@ -99,13 +106,13 @@ def live(fast=5, slow=15, seed=4, pause=3.0):
     unsaved = ""
     tapeline.used_exchange(EXCHANGE)
     tapeline.used_symbol(SYMBOL)
-    print("day {}, {} {} held".format(state["day"], state["held"], SYMBOL), flush=True)
-    while not stopping.wait(pause if state["day"] > slow else 0):  # first, build up a history
+    print("step {}, {} {} held".format(state["day"], state["held"], SYMBOL), flush=True)
+    while not stopping.wait(STEP if state["day"] > slow else 0):  # first, build up a history
         before = state["price"]
-        next_price(state, seed)
+        next_price(state, seed, STEP)
         tapeline.mark_price(SYMBOL, state["price"])
-        order = trade(state, fast, slow)
-        chart(state, before, slow)
+        order = trade(state, fast, slow, share)
+        chart(state, before, fast, slow)
         if order:
             report(order, state)
         unsaved = save(state, unsaved)

@@ -9,10 +9,12 @@ import httpx
 import psutil
 import pytest
 
+from tapeline.cli.demo import parts
 from tapeline.store import belongings
 from tests import needs
-from tests.acceptance.conftest import PASSWORD, Home, Server, wait_for
+from tests.acceptance.conftest import PASSWORD, Home, Server
 from tests.acceptance.traders import pythons
+from tests.waiting import wait_for
 
 pytestmark = [
     pytest.mark.heavy,
@@ -64,12 +66,12 @@ class Demo:
 
     def models(self) -> dict[str, dict[str, Any]]:
         items = self.get(f"/api/projects/{self.project}/models")["items"]
-        return {one["type"]: one for one in items}
+        return {one["name"]: one for one in items}
 
     def wait_until_alive(self) -> dict[str, Any]:
-        """Until the strategy has said something; the strategy."""
-        model = self.models()["strategy"]
-        logs = f"/api/models/{model['id']}/logs?type=stdout"
+        """Until the strategy has decided something; the strategy."""
+        model = self.models()[parts.STRATEGY.title]
+        logs = f"/api/models/{model['id']}/logs?type=info&q=decided"
         wait_for(lambda: self.get(logs)["items"], 120)
         return model
 
@@ -102,17 +104,18 @@ def test_it_is_alive_shared_and_marked_as_a_demo(home: Home) -> None:
     demo = up(home)
     model = demo.wait_until_alive()
     assert demo.get("/api/me")["is_demo"] is True
-    assert all("(demo)" in one["name"] for one in demo.models().values())
-    assert set(demo.models()) == {"strategy", "screener"}
+    assert all("(demo)" in name for name in demo.models())
+    assert set(demo.models()) == {one.title for one in parts.PARTS}
     assert demo.link is not None
     with httpx.Client(verify=False) as stranger:
         page = stranger.get(demo.link)
         assert page.status_code == 200
-        assert "Moving average (demo)" in page.text
+        assert parts.STRATEGY.title in page.text
+        assert "orders were reported late" in page.text, "what it brought in is marked"
     shown = demo.get(f"/api/models/{model['id']}")
     assert shown["general_description"].endswith(f"Shared at {demo.link}")
     backtests = f"/api/models/{model['id']}/backtests"
-    wait_for(lambda: len([one for one in demo.get(backtests)["items"] if one["status"]]) == 3, 120)
+    wait_for(lambda: len([one for one in demo.get(backtests)["items"] if one["status"]]) == 5, 120)
     assert "remove it  tapeline demo remove" in demo.server.said
     demo.server.end()
     again = up(home)
@@ -137,7 +140,7 @@ def test_it_is_removed_while_the_server_runs_and_made_anew(home: Home) -> None:
         kept = ada.post("/model/create-model", json=own).json()
         ended = home.run("demo", "remove", "--json")
         assert ended.returncode == 0, ended.stderr
-        assert json.loads(ended.stdout)["models"] == 2
+        assert json.loads(ended.stdout)["models"] == 3
         assert demo.sign_in().status_code == 401
         assert demo.link is not None
         assert httpx.get(demo.link, verify=False).status_code == 404
@@ -155,14 +158,14 @@ def test_it_is_removed_while_the_server_runs_and_made_anew(home: Home) -> None:
 def test_it_is_removed_without_a_server_with_all_it_left(home: Home) -> None:
     demo = up(home)
     demo.wait_until_alive()
-    wait_for(lambda: len(processes(home)) == 1, 120)
+    wait_for(lambda: len(processes(home)) == 2, 120)
     demo.server.end()
     running = processes(home)
     assert running, "SIGTERM leaves models running"
     assert list(home.data.glob("blobs/*"))
     ended = home.run("demo", "remove")
     assert ended.returncode == 0, ended.stderr
-    assert "The demo is removed: 2 models" in ended.stdout
+    assert "The demo is removed: 3 models" in ended.stdout
     assert not [pid for pid in running if lives(pid)]
     assert left(home) == {}
     for folder in ("blobs", "state", "versions"):

@@ -1,13 +1,12 @@
 """`tapeline backup` onto a disk that fails: one sentence about it, and nothing is left there."""
 
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from tests import needs
-from tests.acceptance.conftest import SLOW_MACHINE, Home
+from tests.acceptance.conftest import Home
 
 pytestmark = needs.root("needs root, for a disk of its own")
 
@@ -17,15 +16,8 @@ def backup_on(disk: str, home: Home) -> str:
     place = home.path / "disk"
     place.mkdir(exist_ok=True)
     script = f'mount -t tmpfs -o {disk} none {place} && ("$@"; code=$?; ls -A {place}; exit $code)'
-    ended = subprocess.run(
-        [*("unshare", "--mount", "sh", "-c", script, "sh"), *home.command("backup", f"{place}/bk")],
-        env=home.environment,
-        cwd=home.path,
-        capture_output=True,
-        text=True,
-        timeout=SLOW_MACHINE,
-        check=False,
-    )
+    around = ("unshare", "--mount", "sh", "-c", script, "sh")
+    ended = home.run_in(*around, command=("backup", f"{place}/bk"))
     assert (ended.returncode, ended.stdout) == (1, "")
     return ended.stderr.removeprefix(f"tapeline: {place}/bk cannot be written: ")
 

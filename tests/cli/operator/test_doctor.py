@@ -14,9 +14,10 @@ import pytest
 from tapeline.tape.proof import heads
 from tapeline.tape.proof.heads import Loss
 from tests import needs
-from tests.acceptance.conftest import SLOW_MACHINE, Home
+from tests.acceptance.conftest import Home
 from tests.acceptance.traders import pythons
 from tests.runs.sandbox import bare
+from tests.waiting import SLOW_MACHINE
 
 ROOT = Path(__file__).parents[3]
 pytestmark = pytest.mark.heavy
@@ -32,16 +33,7 @@ def findings(home: Home, *arguments: str, code: int = 0) -> dict[str, list[dict[
 
 
 def doctor_in(*around: str, home: Home, **variables: str) -> subprocess.CompletedProcess[str]:
-    """As the last arguments of another command, which starts Python anew."""
-    return subprocess.run(
-        [*around, *home.command("doctor", "--json")],
-        env=home.environment | variables,
-        cwd=home.path,
-        capture_output=True,
-        text=True,
-        timeout=SLOW_MACHINE,
-        check=False,
-    )
+    return home.run_in(*around, command=("doctor", "--json"), **variables)
 
 
 @needs.root("needs a host where models run")

@@ -13,19 +13,29 @@ from tapeline.cli.terminal.screen import Screen
 from tapeline.models import secrets
 from tapeline.store import encryption
 from tapeline.store.encryption import Cipher
+from tapeline.tape.proof import signer
 from tapeline.tape.proof.signer import Signer
 
 
 @command("tapeline keys rotate --data /srv/tapeline", options=JSON)
 def rotate(context: typer.Context, data: Data = None, config: Config = None) -> None:
-    """Make a new key for idTokens. A running server uses it at once; tokens in use stay valid."""
+    """Make new keys for idTokens and for signing tapes. A running server uses them at once.
+
+    Tokens in use stay valid. The old signing key confirms the new one and is then deleted, so
+    records verify across the change.
+    """
     chosen = settings.load({"data": data, "config": config})
     datadir.require(chosen.data)
     datadir.prepare(chosen.data)
     folder = chosen.data / "keys"
     id_tokens.ensure_key(folder)
-    made = id_tokens.rotate(folder)
-    Screen(as_json=context.obj.as_json).done(f"New key: {made}", {"key_id": str(made)})
+    made, said = id_tokens.rotate(folder), {}
+    text = f"New key for idTokens: {made}"
+    if (folder / signer.NAME).exists():  # otherwise there is none to replace yet
+        signs = signer.rotate(folder)
+        text += f". New key for tapes: {signs.fingerprint}"
+        said = {"signing_key": signs.fingerprint}
+    Screen(as_json=context.obj.as_json).done(text, {"key_id": str(made), **said})
 
 
 @command("tapeline keys rotate-store --data /srv/tapeline", options=JSON)

@@ -16,8 +16,8 @@ from starlette.types import ASGIApp
 
 from tapeline import __version__, compose, datadir, descriptors, logs, settings, typed_commands
 from tapeline.accounts import setup_code, users
-from tapeline.cli.operator import demo as demonstration
-from tapeline.cli.operator import demo_models
+from tapeline.cli.demo import account as demonstration
+from tapeline.cli.demo import deploying
 from tapeline.cli.operator.reloading import Reloading
 from tapeline.cli.server.options import Config, Data, Database
 from tapeline.cli.terminal import plain
@@ -235,9 +235,9 @@ def _greeting(services: Services, where: str) -> str:
         lines += [f"  hold       {hold.sentence()}", f"             undo: {undo}"]
     if chosen.demo:
         demo = demonstration.prepare(store, chosen.data)
-        demo_models.deploy(services, demonstration.EMAIL, demo.project_id)
+        deploying.deploy(services, demonstration.EMAIL, demo.project_id)
         kept = chosen.data / demonstration.LINK
-        link = demo_models.share(services, demonstration.EMAIL, demo.project_id, kept, where)
+        link = deploying.share(services, demonstration.EMAIL, demo.project_id, kept, where)
         lines += demo.lines(link, typed_commands.with_database("tapeline demo remove", chosen))
     elif not store.read_now(users.are_there_any):
         add = typed_commands.with_database("tapeline user add you@example.com", chosen)

@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 from tapeline import compose, datadir, logs, private_files, settings
 from tapeline.accounts import passwords, users
 from tapeline.accounts.actor import OPERATOR
-from tapeline.cli.operator import demo_removal
+from tapeline.cli.demo import removal
 from tapeline.cli.server.options import Config, Data, Database
 from tapeline.cli.terminal.command import JSON, command
 from tapeline.cli.terminal.failures import NotFound
@@ -52,7 +52,7 @@ def remove(
     datadir.require_database(chosen.data, chosen.database)
     out = Screen(as_json=context.obj.as_json)
     with compose.open_store(chosen) as store:
-        gone = demo_removal.remove(store, chosen, EMAIL)
+        gone = removal.remove(store, chosen, EMAIL)
         if gone is None:
             raise NotFound(f"There is no demo in {chosen.data}.")
         for name in (PASSWORD, LINK):

@@ -1,37 +1,28 @@
-"""The contents of the demo: a strategy on a simulated market, a screener, backtests, a link."""
+"""Deploys the demo's models, queues their backtests and shares one of them."""
 
 import hashlib
 import tempfile
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 from sqlalchemy import Connection
 
 from tapeline import private_files
 from tapeline.accounts import users
 from tapeline.accounts.actor import Actor
+from tapeline.cli.demo.parts import PARTS, STRATEGY, Edit, Part
 from tapeline.errors import NoSuchShare
 from tapeline.http.core.services import Services
 from tapeline.models import models, plans, starters, versions
 from tapeline.models.archives import archive
-from tapeline.models.models import ModelType
+from tapeline.models.models import Model
 from tapeline.models.uploading import Archive
 from tapeline.models.versions import Version
 from tapeline.runs.supervision import desired
 from tapeline.sharing.links import links
 from tapeline.sharing.links.choices import Choices
 
-STRATEGY, SCREENER = "moving-average", "momentum-screener"
-STRATEGY_NAME, SCREENER_NAME = "Moving average (demo)", "Momentum screener (demo)"
-ABOUT = "Part of the demo: a simulated market."
-CAPITAL = 10_000.0  # what the strategy begins with
-EVERY_MINUTE = "* * * * *"  # a person who tries the demo does not wait for a quarter of an hour
-# Three backtests to compare: fast, default, slow.
-BACKTESTS: tuple[tuple[str, dict[str, Any]], ...] = (
-    ("Quick averages", {"days": 730, "fast": 5, "slow": 15}),
-    ("As it comes", {"days": 730, "fast": 10, "slow": 30}),
-    ("Slow averages", {"days": 730, "fast": 20, "slow": 60}),
-)
+BACKTESTED_DAYS = 180  # the half year that the strategies bring in
 
 
 def deploy(services: Services, email: str, project_id: str) -> None:
@@ -39,7 +30,7 @@ def deploy(services: Services, email: str, project_id: str) -> None:
     host = services.runner.host
     if host is None or not (host.sandboxed or services.settings.unsafe_no_sandbox):
         return
-    kept = {name: _keep(services, name) for name in (STRATEGY, SCREENER)}
+    kept = [[_keep(services, part, edit) for edit in part.versions] for part in PARTS]
     services.store.write_now(_deploy, services, email, project_id, kept)
 
 
@@ -48,20 +39,41 @@ def _deploy(
     services: Services,
     email: str,
     project_id: str,
-    kept: dict[str, Archive],
+    kept: list[list[Archive]],
 ) -> None:
     actor = _actor(connection, email)
     if actor is None or models.of_project(connection, actor, project_id):
         return
     plan = next(iter(plans.offered(services.settings, "live").values()))
-    python = services.pythons[0]
-
-    def upload(name: str, title: str, kind: ModelType) -> tuple[models.Model, Version]:
+    run = actor, plan, services.pythons[0]
+    for part, archives in zip(PARTS, kept, strict=True):
         model = models.create(
-            connection, actor, project_id, name=title, type=kind, description=ABOUT
+            connection, actor, project_id, name=part.title, type=part.type, description=part.about
         )
-        packed = kept[name]
-        version = versions.add(
+        uploaded = _upload(connection, model, part, archives, run)
+        desired.go_live(connection, actor, model, uploaded[-1], *run[1:], schedule=part.schedule)
+        for words, which, arguments in part.backtests:
+            desired.backtest(
+                connection,
+                actor,
+                model,
+                uploaded[which],
+                *run[1:],
+                arguments={"start": _first_day(), "days": BACKTESTED_DAYS, **arguments},
+                description=words,
+            )
+
+
+def _upload(
+    connection: Connection,
+    model: Model,
+    part: Part,
+    archives: list[Archive],
+    run: tuple[Actor, plans.Plan, str],
+) -> list[Version]:
+    actor, plan, python = run
+    return [
+        versions.add(
             connection,
             actor,
             model,
@@ -71,25 +83,15 @@ def _deploy(
             manifest=packed.manifest,
             plan=plan.name,
             python_version=python,
-            description="As it comes with Tapeline",
+            description=edit.note,
         )
-        return model, version
+        for edit, packed in zip(part.versions, archives, strict=True)
+    ]
 
-    model, version = upload(SCREENER, SCREENER_NAME, "screener")
-    desired.go_live(connection, actor, model, version, plan, python, schedule=EVERY_MINUTE)
-    model, version = upload(STRATEGY, STRATEGY_NAME, "strategy")
-    desired.go_live(connection, actor, model, version, plan, python, schedule=None)
-    for words, arguments in BACKTESTS:
-        desired.backtest(
-            connection,
-            actor,
-            model,
-            version,
-            plan,
-            python,
-            arguments=arguments,
-            description=words,
-        )
+
+def _first_day() -> str:
+    """Of backtests that end yesterday."""
+    return (datetime.now(UTC).date() - timedelta(days=BACKTESTED_DAYS + 1)).isoformat()
 
 
 def share(services: Services, email: str, project_id: str, file: Path, where: str) -> str | None:
@@ -112,7 +114,7 @@ def share(services: Services, email: str, project_id: str, file: Path, where: st
 def _share(connection: Connection, email: str, project_id: str) -> str | None:
     actor = _actor(connection, email)
     own = models.of_project(connection, actor, project_id) if actor else []
-    model = next((one for one in own if one.name == STRATEGY_NAME), None)
+    model = next((one for one in own if one.name == STRATEGY.title), None)
     if actor is None or model is None:
         return None
     _, token = links.create(
@@ -120,8 +122,8 @@ def _share(connection: Connection, email: str, project_id: str) -> str | None:
         actor,
         model.id,
         backtest_id=None,
-        title=STRATEGY_NAME,
-        choices=Choices(base=CAPITAL),
+        title=STRATEGY.title,
+        choices=Choices(),
         password_hash=None,
         expires_at=None,
     )
@@ -137,8 +139,8 @@ def _describe_with_link(connection: Connection, email: str, token: str, address:
     actor = _actor(connection, email)
     if actor is not None:
         model = models.find(connection, actor, link.model_id)
-        if model.description.startswith(ABOUT):
-            about = f"{ABOUT} Shared at {address}"
+        if model.description.startswith(STRATEGY.about):
+            about = f"{STRATEGY.about} Shared at {address}"
             models.change(connection, actor, model, description=about)
     return True
 
@@ -148,9 +150,9 @@ def _actor(connection: Connection, email: str) -> Actor | None:
     return None if user is None else Actor(kind="account", id=user.id, label=user.email)
 
 
-def _keep(services: Services, name: str) -> Archive:
-    """The archive of a starter model among the others."""
-    content = starters.packed(name)
+def _keep(services: Services, part: Part, edit: Edit) -> Archive:
+    """The archive of an edited starter model among the others."""
+    content = starters.edited(part.starter, edit.changes)
     digest = hashlib.sha256(content).hexdigest()
     with tempfile.TemporaryDirectory(dir=services.staging.spool) as folder:
         file = Path(folder) / "archive"
