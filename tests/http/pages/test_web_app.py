@@ -2,6 +2,8 @@
 
 import gzip
 import json
+import re
+import struct
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -83,6 +85,42 @@ def test_every_address_of_the_app_is_its_shell(browser: httpx.Client, path: str)
     policy = answer.headers["content-security-policy"]
     assert "script-src 'self';" in policy
     assert "unsafe" not in policy
+
+
+def test_the_app_can_be_installed(anybody: httpx.Client) -> None:
+    answer = anybody.get("/static/app.webmanifest")
+    assert answer.headers["content-type"] == "application/manifest+json"
+    manifest = answer.json()
+    assert (manifest["start_url"], manifest["scope"]) == ("/", "/")
+    pictures = [one for one in manifest["icons"] if one["type"] == "image/png"]
+    assert {one["purpose"] for one in pictures} == {"any", "maskable"}
+    for one in pictures:
+        content = anybody.get(one["src"]).content
+        width, height = struct.unpack(">2L", content[16:24])
+        assert one["sizes"] == f"{width}x{height}"
+
+
+def test_the_worker_keeps_public_files_alone(anybody: httpx.Client) -> None:
+    worker = anybody.get("/service-worker.js")
+    assert worker.headers["content-type"].startswith("text/javascript")
+    assert worker.headers["cache-control"] == "no-cache"
+    assert "connect-src 'self'" in worker.headers["content-security-policy"]
+    listed = re.search(r"const SHELL = (.*);", worker.text)
+    assert listed is not None
+    kept = json.loads(listed[1])
+    assert "/offline" in kept
+    for path in kept:
+        answer = anybody.get(path)  # nobody is signed in
+        assert answer.status_code == 200, path
+        assert "set-cookie" not in answer.headers
+    offline = anybody.get("/offline")
+    assert "not live" in offline.text
+    assert "script-src 'self'" in offline.headers["content-security-policy"]
+
+
+def test_signing_out_leaves_nothing_in_the_browser(browser: httpx.Client) -> None:
+    answer = browser.post("/auth/signout/form")
+    assert answer.headers["clear-site-data"] == '"storage"'
 
 
 @pytest.mark.usefixtures("built")

@@ -93,6 +93,8 @@ async def sign_out(visit: Visit) -> Response:
     await _leave(visit)
     response = see(sign_in_first(visit.next_path))
     response.delete_cookie(auth.COOKIE)
+    # What the app keeps in the browser: the last project, choices, the worker and its page.
+    response.headers["Clear-Site-Data"] = '"storage"'
     return response
 
 

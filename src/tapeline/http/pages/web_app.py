@@ -3,9 +3,11 @@
 It is built from web/ into the folder `app` beside this file; see scripts/web.py.
 """
 
+import hashlib
 import json
 import os
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +18,29 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
 from tapeline.errors import NotBuilt
+from tapeline.http.core.rendering import STATIC
 from tapeline.http.pages.page import Page, Visit
 from tapeline.ids import ALPHABET, ID_LENGTH
 
 BUILT = Path(__file__).parents[1] / "app"
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self';"
-    " frame-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'"
+    " manifest-src 'self'; worker-src 'self'; frame-src 'self'; base-uri 'none';"
+    " frame-ancestors 'none'; form-action 'self'"
 )
+
+
+# A worker asks for pages and for its own files; its policy is that of its script.
+WORKER_POLICY = "default-src 'none'; connect-src 'self'"
+WORKER = STATIC / "service-worker.js"
+# What a browser keeps for the time without a server: the same files for everybody.
+SHELL = {
+    "/offline": STATIC / "offline.html",
+    "/static/offline.js": STATIC / "offline.js",
+    "/static/tokens.css": STATIC / "tokens.css",
+    "/static/pages.css": STATIC / "pages.css",
+    "/static/mark.svg": STATIC / "mark.svg",
+}
 
 
 class Id(Convertor[str]):
@@ -52,6 +69,29 @@ async def show_app(visit: Visit) -> Response:
     return Response(text, headers=headers, media_type="text/html")
 
 
+async def show_offline(_visit: Visit) -> Response:
+    """The page that a browser shows while it cannot reach the server."""
+    text = SHELL["/offline"].read_text("utf-8")
+    headers = {"Content-Security-Policy": POLICY, "Cache-Control": "no-cache"}
+    return Response(text, headers=headers, media_type="text/html")
+
+
+async def service_worker(_visit: Visit) -> Response:
+    """The script that has that page. Its stamp changes with the files, so that browsers take new
+    ones; they ask for the script itself at every visit."""
+    text = f"const SHELL = {json.dumps(list(SHELL))};\nconst STAMP = {_stamp()!r};\n"
+    headers = {"Content-Security-Policy": WORKER_POLICY, "Cache-Control": "no-cache"}
+    return Response(text + WORKER.read_text("utf-8"), headers=headers, media_type="text/javascript")
+
+
+@cache
+def _stamp() -> str:
+    whole = hashlib.sha256()
+    for file in (WORKER, *SHELL.values()):
+        whole.update(file.read_bytes())
+    return whole.hexdigest()[:16]
+
+
 def script_of(source: str) -> str:
     """The URL of a script that is built from its own source; empty if nothing is built."""
     try:
@@ -62,6 +102,8 @@ def script_of(source: str) -> str:
 
 
 APP_PAGES = (
+    Page("GET", "/offline", show_offline),
+    Page("GET", "/service-worker.js", service_worker),
     Page("GET", "/account", show_app),
     Page("GET", "/health", show_app),
     Page("GET", "/new-project", show_app),

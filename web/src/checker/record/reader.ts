@@ -1,0 +1,292 @@
+/**
+ * Checks a record from its first line to its last: the chain, the signatures, the lists of results,
+ * the proofs from outside. It asks no server for anything.
+ */
+import { hex, utf8 } from "../bytes/bytes";
+import type { Sha256 } from "../bytes/sha256";
+import type { Certificate } from "../proof/certificates";
+import { BLIND_RULE, GENESIS, Group, OLDEST_RULE } from "./groups";
+import { DATED } from "./kinds";
+import {
+  type Checkpoint,
+  type Event,
+  type Hidden,
+  type Link,
+  type Proof,
+  readHead,
+  readLine,
+  refuse,
+} from "./lines";
+import { ResultLists } from "./lists";
+import { inStatement } from "./numbers";
+import { Broken, type Checked, nothingYet } from "./outcome";
+import { Proofs } from "./proofs";
+import { Scanner, textOf } from "./scanner";
+import { Signers } from "./signers";
+
+const LATE_AFTER = 300; // seconds
+const LISTED = 20;
+
+export interface Asked {
+  /** Fingerprints, beginnings of them, or public keys. */
+  known: string[];
+  /** The result of an earlier record of the same tape, which this one must contain. */
+  earlier: Checked | null;
+  /** Certificates of time-stamp authorities, or of those behind them. */
+  trusted: Certificate[];
+}
+
+export class Reader {
+  readonly found = nothingYet();
+  private readonly scanner = new Scanner();
+  private readonly group: Group;
+  private readonly lists: ResultLists;
+  private readonly cash = new Set<string>();
+  private signers: Signers | null = null;
+  private proofs: Proofs | null = null;
+  private lines = 0;
+  private next = 1;
+  private claimed = 0;
+  private previous: Uint8Array = GENESIS;
+  private awaited: Checkpoint | null;
+  /** When the newest event after the last signature arrived. */
+  private tail = 0;
+  /** Whether the last event says when it arrived. */
+  private endsDated = true;
+  /** When the first event after the last trusted stamp arrived. */
+  private waiting: number | null = null;
+  /** The last event that a trusted stamp confirms. */
+  private stamped = 0;
+
+  constructor(
+    private readonly sha256: Sha256,
+    private readonly asked: Asked,
+  ) {
+    this.group = new Group(sha256);
+    this.lists = new ResultLists(sha256);
+    this.awaited = asked.earlier?.last ?? null;
+  }
+
+  /** Takes a line with its newline. False if the record is broken: no other line is needed. */
+  take(line: Uint8Array): boolean {
+    this.lines++;
+    return this.guarded(() => this.read(line));
+  }
+
+  /** After the last line. */
+  end(): Checked {
+    if (this.found.reason === null) this.guarded(() => this.finish());
+    return this.found;
+  }
+
+  /** Judges the signer anew, when a reader names a key after all else was checked. */
+  judge(known: string[]): void {
+    this.signers?.judge(this.found, known);
+  }
+
+  /** How far it is, from 0 to 1, as the first line promises. */
+  get share(): number {
+    return this.claimed ? Math.min(1, (this.next - 1) / this.claimed) : 0;
+  }
+
+  private guarded(work: () => void): boolean {
+    try {
+      work();
+      return true;
+    } catch (error) {
+      const broken = error instanceof Broken ? error : this.unreadable(error);
+      this.found.brokenAt = broken.seq;
+      this.found.code = broken.code;
+      this.found.reason = broken.reason;
+      return false;
+    }
+  }
+
+  /** Whatever else fails while a line is read, fails because of the line. */
+  private unreadable(error: unknown): Broken {
+    if (error instanceof RangeError && /memory|allocation/i.test(error.message)) throw error;
+    const why = `Line ${this.lines} is not a line of a record.`;
+    return new Broken(this.next, "not_canonical", why);
+  }
+
+  private read(line: Uint8Array): void {
+    if (this.signers === null) {
+      this.signers = this.begin(line);
+      return;
+    }
+    const found = readLine(this.scanner, line);
+    if (found.type === "event") this.takeEvent(found);
+    else if (found.type === "link") this.close(found);
+    else if (found.type === "hidden") this.takeHidden(found);
+    else if (found.type === "checkpoint") this.takeCheckpoint(found, this.signers);
+    else if (found.type === "proof") this.takeProof(found);
+    else this.lists.take(found);
+  }
+
+  private finish(): void {
+    const { found, next, claimed } = this;
+    if (this.signers === null) throw new Broken(1, "empty", "The file is empty.");
+    if (!this.group.isEmpty || next - 1 !== claimed) {
+      const why = `It should end with event ${claimed}, but its last is event ${next - 1}.`;
+      throw new Broken(next, "ends_early", why);
+    }
+    if (this.awaited !== null) {
+      const why = `The earlier record goes to event ${this.awaited.seq}; this one does not.`;
+      throw new Broken(next, "earlier_not_reached", why);
+    }
+    found.lists = this.lists.complete();
+    this.judge(this.asked.known);
+    found.unstamped = found.events - this.stamped;
+    if (found.last !== null && found.last.seq < found.events) {
+      found.unsigned = found.events - found.last.seq;
+      found.tailSeconds = this.endsDated ? this.tail - found.last.at : null;
+    }
+  }
+
+  private begin(line: Uint8Array): Signers {
+    const head = readHead(this.scanner, line);
+    if (head === null || head.modelId === "") {
+      const why = "This is not a record of Tapeline that this version can check.";
+      throw new Broken(1, "not_a_record", why);
+    }
+    this.claimed = head.seq;
+    this.found.modelId = head.modelId;
+    if (this.asked.earlier !== null && this.asked.earlier.modelId !== head.modelId) {
+      throw new Broken(1, "other_model", "The two records are of different models.");
+    }
+    this.proofs = new Proofs(this.sha256, head, this.asked.trusted, this.asked.earlier);
+    return new Signers(this.sha256, head);
+  }
+
+  private takeEvent(event: Event): void {
+    this.requireNext(event.seq);
+    this.group.add(event);
+    if (event.hidden.length) this.found.partly++;
+    this.noteTimes(event);
+    this.noteTail(event.receivedAt);
+    this.waiting ??= event.receivedAt;
+    if (event.kind === "account-settings") {
+      const { seq, receivedAt } = event;
+      this.found.changes.push({ seq, receivedAt, fields: shown(event) });
+    }
+    if (event.kind === "backtest-result") {
+      this.lists.expect(event.seq, event.body ?? refuse());
+    }
+    this.next++;
+  }
+
+  private takeHidden(line: Hidden): void {
+    this.requireNext(line.seq);
+    const size = line.until - line.seq + 1;
+    const removed = line.removed === null ? null : [...line.removed.values()];
+    const counted = removed === null ? size : removed.reduce((sum, one) => sum + one, 0);
+    if (size < 1 || counted !== size) refuse();
+    this.group.addHidden(line.seq, line.digest);
+    this.noteTail(line.receivedAt);
+    if (line.removed === null) this.found.hidden += size;
+    else this.noteRemoved(line.removed, line.receivedAt ?? 0);
+    this.next = line.until + 1;
+  }
+
+  private requireNext(seq: number): void {
+    if (seq === this.next) return;
+    throw new Broken(this.next, "event_missing", `Event ${this.next} is missing.`);
+  }
+
+  /** Notes what counts at another time than it arrived at, and cash that replaced other cash. */
+  private noteTimes(event: Event): void {
+    const { found } = this;
+    const seconds = event.receivedAt - event.time;
+    if (seconds > LATE_AFTER && DATED.has(event.kind)) {
+      const { seq, kind } = event;
+      found.lateKinds.set(kind, (found.lateKinds.get(kind) ?? 0) + 1);
+      if (found.late.count++ < LISTED) found.late.items.push({ seq, seconds, kind });
+    }
+    if (event.kind !== "cash") return;
+    const { id } = shown(event);
+    if (typeof id !== "string") return;
+    if (this.cash.has(id) && found.replaced.count++ < LISTED) found.replaced.items.push(event.seq);
+    this.cash.add(id);
+  }
+
+  private noteRemoved(removed: Map<string, number>, receivedAt: number): void {
+    const { found } = this;
+    for (const [kind, count] of removed) {
+      found.removed.set(kind, (found.removed.get(kind) ?? 0) + count);
+    }
+    found.removedUntil = Math.max(found.removedUntil, receivedAt);
+  }
+
+  private noteTail(receivedAt: number | null): void {
+    this.endsDated = receivedAt !== null;
+    this.tail = Math.max(this.tail, receivedAt ?? 0);
+  }
+
+  /** At the end of a group: its link must follow from its events. */
+  private close(line: Link): void {
+    if (this.group.isEmpty || line.seq !== this.next - 1) {
+      throw new Broken(this.next, "link_misplaced", "A link stands where no group ends.");
+    }
+    if (line.rule < OLDEST_RULE || line.rule > BLIND_RULE) refuse();
+    const { first } = this.group;
+    const link = this.group.close(this.previous, line.rule);
+    if (hex(link) !== line.link) {
+      const where = first === line.seq ? `event ${first}` : `events ${first} to ${line.seq}`;
+      const why = `The chain breaks at ${where}: something there was changed.`;
+      throw new Broken(first, "chain_broken", why);
+    }
+    this.previous = link;
+    this.found.events = line.seq;
+    if (this.awaited?.seq === line.seq) this.compare(line, this.awaited);
+  }
+
+  private compare(line: Link, earlier: Checkpoint): void {
+    if (earlier.link !== line.link) {
+      const why = `Up to event ${line.seq} it differs from the earlier record.`;
+      throw new Broken(line.seq, "earlier_differs", why);
+    }
+    this.awaited = null;
+  }
+
+  private takeCheckpoint(one: Checkpoint, signers: Signers): void {
+    this.requireHere(one);
+    const { found } = this;
+    const said = ["tapeline", found.modelId, one.seq, one.link, inStatement(one.at)];
+    if (!signers.confirm(one, utf8(JSON.stringify(said)))) {
+      found.uncounted++;
+      return;
+    }
+    found.signatures++;
+    found.first ??= one;
+    found.last = one;
+    this.tail = 0;
+  }
+
+  private requireHere(one: { seq: number; link: string }): void {
+    const isHere = this.group.isEmpty && one.seq === this.next - 1;
+    if (isHere && one.link === hex(this.previous)) return;
+    const why = `The checkpoint or proof at event ${one.seq} belongs to another tape.`;
+    throw new Broken(one.seq, "checkpoint_misplaced", why);
+  }
+
+  private takeProof(one: Proof): void {
+    this.requireHere(one);
+    const stamps = this.proofs?.take(one, this.found) ?? [];
+    const trusted = stamps.filter((stamp) => stamp.isTrusted).map((stamp) => stamp.at);
+    if (!trusted.length) return;
+    if (this.waiting !== null) {
+      const gap = Math.min(...trusted) - this.waiting;
+      this.found.stampGap = Math.max(gap, this.found.stampGap ?? gap);
+    }
+    [this.waiting, this.stamped] = [null, one.seq];
+  }
+}
+
+/** The shown fields of an event as values, for what is said about it. */
+function shown(event: Event): Record<string, unknown> {
+  const values = event.fields.map(({ name, value }) => [
+    textOf(name),
+    JSON.parse(new TextDecoder().decode(value)) as unknown,
+  ]);
+  return Object.fromEntries(values) as Record<string, unknown>;
+}
