@@ -234,10 +234,10 @@ _OURS = re.compile(
     r'"(?:received_at|late_by|as_of|first_signed_at|last_signed_at|model_id|digest|link|blind'
     r'|checkpoint)":(?:"[^"]*"|\{[^}]*\}|[^,}]+)'
     r'|"o[0-9a-f]{16}"|"[0-9a-f]{64}"|"[A-Za-z0-9+/]{22}=="'
-    r"|(?<![\d,])[\d,]+ (?:s|min|h|d) late|\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\dZ)?"
+    r"|(?<![\d,])[\d,]+ (?:s|min|h|d) (?:late|after)|\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\dZ)?"
 )
-# Of trades.csv: `late_by` and `received_at`, before the last two columns.
-_ARRIVAL = re.compile(r"(?m),[^,\n]*,[^,\n]*(?=,[^,\n]*,[^,\n]*$)")
+# Of trades.csv: `late_by` and `received_at`, before the last three columns.
+_ARRIVAL = re.compile(r'(?m),[^,\n]*,[^,\n]*(?=,[^,\n]*,[^,\n]*,(?:"[^"\n]*"|[^,\n]*)$)')
 _HEADERS = ("content-type", "content-disposition", "x-robots-tag", "cache-control")
 
 

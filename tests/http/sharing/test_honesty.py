@@ -36,7 +36,7 @@ def test_a_link_counts_what_was_reported_late_with_and_without_a_delay(
     with service.client() as stranger:
         link = shared(model, stranger)
         assert (link.json()["late"], link.json()["late_entries"]) == (0, found)
-        words = "2 prices, 1 cash entry, 1 position were reported late."
+        words = "2 prices, 1 cash entry and 1 position were reported late."
         assert f"{words} 1 cash entry was replaced afterwards." in page(link)
         then = shared(model, stranger, delay_hours=1)
         assert then.json()["late_entries"] == NONE

@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 from tapeline.results.performance.account_line import AccountLine
 from tapeline.results.performance.evidence import assembled, kept_of
 from tapeline.results.pnl import summary
-from tapeline.sharing.exhibits import live
+from tapeline.sharing.exhibits import then
 from tapeline.sharing.exhibits.replay import Replays
 from tapeline.tape import tapes
 from tests.examples import some
@@ -54,7 +54,7 @@ def line(books: Books, *, is_replayed: bool = False) -> AccountLine:
             return assembled(kept_of(connection, books.tape), said).line()
         end = tapes.of_model(connection, books.model).seq
         replay = Replays().at(connection, books.tape, 0, end)
-        return assembled(live.replayed(replay), said).line()
+        return assembled(then.kept(replay), said).line()
 
     return books.store.read_now(look)
 

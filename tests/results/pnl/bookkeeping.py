@@ -103,6 +103,6 @@ class Books:
 
         def look(connection: Connection) -> Iterable[dict[str, Any]]:
             items, _ = order_list.listed(connection, self.tape, Filter(), before=None, limit=1000)
-            return quoted_fills.with_fills(connection, self.tape, items, 60)
+            return quoted_fills.with_fills(connection, self.tape, items)
 
         return {one["id"]: one for one in self.store.read_now(look)}

@@ -22,6 +22,7 @@ from tapeline.background import Background
 from tapeline.errors import Unavailable
 from tapeline.fair_line import Owner
 from tapeline.results.backtests import reports
+from tapeline.results.backtests.trade_marks import TradeMarks
 from tapeline.results.metrics.report_fields import INDEX, Report, Row
 from tapeline.results.performance.live_metrics import LiveMetrics
 from tapeline.store.store import Store
@@ -51,6 +52,7 @@ class Reporter:
         self, store: Store, spool: Path, background: Background, memory: MemoryBudget
     ) -> None:
         self.live = LiveMetrics()
+        self.trades = TradeMarks()
         self.patience = PATIENCE
         self._store = store
         self._spool = spool

@@ -43,7 +43,8 @@ def facts(
     return {
         "model_name": model_name,
         "backtest": backtest,
-        "title": backtest.get("label") or backtest.get("backtest_id"),
+        "title": named(backtest),
+        "lead": backtest["description"] if backtest.get("label") else None,
         "period": _period(report, zone),
         "made_at": _time(datetime.now(UTC).timestamp(), zone),
         "zone": zones.name_of(zone),
@@ -81,6 +82,12 @@ def facts(
         "basis": report.basis,
         "warnings": _warnings(report),
     }
+
+
+def named(backtest: Mapping[str, Any]) -> str:
+    """Its label, or else its description, or else the start of its id, as on the pages."""
+    words = backtest.get("label") or backtest.get("description")
+    return words or f"Backtest {backtest['backtest_id'][:8]}"
 
 
 def written(value: float | None, kind: Type | str, unit: str, zone: tzinfo = UTC) -> str:

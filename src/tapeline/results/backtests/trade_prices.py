@@ -2,18 +2,17 @@
 models."""
 
 from collections.abc import Iterable
-from typing import Any
 
-import numpy as np
 from sqlalchemy import Connection, func, select
 
-from tapeline.results.charts.daily_prices import NONE, Prices
-from tapeline.results.metrics.account import DAY, Account, Lacking, from_pieces, ordered
+from tapeline.results.charts.daily_prices import NONE, Prices, of_closes
+from tapeline.results.metrics.account import Account, Lacking, from_pieces, ordered
 from tapeline.results.metrics.trades import Trade, read
 from tapeline.results.performance import buy_and_hold
 from tapeline.results.performance.answers import BUY_AND_HOLD, ShownBenchmark
 from tapeline.results.performance.buy_and_hold import MOST_SYMBOLS
 from tapeline.results.performance.symbol_prices import SymbolPrices
+from tapeline.results.rules.days import Closes, day_of
 from tapeline.store.tables.tape import pieces
 from tapeline.tape.backtest_results import result_pieces
 from tapeline.tape.backtest_results.result_format import PIECE
@@ -27,38 +26,43 @@ def of_backtest(
     connection: Connection, model: Reading, upload: str, name: str, points: int, exchange: str
 ) -> ShownBenchmark:
     """`exchange`: the price source; empty: none."""
-    contents = list(result_pieces.contents(connection, upload, "equity"))
-    account = Account(ordered(*from_pieces(contents)))
+    account = account_of(connection, upload)
     try:
-        days = account.days
+        days, traded = account.days, traded_prices(connection, upload)
     except Lacking as lacking:
         return ShownBenchmark(name=name, reason=lacking.reason)
-    if _count(connection, upload) > MOST_TRADES:
-        return ShownBenchmark(name=name, reason=TOO_MANY)
-    traded = by_symbol(read(result_pieces.contents(connection, upload, "trades")))
-    span, names = (int(days[0]), int(days[-1])), [name]
-    if name == BUY_AND_HOLD:
-        names = sorted(traded, key=lambda one: (-len(traded[one].days), one))
-    found = SymbolPrices(connection, model, span, exchange)
-    known = {one: found.of(one, traded.get(one, NONE)) for one in names[:MOST_SYMBOLS]}
+    names = most_traded(traded) if name == BUY_AND_HOLD else [name]
+    found = SymbolPrices(connection, model, (int(days[0]), int(days[-1])), exchange)
+    known = {one: found.of(one, traded.get(one, NONE)) for one in names}
     return buy_and_hold.beside(account, name, known, points)
+
+
+def account_of(connection: Connection, upload: str) -> Account:
+    contents = list(result_pieces.contents(connection, upload, "equity"))
+    return Account(ordered(*from_pieces(contents)))
+
+
+def traded_prices(connection: Connection, upload: str) -> dict[str, Prices]:
+    """By symbol; of no more trades than can be read."""
+    if _count(connection, upload) > MOST_TRADES:
+        raise Lacking(TOO_MANY)
+    return by_symbol(read(result_pieces.contents(connection, upload, "trades")))
+
+
+def most_traded(traded: dict[str, Prices]) -> list[str]:
+    return sorted(traded, key=lambda one: (-len(traded[one].days), one))[:MOST_SYMBOLS]
 
 
 def by_symbol(trades: Iterable[Trade]) -> dict[str, Prices]:
     """The price of the last trade of each day."""
-    found: dict[str, dict[int, tuple[float, float]]] = {}
+    found: dict[str, Closes] = {}
     for one in trades:
         if one.price is not None:
             days = found.setdefault(one.symbol, {})
-            day = int(one.time // DAY)
+            day = day_of(one.time)
             if day not in days or days[day][0] <= one.time:
                 days[day] = (one.time, one.price)
-    return {symbol: _prices(days) for symbol, days in found.items()}
-
-
-def _prices(days: dict[int, tuple[float, float]]) -> Prices:
-    rows: Any = np.array([(day, *days[day]) for day in sorted(days)])
-    return Prices(rows[:, 0].astype("i8"), rows[:, 2], rows[:, 1])
+    return {symbol: of_closes(days) for symbol, days in found.items()}
 
 
 def _count(connection: Connection, upload: str) -> int:

@@ -3,6 +3,7 @@
 All that benchmarks and rates over time know of prices comes through here.
 """
 
+import math
 from typing import Any, NamedTuple
 
 import msgspec
@@ -10,6 +11,7 @@ import numpy as np
 from sqlalchemy import Connection, Integer, cast, func, literal, select
 
 from tapeline.results.metrics.account import DAY, Floats, Integers
+from tapeline.results.rules.days import Closes
 from tapeline.results.rules.position import UNPRICED, Outcome, Spec, number
 from tapeline.store.tables.ledger import entries
 
@@ -29,6 +31,15 @@ class Prices(NamedTuple):
 
 
 NONE = Prices(np.empty(0, dtype="i8"), np.empty(0), np.empty(0))
+
+
+def of_closes(closes: Closes, first: float = -math.inf, last: float = math.inf) -> Prices:
+    """From one day to another, both included."""
+    rows = [(day, *closes[day]) for day in sorted(closes) if first <= day <= last]
+    if not rows:
+        return NONE
+    days, times, prices = np.array(rows).T
+    return Prices(days.astype("i8"), prices, times)
 
 
 def daily_prices(

@@ -97,6 +97,11 @@ class Curve(NamedTuple):
             low, high = min(low, baseline), max(high, baseline)
         return cls(known, value_ticks(low, high))
 
+    def beside(self, other: "Curve") -> "Curve":
+        """The same on an axis that holds the values of both."""
+        values = [value for _, value in (*self.points, *other.points)]
+        return self._replace(ticks=value_ticks(min(values), max(values)))
+
     def plot(self, layout: Layout, width: float, height: float) -> Plot:
         start, end = self.points[0][0], self.points[-1][0]
         return Plot(layout, width, height, start, end, self.ticks[0], self.ticks[-1])
@@ -120,12 +125,21 @@ def line_and_area(
     plot: Plot, points: Sequence[tuple[float, float]], base: float, area_look: str
 ) -> str:
     """The line over its area, which reaches to `base`; `area_look` are attributes of the area."""
-    line = " ".join(f"{plot.x(time):.1f},{plot.y(value):.1f}" for time, value in points)
+    line = _places(plot, points)
     foot = plot.y(base)
     area = f"{plot.left:.1f},{foot:.1f} {line} {plot.right:.1f},{foot:.1f}"
     return (
         f'<polygon {area_look} points="{area}"/><polyline class="line" points="{line}"/>'
     )  # fmt: skip
+
+
+def other_line(plot: Plot, points: Sequence[tuple[float, float]]) -> str:
+    """Of another series, to compare with."""
+    return f'<polyline class="other" points="{_places(plot, points)}"/>'
+
+
+def _places(plot: Plot, points: Sequence[tuple[float, float]]) -> str:
+    return " ".join(f"{plot.x(time):.1f},{plot.y(value):.1f}" for time, value in points)
 
 
 def last_point(plot: Plot, time: float, value: float) -> str:

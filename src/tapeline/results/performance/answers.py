@@ -100,6 +100,8 @@ class Performance(msgspec.Struct, kw_only=True):
     reported: list[Point]
     """The account's value as the exchange said."""
     unexplained: Unexplained | None
+    differences: list[Point] = []
+    """The same over time: each value that the exchange said, less ours at that time."""
     basis: Basis
     metrics: dict[str, Shown]
     round_trips: TripGroups

@@ -66,15 +66,15 @@ def of_live(
     except Lacking as lacking:
         return ShownBenchmark(name=name, reason=lacking.reason)
     prices = SymbolPrices(connection, model, (int(days[0]), int(days[-1])), exchange)
-    names = _traded(found.books) if name == BUY_AND_HOLD else [name]
+    names = [one.symbol for one in most_traded(found.books)] if name == BUY_AND_HOLD else [name]
     return beside(account, name, {one: prices.of(one) for one in names}, points)
 
 
-def _traded(every: Sequence[Book]) -> list[str]:
+def most_traded(every: Sequence[Book]) -> list[Book]:
     """Those with the most fills."""
     traded = [one for one in every if one.state.fills or one.state.is_opened]
     traded.sort(key=lambda one: (-one.state.fills, one.symbol))
-    return [one.symbol for one in traded[:MOST_SYMBOLS]]
+    return traded[:MOST_SYMBOLS]
 
 
 def _rebased(values: Floats) -> Floats:

@@ -29,9 +29,9 @@ from tapeline.results.pnl.model_currency import own_currency
 from tapeline.results.pnl.summary import NotComputed, Own
 from tapeline.results.rules.position import earned, exact
 
-NO_CAPITAL = "No capital is known. Set it for the model, or report the first deposit with `cash`."
+NO_CAPITAL = "No capital is known. Set it in the settings of the model, or report a first deposit."
 
-OFF = "Profit and loss is not computed: `auto-pnl` is off."
+OFF = "Profit and loss is not computed: auto-pnl is off."
 OF_A_SYMBOL = "The capital is that of all symbols together: one by itself is shown in money."
 
 

@@ -86,6 +86,7 @@ def _performance(
         ),
         reported=view.of(*reported),
         unexplained=None if line is None else _unexplained(line, reported),
+        differences=[] if line is None else _differences(line, reported, view),
         drawdown=_drawdown(account, view),
         rolling=_rolling(account, view),
         metrics=metrics,
@@ -132,12 +133,27 @@ def _by_symbol(
 def _unexplained(line: AccountLine, reported: tuple[Floats, Floats]) -> Unexplained | None:
     """The newest value that the exchange said, beside ours at that time."""
     times, values = reported
-    if not len(times) or not len(line.times):
+    found = differences(line, reported)
+    if not len(found):
         return None
-    place = int(np.searchsorted(line.times, times[-1], side="right"))
-    ours = float(line.value[max(place - 1, 0)])
-    said = float(values[-1])
-    return Unexplained(time=float(times[-1]), reported=said, computed=ours, difference=said - ours)
+    said, difference = float(values[-1]), float(found[-1])
+    return Unexplained(
+        time=float(times[-1]), reported=said, computed=said - difference, difference=difference
+    )
+
+
+def differences(line: AccountLine, reported: tuple[Floats, Floats]) -> Floats:
+    """Each value that the exchange said, less ours at that time."""
+    times, values = reported
+    if not len(times) or not len(line.times):
+        return np.empty(0)
+    places = np.searchsorted(line.times, times, side="right")
+    return np.asarray(values - line.value[np.maximum(places - 1, 0)])
+
+
+def _differences(line: AccountLine, reported: tuple[Floats, Floats], view: View) -> list[Point]:
+    found = differences(line, reported)
+    return view.of(reported[0], found) if len(found) else []
 
 
 def _drawdown(account: Account, view: View) -> OfDrawdown:

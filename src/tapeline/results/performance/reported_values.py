@@ -23,9 +23,12 @@ class _Said(msgspec.Struct):
 _said = msgspec.json.Decoder(_Said)
 
 
-def reported(connection: Connection, tape: int, currency: str | None) -> tuple[Floats, Floats]:
-    """Times and values in one currency, in the order of their times."""
-    found = list(_values(connection, tape, currency))
+def reported(
+    connection: Connection, tape: int, currency: str | None, before: int | None = None
+) -> tuple[Floats, Floats]:
+    """Times and values in one currency, in the order of their times. `before`: only events that
+    arrived before this one."""
+    found = list(_values(connection, tape, currency, before))
     if not found:
         return np.empty(0), np.empty(0)
     found.sort(key=lambda one: one[:2])
@@ -34,9 +37,8 @@ def reported(connection: Connection, tape: int, currency: str | None) -> tuple[F
 
 
 def _values(
-    connection: Connection, tape: int, currency: str | None
+    connection: Connection, tape: int, currency: str | None, before: int | None
 ) -> Iterator[tuple[float, int, float]]:
-    before: int | None = None
     for _ in range(MOST // PORTION):
         some: Any = channels.newest(
             connection, tape, kinds.ACCOUNT_VALUE.channel, before=before, limit=PORTION

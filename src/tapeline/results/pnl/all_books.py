@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 from tapeline.results.charts.curve import Step
 from tapeline.results.charts.folding import Folding
-from tapeline.results.pnl.books import Book
+from tapeline.results.pnl.books import Book, Name, name_of
 from tapeline.results.pnl.order_fills import Booked
+from tapeline.results.rules.days import Closes, day_of
 from tapeline.results.rules.fills import Fill, marks_of
-from tapeline.results.rules.position import FLOW, State, exact
+from tapeline.results.rules.position import FLOW, State, exact, number
 from tapeline.results.rules.rates import Marks
-from tapeline.results.rules.symbols import currency_of
 
 Named = tuple[str | None, Fill]
 """The order that it is a fill of, if any."""
@@ -29,17 +29,17 @@ class AllBooks(NamedTuple):
     """By currency: time, tie, book, and what was gained."""
     flows: dict[str, list[tuple[float, int, float]]]
     """By currency: time, tie and amount of deposits and withdrawals."""
+    closes: dict[int, Closes]
+    """By book: its marks and fills, the last of each day."""
 
 
 def computed(said: Iterable[Named], *, long_only: bool) -> AllBooks:
     said = list(said)
     rates = marks_of(fill for _, fill in said)
-    by_book: dict[tuple[bool, str, str], list[Named]] = {}
+    by_book: dict[Name, list[Named]] = {}
     for order_id, fill in said:
-        is_cash = fill.cash is not None
-        currency = currency_of(fill.symbol) if fill.cash is None else fill.cash
-        by_book.setdefault((is_cash, fill.symbol, currency), []).append((order_id, fill))
-    found = AllBooks([], {}, {}, {})
+        by_book.setdefault(name_of(fill), []).append((order_id, fill))
+    found = AllBooks([], {}, {}, {}, {})
     with exact():
         for number, ((is_cash, symbol, currency), some) in enumerate(by_book.items()):
             some.sort(key=lambda one: (one[1].time, one[1].tie))
@@ -56,6 +56,12 @@ def _fold(found: AllBooks, book: Book, some: list[Named], rates: Marks, *, long_
         if paid_in is not None:
             rate = rates.at(paid_in, book.currency, (fill.time, fill.tie))
         outcome, step = folding.take(fill.spec, fill.time, rate)
+        price = outcome.price if order_id is not None else None
+        if fill.spec.side == "mark":
+            price = fill.spec.price
+        if price is not None:
+            closes = found.closes.setdefault(book.book, {})
+            closes[day_of(fill.time)] = (fill.time, number(price))
         if order_id is not None:
             booked = Booked(fill.time, fill.spec, outcome, book.book)
             found.outcomes.setdefault(order_id, []).append(booked)

@@ -13,8 +13,10 @@ from sqlalchemy import Connection, Row, Table, and_, bindparam, delete, select, 
 
 from tapeline.errors import NoSuchModel
 from tapeline.results.charts.curve import Key
+from tapeline.results.rules.fills import Fill
 from tapeline.results.rules.position import ZERO, State, earned
 from tapeline.results.rules.rises import Statement
+from tapeline.results.rules.symbols import currency_of
 from tapeline.store import bulk, upsert
 from tapeline.store.portions import batches
 from tapeline.store.tables.ledger import (
@@ -98,6 +100,13 @@ class Book(msgspec.Struct):
 
 Name = tuple[bool, str, str]
 """Whether it holds cash, its symbol, its currency."""
+
+
+def name_of(fill: Fill) -> Name:
+    """The book that an entry belongs to."""
+    if fill.cash is not None:
+        return (True, fill.symbol, fill.cash)
+    return (False, fill.symbol, currency_of(fill.symbol))
 
 
 class Ledger(msgspec.Struct):

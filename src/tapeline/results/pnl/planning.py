@@ -24,13 +24,14 @@ from tapeline.results.pnl.books import (
     books_of,
     entries_of,
     ledger_of,
+    name_of,
     state_from,
 )
 from tapeline.results.pnl.stored_rates import StoredRates
 from tapeline.results.rules.fills import Fill
 from tapeline.results.rules.position import Outcome, Spec, State, exact
 from tapeline.results.rules.rates import Rate
-from tapeline.results.rules.symbols import currency_of, of_rates
+from tapeline.results.rules.symbols import of_rates
 from tapeline.store.tables.ledger import books, entries
 from tapeline.tape import lateness
 
@@ -164,7 +165,7 @@ class _Portion:
         there = [*of_orders.values(), *of_cash.values()]
         changing = [*news.orders.values(), *news.cash.values(), news.rest]
         by_name, known = self._known_books(
-            {_name(fill) for some in changing for fill in some},
+            {name_of(fill) for some in changing for fill in some},
             {place.book for places in there for place in places} | unfinished,
         )
         found: dict[int, Edit] = defaultdict(Edit, {number: Edit() for number in unfinished})
@@ -173,10 +174,12 @@ class _Portion:
             (True, news.cash, of_cash),
         ):
             for one, fills in said.items():
-                new = [_place(by_name[_name(fill)].book, fill) for fill in sorted(fills, key=_key)]
+                new = [
+                    _place(by_name[name_of(fill)].book, fill) for fill in sorted(fills, key=_key)
+                ]
                 self._move(found, one, places.get(one, []), new, is_cash=is_cash)
         for fill in news.rest:
-            place = _place(by_name[_name(fill)].book, fill)
+            place = _place(by_name[name_of(fill)].book, fill)
             found[place.book].added[place.key] = Entry(place.key, None, place.spec)
         return found, known
 
@@ -346,12 +349,6 @@ class _Portion:
 
 def is_fill(spec: Spec, outcome: Outcome) -> bool:
     return outcome.price is not None and spec.side in {"buy", "sell"}
-
-
-def _name(fill: Fill) -> Name:
-    if fill.cash is not None:
-        return (True, fill.symbol, fill.cash)
-    return (False, fill.symbol, currency_of(fill.symbol))
 
 
 def _key(fill: Fill) -> Key:

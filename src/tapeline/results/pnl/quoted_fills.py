@@ -11,7 +11,6 @@ from tapeline.results.pnl.books import Book, books_numbered, entries_of
 from tapeline.results.pnl.model_currency import own_currency
 from tapeline.results.pnl.order_fills import Booked, FillShown, booked, fill_shown
 from tapeline.results.pnl.summary import reason_of
-from tapeline.tape.lateness import late_by
 
 
 class Quote(NamedTuple):
@@ -23,9 +22,9 @@ class Quote(NamedTuple):
 
 
 def with_fills(
-    connection: Connection, tape: int, items: list[dict[str, Any]], late_after: float
+    connection: Connection, tape: int, items: list[dict[str, Any]]
 ) -> list[dict[str, Any]]:
-    """Orders as they are listed, each with its `fill` and `late_by`."""
+    """Orders as they are listed, each with its `fill`."""
     rows: dict[str, list[Booked]] = {}
     for row in entries_of(connection, tape, [item["id"] for item in items]):
         rows.setdefault(row.place_id, []).append(booked(row))
@@ -33,14 +32,7 @@ def with_fills(
     found = books_numbered(connection, tape, numbers)
     known = quotes(found, own_currency(connection, tape)) if found else {}
     fills = {order_id: quoted(some, known) for order_id, some in rows.items()}
-    return [
-        {
-            **item,
-            "fill": fills.get(item["id"]),
-            "late_by": late_by(item["time"], item["received_at"], late_after),
-        }
-        for item in items
-    ]
+    return [{**item, "fill": fills.get(item["id"])} for item in items]
 
 
 def quotes(every: Iterable[Book], own: str) -> dict[int, Quote]:

@@ -38,6 +38,7 @@ class Head(NamedTuple):
     model_id: str
     project_id: str
     name: str
+    type: str
     lifecycle: Lifecycle
     tape: int
     """Zero before its first event."""
@@ -87,6 +88,7 @@ def _query() -> Any:
             models.c.id,
             models.c.project_id,
             models.c.name,
+            models.c.type,
             tapes.c.no,
             tapes.c.counts,
             tapes.c.signed_at,
@@ -107,7 +109,14 @@ def _head(row: Any) -> Head:
     changes = tuple(counts.get(kind.number, 0) for kind in SETTINGS)
     key = (row.no or 0, row.version or 0, row.result or 0, changes)
     return Head(
-        row.id, row.project_id, row.name, lifecycle_of(said), row.no or 0, key, row.signed_at or 0.0
+        row.id,
+        row.project_id,
+        row.name,
+        row.type,
+        lifecycle_of(said),
+        row.no or 0,
+        key,
+        row.signed_at or 0.0,
     )
 
 

@@ -82,7 +82,8 @@ def portfolio(
     connection: Connection, found: list[Head], known: Holdings, wanted: Wanted, now: float
 ) -> Portfolio:
     today = int(now // DAY)
-    every = [(head, until(known.of(connection, head), today)) for head in found]
+    held = [(head, until(known.of(connection, head), today)) for head in found]
+    every = [one for one in held if belongs(*one)]
     quote = wanted.currency or usual_currency([one for _, one in every])
     tapes = {head.project_id: head.tape for head, _ in every if head.tape}
     rates = Rates(connection, quote, tapes)
@@ -93,6 +94,11 @@ def portfolio(
         if wanted.benchmark is not None:
             answer.benchmark = whole.beside(connection, wanted.benchmark)
         return answer
+
+
+def belongs(head: Head, found: Holding) -> bool:
+    """A screener only ranks symbols: it has no account, unless it trades after all."""
+    return head.type != "screener" or found.capital is not None or bool(found.fills or found.flowed)
 
 
 def usual_currency(every: Sequence[Holding]) -> str:

@@ -1,7 +1,7 @@
 """The fills of a symbol within a window, for a price chart: each one, or groups where there are
 many."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 import msgspec
 from sqlalchemy import Connection
@@ -62,13 +62,13 @@ def fills(connection: Connection, tape: int, symbol: str, since: float, until: f
 def _grouped(connection: Connection, window: Window) -> Iterator[FillMark]:
     for part in list(stretches.parts(connection, window, STRETCHES)):
         found = stretches.fills(connection, part, COUNTED + 1)
-        yield from _together(found[:COUNTED], more=len(found) > COUNTED)
+        yield from together(map(_mark, found[:COUNTED]), more=len(found) > COUNTED)
 
 
-def _together(some: Sequence[Entry], *, more: bool) -> Iterator[FillMark]:
+def together(some: Iterable[FillMark], *, more: bool = False) -> Iterator[FillMark]:
     """At most one mark for each side."""
     by_side: dict[str, list[FillMark]] = {}
-    for one in map(_mark, some):
+    for one in some:
         by_side.setdefault(one.side, []).append(one)
     for side, marks in sorted(by_side.items(), key=lambda item: item[1][-1].time):
         priced = [(one.size or 0.0, one.price) for one in marks if one.price is not None]

@@ -7,6 +7,8 @@ from typing import Any, Literal
 
 import msgspec
 
+from tapeline.results.changes.change import Change
+from tapeline.results.changes.folding import ChangeCounts
 from tapeline.results.metrics.report_fields import Drawdown, Shown
 from tapeline.results.pnl.account import Positions
 from tapeline.results.pnl.late_entries import Late
@@ -63,6 +65,9 @@ class SharedSeals(msgspec.Struct, kw_only=True):
     first_signed_at: float | None
     last_signed_at: float | None
     key_id: str
+    stamped: int
+    """Up to which event an outside authority has confirmed the time; 0 without time stamps."""
+    stamped_at: float | None
 
 
 class SharedNotComputed(msgspec.Struct, kw_only=True):
@@ -72,6 +77,42 @@ class SharedNotComputed(msgspec.Struct, kw_only=True):
     reason: str
     """Without what the link hides."""
     fills: int
+
+
+class SharedCorrection(Change, frozen=True, kw_only=True):
+    """What a live model reported or changed after the fact. Values that the link hides are null,
+    and `id` belongs to the link."""
+
+
+class SharedCorrections(msgspec.Struct):
+    items: list[SharedCorrection]
+    next: str | None
+
+
+class SharedReported(msgspec.Struct, kw_only=True):
+    """Profit and loss twice, in the first currency."""
+
+    unit: Literal["money", "percent"]
+    """`percent`: a share of the capital, 0.1 is 10 %."""
+    first: float | None
+    """As first reported: without what was reported or changed after the fact."""
+    now: float | None
+    """As it stands."""
+    reason: str | None = None
+    """Why there is none."""
+
+
+class SharedUnexplained(msgspec.Struct, kw_only=True):
+    """The account's value as the exchange said it, less what reported orders and cash explain."""
+
+    unit: Literal["money", "percent"]
+    """`percent`: a share of the value that the exchange said."""
+    time: float
+    difference: float
+    reported: float | None
+    """What the exchange said, where amounts are shown."""
+    items: list[Point]
+    """The difference over time."""
 
 
 class SharedSettings(msgspec.Struct, kw_only=True):
@@ -107,7 +148,13 @@ class SharedHead(msgspec.Struct, kw_only=True):
     figures: list[SharedFigure]
     trades: int
     late: int
-    """Orders that arrived long after their own time."""
+    """Orders that were reported or changed long after their own time."""
+    changes: ChangeCounts = msgspec.field(default_factory=ChangeCounts)
+    """The same of everything that counts; `…/changes` lists them."""
+    reported: SharedReported | None = None
+    """Of a live record."""
+    unexplained: SharedUnexplained | None = None
+    """Null where nobody said what the exchange says, or no capital is known."""
     late_entries: Late = msgspec.field(default_factory=Late)
     """The same of what else changes the books."""
     counts: Counts
@@ -146,6 +193,21 @@ class SharedDrawdown(msgspec.Struct, kw_only=True):
     reason: str | None
 
 
+class SharedBenchmark(msgspec.Struct, kw_only=True):
+    """Buying and holding the symbols that were traded, at the prices that the link shows."""
+
+    symbols: list[str]
+    without_price: list[str]
+    """Traded symbols that no price is known of; they are not in it."""
+    items: list[Point]
+    """Its return at the close of each day on which both have a value, from the first of them on."""
+    account: list[Point]
+    """The account's return on the same days."""
+    metrics: dict[str, Shown]
+    reason: str | None
+    """Why there is nothing to compare."""
+
+
 class SharedYear(msgspec.Struct):
     year: int
     value: float
@@ -177,7 +239,7 @@ class SharedTrade(msgspec.Struct, kw_only=True):
     time: float | None
     received_at: float | None
     late_by: float | None
-    """Seconds from its own time to its arrival, if they are too many."""
+    """Seconds from the time that it claims to the last change of it, if they are too many."""
     price: float | None
     size: float | None
     funds: float | None
@@ -192,6 +254,8 @@ class SharedTrade(msgspec.Struct, kw_only=True):
     """False for an order of a symbol that is not computed: its profit is null."""
     ordered: float | None = None
     """The size of the order; `size` is what was filled of it."""
+    changes: list[SharedCorrection] = []
+    """What was reported or changed after the fact."""
 
 
 class SharedTrip(msgspec.Struct, kw_only=True):
@@ -255,11 +319,13 @@ class Exported(msgspec.Struct, kw_only=True):
     shared: SharedHead
     curve: SharedCurve
     drawdown: SharedDrawdown
+    benchmark: SharedBenchmark | None
     periods: SharedPeriods
     metrics: SharedMetrics
     trades: SharedTrades
     round_trips: SharedTrips | None
     positions: SharedPositions | None
+    changes: SharedCorrections | None
     logs: SharedLines | None
     """Null where the link does not show them."""
 

@@ -6,15 +6,18 @@ from typing import Any
 from sqlalchemy import select
 
 from tapeline.errors import NothingToShowYet
-from tapeline.results.backtests import listing, reports, tear_sheet
+from tapeline.results.backtests import listing, reports, tear_sheet, trade_prices
 from tapeline.results.charts import pyramid
+from tapeline.results.charts.daily_prices import Prices
 from tapeline.results.metrics import all_metrics, deflated
 from tapeline.results.metrics.deflated import Deflated
 from tapeline.results.metrics.report_fields import Basis, OfSymbol, Report, Trips
 from tapeline.results.metrics.trades import read as read_trades
 from tapeline.results.pnl.summary import Counts
+from tapeline.sharing.exhibits import benchmark as benchmarks
 from tapeline.sharing.exhibits import curves, redaction
 from tapeline.sharing.exhibits.answers import (
+    SharedBenchmark,
     SharedCurve,
     SharedDrawdown,
     SharedHead,
@@ -142,6 +145,14 @@ class BacktestExhibit(Exhibit):
             deepest=report.drawdowns,
             reason=report.computed["max_drawdown"].reason,
         )
+
+    def benchmark(self, points: int) -> SharedBenchmark:
+        def find(_span: benchmarks.Span) -> dict[str, Prices]:
+            traded = trade_prices.traded_prices(self.connection, self.upload)
+            return {name: traded[name] for name in trade_prices.most_traded(traded)}
+
+        account = trade_prices.account_of(self.connection, self.upload)
+        return benchmarks.beside(account, find, self.choices, points)
 
     def periods(self) -> SharedPeriods:
         return curves.backtest_periods(self.report)

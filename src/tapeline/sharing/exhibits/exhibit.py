@@ -9,9 +9,12 @@ from sqlalchemy import Connection, func, select
 
 from tapeline.errors import NotShared
 from tapeline.recently_used import RecentlyUsed
+from tapeline.results.changes.stored import Changes
 from tapeline.sharing.exhibits import redaction
 from tapeline.sharing.exhibits.answers import (
     Exported,
+    SharedBenchmark,
+    SharedCorrections,
     SharedCurve,
     SharedDrawdown,
     SharedHead,
@@ -30,6 +33,7 @@ from tapeline.store.encryption import Cipher
 from tapeline.store.tables.tape import checkpoints
 from tapeline.tape import tapes
 from tapeline.tape.reading import channels
+from tapeline.tape.roots import proofs
 
 KEPT = 200  # pictures and lists of symbols
 PREVIEWED = 100  # trades, round trips and lines in one object
@@ -71,6 +75,7 @@ class ExhibitContext(NamedTuple):
     late_after: float
     replays: Replays
     kept: Kept
+    changes: Changes
 
 
 class Exhibit(ABC):
@@ -99,6 +104,10 @@ class Exhibit(ABC):
     def drawdown(self, wanted: ChartRange) -> SharedDrawdown: ...
 
     @abstractmethod
+    def benchmark(self, points: int) -> SharedBenchmark:
+        """Beside buying and holding what was traded."""
+
+    @abstractmethod
     def periods(self) -> SharedPeriods: ...
 
     @property
@@ -116,6 +125,9 @@ class Exhibit(ABC):
         raise NotShared
 
     def positions(self) -> SharedPositions:
+        raise NotShared
+
+    def corrections(self, _before: int | None, _limit: int) -> SharedCorrections:
         raise NotShared
 
     @property
@@ -147,11 +159,13 @@ class Exhibit(ABC):
             shared=self.head,
             curve=self.curve(wanted),
             drawdown=self.drawdown(wanted),
+            benchmark=unless_hidden(lambda: self.benchmark(wanted.points)),  # type: ignore[arg-type]
             periods=self.periods(),
             metrics=self.metrics,
             trades=self.trades(None, most),
             round_trips=unless_hidden(lambda: self.round_trips(None, most)),  # type: ignore[arg-type]
             positions=unless_hidden(self.positions),  # type: ignore[arg-type]
+            changes=unless_hidden(lambda: self.corrections(None, most)),  # type: ignore[arg-type]
             logs=unless_hidden(lambda: self.logs(None, most)),  # type: ignore[arg-type]
         )
 
@@ -180,10 +194,13 @@ class Exhibit(ABC):
                 func.max(checkpoints.c.at).label("last"),
             ).where(*here)
         ).one()
+        stamped = proofs.newest(self.connection, self.found.tape, self.cut.seq)
         return SharedSeals(
             events=self.cut.seq,
             sealed=row.seq or 0,
             first_signed_at=row.first,
             last_signed_at=row.last,
             key_id=self.context.key_id,
+            stamped=stamped[0] if stamped else 0,
+            stamped_at=stamped[1] if stamped else None,
         )

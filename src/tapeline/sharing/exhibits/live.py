@@ -1,29 +1,35 @@
 """A live record as a link shows it: from the books, or replayed up to the delay."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any, NamedTuple
 
-import numpy as np
 from sqlalchemy import func, select
 
 from tapeline.fair_threads import checkpoint
+from tapeline.results.changes import stored_figures
+from tapeline.results.changes.change import Change, with_changes
+from tapeline.results.changes.figures import Figures
+from tapeline.results.changes.folding import Folded
+from tapeline.results.changes.stored import Place
 from tapeline.results.charts import chart_window, timeline
 from tapeline.results.charts.chart_window import Window
-from tapeline.results.charts.curve import COLUMNS
+from tapeline.results.charts.daily_prices import Prices, daily_prices, of_closes
 from tapeline.results.metrics import all_metrics
 from tapeline.results.metrics.account import Account
+from tapeline.results.performance import buy_and_hold, reported_values
 from tapeline.results.performance.evidence import Evidence, Kept, assembled, kept_of
-from tapeline.results.performance.flows import Flow
 from tapeline.results.pnl import late_entries, quoted_fills, summary
 from tapeline.results.pnl.account import Settings
 from tapeline.results.pnl.late_entries import Late
-from tapeline.results.pnl.quoted_fills import Quote
 from tapeline.results.pnl.summary import Counts, NotComputed, Own, Position, Source
 from tapeline.results.rules.position import exact, number
-from tapeline.sharing.exhibits import curves, redaction
+from tapeline.sharing.exhibits import benchmark as benchmarks
+from tapeline.sharing.exhibits import corrections, curves, profits, redaction, then
 from tapeline.sharing.exhibits.answers import (
+    SharedBenchmark,
+    SharedCorrections,
     SharedCurve,
     SharedDrawdown,
     SharedHead,
@@ -35,11 +41,10 @@ from tapeline.sharing.exhibits.answers import (
 from tapeline.sharing.exhibits.curves import LiveAccount
 from tapeline.sharing.exhibits.exhibit import Arrow, Arrows, ChartRange, Exhibit
 from tapeline.sharing.exhibits.replay import Replay
+from tapeline.sharing.exhibits.unexplained import unexplained
 from tapeline.sharing.links.pseudonyms import Names
 from tapeline.store.tables.tape import orders
 from tapeline.tape.events import kinds
-from tapeline.tape.lateness import late_by
-from tapeline.tape.orders import merged
 from tapeline.tape.reading import channels, order_list, order_marks
 from tapeline.tape.reading.order_list import Filter
 
@@ -56,7 +61,6 @@ class Reported(NamedTuple):
     lifecycle: dict[str, Any]
     custom: dict[str, Any]
     orders: int
-    late: int
     late_entries: Late
 
 
@@ -124,6 +128,7 @@ class LiveExhibit(Exhibit):
     def head(self) -> SharedHead:
         facts, choices, times = self.facts, self.choices, self.account.series.times
         shown = choices.shows_money and choices.shows_symbols
+        changes = self.folded.counts()
         return SharedHead(
             kind="live",
             title=self.title,
@@ -140,7 +145,10 @@ class LiveExhibit(Exhibit):
             lifecycle=redaction.lifecycle(facts.reported.lifecycle),
             figures=curves.figures(self.metrics.computed, (facts.currency or "") if shown else ""),
             trades=facts.reported.orders,
-            late=facts.reported.late,
+            late=changes.orders,
+            changes=changes,
+            reported=corrections.reported(self._profits(), self.live.capital, choices),
+            unexplained=unexplained(self._account_values(), facts.evidence, choices),
             late_entries=facts.reported.late_entries,
             counts=facts.counts,
             trials=None,
@@ -172,6 +180,9 @@ class LiveExhibit(Exhibit):
         items, _ = curves.points(line, wanted.start, wanted.end, wanted.points)
         return SharedDrawdown(unit=line.unit, items=items, deepest=deepest, reason=reason)
 
+    def benchmark(self, points: int) -> SharedBenchmark:
+        return benchmarks.beside(self.account, self._traded_prices, self.choices, points)
+
     def periods(self) -> SharedPeriods:
         return curves.live_periods(self.account)
 
@@ -190,22 +201,42 @@ class LiveExhibit(Exhibit):
             items, following = order_list.listed(
                 self.connection, self.found.tape, Filter(), before=before, limit=limit
             )
-            late_after = self.context.late_after
-            items = quoted_fills.with_fills(self.connection, self.found.tape, items, late_after)
+            items = quoted_fills.with_fills(self.connection, self.found.tape, items)
         else:
             known = quoted_fills.quotes(self.replay.books().books, self.replay.quote)
             some = self.replay.orders_before(before, limit)
-            items = [_item(self.replay, known, *one) for one in some]
+            items = [then.item(self.replay, known, *one) for one in some]
             following = items[-1]["seq"] if len(items) == limit else None
         shown = [
-            redaction.order(one, one["fill"], self.context.late_after, self.choices, self.names)
-            for one in items
+            redaction.order(one, one["fill"], self.choices, self.names)
+            for one in with_changes(items, self._changes_of(items))
         ]
         return SharedTrades(shown, None if following is None else str(following))
 
+    def corrections(self, before: int | None, limit: int) -> SharedCorrections:
+        every = reversed(self.folded.changes)
+        some = [one for one in every if before is None or one.seq < before]
+        shown = [corrections.shown(one, self.choices, self.names) for one in some[:limit]]
+        following = str(some[limit - 1].seq) if len(some) > limit else None
+        return SharedCorrections(shown, following)
+
+    @cached_property
+    def folded(self) -> Folded:
+        """Changes after the fact, as far as the link looks."""
+        return self.context.changes.at(self.connection, self._place)
+
+    def _changes_of(self, items: list[dict[str, Any]]) -> dict[str, list[Change]]:
+        ids = [one["id"] for one in items]
+        return self.context.changes.of_orders(self.connection, self._place, ids)
+
+    @property
+    def _place(self) -> Place:
+        hours = self.choices.delay_hours
+        return Place(self.found.tape, self.cut.seq, self.context.late_after, hours)
+
     def arrows(self) -> Arrows:
         if self.replay is not None:
-            return Arrows(list(_arrows(self.replay)))
+            return Arrows(list(then.arrows(self.replay)))
         found = order_marks.marks(self.connection, self.found.tape, None, None, SLICES)
         return Arrows([Arrow(one.time, one.side, one.count) for one in found.items])
 
@@ -216,6 +247,31 @@ class LiveExhibit(Exhibit):
                 for one in sorted(self.facts.positions, key=self._by_name)
             ]
         )
+
+    def _profits(self) -> Figures:
+        late_after = self.context.late_after
+        if self.replay is not None:
+            return profits.replayed(self.replay, self.folded, late_after)
+        known = stored_figures.Books(self._kept.books, self._kept.own)
+        return stored_figures.of_tape(
+            self.connection, self.found.tape, self.folded, late_after, known
+        )
+
+    def _traded_prices(self, span: benchmarks.Span) -> dict[str, Prices]:
+        """Of marks and fills, as far as the link looks."""
+        traded = buy_and_hold.most_traded(self.facts.evidence.books)
+        if self.replay is not None:
+            closes = self.replay.books().closes
+            return {one.symbol: of_closes(closes.get(one.book, {}), *span) for one in traded}
+        return {
+            one.symbol: daily_prices(self.connection, self.found.tape, one.book, *span)
+            for one in traded
+        }
+
+    def _account_values(self) -> tuple[Any, Any]:
+        """As the exchange said them, as far as the link looks."""
+        currency, end = self.facts.evidence.currency, self.cut.seq + 1
+        return reported_values.reported(self.connection, self.found.tape, currency, end)
 
     def _by_currency(self) -> dict[str, float]:
         totals = self.facts.totals
@@ -238,9 +294,7 @@ class LiveExhibit(Exhibit):
     def _now(self) -> Facts:
         connection, tape, kept = self.connection, self.found.tape, self._kept
         here = (orders.c.tape == tape, orders.c.seq.is_not(None))
-        behind = orders.c.received_at - orders.c.time > self.context.late_after
-        count = func.count().filter(behind)
-        every, late = connection.execute(select(func.count(), count).where(*here)).one()
+        every = connection.scalar(select(func.count()).where(*here)) or 0
 
         def line(names: list[str]) -> Line:
             without = summary.doubtful(kept.books, kept.own)
@@ -254,7 +308,6 @@ class LiveExhibit(Exhibit):
                 lifecycle=channels.state(connection, tape, "lifecycle") or {},
                 custom=channels.state(connection, tape, "metrics") or {},
                 orders=every,
-                late=late,
                 late_entries=late_entries.late(connection, tape, self.context.late_after),
             ),
         )
@@ -264,18 +317,15 @@ class LiveExhibit(Exhibit):
         return [name for name in used if name not in symbols]
 
     def _then(self, replay: Replay) -> Facts:
-        late_after = self.context.late_after
-        times = [_times(replay, order_id) for _, order_id in replay.places]
         return _facts(
-            replayed(replay),
+            then.kept(replay),
             Own(replay.enabled, summary.own_points(replay.own)),
-            lambda names: _line(replay, names),
+            lambda names: then.line(replay, names),
             Reported(
                 lifecycle=replay.lifecycle,
                 custom=replay.metrics,
-                orders=len(times),
-                late=sum(late_by(**one, after=late_after) is not None for one in times),
-                late_entries=replay.late(late_after),
+                orders=len(replay.places),
+                late_entries=replay.late(self.context.late_after),
             ),
         )
 
@@ -306,58 +356,3 @@ def _facts(kept: Kept, own: Own, line: Callable[[list[str]], Line], reported: Re
 
 def _totals(sums: dict[str, float], main: str | None) -> dict[str, float]:
     return dict(sorted(sums.items(), key=lambda one: (one[0] != main, one[0])))
-
-
-def replayed(replay: Replay) -> Kept:
-    found = replay.books()
-
-    def steps(names: list[str]) -> Any:
-        some = [
-            (time, tie, book, *step)
-            for name in names
-            for time, tie, book, step in found.steps.get(name, ())
-        ]
-        return np.array(sorted(some)).T if some else np.empty((COLUMNS, 0))
-
-    flows = [
-        Flow(time, "deposit" if amount > 0 else "withdrawal", amount, name or replay.quote, tie)
-        for name, some in found.flows.items()
-        for time, tie, amount in some
-    ]
-    flows.sort(key=lambda one: (one.time, one.tie))
-    return Kept(found.books, replay.quote, replay.settings, flows, steps)
-
-
-def _line(replay: Replay, names: list[str]) -> Line:
-    found = replay.books()
-    without = summary.doubtful(found.books, replay.quote)
-    steps = [
-        (time, tie, step.gain)
-        for name in names
-        for time, tie, book, step in found.steps.get(name, ())
-        if book not in without
-    ]
-    if not steps:
-        return None
-    times, _, gains = np.array(sorted(steps)).T
-    return times, np.cumsum(gains)
-
-
-def _arrows(replay: Replay) -> Iterator[Arrow]:
-    for _, order_id in replay.places:
-        said, base = merged(replay.orders[order_id]) or {}, replay.orders[order_id].base
-        if base is not None:
-            yield Arrow(base.time, "sell" if said.get("side") == "sell" else "buy")
-
-
-def _times(replay: Replay, order_id: str) -> dict[str, Any]:
-    state = replay.orders[order_id]
-    return {"time": state.base and state.base.time, "received_at": state.received_at}
-
-
-def _item(replay: Replay, known: dict[int, Quote], seq: int, order_id: str) -> dict[str, Any]:
-    """An order as the list of orders would have had it."""
-    said = merged(replay.orders[order_id]) or {}
-    ours = {"id": order_id, "seq": seq, **_times(replay, order_id)}
-    some = replay.books().outcomes.get(order_id)
-    return {**said, **ours, "fill": None if some is None else quoted_fills.quoted(some, known)}

@@ -13,6 +13,7 @@ from tapeline.results.metrics.trades import FEES, PRICES, SIZES, positive
 from tapeline.results.pnl.account import Capital, SettingsChange
 from tapeline.results.pnl.order_fills import FillShown
 from tapeline.results.pnl.summary import NotComputed, Position
+from tapeline.sharing.exhibits import corrections
 from tapeline.sharing.exhibits.answers import (
     Hidden,
     SharedChange,
@@ -48,9 +49,10 @@ def hidden(choices: Choices) -> Hidden:
 
 
 def order(
-    item: dict[str, Any], fill: FillShown | None, late_after: float, choices: Choices, names: Names
+    item: dict[str, Any], fill: FillShown | None, choices: Choices, names: Names
 ) -> SharedTrade:
-    """`item` as lists of orders have it: with id, time, received_at and seq of ours."""
+    """`item` as lists of orders have it: with id, time, received_at and seq of ours, and with its
+    changes."""
     price = item.get("price") if fill is None or fill.price is None else fill.price
     ordered = number(item.get("size"))
     filled = 0.0 if fill is None else fill.size
@@ -66,7 +68,7 @@ def order(
         status=_word(item.get("status"), STATUSES),
         time=item["time"],
         received_at=item["received_at"],
-        late_by=late_by(item["time"], item["received_at"], late_after),
+        late_by=item["late_by"],
         price=number(price) if choices.shows_prices else None,
         size=number(size) if choices.shows_sizes else None,
         funds=number(item.get("funds")) if money else None,
@@ -78,6 +80,7 @@ def order(
         currency=names.currency(fill.currency) if money and fill is not None else None,
         is_computed=fill is None or fill.not_computed is None,
         ordered=ordered if choices.shows_sizes else None,
+        changes=[corrections.shown(one, choices, names) for one in item["changes"]],
     )
 
 

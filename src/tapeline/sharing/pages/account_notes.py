@@ -21,12 +21,16 @@ def late(found: Late) -> str:
     ]
     known = [one for one in parts if one]
     was = "was" if found.prices + found.cash + found.positions == 1 else "were"
-    said = [f"{', '.join(known)} {was} reported late."] if known else []
+    said = [f"{_listed(known)} {was} reported late."] if known else []
     if found.replaced_cash:
         was = "was" if found.replaced_cash == 1 else "were"
         what = _counted(found.replaced_cash, "cash entry", "cash entries")
         said.append(f"{what} {was} replaced afterwards.")
     return " ".join(said)
+
+
+def _listed(parts: list[str]) -> str:
+    return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
 
 
 def settings(head: SharedHead) -> list[SettingsNote]:

@@ -29,7 +29,8 @@ LAYOUT = Layout(
 BUCKET = 16.0  # units within which trades of one side share an arrow
 ARROW = 5.0
 HUNDRED = 100.0
-LEAST_AXIS, LETTER = 66.0, 6.6  # units: of the axis of values, and of a digit on it
+# Units: of the axis of values, and of a digit on it, in the widest of the usual fonts.
+LEAST_AXIS, LETTER = 66.0, 7.5
 
 
 class Shape(NamedTuple):
@@ -86,12 +87,17 @@ def draw(
     kind: Kind,
     marks: Sequence[SharedMark] = (),
     arrows: Sequence[Arrow] = (),
+    beside: Sequence[Point] = (),
 ) -> Drawing | None:
-    """None if it cannot be drawn: fewer than two values, or values that no axis can hold."""
+    """`beside`: another series, to compare with. None if it cannot be drawn: fewer than two values,
+    or values that no axis can hold."""
     baseline = 0.0 if kind == "drawdown" or unit != "percent" else None
     curve = Curve.of(((one.time, one.value) for one in items), baseline)
     if curve is None:
         return None
+    other = Curve.of(((one.time, one.value) for one in beside), baseline)
+    if other is not None:
+        curve = curve.beside(other)
     values = _Values(unit, kind)
     last = values.precise(curve.points[-1][1])
     texts = [last, *values.texts(curve.ticks)]
@@ -100,7 +106,10 @@ def draw(
     for shape in SHAPES:
         height = shape.height if kind == "curve" else shape.drawdown_height
         plot = curve.plot(layout, shape.width, height)
-        parts = _parts(plot, curve, values, f"shade-{kind}-{shape.name}", marks, arrows)
+        shade = f"shade-{'beside' if other else kind}-{shape.name}"
+        parts = _parts(plot, curve, values, shade, marks, arrows)
+        if other is not None:
+            parts.append(svg.other_line(plot, other.points))
         svgs.append(
             svg.drawing(
                 plot,
@@ -171,16 +180,22 @@ def _downtimes(plot: Plot, marks: Iterable[SharedMark]) -> str:
 
 def _versions(plot: Plot, marks: Iterable[SharedMark]) -> str:
     parts = []
-    label_end = -math.inf  # labels must not overlap
+    label_end = -math.inf  # labels overlap neither each other nor those of the axis
     for one in marks:
         if one.kind != "version" or not plot.start <= one.time <= plot.end:
             continue
         x = plot.x(one.time)
         parts.append(svg.vertical_line(plot, "version", x))
-        if x > label_end:
-            text = f"v{one.version}"
-            parts.append(f'<text class="mark" x="{x + 4:.1f}" y="{plot.top - 4:g}">{text}</text>')
-            label_end = x + 8 + 8 * len(text)
+        text = f"v{one.version}"
+        wide = 8.0 * len(text)
+        is_late = x + 4 + wide > plot.right
+        start = x - 4 - wide if is_late else x + 4
+        if start > label_end:
+            at, anchor = (x - 4, ' text-anchor="end"') if is_late else (start, "")
+            parts.append(
+                f'<text class="mark" x="{at:.1f}" y="{plot.top - 4:g}"{anchor}>{text}</text>'
+            )
+            label_end = start + wide
     return "".join(parts)
 
 

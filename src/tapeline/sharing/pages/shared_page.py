@@ -1,10 +1,11 @@
 """The content of a link's page: figures, charts and tables, formatted, without what the link
 hides."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
-from tapeline import figures, moments
+from tapeline import figures
 from tapeline.results.backtests.tear_sheet import MONTHS, written
+from tapeline.results.changes import words
 from tapeline.sharing.exhibits.answers import (
     Exported,
     SharedFigure,
@@ -16,8 +17,9 @@ from tapeline.sharing.exhibits.answers import (
     Unit,
 )
 from tapeline.sharing.exhibits.exhibit import ChartRange, Exhibit
-from tapeline.sharing.pages import account_notes, chart
+from tapeline.sharing.pages import account_notes, beside, chart, correction_notes
 from tapeline.sharing.pages.log_entries import entries
+from tapeline.sharing.pages.page_moment import moment
 
 DETAIL = 700  # points of a chart
 ROWS = 50  # of each table
@@ -33,14 +35,6 @@ UNITS: dict[Unit, str] = {
     "percent": "rebased to 100 %",
     "index": "as an index: 100 is the distance from the lowest to the highest value",
 }
-
-
-class Moment(NamedTuple):
-    """For machines, and for people in UTC."""
-
-    iso: str
-    text: str
-    day: str
 
 
 def facts(exhibit: Exhibit) -> dict[str, Any]:
@@ -69,6 +63,7 @@ def facts(exhibit: Exhibit) -> dict[str, Any]:
         "unit": _unit(found),
         "curve": curve,
         "drawdown": drawdown,
+        "beside": beside.facts(found.benchmark),
         "summary": _summary(found, curve),
         "has_versions": curve is not None and 'class="version"' in curve.svgs[0],
         "has_downtime": curve is not None and 'class="downtime"' in curve.svgs[0],
@@ -77,23 +72,13 @@ def facts(exhibit: Exhibit) -> dict[str, Any]:
         "hidden": hidden(exhibit),
         "left_out": _left_out(head),
         "late_entries": account_notes.late(head.late_entries),
+        **correction_notes.facts(found),
         "settings": [(moment(at), words) for at, words in account_notes.settings(head)],
         "elsewhere": _elsewhere(head),
         "unmarked": arrows.left_out,
         "has_password": exhibit.share.password_hash is not None,
         **_tables(found),
     }
-
-
-def moment(seconds: float | None) -> Moment | None:
-    found = None if seconds is None else moments.moment(seconds)
-    if found is None:
-        return None
-    return Moment(
-        found.strftime("%Y-%m-%dT%H:%M:%SZ"),
-        found.strftime("%Y-%m-%d %H:%M"),
-        found.strftime("%Y-%m-%d"),
-    )
 
 
 def hidden(exhibit: Exhibit) -> list[str]:
@@ -287,7 +272,8 @@ def _trade(one: SharedTrade, *, named: bool) -> dict[str, Any]:
         "status": one.status or "",
         "annotation": one.annotation or "",
         "note": _note(one),
-        "late": "" if one.late_by is None else _length(one.late_by),
+        "late": "" if one.late_by is None else _late(one),
+        "changes": [words.said(change) for change in one.changes],
     }
 
 
@@ -321,8 +307,6 @@ def _trip(one: SharedTrip) -> dict[str, Any]:
     }
 
 
-def _length(seconds: float) -> str:
-    for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
-        if seconds >= size:
-            return f"{seconds / size:,.0f} {unit} late"
-    return f"{seconds:,.0f} s late"
+def _late(one: SharedTrade) -> str:
+    is_changed = any(change.sort == "changed" for change in one.changes)
+    return f"{words.length(one.late_by or 0.0)} {'after: changed' if is_changed else 'late'}"

@@ -1,0 +1,1 @@
+"""What was changed after the fact: one fold for pages, links, exports and `tapeline verify`."""

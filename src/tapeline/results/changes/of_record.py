@@ -1,0 +1,91 @@
+"""Changes after the fact in a record, offline: `tapeline verify` hands every shown event here."""
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
+
+import msgspec
+
+from tapeline.results.changes import of_account
+from tapeline.results.changes.change import COUNTING, Report
+from tapeline.results.changes.figures import Figures, Start, figures
+from tapeline.results.changes.folding import Folded, Named, Reports
+from tapeline.results.changes.of_orders import History, history
+from tapeline.results.pnl import account, model_currency
+from tapeline.results.pnl.all_books import computed
+from tapeline.tape.events import kinds
+from tapeline.tape.events.stored_event import StoredEvent
+
+LATE_AFTER = 300.0  # seconds: as the setting `late_seconds`
+
+
+class RecordReports:
+    """Everything in a record that counts. A field that the record hides is not there."""
+
+    def __init__(self, late_after: float = LATE_AFTER) -> None:
+        self.hidden = 0
+        """Reports that cannot be followed, because the record hides what they are about."""
+        self._late_after = late_after
+        self._reports = Reports(late_after)
+        self._orders: dict[str, list[Report]] = {}
+        self._singles: list[Report] = []
+        self._settings: dict[str, Any] = {"positions": "signed"}
+        self._asset = ""
+        self._order_at: float | None = None
+
+    def take(self, record: StoredEvent, fields: dict[str, Any] | None, hidden: int) -> None:
+        """`fields`: the shown ones of an event that is sealed field by field, and how many are not
+        shown."""
+        if record.kind == kinds.ACCOUNT_SETTINGS.number:
+            self._settings |= fields or {}
+        elif record.kind == kinds.BACKTEST_RESULT.number:
+            self._asset = model_currency.quote_asset(record.body)
+        elif record.kind in COUNTING:
+            said = msgspec.json.decode(record.body) if fields is None else fields
+            kind = kinds.BY_NUMBER[record.kind]
+            one = Report(record.seq, kind, record.time, record.received_at, said)
+            self._take(one)
+            # Hidden cash may have an id, under which it replaces other cash.
+            is_cash = kind is kinds.CASH and hidden > 0
+            self.hidden += is_cash or not of_account.is_readable(one)
+
+    def folded(self) -> Folded:
+        return self._reports.folded(self._histories)
+
+    def figures(self, folded: Folded) -> Figures | None:
+        """None where something is hidden that they are made of."""
+        if self.hidden:
+            return None
+        settings = account.from_words(self._settings)
+        long_only, entries = settings.long_only, list(self._entries())
+        now = computed(entries, long_only=long_only).books
+        first = computed(folded.first(entries), long_only=long_only).books
+        totals = model_currency.totals_of(now)
+        quote = model_currency.decided(self._asset, totals, settings.capital)
+        return figures(folded, now, first, quote, Start(self._order_at, self._late_after))
+
+    def _take(self, one: Report) -> None:
+        if one.kind in kinds.ABOUT_ORDERS:
+            self._take_order(one)
+            return
+        self._reports.take(one)
+        is_single = one.kind in of_account.ABOUT and "id" not in one.fields
+        if is_single and of_account.is_readable(one):
+            self._singles.append(one)
+
+    def _take_order(self, one: Report) -> None:
+        # What cannot be followed is an order of its own, which still shows when it came late.
+        name = str(one.fields.get("id", f"\0{one.seq}"))
+        self._orders.setdefault(name, []).append(one)
+        if self._order_at is None and one.kind in kinds.ORDERS:
+            self._order_at = one.received_at
+
+    @cached_property
+    def _histories(self) -> dict[str, History]:
+        return {name: history(some, self._late_after) for name, some in self._orders.items()}
+
+    def _entries(self) -> Iterator[Named]:
+        for name, one in self._histories.items():
+            yield from ((name, fill) for fill in one.now)
+        yield from ((None, fill) for fill in self._reports.cash())
+        yield from ((None, of_account.entry(one)) for one in self._singles)

@@ -1,0 +1,76 @@
+"""Changes after the fact as a link shows them: new records, without values that the link hides."""
+
+from tapeline.results.changes.change import Change, FieldChange
+from tapeline.results.changes.figures import Figure, Figures
+from tapeline.sharing.exhibits.answers import SharedCorrection, SharedReported
+from tapeline.sharing.links.choices import Choices
+from tapeline.sharing.links.pseudonyms import Names
+
+NO_CAPITAL = "Amounts are hidden, and a percentage needs a capital."
+PUBLIC = {"side", "type", "time", "values"}
+"""Fields that every link shows."""
+
+
+def shown(one: Change, choices: Choices, names: Names) -> SharedCorrection:
+    """A field that a late report has for the first time says nothing where its value is hidden; of
+    a change it says that there was one."""
+    fields = [_field(field, choices, names) for field in one.fields]
+    if one.sort == "late":
+        fields = [field for field in fields if field.after is not None]
+    return SharedCorrection(
+        seq=one.seq,
+        received_at=one.received_at,
+        about=one.about,
+        sort=one.sort,
+        id=None if one.id is None else names.order(one.id),
+        symbol=names.symbol(one.symbol),
+        time=one.time,
+        late_by=one.late_by,
+        fields=fields,
+    )
+
+
+def _field(field: FieldChange, choices: Choices, names: Names) -> FieldChange:
+    if field.name == "symbol":
+        return FieldChange("symbol", names.symbol(field.before), names.symbol(field.after))
+    if field.name in PUBLIC or _shows(choices).get(field.name, False):
+        return field
+    return FieldChange(field.name, None, None)
+
+
+def _shows(choices: Choices) -> dict[str, bool]:
+    """An amount of cash may be in any currency, and so may a fee."""
+    return {
+        "price": choices.shows_prices,
+        "average_price": choices.shows_prices,
+        "size": choices.shows_sizes,
+        "funds": choices.shows_money,
+        "fee": choices.shows_foreign_amounts,
+        "amount": choices.shows_foreign_amounts,
+        "currency": choices.shows_symbols,
+        "multiplier": choices.shows_symbols,
+    }
+
+
+def reported(found: Figures, capital: float | None, choices: Choices) -> SharedReported | None:
+    """Null before there is anything to report."""
+    first, now = _value(found.first, found.currency), _value(found.now, found.currency)
+    if first is None and now is None:
+        return None
+    if choices.shows_money:
+        return SharedReported(unit="money", first=first, now=now)
+    if capital is None:
+        return SharedReported(unit="percent", first=None, now=None, reason=NO_CAPITAL)
+    return SharedReported(
+        unit="percent",
+        first=None if first is None else first / capital,
+        now=None if now is None else now / capital,
+    )
+
+
+def _value(figure: Figure, currency: str | None) -> float | None:
+    """In the first currency. Nothing that was reported in time is nothing, not unknown."""
+    if not figure.by_currency:
+        return 0.0 if figure.source == "computed" and currency is not None else None
+    name = currency if currency is not None else next(iter(figure.by_currency))
+    return figure.by_currency.get(name, 0.0)

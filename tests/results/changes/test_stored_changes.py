@@ -1,0 +1,99 @@
+"""Stored tapes and records, at once or in steps: the same changes and the same two figures."""
+
+import math
+from collections.abc import Iterable
+from itertools import groupby
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sqlalchemy import Connection
+
+from tapeline.results.changes import stored_figures
+from tapeline.results.changes.change import Change
+from tapeline.results.changes.figures import Figures
+from tapeline.results.changes.of_record import RecordReports
+from tapeline.results.changes.stored import Changes, Place
+from tapeline.results.pnl.summary import Pnl
+from tapeline.tape import tapes
+from tapeline.tape.reading import whole_tape
+from tests.examples import some
+from tests.results.pnl.bookkeeping import Books, Opened
+from tests.results.pnl.test_random_histories import Part, histories
+
+LATE = 30.0
+Found = tuple[list[Change], Figures]
+
+
+def from_record(books: Books, late_after: float) -> Found:
+    reports = RecordReports(late_after)
+    for record in books.store.read_now(lambda c: list(whole_tape.records(c, books.tape))):
+        reports.take(record, None, 0)
+    folded = reports.folded()
+    found = reports.figures(folded)
+    assert found is not None
+    return folded.changes, found
+
+
+def from_store(books: Books, kept: Changes, late_after: float) -> Found:
+    def look(connection: Connection) -> Found:
+        until = tapes.of_model(connection, books.model).seq
+        folded = kept.at(connection, Place(books.tape, until, late_after))
+        return folded.changes, stored_figures.of_tape(connection, books.tape, folded, late_after)
+
+    books.keep()
+    return books.store.read_now(look)
+
+
+def totals(found: Pnl) -> dict[str, Any]:
+    return {name: one.total for name, one in found.by_currency.items()}
+
+
+def pushed(books: Books, parts: Iterable[tuple[float, Part]]) -> None:
+    """Together what arrives together, because each push is a commit."""
+    for received_at, together in groupby(parts, lambda one: one[0]):
+        books.received_at = received_at
+        books.push(*(part for _, part in together))
+
+
+@given(histories(), st.data())
+@settings(max_examples=some(60), deadline=None)
+def test_a_store_in_steps_and_a_record_give_the_same_changes_and_figures(
+    opened: Opened, parts: list[Part], data: st.DataObject
+) -> None:
+    behind = st.sampled_from([0.0, 1.0, 20.0, 40.0, 150.0])
+    arriving = sorted(
+        ((40.0 * math.ceil((part[0] + data.draw(behind)) / 40), part) for part in parts),
+        key=lambda one: one[0],
+    )
+    books, in_steps = Books(*opened), Changes()
+    half = len(arriving) // 2
+    pushed(books, arriving[:half])
+    if half:
+        assert from_store(books, in_steps, LATE) == from_record(books, LATE)
+    pushed(books, arriving[half:])
+    record = from_record(books, LATE)
+    assert from_store(books, in_steps, LATE) == from_store(books, Changes(), LATE) == record
+    assert record[1].now.by_currency == totals(books.pnl())
+
+
+@given(histories(), st.randoms())
+@settings(max_examples=some(40), deadline=None)
+def test_whatever_arrives_in_time_is_first_reported_in_any_order(
+    opened: Opened, parts: list[Part], chance: Any
+) -> None:
+    books = Books(*opened)
+    mixed = list(parts)
+    chance.shuffle(mixed)
+    pushed(books, ((200.0, part) for part in mixed))
+    changes, figures = from_record(books, 1_000.0)
+    assert [one.sort for one in changes if one.sort != "replaced"] == []
+    assert figures.first == figures.now
+    assert from_store(books, Changes(), 1_000.0) == (changes, figures)
+
+
+def test_a_tape_without_events_has_no_changes(opened: Opened) -> None:
+    books = Books(*opened)
+    changes, figures = from_store(books, Changes(), LATE)
+    assert changes == []
+    assert figures.is_same

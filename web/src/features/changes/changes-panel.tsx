@@ -1,0 +1,122 @@
+/** What the model reported or changed after the fact, and profit and loss without it. */
+import { useInfiniteQuery } from "@tanstack/react-query";
+import * as ask from "~/api/queries";
+import type { Change, Figures, ProfitFigure } from "~/api/types";
+import { dated } from "~/format/csv";
+import { plural } from "~/format/numbers";
+import { lasting } from "~/format/times";
+import { Button } from "~/ui/button";
+import { Gain } from "~/ui/figures";
+import { Empty, Failed, Panel, Skeleton } from "~/ui/panel";
+import { StackedCell, StackedTable } from "~/ui/tables/stacked-table";
+import { type FileColumn, TableFile } from "~/ui/tables/table-file";
+import { Time } from "~/ui/time";
+import { afterOf, changeOf, subjectOf } from "./words";
+
+const FILE: readonly FileColumn<Change>[] = [
+  ["received_at", (one) => dated(one.received_at)],
+  ["time", (one) => dated(one.time)],
+  ["about", (one) => one.about],
+  ["id", (one) => one.id],
+  ["symbol", (one) => one.symbol],
+  ["sort", (one) => one.sort],
+  ["change", changeOf],
+  ["seconds_late", (one) => one.late_by],
+];
+const ROW =
+  "grid grid-cols-1 gap-x-4 gap-y-1 px-4 py-2.5 @[48rem]:grid-cols-[11rem_minmax(0,12rem)_minmax(0,1fr)_10rem]";
+
+export function ChangesPanel({ model }: { model: string }) {
+  const found = useInfiniteQuery(ask.changes(model));
+  const first = found.data?.pages[0];
+  const items = found.data?.pages.flatMap((page) => page.items) ?? [];
+  return (
+    <Panel
+      title="Changes after the fact"
+      {...(first && { note: noteOf(first.late_seconds) })}
+      aside={items.length > 0 && <TableFile name="Changes" columns={FILE} rows={items} />}
+      flush
+    >
+      {found.error && <Failed error={found.error} retry={() => void found.refetch()} />}
+      {!first && !found.error && <Skeleton rows={2} />}
+      {first && items.length === 0 && (
+        <Empty title="Nothing was changed">
+          Every order, price, position and cash entry arrived in time, and none was changed after
+          the fact.
+        </Empty>
+      )}
+      {first && items.length > 0 && (
+        <>
+          <Profits figures={first.figures} />
+          <List items={items} />
+          {found.hasNextPage && (
+            <div className="border-t border-line px-4 py-2.5">
+              <Button
+                disabled={found.isFetchingNextPage}
+                onClick={() => void found.fetchNextPage()}
+              >
+                Show more
+              </Button>
+            </div>
+          )}
+        </>
+      )}
+    </Panel>
+  );
+}
+
+function noteOf(seconds: number): string {
+  return `later than ${lasting(seconds)}`;
+}
+
+function Profits({ figures }: { figures: Figures }) {
+  return (
+    <dl className="flex flex-wrap gap-x-8 gap-y-2 border-b border-line px-4 py-3">
+      <Profit name="As first reported" figure={figures.first} />
+      <Profit name="As it stands" figure={figures.now} />
+    </dl>
+  );
+}
+
+function Profit({ name, figure }: { name: string; figure: ProfitFigure }) {
+  const amounts = Object.entries(figure.by_currency);
+  return (
+    <div>
+      <dt className="text-xs text-soft">{name}</dt>
+      {amounts.length === 0 && <dd className="text-lg text-soft">nothing</dd>}
+      {amounts.map(([currency, value]) => (
+        <dd key={currency}>
+          <Gain value={value} currency={currency} className="text-lg" />
+        </dd>
+      ))}
+    </div>
+  );
+}
+
+function List({ items }: { items: readonly Change[] }) {
+  return (
+    <StackedTable
+      label={plural(items.length, "change", "changes")}
+      heads={["Arrived", "What", "Change", "When"]}
+      row={ROW}
+      from="48rem"
+    >
+      {items.map((one) => (
+        <div role="row" key={one.seq} className={ROW}>
+          <span role="cell">
+            <Time at={one.received_at} />
+          </span>
+          <StackedCell name="What" from="48rem">
+            {subjectOf(one)}
+          </StackedCell>
+          <StackedCell name="Change" from="48rem">
+            {changeOf(one)}
+          </StackedCell>
+          <StackedCell name="When" from="48rem">
+            {afterOf(one)}
+          </StackedCell>
+        </div>
+      ))}
+    </StackedTable>
+  );
+}
