@@ -16,16 +16,9 @@ from typing import Any
 import pytest
 
 from tests import spawner
-from tests.acceptance.conftest import (
-    PASSWORD,
-    SLOW_MACHINE,
-    Home,
-    Server,
-    first_start,
-    shared_home,
-    used_home,
-)
+from tests.acceptance.conftest import PASSWORD, Home, Server, first_start, shared_home, used_home
 from tests.acceptance.traders import pythons
+from tests.waiting import SLOW_MACHINE
 
 __all__ = ["first_start", "shared_home", "used_home"]  # fixtures, for the tests here
 

@@ -1,6 +1,7 @@
 """Migrations lead to exactly the tables of the code, once, and all or nothing."""
 
 import importlib
+import pkgutil
 import shutil
 import subprocess
 import sys
@@ -18,7 +19,7 @@ import tapeline.store.backends
 from tapeline.errors import CannotStart
 from tapeline.ids import new_id
 from tapeline.settings import Settings
-from tapeline.store import migrate
+from tapeline.store import migrate, tables
 from tapeline.store.backends.database import Database, open_database
 from tapeline.store.tables.core import metadata
 from tapeline.tape.events.stored_event import StoredEvent
@@ -27,8 +28,8 @@ from tapeline.tape.reading import whole_tape
 from tapeline.tape.record import verify
 from tests.conftest import database_url, run_sql
 
-for module in sorted((migrate.MIGRATIONS.parent).glob("*tables.py")):
-    importlib.import_module(f"tapeline.store.{module.stem}")
+for module in pkgutil.iter_modules(tables.__path__):
+    importlib.import_module(f"{tables.__name__}.{module.name}")
 
 MODEL = (
     "insert into models (id, project_id, name, type, description, created_at)"

@@ -15,8 +15,8 @@ from tapeline.tape.backtest_results.preparing import prepare_apart
 from tapeline.tape.batches import MOST, Item, split, split_apart
 from tapeline.tape.helper_processes import Helpers
 from tapeline.tape.memory_budget import MemoryBudget
-from tests.acceptance.conftest import wait_for
 from tests.conftest import run
+from tests.waiting import wait_for
 
 ADA = Owner("ada")
 ITEM = {"path": "/v1/live/log", "body": {"line": "ü"}}

@@ -19,7 +19,7 @@ from tapeline.tape.events import kinds
 from tapeline.tape.events.event import Event, Submission
 from tapeline.tape.proof import removed
 from tapeline.tape.record import checking, in_words
-from tapeline.tape.record.checking import Checked
+from tapeline.tape.record.outcome import Checked
 from tapeline.tape.retention import policy, removal
 from tapeline.tape.retention.policy import Policy
 from tapeline.tape.tapes import open_tape

@@ -115,7 +115,7 @@ ROWS = (
     Row(
         "keys rotate",
         "operator.server_keys:rotate",
-        "Make a new key for idTokens. A running server uses it at once; tokens in use stay valid.",
+        "Make new keys for idTokens and for signing tapes. A running server uses them at once.",
         OPERATE,
     ),
     Row(
@@ -211,7 +211,7 @@ ROWS = (
         OPERATE,
     ),
     Row(
-        "demo remove", "operator.demo:remove", "Remove the demo with everything that belongs to it."
+        "demo remove", "demo.account:remove", "Remove the demo with everything that belongs to it."
     ),
     Row(
         "hosts",

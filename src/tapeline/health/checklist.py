@@ -27,6 +27,7 @@ from tapeline.health.storing import (
     queue,
     statements,
     store,
+    timestamps,
 )
 from tapeline.health.verdict import Verdict
 
@@ -104,6 +105,11 @@ CHECKS: tuple[Check, ...] = (
         figures={"checkpoint_age_seconds": "Age of the newest signature of any tape."},
     ),
     Check("keys", keys.look),
+    Check(
+        "time stamps",
+        timestamps.look,
+        figures={"timestamp_age_seconds": "Age of the newest time stamp of any authority."},
+    ),
     Check("archives", archives.look),
     Check("backup", backup.look),
     Check(

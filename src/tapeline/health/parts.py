@@ -9,6 +9,7 @@ from tapeline.store.blobs import Blobs
 from tapeline.store.store import Store
 from tapeline.tape.append.inbox import Inbox
 from tapeline.tape.append.probe import Probe
+from tapeline.tape.roots.rounds import Roots
 
 
 @dataclass(frozen=True)
@@ -20,5 +21,6 @@ class Parts:
     runner: Runner
     background: Background
     blobs: Blobs
+    roots: Roots
     not_stored: str | None = None
     """Why an event would not be stored now, as the probe has found out for this examination."""

@@ -34,6 +34,7 @@ from tapeline.store.tables.ledger import (
 )
 from tapeline.store.tables.prices import price_arrivals, price_chunks, price_series
 from tapeline.store.tables.results import discards, report_pieces, reports, trials
+from tapeline.store.tables.roots import head_leaves, head_trees, stamps
 from tapeline.store.tables.runs import published_starters, runs, samples, secrets, versions
 from tapeline.store.tables.shares import share_visits, shares
 from tapeline.store.tables.tape import (
@@ -43,6 +44,7 @@ from tapeline.store.tables.tape import (
     orders,
     pages,
     pieces,
+    signing_keys,
     states,
     tapes,
     used,
@@ -69,7 +71,7 @@ find the rest."""
 
 OF_OTHERS: tuple[Table, ...] = (
     facts, users, sign_ins, attempts, projects, members, invitations, models, deleted_models, audit,
-    retention,
+    retention, signing_keys, head_trees, head_leaves, stamps,
 )  # fmt: skip
 """The audit log outlives the things it is about."""
 

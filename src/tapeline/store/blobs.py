@@ -84,6 +84,14 @@ class Blobs:
         finally:
             private_files.discard(draft)
 
+    def file(self, name: str) -> Path | None:
+        """Where a blob can be read without copying it; None if it is in object storage."""
+        if self._folder is None:
+            return None
+        if not self.exists(name):
+            raise FileNotFoundError(NOT_HERE)
+        return self._folder / name
+
     def exists(self, name: str) -> bool:
         return self._head(name) is not None
 

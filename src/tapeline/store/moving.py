@@ -5,20 +5,35 @@ Rows are compared by a digest that does not depend on their order, because datab
 differently. All of it happens in one transaction of the target: it gets everything, or nothing.
 """
 
+import importlib
+import pkgutil
 from collections.abc import Callable, Iterator
 from hashlib import sha256
 from typing import Any
 
 import msgspec
-from sqlalchemy import JSON, Connection, Table, Text, cast, func, inspect, select, text, true
+from sqlalchemy import (
+    JSON,
+    Connection,
+    Table,
+    Text,
+    cast,
+    delete,
+    func,
+    inspect,
+    select,
+    text,
+    true,
+)
 
 from tapeline.errors import CannotMove
-from tapeline.store import bulk, facts
-from tapeline.store.tables import ledger, prices, results, runs, shares, tape
+from tapeline.store import bulk, facts, tables
 from tapeline.store.tables.core import metadata
+from tapeline.store.tables.tape import signing_keys
 
-# Imported for the tables they add to the metadata.
-PARTS = (ledger, prices, results, runs, shares, tape)
+for part in pkgutil.iter_modules(tables.__path__):  # for the tables they add to the metadata
+    importlib.import_module(f"{tables.__name__}.{part.name}")
+
 AT_ONCE = 500  # rows
 MOVED_TO = "moved_to"
 _LARGE = 1 << 256
@@ -54,6 +69,8 @@ def forget(connection: Connection) -> None:
 def refuse_if_used(target: Connection) -> None:
     """A target must be empty: rows of two installations cannot be told apart afterwards."""
     for table in _tables(target):
+        if table is signing_keys:
+            continue  # a server that only started has noted its key there, and signed nothing
         lasting = facts.is_lasting() if table.name == "facts" else true()
         if target.scalar(select(func.count()).select_from(table).where(lasting)):
             raise CannotMove(
@@ -65,6 +82,7 @@ def refuse_if_used(target: Connection) -> None:
 def copy(source: Connection, target: Connection, told: Told) -> dict[str, Tally]:
     """Copy all tables; return what each one held when it was read."""
     facts.forget_passing(target)
+    target.execute(delete(signing_keys))
     copied: dict[str, Tally] = {}
     for table in _tables(source):
         tally = Tally()

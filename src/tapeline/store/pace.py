@@ -21,9 +21,10 @@ T = TypeVar("T")
 
 
 class Pace:
-    def __init__(self, fewest: int, most: int) -> None:
+    def __init__(self, fewest: int, most: int, rest: float = REST) -> None:
         self.size = fewest
         """Of the next step."""
+        self._rest = rest
         self._fewest = fewest
         self._most = most
 
@@ -48,7 +49,7 @@ class Pace:
         ended = monotonic()
         self.adapt(ended - began)
         await store.copy_log()
-        await asyncio.sleep(REST * (ended - asked))
+        await asyncio.sleep(self._rest * (ended - asked))
         return answer
 
     def adapt(self, seconds: float) -> None:

@@ -69,7 +69,8 @@ async def clean_up_discards(store: Store, now: float, work: Work | None = None) 
 async def _delete_one(
     store: Store, work: Work | None, about: str, delete_portion: Callable[..., bool], *args: Any
 ) -> bool:
-    pace = Pace(FEWEST, PORTION)
+    # A command that has the data to itself keeps nobody waiting.
+    pace = Pace(FEWEST, PORTION) if work else Pace(PORTION, PORTION, rest=0)
     try:
         while await pace.step(store, lambda c: delete_portion(c, *args, most=pace.size)):
             if work:

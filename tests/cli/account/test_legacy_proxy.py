@@ -13,9 +13,10 @@ from urllib.parse import urlsplit
 import pytest
 
 from tapeline.runs.engines.older_hosts import HOSTS
-from tests.acceptance.conftest import SLOW_MACHINE, Server, wait_for
+from tests.acceptance.conftest import Server
 from tests.acceptance.traders import Trader
 from tests.cli.conftest import Person
+from tests.waiting import SLOW_MACHINE, wait_for
 
 pytestmark = pytest.mark.heavy
 

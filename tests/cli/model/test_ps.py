@@ -7,9 +7,10 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.acceptance.conftest import PASSWORD, wait_for
+from tests.acceptance.conftest import PASSWORD
 from tests.cli.conftest import Person
 from tests.cli.model.test_models import write_model
+from tests.waiting import wait_for
 
 pytestmark = pytest.mark.heavy
 

@@ -7,9 +7,9 @@ from contextlib import closing
 import pytest
 
 from tests import needs
-from tests.acceptance.conftest import wait_for
 from tests.cli.conftest import Person
 from tests.cli.model.test_models import write_model
+from tests.waiting import wait_for
 
 pytestmark = [pytest.mark.heavy, needs.root("needs a host where models run")]
 

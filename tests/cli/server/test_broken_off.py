@@ -102,7 +102,7 @@ def test_an_export_that_is_whole_says_so(stage: Stage, tmp_path: Path) -> None:
     ended = person.run("export", stage.model, "--output", "whole.ndjson", **known)
     assert ended.returncode == 0, ended.stderr
     assert f"holds {LINES + ORDERS:,} events" in ended.stdout + ended.stderr
-    checked = person.run("verify", "whole.ndjson")
+    checked = person.run("verify", "whole.ndjson", "--server", server.address)
     assert checked.returncode == 0, checked.stdout
     assert [one.name for one in tmp_path.iterdir() if one.name != ".config"] == ["whole.ndjson"]
     server.end()

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from tests.acceptance.conftest import SLOW_MACHINE
 from tests.cli.conftest import Person, until
+from tests.waiting import SLOW_MACHINE
 
 pytestmark = pytest.mark.heavy
 

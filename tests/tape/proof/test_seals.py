@@ -196,7 +196,7 @@ def test_a_signature_holds_for_its_statement_and_no_other(tmp_path: Path) -> Non
     # The key is made once and kept to its owner.
     again = Signer(tmp_path)
     assert (again.public_key, again.key_id) == (signer.public_key, signer.key_id)
-    assert [file.stat().st_mode & 0o777 for file in tmp_path.iterdir()] == [0o600]
+    assert [file.stat().st_mode & 0o777 for file in tmp_path.iterdir()] == [0o600] * 2
     (tmp_path / "elsewhere").mkdir()
     stranger = Signer(tmp_path / "elsewhere")
     assert not is_signed(stranger.public_key, signature, statement(*told))

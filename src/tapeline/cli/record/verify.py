@@ -1,52 +1,87 @@
 """`tapeline verify`: check a record offline. All of the checking is in `tape.record.checking`."""
 
+from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 import typer
 
+from tapeline.cli.record import trusted_keys
 from tapeline.cli.terminal.command import JSON, command
-from tapeline.cli.terminal.failures import REFUSED, Failure
+from tapeline.cli.terminal.failures import Failure
 from tapeline.cli.terminal.screen import Screen
+from tapeline.results.changes import record_changes
+from tapeline.results.changes.of_record import RecordReports
 from tapeline.tape.record import checking, in_words
-from tapeline.tape.record.checking import Checked
+from tapeline.tape.record.outcome import Checked
 
 
-@command("tapeline verify 2vf5v8gcd8g79vvg.record.ndjson", options=JSON)
+@command(
+    "tapeline verify 2vf5v8gcd8g79vvg.record.ndjson --server https://tapeline.example.com",
+    options=JSON,
+)
 def verify(
     context: typer.Context,
     file: Annotated[
         Path, typer.Argument(help="A file made by `tapeline export`.", show_default=False)
     ],
+    key: Annotated[
+        list[str] | None,
+        typer.Option(help="Fingerprint of a key that you know, or at least its first 16 digits."),
+    ] = None,
+    server: Annotated[
+        str | None, typer.Option(help="Server whose published keys may have signed the record.")
+    ] = None,
+    tsa_certificate: Annotated[
+        list[Path] | None,
+        typer.Option(help="Certificates (PEM) of time-stamp authorities to trust, too."),
+    ] = None,
     earlier: Annotated[
         Path | None,
         typer.Option(help="An earlier record of the same model: this one must continue it."),
     ] = None,
     late_seconds: Annotated[
         float,
-        typer.Option(help="Report orders, prices, cash and positions that are this much late."),
+        typer.Option(help="Report what was sent or changed this many seconds after the fact."),
     ] = checking.LATE_AFTER,
 ) -> None:
     """Check a record: chain and signatures, without any server.
 
-    Reports what a passed check proves, and what it does not. Exits with status 1 if the record does
-    not match its seals.
+    Reports what a passed check proves, and what it does not. Exits with status 0 if the record is
+    proven, 1 if it is broken, 3 if it is consistent but its signer is unknown, and 4 if it is not
+    signed, or not signed up to its last hour.
     """
     screen = Screen(as_json=context.obj.as_json)
-    kept = None if earlier is None else _checked(earlier, late_seconds)
-    found = _checked(file, late_seconds, kept) if kept is None or kept.is_whole else kept
+    reports = RecordReports(late_seconds)
+    known = trusted_keys.known(key or [], server)
+    trusted = trusted_keys.certificates(tsa_certificate or [])
+    check = partial(checking.check, late_after=late_seconds, known=known, trusted=trusted)
+    kept = None if earlier is None else _checked(earlier, check)
+    if kept is None or kept.is_whole:
+        found = _checked(file, partial(check, earlier=kept, watch=reports.take))
+    else:
+        found = kept
+    told = record_changes.told(reports) if found.is_whole else None
     if screen.as_json:
-        screen.json({**msgspec.to_builtins(found), "is_whole": found.is_whole})
+        more: dict[str, Any] = {
+            "is_whole": found.is_whole,
+            "status": found.status,
+            "verdict": found.verdict,
+        }
+        more["changed_afterwards"] = msgspec.to_builtins(told)
+        screen.json({**msgspec.to_builtins(found), **more})
     else:
         screen.say_lines(in_words.words(found))
-    if not found.is_whole:
-        raise typer.Exit(REFUSED)
+        screen.say_lines(record_changes.words(told) if told else "")
+    if found.status:
+        raise typer.Exit(found.status)
 
 
-def _checked(file: Path, late_seconds: float, earlier: Checked | None = None) -> Checked:
+def _checked(file: Path, check: Callable[[Iterable[bytes]], Checked]) -> Checked:
     try:
         with file.open("rb") as lines:
-            return checking.check(lines, late_seconds, earlier)
+            return check(lines)
     except OSError as error:
         raise Failure(f"{file} cannot be read: {error.strerror}.") from error

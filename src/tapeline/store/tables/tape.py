@@ -125,6 +125,19 @@ pieces = Table(
     Column("content", LargeBinary, nullable=False),
 )
 
+# The public keys that signed checkpoints, of every server that wrote here. `previous` and the two
+# signatures make a key the successor of another.
+signing_keys = Table(
+    "signing_keys",
+    metadata,
+    Column("key_id", String, primary_key=True),
+    Column("public_key", String, nullable=False),
+    Column("made_at", Double),
+    Column("previous", String),
+    Column("signature", String),
+    Column("acceptance", String),
+)
+
 checkpoints = Table(
     "checkpoints",
     metadata,

@@ -29,7 +29,7 @@ from tapeline.tape.events.event import Event, Submission
 from tapeline.tape.events.kinds import BESIDE, PLAIN, SEALED, Kind
 from tapeline.tape.events.stored_event import StoredEvent
 from tapeline.tape.pages import paged
-from tapeline.tape.proof import seals
+from tapeline.tape.proof import seals, signing_keys
 from tapeline.tape.proof.signer import Signer
 
 SIGNED_EVERY = 10.0  # seconds: a checkpoint vouches for all that came before it
@@ -76,6 +76,8 @@ class Appender:
         self, signer: Signer, total: int = UNBOUNDED, beside: Beside | None = None
     ) -> None:
         self.signer = signer
+        self._registered = ""
+        """The key that the database is known to have."""
         self._beside = beside
         self.total = total
         """Bytes that a tape may hold."""
@@ -183,7 +185,15 @@ class Appender:
         if head.seq > (connection.scalar(newest) or 0):
             self._sign(connection, head, head.seq, head.link, time.time())
 
+    def register_keys(self, connection: Connection) -> None:
+        """Store the public keys of this server, which records carry."""
+        key_id = self.signer.key_id
+        if self._registered != key_id and not signing_keys.register(connection, self.signer.chain):
+            self._registered = key_id  # a transaction before this one stored it, and committed
+
     def _sign(self, connection: Connection, head: Head, seq: int, link: bytes, at: float) -> None:
+        self.signer.refresh()
+        self.register_keys(connection)
         signed = self.signer.sign(head.model_id, seq, link, at)
         row = (head.no, seq, link, at, self.signer.key_id, signed)
         bulk.insert(

@@ -1,43 +1,74 @@
-"""Signs checkpoints: an Ed25519 key, made at first start, confirms the current end of a tape."""
+"""Signs checkpoints: an Ed25519 key, made at first start, confirms the current end of a tape.
 
+`tapeline keys rotate` replaces the key while servers run. The public keys so far are in a file next
+to it, each confirmed by the one before.
+"""
+
+import time
 from pathlib import Path
 
 import msgspec
-from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from tapeline import private_files
-from tapeline.ids import fingerprint
 from tapeline.private_files import RESTORE_IT
 from tapeline.store.encryption import UnusableKey
+from tapeline.tape.proof import key_chain
+from tapeline.tape.proof.key_chain import Key, is_signed
 
-NAME = "tape-signing.key"
+__all__ = ["CHAIN", "NAME", "Signer", "is_signed", "read", "rotate", "statement"]
+
+NAME, NEXT, CHAIN = "tape-signing.key", "tape-signing.key.next", "tape-keys.json"
 
 
 class Signer:
     """Signs with the key in a folder; makes it when there is none."""
 
     def __init__(self, folder: Path) -> None:
+        self._folder = folder
         private_files.read_or_make(folder / NAME, _new_key)
-        self._key = read(folder / NAME)
-        self.public_key = self._key.public_key().public_bytes_raw()
-        self.key_id = fingerprint(self.public_key.hex())[:16]
+        _finish(folder)
+        self._load()
 
     def sign(self, model_id: str, seq: int, link: bytes, at: float) -> bytes:
         return self._key.sign(statement(model_id, seq, link, at))
+
+    def sign_text(self, text: bytes) -> bytes:
+        return self._key.sign(text)
+
+    def refresh(self) -> None:
+        """Use the key that another process put in the place of ours. If the folder is gone or the
+        file is damaged, the key that was in it stays in use."""
+        try:
+            if _changed_at(self._folder) != self._read_at:
+                self._load()
+        except (OSError, UnusableKey):
+            return
+
+    def _load(self) -> None:
+        read_at = _changed_at(self._folder)
+        key = read(self._folder / NAME)
+        self.chain = _extended(self._folder, key_chain.public_hex(key))
+        self._key, self._read_at = key, read_at
+        self.public_key = key.public_key().public_bytes_raw()
+        self.key_id = key_chain.id_of(self.public_key.hex())
+
+
+def rotate(folder: Path) -> Key:
+    """Replace the key. The old one is gone afterwards: nobody can sign with it any more."""
+    before = Signer(folder)
+    after = Ed25519PrivateKey.generate()
+    made = key_chain.succeed(read(folder / NAME), after, time.time())
+    # A crash after the chain was written is completed at the next start; before, nothing happened.
+    private_files.write(folder / NEXT, _text(after))
+    _write_chain(folder, [*before.chain, made])
+    _finish(folder)
+    return made
 
 
 def statement(model_id: str, seq: int, link: bytes, at: float) -> bytes:
     """The signed statement: this model's tape had this link at this number at this time."""
     return msgspec.json.encode(["tapeline", model_id, seq, link.hex(), repr(at)])
-
-
-def is_signed(public_key: bytes, signature: bytes, signed: bytes) -> bool:
-    try:
-        Ed25519PublicKey.from_public_bytes(public_key).verify(signature, signed)
-    except InvalidSignature:
-        return False
-    return True
 
 
 def read(file: Path) -> Ed25519PrivateKey:
@@ -47,5 +78,47 @@ def read(file: Path) -> Ed25519PrivateKey:
         raise UnusableKey(f"The key file {file} is empty or damaged. {RESTORE_IT}") from error
 
 
+def _extended(folder: Path, public_key: str) -> list[Key]:
+    """The keys so far. A key that is not among them starts a chain of its own: it is the first one,
+    or the one before it was lost."""
+    chain = _chain(folder)
+    if public_key not in {one.public_key for one in chain}:
+        chain.append(Key(public_key))
+        _write_chain(folder, chain)
+    return chain
+
+
+def _finish(folder: Path) -> None:
+    """Put the next key in its place, if the chain already has it."""
+    chain = _chain(folder)
+    if (folder / NEXT).exists():
+        following = read(folder / NEXT)
+        if chain and chain[-1].public_key == key_chain.public_hex(following):
+            (folder / NEXT).rename(folder / NAME)
+            private_files.sync(folder)
+
+
+def _chain(folder: Path) -> list[Key]:
+    try:
+        return msgspec.json.decode((folder / CHAIN).read_bytes(), type=list[Key])
+    except FileNotFoundError:
+        return []
+    except msgspec.MsgspecError as error:
+        raise UnusableKey(f"The file {folder / CHAIN} is damaged. {RESTORE_IT}") from error
+
+
+def _write_chain(folder: Path, chain: list[Key]) -> None:
+    private_files.write(folder / CHAIN, msgspec.json.encode(chain))
+
+
+def _changed_at(folder: Path) -> tuple[int, int]:
+    found = (folder / NAME).stat()
+    return found.st_ino, found.st_mtime_ns
+
+
 def _new_key() -> bytes:
-    return Ed25519PrivateKey.generate().private_bytes_raw().hex().encode()
+    return _text(Ed25519PrivateKey.generate())
+
+
+def _text(key: Ed25519PrivateKey) -> bytes:
+    return key.private_bytes_raw().hex().encode()

@@ -63,6 +63,25 @@ def after(
     return _gathered(walk, after, limit, wanted)
 
 
+def numbered(
+    connection: Connection, tape: int, channel: int, seqs: Sequence[int]
+) -> Iterator[StoredEvent]:
+    """The records of a channel with these numbers, which rise. A page is read once, whatever it
+    has of them."""
+    here = (pages.c.tape == tape, pages.c.channel == channel)
+    newest = select(pages.c.content).where(*here).order_by(pages.c.first.desc()).limit(1)
+    at = 0
+    while at < len(seqs):
+        content = connection.scalar(newest.where(pages.c.first <= seqs[at]))
+        records = [] if content is None else unpack(content)
+        by_seq = {record.seq: record for record in records}
+        end = max(seqs[at], records[-1].seq if records else 0)
+        while at < len(seqs) and seqs[at] <= end:
+            if seqs[at] in by_seq:
+                yield by_seq[seqs[at]]
+            at += 1
+
+
 def reached(connection: Connection, tape: int, channel: int, moment: float) -> int:
     """The number of the first record of a channel that arrived at a moment or later.
 

@@ -20,9 +20,11 @@ from tapeline.tape.events import kinds
 from tapeline.tape.events.stored_event import StoredEvent
 from tapeline.tape.proof import older_seals, removed, seals
 from tapeline.tape.proof.checkpoints import Checkpoint
+from tapeline.tape.proof.key_chain import Key
 from tapeline.tape.proof.removed import Removed
+from tapeline.tape.record.lines import Head, Proof, Proven, Witness
 
-VERSION = 1
+VERSION = 2
 TOGETHER = 200
 """Lines encoded at once: more would leave the processor's cache before they are written."""
 
@@ -103,19 +105,13 @@ class _Signed(msgspec.Struct, gc=False):
     checkpoint: Checkpoint
 
 
-_Lines = list[_Event | _Hidden | _Link | _Signed]
+_Lines = list[_Event | _Hidden | _Link | _Signed | Proven]
+NO_PROOFS: Mapping[int, Proof] = {}
 
 
-def head(model_id: str, public_key: bytes, key_id: str, seq: int) -> bytes:
+def head(model_id: str, seq: int, keys: Sequence[Key], witnesses: Sequence[Witness] = ()) -> bytes:
     """The first line."""
-    return _line(
-        tapeline="record",
-        version=VERSION,
-        model_id=model_id,
-        public_key=public_key.hex(),
-        key_id=key_id,
-        seq=seq,
-    )
+    return _encoder.encode(Head("record", VERSION, model_id, seq, [*keys], [*witnesses])) + b"\n"
 
 
 def written(
@@ -123,8 +119,9 @@ def written(
     groups: Iterable[Sequence[StoredEvent]],
     shows: Shows,
     signed: Mapping[int, Checkpoint],
+    proofs: Mapping[int, Proof] = NO_PROOFS,
 ) -> Written:
-    """Groups that follow a link, with the checkpoints that stand at their ends."""
+    """Groups that follow a link, with the checkpoints and proofs that stand at their ends."""
     pieces: list[bytes | StoredEvent] = []
     encoded: list[bytes] = []
     lines: _Lines = []
@@ -141,6 +138,8 @@ def written(
             encoded = []
         if last in signed:
             lines.append(_Signed(signed[last]))
+        if last in proofs:
+            lines.append(Proven(proofs[last]))
     return Written([*pieces, b"".join([*encoded, _encoder.encode_lines(lines)])], previous)
 
 

@@ -1,0 +1,76 @@
+"""The keys that signed a record: which signature is by which key, and whether a reader knows it."""
+
+from collections.abc import Sequence
+
+from tapeline.tape.proof import key_chain
+from tapeline.tape.proof.checkpoints import Checkpoint
+from tapeline.tape.proof.key_chain import Key, is_signed
+from tapeline.tape.record.outcome import Broken, Checked
+
+GRACE = 3_600.0
+"""Seconds for which a replaced key may still sign: a server that runs notices the new one later."""
+
+
+class Signers:
+    def __init__(self, keys: Sequence[Key], known: Sequence[str], *, all_listed: bool) -> None:
+        """`known` are fingerprints, beginnings of them, or public keys."""
+        if said := key_chain.trouble(keys):
+            raise Broken(1, "key_chain", said)
+        self._by_id = {key.key_id: key for key in keys}
+        self._all_listed = all_listed
+        given = {one.public_key for one in keys if _is_given(one, known)}
+        self._known = key_chain.connected(keys, given)
+        self._replaced = key_chain.replaced_at(keys)
+        self._last: tuple[Key, float] | None = None
+
+    @property
+    def keys(self) -> list[Key]:
+        return list(self._by_id.values())
+
+    def confirm(self, one: Checkpoint, signed: bytes) -> bool:
+        """Whether a checkpoint counts; raises if its signature is not by the key it names."""
+        signature = bytes.fromhex(one.signature)
+        if signature.hex() != one.signature:
+            raise ValueError
+        key = self._by_id.get(one.key_id)
+        if key is None:
+            self._require_unlisted(one, signature, signed)
+            return False
+        if not is_signed(bytes.fromhex(key.public_key), signature, signed):
+            raise Broken(
+                one.seq,
+                "signature_wrong",
+                f"The signature at event {one.seq} is not by the key {key.key_id}.",
+            )
+        self._last = key, one.at
+        return True
+
+    def judge(self, found: Checked) -> None:
+        """Say of the last signature who made it."""
+        if self._last is None:
+            return
+        key, at = self._last
+        found.key_id, found.fingerprint = key.key_id, key.fingerprint
+        found.is_known = key.public_key in self._known
+        found.is_retired = at > self._replaced.get(key.public_key, at) + GRACE
+
+    def _require_unlisted(self, one: Checkpoint, signature: bytes, signed: bytes) -> None:
+        """A key that is not in the file cannot be checked. One that is must not have another id."""
+        if self._all_listed:
+            raise Broken(
+                one.seq,
+                "key_not_listed",
+                f"The key {one.key_id} of the signature at event {one.seq} is not listed.",
+            )
+        for key in self.keys:
+            if is_signed(bytes.fromhex(key.public_key), signature, signed):
+                raise Broken(
+                    one.seq,
+                    "key_chain",
+                    f"The signature at event {one.seq} is by the key {key.key_id}, not by"
+                    f" {one.key_id}.",
+                )
+
+
+def _is_given(key: Key, known: Sequence[str]) -> bool:
+    return any(key.fingerprint.startswith(one) or key.public_key == one for one in known)

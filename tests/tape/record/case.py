@@ -1,0 +1,20 @@
+"""One record of the set, and what a checker must say of it."""
+
+from typing import NamedTuple
+
+STATUS = {"proven": 0, "unknown_signer": 3, "retired_key": 3, "unsigned": 4, "unsigned_tail": 4}
+
+
+class Case(NamedTuple):
+    name: str
+    record: bytes
+    verdict: str
+    keys: tuple[str, ...] = ()
+    """What the reader knows: fingerprints, or beginnings of them."""
+    earlier: bytes | None = None
+    certificates: tuple[str, ...] = ()
+    """Of time-stamp authorities that the reader trusts, in PEM form."""
+
+    @property
+    def status(self) -> int:
+        return STATUS.get(self.verdict, 1)

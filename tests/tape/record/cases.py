@@ -1,0 +1,74 @@
+"""The set of good and bad records: every checker must judge each of them as it says here.
+
+`python -m tests.tape.record.cases` writes it as JSON lines, for checkers in other languages. Each
+line has a name, the record, an earlier record or null (both in base64), the keys that the reader
+knows, the certificates (PEM) that the reader trusts, the exit status and the verdict
+(docs/tape.md), and where and why `tapeline verify` calls it broken.
+"""
+
+import base64
+import io
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import msgspec
+
+from tapeline.tape.proof.time_stamps import certificates
+from tapeline.tape.record import checking
+from tapeline.tape.record.outcome import Checked
+from tests.tape.record import good, stamped, tampering
+from tests.tape.record.case import Case
+
+SOURCES: tuple[Callable[[], Iterator[Case]], ...] = (good.cases, tampering.cases, stamped.cases)
+
+
+class _Line(msgspec.Struct):
+    name: str
+    record: str
+    earlier: str | None
+    keys: list[str]
+    certificates: list[str]
+    status: int
+    verdict: str
+    broken_at: int | None
+    reason: str | None
+
+
+def every() -> list[Case]:
+    return [case for source in SOURCES for case in source()]
+
+
+def line(case: Case) -> bytes:
+    earlier = None if case.earlier is None else base64.b64encode(case.earlier).decode()
+    record = base64.b64encode(case.record).decode()
+    found = checked(case)
+    said = _Line(
+        case.name,
+        record,
+        earlier,
+        list(case.keys),
+        list(case.certificates),
+        case.status,
+        case.verdict,
+        found.broken_at,
+        found.reason,
+    )
+    return msgspec.json.encode(said) + b"\n"
+
+
+def checked(case: Case) -> Checked:
+    """What our own checker says of it."""
+
+    def trusted() -> list[Any]:
+        return [one for pem in case.certificates for one in certificates(pem.encode())]
+
+    kept = None
+    if case.earlier is not None:
+        kept = checking.check(io.BytesIO(case.earlier), known=case.keys)
+        assert kept.is_whole
+    return checking.check(io.BytesIO(case.record), earlier=kept, known=case.keys, trusted=trusted)
+
+
+if __name__ == "__main__":
+    sys.stdout.buffer.writelines(map(line, every()))
