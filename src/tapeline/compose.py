@@ -56,6 +56,7 @@ from tapeline.tape.memory_budget import PATIENCE, MemoryBudget
 from tapeline.tape.proof.rewinds import Rewinds
 from tapeline.tape.proof.signer import Signer
 from tapeline.tape.retention import removal as retention
+from tapeline.tape.roots.rounds import Roots
 from tapeline.tape.spool import Spool
 from tapeline.tracing import Tracer
 
@@ -87,6 +88,7 @@ def open_services(settings: Settings) -> Iterator[Services]:
         spool = fresh_folder(settings.data / "spool")
         if store.database.file is not None:  # on PostgreSQL another server may be staging now
             store.write_now(result_pieces.discard_all)
+        store.write_now(appender.register_keys)
         starting_positions.write(store, appender)
         blobs, cipher = Blobs(settings.data / "blobs", settings.blobs), Cipher.of(keys)
         memory = MemoryBudget()
@@ -97,8 +99,8 @@ def open_services(settings: Settings) -> Iterator[Services]:
         runner = Runner(
             settings, store, blobs, cipher, appender, watchers, staging, quotas, found, background
         )
-        probe = Probe(inbox, store.database)
-        parts = Parts(settings, store, inbox, probe, runner, background, blobs)
+        probe, roots = Probe(inbox, store.database), Roots(settings, store, appender, background)
+        parts = Parts(settings, store, inbox, probe, runner, background, blobs, roots)
         backups = Keeper(settings, store, background, lambda: runner.hold() is not None)
         services = Services(
             settings,

@@ -4,16 +4,9 @@ A class's docstring is its message, and its name in snake_case its stable `code`
 (`problems.py`) decides the status code.
 """
 
-from tapeline.problems import (
-    Conflict,
-    Forbidden,
-    Invalid,
-    Limited,
-    Missing,
-    Problem,
-    Unavailable,
-    Unidentified,
-)
+from tapeline.problems import (  # isort: skip
+    Conflict, Forbidden, Invalid, Limited, Missing, Problem, Unavailable, Unidentified,
+)  # fmt: skip
 
 # The branches are imported from here too.
 __all__ = [
@@ -228,6 +221,12 @@ class NoSuchVersion(Missing):
     """This model has no such version."""
 
     field = "versionId"
+
+
+class NoSuchFile(Missing):
+    """This version has no such file."""
+
+    field = "path"
 
 
 class NoSuchStarter(Missing):

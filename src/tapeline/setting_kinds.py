@@ -125,6 +125,15 @@ def _read_origin(value: Any) -> str:
     return text
 
 
+def _read_addresses(value: Any) -> str:
+    """Also reads a list."""
+    listed = value if isinstance(value, list) else _read_any_text(value).split(",")
+    found = [_read_origin(one) for one in listed if _read_any_text(one)]
+    if len(set(found)) != len(found) or not all(urlsplit(one).hostname for one in found):
+        raise ValueError(value)
+    return ", ".join(found)
+
+
 def _read_exchange(value: Any) -> str:
     text = _read_any_text(value).lower()
     if text and not re.fullmatch(r"[a-z0-9]{2,40}", text):
@@ -150,4 +159,5 @@ BLOBS = Allowed("a URL such as s3://bucket/prefix, or empty for a folder", _read
 PLANS = Allowed("plans as name=MB/millicores, separated by commas, or a table", _read_some_plans)
 MORE_PLANS = Allowed("the same, or empty", _read_plans)
 EXCHANGE = Allowed("the name of an exchange in ccxt, or empty", _read_exchange)
+ADDRESSES = Allowed("http:// or https:// addresses, separated by commas, or empty", _read_addresses)
 ORIGIN = Allowed("an http:// or https:// address, or empty", _read_origin)

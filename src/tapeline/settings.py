@@ -17,6 +17,7 @@ from typing import Any, Literal, get_args
 from tapeline import logs
 from tapeline.errors import InvalidSetting
 from tapeline.setting_kinds import (
+    ADDRESSES,
     ANY_TEXT,
     BACKUPS,
     BLOBS,
@@ -272,6 +273,14 @@ class Settings:
         300,
         whole(0, 1_000_000_000),
         "Seconds after its own time when an arriving order, price, position or cash is late.",
+    )
+    timestamps: str = _row(
+        "",
+        ADDRESSES,
+        "Time-stamp authorities (RFC 3161) that confirm when tapes were written; empty: none.",
+    )
+    timestamp_minutes: int = _row(
+        60, whole(1, 24 * 60), "Minutes from one time stamp over all tapes to the next."
     )
     log_level: logs.Level = _row(
         "info", one_of(get_args(logs.Level)), "Lowest level of log lines to print."

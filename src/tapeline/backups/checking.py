@@ -23,7 +23,7 @@ from tapeline.store.backends.database import Database, open_database
 from tapeline.store.tables.core import models
 from tapeline.store.tables.runs import versions
 from tapeline.store.tables.tape import checkpoints, tapes
-from tapeline.tape.proof import signer
+from tapeline.tape.proof import key_chain, signer, signing_keys
 from tapeline.tape.reading import whole_tape
 from tapeline.tape.record import verify
 
@@ -95,7 +95,7 @@ def check_tapes(connection: Connection, most: int | None, keys: Path) -> Checked
     is_usable = (keys / signer.NAME).exists() and keys / signer.NAME not in needed_keys.damaged(
         keys
     )
-    key = signer.Signer(keys) if is_usable else None
+    key = key_chain.public_of(signer.read(keys / signer.NAME)) if is_usable else None
     broken = [why for tape in some if (why := _trouble(connection, tape, key))]
     return Checked(manifest.content_of(connection), len(some) - len(broken), len(found), broken)
 
@@ -107,7 +107,7 @@ def _some(found: list[Tape], most: int | None) -> list[Tape]:
     return [*found[:newest], *random.sample(found[newest:], most - newest)]
 
 
-def _trouble(connection: Connection, tape: Tape, key: signer.Signer | None) -> str | None:
+def _trouble(connection: Connection, tape: Tape, key: bytes | None) -> str | None:
     no, model_id = tape
     broken = verify.first_break(connection, no)
     if broken is not None:
@@ -120,10 +120,13 @@ def _trouble(connection: Connection, tape: Tape, key: signer.Signer | None) -> s
         one.link for one in whole_tape.records(connection, no, after=last.seq - 1, until=last.seq)
     ]
     said = signer.statement(model_id, last.seq, last.link, last.at)
-    # A checkpoint of an older key cannot be checked here: only its public half is kept, by readers.
-    is_ours = key is not None and last.key_id == key.key_id
+    # The keys so far are in the database. One that was lost before it kept them cannot be checked.
+    known = {one.key_id: bytes.fromhex(one.public_key) for one in signing_keys.listed(connection)}
+    if key is not None:
+        known[key_chain.id_of(key.hex())] = key
+    public = known.get(last.key_id)
     if links == [last.link] and (
-        key is None or not is_ours or signer.is_signed(key.public_key, last.signature, said)
+        public is None or key_chain.is_signed(public, last.signature, said)
     ):
         return None
     return f"The checkpoint of model {model_id} at event {last.seq} does not match its signature."

@@ -22,6 +22,7 @@ from tapeline.http.core.hosts import OurHosts
 from tapeline.http.core.rendering import STATIC, problem_for
 from tapeline.http.core.services import Services
 from tapeline.http.events.api import EventsApi
+from tapeline.http.pages.checker import show_checker
 from tapeline.http.pages.docs import show_docs
 from tapeline.http.pages.page import handler as page_handler
 from tapeline.http.pages.web_app import BuiltFiles
@@ -40,6 +41,7 @@ def build(services: Services) -> ASGIApp:
     by_path["/metrics"] = {"GET": _metrics(services)}
     by_path["/api/openapi.json"] = {"GET": _openapi()}
     by_path["/docs"] = by_path["/docs/{path:path}"] = {"GET": show_docs}
+    by_path["/checker.html"] = {"GET": show_checker}
     app = Starlette(
         routes=[
             *(_route(path, handlers) for path, handlers in by_path.items()),

@@ -12,6 +12,7 @@ from tapeline.errors import (
     InvalidToken,
     InvitationNeeded,
     LastOwner,
+    NoSuchBacktest,
     NoSuchInvitation,
     NoSuchMember,
     NoSuchModel,
@@ -30,7 +31,8 @@ from tapeline.http.core import health
 from tapeline.http.core.endpoint import Access, Endpoint
 from tapeline.http.deployment import auth_api, projects_api, retention_api
 from tapeline.http.deployment.routes import DEPLOY_ROUTES
-from tapeline.http.prices import chart_api
+from tapeline.http.prices import backtest_chart_api, chart_api
+from tapeline.http.sharing import signing_keys_api
 from tapeline.http.sharing.routes import SHARED
 from tapeline.http.view import (
     account_api,
@@ -56,6 +58,12 @@ PUBLIC, READER = Access.PUBLIC, Access.READER
 ROUTES: tuple[Endpoint, ...] = (
     # The service itself
     get("/time", flows=health.server_time, access=PUBLIC),
+    get(
+        "/.well-known/tapeline-keys.json",
+        reads=signing_keys_api.list_signing_keys,
+        access=PUBLIC,
+        any_origin=True,  # a saved checker asks for them
+    ),
     get("/healthz", flows=health.healthz, access=PUBLIC),
     get("/readyz", flows=health.readyz, access=PUBLIC, errors=(NotReady,)),
     get(
@@ -226,12 +234,21 @@ ROUTES: tuple[Endpoint, ...] = (
         "/api/models/{model}/orders",
         prepares=results_api.catch_up,
         reads=results_api.list_orders,
+        computes=True,
         access=READER,
         errors=(NoSuchModel,),
     ),
     get(
         "/api/models/{model}/orders/symbols",
         reads=results_api.list_order_symbols,
+        access=READER,
+        errors=(NoSuchModel,),
+    ),
+    get(
+        "/api/models/{model}/changes",
+        prepares=results_api.catch_up,
+        reads=results_api.list_changes,
+        computes=True,
         access=READER,
         errors=(NoSuchModel,),
     ),
@@ -250,6 +267,14 @@ ROUTES: tuple[Endpoint, ...] = (
         computes=True,
         access=READER,
         errors=(NoSuchModel,),
+    ),
+    get(
+        "/api/models/{model}/backtests/{backtest}/prices",
+        prepares=backtest_chart_api.catch_up,
+        reads=backtest_chart_api.show_backtest_prices,
+        computes=True,
+        access=READER,
+        errors=(NoSuchModel, NoSuchBacktest),
     ),
     get("/api/models/{model}/logs", reads=tape_api.list_logs, access=READER, errors=(NoSuchModel,)),
     get(

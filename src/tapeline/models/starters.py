@@ -2,6 +2,7 @@
 
 import io
 import zipfile
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
@@ -28,6 +29,11 @@ def listed() -> list[Starter]:
 
 @cache
 def packed(name: str) -> bytes:
+    return edited(name, ())
+
+
+def edited(name: str, changes: Sequence[tuple[str, str]]) -> bytes:
+    """A starter in which each of these texts is replaced by another, wherever it stands."""
     folder = next((one for one in _folders() if one.name == name), None)
     if folder is None:
         raise NoSuchPage
@@ -37,7 +43,10 @@ def packed(name: str) -> bytes:
             if file.is_file() and "__pycache__" not in file.parts:
                 entry = zipfile.ZipInfo(f"{ROOT}/{file.relative_to(folder).as_posix()}", MOMENT)
                 entry.external_attr = 0o100644 << 16
-                archive.writestr(entry, file.read_bytes(), zipfile.ZIP_DEFLATED)
+                text = file.read_text(encoding="utf-8")
+                for before, after in changes:
+                    text = text.replace(before, after)
+                archive.writestr(entry, text, zipfile.ZIP_DEFLATED)
     return out.getvalue()
 
 

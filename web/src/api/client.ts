@@ -1,5 +1,6 @@
 /** The only client of the API. A response that says the session is over leads to sign-in and back. */
 import createClient, { type Middleware } from "openapi-fetch";
+import { noteAnswer } from "./last-answer";
 import { problemOf } from "./problem";
 import type { components, paths } from "./schema";
 import { isSignedOut, session } from "./session";
@@ -18,6 +19,7 @@ const refuse: Middleware = {
   async onResponse({ id, request, response }) {
     const moment = asked.get(id);
     asked.delete(id);
+    noteAnswer();
     if (response.ok) return;
     const problem = await problemOf(response);
     if (isSignedOut(problem)) await session.refused(request.method, moment);

@@ -17,6 +17,10 @@ export interface Window {
 export const CHART_POINTS = 2_000;
 /** How many orders a model's first page shows. */
 export const NEWEST = 8;
+/** How many values of the account it compares. */
+const DIFFERENCES = 12;
+/** How many changes after the fact it shows at first. */
+const CHANGES = 20;
 
 export const me = queryOptions({
   queryKey: ["me"],
@@ -139,6 +143,37 @@ export const pnl = (id: string, points: number, window: Window | null, currency:
           signal,
         }),
       ),
+  });
+
+/** The account in few points: what its value on the exchange leaves unexplained. */
+export const reportedAccount = (id: string) =>
+  queryOptions({
+    queryKey: ["model", id, "pnl", "account"],
+    queryFn: ({ signal }) =>
+      unwrap(
+        api.GET("/api/models/{model}/performance", {
+          params: { path: { model: id }, query: { points: DIFFERENCES } },
+          signal,
+        }),
+      ),
+  });
+
+/** What was reported or changed after the fact; new prices alone do not refresh it. */
+export const changes = (id: string) =>
+  infiniteQueryOptions({
+    queryKey: ["model", id, "metrics", "changes"],
+    initialPageParam: null as string | null,
+    queryFn: ({ pageParam, signal }) =>
+      unwrap(
+        api.GET("/api/models/{model}/changes", {
+          params: {
+            path: { model: id },
+            query: withoutEmpty({ limit: CHANGES, cursor: pageParam }),
+          },
+          signal,
+        }),
+      ),
+    getNextPageParam: (page) => page.next ?? null,
   });
 
 /** Orders before or after one, or the newest. */
@@ -285,16 +320,17 @@ export const versions = (id: string) =>
     getNextPageParam: (page) => page.next ?? null,
   });
 
-export const runs = (id: string) =>
+/** `kind`: only these; empty for all. */
+export const runs = (id: string, kind: string) =>
   infiniteQueryOptions({
-    queryKey: ["model", id, "runs"],
+    queryKey: ["model", id, "runs", kind],
     initialPageParam: null as string | null,
     queryFn: ({ pageParam }) =>
       unwrap(
         api.GET("/api/models/{model}/runs", {
           params: {
             path: { model: id },
-            query: { limit: 50, ...(pageParam ? { cursor: pageParam } : {}) },
+            query: withoutEmpty({ limit: 50, cursor: pageParam, kind }),
           },
         }),
       ),

@@ -2,7 +2,11 @@
 import type { Schemas } from "./client";
 
 export type Backtest = Schemas["ShownBacktest"];
+export type Change = Schemas["Change"];
+export type FieldChange = Schemas["FieldChange"];
+export type ProfitFigure = Schemas["Figure"];
 export type Check = Schemas["Check"];
+export type Figures = Schemas["Figures"];
 export type Fill = Schemas["FillShown"];
 export type Glance = Schemas["Glance"];
 export type ModelEvent = Schemas["ShownEvent"];

@@ -5,6 +5,7 @@ import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { messageOf, Problem } from "~/api/problem";
 import { notify } from "~/ui/toasts";
+import { register } from "./installed";
 import { makeRouter } from "./router";
 import "./styles.css";
 
@@ -27,12 +28,15 @@ const queries = new QueryClient({
 // After a server upgrade, parts that were not loaded yet have other names.
 addEventListener("vite:preloadError", () => location.reload());
 
+const router = makeRouter(queries);
+register((path) => void router.navigate({ href: path }));
+
 const place = document.getElementById("app");
 if (!place) throw new Error("The page has no element for the app.");
 createRoot(place).render(
   <StrictMode>
     <QueryClientProvider client={queries}>
-      <RouterProvider router={makeRouter(queries)} />
+      <RouterProvider router={router} />
     </QueryClientProvider>
   </StrictMode>,
 );

@@ -13,7 +13,12 @@ export function overview(queries: QueryClient, model: string): void {
   void import("~/charts/pane-chart");
 }
 
-export function backtest(queries: QueryClient, model: string, id: string): void {
+export function backtest(
+  queries: QueryClient,
+  model: string,
+  id: string,
+  { symbol = "", interval = "" }: { symbol?: string; interval?: string },
+): void {
   void queries.prefetchQuery(ask.model(model));
   void import("~/charts/pane-chart");
   void import("~/features/backtests/queries").then((of) => {
@@ -21,6 +26,7 @@ export function backtest(queries: QueryClient, model: string, id: string): void 
     void queries.prefetchQuery(of.run(model, id));
     void queries.prefetchQuery(of.equity(model, id, null));
     void queries.prefetchQuery(of.drawdown(model, id, null));
+    void queries.prefetchQuery(of.prices(model, id, { symbol, interval, view: null }));
   });
 }
 

@@ -16,7 +16,7 @@ import { lastProject } from "~/app/shell/last-project";
 import { type PortfolioSearch, portfolioSearch } from "~/features/portfolio/portfolio-search";
 import { type PriceSearch, priceSearch } from "~/features/prices/price-search";
 import { isZone, setZone } from "~/format/zone";
-import { texts } from "~/ui/address";
+import { readSearch, texts, writeSearch } from "~/ui/address";
 import { NotFound, PageError } from "~/ui/page-error";
 import { Skeleton } from "~/ui/panel";
 import * as prepare from "./prefetch";
@@ -40,13 +40,6 @@ const root = createRootRouteWithContext<Context>()({
   },
   notFoundComponent: NotFound,
 });
-
-/** The benchmark of a curve, in its address. */
-function compared({ benchmark }: Record<string, unknown>): { benchmark?: string } {
-  return benchmark && ["string", "number"].includes(typeof benchmark)
-    ? { benchmark: `${benchmark}` }
-    : {};
-}
 
 const index = createRoute({
   getParentRoute: () => root,
@@ -95,7 +88,7 @@ const home = createRoute({
   getParentRoute: () => project,
   path: "/",
   component: lazyRouteComponent(() => import("~/features/models/models-page"), "ModelsPage"),
-  validateSearch: texts("connect", "show", "q", "sort"),
+  validateSearch: texts("connect", "show", "q", "sort", "view"),
 });
 
 const portfolio = createRoute({
@@ -151,7 +144,17 @@ const overview = createRoute({
   getParentRoute: () => model,
   path: "/overview",
   loader: ({ context: { queries }, params }) => prepare.overview(queries, params.model),
-  validateSearch: compared,
+  validateSearch: texts(
+    "currency",
+    "range",
+    "benchmark",
+    "against",
+    "of",
+    "beside",
+    "align",
+    "laid",
+    "figures",
+  ),
   component: lazyRouteComponent(() => import("~/features/overview/overview-page"), "OverviewPage"),
 });
 
@@ -200,6 +203,21 @@ const versions = createRoute({
   getParentRoute: () => model,
   path: "/versions",
   component: lazyRouteComponent(() => import("~/features/versions/versions-page"), "VersionsPage"),
+  validateSearch: texts("kind"),
+});
+
+const source = createRoute({
+  getParentRoute: () => model,
+  path: "/versions/$version",
+  component: lazyRouteComponent(() => import("~/features/versions/source-page"), "SourcePage"),
+  validateSearch: texts("file", "line"),
+});
+
+const versionChanges = createRoute({
+  getParentRoute: () => model,
+  path: "/versions/compare",
+  component: lazyRouteComponent(() => import("~/features/versions/compare-page"), "ComparePage"),
+  validateSearch: texts("before", "now", "file", "view"),
 });
 
 const modelSettings = createRoute({
@@ -211,9 +229,23 @@ const modelSettings = createRoute({
 const backtest = createRoute({
   getParentRoute: () => model,
   path: "/$backtest/backtest",
-  loader: ({ context: { queries }, params }) =>
-    prepare.backtest(queries, params.model, params.backtest),
-  validateSearch: compared,
+  loader: ({ context: { queries }, params, location }) =>
+    prepare.backtest(queries, params.model, params.backtest, location.search),
+  validateSearch: texts(
+    "range",
+    "indicators",
+    "explained",
+    "benchmark",
+    "against",
+    "rolling",
+    "symbol",
+    "interval",
+    "shape",
+    "prices",
+    "q",
+    "type",
+    "line",
+  ),
   component: lazyRouteComponent(
     () => import("~/features/backtests/report/backtest-page"),
     "BacktestPage",
@@ -227,7 +259,7 @@ const backtests = createRoute({
     () => import("~/features/backtests/list/backtests-page"),
     "BacktestsPage",
   ),
-  validateSearch: texts("sort"),
+  validateSearch: texts("sort", "chosen"),
 });
 
 const compare = createRoute({
@@ -237,8 +269,7 @@ const compare = createRoute({
     () => import("~/features/backtests/compare/compare-page"),
     "ComparePage",
   ),
-  validateSearch: (search): { ids?: string } =>
-    typeof search.ids === "string" ? { ids: search.ids } : {},
+  validateSearch: texts("ids", "align", "range", "metrics", "arguments"),
 });
 
 const tree = root.addChildren([
@@ -264,6 +295,8 @@ const tree = root.addChildren([
       events,
       screener,
       versions,
+      source,
+      versionChanges,
       modelSettings,
       backtest,
       backtests,
@@ -278,6 +311,10 @@ export function makeRouter(queries: QueryClient) {
     context: { queries },
     defaultPreload: "intent",
     scrollRestoration: true,
+    parseSearch: readSearch,
+    stringifySearch: writeSearch,
+    // A chart writes its range into the address. That asks for nothing again: queries know what is old.
+    defaultStaleTime: Number.POSITIVE_INFINITY,
     defaultPendingComponent: () => <Skeleton rows={6} />,
     defaultPendingMs: 300,
     defaultNotFoundComponent: NotFound,

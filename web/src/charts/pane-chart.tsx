@@ -28,6 +28,9 @@ export interface PaneChartProps {
   onView: (view: View) => void;
   onTrade?: ((id: string) => void) | undefined;
   legend?: boolean;
+  /** A moment that somebody marked, and what marks another: a press beside the orders. */
+  moment?: number | null;
+  onMoment?: ((time: number) => void) | undefined;
 }
 
 interface Row {
@@ -52,12 +55,14 @@ export function PaneChart({
   onView,
   onTrade,
   legend = true,
+  moment = null,
+  onMoment,
 }: PaneChartProps) {
   const place = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const panes = useOrdered(given);
-  const latest = useRef({ panes, trades, axis, all, onView, onTrade });
-  latest.current = { panes, trades, axis, all, onView, onTrade };
+  const latest = useRef({ panes, trades, axis, all, onView, onTrade, onMoment });
+  latest.current = { panes, trades, axis, all, onView, onTrade, onMoment };
   const current = useRef<View | null>(null);
   const layout = useRef<Layout | null>(null);
   const arrows = useRef<Arrow[]>([]);
@@ -118,7 +123,9 @@ export function PaneChart({
         const hit = arrows.current.findLast(
           ({ x, y }) => Math.abs(x - at.x) < 12 && Math.abs(y - at.y) < 14,
         );
-        if (hit) latest.current.onTrade?.(hit.id);
+        const { current: now } = layout;
+        if (hit && latest.current.onTrade) latest.current.onTrade(hit.id);
+        else if (now && at.x <= now.width) latest.current.onMoment?.(timeAt(now, at.x));
       },
     });
     const resized = new ResizeObserver(() => {
@@ -174,6 +181,7 @@ export function PaneChart({
         <canvas ref={canvas} className="size-full" />
       </div>
       {shown && <Overlays layout={shown.layout} marks={marks} />}
+      {shown && moment !== null && <Moment layout={shown.layout} at={moment} />}
       {legend &&
         shown?.layout.boxes.map(({ top, pane }, at) => (
           <div
@@ -186,10 +194,10 @@ export function PaneChart({
             style={{ top: top + 4 }}
           >
             {rowsOf(pane, shown.at).map((row) => (
-              <span key={row.id} className="flex min-w-0 items-center gap-1.5">
+              <span key={row.id} className="flex min-w-0 flex-wrap items-center gap-x-1.5">
                 <span className="h-0.5 w-3 shrink-0" style={{ backgroundColor: row.colour }} />
                 <span className="truncate text-soft">{row.label}</span>
-                <span className="num whitespace-nowrap">{row.text}</span>
+                <span className="num min-w-0">{row.text}</span>
               </span>
             ))}
           </div>
@@ -227,6 +235,20 @@ function Overlays({ layout, marks }: { layout: Layout; marks: readonly Mark[] })
   });
 }
 
+/** A moment that somebody marked. */
+function Moment({ layout, at }: { layout: Layout; at: number }) {
+  const left = xOf(layout, at);
+  if (left < 0 || left > layout.width) return null;
+  return (
+    <div
+      aria-hidden="true"
+      data-mark="moment"
+      className="pointer-events-none absolute top-0 z-10 border-l-2 border-warn"
+      style={{ left: left - 1, bottom: FOOT }}
+    />
+  );
+}
+
 function rowsOf(pane: Pane, at: number | null): Row[] {
   return pane.curves.map(({ id, label, colour, points }) => {
     const found =
@@ -236,7 +258,7 @@ function rowsOf(pane: Pane, at: number | null): Row[] {
     const value = found?.value ?? null;
     const candle = pane.bars && id === pane.curves[0]?.id ? candleAt(pane.bars, at) : null;
     const text = candle
-      ? candle.map(([name, one]) => `${name} ${pane.format(one)}`).join(" ")
+      ? candle.map(([name, one]) => `${name}\u00a0${pane.format(one)}`).join(" ")
       : value === null
         ? ""
         : pane.format(value);

@@ -10,6 +10,7 @@ import {
 } from "react";
 import { concernsLists, KINDS, Refresher, topicsOf } from "./refresh";
 import { type Connection, Stream } from "./stream";
+import { watchful } from "./vigil";
 
 const ModelStream = createContext<Stream | null>(null);
 const FACTS_EVERY = 10_000;
@@ -77,7 +78,7 @@ export function useConnection(stream: Stream): { state: Connection; since: numbe
 export function useLiveProject(project: string): Stream {
   const queries = useQueryClient();
   const stream = useMemo(
-    () => new Stream(`/api/projects/${project}/stream`, ["changed"]),
+    () => new Stream(`/api/projects/${project}/stream`, ["changed"], undefined, watchful(project)),
     [project],
   );
   useEffect(() => {

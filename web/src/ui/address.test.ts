@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { changed, texts } from "./address";
+import { changed, readSearch, texts, writeSearch } from "./address";
 
 it("takes from an address the texts that a page knows", () => {
   const of = texts("symbol", "side");
@@ -10,4 +10,18 @@ it("takes from an address the texts that a page knows", () => {
 it("changes what is named, keeps the rest and leaves out what is empty", () => {
   expect(changed({ q: "a", range: "1w" }, { q: "b" })).toEqual({ q: "b", range: "1w" });
   expect(changed({ q: "a", range: "1w" }, { q: "" })).toEqual({ range: "1w" });
+});
+
+it("writes texts as they are, and reads them again", () => {
+  const view = {
+    line: "2",
+    range: "1700_1800@1750",
+    ids: "a,b",
+    file: "src/main.py",
+    q: '"a" & %2C',
+  };
+  const written = writeSearch(view);
+  expect(written).toMatch(/^\?line=2&range=1700_1800@1750&ids=a,b&file=src\/main.py&q=/);
+  const names = ["line", "range", "ids", "file", "q"] as const;
+  expect(texts(...names)(readSearch(written))).toEqual(view);
 });

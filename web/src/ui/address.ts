@@ -1,9 +1,25 @@
 /** The address is the view: filters, searches and sortings live in it, so that a link shows the same
  * and the way back restores it. */
-import { useNavigate, useSearch } from "@tanstack/react-router";
+import {
+  parseSearchWith,
+  stringifySearchWith,
+  useNavigate,
+  useSearch,
+} from "@tanstack/react-router";
 import { useCallback, useEffect } from "react";
 
 export type View<Name extends string> = Partial<Record<Name, string>>;
+
+/** For the router: an address holds texts and numbers as they are. Its own way would read them as JSON,
+ * and write the text 2 as `%222%22`. */
+export const readSearch = parseSearchWith((text) => text);
+const encoded = stringifySearchWith(JSON.stringify);
+/** Characters that a query may hold as they are. */
+const PLAIN = /%(?:2C|2F|3A|40)/g;
+
+export function writeSearch(search: Record<string, unknown>): string {
+  return encoded(search).replace(PLAIN, decodeURIComponent);
+}
 
 /** For the router: the texts of these names, and nothing else that an address may hold. */
 export function texts<Name extends string>(...names: Name[]) {

@@ -50,7 +50,7 @@ export function Dialog({
           onInteractOutside={(event) => keep && event.preventDefault()}
         >
           <div className="mb-3 flex items-start justify-between gap-4">
-            <Base.Title className="text-lg">{title}</Base.Title>
+            <Base.Title className="min-w-0 text-lg [overflow-wrap:anywhere]">{title}</Base.Title>
             <Base.Close asChild>
               <IconButton label="Close" icon="close" className="-mt-1 -mr-2" />
             </Base.Close>

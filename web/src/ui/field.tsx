@@ -59,7 +59,7 @@ function Framed({
   return (
     <div className={`min-w-0 ${className}`}>
       <div className="mb-1 flex flex-wrap items-baseline justify-between gap-x-3">
-        <label htmlFor={id} className="font-medium">
+        <label htmlFor={id} className="min-w-0 font-medium [overflow-wrap:anywhere]">
           {label}
         </label>
         {hint && (

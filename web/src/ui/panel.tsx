@@ -11,7 +11,10 @@ export function Panel({
   children,
   flush = false,
   className = "",
+  id,
 }: {
+  /** By which other parts of the page find it. */
+  id?: string;
   title?: ReactNode;
   /** What the title alone does not say. */
   note?: string;
@@ -21,7 +24,7 @@ export function Panel({
   className?: string;
 }) {
   return (
-    <section className={`min-w-0 rounded-lg border border-line bg-surface ${className}`}>
+    <section id={id} className={`min-w-0 rounded-lg border border-line bg-surface ${className}`}>
       {title && (
         <div className="flex min-h-11 flex-wrap items-center justify-between gap-x-4 gap-y-1 border-b border-line px-4 py-1.5">
           <div className="flex flex-wrap items-baseline gap-x-2">

@@ -30,6 +30,7 @@ from tapeline.store.backends import announcing, steady
 from tapeline.store.encryption import Cipher
 from tapeline.store.once import RequestKey, answered, checked_key, once
 
+ANY_ORIGIN = {"Access-Control-Allow-Origin": "*"}
 Handler = Callable[[Request], Awaitable[Response]]
 
 
@@ -40,6 +41,7 @@ def handler(endpoint: Endpoint, services: Services) -> Handler:
         sessions.remember_noted_device(request, services, response)
         if endpoint.access not in OPEN:
             await sessions.live_on_by_call(request, services, response)
+        response.headers.update(ANY_ORIGIN if endpoint.any_origin else {})
         return response
 
     async def carry_out(request: Request) -> Response:

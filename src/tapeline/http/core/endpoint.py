@@ -163,6 +163,8 @@ class Endpoint:
     errors: tuple[type[Problem], ...] = ()
     once: bool = True
     """Whether an Idempotency-Key is honoured."""
+    any_origin: bool = False
+    """Whether scripts of other sites may read the answer. Only what is public for everyone."""
     moves_runs: bool = False
     """Whether it changes the desired runs, so that the supervisor looks at once."""
     moves_models: bool = False

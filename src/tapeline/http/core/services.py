@@ -13,9 +13,11 @@ from tapeline.fair_line import Owner
 from tapeline.health.examination import Health
 from tapeline.http.wire.connections import Connections
 from tapeline.http.wire.metrics import Metrics
+from tapeline.models.archives.sources import SourceFile
 from tapeline.prices.folding import Folding
 from tapeline.recently_used import RecentlyUsed
 from tapeline.results.backtests.reporter import Reporter
+from tapeline.results.changes.stored import Changes
 from tapeline.results.pnl.bookkeeper import Bookkeeper
 from tapeline.results.portfolio.member import Holdings
 from tapeline.runs.runner import Runner
@@ -35,6 +37,7 @@ from tapeline.tracing import Tracer
 
 T = TypeVar("T")
 
+SOURCE_FILES = 50_000  # files of versions that are remembered, all lists together
 SENDERS = 10_000  # credentials whose tenants are remembered
 OF_A_PASSWORD = 64 * 1024 * 1024
 """Bytes of memory: argon2id needs so much by design."""
@@ -100,6 +103,8 @@ class Services:
     """One request at a time asks for a portion of that; tenants take turns."""
     replays: Replays = field(default_factory=Replays)
     """Live records as delayed links see them."""
+    changes: Changes = field(default_factory=Changes)
+    """Changes after the fact, of the models that people look at."""
     kept: Kept = field(default_factory=lambda: Kept(KEPT))
     """A cache of what every visitor of a link sees, for example its picture."""
     holdings: Holdings = field(default_factory=Holdings)
@@ -108,6 +113,11 @@ class Services:
         default_factory=lambda: RecentlyUsed(SENDERS)
     )
     """The owners of credentials that were valid once: in whose turn they read."""
+
+    sources: RecentlyUsed[str, list[SourceFile]] = field(
+        default_factory=lambda: RecentlyUsed(SOURCE_FILES, len)
+    )
+    """The files of archives, which never change; hashing them takes long."""
 
     async def with_password(self, act: Callable[..., T], *args: Any) -> T:
         """Hash or compare a password, in a thread, when there is memory for it."""

@@ -7,6 +7,7 @@ from tapeline.errors import (
     Forbidden,
     InvalidArchive,
     InvalidManifest,
+    NoSuchFile,
     NoSuchModel,
     NoSuchProject,
     NoSuchRun,
@@ -20,7 +21,7 @@ from tapeline.errors import (
     UnknownPython,
 )
 from tapeline.http.core.endpoint import Access, Endpoint
-from tapeline.http.deployment import model_api, uploads_api, version_files
+from tapeline.http.deployment import model_api, source_api, uploads_api, version_files
 from tapeline.http.view import runs_api
 
 get = partial(Endpoint, "GET")
@@ -111,6 +112,21 @@ DEPLOY_ROUTES: tuple[Endpoint, ...] = (
         "/api/models/{model}/versions/{version}/archive",
         responds=version_files.download_version,
         errors=(*of_model, NoSuchVersion),
+    ),
+    get(
+        "/api/models/{model}/versions/{version}/files",
+        responds=source_api.list_files,
+        errors=(*of_model, NoSuchVersion),
+    ),
+    get(
+        "/api/models/{model}/versions/{version}/files/text",
+        responds=source_api.show_file,
+        errors=(*of_model, NoSuchVersion, NoSuchFile),
+    ),
+    get(
+        "/api/models/{model}/versions/{version}/files/content",
+        responds=source_api.download_file,
+        errors=(*of_model, NoSuchVersion, NoSuchFile),
     ),
     post(
         "/api/models/{model}/starters",

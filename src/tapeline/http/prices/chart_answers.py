@@ -12,6 +12,7 @@ Source = Literal[
     "exchange bars",
     "coarser exchange bars",
     "marks and fills",
+    "trades",
     "nothing",
 ]
 
@@ -72,7 +73,8 @@ class Prices(msgspec.Struct, kw_only=True):
     """Null for a model without any."""
     source: Source
     """What the prices are: bars as the model reported them, or made from those; bars from an
-    exchange, or made from those; a line of marks and fills where there are no bars; or nothing."""
+    exchange, or made from those; a line of marks and fills, or of a backtest's trades, where there
+    are no bars; or nothing."""
     price_source: ShownSource | None
     """Null if this server has no price source, or if it has none for this symbol."""
     interval: int | None

@@ -3,7 +3,7 @@
 import math
 from array import array
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import msgspec
 from sqlalchemy import Connection, select
@@ -34,6 +34,7 @@ from tapeline.results.prices.fills import FillMarks
 from tapeline.store.tables.tape import orders
 from tapeline.tape import tapes
 from tapeline.tape.events.price_bodies import interval_of, name_of
+from tapeline.tape.tapes import Reading
 
 LISTED = 1_000
 """Series that are listed."""
@@ -49,6 +50,15 @@ SOURCES: dict[tuple[bool, bool], Source] = {
     (False, False): "coarser exchange bars",
 }
 """By whether they are the model's own, and as they were reported."""
+
+
+class Found(NamedTuple):
+    """The bars of a window, and what the price source knows of the symbol."""
+
+    shown: Shown | None
+    is_own: bool
+    """Whether they are the model's."""
+    there: MarketBars | None
 
 
 class PriceWindow(msgspec.Struct):
@@ -72,7 +82,7 @@ async def catch_up(call: Call) -> None:
 
 def show_prices(connection: Connection, call: QueryCall[PriceWindow]) -> Prices:
     """A symbol's prices within a window, with indicators and fills."""
-    asked = _asked(call.query)
+    asked_for = asked(call.query)
     model = tapes.reading(connection, call.actor, call.path("model"))
     tape = model.tape
     known = series.symbols_of(connection, tape, LISTED)
@@ -80,25 +90,40 @@ def show_prices(connection: Connection, call: QueryCall[PriceWindow]) -> Prices:
     listed = [SymbolBars(name, known.get(name, [])) for name in (*known, *others)]
     symbol = call.query.symbol or next(iter(known), None) or _traded(connection, tape)
     if symbol is None:
-        return _prices(None, listed)
+        return prices(None, listed)
     exchange = call.services.settings.price_source
+    found = bars(connection, model, symbol, asked_for, exchange)
+    if found.shown is None:
+        return _as_line(connection, tape, symbol, asked_for, listed, found.there)
+    answer = as_bars(symbol, listed, found)
+    between = found.shown.window
+    answer.indicators = _indicators(connection, tape, symbol, between, asked_for.points)
+    answer.fills = _fills(connection, tape, symbol, between)
+    return answer
+
+
+def bars(connection: Connection, model: Reading, symbol: str, asked: Asked, exchange: str) -> Found:
+    """The model's own bars in a window, or those of the exchange where they are finer."""
     there = markets.bars_of(connection, exchange, model.project_id, symbol)
-    reported = series.bars_of(connection, tape, symbol)
+    reported = series.bars_of(connection, model.tape, symbol)
     own = shown = window.bars(connection, reported, asked)
     if there is not None and not _is_enough(own, reported, asked):
         shown = _finer(own, window.bars(connection, there.series, asked))
-    if shown is None:
-        return _as_line(connection, tape, symbol, asked, listed, there)
-    return _prices(
+    return Found(shown, shown is own, there)
+
+
+def as_bars(symbol: str, listed: list[SymbolBars], found: Found) -> Prices:
+    """Without indicators and fills."""
+    shown = found.shown
+    assert shown is not None
+    return prices(
         symbol,
         listed,
         shown.window,
-        source=SOURCES[shown is own, shown.made_from is None],
-        price_source=_source(there),
+        source=SOURCES[found.is_own, shown.made_from is None],
+        price_source=source(found.there),
         made_from=shown.made_from,
         bars=_columns(shown.bars, shown.widths),
-        indicators=_indicators(connection, tape, symbol, shown.window, asked.points),
-        fills=_fills(connection, tape, symbol, shown.window),
     )
 
 
@@ -131,19 +156,19 @@ def _as_line(
         since = until - LINE_DAYS * DAY
     between = Window(0, min(since, until), until)
     points = line.line(connection, tape, symbol, between.since, until, asked.points)
-    return _prices(
+    return prices(
         symbol,
         listed,
         between,
         source="marks and fills" if points else "nothing",
-        price_source=_source(there),
+        price_source=source(there),
         line=[PricePoint(*point) for point in points],
         indicators=_indicators(connection, tape, symbol, between, asked.points),
         fills=_fills(connection, tape, symbol, between),
     )
 
 
-def _source(there: MarketBars | None) -> ShownSource | None:
+def source(there: MarketBars | None) -> ShownSource | None:
     if there is None:
         return None
     return ShownSource(
@@ -154,7 +179,7 @@ def _source(there: MarketBars | None) -> ShownSource | None:
     )
 
 
-def _asked(query: PriceWindow) -> Asked:
+def asked(query: PriceWindow) -> Asked:
     if query.since is not None and query.until is not None and query.since > query.until:
         raise Invalid("`from` must not be after `to`.", field="from")
     interval = interval_of(query.interval) if query.interval else None
@@ -169,7 +194,7 @@ def _traded(connection: Connection, tape: int) -> str | None:
     return found
 
 
-def _prices(
+def prices(
     symbol: str | None,
     symbols: list[SymbolBars],
     between: Window | None = None,

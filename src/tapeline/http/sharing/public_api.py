@@ -23,6 +23,8 @@ from tapeline.http.view.backtest_api import read_when_ready
 from tapeline.sharing.exhibits import exhibit as exhibits
 from tapeline.sharing.exhibits.answers import (
     Exported,
+    SharedBenchmark,
+    SharedCorrections,
     SharedCurve,
     SharedDrawdown,
     SharedHead,
@@ -57,6 +59,11 @@ class CurveQuery(msgspec.Struct, rename={"start": "from", "end": "to"}):
         return exhibits.ChartRange(self.points, self.start, self.end)
 
 
+class BenchmarkQuery(msgspec.Struct):
+    points: Annotated[int, msgspec.Meta(ge=2, le=5000)] = 1000
+    """Of each series."""
+
+
 class SharePassword(msgspec.Struct):
     password: Required
 
@@ -78,6 +85,7 @@ def exhibit_context(services: Services) -> ExhibitContext:
         float(services.settings.late_seconds),
         services.replays,
         services.kept,
+        services.changes,
     )
 
 
@@ -195,6 +203,12 @@ def shared_drawdown(exhibit: Exhibit, call: QueryCall[CurveQuery]) -> SharedDraw
 
 
 @showing
+def shared_benchmark(exhibit: Exhibit, call: QueryCall[BenchmarkQuery]) -> SharedBenchmark:
+    """The account beside buying and holding what it traded, unless the link hides symbols."""
+    return exhibit.benchmark(call.query.points)
+
+
+@showing
 def shared_periods(exhibit: Exhibit, _call: Call) -> SharedPeriods:
     """Returns by month and year."""
     return exhibit.periods()
@@ -224,6 +238,13 @@ def shared_round_trips(exhibit: Exhibit, call: QueryCall[Page]) -> SharedTrips:
 def shared_positions(exhibit: Exhibit, _call: Call) -> SharedPositions:
     """Positions of a live model."""
     return exhibit.positions()
+
+
+@showing
+def shared_changes(exhibit: Exhibit, call: QueryCall[Page]) -> SharedCorrections:
+    """What a live model reported or changed after the fact, newest first."""
+    page = call.query
+    return exhibit.corrections(page.before(), page.limit)
 
 
 @showing

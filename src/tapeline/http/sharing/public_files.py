@@ -15,16 +15,18 @@ from tapeline.http.core.answers import Csv, Html, Ndjson
 from tapeline.http.core.endpoint import Call
 from tapeline.http.core.services import Services
 from tapeline.http.sharing import public_api
+from tapeline.results.changes import words
 from tapeline.sharing.exhibits import record
 from tapeline.sharing.exhibits.exhibit import ChartRange, Exhibit
 from tapeline.sharing.links.choices import Choices
 from tapeline.tape import tapes
 from tapeline.tape.events.stored_event import StoredEvent
-from tapeline.tape.proof import removed
+from tapeline.tape.proof import removed, signing_keys
 from tapeline.tape.proof.seals import GENESIS
 from tapeline.tape.reading import whole_tape
 from tapeline.tape.record import writing
 from tapeline.tape.record.writing import Shows
+from tapeline.tape.roots import proofs
 
 PORTION = 2_000  # rows read at once
 PART = 3_000_000  # bytes of a record sent at once, about
@@ -32,7 +34,7 @@ CURVE = ("time", "date", "value")
 TRADES = (
     "index", "time", "date", "symbol", "exchange", "type", "side", "status", "price", "size",
     "funds", "fee", "profit", "late_by", "received_at", "currency",
-    "ordered",
+    "ordered", "changes",
 )  # fmt: skip
 TRIPS = (
     "index", "symbol", "entry_time", "exit_time", "entry_price", "exit_price", "size", "fees",
@@ -116,11 +118,18 @@ async def _lines(
     services: Services, found: tapes.Reading, last: int, shows: Shows
 ) -> AsyncGenerator[bytes, None]:
     """Up to a signed event, whose checkpoint is the last line: a file without it is not whole."""
-    signer, store = services.inbox.appender.signer, services.store
-    yield writing.head(found.model_id, signer.public_key, signer.key_id, last)
+    store = services.store
+    keys = await store.read(signing_keys.listed)
+    listed = frozenset(one.key_id for one in keys)
+    plan = await store.read(proofs.plan, found.tape, last)
+    yield writing.head(found.model_id, last, keys)
 
     def following(connection: Connection, part: Part) -> Part | None:
-        return _part(connection, found, part, last, shows) if part.reached < last else None
+        return (
+            _part(connection, found, part, last, shows, listed, plan)
+            if part.reached < last
+            else None
+        )
 
     start = Part(0, GENESIS, whole_tape.FEW, [])
     async with aclosing(store.read_ahead(following, start)) as parts:
@@ -147,7 +156,13 @@ class Part(NamedTuple):
 
 
 def _part(
-    connection: Connection, found: tapes.Reading, before: Part, last: int, shows: Shows
+    connection: Connection,
+    found: tapes.Reading,
+    before: Part,
+    last: int,
+    shows: Shows,
+    keys: frozenset[str],
+    plan: proofs.Plan,
 ) -> Part:
     """In a thread, because other requests wait for the event loop. Much at a time, because a busy
     machine makes us wait for each turn of it."""
@@ -158,7 +173,10 @@ def _part(
         groups = whole_tape.groups(connection, found.tape, reached, last, size)
         start, reached = reached, removed.last(groups[-1][-1])
         signed = record.daily_checkpoints(connection, found.tape, start, reached, last)
-        lines = writing.written(link, groups, shows, {one.seq: one for one in signed})
+        checkable = {one.seq: one for one in signed if one.key_id in keys}
+        links = {removed.last(group[-1]): group[-1].link for group in groups}
+        proven = proofs.written(connection, found.tape, plan, links)
+        lines = writing.written(link, groups, shows, checkable, proven)
         link, size = lines.link, whole_tape.more(size)
         pieces += lines.pieces
     return Part(reached, link, size, pieces)
@@ -206,7 +224,12 @@ def _cells(
     columns: Sequence[str], items: Sequence[Any], date: Callable[[Any], str]
 ) -> Iterator[list[Any]]:
     for one in items:
-        yield [date(one.time) if name == "date" else getattr(one, name) for name in columns]
+        yield [date(one.time) if name == "date" else _cell(getattr(one, name)) for name in columns]
+
+
+def _cell(value: Any) -> Any:
+    """A list is one of changes, which a cell has in words."""
+    return "; ".join(map(words.said, value)) if isinstance(value, list) else value
 
 
 async def _one(content: bytes) -> AsyncGenerator[bytes, None]:

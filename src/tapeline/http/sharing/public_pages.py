@@ -18,6 +18,7 @@ from tapeline.http.core.endpoint import Call, QueryCall
 from tapeline.http.core.rendering import dressed, render
 from tapeline.http.core.senders import join_link
 from tapeline.http.core.sessions import is_https
+from tapeline.http.pages import checker
 from tapeline.http.pages.page import Page, Visit, see
 from tapeline.http.pages.web_app import script_of
 from tapeline.http.sharing import public_api
@@ -40,7 +41,8 @@ async def show_shared_page(visit: Visit) -> Response:
     script = script_of(SCRIPT)
     response = render(
         "shared.html", token=token, link=call.link(f"/s/{token}"), script=script,
-        scripted=bool(script), api=call.link(f"/api/shared/{token}"), **facts,
+        scripted=bool(script), api=call.link(f"/api/shared/{token}"),
+        checker=checker.is_built(), **facts,
     )  # fmt: skip
     return _hushed(response)
 

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from tapeline.results.changes.change import Change
 from tapeline.results.metrics.deflated import Deflated
 from tapeline.results.metrics.report_fields import Basis, Shown
 from tapeline.results.pnl.order_fills import FillShown
@@ -34,7 +35,10 @@ class ShownOrder(msgspec.Struct, kw_only=True):
     fill: FillShown | None
     """Null if it does not count, for example for a canceled order."""
     late_by: float | None
-    """Seconds between its own time and its arrival, if they are too many."""
+    """Seconds from the time that it claims to the arrival of whatever changed it last, if they are
+    too many."""
+    changes: list[Change]
+    """What was reported or changed after the fact, in the order of arrival."""
 
 
 class ShownLine(msgspec.Struct, kw_only=True):

@@ -34,28 +34,29 @@ async def tear_sheet(call: QueryCall[FileQuery]) -> Html:
     """A tear sheet: one self-contained page of HTML, for screen and print."""
     zone = _zone(call)
 
-    def made(connection: Connection) -> Anything | None:
+    def made(connection: Connection) -> tuple[str, Anything]:
         from tapeline.results.backtests import tear_sheet as sheet
 
         found = reading(connection, call)
         row = backtests.find(connection, found.tape, call.path("backtest"))
-        if row.upload is None:
-            return None
+        backtest = backtests.shown(row)
         model = models.get(connection, call.actor, found.project_id, found.model_id)
+        if row.upload is None:
+            empty = {"title": sheet.named(backtest), "model_name": model.name}
+            return "tear_sheet_empty.html", empty
         trial = reports.load(connection, row.upload).trial
-        return sheet.facts(
+        facts = sheet.facts(
             connection,
             row.upload,
-            backtest=backtests.shown(row),
+            backtest=backtest,
             model_name=model.name,
             trials=listing.trials_of(connection, found.tape, trial),
             zone=zone,
         )
+        return "tear_sheet.html", facts
 
-    facts = await backtest_api.read_when_ready(call, made)
-    if facts is None:
-        return rendering.render_alone("tear_sheet_empty.html", id=call.path("backtest"))
-    return rendering.render_alone("tear_sheet.html", **facts)
+    template, facts = await backtest_api.read_when_ready(call, made)
+    return rendering.render_alone(template, **facts)
 
 
 async def equity_csv(call: QueryCall[FileQuery]) -> Csv:

@@ -15,6 +15,8 @@ from tapeline.http.core.endpoint import QueryCall
 from tapeline.http.view import backtest_api, results_api
 from tapeline.http.view.tape_api import LineFilter, reading, wanted_by
 from tapeline.moments import moment
+from tapeline.results.changes import words
+from tapeline.results.changes.change import with_changes
 from tapeline.results.pnl import quoted_fills
 from tapeline.results.pnl.order_fills import FillShown
 from tapeline.tape.events import kinds
@@ -29,7 +31,7 @@ ORDER_KEYS = ("id", "type", "symbol", "exchange", "side", "size", "funds", "pric
 FILL_KEYS = ("price", "size", "fee", "realized", "currency")
 HEAD = ",".join(
     ("time", "date", *ORDER_KEYS, *(f"fill_{key}" for key in FILL_KEYS), "status", "annotation",
-     "received_at")
+     "received_at", "late_by", "changes")
 )  # fmt: skip
 
 
@@ -141,14 +143,16 @@ async def _orders(call: QueryCall[OrderFilter], until: int) -> AsyncGenerator[by
     """Only orders that existed at the request: a busy model would never come to an end."""
     asked = call.query
     wanted = Filter(asked.symbol, asked.side and asked.side.lower(), asked.since, asked.until)
-    late_after, zone = call.services.settings.late_seconds, zone_of(asked.zone)
+    zone = zone_of(asked.zone)
 
     from tapeline.results.backtests import exports  # noqa: PLC0415 - numpy, at its first use
 
     def portion(connection: Connection, after: int) -> tuple[bytes, int | None]:
-        tape = reading(connection, call).tape  # raises if the model has been deleted
+        whole = reading(connection, call)  # raises if the model has been deleted
+        tape = whole.tape
         found, following = order_list.following(connection, tape, wanted, after=after, limit=ORDERS)
-        shown = quoted_fills.with_fills(connection, tape, found, late_after)
+        changes = results_api.changes_of(connection, call, whole, found)
+        shown = with_changes(quoted_fills.with_fills(connection, tape, found), changes)
         rows = (
             [one["time"], exports.date(one["time"], zone), *_cells(one)]
             for one in shown
@@ -167,5 +171,6 @@ async def _orders(call: QueryCall[OrderFilter], until: int) -> AsyncGenerator[by
 def _cells(order: dict[str, Any]) -> list[Any]:
     fill: FillShown | None = order["fill"]
     filled = (getattr(fill, key) if fill else None for key in FILL_KEYS)
-    about = (order["status"], order["annotation"], order["received_at"])
+    told = "; ".join(map(words.said, order["changes"]))
+    about = (order["status"], order["annotation"], order["received_at"], order["late_by"], told)
     return [*(order[key] for key in ORDER_KEYS), *filled, *about]

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 from sqlalchemy import Connection
@@ -13,6 +13,11 @@ from tapeline.http.core.answers import Listed
 from tapeline.http.core.endpoint import Call, Page, QueryCall
 from tapeline.http.view.answers import ShownOrder
 from tapeline.http.view.tape_api import listed
+from tapeline.results.changes import stored_figures
+from tapeline.results.changes.change import Change, with_changes
+from tapeline.results.changes.figures import Figures
+from tapeline.results.changes.folding import ChangeCounts, Folded
+from tapeline.results.changes.stored import Place
 from tapeline.results.charts.chart_window import Window
 from tapeline.results.performance import flows
 from tapeline.results.pnl import late_entries, overview, quoted_fills, summary, unbooked
@@ -24,6 +29,7 @@ from tapeline.tape import tapes
 from tapeline.tape.reading import channels, order_list, order_marks
 from tapeline.tape.reading.order_list import Filter
 from tapeline.tape.reading.order_marks import OrderMarks
+from tapeline.tape.tapes import Reading
 
 Moment = Annotated[float, msgspec.Meta(ge=-1e15, le=1e15)]
 
@@ -47,6 +53,17 @@ class MarkWindow(msgspec.Struct):
     until: Moment | None = msgspec.field(name="to", default=None)
     stretches: Annotated[int, msgspec.Meta(ge=1, le=500)] = 120
     """Into how many parts of equal length orders are counted where they are many."""
+
+
+class ListedChanges(msgspec.Struct, kw_only=True):
+    items: list[Change]
+    next: str | None
+    """Send it as `cursor` to go on; null at the end."""
+    counts: ChangeCounts
+    figures: Figures
+    """Profit and loss as first reported, and as it stands."""
+    late_seconds: float
+    """What arrives later than this after the fact is a change."""
 
 
 class PnlWindow(msgspec.Struct):
@@ -97,7 +114,8 @@ def list_orders(connection: Connection, call: QueryCall[OrderPage]) -> Listed[Sh
     """Orders merged with their updates and annotations, with their fills, newest first."""
     page = call.query
     wanted = Filter(page.symbol, page.side and page.side.lower(), page.since, page.until)
-    tape = tapes.reading(connection, call.actor, call.path("model")).tape
+    found = tapes.reading(connection, call.actor, call.path("model"))
+    tape = found.tape
     if page.after is not None:
         # Its pages continue with `cursor` too, from where the last one ended.
         after = max(page.after, page.before() or 0)
@@ -108,9 +126,9 @@ def list_orders(connection: Connection, call: QueryCall[OrderPage]) -> Listed[Sh
         items, following = order_list.listed(
             connection, tape, wanted, before=page.before(), limit=page.limit
         )
-    late_after = call.services.settings.late_seconds
-    shown = quoted_fills.with_fills(connection, tape, items, late_after)
-    return listed(shown, following)
+    changes = changes_of(connection, call, found, items)
+    shown = quoted_fills.with_fills(connection, tape, items)
+    return listed(with_changes(shown, changes), following)
 
 
 def list_order_symbols(connection: Connection, call: Call) -> Symbols:
@@ -124,6 +142,41 @@ def mark_orders(connection: Connection, call: QueryCall[MarkWindow]) -> OrderMar
     page = call.query
     tape = tapes.reading(connection, call.actor, call.path("model")).tape
     return order_marks.marks(connection, tape, page.since, page.until, page.stretches)
+
+
+def list_changes(connection: Connection, call: QueryCall[Page]) -> ListedChanges:
+    """Everything that was reported or changed after the fact, newest first."""
+    found = tapes.reading(connection, call.actor, call.path("model"))
+    every, late_after = folded(connection, call, found), _late_after(call)
+    before, limit = call.query.before(), call.query.limit
+    some = [one for one in reversed(every.changes) if before is None or one.seq < before]
+    return ListedChanges(
+        items=some[:limit],
+        next=str(some[limit - 1].seq) if len(some) > limit else None,
+        counts=every.counts(),
+        figures=stored_figures.of_tape(connection, found.tape, every, late_after),
+        late_seconds=late_after,
+    )
+
+
+def folded(connection: Connection, call: Call, found: Reading) -> Folded:
+    return call.services.changes.at(connection, _place(call, found))
+
+
+def changes_of(
+    connection: Connection, call: Call, found: Reading, orders: list[dict[str, Any]]
+) -> dict[str, list[Change]]:
+    """Of some orders, by id."""
+    ids = [one["id"] for one in orders]
+    return call.services.changes.of_orders(connection, _place(call, found), ids)
+
+
+def _place(call: Call, found: Reading) -> Place:
+    return Place(found.tape, found.seq, _late_after(call))
+
+
+def _late_after(call: Call) -> float:
+    return float(call.services.settings.late_seconds)
 
 
 def show_pnl(connection: Connection, call: QueryCall[PnlWindow]) -> Pnl:

@@ -20,6 +20,7 @@ from tapeline.tape.events.stored_event import StoredEvent
 from tapeline.tape.proof import checkpoints
 from tapeline.tape.proof.removed import Removed
 from tapeline.tape.reading import channels
+from tapeline.tape.roots import proofs
 
 _NAMES = {kind.number: kind.name for kind in kinds.KINDS}
 _encoder = msgspec.json.Encoder()
@@ -84,6 +85,9 @@ class Seals(msgspec.Struct):
     public_key: str
     """Ed25519, hex."""
     key_id: str
+    stamped: int
+    """Up to which event an outside authority has confirmed the time; 0 without time stamps."""
+    stamped_at: float | None
     items: list[checkpoints.Checkpoint]
     next: str | None = None
 
@@ -184,12 +188,15 @@ def show_seals(connection: Connection, call: QueryCall[Page]) -> Seals:
     items, following = checkpoints.listed(
         connection, found.tape, before=page.before(), limit=page.limit
     )
+    stamped, stamped_at = proofs.newest(connection, found.tape, found.seq) or (0, None)
     return Seals(
         found.model_id,
         found.seq,
         found.link.hex(),
         signer.public_key.hex(),
         signer.key_id,
+        stamped,
+        stamped_at,
         items,
         None if following is None else str(following),
     )

@@ -8,6 +8,8 @@ import hashlib
 import os
 import stat
 import unicodedata
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, NoReturn
 
@@ -84,6 +86,14 @@ def unpack(file: Path, folder: Path) -> None:
         for path, member in found.items():
             if not _is_folder(member):
                 _write(opened, member, folder / path)
+
+
+@contextmanager
+def opened(file: Path) -> Iterator[tuple[BinaryIO, dict[str, Member]]]:
+    """The archive to read from, and its files by their path inside `model/`."""
+    with file.open("rb") as stream, _Refusing():
+        found = _entries(stream, file.stat().st_size)
+        yield stream, {path: one for path, one in found.items() if not _is_folder(one)}
 
 
 def _hashed(file: BinaryIO, path: str, member: Member) -> contents.File:

@@ -5,6 +5,7 @@ import { Dialog } from "radix-ui";
 import { useCallback, useEffect, useRef, useState, useSyncExternalStore } from "react";
 import * as ask from "~/api/queries";
 import { session } from "~/api/session";
+import { Notifier } from "~/features/notifications/notifier";
 import { ConnectionNote } from "~/live/connection-note";
 import { useLiveProject } from "~/live/use-live";
 import { Button, IconButton } from "~/ui/button";
@@ -120,6 +121,7 @@ function LiveProject({ project, silent }: { project: string; silent: boolean }) 
   return (
     <div className="mb-2 empty:mb-0 has-[.sr-only]:mb-0">
       <ConnectionNote stream={stream} silent={silent} />
+      <Notifier project={project} stream={stream} />
     </div>
   );
 }

@@ -120,7 +120,9 @@ export function Finder({ choices, close }: { choices: readonly Choice[]; close: 
             onClick={() => pick(choice)}
           >
             <Icon name={choice.icon} className="text-soft" />
-            <span className="min-w-0 flex-1 truncate">{choice.label}</span>
+            <span dir="auto" title={choice.label} className="min-w-0 flex-1 truncate">
+              {choice.label}
+            </span>
             <span className="text-xs text-soft">{choice.group}</span>
           </div>
         ))}

@@ -178,7 +178,7 @@ function ProjectSwitch({ project }: { project: string | undefined }) {
         >
           <span className="min-w-0 flex-1">
             <span className="block text-xs text-soft">Project</span>
-            <span className="block truncate font-medium">
+            <span dir="auto" title={current?.name} className="block truncate font-medium">
               {current?.name ?? "Choose a project"}
             </span>
           </span>
@@ -191,7 +191,9 @@ function ProjectSwitch({ project }: { project: string | undefined }) {
           key={one.id}
           onSelect={() => void navigate({ to: "/$project", params: { project: one.id } })}
         >
-          <span className="min-w-0 max-w-64 flex-1 truncate">{one.name}</span>
+          <span dir="auto" title={one.name} className="min-w-0 max-w-64 flex-1 truncate">
+            {one.name}
+          </span>
           <span className="text-xs text-soft">{one.role}</span>
         </MenuItem>
       ))}
@@ -220,7 +222,9 @@ function Account() {
           className="flex min-h-10 w-full min-w-0 items-center gap-2.5 rounded-md px-2.5 text-left hover:bg-hover"
         >
           <Icon name="user" className="text-soft" />
-          <span className="min-w-0 flex-1 truncate">{me?.name ?? "Account"}</span>
+          <span dir="auto" title={me?.name} className="min-w-0 flex-1 truncate">
+            {me?.name ?? "Account"}
+          </span>
         </button>
       }
     >

@@ -145,7 +145,7 @@ export function useCommands(project: string | undefined): Choice[] {
       label: "Account",
       group: "Page",
       icon: "user",
-      words: "password sign-ins theme",
+      words: "password sign-ins theme notifications",
       run: go("/account"),
     },
     {

@@ -3,6 +3,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { api, unwrap } from "~/api/client";
 import * as ask from "~/api/queries";
+import { NotificationSettings } from "~/features/notifications/notification-settings";
 import { plural } from "~/format/numbers";
 import { useTitle } from "~/ui/address";
 import { chooseRising, chooseTheme, type Rising, type Theme, useAppearance } from "~/ui/appearance";
@@ -21,6 +22,7 @@ export function AccountPage() {
     <div className="mx-auto grid max-w-3xl gap-4">
       <PageHead title="Account" lead={me.email} />
       <Appearance />
+      <NotificationSettings me={me} />
       <Name key={me.name} me={me} />
       <Password email={me.email} />
       <SignIns />
@@ -77,7 +79,7 @@ function Choice<T extends string>({
   choose: (value: T) => void;
 }) {
   return (
-    <fieldset className="grid gap-1">
+    <fieldset className="grid content-start gap-1">
       <legend className="mb-1 font-medium">{legend}</legend>
       {options.map(([value, label]) => (
         <label key={value} className="flex min-h-7 items-center gap-2">

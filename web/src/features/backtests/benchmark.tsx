@@ -1,10 +1,10 @@
 /** An account beside a benchmark: a chosen symbol, or its own symbols bought once and held. */
 import { useQuery } from "@tanstack/react-query";
-import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useMemo } from "react";
-import { ChartFigure } from "~/charts/chart-figure";
+import { ChartFigure } from "~/charts/figure/chart-figure";
 import { type Pane, seenOf, type View } from "~/charts/panes";
 import { percent } from "~/format/numbers";
+import { useView } from "~/ui/address";
 import { Failed, Notice, Panel, Skeleton } from "~/ui/panel";
 import { MetricValue } from "./metric-value";
 import { signedPercent } from "./metrics";
@@ -23,16 +23,9 @@ export function BenchmarkPanel({
   /** Whether buying and holding its own symbols is offered. */
   canHold?: boolean;
 }) {
-  const { benchmark: chosen = "" }: { benchmark?: string } = useSearch({ strict: false });
-  const navigate = useNavigate();
+  const [{ benchmark: chosen = "" }, change] = useView<"benchmark" | "against">();
   const names = [...new Set([...symbols, chosen])].filter((one) => one && one !== HELD);
-  const choose = (benchmark: string) =>
-    void navigate({
-      to: ".",
-      search: (old: object) => ({ ...old, benchmark }),
-      replace: true,
-      resetScroll: false,
-    });
+  const choose = (benchmark: string) => change({ benchmark, against: "" });
   return (
     <Panel
       title="Against a benchmark"
@@ -83,6 +76,7 @@ function Compared({ name, comparing }: { name: string; comparing: Comparing }) {
         panes={panes}
         all={{ from: first.time, to: last.time }}
         height={260}
+        address="against"
       />
       <dl className="grid grid-cols-2 gap-x-6 gap-y-3 sm:grid-cols-4">
         {Object.entries(data.metrics).map(([name, one]) => (

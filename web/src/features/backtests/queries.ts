@@ -8,6 +8,8 @@ const POINTS = 2_000;
 /** The chart marks the trades of at most this many pages, the latest ones. */
 const TRADE_PAGES = 5;
 const WHOLE_PAGE = 1_000;
+/** Bars of a price chart in one answer. */
+const PRICE_BARS = 1_000;
 
 export type Indicator = Schemas["Indicator"];
 export type RoundTrip = Schemas["IndexedTrip"];
@@ -177,6 +179,45 @@ export const trades = (model: string, id: string) =>
       return { items: found, isAll: cursor === null };
     },
   });
+
+export type BacktestPrices = Schemas["BacktestPrices"];
+export type SentTrade = Schemas["BacktestTrade"];
+
+/** A symbol's prices during a backtest, with its trades. Without a view, its whole period. */
+export const prices = (
+  model: string,
+  id: string,
+  asked: { symbol: string; interval: string; view: View | null },
+) =>
+  queryOptions({
+    queryKey: [...keyOf(model, id), "prices", asked],
+    queryFn: ({ signal }) =>
+      unwrap(
+        api.GET("/api/models/{model}/backtests/{backtest}/prices", {
+          params: {
+            ...of(model, id),
+            query: withoutEmpty({
+              symbol: asked.symbol,
+              interval: asked.interval,
+              points: PRICE_BARS,
+              from: asked.view?.from,
+              to: asked.view?.to,
+            }),
+          },
+          signal,
+        }),
+      ),
+    placeholderData: keepPreviousData,
+  });
+
+/** One trade with all that was sent about it, by its place in the list that was sent. */
+export async function trade(model: string, id: string, index: number): Promise<SentTrade | null> {
+  const params = { ...of(model, id), query: { limit: 1, cursor: String(index + 1) } };
+  const found = await unwrap(
+    api.GET("/api/models/{model}/backtests/{backtest}/trades", { params }),
+  );
+  return found.items.find((one) => one.index === index) ?? null;
+}
 
 export const roundTrips = (model: string, id: string) =>
   infiniteQueryOptions({

@@ -4,11 +4,19 @@ import { useParams } from "@tanstack/react-router";
 import { useDeferredValue } from "react";
 import * as ask from "~/api/queries";
 import type { ModelEvent } from "~/api/types";
+import { dated } from "~/format/csv";
 import { useView } from "~/ui/address";
 import { Button } from "~/ui/button";
 import { Empty, Failed, Panel, Skeleton } from "~/ui/panel";
+import { type FileColumn, TableFile } from "~/ui/tables/table-file";
 import { Time } from "~/ui/time";
 
+const FILE: readonly FileColumn<ModelEvent>[] = [
+  ["time", (one) => dated(one.time)],
+  ["received_at", (one) => dated(one.received_at)],
+  ["type", (one) => one.type],
+  ["content", body],
+];
 const OURS = new Set(["type", "time", "received_at", "seq", "run_id"]);
 
 export function EventsPage() {
@@ -22,7 +30,7 @@ export function EventsPage() {
       title="Events"
       flush
       aside={
-        <div className="flex flex-wrap gap-2">
+        <div className="flex flex-wrap items-center gap-2">
           <input
             aria-label="Type"
             placeholder="Type"
@@ -38,6 +46,7 @@ export function EventsPage() {
             value={typed}
             onChange={(event) => change({ q: event.target.value }, "typed")}
           />
+          {items.length > 0 && <TableFile name="Events" columns={FILE} rows={items} />}
         </div>
       }
     >
@@ -58,7 +67,9 @@ export function EventsPage() {
               className="grid gap-1 border-line px-4 py-2 not-first:border-t sm:grid-cols-[10rem_10rem_minmax(0,1fr)] sm:gap-4"
             >
               <Time at={one.time} as="stamp" />
-              <span className="truncate font-medium">{one.type}</span>
+              <span dir="auto" className="font-medium [overflow-wrap:anywhere]">
+                {one.type}
+              </span>
               <code className="font-mono text-xs leading-5 [overflow-wrap:anywhere]">
                 {body(one)}
               </code>

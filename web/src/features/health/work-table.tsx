@@ -4,13 +4,26 @@ import type { Schemas } from "~/api/client";
 import { integer } from "~/format/numbers";
 import { lasting } from "~/format/times";
 import { Panel } from "~/ui/panel";
+import { type FileColumn, TableFile } from "~/ui/tables/table-file";
 import { StateDot } from "./state-dot";
 
+const FILE: readonly FileColumn<Schemas["ShownWork"]>[] = [
+  ["work", (one) => one.name],
+  ["state", (one) => one.state],
+  ["turns", (one) => one.turns],
+  ["failures", (one) => one.failures],
+  ["seconds_since_progress", (one) => one.silent],
+  ["last_failure", (one) => one.last_error],
+];
 const NUMBER = "num px-4 py-1.5 max-sm:px-2 text-right whitespace-nowrap";
 
 export function WorkTable({ work }: { work: Schemas["ShownWork"][] }) {
   return (
-    <Panel title="Background work" flush>
+    <Panel
+      title="Background work"
+      flush
+      aside={<TableFile name="Background work" columns={FILE} rows={work} />}
+    >
       <section tabIndex={0} aria-label="Background work" className="overflow-x-auto">
         <table className="w-full">
           <thead>

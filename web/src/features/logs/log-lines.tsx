@@ -12,7 +12,7 @@ import {
 import { type Span, terminalLines } from "~/format/terminal";
 import { machine, precise, stamp, utc } from "~/format/times";
 import { Icon } from "~/ui/icons";
-import { type Measure, useMeasured, useMeasuredRows, useSteadyScroll } from "~/ui/rows";
+import { type Measure, useMeasured, useMeasuredRows, useSteadyScroll } from "~/ui/tables/rows";
 import { briefly, type Entry, entriesOf, hides, holds } from "./entries";
 import type { LogStore } from "./log-store";
 

@@ -12,7 +12,7 @@ import { PageError } from "~/ui/page-error";
 import { Skeleton } from "~/ui/panel";
 import { useModelActions } from "./actions";
 import { Linked } from "./linked-text";
-import { PAGES, pageOf, titleOf } from "./pages";
+import { pageOf, pagesOf, titleOf } from "./pages";
 import { statusOf } from "./status";
 import { StatusBadge } from "./status-badge";
 
@@ -42,9 +42,6 @@ function ModelFrame({ id }: { id: string }) {
   useTitle(...(title === null ? [] : [title, model?.name]));
   if (error) return <PageError error={error} reset={() => void refetch()} />;
   if (!model) return <Skeleton rows={8} />;
-  const shown = PAGES.filter(
-    ([page]) => page !== "screener" || model.type === "screener" || model.counts["screener-result"],
-  );
   return (
     <>
       <Head model={model} />
@@ -53,7 +50,7 @@ function ModelFrame({ id }: { id: string }) {
         aria-label="Model"
         className="relative mb-4 flex gap-1 overflow-x-auto border-b border-line"
       >
-        {shown.map(([page, label]) => {
+        {pagesOf(model).map(([page, label]) => {
           const isHere = page === here;
           return (
             <Link
@@ -86,7 +83,11 @@ function Head({ model }: { model: ask.Model }) {
           <ConnectionNote stream={stream} />
         </div>
         {model.general_description && (
-          <p className="line-clamp-2 max-w-prose text-soft [overflow-wrap:anywhere]">
+          <p
+            dir="auto"
+            title={model.general_description}
+            className="line-clamp-2 max-w-prose text-soft [overflow-wrap:anywhere]"
+          >
             <Linked text={model.general_description} />
           </p>
         )}

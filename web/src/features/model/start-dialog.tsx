@@ -1,5 +1,6 @@
 /** Asks which version of a model to start. It proposes the one that ran last, as a start without a choice runs. */
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import * as ask from "~/api/queries";
 import { Confirm } from "~/ui/dialog";
@@ -60,6 +61,18 @@ export function StartDialog({
         </SelectField>
       ) : (
         <Skeleton rows={2} />
+      )}
+      {isReady && model.run && model.run.version_id !== chosen.id && (
+        <Link
+          className="link mb-3 block"
+          to="/$project/$model/versions/compare"
+          params={{ project: model.project_id, model: model.id }}
+          search={{ before: model.run.version_id, now: chosen.id }}
+          onClick={() => onOpenChange(false)}
+        >
+          What changes from v{model.run.version ?? "?"}, which{" "}
+          {model.run.ended_at ? "ran last" : "runs now"}
+        </Link>
       )}
       If the model is already running, the old instance stops before the new one starts, so two
       never trade at the same time.

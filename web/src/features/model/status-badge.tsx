@@ -22,7 +22,7 @@ export function StatusBadge({ status }: { status: Status }) {
   return (
     <span
       className={`inline-flex max-w-full min-w-0 items-center gap-2 font-medium ${TEXTS[status.tone]}`}
-      title={status.detail || status.label}
+      title={status.detail ? `${status.label}: ${status.detail}` : status.label}
     >
       <StatusDot tone={status.tone} />
       <span className="truncate">{status.label}</span>

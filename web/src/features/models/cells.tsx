@@ -84,18 +84,24 @@ export function Ordered({ order }: { order: LastOrder | null }) {
   return (
     <span className="flex min-w-0 items-baseline gap-2 whitespace-nowrap">
       {order.side && <Side side={order.side} />}
-      <span className="max-w-36 truncate" title={order.symbol ?? undefined}>
+      <span className="min-w-0 max-w-36 truncate" title={order.symbol ?? undefined}>
         {order.symbol}
       </span>
-      <span className="num hidden max-w-44 truncate text-soft 2xl:inline">
-        {order.size !== null ? quantity(order.size) : ""}
-        {order.price !== null ? ` @ ${price(order.price)}` : ""}
+      <span
+        className="num hidden min-w-0 max-w-44 truncate text-soft 2xl:inline"
+        title={sizeAndPrice(order)}
+      >
+        {sizeAndPrice(order)}
       </span>
-      <span className="text-soft">
+      <span className="shrink-0 text-soft">
         <Time at={orderedAt(order)} as="ago" />
       </span>
     </span>
   );
+}
+
+function sizeAndPrice({ size, price: at }: LastOrder): string {
+  return `${size === null ? "" : quantity(size)}${at === null ? "" : ` @ ${price(at)}`}`;
 }
 
 export function Actions({ row, ask: wish }: { row: Row; ask: (wish: Wish) => void }) {
@@ -152,7 +158,7 @@ export function LastError({ row }: { row: Row }) {
   return (
     <p className="mt-0.5 flex items-start gap-1.5 text-sm text-bad">
       <Icon name="warn" size={14} className="mt-0.5" />
-      <span className="line-clamp-2 [overflow-wrap:anywhere]">
+      <span dir="auto" title={row.status.detail} className="line-clamp-2 [overflow-wrap:anywhere]">
         {row.status.detail || "The model ended with an error. See its log."}
       </span>
     </p>

@@ -10,8 +10,10 @@ import { useMemo } from "react";
 import type { Wish } from "~/features/model/actions";
 import { urgency } from "~/features/model/status";
 import { StatusBadge } from "~/features/model/status-badge";
+import { dated } from "~/format/csv";
 import { integer, plural } from "~/format/numbers";
 import { useView } from "~/ui/address";
+import { type FileColumn, TableFile } from "~/ui/tables/table-file";
 import { Actions, Curve, LastError, NameLink, Ordered, Profit } from "./cells";
 import { useDeferredRows } from "./deferred-rows";
 import { byProfit, orderedAt, type Row } from "./fleet";
@@ -27,6 +29,17 @@ const WIDE_ONLY: Record<string, string> = {
   curve: "hidden sm:table-cell",
 };
 const SORTED = ["name", "status", "version", "pnl", "order", "restarts"];
+const FILE: readonly FileColumn<Row>[] = [
+  ["model", ({ model }) => model.name],
+  ["id", ({ model }) => model.id],
+  ["status", ({ status }) => status.label],
+  ["reason", ({ status }) => status.detail],
+  ["version", ({ model, run }) => run?.version ?? model.version?.version],
+  ["profit_and_loss", ({ model }) => model.pnl.value],
+  ["currency", ({ model }) => model.pnl.currency],
+  ["last_order", ({ model }) => dated(orderedAt(model.last_order))],
+  ["restarts", ({ run }) => run?.restarts],
+];
 const ARROWS = { asc: "↑", desc: "↓" } as const;
 
 export function ModelTable({ rows, ask }: { rows: Row[]; ask: (wish: Wish) => void }) {
@@ -98,6 +111,13 @@ export function ModelTable({ rows, ask }: { rows: Row[]; ask: (wish: Wish) => vo
           ))}
         </tbody>
       </table>
+      <p className="flex justify-end border-t border-line px-4 py-0.5">
+        <TableFile
+          name="Models"
+          columns={FILE}
+          rows={table.getRowModel().rows.map(({ original }) => original)}
+        />
+      </p>
     </div>
   );
 }

@@ -1,7 +1,7 @@
 /** Home: every model of a project with its status and its profit and loss. */
 import { useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
-import { useMemo, useState } from "react";
+import { useMemo } from "react";
 import { isMissing } from "~/api/problem";
 import * as ask from "~/api/queries";
 import { useModelActions } from "~/features/model/actions";
@@ -71,9 +71,14 @@ export function ModelsPage() {
 }
 
 function Fleet({ rows }: { rows: Row[] }) {
-  const [{ show, q: typed = "" }, change] = useView<"show" | "q">();
+  const [{ show, q: typed = "", view }, change] = useView<"show" | "q" | "view">();
   const filter = FILTERS.find(([one]) => one === show)?.[0] ?? "all";
-  const [asCards, setAsCards] = useState(prefersCards);
+  // The address decides; without a word in it, what this browser used last.
+  const asCards = view ? view === "cards" : prefersCards();
+  const choose = (next: "cards" | "table") => {
+    keep(next === "cards");
+    change({ view: next });
+  };
   const { dialog, ask: wish } = useModelActions();
   const shown = useMemo(() => filtered(rows, filter, typed), [rows, filter, typed]);
   const isHere = (one: Filter) => filtered(rows, one, "").length;
@@ -109,14 +114,14 @@ function Fleet({ rows }: { rows: Row[] }) {
               icon="list"
               aria-pressed={!asCards}
               className={asCards ? "" : "bg-hover text-ink"}
-              onClick={() => keep(false, setAsCards)}
+              onClick={() => choose("table")}
             />
             <IconButton
               label="View as cards"
               icon="grid"
               aria-pressed={asCards}
               className={asCards ? "bg-hover text-ink" : ""}
-              onClick={() => keep(true, setAsCards)}
+              onClick={() => choose("cards")}
             />
           </div>
         </div>
@@ -183,11 +188,10 @@ function prefersCards(): boolean {
   return innerWidth < 640;
 }
 
-function keep(asCards: boolean, set: (value: boolean) => void): void {
-  set(asCards);
+function keep(asCards: boolean): void {
   try {
     localStorage.setItem("tapeline.cards", asCards ? "yes" : "no");
   } catch {
-    // Without storage, the choice lasts until the page is closed.
+    // Without storage, the choice is in the address alone.
   }
 }

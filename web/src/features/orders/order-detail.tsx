@@ -1,8 +1,8 @@
 /** The details of one order, with every update. */
 import { Link, useParams } from "@tanstack/react-router";
 import type { Order } from "~/api/types";
+import { afterOf, changeOf } from "~/features/changes/words";
 import { money, price, quantity } from "~/format/numbers";
-import { lasting } from "~/format/times";
 import { Dialog } from "~/ui/dialog";
 import { Gain, Side } from "~/ui/figures";
 import { Fact, Notice } from "~/ui/panel";
@@ -25,6 +25,7 @@ const KNOWN = new Set([
   "seq",
   "fill",
   "late_by",
+  "changes",
 ]);
 
 export function notComputed(reason: string): string {
@@ -41,9 +42,11 @@ export function OrderDetail({ order, close }: { order: Order | null; close: () =
   return (
     <Dialog open onOpenChange={(open) => !open && close()} title={`Order ${order.id}`} wide>
       <div className="grid gap-4">
-        {order.late_by ? (
-          <Notice tone="warn">It was reported {lasting(order.late_by)} after its own time.</Notice>
-        ) : null}
+        {order.changes.map((one) => (
+          <Notice key={one.seq} tone="warn">
+            After the fact, <Time at={one.received_at} />: {changeOf(one)}, {afterOf(one)}.
+          </Notice>
+        ))}
         {fill?.not_computed && <Notice tone="warn">{notComputed(fill.not_computed)}</Notice>}
         {fill?.unpriced && (
           <Notice tone="warn">

@@ -3,13 +3,14 @@ import { useQuery } from "@tanstack/react-query";
 import { memo, useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
 import * as ask from "~/api/queries";
 import type { Order } from "~/api/types";
+import { changeOf, latenessOf } from "~/features/changes/words";
 import { money, price } from "~/format/numbers";
 import { Refresher, topicsOf } from "~/live/refresh";
 import { useModelStream } from "~/live/use-live";
 import { Button } from "~/ui/button";
 import { Side } from "~/ui/figures";
 import { Empty, Failed, Skeleton } from "~/ui/panel";
-import { type Measure, useMeasured, useMeasuredRows, useSteadyScroll } from "~/ui/rows";
+import { type Measure, useMeasured, useMeasuredRows, useSteadyScroll } from "~/ui/tables/rows";
 import { Time } from "~/ui/time";
 import { OrderDetail } from "./order-detail";
 import "./order-list.css";
@@ -234,6 +235,7 @@ const Row = memo(function Row({
         >
           <Time at={order.time} />
         </button>
+        <Lateness order={order} />
       </span>
       <span role="cell" className="order-side">
         <Side side={order.side} />
@@ -271,6 +273,17 @@ const Row = memo(function Row({
     </div>
   );
 });
+
+/** In the words of a shared page: the owner sees what a stranger sees. */
+function Lateness({ order }: { order: Order }) {
+  const words = latenessOf(order);
+  if (!words) return null;
+  return (
+    <span className="order-late" title={order.changes.map(changeOf).join("; ") || undefined}>
+      {words}
+    </span>
+  );
+}
 
 function idOf({ id }: Order): string {
   return id;

@@ -19,6 +19,7 @@ const order = (seq: number, status: string | null = null): Order => ({
   seq,
   fill: null,
   late_by: null,
+  changes: [],
 });
 
 /** A server with so many orders, which looks at a few hundred for a filter and goes on. */

@@ -6,16 +6,27 @@ import type { Metric } from "~/api/types";
 import { formatMetric, isSigned } from "~/features/backtests/metrics";
 import { AccountDialog } from "~/features/model/account-form";
 import { useRole } from "~/features/project/use-role";
+import type { Cell } from "~/format/csv";
+import { useView } from "~/ui/address";
 import { Button } from "~/ui/button";
 import { Panel } from "~/ui/panel";
+import { type FileColumn, TableFile } from "~/ui/tables/table-file";
 
 /** How many are shown at first; the most important come first. */
 const AT_FIRST = 12;
 
+const FILE: readonly FileColumn<readonly [string, Metric]>[] = [
+  ["name", ([name]) => name],
+  ["metric", ([, one]) => one.display_name],
+  ["value", ([, one]) => one.value as Cell],
+  ["type", ([, one]) => one.type],
+];
+
 export function MetricCards({ project, model }: { project: string; model: string }) {
   const { data } = useQuery(ask.metrics(model));
   const { data: account } = useQuery(ask.account(model));
-  const [all, setAll] = useState(false);
+  const [{ figures }, change] = useView<"figures">();
+  const all = figures === "all";
   const own = Object.entries(data?.custom ?? {});
   const computed = Object.entries(data?.computed ?? {}).filter(([, one]) => one.value !== null);
   const found = [...own, ...computed];
@@ -24,7 +35,7 @@ export function MetricCards({ project, model }: { project: string; model: string
   if (found.length === 0) return null;
   const lacksCapital = whyNoReturn && account?.capital === null;
   return (
-    <Panel title="Metrics">
+    <Panel title="Metrics" aside={<TableFile name="Metrics" columns={FILE} rows={found} />}>
       {lacksCapital ? (
         <LackingCapital project={project} model={model} />
       ) : (
@@ -41,7 +52,11 @@ export function MetricCards({ project, model }: { project: string; model: string
         ))}
       </dl>
       {found.length > AT_FIRST && (
-        <Button className="mt-3" aria-expanded={all} onClick={() => setAll(!all)}>
+        <Button
+          className="mt-3"
+          aria-expanded={all}
+          onClick={() => change({ figures: all ? "" : "all" })}
+        >
           {all ? "Show fewer" : `Show all ${found.length}`}
         </Button>
       )}

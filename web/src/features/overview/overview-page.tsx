@@ -1,28 +1,44 @@
 /** A live model at a glance: profit and loss, positions, its run, newest orders and log lines. */
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
-import { useState } from "react";
 import * as ask from "~/api/queries";
 import type { Pnl } from "~/api/types";
 import { BenchmarkPanel } from "~/features/backtests/benchmark";
 import * as backtests from "~/features/backtests/queries";
+import { ChangesPanel } from "~/features/changes/changes-panel";
 import { ScreenerTable } from "~/features/events/screener-table";
 import { LogView } from "~/features/logs/log-view";
 import { NewestOrders } from "~/features/orders/order-list";
+import { dated } from "~/format/csv";
 import { money, plural, price, quantity } from "~/format/numbers";
+import { useView } from "~/ui/address";
+import { Choice } from "~/ui/choice";
 import { Gain } from "~/ui/figures";
 import { Empty, Notice, Panel } from "~/ui/panel";
+import { type FileColumn, TableFile } from "~/ui/tables/table-file";
 import { Time } from "~/ui/time";
+import { BacktestPanel } from "./backtest-panel";
 import { Doubts } from "./doubts";
 import { MetricCards } from "./metric-cards";
 import { PnlFigure } from "./pnl-figure";
 import { RunFacts, UsageFacts } from "./run-facts";
 import { sumsOf } from "./sums";
+import { Unexplained } from "./unexplained";
+
+const POSITION_FILE: readonly FileColumn<Pnl["positions"][number]>[] = [
+  ["symbol", (one) => one.symbol],
+  ["size", (one) => one.size],
+  ["average_price", (one) => one.average_price],
+  ["last_price", (one) => one.last_price],
+  ["last_price_date", (one) => dated(one.last_price_time)],
+  ["unrealized", (one) => one.unrealized],
+  ["currency", (one) => one.currency],
+];
 
 export function OverviewPage() {
   const { model: id = "", project = "" } = useParams({ strict: false });
   const { data: model } = useQuery(ask.model(id));
-  const [currency, setCurrency] = useState<string | null>(null);
+  const [{ currency = null }, change] = useView<"currency">();
   const { data: pnl } = useQuery(ask.pnl(id, ask.CHART_POINTS, null, currency));
   if (!model) return null;
   const isScreener = model.type === "screener";
@@ -40,19 +56,31 @@ export function OverviewPage() {
         ) : (
           <Panel
             title="Profit and loss"
-            aside={pnl && <Currencies pnl={pnl} chosen={currency} choose={setCurrency} />}
+            aside={
+              pnl && (
+                <Currencies
+                  pnl={pnl}
+                  chosen={currency}
+                  choose={(name) => change({ currency: name })}
+                />
+              )
+            }
           >
             {pnl && <Sums pnl={pnl} />}
             <PnlFigure model={id} chosen={currency} />
             {pnl && <Doubts pnl={pnl} />}
             {pnl && <Warnings pnl={pnl} />}
+            {(model.counts["account-value"] ?? 0) > 0 && <Unexplained model={id} />}
           </Panel>
         )}
         {!isScreener && (
-          <BenchmarkPanel
-            symbols={[...model.symbols, ...(pnl?.positions ?? []).map(({ symbol }) => symbol)]}
-            comparing={backtests.liveBenchmark(id)}
-          />
+          <>
+            <BenchmarkPanel
+              symbols={[...model.symbols, ...(pnl?.positions ?? []).map(({ symbol }) => symbol)]}
+              comparing={backtests.liveBenchmark(id)}
+            />
+            <BacktestPanel project={project} model={id} />
+          </>
         )}
         {!isScreener && (
           <Panel
@@ -64,6 +92,7 @@ export function OverviewPage() {
             <NewestOrders model={id} most={ask.NEWEST} />
           </Panel>
         )}
+        {!isScreener && <ChangesPanel model={id} />}
         <Panel
           title="Log"
           flush
@@ -146,16 +175,7 @@ function Currencies({
       </span>
     );
   return (
-    <select
-      aria-label="Currency"
-      className="field w-auto"
-      value={chosen ?? pnl.currency ?? ""}
-      onChange={(event) => choose(event.target.value)}
-    >
-      {names.map((name) => (
-        <option key={name}>{name}</option>
-      ))}
-    </select>
+    <Choice label="Currency" value={chosen ?? pnl.currency ?? ""} options={names} choose={choose} />
   );
 }
 
@@ -183,7 +203,11 @@ function Warnings({ pnl }: { pnl: Pnl }) {
 function Positions({ pnl }: { pnl: Pnl | undefined }) {
   const held = pnl?.positions.filter((one) => one.size !== 0) ?? [];
   return (
-    <Panel title="Positions" flush>
+    <Panel
+      title="Positions"
+      flush
+      aside={held.length > 0 && <TableFile name="Positions" columns={POSITION_FILE} rows={held} />}
+    >
       {held.length === 0 ? (
         <Empty title="No open positions" />
       ) : (

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useCallback, useMemo, useState } from "react";
 import * as ask from "~/api/queries";
 import type { OrderMark } from "~/api/types";
-import { ChartFigure } from "~/charts/chart-figure";
+import { ChartFigure } from "~/charts/figure/chart-figure";
 import { type Pane, seenOf, type View, wanted } from "~/charts/panes";
 import { gain } from "~/format/numbers";
 import { Failed } from "~/ui/panel";
@@ -78,6 +78,7 @@ export function PnlFigure({ model, chosen }: { model: string; chosen: string | n
       onSeen={onSeen}
       height={HEIGHT}
       legend={false}
+      address="range"
     />
   );
 }

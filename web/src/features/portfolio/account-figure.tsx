@@ -1,13 +1,11 @@
 /** The account of all models together over time, with its drawdown. The address holds the range. */
-import { useNavigate, useSearch } from "@tanstack/react-router";
-import { useCallback, useMemo, useState } from "react";
+import { useMemo } from "react";
 import type { Portfolio } from "~/api/types";
-import { ChartFigure } from "~/charts/chart-figure";
-import type { View } from "~/charts/panes";
+import { ChartFigure } from "~/charts/figure/chart-figure";
 import { plural } from "~/format/numbers";
+import { useView } from "~/ui/address";
 import { Panel } from "~/ui/panel";
-import { inWords, panesOf, rangeOf, type Shape, spanOf } from "./curve";
-import type { PortfolioSearch } from "./portfolio-search";
+import { inWords, panesOf, type Shape, spanOf } from "./curve";
 
 const SHAPES: [Shape, string][] = [
   ["value", "Value"],
@@ -15,28 +13,10 @@ const SHAPES: [Shape, string][] = [
 ];
 
 export function AccountFigure({ found }: { found: Portfolio }) {
-  const search: PortfolioSearch = useSearch({ strict: false });
-  const { show: shape = "value", from, to } = search;
-  const navigate = useNavigate();
-  // The chart moves by itself from here on; the address only follows it.
-  const [start] = useState<View | null>(() => rangeOf(found, from, to));
-  const change = useCallback(
-    (next: Record<string, unknown>) =>
-      void navigate({
-        to: ".",
-        search: (old: object) => ({ ...old, ...next }),
-        replace: true,
-        resetScroll: false,
-      }),
-    [navigate],
-  );
+  const [{ show }, change] = useView<"show">();
+  const shape: Shape = show === "return" ? "return" : "value";
   const all = useMemo(() => spanOf(found), [found]);
   const panes = useMemo(() => panesOf(found, shape), [found, shape]);
-  const onSeen = (seen: View) => {
-    const isWhole = all !== null && seen.from <= all.from && seen.to >= all.to;
-    const range = { from: Math.round(seen.from), to: Math.round(seen.to) };
-    change(isWhole ? { from: undefined, to: undefined } : range);
-  };
   return (
     <Panel
       title="Account value and drawdown"
@@ -48,7 +28,7 @@ export function AccountFigure({ found }: { found: Portfolio }) {
                 key={name}
                 type="button"
                 aria-pressed={shape === name}
-                onClick={() => change({ show: name === "return" ? name : undefined })}
+                onClick={() => change({ show: name === "return" ? name : "" })}
                 className={`min-h-7 rounded-sm px-2 text-sm ${shape === name ? "bg-surface font-medium shadow-sm" : "text-soft hover:text-ink"}`}
               >
                 {label}
@@ -65,9 +45,8 @@ export function AccountFigure({ found }: { found: Portfolio }) {
           caption={caption(found)}
           panes={panes}
           all={all}
-          start={start}
-          onSeen={onSeen}
           height={360}
+          address="range"
         />
       ) : (
         <p className="text-soft">

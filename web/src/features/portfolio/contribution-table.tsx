@@ -7,13 +7,26 @@ import { signedPercent } from "~/features/backtests/metrics";
 import { direction, money, plural } from "~/format/numbers";
 import { Gain } from "~/ui/figures";
 import { Empty, Panel } from "~/ui/panel";
+import { StackedCell, StackedTable } from "~/ui/tables/stacked-table";
+import { type FileColumn, TableFile } from "~/ui/tables/table-file";
 import type { Member } from "./members";
 
-/** Two columns on a phone, with names in the cells; five where there is room. */
+const HEADS = ["Model", "Account value", "Own return", "Gain", "Contribution"];
+/** Two columns in little room, then four, with names in the cells; five where there is room. */
 const ROW =
-  "grid grid-cols-2 items-baseline gap-x-4 gap-y-1 px-4 py-2 md:grid-cols-[minmax(8rem,2fr)_repeat(3,minmax(7.5rem,1fr))_minmax(8rem,1.4fr)]";
+  "grid grid-cols-2 items-baseline gap-x-4 gap-y-1 px-4 py-2 @lg:grid-cols-4 @[48rem]:grid-cols-[minmax(8rem,2fr)_repeat(3,minmax(7.5rem,1fr))_minmax(8rem,1.4fr)]";
 
 const NONE: ReadonlyMap<string, string> = new Map();
+
+const FILE: readonly FileColumn<Member>[] = [
+  ["model", (one) => one.name],
+  ["model_id", (one) => one.model_id],
+  ["account_value", (one) => one.account_value],
+  ["own_return", (one) => one.total_return],
+  ["gain", (one) => one.gain],
+  ["contribution", (one) => one.contribution],
+  ["reason", (one) => one.reason],
+];
 
 export function ContributionTable({
   found,
@@ -29,41 +42,32 @@ export function ContributionTable({
   const named = isOne ? NONE : projects;
   const bars = barsOf(inside.map((one) => one.contribution));
   return (
-    <Panel title="Contribution of each model" flush>
+    <Panel
+      title="Contribution of each model"
+      flush
+      aside={
+        <TableFile
+          name="Contribution of each model"
+          columns={FILE}
+          rows={[...inside, ...outside]}
+        />
+      }
+    >
       {inside.length === 0 ? (
         <Empty title="No model has an account yet">{found.reason}</Empty>
       ) : (
-        <div role="table" aria-label="Contribution of each model">
-          <div role="rowgroup" className="hidden border-b border-line md:block">
-            <div role="row" className={`${ROW} text-xs font-medium text-soft`}>
-              <span role="columnheader">Model</span>
-              <span role="columnheader" className="text-right">
-                Account value
-              </span>
-              <span role="columnheader" className="text-right">
-                Own return
-              </span>
-              <span role="columnheader" className="text-right">
-                Gain
-              </span>
-              <span role="columnheader" className="text-right">
-                Contribution
-              </span>
-            </div>
-          </div>
-          <div role="rowgroup" className="divide-y divide-line">
-            {inside.map((one, place) => (
-              <Row
-                key={one.model_id}
-                one={one}
-                bar={bars[place] ?? null}
-                currency={found.currency}
-                project={named.get(one.project_id)}
-              />
-            ))}
-          </div>
+        <StackedTable label="Contribution of each model" heads={HEADS} row={ROW} from="48rem">
+          {inside.map((one, place) => (
+            <Row
+              key={one.model_id}
+              one={one}
+              bar={bars[place] ?? null}
+              currency={found.currency}
+              project={named.get(one.project_id)}
+            />
+          ))}
           <Total found={found} />
-        </div>
+        </StackedTable>
       )}
       {outside.length > 0 && <Outside models={outside} projects={named} />}
     </Panel>
@@ -83,7 +87,7 @@ function Row({
 }) {
   return (
     <div role="row" className={`${ROW} hover:bg-hover`}>
-      <span role="rowheader" className="col-span-2 min-w-0 md:col-span-1">
+      <span role="rowheader" className="col-span-full min-w-0 @[48rem]:col-span-1">
         <Name one={one} project={project} />
       </span>
       <Cell name="Account value">
@@ -105,12 +109,9 @@ function Row({
 
 function Cell({ name, children }: { name: string; children: React.ReactNode }) {
   return (
-    <span role="cell" className="min-w-0 md:text-right">
-      <span aria-hidden="true" className="block text-xs text-soft md:hidden">
-        {name}
-      </span>
+    <StackedCell name={name} from="48rem">
       {children}
-    </span>
+    </StackedCell>
   );
 }
 
@@ -127,7 +128,7 @@ function Name({ one, project }: { one: Member; project: string | undefined }) {
         {one.name}
       </Link>
       {project && (
-        <span dir="auto" className="block truncate text-left text-xs text-soft">
+        <span dir="auto" title={project} className="block truncate text-left text-xs text-soft">
           {project}
         </span>
       )}
@@ -145,26 +146,22 @@ export function Share({ value }: { value: number | null }) {
 
 function Total({ found }: { found: Portfolio }) {
   return (
-    <div role="rowgroup" className="border-t border-line font-medium">
-      <div role="row" className={ROW}>
-        <span role="rowheader" className="col-span-2 md:col-span-1">
-          All together
-        </span>
-        <Cell name="Account value">
-          <span className="num whitespace-nowrap">
-            {money(found.account_value, found.currency)}
-          </span>
-        </Cell>
-        <Cell name="Own return">
-          <Share value={found.total_return} />
-        </Cell>
-        <Cell name="Gain">
-          <Gain value={found.gain} currency={found.currency} />
-        </Cell>
-        <Cell name="Contribution">
-          <Share value={found.total_return} />
-        </Cell>
-      </div>
+    <div role="row" className={`${ROW} font-medium`}>
+      <span role="rowheader" className="col-span-full @[48rem]:col-span-1">
+        All together
+      </span>
+      <Cell name="Account value">
+        <span className="num whitespace-nowrap">{money(found.account_value, found.currency)}</span>
+      </Cell>
+      <Cell name="Own return">
+        <Share value={found.total_return} />
+      </Cell>
+      <Cell name="Gain">
+        <Gain value={found.gain} currency={found.currency} />
+      </Cell>
+      <Cell name="Contribution">
+        <Share value={found.total_return} />
+      </Cell>
     </div>
   );
 }

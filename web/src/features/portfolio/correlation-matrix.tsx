@@ -2,6 +2,7 @@
 import { Link } from "@tanstack/react-router";
 import { plural } from "~/format/numbers";
 import { Empty, Panel } from "~/ui/panel";
+import { TableFile } from "~/ui/tables/table-file";
 import {
   type Correlations,
   coefficient,
@@ -21,7 +22,24 @@ export function CorrelationMatrix({ found, members }: { found: Correlations; mem
   const { alike, unlike } = extremesOf(pairs, NAMED);
   const name = (id: string) => members.get(id)?.name ?? id;
   return (
-    <Panel title="Correlation of daily returns" flush>
+    <Panel
+      title="Correlation of daily returns"
+      flush
+      aside={
+        pairs.length > 0 && (
+          <TableFile
+            name="Correlation of daily returns"
+            columns={[
+              ["one", ({ one }: Pair) => name(one)],
+              ["other", ({ other }: Pair) => name(other)],
+              ["correlation", ({ value }: Pair) => value],
+              ["days", ({ days }: Pair) => days],
+            ]}
+            rows={pairs}
+          />
+        )
+      }
+    >
       {pairs.length === 0 ? (
         <Empty title="Nothing to compare yet">
           {found.models.length < 2

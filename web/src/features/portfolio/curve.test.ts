@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Portfolio } from "~/api/types";
-import { inWords, panesOf, rangeOf, spanOf } from "./curve";
+import { inWords, panesOf, spanOf } from "./curve";
 
 const DAY = 86_400;
 const at = (...values: number[]) => values.map((value, day) => ({ time: day * DAY, value }));
@@ -21,11 +21,6 @@ describe("the curve of a portfolio", () => {
     const led = { ...found, returns: at(-0.01, 0.1, 0.045) };
     expect(inWords(led, all), "the first day is a part of it").toContain("returned +4.50 %");
     expect(inWords(found, { from: 9 * DAY, to: 10 * DAY })).toContain("no day in this range");
-  });
-  it("shows everything where the address asks for a range without days", () => {
-    expect(rangeOf(found, 0, DAY)).toEqual({ from: 0, to: DAY });
-    expect(rangeOf(found, 1, 2)).toBeNull();
-    expect(rangeOf(found)).toBeNull();
   });
   it("is drawn from the second day on", () => {
     expect(spanOf(found)).toEqual(all);

@@ -13,12 +13,6 @@ export function spanOf({ account }: Portfolio): View | null {
   return first && last && last.time > first.time ? { from: first.time, to: last.time } : null;
 }
 
-/** The range that an address asks for; null, which is everything, if it has no day to show. */
-export function rangeOf(found: Portfolio, from?: number, to?: number): View | null {
-  if (from === undefined || to === undefined) return null;
-  return seenOf(found.account, { from, to }).length > 1 ? { from, to } : null;
-}
-
 export function panesOf(found: Portfolio, shape: Shape): Pane[] {
   const isReturn = shape === "return" && found.returns.length > 0;
   const main: Pane = isReturn

@@ -7,10 +7,21 @@ import { barsOf } from "~/charts/number-bars";
 import { gain, money, percent, plural } from "~/format/numbers";
 import { Button } from "~/ui/button";
 import { Empty, Notice, Panel } from "~/ui/panel";
+import { type FileColumn, TableFile } from "~/ui/tables/table-file";
 import type { Members } from "./members";
 
 type Held = Schemas["SymbolExposure"];
 const AT_FIRST = 12;
+
+const FILE: readonly FileColumn<Held>[] = [
+  ["symbol", (one) => one.symbol],
+  ["currency", (one) => one.currency],
+  ["net", (one) => one.net],
+  ["gross", (one) => one.gross],
+  ["net_converted", (one) => one.net_converted],
+  ["gross_converted", (one) => one.gross_converted],
+  ["models", (one) => one.models.join(" ")],
+];
 
 export function ExposureList({ found, members }: { found: Portfolio; members: Members }) {
   const [all, setAll] = useState(false);
@@ -18,7 +29,14 @@ export function ExposureList({ found, members }: { found: Portfolio; members: Me
   const bars = barsOf(symbols.map((one) => one.net_converted));
   const account = found.account_value;
   return (
-    <Panel title="Exposure by symbol" note="at the last known prices" flush>
+    <Panel
+      title="Exposure by symbol"
+      note="at the last known prices"
+      flush
+      aside={
+        symbols.length > 0 && <TableFile name="Exposure by symbol" columns={FILE} rows={symbols} />
+      }
+    >
       {symbols.length === 0 ? (
         <Empty title="Nothing is held">No model has an open position.</Empty>
       ) : (

@@ -9,6 +9,7 @@ import { BenchmarkPanel } from "~/features/backtests/benchmark";
 import { gain, price } from "~/format/numbers";
 import { useTitle } from "~/ui/address";
 import { ButtonLink } from "~/ui/button";
+import { Choice } from "~/ui/choice";
 import { NotFound } from "~/ui/page-error";
 import { Empty, Failed, PageHead, Panel, Skeleton } from "~/ui/panel";
 import { AccountFigure } from "./account-figure";
@@ -110,30 +111,28 @@ function CurrencyChoice({ found }: { found: Portfolio }) {
   const names = currenciesOf(found);
   if (names.length < 2) return null;
   return (
-    <select
-      aria-label="Currency"
-      className="field w-auto"
+    <Choice
+      label="Currency"
       value={found.currency}
-      onChange={({ target }) =>
+      options={names}
+      choose={(currency) =>
         void navigate({
           to: ".",
-          search: (old: object) => ({ ...old, currency: target.value }),
+          search: (old: object) => ({ ...old, currency }),
           resetScroll: false,
         })
       }
-    >
-      {names.map((one) => (
-        <option key={one}>{one}</option>
-      ))}
-    </select>
+    />
   );
 }
 
 function NoModels({ project }: { project: string | null }) {
   return (
     <Panel>
-      <Empty title="No models yet">
-        <p>A portfolio adds up the models of a project. Deploy the first one, or connect one.</p>
+      <Empty title="No strategies yet">
+        <p>
+          A portfolio adds up the strategies of a project. Deploy the first one, or connect one.
+        </p>
         <p className="mt-3 flex flex-wrap justify-center gap-2">
           {project === null ? (
             <ButtonLink to="/">Open your project</ButtonLink>

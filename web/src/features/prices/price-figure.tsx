@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useCallback, useMemo, useState } from "react";
 import * as ask from "~/api/queries";
 import type { Prices } from "~/api/types";
-import { ChartFigure } from "~/charts/chart-figure";
+import { ChartFigure } from "~/charts/figure/chart-figure";
 import { seenOf, type View, wanted } from "~/charts/panes";
 import { price } from "~/format/numbers";
 import { stamp } from "~/format/times";
@@ -114,6 +114,7 @@ export function PriceFigure({
       onSeen={onSeen}
       onTrade={onTrade}
       height={HEIGHT + BELOW * (panes.length - 1)}
+      address="range"
     />
   );
 }
@@ -133,8 +134,8 @@ function firstView(newest: Prices | undefined, all: View | null, at: number | nu
   return { from: at - span / 2, to: at + span / 2 };
 }
 
-function inWords(
-  { symbol }: Prices,
+export function inWords(
+  { symbol }: Pick<Prices, "symbol">,
   points: readonly { time: number; value: number | null }[],
   seen: View,
 ): string {

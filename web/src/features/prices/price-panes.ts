@@ -9,6 +9,8 @@ const COLOURS = ["series-3", "series-4", "series-5", "series-6", "series-7", "se
 /** An order with such a status waits in the market. */
 const WAITING = /^(open|new|pending|accepted|live|active|held|partially.?filled)$/i;
 
+/** Seconds in which a step goes from one average to the next. */
+const STEP = 0.001;
 /** Levels that the sentence under a chart names. */
 const SAID = 8;
 
@@ -54,6 +56,23 @@ export function panesOf(
   return found;
 }
 
+/** The average price of what was held, as steps over the bars. */
+export function averageCurve(
+  average: readonly { time: number; price: number | null }[],
+  until: number,
+): Curve {
+  const points: PanePoint[] = [];
+  average.forEach(({ time, price: value }, place) => {
+    const before = average[place - 1];
+    // The average before holds up to here, not gradually less.
+    if (before) points.push({ time: time - STEP, value: before.price });
+    points.push({ time, value });
+  });
+  const last = average.at(-1);
+  if (last && last.time < until) points.push({ time: until, value: last.price });
+  return { id: "average", label: "Average price", colour: "warn", kind: "line", dash: 1, points };
+}
+
 export function barsOf({ bars, interval }: Prices): Bars | undefined {
   return bars && interval && bars.time.length ? { ...bars, interval } : undefined;
 }
@@ -71,6 +90,8 @@ export function sourceOf({ source, price_source: there, made_from: finer, bars }
       return `Bars from ${there?.exchange ?? "the exchange"}${made}.`;
     case "marks and fills":
       return "A line of marks and fills: there are no bars.";
+    case "trades":
+      return "A line of the prices at which it traded: there are no bars of this period.";
     default:
       return there?.problem ?? "";
   }

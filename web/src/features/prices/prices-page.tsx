@@ -1,14 +1,16 @@
 /** The prices of a symbol with the model's orders in them. Only the range in view is loaded. */
 import { useQuery } from "@tanstack/react-query";
-import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { useParams, useSearch } from "@tanstack/react-router";
 import { useCallback, useMemo, useState } from "react";
 import * as ask from "~/api/queries";
 import type { Order } from "~/api/types";
 import { OrderDetail } from "~/features/orders/order-detail";
+import { useView } from "~/ui/address";
 import { Panel } from "~/ui/panel";
 import { notify } from "~/ui/toasts";
+import { PriceChoices } from "./price-choices";
 import { LIVE, PriceFigure } from "./price-figure";
-import { INTERVALS, type PriceSearch } from "./price-search";
+import type { PriceSearch } from "./price-search";
 
 /** How long before its fill an order may have been sent, in seconds. */
 const BEFORE = 30 * 86_400;
@@ -16,7 +18,7 @@ const BEFORE = 30 * 86_400;
 export function PricesPage() {
   const { model = "" } = useParams({ strict: false });
   const search: PriceSearch = useSearch({ strict: false });
-  const navigate = useNavigate();
+  const [, change] = useView<"symbol" | "interval" | "shape">();
   const { data: facts } = useQuery(ask.model(model));
   const newest = useQuery({
     ...ask.prices(model, { symbol: search.symbol ?? "", interval: "", points: 2, window: null }),
@@ -29,8 +31,6 @@ export function PricesPage() {
     const known = newest.data?.symbols.map((one) => one.symbol) ?? [];
     return [...new Set([...known, ...(facts?.symbols ?? []), symbol])].filter(Boolean);
   }, [newest.data, facts, symbol]);
-  const change = (next: PriceSearch) =>
-    void navigate({ to: ".", search: (old: object) => ({ ...old, ...next }), replace: true });
   const open = useCallback(
     async (id: string, time: number) => {
       const asked = { symbol, side: "", limit: 1000, since: time - BEFORE, until: time + 1 };
@@ -45,38 +45,13 @@ export function PricesPage() {
       title="Prices"
       aside={
         symbol && (
-          <div className="flex flex-wrap gap-2">
-            <select
-              aria-label="Symbol"
-              className="field w-auto"
-              value={symbol}
-              onChange={({ target }) => change({ symbol: target.value })}
-            >
-              {symbols.map((one) => (
-                <option key={one}>{one}</option>
-              ))}
-            </select>
-            <select
-              aria-label="Interval"
-              className="field w-auto"
-              value={search.interval ?? ""}
-              onChange={({ target }) => change({ interval: target.value })}
-            >
-              <option value="">Finest</option>
-              {INTERVALS.map((one) => (
-                <option key={one}>{one}</option>
-              ))}
-            </select>
-            <select
-              aria-label="Shape"
-              className="field w-auto"
-              value={search.shape ?? "candles"}
-              onChange={({ target }) => change({ shape: target.value as "line" })}
-            >
-              <option value="candles">Candles</option>
-              <option value="line">Line</option>
-            </select>
-          </div>
+          <PriceChoices
+            symbols={symbols}
+            symbol={symbol}
+            interval={search.interval ?? ""}
+            shape={search.shape ?? "candles"}
+            change={change}
+          />
         )
       }
     >

@@ -1,11 +1,23 @@
 /** The audit log of a project. */
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
+import type { Schemas } from "~/api/client";
 import * as ask from "~/api/queries";
+import { dated } from "~/format/csv";
 import { useTitle } from "~/ui/address";
 import { Button } from "~/ui/button";
 import { Empty, Failed, PageHead, Panel, Skeleton } from "~/ui/panel";
+import { type FileColumn, TableFile } from "~/ui/tables/table-file";
 import { Time } from "~/ui/time";
+
+const FILE: readonly FileColumn<Schemas["Entry"]>[] = [
+  ["time", (one) => dated(one.at)],
+  ["actor", (one) => one.actor],
+  ["address", (one) => one.address],
+  ["action", (one) => one.action],
+  ["subject", (one) => one.subject],
+  ["details", (one) => JSON.stringify(one.details)],
+];
 
 export function AuditPage() {
   const { project = "" } = useParams({ strict: false });
@@ -14,7 +26,11 @@ export function AuditPage() {
   useTitle("Audit");
   return (
     <div className="mx-auto max-w-5xl">
-      <PageHead title="Audit" lead="Every change in this project, newest first." />
+      <PageHead
+        title="Audit"
+        lead="Every change in this project, newest first."
+        actions={items.length > 0 && <TableFile name="Audit" columns={FILE} rows={items} />}
+      />
       <Panel flush>
         {found.error ? (
           <Failed error={found.error} retry={() => void found.refetch()} />

@@ -6,8 +6,10 @@ import { useView } from "~/ui/address";
 import { Button } from "~/ui/button";
 import { Gain } from "~/ui/figures";
 import { Panel } from "~/ui/panel";
+import { TableFile } from "~/ui/tables/table-file";
 import { type Day, monthsOf, sumOf, weeksOf } from "./calendar";
 import type { Group } from "./queries";
+import { GROUP_FILE } from "./symbol-table";
 
 const WEEKDAYS = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 
@@ -31,7 +33,8 @@ export function DayCalendar({
       title={titleOf(month)}
       note="by the day of the exit, in UTC"
       aside={
-        <span className="flex gap-2">
+        <span className="flex flex-wrap items-center gap-2">
+          <TableFile name="Results by day" columns={GROUP_FILE} rows={days} />
           <Button onClick={() => to(-1)} disabled={place === 0}>
             Earlier
           </Button>

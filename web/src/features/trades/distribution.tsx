@@ -3,7 +3,14 @@ import { Bar } from "~/charts/number-bar";
 import { barsOf } from "~/charts/number-bars";
 import { compact, integer } from "~/format/numbers";
 import { Panel } from "~/ui/panel";
+import { type FileColumn, TableFile } from "~/ui/tables/table-file";
 import type { Bin } from "./queries";
+
+const FILE: readonly FileColumn<Bin>[] = [
+  ["from", (one) => one.low],
+  ["below", (one) => one.high],
+  ["round_trips", (one) => one.round_trips],
+];
 
 export function Distribution({
   bins,
@@ -15,7 +22,12 @@ export function Distribution({
   if (bins.length === 0) return null;
   const bars = barsOf(bins.map((one) => one.round_trips));
   return (
-    <Panel title="Distribution of results" note={currency ? `in ${currency}` : ""} flush>
+    <Panel
+      title="Distribution of results"
+      note={currency ? `in ${currency}` : ""}
+      flush
+      aside={<TableFile name="Distribution of results" columns={FILE} rows={bins} />}
+    >
       <table className="num w-full text-sm">
         <caption className="sr-only">How many round trips had which result</caption>
         <thead className="sr-only">

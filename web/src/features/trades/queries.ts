@@ -8,6 +8,8 @@ export type Bin = Schemas["Bin"];
 export type Groups = Schemas["TripGroups"];
 
 const PAGE = 50;
+/** The most that one answer has. */
+const MOST = 1_000;
 
 /** Of one symbol, or of all if it is empty. The curves of the same answer are not needed here. */
 export const grouped = (model: string, symbol: string) =>
@@ -21,6 +23,24 @@ export const grouped = (model: string, symbol: string) =>
         }),
       ),
   });
+
+/** Every round trip of a table, in its order: a file has those too that are not loaded. */
+export async function allTrips(
+  model: string,
+  symbol: string,
+  side: "" | "long" | "short",
+): Promise<Trip[]> {
+  const found: Trip[] = [];
+  for (let cursor: string | null = null; ; ) {
+    const query = withoutEmpty({ limit: MOST, cursor, symbol, side: side || null });
+    const page: { items: Trip[]; next: string | null } = await unwrap(
+      api.GET("/api/models/{model}/round-trips", { params: { path: { model }, query } }),
+    );
+    found.push(...page.items);
+    cursor = page.next;
+    if (cursor === null) return found;
+  }
+}
 
 export const trips = (model: string, symbol: string, side: "" | "long" | "short") =>
   infiniteQueryOptions({

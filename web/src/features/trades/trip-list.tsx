@@ -1,18 +1,44 @@
 /** Round trips one by one, the newest exit first: a row where there is room, else stacked. */
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { signedPercent } from "~/features/backtests/metrics";
+import { dated } from "~/format/csv";
 import { money, price, quantity } from "~/format/numbers";
 import { lasting } from "~/format/times";
 import { Button } from "~/ui/button";
+import { Choice, type Option } from "~/ui/choice";
 import { Gain } from "~/ui/figures";
 import { Failed, Panel, Skeleton } from "~/ui/panel";
+import { StackedCell, StackedTable } from "~/ui/tables/stacked-table";
+import { type FileColumn, TableFile } from "~/ui/tables/table-file";
 import { Time } from "~/ui/time";
 import { excursionOf } from "./excursion";
-import { type Trip, trips } from "./queries";
+import { allTrips, type Trip, trips } from "./queries";
 
+const SIDES: readonly Option[] = [
+  ["", "Long and short"],
+  ["long", "Long"],
+  ["short", "Short"],
+];
 const HEADS = ["Symbol", "Size", "Entry", "Exit", "Held", "Best", "Worst", "Fees", "Profit"];
+const FILE: readonly FileColumn<Trip>[] = [
+  ["symbol", (one) => one.symbol],
+  ["side", (one) => one.side],
+  ["size", (one) => one.size],
+  ["entry_date", (one) => dated(one.entry_time)],
+  ["entry_price", (one) => one.entry_price],
+  ["entry_order", (one) => one.entry_order],
+  ["exit_date", (one) => dated(one.exit_time)],
+  ["exit_price", (one) => one.exit_price],
+  ["exit_order", (one) => one.exit_order],
+  ["held_seconds", (one) => one.seconds],
+  ["best_price", (one) => one.best_price],
+  ["worst_price", (one) => one.worst_price],
+  ["fees", (one) => one.fees],
+  ["profit", (one) => one.profit],
+  ["profit_share", (one) => one.profit_percent],
+];
 const ROW =
-  "grid grid-cols-2 gap-x-4 gap-y-1 px-4 py-2 sm:grid-cols-4 xl:grid-cols-[minmax(0,1.1fr)_minmax(0,1fr)_9.5rem_9.5rem_minmax(0,0.8fr)_minmax(0,1fr)_minmax(0,1fr)_minmax(0,0.8fr)_minmax(0,1.4fr)] xl:items-baseline";
+  "grid grid-cols-2 gap-x-4 gap-y-1 px-4 py-2 @[36rem]:grid-cols-4 @[60rem]:grid-cols-[minmax(0,1.1fr)_minmax(0,1fr)_9.5rem_9.5rem_minmax(0,0.8fr)_minmax(0,1fr)_minmax(0,1fr)_minmax(0,0.8fr)_minmax(0,1.4fr)] @[60rem]:items-baseline";
 
 export function TripList({
   model,
@@ -35,16 +61,16 @@ export function TripList({
       note="the newest exit first"
       flush
       aside={
-        <select
-          aria-label="Side"
-          className="field w-auto"
-          value={side}
-          onChange={({ target }) => choose(target.value)}
-        >
-          <option value="">Long and short</option>
-          <option value="long">Long</option>
-          <option value="short">Short</option>
-        </select>
+        <span className="flex flex-wrap items-center gap-3">
+          <Choice label="Side" value={side} options={SIDES} choose={choose} />
+          {items.length > 0 && (
+            <TableFile
+              name="Round trips"
+              columns={FILE}
+              rows={() => allTrips(model, symbol, side)}
+            />
+          )}
+        </span>
       }
     >
       {found.error ? (
@@ -71,26 +97,15 @@ export function TripList({
 
 function Table({ items, currency }: { items: Trip[]; currency: string | null }) {
   return (
-    <div role="table" aria-label="Round trips">
-      <div role="rowgroup" className="hidden border-b border-line xl:block">
-        <div role="row" className={`${ROW} text-xs font-medium text-soft`}>
-          {HEADS.map((name, place) => (
-            <span role="columnheader" key={name} className={place ? "text-right" : ""}>
-              {name}
-            </span>
-          ))}
-        </div>
-      </div>
-      <div role="rowgroup" className="divide-y divide-line">
-        {items.map((one) => (
-          <Row
-            key={`${one.entry_order} ${one.exit_order} ${one.entry_time} ${one.exit_time} ${one.size}`}
-            trip={one}
-            currency={currency}
-          />
-        ))}
-      </div>
-    </div>
+    <StackedTable label="Round trips" heads={HEADS} row={ROW} from="60rem">
+      {items.map((one) => (
+        <Row
+          key={`${one.entry_order} ${one.exit_order} ${one.entry_time} ${one.exit_time} ${one.size}`}
+          trip={one}
+          currency={currency}
+        />
+      ))}
+    </StackedTable>
   );
 }
 
@@ -101,7 +116,7 @@ function Row({ trip, currency }: { trip: Trip; currency: string | null }) {
       <span
         role="cell"
         title={trip.symbol}
-        className="col-span-2 min-w-0 sm:col-span-4 xl:col-span-1"
+        className="col-span-2 min-w-0 @[36rem]:col-span-4 @[60rem]:col-span-1"
       >
         <span className="block truncate font-medium">{trip.symbol}</span>
         <span className={`text-xs ${trip.side === "long" ? "text-up" : "text-down"}`}>
@@ -144,12 +159,8 @@ function Cell({
   children: React.ReactNode;
 }) {
   return (
-    <span role="cell" className="num min-w-0 [overflow-wrap:anywhere] xl:text-right">
-      <span aria-hidden="true" className="block text-xs text-soft xl:hidden">
-        {name}
-      </span>
+    <StackedCell name={name} from="60rem" more={more}>
       {children}
-      {more && <span className="block text-xs whitespace-nowrap text-soft">{more}</span>}
-    </span>
+    </StackedCell>
   );
 }

@@ -2,7 +2,9 @@
 import { ground, strongestOf } from "~/features/backtests/report/months";
 import { gain, integer, plural } from "~/format/numbers";
 import { Panel } from "~/ui/panel";
+import { TableFile } from "~/ui/tables/table-file";
 import type { Group } from "./queries";
+import { GROUP_FILE } from "./symbol-table";
 
 const WEEKDAYS = [
   "Monday",
@@ -25,7 +27,12 @@ export function WeekGrid({
   const known = new Map(slots.map((one) => [one.key, one]));
   const full = strongestOf(slots.map(({ profit }) => profit));
   return (
-    <Panel title="Hours and weekdays" note="of the entry, in UTC" flush>
+    <Panel
+      title="Hours and weekdays"
+      note="of the entry, in UTC"
+      flush
+      aside={<TableFile name="Hours and weekdays" columns={GROUP_FILE} rows={slots} />}
+    >
       <div
         tabIndex={0}
         role="region"

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { changes } from "./diff";
+import { CODE, changes } from "./diff";
 
 const told = (before: string, after: string) =>
   changes(before, after).map(
@@ -10,6 +10,11 @@ it("tells what was added, removed and kept", () => {
   expect(told("buys the dip", "buys the deep dip")).toEqual([" buys the ", "+deep ", " dip"]);
   expect(told("a b c", "a c")).toEqual([" a ", "-b ", " c"]);
   expect(told("fast mean", "slow mean")).toEqual(["-fast ", "+slow ", " mean"]);
+});
+
+it("takes code apart at its signs", () => {
+  const told = changes("numpy==2.1.0", "numpy==2.2.0", CODE).map(({ text }) => text);
+  expect(told).toEqual(["numpy==2.", "1", "2", ".0"]);
 });
 
 it("loses nothing of either text", () => {

@@ -4,8 +4,13 @@ export interface Piece {
   change: "same" | "added" | "removed";
 }
 
-export function changes(before: string, after: string): Piece[] {
-  const [old, now] = [words(before), words(after)];
+/** Words with the white space after them. */
+const PROSE = /\S+\s*|^\s+/g;
+/** Names, numbers, spaces and single signs. */
+export const CODE = /[\p{L}\p{N}_]+|\s+|[^\p{L}\p{N}_\s]/gu;
+
+export function changes(before: string, after: string, words = PROSE): Piece[] {
+  const [old, now] = [before.match(words) ?? [], after.match(words) ?? []];
   let start = 0;
   while (start < old.length && start < now.length && old[start] === now[start]) start += 1;
   let end = 0;
@@ -58,11 +63,6 @@ function between(old: readonly string[], now: readonly string[]): Piece[] {
     }
   }
   return pieces;
-}
-
-/** Words with the white space after them. */
-function words(text: string): string[] {
-  return text.match(/\S+\s*|^\s+/g) ?? [];
 }
 
 function put(pieces: Piece[], text: string, change: Piece["change"]): void {

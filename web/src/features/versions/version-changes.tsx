@@ -1,70 +1,14 @@
-/** The differences between two versions: description, Python, plan, size and arguments. */
-import { useState } from "react";
+/** The differences between two versions besides their files: description, Python, plan, arguments. */
 import type { Version } from "~/api/queries";
 import { bytes } from "~/format/numbers";
-import { Panel } from "~/ui/panel";
 import { changes } from "./diff";
 
-export function VersionChanges({ versions }: { versions: readonly Version[] }) {
-  const [chosen, setChosen] = useState<{ now?: string; before?: string }>({});
-  const now = versions.find((one) => one.version_id === chosen.now) ?? versions[0];
-  const place = now ? versions.indexOf(now) : 0;
-  const before =
-    versions.find((one) => one.version_id === chosen.before) ??
-    versions[place + 1] ??
-    versions.find((one) => one !== now);
-  if (!now || !before) return null;
+export function VersionChanges({ before, now }: { before: Version; now: Version }) {
   return (
-    <Panel
-      title="What changed"
-      aside={
-        <div className="flex flex-wrap items-center gap-2 text-sm text-soft">
-          <Choice
-            label="Version"
-            versions={versions}
-            value={now.version_id}
-            choose={(id) => setChosen({ now: id })}
-          />
-          since
-          <Choice
-            label="Earlier version"
-            versions={versions}
-            value={before.version_id}
-            choose={(id) => setChosen({ now: now.version_id, before: id })}
-          />
-        </div>
-      }
-    >
+    <>
       <Description before={before.description} now={now.description} />
       <Facts before={before} now={now} />
-    </Panel>
-  );
-}
-
-function Choice({
-  label,
-  versions,
-  value,
-  choose,
-}: {
-  label: string;
-  versions: readonly Version[];
-  value: string;
-  choose: (id: string) => void;
-}) {
-  return (
-    <select
-      aria-label={label}
-      className="field w-auto"
-      value={value}
-      onChange={(event) => choose(event.target.value)}
-    >
-      {versions.map((one) => (
-        <option key={one.version_id} value={one.version_id}>
-          v{one.version}
-        </option>
-      ))}
-    </select>
+    </>
   );
 }
 

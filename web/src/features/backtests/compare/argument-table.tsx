@@ -1,10 +1,11 @@
 /** The arguments of the compared backtests, those that differ first. */
-import { useState } from "react";
 import type { Arguments } from "~/features/backtests/types";
+import { useView } from "~/ui/address";
 import { Panel } from "~/ui/panel";
+import { type FileColumn, TableFile } from "~/ui/tables/table-file";
 import type { Column } from "./column";
 import { ComparisonTable } from "./comparison-table";
-import { differences } from "./differences";
+import { type Difference, differences } from "./differences";
 
 export function ArgumentTable({
   columns,
@@ -13,7 +14,8 @@ export function ArgumentTable({
   columns: Column[];
   args: (Arguments | null)[];
 }) {
-  const [all, setAll] = useState(false);
+  const [{ arguments: asked }, change] = useView<"arguments">();
+  const all = asked === "all";
   const rows = differences(args);
   const shown = rows.filter(({ differs }) => all || differs);
   const known = args.filter((one) => one !== null).length;
@@ -23,15 +25,29 @@ export function ArgumentTable({
       title="Arguments"
       flush
       aside={
-        <label className="flex min-h-8 items-center gap-2 text-sm text-soft">
-          <input
-            type="checkbox"
-            className="size-4 accent-accent"
-            checked={all}
-            onChange={(event) => setAll(event.target.checked)}
-          />
-          Show identical arguments
-        </label>
+        <span className="flex flex-wrap items-center gap-x-4">
+          {shown.length > 0 && (
+            <TableFile
+              name="Compared arguments"
+              columns={[
+                ["argument", (one: Difference) => one.name],
+                ...columns.map(
+                  ({ name }, place): FileColumn<Difference> => [name, (one) => one.values[place]],
+                ),
+              ]}
+              rows={shown}
+            />
+          )}
+          <label className="flex min-h-8 items-center gap-2 text-sm text-soft">
+            <input
+              type="checkbox"
+              className="size-4 accent-accent"
+              checked={all}
+              onChange={({ target }) => change({ arguments: target.checked ? "all" : "" })}
+            />
+            Show identical arguments
+          </label>
+        </span>
       }
     >
       {shown.length === 0 ? (
@@ -41,26 +57,29 @@ export function ArgumentTable({
             : "All of them used the same arguments."}
         </p>
       ) : (
-        <ComparisonTable label="Arguments" columns={columns}>
-          {shown.map(({ name, values, differs }) => (
-            <tr key={name} className="border-t border-line">
-              <th
-                scope="row"
-                className="sticky left-0 bg-surface px-4 py-1.5 text-left font-mono text-xs font-normal"
-              >
-                {name}
-              </th>
-              {values.map((value, place) => (
-                <td
-                  key={columns[place]?.id}
-                  className={`px-3 py-1.5 text-right font-mono text-xs ${differs ? "" : "text-soft"}`}
-                >
-                  {value}
-                </td>
-              ))}
-            </tr>
-          ))}
-        </ComparisonTable>
+        <ComparisonTable
+          label="Arguments"
+          head="Argument"
+          columns={columns}
+          groups={[
+            {
+              title: "",
+              rows: shown.map(({ name, values, differs }) => ({
+                key: name,
+                name: <span className="font-mono text-xs">{name}</span>,
+                cells: values.map((value, place) => (
+                  <span
+                    // biome-ignore lint/suspicious/noArrayIndexKey: a value belongs to its place
+                    key={place}
+                    className={`font-mono text-xs ${differs ? "" : "text-soft"}`}
+                  >
+                    {value}
+                  </span>
+                )),
+              })),
+            },
+          ]}
+        />
       )}
     </Panel>
   );

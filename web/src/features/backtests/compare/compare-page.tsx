@@ -1,6 +1,6 @@
 /** Up to eight backtests side by side: one chart, and tables of their arguments and metrics. */
 import { useQueries, useQuery } from "@tanstack/react-query";
-import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { Link, useParams } from "@tanstack/react-router";
 import { useCallback, useMemo, useState } from "react";
 import { type View, wanted } from "~/charts/panes";
 import { periodsOf } from "~/features/backtests/period";
@@ -8,7 +8,7 @@ import { nameOf } from "~/features/backtests/progress";
 import * as ask from "~/features/backtests/queries";
 import { MOST_COMPARED } from "~/features/backtests/types";
 import { useBacktestUpdates } from "~/features/backtests/use-updates";
-import { useTitle } from "~/ui/address";
+import { useTitle, useView } from "~/ui/address";
 import { IconButton } from "~/ui/button";
 import { Empty, Failed, Notice, Panel, Skeleton } from "~/ui/panel";
 import { inDetail, linesOf } from "./aligned";
@@ -19,13 +19,9 @@ import { MetricTable } from "./metric-table";
 
 export function ComparePage() {
   const { project = "", model = "" } = useParams({ strict: false });
-  const search = useSearch({ strict: false }) as { ids?: string };
-  const named = useMemo(
-    () => (search.ids ?? "").split(",").filter(Boolean).slice(0, MOST_COMPARED),
-    [search.ids],
-  );
-  const [align, setAlign] = useState<"time" | "start">("time");
-  const navigate = useNavigate();
+  const [{ ids = "", align: aligned }, change] = useView<"ids" | "align" | "range">();
+  const named = useMemo(() => ids.split(",").filter(Boolean).slice(0, MOST_COMPARED), [ids]);
+  const align = aligned === "start" ? "start" : "time";
   useTitle("Compare backtests");
   useBacktestUpdates(model);
   const { data, error, refetch } = useQuery({
@@ -49,7 +45,7 @@ export function ComparePage() {
   );
   function chooseAlign(next: "time" | "start") {
     setAsked(null);
-    setAlign(next);
+    change({ align: next === "start" ? next : "", range: "" });
   }
   const facts = useQueries({ queries: named.map((id) => ask.facts(model, id)) });
   const runs = useQuery(ask.runs(model));
@@ -63,12 +59,7 @@ export function ComparePage() {
   );
   const periods = periodsOf(facts.flatMap((one) => one.data ?? []));
   function leaveOut(id: string) {
-    const ids = named.filter((one) => one !== id).join(",");
-    void navigate({
-      to: "/$project/$model/backtests/compare",
-      params: { project, model },
-      search: { ids },
-    });
+    change({ ids: named.filter((one) => one !== id).join(",") });
   }
 
   return (
@@ -151,6 +142,8 @@ function Names({
           <Link
             to="/$project/$model/$backtest/backtest"
             params={{ project, model, backtest: id }}
+            dir="auto"
+            title={name}
             className="min-w-0 truncate hover:underline"
           >
             {name}

@@ -1,6 +1,6 @@
 /** The account values of several backtests in one chart, each starting at 100. */
 import { useMemo } from "react";
-import { ChartFigure } from "~/charts/chart-figure";
+import { ChartFigure } from "~/charts/figure/chart-figure";
 import type { Pane, View } from "~/charts/panes";
 import { ratio } from "~/features/backtests/metrics";
 import { Notice, Panel } from "~/ui/panel";
@@ -72,6 +72,7 @@ export function ComparisonChart({
           all={all}
           onSeen={onSeen}
           height={380}
+          address="range"
           aside={
             <label className="flex min-h-7 items-center gap-2 text-sm">
               <input

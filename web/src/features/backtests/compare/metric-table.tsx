@@ -1,8 +1,9 @@
 /** The metrics of the compared backtests, with the best and the worst of each row marked. */
-import { useState } from "react";
 import { formatMetric, grouped, isSigned, worstOf } from "~/features/backtests/metrics";
 import type { ComparedMeasure } from "~/features/backtests/types";
+import { useView } from "~/ui/address";
 import { Panel } from "~/ui/panel";
+import { type FileColumn, TableFile } from "~/ui/tables/table-file";
 import type { Column } from "./column";
 import { ComparisonTable } from "./comparison-table";
 
@@ -29,7 +30,8 @@ export function MetricTable({
   measures: ComparedMeasure[];
   currencies: (string | null)[];
 }) {
-  const [all, setAll] = useState(false);
+  const [{ metrics: asked }, change] = useView<"metrics">();
+  const all = asked === "all";
   const groups = grouped(
     Object.fromEntries(measures.map((one) => [one.name, { ...one, value: null }])),
   );
@@ -47,67 +49,70 @@ export function MetricTable({
       title="Metrics"
       flush
       aside={
-        <label className="flex min-h-8 items-center gap-2 text-sm text-soft">
-          <input
-            type="checkbox"
-            className="size-4 accent-accent"
-            checked={all}
-            onChange={(event) => setAll(event.target.checked)}
+        <span className="flex flex-wrap items-center gap-x-4">
+          <TableFile
+            name="Compared metrics"
+            columns={[
+              ["metric", (one: ComparedMeasure) => one.display_name],
+              ["type", (one: ComparedMeasure) => one.type],
+              ...columns.map(
+                ({ name }, place): FileColumn<ComparedMeasure> => [
+                  name,
+                  (one) => one.values[place],
+                ],
+              ),
+            ]}
+            rows={shown.flatMap(({ rows }) => rows)}
           />
-          Show all metrics{" "}
-        </label>
+          <label className="flex min-h-8 items-center gap-2 text-sm text-soft">
+            <input
+              type="checkbox"
+              className="size-4 accent-accent"
+              checked={all}
+              onChange={({ target }) => change({ metrics: target.checked ? "all" : "" })}
+            />
+            Show all metrics{" "}
+          </label>
+        </span>
       }
     >
-      <ComparisonTable label="Metrics" columns={columns}>
-        {shown.map(({ title, rows }) => [
-          <tr key={title}>
-            <th
-              scope="rowgroup"
-              colSpan={columns.length + 1}
-              className="px-4 pt-4 pb-1 text-left text-xs font-medium text-soft"
-            >
-              {title}
-            </th>
-          </tr>,
-          ...rows.map((one) => {
-            const worst = worstOf(one.values, one.best);
-            return (
-              <tr key={one.name} className="border-t border-line">
-                <th
-                  scope="row"
-                  title={one.explanation}
-                  className="sticky left-0 bg-surface px-4 py-1.5 text-left font-normal"
-                >
-                  {one.display_name}
-                </th>
-                {one.values.map((value, place) => (
-                  <td key={columns[place]?.id} className="px-3 py-1.5 text-right">
-                    <Marked
-                      text={formatMetric(value, one.type, {
-                        currency: currencies[place] ?? null,
-                        signed: isSigned(one.name),
-                      })}
-                      mark={
-                        one.best.includes(place) && worst.length > 0
-                          ? "best"
-                          : worst.includes(place)
-                            ? "worst"
-                            : null
-                      }
-                    />
-                  </td>
-                ))}
-              </tr>
-            );
-          }),
-        ])}
-      </ComparisonTable>
+      <ComparisonTable
+        label="Metrics"
+        head="Metric"
+        columns={columns}
+        groups={shown.map(({ title, rows }) => ({
+          title,
+          rows: rows.map((one) => ({
+            key: one.name,
+            name: one.display_name,
+            hint: one.explanation,
+            cells: cellsOf(one, currencies),
+          })),
+        }))}
+      />
       <p className="border-t border-line px-4 py-2 text-sm text-soft">
         <span aria-hidden="true">★</span> marks the best value in a row,{" "}
         <span aria-hidden="true">▾</span> the worst.
       </p>
     </Panel>
   );
+}
+
+/** A value of each backtest, the best and the worst marked. */
+function cellsOf(one: ComparedMeasure, currencies: readonly (string | null)[]): React.ReactNode[] {
+  const worst = worstOf(one.values, one.best);
+  return one.values.map((value, place) => {
+    const isBest = one.best.includes(place) && worst.length > 0;
+    const currency = currencies[place] ?? null;
+    return (
+      <Marked
+        // biome-ignore lint/suspicious/noArrayIndexKey: a value belongs to its place
+        key={place}
+        text={formatMetric(value, one.type, { currency, signed: isSigned(one.name) })}
+        mark={isBest ? "best" : worst.includes(place) ? "worst" : null}
+      />
+    );
+  });
 }
 
 function Marked({ text, mark }: { text: string; mark: "best" | "worst" | null }) {

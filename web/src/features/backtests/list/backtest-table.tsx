@@ -189,6 +189,8 @@ function Words({ row: { backtest, run }, project, model, mayChange }: Rest) {
         <Link
           to="/$project/$model/$backtest/backtest"
           params={{ project, model, backtest: backtest.backtest_id }}
+          dir="auto"
+          title={name}
           className="min-w-0 truncate font-medium hover:underline"
         >
           {name}

@@ -8,12 +8,26 @@ import { NewBacktest } from "~/features/backtests/start/new-backtest";
 import { MOST_COMPARED } from "~/features/backtests/types";
 import { useMayChange } from "~/features/backtests/use-rights";
 import { refresh, useBacktestUpdates, useWhenComputed } from "~/features/backtests/use-updates";
+import { type Cell, dated } from "~/format/csv";
 import { useView } from "~/ui/address";
 import { Button, ButtonLink } from "~/ui/button";
 import { Confirm } from "~/ui/dialog";
 import { Empty, Failed, Panel, Skeleton } from "~/ui/panel";
+import { type FileColumn, TableFile } from "~/ui/tables/table-file";
 import { BacktestTable } from "./backtest-table";
-import { type Column, sorted, sortingOf, textOf, turned } from "./sorting";
+import { type Column, FIGURES, figureOf, sorted, sortingOf, textOf, turned } from "./sorting";
+
+const FILE: readonly FileColumn<Row>[] = [
+  ["backtest_id", ({ backtest }) => backtest.backtest_id],
+  ["name", ({ backtest, run }) => nameOf(backtest, run)],
+  ["label", ({ backtest }) => backtest.label],
+  ["status", ({ progress }) => progress.label],
+  ["version", ({ run }) => run?.version],
+  ["start", ({ backtest }) => moment(backtest.start_time)],
+  ["stop", ({ backtest }) => moment(backtest.stop_time)],
+  ...FIGURES.map((name): FileColumn<Row> => [name, (row) => figureOf(row, name)]),
+  ["created", ({ backtest }) => dated(backtest.created_at)],
+];
 
 interface Wish {
   act: "delete" | "stop";
@@ -26,9 +40,10 @@ export function BacktestsPage() {
   const mayChange = useMayChange(project);
   const found = useInfiniteQuery(ask.list(model));
   const runs = useQuery(ask.runs(model));
-  const [{ sort = "" }, change] = useView<"sort">();
+  const [{ sort = "", chosen: ids = "" }, change] = useView<"sort" | "chosen">();
   const sorting = sortingOf(sort);
-  const [chosen, setChosen] = useState<string[]>([]);
+  const chosen = ids.split(",").filter(Boolean);
+  const setChosen = (next: string[]) => change({ chosen: next.join(",") }, "typed");
   const [isNew, setNew] = useState(false);
   const [wish, setWish] = useState<Wish | null>(null);
   const [asks, setAsks] = useState(false);
@@ -63,11 +78,16 @@ export function BacktestsPage() {
         title="Backtests"
         flush
         aside={
-          mayChange && (
-            <Button weight="main" icon="play" onClick={() => setNew(true)}>
-              Run a backtest
-            </Button>
-          )
+          <span className="flex flex-wrap items-center gap-3">
+            {rows.length > 0 && (
+              <TableFile name="Backtests" columns={FILE} rows={sorted(rows, sorting)} />
+            )}
+            {mayChange && (
+              <Button weight="main" icon="play" onClick={() => setNew(true)}>
+                Run a backtest
+              </Button>
+            )}
+          </span>
         }
       >
         {found.error ? (
@@ -174,4 +194,9 @@ function Chosen({
       </div>
     </div>
   );
+}
+
+/** A result may name its times in words. */
+function moment(said: string | number | null | undefined): Cell {
+  return typeof said === "string" ? said : dated(said);
 }

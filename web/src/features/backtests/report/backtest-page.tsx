@@ -28,6 +28,7 @@ import { DeflatedSharpe } from "./deflated-sharpe";
 import { EquityFigure } from "./equity-figure";
 import { Headlines, MetricCards } from "./metric-cards";
 import { MonthsTable } from "./months-table";
+import { PricePanel } from "./price-panel";
 import { RollingFigure } from "./rolling-figure";
 import { RoundTrips } from "./round-trips";
 
@@ -73,6 +74,7 @@ function Shown({ backtest, run }: { backtest: Backtest; run: Run | null }) {
             {backtest.trials && <DeflatedSharpe trials={backtest.trials} />}
           </div>
           <RollingFigure model={model} id={id} />
+          <PricePanel model={model} backtest={backtest} />
           <RoundTrips model={model} id={id} currency={backtest.quote_asset ?? null} />
         </>
       )}

@@ -1,7 +1,7 @@
 /** The chart of a backtest: account value, drawdown, trades and indicators. */
 import { useQuery } from "@tanstack/react-query";
 import { useCallback, useMemo, useState } from "react";
-import { ChartFigure } from "~/charts/chart-figure";
+import { ChartFigure } from "~/charts/figure/chart-figure";
 import {
   closer,
   drawdownPane,
@@ -15,6 +15,7 @@ import { ratio } from "~/features/backtests/metrics";
 import * as ask from "~/features/backtests/queries";
 import type { Backtest } from "~/features/backtests/types";
 import { integer, money } from "~/format/numbers";
+import { useView } from "~/ui/address";
 import { Failed, Panel, Skeleton } from "~/ui/panel";
 import { drawdownInWords, equityInWords } from "./curve-words";
 
@@ -26,7 +27,7 @@ export function EquityFigure({ model, backtest }: { model: string; backtest: Bac
   const id = backtest.backtest_id;
   const currency = backtest.quote_asset ?? null;
   const [asked, setAsked] = useState<View | null>(null);
-  const [hidden, setHidden] = useState<ReadonlySet<string> | null>(null);
+  const [{ indicators: named }, change] = useView<"indicators">();
   const equity = useQuery(ask.equity(model, id, null));
   const drawdown = useQuery(ask.drawdown(model, id, null));
   const hasIndicators = Object.keys(backtest.indicators ?? {}).length > 0;
@@ -53,10 +54,18 @@ export function EquityFigure({ model, backtest }: { model: string; backtest: Bac
     [all, isThinned, hasIndicators],
   );
   const names = indicators.data?.items ?? NO_INDICATORS;
-  const left = useMemo(
-    () => hidden ?? new Set(names.slice(SHOWN_AT_FIRST).map(({ name }) => name)),
-    [hidden, names],
-  );
+  const left = useMemo(() => {
+    const shown = named === undefined ? null : new Set(named.split(","));
+    return new Set(
+      names
+        .filter(({ name }, place) => (shown ? !shown.has(name) : place >= SHOWN_AT_FIRST))
+        .map(({ name }) => name),
+    );
+  }, [named, names]);
+  const hide = (some: ReadonlySet<string>) => {
+    const kept = names.filter(({ name }) => !some.has(name)).map(({ name }) => name);
+    change({ indicators: kept.join(",") || "none" });
+  };
 
   // While the next detail is loading, the one before it stays.
   const panes = useMemo<Pane[]>(() => {
@@ -142,7 +151,7 @@ export function EquityFigure({ model, backtest }: { model: string; backtest: Bac
           caption={tradesInWords(backtest.counts.trades, marked.length, trades.data?.isAll ?? true)}
           names={names}
           left={left}
-          hide={setHidden}
+          hide={hide}
         />
       )}
     </Panel>
@@ -161,7 +170,7 @@ function FigureWithIndicators({
 }) {
   return (
     <div className="grid gap-3">
-      <ChartFigure label="Account value and drawdown over time" {...figure} />
+      <ChartFigure label="Account value and drawdown over time" address="range" {...figure} />
       {names.length > 0 && (
         <fieldset className="flex flex-wrap items-center gap-x-4 gap-y-1 text-sm">
           <legend className="float-left mr-4 text-soft">Indicators</legend>

@@ -3,8 +3,11 @@ import { useState } from "react";
 import { MetricValue } from "~/features/backtests/metric-value";
 import { grouped, headlines, type Named } from "~/features/backtests/metrics";
 import type { Backtest } from "~/features/backtests/types";
+import type { Cell } from "~/format/csv";
+import { useView } from "~/ui/address";
 import { Button } from "~/ui/button";
 import { Panel } from "~/ui/panel";
+import { type FileColumn, TableFile } from "~/ui/tables/table-file";
 
 export function Headlines({ backtest }: { backtest: Backtest }) {
   const { computed } = backtest.metrics;
@@ -30,8 +33,18 @@ export function Headlines({ backtest }: { backtest: Backtest }) {
   );
 }
 
+const FILE: readonly FileColumn<Named & { group: string }>[] = [
+  ["group", (one) => one.group],
+  ["name", (one) => one.name],
+  ["metric", (one) => one.display_name],
+  ["value", (one) => one.value as Cell],
+  ["type", (one) => one.type],
+  ["reason", (one) => one.reason],
+];
+
 export function MetricCards({ backtest }: { backtest: Backtest }) {
-  const [explained, setExplained] = useState(false);
+  const [{ explained: word }, change] = useView<"explained">();
+  const explained = word !== undefined;
   // On a phone, a hundred open rows would push everything below out of reach.
   const [open, setOpen] = useState(() => matchMedia("(min-width: 48rem)").matches);
   const currency = backtest.quote_asset ?? null;
@@ -53,15 +66,24 @@ export function MetricCards({ backtest }: { backtest: Backtest }) {
     <Panel
       title="Metrics"
       aside={
-        <label className="flex min-h-8 items-center gap-2 text-sm text-soft">
-          <input
-            type="checkbox"
-            className="size-4 accent-accent"
-            checked={explained}
-            onChange={(event) => setExplained(event.target.checked)}
+        <span className="flex flex-wrap items-center gap-x-4">
+          <label className="flex min-h-8 items-center gap-2 text-sm text-soft">
+            <input
+              type="checkbox"
+              className="size-4 accent-accent"
+              checked={explained}
+              onChange={(event) => change({ explained: event.target.checked ? "yes" : "" })}
+            />
+            Show explanations
+          </label>
+          <TableFile
+            name={`Metrics of ${backtest.label ?? backtest.backtest_id}`}
+            columns={FILE}
+            rows={groups.flatMap(({ title, measures }) =>
+              measures.map((one) => ({ group: title, ...one })),
+            )}
           />
-          Show explanations
-        </label>
+        </span>
       }
     >
       <div className="gap-x-10 lg:columns-2 2xl:columns-3">

@@ -1,10 +1,19 @@
 /** Returns by month: the colour is a hint, the number is the fact. */
 import { useQuery } from "@tanstack/react-query";
+import type { Schemas } from "~/api/client";
 import { signedPercent } from "~/features/backtests/metrics";
 import * as ask from "~/features/backtests/queries";
 import { MONTHS } from "~/format/times";
 import { Failed, Panel, Skeleton } from "~/ui/panel";
+import { type FileColumn, TableFile } from "~/ui/tables/table-file";
 import { extremes, ground, strongest } from "./months";
+
+type Year = Schemas["Year"];
+const FILE: readonly FileColumn<Year>[] = [
+  ["year", (one) => one.year],
+  ...MONTHS.map((name, place): FileColumn<Year> => [name, (one) => one.months[place]]),
+  ["whole_year", (one) => one.value],
+];
 
 export function MonthsTable({ model, id }: { model: string; id: string }) {
   const { data, error, refetch } = useQuery(ask.periods(model, id));
@@ -12,7 +21,11 @@ export function MonthsTable({ model, id }: { model: string; id: string }) {
   const full = strongest(years);
   const { best, worst, won, lost } = extremes(years);
   return (
-    <Panel title="Returns by month" flush>
+    <Panel
+      title="Returns by month"
+      flush
+      aside={years.length > 0 && <TableFile name="Returns by month" columns={FILE} rows={years} />}
+    >
       {error ? (
         <div className="p-4">
           <Failed error={error} retry={() => void refetch()} />

@@ -1,7 +1,7 @@
 /** Rolling Sharpe ratio and volatility over the half year before each day. */
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
-import { ChartFigure } from "~/charts/chart-figure";
+import { ChartFigure } from "~/charts/figure/chart-figure";
 import { type Pane, seenOf, type View } from "~/charts/panes";
 import { ratio } from "~/features/backtests/metrics";
 import * as ask from "~/features/backtests/queries";
@@ -67,6 +67,7 @@ export function RollingFigure({ model, id }: { model: string; id: string }) {
           panes={panes}
           all={all}
           height={280}
+          address="rolling"
         />
       )}
     </Panel>

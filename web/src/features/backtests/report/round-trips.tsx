@@ -1,18 +1,24 @@
 /** The round trips of a backtest, latest first, as virtual rows loaded page by page. */
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useCallback, useEffect, useMemo, useRef } from "react";
+import { textOf } from "~/charts/figure/range";
 import { days, signedPercent } from "~/features/backtests/metrics";
 import * as ask from "~/features/backtests/queries";
 import { integer, percent, plural, price, quantity } from "~/format/numbers";
 import { withZone } from "~/format/zone";
+import { useView } from "~/ui/address";
 import { Gain } from "~/ui/figures";
 import { Icon } from "~/ui/icons";
 import { Failed, Notice, Panel, Skeleton } from "~/ui/panel";
-import { type Measure, useMeasured, useMeasuredRows } from "~/ui/rows";
+import { type Measure, useMeasured, useMeasuredRows } from "~/ui/tables/rows";
+import { type FileColumn, TableFile } from "~/ui/tables/table-file";
 import { Time } from "~/ui/time";
+import { PRICES } from "./price-panel";
 import "./round-trips.css";
 
 const ROW = 36;
+/** Seconds that a price chart shows at least beside a round trip. */
+const SHORTEST = 1_800;
 const ASSUMED = { height: ROW, overscan: 12 };
 const HEADS = [
   "Symbol",
@@ -25,6 +31,13 @@ const HEADS = [
   "Profit",
   "Return",
 ] as const;
+
+const SYMBOL_FILE: readonly FileColumn<ask.TripSummary["symbols"][number]>[] = [
+  ["symbol", (one) => one.symbol],
+  ["round_trips", (one) => one.round_trips],
+  ["win_rate", (one) => one.win_rate],
+  ["profit", (one) => one.profit],
+];
 
 export function RoundTrips({
   model,
@@ -111,6 +124,16 @@ function Summary({ summary, currency }: { summary: ask.TripSummary; currency: st
         </p>
       )}
       {summary.symbols.length > 0 && (
+        <div className="flex max-w-xl items-center justify-between gap-3">
+          <h3 className="text-sm text-soft">By symbol</h3>
+          <TableFile
+            name="Round trips of a backtest by symbol"
+            columns={SYMBOL_FILE}
+            rows={summary.symbols}
+          />
+        </div>
+      )}
+      {summary.symbols.length > 0 && (
         <div
           tabIndex={0}
           role="region"
@@ -155,6 +178,7 @@ function Summary({ summary, currency }: { summary: ask.TripSummary; currency: st
 
 function Rows({ trips, count, more }: { trips: ask.RoundTrip[]; count: number; more: () => void }) {
   const place = useRef<HTMLDivElement>(null);
+  const show = useTripInChart();
   const { list: rows } = useMeasuredRows(place, trips, indexOf, ASSUMED);
   const items = rows.getVirtualItems();
   const last = items.at(-1)?.index ?? 0;
@@ -185,7 +209,14 @@ function Rows({ trips, count, more }: { trips: ask.RoundTrip[]; count: number; m
             const trip = trips[index];
             return (
               trip && (
-                <Row key={key} trip={trip} at={index} top={start} measure={rows.measureElement} />
+                <Row
+                  key={key}
+                  trip={trip}
+                  at={index}
+                  top={start}
+                  measure={rows.measureElement}
+                  show={show}
+                />
               )
             );
           })}
@@ -200,7 +231,9 @@ function Row({
   at,
   top,
   measure,
+  show,
 }: {
+  show: (trip: ask.RoundTrip) => void;
   trip: ask.RoundTrip;
   at: number;
   top: number;
@@ -208,7 +241,18 @@ function Row({
 }) {
   const row = useMeasured(measure, at, trip);
   const cells: [(typeof HEADS)[number], React.ReactNode][] = [
-    ["Symbol", trip.symbol],
+    [
+      "Symbol",
+      <button
+        key="symbol"
+        type="button"
+        className="link max-w-full truncate text-left"
+        title={`Show this round trip of ${trip.symbol} in the price chart`}
+        onClick={() => show(trip)}
+      >
+        {trip.symbol}
+      </button>,
+    ],
     ["Size", quantity(trip.size)],
     ["Bought", <Time key="bought" at={trip.entry_time} as="stamp" />],
     ["Sold", <Time key="sold" at={trip.exit_time} as="stamp" />],
@@ -241,6 +285,17 @@ function Row({
       ))}
     </div>
   );
+}
+
+/** Moves the price chart to a round trip, with as much before and after it. */
+function useTripInChart(): (trip: ask.RoundTrip) => void {
+  const [, change] = useView<"symbol" | "prices">();
+  return ({ symbol, entry_time: from, exit_time: to }) => {
+    const around = Math.max(to - from, SHORTEST);
+    const range = { from: from - around, to: to + around };
+    change({ symbol, prices: textOf({ range, moment: from }) });
+    document.getElementById(PRICES)?.scrollIntoView({ block: "center" });
+  };
 }
 
 function indexOf({ index }: ask.RoundTrip): number {

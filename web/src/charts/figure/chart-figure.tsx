@@ -1,28 +1,26 @@
-/** A chart with its ranges, keyboard control, a summary in words for screen readers, and a table. */
-import { lazy, type ReactNode, Suspense, useState } from "react";
+/**
+ * A chart with its ranges, keyboard control, a summary in words for screen readers, and a table. Its
+ * range and a moment that was marked are in the address, if it has a name there.
+ */
+import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from "react";
 import type { Mark } from "~/api/types";
-import { Time } from "~/ui/time";
-import { type Axis, axisText } from "./axis";
-import type { Traded } from "./markers";
-import { drawn, type Pane, sampled, steered, type View } from "./panes";
+import { useView } from "~/ui/address";
+import type { Axis } from "../axis";
+import type { Traded } from "../markers";
+import { type Pane, steered, type View } from "../panes";
+import { MomentLink } from "./moment-link";
+import { PaneTable } from "./pane-table";
+import { RANGES, type Shown, shownBy, textOf, viewOf } from "./range";
 
 const PaneChart = lazy(() =>
-  import("./pane-chart").then((module) => ({ default: module.PaneChart })),
+  import("../pane-chart").then((module) => ({ default: module.PaneChart })),
 );
 
-const DAY = 86_400;
-const RANGES: [string, string, number][] = [
-  ["1H", "The last hour", DAY / 24],
-  ["1D", "The last day", DAY],
-  ["1W", "The last week", 7 * DAY],
-  ["1M", "The last month", 30 * DAY],
-  ["3M", "The last three months", 91 * DAY],
-  ["1Y", "The last year", 365 * DAY],
-];
 const ALL = "All";
-const MOST_ROWS = 250;
 /** A range much shorter than the whole has hardly a point to show. */
 const MOST_ZOOM = 2_000;
+/** Milliseconds without another key after which the address is written: browsers limit how often. */
+const HELD = 250;
 const NO_TRADES: readonly Traded[] = [];
 
 export function ChartFigure({
@@ -40,6 +38,7 @@ export function ChartFigure({
   legend = true,
   onTrade,
   start = null,
+  address = "",
 }: {
   label: string;
   /** What the chart shows, of the range in view. */
@@ -58,32 +57,66 @@ export function ChartFigure({
   onTrade?: (id: string) => void;
   /** The range to show first; a new object moves the chart there. */
   start?: View | null;
+  /** The name of its range in the address; the route of the page has to list it. */
+  address?: string;
 }) {
   const [chosen, setChosen] = useState<string | null>(start ? null : ALL);
   const [view, setView] = useState<View | null>(start);
   const [seen, setSeen] = useState<View | null>(start);
   const [asTable, setAsTable] = useState(false);
   const [drawnAxis, setDrawnAxis] = useState(axis);
+  const [{ [address]: said = "" }, change] = useView<string>();
+  const [text, setText] = useState("");
+  const [followed, setFollowed] = useState("");
+  const writing = useRef(0);
+  const { moment } = shownBy(text);
   // A view on one axis means nothing on the other.
   if (axis !== drawnAxis) {
     setDrawnAxis(axis);
-    setChosen(ALL);
-    setView(null);
-    setSeen(null);
+    show(ALL, null);
   }
   const [started, setStarted] = useState(start);
   if (start !== started) {
     setStarted(start);
-    setChosen(start ? null : ALL);
-    setView(start);
-    setSeen(start);
+    show(start ? null : ALL, start);
+  }
+  // The address moves the chart when it is opened and on the way back, not when the chart wrote it.
+  if (all && said !== followed) {
+    setFollowed(said);
+    if (said !== text) {
+      const { range } = shownBy(said);
+      const next = range === null ? start : viewOf(range, all);
+      setText(said);
+      show(typeof range === "string" ? range : next ? null : ALL, next && { ...next });
+    }
+  }
+  const [first, last] = [view?.from, view?.to];
+  // biome-ignore lint/correctness/useExhaustiveDependencies: tells of a range that the address moved to
+  useEffect(() => {
+    if (followed && first !== undefined && last !== undefined) onSeen?.({ from: first, to: last });
+  }, [followed]);
+  useEffect(() => () => clearTimeout(writing.current), []);
+
+  function show(name: string | null, next: View | null) {
+    setChosen(name);
+    setView(next);
+    setSeen(next);
+  }
+  function write(shown: Shown, after = 0) {
+    if (!address) return;
+    const next = textOf(shown);
+    setText(next);
+    clearTimeout(writing.current);
+    const now = () => change({ [address]: next }, "typed");
+    if (after) writing.current = window.setTimeout(now, after);
+    else now();
   }
   const span = all ? all.to - all.from : 0;
   const shorter =
     axis === "time"
       ? RANGES.filter(([, , seconds]) => seconds < span && seconds > span / MOST_ZOOM)
       : [];
-  const ranges: typeof RANGES = [...shorter, [ALL, ALL, span]];
+  const ranges = [...shorter, [ALL, ALL, span] as const];
 
   function choose(name: string, seconds: number) {
     setChosen(name);
@@ -91,20 +124,30 @@ export function ChartFigure({
     const next = { from: all.to - seconds, to: all.to };
     setView(next);
     setSeen(name === ALL ? null : next);
+    write({ range: start || name !== ALL ? name : null, moment: null });
     onSeen?.(next);
   }
 
   function look(now: View) {
     const isWhole = all !== null && now.from <= all.from && now.to >= all.to;
+    const name = isWhole ? ALL : rangeOf(now, all);
     setSeen(isWhole ? null : now);
-    setChosen(isWhole ? ALL : rangeOf(now, all));
+    setChosen(name);
+    write({ range: name === ALL && !start ? null : (name ?? now), moment });
     onSeen?.(now);
+  }
+  function mark(at: number | null) {
+    const range = at === null ? (chosen ?? seen) : (seen ?? all);
+    write({ range: range === ALL && !start ? null : range, moment: at });
   }
   function steer(event: React.KeyboardEvent) {
     if (!all || event.ctrlKey || event.metaKey || event.altKey) return;
+    const now = seen ?? all;
+    if (address && event.key === "m") return mark(moment === null ? (now.from + now.to) / 2 : null);
     const next = steered(seen, all, event.key);
     if (next === undefined) return;
     event.preventDefault();
+    write({ range: next ?? (start ? ALL : null), moment }, HELD);
     setChosen(next ? null : ALL);
     setSeen(next);
     onSeen?.(next ?? all);
@@ -131,6 +174,7 @@ export function ChartFigure({
         </div>
         <div className="flex flex-wrap items-center gap-x-4 gap-y-1">
           {aside}
+          {address && <MomentLink moment={moment} axis={axis} leave={() => mark(null)} />}
           <button
             type="button"
             className="link min-h-7 text-sm"
@@ -148,7 +192,7 @@ export function ChartFigure({
           tabIndex={0}
           role="group"
           aria-roledescription="chart"
-          aria-label={`${label}. Use the arrow keys to move, plus and minus to zoom, zero to show everything.`}
+          aria-label={`${label}. Use the arrow keys to move, plus and minus to zoom, zero to show everything${address ? ", M to mark a moment" : ""}.`}
           onKeyDown={steer}
           style={{ height }}
         >
@@ -163,6 +207,8 @@ export function ChartFigure({
                 view={view}
                 onView={look}
                 onTrade={onTrade}
+                moment={moment}
+                onMoment={address ? mark : undefined}
                 legend={legend}
               />
             </Suspense>
@@ -181,78 +227,4 @@ function rangeOf({ from, to }: View, all: View | null): string | null {
   const isLast = all !== null && to >= all.to - 1e-6;
   const found = RANGES.find(([, , seconds]) => Math.abs(to - from - seconds) < seconds * 1e-6);
   return isLast && found ? found[0] : null;
-}
-
-function PaneTable({
-  label,
-  panes,
-  axis,
-  height,
-}: {
-  label: string;
-  panes: readonly Pane[];
-  axis: Axis;
-  height: number;
-}) {
-  const curves = panes.flatMap((pane) =>
-    pane.curves.map((curve) => ({ ...curve, format: pane.exact ?? pane.format })),
-  );
-  const longest = curves.reduce(
-    (one, other) => (other.points.length > one.length ? other.points : one),
-    curves[0]?.points ?? [],
-  );
-  const rows = sampled(drawn(longest), MOST_ROWS).toReversed();
-  const known = curves.map(({ points }) => drawn(points));
-  return (
-    <div
-      tabIndex={0}
-      role="region"
-      aria-label={`${label} as a table`}
-      className="relative overflow-auto"
-      style={{ height }}
-    >
-      <table className="w-full text-sm">
-        <thead className="sticky top-0 bg-surface text-xs text-soft">
-          <tr>
-            <th scope="col" className="py-1 pr-3 text-left font-medium">
-              {axis === "time" ? "Time" : "Since start"}
-            </th>
-            {curves.map((curve) => (
-              <th key={curve.id} scope="col" className="py-1 pl-3 text-right font-medium">
-                {curve.label}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map(({ time }) => (
-            <tr key={time} className="border-t border-line">
-              <td className="num py-1 pr-3 whitespace-nowrap">
-                {axis === "time" ? <Time at={time} as="stamp" /> : axisText(time, axis)}
-              </td>
-              {curves.map((curve, place) => {
-                const value = valueAt(known[place] ?? [], time);
-                return (
-                  <td key={curve.id} className="num py-1 pl-3 text-right whitespace-nowrap">
-                    {value === null ? "–" : curve.format(value)}
-                  </td>
-                );
-              })}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
-}
-
-/** The last value at or before a time; null outside the curve. */
-function valueAt(
-  points: readonly { time: number; value: number | null }[],
-  time: number,
-): number | null {
-  const last = points.at(-1);
-  if (!last || time > last.time) return null;
-  const found = points.findLast((point) => point.time <= time);
-  return found?.value ?? null;
 }
