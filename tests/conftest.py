@@ -70,6 +70,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--sqlite-only", action="store_true", help="leave PostgreSQL out, for a quick look"
     )
     parser.addoption(
+        "--new-pictures", action="store_true", help="take new reference pictures of the pages"
+    )
+    parser.addoption(
         "--thorough", action="store_true", help="try many more examples in property tests"
     )
 

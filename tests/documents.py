@@ -4,6 +4,7 @@ import inspect
 import re
 import sys
 from collections.abc import Callable, Iterator
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,8 @@ from tapeline.cli.terminal.lazily import LazyGroup
 from tapeline.errors import Problem
 from tapeline.http.core.endpoint import Access
 from tapeline.http.events.openapi import KEYS
+from tapeline.http.pages import checker as checker_page
+from tapeline.http.pages import web_app
 from tapeline.http.routes import ROUTES
 from tapeline.http.wire.errors import status_of
 from tapeline.models.archives import manifest as manifests
@@ -211,6 +214,14 @@ def substitutes() -> Iterator[str]:
         yield f"| `{one.package}` | `{one.instead}` | {one.why} |"
 
 
+def checker() -> Iterator[str]:
+    """Of the file as it is built; tests/test_checker_file.py builds it anew."""
+    built = (web_app.BUILT / checker_page.NAME).read_bytes()
+    yield "```"
+    yield f"{sha256(built).hexdigest()}  {checker_page.NAME}"
+    yield "```"
+
+
 BLOCKS: dict[str, Callable[[], Iterator[str]]] = {
     "older_clients": older_clients.table,
     "settings": settings,
@@ -224,6 +235,7 @@ BLOCKS: dict[str, Callable[[], Iterator[str]]] = {
     "kinds": kinds,
     "client_events": client_events,
     "client_rest": client_rest,
+    "checker": checker,
 }
 
 

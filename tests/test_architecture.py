@@ -1,6 +1,7 @@
 """The arrows of the house go one way, its rooms stay small, and each guest has one door."""
 
 import ast
+import subprocess
 import sys
 from collections.abc import Iterator
 from functools import cache
@@ -87,6 +88,7 @@ ONE_DOOR = {
     "pyseccomp": "runs/sandbox/seccomp.py",
     "pyrage": "backups/encrypting.py",
     "ccxt": "prices/source/exchange.py",
+    "rfc3161_client": "tape/proof/time_stamps.py",
 }
 # A program of its own inside the house: it runs beside every model, so it knows only itself.
 SHIM = SOURCE / "runs" / "shim"
@@ -161,6 +163,13 @@ def test_a_guest_has_one_door(library: str, door: str) -> None:
         if any(name.split(".")[0] == library for name in imports_of(module))
     }
     assert users == {door}
+
+
+def test_the_server_starts_without_the_arithmetic() -> None:
+    """It takes long to import, and starts threads in a process that has to fork."""
+    look = "import sys, tapeline.http.routes; print('numpy' in sys.modules)"
+    found = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True)
+    assert found.stdout == "False\n"
 
 
 def test_only_settings_reads_the_environment() -> None:

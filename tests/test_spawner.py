@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests import spawner
-from tests.acceptance.conftest import SLOW_MACHINE, Home
+from tests.acceptance.conftest import Home
+from tests.waiting import SLOW_MACHINE
 
 pytestmark = pytest.mark.heavy
 
@@ -21,16 +22,7 @@ pytestmark = pytest.mark.heavy
 )
 def test_it_says_and_returns_the_same(tmp_path: Path, arguments: list[str]) -> None:
     home = Home(tmp_path)
-    anew = subprocess.run(
-        home.command(*arguments),
-        env=home.environment | {"COLUMNS": "100"},
-        cwd=tmp_path,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=SLOW_MACHINE,
-        check=False,
-    )
+    anew = home.run_in(command=arguments, COLUMNS="100")
     forked = home.run(*arguments, COLUMNS="100")
     assert (forked.returncode, forked.stdout, forked.stderr) == (
         anew.returncode,

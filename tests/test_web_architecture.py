@@ -31,15 +31,19 @@ ARROWS: dict[str, set[str]] = {
     "app": {"features", "charts", "live", "ui", "api", "format"},
     # The script of shared links is loaded by strangers: it is small and needs no React.
     "shared-page": {"live", "format"},
+    # The checker of records is a page of its own, which strangers save: nothing of ours beside it.
+    "checker": set(),
     "testing": set(),
 }
 # What one feature may use of the others; the list is in the order of the arrows.
 FEATURES: dict[str, set[str]] = {
-    "account": set(),
+    "notifications": set(),
+    "account": {"notifications"},
     "health": set(),
     "project": set(),
     "logs": set(),
-    "orders": set(),
+    "changes": set(),
+    "orders": {"changes"},
     "events": set(),
     "prices": {"orders"},
     "sharing": {"project"},
@@ -47,10 +51,10 @@ FEATURES: dict[str, set[str]] = {
     "versions": {"model"},
     "deploy": {"logs", "model"},
     "models": {"model"},
-    "backtests": {"logs", "model", "project", "sharing"},
+    "backtests": {"logs", "model", "prices", "project", "sharing"},
     "portfolio": {"backtests"},
     "trades": {"backtests"},
-    "overview": {"backtests", "events", "logs", "model", "orders", "project"},
+    "overview": {"backtests", "changes", "events", "logs", "model", "orders", "project"},
 }
 IMPORT = re.compile(r"""(?:\bfrom\s+|\bimport\s+|\bimport\(\s*)["']([.~][^"']*)["']""")
 LONGEST, MOST_TOGETHER, DEEPEST = 400, 15, 3
@@ -64,7 +68,8 @@ def imports_of(file: Path) -> tuple[Path, ...]:
 
 def found(file: Path, name: str) -> Path:
     start = SOURCE if name.startswith("~/") else file.parent
-    target = (start / name.removeprefix("~/")).resolve()
+    path = name.removeprefix("~/").partition("?")[0]  # how it is bundled follows
+    target = (start / path).resolve()
     kinds = ("", ".ts", ".tsx", ".d.ts")
     exact = [one for one in (Path(f"{target}{kind}") for kind in kinds) if one.is_file()]
     assert exact, f"{file}: there is no {name}"

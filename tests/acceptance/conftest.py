@@ -8,7 +8,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -19,9 +18,9 @@ import pytest
 
 from tapeline.runs.shim import tree
 from tests import spawner
+from tests.waiting import SLOW_MACHINE, wait_for
 
 PASSWORD = "correct horse battery"
-SLOW_MACHINE = 60
 
 
 class Server:
@@ -166,6 +165,21 @@ class Home:
             seconds=SLOW_MACHINE,
         )
 
+    def run_in(
+        self, *around: str, command: Sequence[str], **variables: str
+    ) -> subprocess.CompletedProcess[str]:
+        """The same as the last arguments of another command, in a Python that is started anew."""
+        return subprocess.run(
+            [*around, *self.command(*command)],
+            env=self.environment | variables,
+            cwd=self.path,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=SLOW_MACHINE,
+            check=False,
+        )
+
     def refused(self, *arguments: str, exit_code: int, **variables: str) -> str:
         """What a command says that must not work: one line, and no traceback."""
         ended = self.run(*arguments, **variables)
@@ -193,16 +207,6 @@ def kill_shim(note: Path) -> None:
     known = json.loads(note.read_text())
     if tree.started(known["pid"]) == known["started"]:
         os.kill(known["pid"], signal.SIGKILL)
-
-
-def wait_for(condition: object, seconds: float = SLOW_MACHINE) -> None:
-    """Look often at first; who has waited long looks less often, and leaves the processor alone."""
-    assert callable(condition)
-    begun = time.monotonic()
-    while not condition():
-        waited = time.monotonic() - begun
-        assert waited < seconds, "it never happened"
-        time.sleep(0.01 + min(0.2, waited / 10))
 
 
 def free_port() -> int:

@@ -2,8 +2,9 @@
 
 import pytest
 
-from tests.acceptance.conftest import Home, wait_for
+from tests.acceptance.conftest import Home
 from tests.acceptance.traders import Trader
+from tests.waiting import wait_for
 
 pytestmark = pytest.mark.heavy
 

@@ -10,10 +10,11 @@ import httpx
 import pytest
 
 from tests import needs
-from tests.acceptance.conftest import PASSWORD, Home, Server, wait_for
+from tests.acceptance.conftest import PASSWORD, Home, Server
 from tests.acceptance.traders import Trader, pythons
 from tests.acceptance.wall_clock import WallClock
 from tests.archives import zipped
+from tests.waiting import wait_for
 
 pytestmark = [pytest.mark.heavy, needs.root("needs a host where models run")]
 

@@ -11,7 +11,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.acceptance.conftest import Home, wait_for
+from tests.acceptance.conftest import Home
+from tests.waiting import wait_for
 
 ROOT = Path(__file__).parents[2]
 UV = Path(sys.executable).with_name("uv")

@@ -17,12 +17,13 @@ import httpx
 import pytest
 
 from tests import needs
-from tests.acceptance.conftest import Home, Server, free_port, kill_shim, wait_for
+from tests.acceptance.conftest import Home, Server, free_port, kill_shim
 from tests.acceptance.test_survival import numbers
 from tests.acceptance.traders import Trader, pythons
 from tests.acceptance.wall_clock import WallClock
 from tests.store.conftest import OwnServer
 from tests.store.disk import HangingDisk, hanging_disk
+from tests.waiting import wait_for
 
 pytestmark = [pytest.mark.slow, needs.root("needs disks and models of its own")]
 

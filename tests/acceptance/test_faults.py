@@ -12,9 +12,10 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.acceptance.conftest import Home, Server, wait_for
+from tests.acceptance.conftest import Home, Server
 from tests.acceptance.test_health import SCRAPE, TOKEN, sample
 from tests.acceptance.traders import Trader, pythons
+from tests.waiting import wait_for
 
 pytestmark = pytest.mark.heavy
 

@@ -9,13 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.acceptance.conftest import Home, Server, wait_for
+from tests.acceptance.conftest import Home, Server
 from tests.acceptance.test_faults import SETTINGS, counting, failures, works
 from tests.acceptance.test_health import sample
 from tests.acceptance.test_survival import assert_counted, numbers
 from tests.acceptance.traders import Trader
 from tests.store.conftest import OwnServer
 from tests.store.disk import hanging_disk, small_disk
+from tests.waiting import wait_for
 
 pytestmark = pytest.mark.heavy
 

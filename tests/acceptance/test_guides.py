@@ -17,10 +17,11 @@ import pytest
 from sqlalchemy import create_engine, make_url, text
 
 from tapeline.ids import new_id
-from tests.acceptance.conftest import PASSWORD, Home, Server, free_port, wait_for
+from tests.acceptance.conftest import PASSWORD, Home, Server, free_port
 from tests.acceptance.traders import Trader, pythons
 from tests.commands import Shell, code_of, commands_of
 from tests.conftest import database_url, run_sql
+from tests.waiting import wait_for
 
 ROOT = Path(__file__).parents[2]
 Enter = Callable[[Server], Trader]

@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from tests import needs
-from tests.acceptance.conftest import Home, wait_for
+from tests.acceptance.conftest import Home
 from tests.acceptance.traders import Trader, pythons
+from tests.waiting import wait_for
 
 pytestmark = [
     pytest.mark.heavy,

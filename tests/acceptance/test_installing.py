@@ -9,11 +9,12 @@ import pytest
 
 from tapeline.runs.shim import tree
 from tapeline.runs.supervision.install_places import SLICE
-from tests.acceptance.conftest import Home, Server, wait_for
+from tests.acceptance.conftest import Home, Server
 from tests.acceptance.traders import Trader, pythons
 from tests.archives import zipped
 from tests.runs.conftest import alive
 from tests.runs.environments.index import builder
+from tests.waiting import wait_for
 
 pytestmark = pytest.mark.heavy
 

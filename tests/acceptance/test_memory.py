@@ -13,8 +13,9 @@ import pytest
 
 from tapeline.ids import new_id
 from tests import needs
-from tests.acceptance.conftest import Home, Server, wait_for
+from tests.acceptance.conftest import Home, Server
 from tests.acceptance.traders import Trader
+from tests.waiting import wait_for
 
 pytestmark = [needs.root("needs root, for a control group of its own"), pytest.mark.heavy]
 

@@ -71,7 +71,8 @@ def test_an_installation_moves_with_a_model_that_runs(home: Home, url: str) -> N
     assert trader.run(deployed["modelId"], deployed["runId"])["state"] == "running"
     record = trader.client.get(f"/api/models/{headers['model_id']}/record").content
     (home.path / "record.ndjson").write_bytes(record)
-    assert home.run("verify", "record.ndjson").returncode == 0
+    checked = home.run("verify", "record.ndjson", "--server", server.address)
+    assert checked.returncode == 0, checked.stdout
     server.end(signal.SIGINT)
 
     assert f"was moved to {moved.stdout.split(' rows to ')[1].split(',')[0]}" in home.refused(

@@ -102,8 +102,9 @@ def _follow_apis(trader: Trader, server: Server, shell: Shell, model: str) -> No
     first, *rest = steps_of("deploying.md")
     follow([first], shell, typed={"localhost:8700": f"127.0.0.1:{server.port}"})
     uploaded = trader.client.get("/model/starter-models/moving-average.zip").content
-    trader.deploy("", archive=uploaded, model=model)  # the first of the page is new
-    follow(rest, shell, typed={"localhost:8700": f"127.0.0.1:{server.port}"})
+    version = trader.deploy("", archive=uploaded, model=model)["versionId"]  # the page's is new
+    typed = {"localhost:8700": f"127.0.0.1:{server.port}", "$VERSION": version}
+    follow(rest, shell, typed=typed)
 
 
 def _is_for_operators(step: Step) -> bool:

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from tapeline import private_files
-from tests.acceptance.conftest import Home, Server, wait_for
+from tests.acceptance.conftest import Home, Server
 from tests.acceptance.traders import Trader, pythons
 from tests.archives import zipped
+from tests.waiting import wait_for
 
 pytestmark = pytest.mark.heavy
 

@@ -2,8 +2,7 @@
 
 import json
 import shutil
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
@@ -13,7 +12,8 @@ import pytest
 
 from tests import needs
 from tests.acceptance.conftest import PASSWORD, Home, Server
-from tests.http.wire.raw import PATIENCE, connect, refusal, rest, said_to, say, statuses
+from tests.http.wire.raw import connect, refusal, rest, said_to, say, statuses
+from tests.waiting import wait_for
 
 GET = b"GET /time HTTP/1.1\r\nhost: 127.0.0.1\r\n"
 CLOSING = GET + b"connection: close\r\n\r\n"
@@ -35,13 +35,6 @@ def no_more_than(server: Server, megabytes: int) -> Iterator[None]:
     before = memory(server)
     yield
     assert memory(server) - before < megabytes * MEGABYTE
-
-
-def wait_for(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < deadline, "it never happened"
-        time.sleep(0.05)
 
 
 def key_of(server: Server) -> dict[str, str]:

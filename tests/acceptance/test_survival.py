@@ -16,11 +16,12 @@ import httpx
 import pytest
 
 from tapeline.ids import new_id
-from tests.acceptance.conftest import Home, kill_shim, wait_for
+from tests.acceptance.conftest import Home, kill_shim
 from tests.acceptance.traders import Trader, pythons
 from tests.archives import zipped
 from tests.conftest import database_url, run_sql
 from tests.examples import rounds
+from tests.waiting import wait_for
 
 pytestmark = pytest.mark.heavy
 

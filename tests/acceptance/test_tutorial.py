@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.acceptance.conftest import PASSWORD, Home, Server, wait_for
+from tests.acceptance.conftest import PASSWORD, Home, Server
 from tests.acceptance.traders import pythons
 from tests.commands import Shell
 from tests.transcripts import follow, steps_of
+from tests.waiting import wait_for
 
 ROOT = Path(__file__).parents[2]
 PAGE = steps_of("tutorial.md")

@@ -19,8 +19,9 @@ import httpx
 import pytest
 
 from tapeline.cli import main
-from tests.acceptance.conftest import PASSWORD, SLOW_MACHINE, Home, Server, free_port, wait_for
+from tests.acceptance.conftest import PASSWORD, Home, Server, free_port
 from tests.store.disk import small_disk
+from tests.waiting import SLOW_MACHINE, wait_for
 
 pytestmark = pytest.mark.heavy
 
@@ -449,15 +450,8 @@ def test_the_command_tells_its_version_and_its_options(home: Home) -> None:
 
 
 def test_a_limit_on_open_files_that_is_too_small_for_a_server_is_said(home: Home) -> None:
-    ended = subprocess.run(
-        ["sh", "-c", 'ulimit -n 255; exec "$@"', "sh", *home.command("up", "--port", "0")],
-        env=home.environment,
-        cwd=home.path,
-        capture_output=True,
-        text=True,
-        timeout=SLOW_MACHINE,
-        check=False,
-    )
+    few = ("sh", "-c", 'ulimit -n 255; exec "$@"', "sh")
+    ended = home.run_in(*few, command=("up", "--port", "0"))
     assert ended.returncode == 1
     assert ended.stderr == (
         "tapeline: The server needs 256 open files, and may have only 255."

@@ -12,7 +12,8 @@ import httpx
 import pytest
 
 from tests import spawner
-from tests.acceptance.conftest import PASSWORD, SLOW_MACHINE, Home, Server
+from tests.acceptance.conftest import PASSWORD, Home, Server
+from tests.waiting import SLOW_MACHINE
 
 pytestmark = pytest.mark.heavy
 
@@ -146,7 +147,7 @@ def test_a_rotated_key_signs_at_once_and_old_tokens_stay_valid(
 ) -> None:
     add(shared_home, "fay@example.com")
     old = sign_in(client, "fay@example.com").json()["idToken"]
-    assert "New key: " in shared_home.run("keys", "rotate").stdout
+    assert "New key for idTokens: " in shared_home.run("keys", "rotate").stdout
     new = sign_in(client, "fay@example.com").json()["idToken"]
     assert old.split(".")[0] != new.split(".")[0], "the header names the key"
     for token in (old, new):

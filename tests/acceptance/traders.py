@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from tapeline.runs.environments.interpreters import Interpreter, discover
-from tests.acceptance.conftest import PASSWORD, Server, wait_for
+from tests.acceptance.conftest import PASSWORD, Server
 from tests.archives import zipped
+from tests.waiting import wait_for
 
 ENDED = {"stopped", "exited", "crashed", "failed"}
 

@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from tests.acceptance.conftest import Home, Server, wait_for
+from tests.acceptance.conftest import Home, Server
+from tests.waiting import wait_for
 
 FAKETIME = ("/usr/lib/*/faketime/libfaketimeMT.so.1", "/usr/local/lib/faketime/libfaketimeMT.so.1")
 

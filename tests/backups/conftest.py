@@ -15,9 +15,9 @@ import pytest
 from tapeline.ids import new_id
 from tapeline.settings import Settings
 from tests import spawner
-from tests.acceptance.conftest import SLOW_MACHINE
 from tests.conftest import DATABASES, database_url, let_in, run_sql, running
 from tests.pushing import ORDER, pushing
+from tests.waiting import SLOW_MACHINE
 
 LINES = 5
 

@@ -12,9 +12,9 @@ import pytest
 
 from tapeline.backups.process import carry_out
 from tests import needs
-from tests.acceptance.conftest import SLOW_MACHINE
 from tests.backups.conftest import LINES, Installation, does, gets, names_in, refused
 from tests.backups.test_process import order
+from tests.waiting import SLOW_MACHINE
 
 SECRET, OTHER = (pyrage.x25519.Identity.generate() for _ in range(2))
 PUBLIC = str(SECRET.to_public())

@@ -20,9 +20,9 @@ from tapeline.backups.records import HOUR, Failed, Made, Standing
 from tapeline.health.storing.backup import judged
 from tapeline.settings import Settings
 from tapeline.store import facts
-from tests.acceptance.conftest import wait_for
 from tests.backups.conftest import Installation, forge, gets, installed, names_in
 from tests.conftest import run, running
+from tests.waiting import wait_for
 
 NOW = 1_800_000_000.0
 MADE = Made(NOW, "/backup/one", "here", 1.0, 1000, Content(1, 2, NOW), 1)

@@ -18,8 +18,8 @@ from tapeline.backups.drafts import BackupFailed
 from tapeline.backups.process import Answer, Order, carry_out
 from tapeline.errors import Problem
 from tests import needs
-from tests.acceptance.conftest import SLOW_MACHINE, wait_for
 from tests.backups.conftest import Installation, gets, names_in, refused
+from tests.waiting import SLOW_MACHINE, wait_for
 
 # Kills itself like `kill -9`, at the first moment that Python reports this event with this text.
 KILLED_AT = """

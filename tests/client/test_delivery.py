@@ -4,7 +4,6 @@ import json
 import statistics
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -18,19 +17,13 @@ from tests.client.conftest import Make
 from tests.client.road import Road
 from tests.conftest import run
 from tests.pushing import Model
+from tests.waiting import wait_for
 
 
 def lines(model: Model) -> list[str]:
     """Of the live log, oldest first, all of them."""
     bodies = model.bodies()
     return [body["line"] for body in bodies if "line" in body]
-
-
-def wait_for(condition: Callable[[], bool], seconds: float = 20) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "it never happened"
-        time.sleep(0.01)
 
 
 def test_events_arrive_in_order(make: Make, model: Model) -> None:

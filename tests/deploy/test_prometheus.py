@@ -16,10 +16,10 @@ import pytest
 
 from tapeline.health import fleet
 from tapeline.settings import Settings
-from tests.acceptance.conftest import SLOW_MACHINE, wait_for
 from tests.conftest import Service, let_in, running
 from tests.health.test_checks import add_run
 from tests.pushing import pushing
+from tests.waiting import SLOW_MACHINE, wait_for
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 RULES = DEPLOY / "prometheus-rules.yml"

@@ -22,6 +22,7 @@ from tests.conftest import PASSWORD, Service, running
 __all__ = ["first_start", "shared_home"]  # fixtures, for the tests here
 
 CHROMIUM = Path("/usr/bin/chromium-headless-shell")
+FONTS = Path(__file__).parent / "fonts.conf"
 FLAGS = (
     "--disable-gpu",
     "--disable-quic",
@@ -29,6 +30,8 @@ FLAGS = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    "--font-render-hinting=none",  # no text is wider on one machine than on another
+    "--force-color-profile=srgb",
 )
 
 
@@ -47,6 +50,7 @@ def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[s
         **browser_type_launch_args,
         "executable_path": str(CHROMIUM),
         "args": [*FLAGS, *sandbox],
+        "env": {**os.environ, "FONTCONFIG_FILE": str(FONTS)},
     }
 
 

@@ -39,7 +39,12 @@ OUTSIDE = """(dialog) => {
         return box.left < frame.left || box.right > frame.right || !one.contains(top);
     }).map((one) => one.outerHTML.slice(0, 200));
 }"""
-WIDTHS = (1920, 1440, 1024, 768, 390)
+WIDTHS = (1920, 1440, 1280, 1024, 768, 390)
+
+# Text that cannot be read (the file says how that is found), and a drawing of two frames, after
+# which a page has the sizes of a new width.
+TEXT_ROOM = (Path(__file__).parent / "text_room.js").read_text("utf-8")
+DRAWN = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
 
 # How a page is looked at, and what axe is asked. Colours differ by scheme alone and take longest.
 LOOKS: tuple[tuple[Literal["light", "dark"], int, str], ...] = (
@@ -85,6 +90,18 @@ def holds_its_controls(page: Page, dialog: Locator) -> None:
         assert dialog.evaluate(OUTSIDE) == [], width
     if before:
         page.set_viewport_size(before)
+
+
+def unreadable(page: Page) -> list[str]:
+    """Text that is cut, covered or outside of its box, at each width, with its element."""
+    wrong = []
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 900})
+        page.evaluate(DRAWN)
+        wrong += [f"{width}: {one}" for one in page.evaluate(TEXT_ROOM)]
+        if page.evaluate("document.scrollingElement.scrollWidth > innerWidth"):
+            wrong.append(f"{width}: the page scrolls sideways")
+    return wrong
 
 
 def has_room(page: Page, where: str) -> None:

@@ -2,20 +2,21 @@
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
-from tests.acceptance.conftest import PASSWORD, Home, Server
+from tests.acceptance.conftest import Home, Server
 from tests.acceptance.traders import Trader, pythons
 from tests.e2e import looks
-from tests.e2e.backtesting import Candidate
+from tests.e2e.backtesting import DAY, START, Candidate, simulated
+from tests.e2e.browsing import SLOW, Pages, context, page, trader
+
+__all__ = ["context", "page", "trader"]  # fixtures, for the tests here
 
 pytestmark = pytest.mark.heavy
 
 PHONE = {"width": 390, "height": 844}
-SLOW = 30_000  # milliseconds for what a busy machine takes long for
 
 
 @pytest.fixture(scope="module")
@@ -27,61 +28,9 @@ def server(shared_home: Home) -> Iterator[Server]:
     home.servers[-1].end()
 
 
-@pytest.fixture(scope="module")
-def trader(server: Server) -> Iterator[Trader]:
-    trader = Trader(server)
-    yield trader
-    trader.client.close()
-
-
 @pytest.fixture
 def candidate(trader: Trader) -> Candidate:
     return Candidate(trader)
-
-
-class Pages:
-    """A trader's browser."""
-
-    def __init__(self, page: Page, candidate: Candidate) -> None:
-        self.page = page
-        self.candidate = candidate
-        self._address = candidate.trader.server.address
-
-    def open(self, path: str) -> None:
-        self.page.goto(f"{self._address}{self.candidate.path}/{path}")
-
-    def is_fine(self) -> None:
-        looks.is_fine_as_it_is(self.page, self.page.url)
-
-    def panel(self, title: str) -> Locator:
-        heading = self.page.get_by_role("heading", name=title, exact=True)
-        return self.page.locator("section").filter(has=heading)
-
-
-@contextmanager
-def signed_in(browser: Browser, server: Server) -> Iterator[BrowserContext]:
-    """Ada's browser, with JavaScript. All tests of a module use it, each in a tab of its own: a new
-    browser would load and compile the app again for each of them."""
-    with browser.new_context(timezone_id="UTC") as context, context.new_page() as page:
-        page.goto(f"{server.address}/auth/signin?redirectUrl=/settings")
-        page.get_by_label("Email address").fill("ada@example.com")
-        page.get_by_label("Password").fill(PASSWORD)
-        page.get_by_role("button", name="Sign in", exact=True).click()
-        expect(page.get_by_role("navigation")).to_contain_text("ada@example.com", timeout=SLOW)
-        page.close()
-        yield context
-
-
-@pytest.fixture(scope="module")
-def context(browser: Browser, server: Server, trader: Trader) -> Iterator[BrowserContext]:
-    with signed_in(browser, server) as context:
-        yield context
-
-
-@pytest.fixture
-def page(context: BrowserContext) -> Iterator[Page]:
-    with context.new_page() as page:
-        yield page
 
 
 @pytest.fixture
@@ -136,7 +85,11 @@ def test_a_metric_that_is_not_there_says_why(pages: Pages, candidate: Candidate)
     expect(pages.panel("Rolling")).to_contain_text("It takes at least")
     expect(pages.panel("Round trips")).to_contain_text("There are no round trips.")
     metrics.get_by_label("Show explanations").check()
-    expect(metrics).to_contain_text("What the account gained from its first value to its last.")
+    explanation = "What the account gained from its first value to its last."
+    expect(metrics).to_contain_text(explanation)
+    pages.page.wait_for_url("**explained=yes**")
+    pages.page.go_back()
+    expect(metrics).not_to_contain_text(explanation)
 
 
 def test_the_list_is_live_and_labels_and_deletes_in_place(
@@ -218,10 +171,10 @@ def test_up_to_eight_are_compared(pages: Pages, candidate: Candidate) -> None:
     expect(chart.locator("canvas").first).to_be_visible()
     expect(chart).to_contain_text("best first: Try")
     expect(
-        page.get_by_role("region", name="Metrics").get_by_text(", the best").first
+        page.get_by_role("table", name="Metrics").get_by_text(", the best").first
     ).to_be_attached()
     expect(
-        page.get_by_role("region", name="Metrics").get_by_text(", the worst").first
+        page.get_by_role("table", name="Metrics").get_by_text(", the worst").first
     ).to_be_attached()
     pages.is_fine()
     page.get_by_label("Align at the start").check()
@@ -282,7 +235,7 @@ def test_a_backtest_is_run_with_arguments_of_ones_own(pages: Pages, candidate: C
     page.get_by_role("checkbox", name="Compare Forty").check()
     page.get_by_role("checkbox", name="Compare Wrong").check()
     page.get_by_role("link", name="Compare", exact=True).click()
-    expect(page.get_by_role("region", name="Arguments")).to_contain_text("-1")
+    expect(page.get_by_role("table", name="Arguments")).to_contain_text("-1")
 
 
 def test_a_backtest_that_takes_too_long_is_stopped(pages: Pages, candidate: Candidate) -> None:
@@ -321,3 +274,53 @@ def test_what_is_not_there_is_said_to_be_not_there(page: Page, candidate: Candid
     pages = Pages(page, candidate)
     pages.open("nothing/backtest")
     expect(page.get_by_role("heading", name="Page not found")).to_be_visible()
+
+
+def test_the_price_chart_and_the_trades_lead_to_each_other(
+    pages: Pages, candidate: Candidate
+) -> None:
+    days = list(range(60))
+    prices = [100.0 + day % 7 for day in days]
+    columns = dict.fromkeys(("open", "high", "low", "close"), prices)
+    body = {"symbol": "BTC-USD", "interval": "1d", "time": [START + day * DAY for day in days]}
+    candidate.push("/v1/live/bars", body | columns)
+    trades = [
+        {"time": START + day * DAY, "side": side, "note": f"sent on day {day}"}
+        for day, side in ((20, "buy"), (30, "sell"))
+    ]
+    traded = {"symbol": "BTC-USD", "size": 1, "price": 103}
+    result = simulated("chart", days=60) | {"trades": [one | traded for one in trades]}
+    candidate.push("/v1/backtest/result", result)
+    page = pages.page
+    pages.open("chart/backtest")
+    chart = page.get_by_role("figure", name="Prices of BTC-USD during the backtest")
+    expect(chart).to_contain_text("Bars from the model")
+    trips = page.get_by_role("table", name="Round trips", exact=True)
+    trips.get_by_role("button", name="BTC-USD").click()
+    first, last = START + 10 * DAY, START + 40 * DAY
+    page.wait_for_url(f"**&prices={first}_{last}@{START + 20 * DAY}")
+    expect(chart).to_contain_text("at 2022-01-11")
+    press_arrow(page, chart)
+    dialog = page.get_by_role("dialog", name="Trade 1")
+    expect(dialog).to_contain_text("sent on day 20")
+    pages.is_fine()
+    page.keyboard.press("Escape")
+    page.reload()
+    expect(chart.locator("[data-mark=moment]")).to_be_visible()
+    page.get_by_role("link", name="Overview", exact=True).click()
+    page.go_back()
+    expect(chart.locator("[data-mark=moment]")).to_be_visible()
+
+
+def press_arrow(page: Page, chart: Locator) -> None:
+    """At the moment that is marked, at whatever price."""
+    line = chart.locator("[data-mark=moment]")
+    expect(line).to_be_visible()
+    line.scroll_into_view_if_needed()
+    box = line.bounding_box()
+    assert box is not None
+    for at in range(8, int(box["height"]), 10):
+        page.mouse.click(box["x"] + 1, box["y"] + at)
+        if page.get_by_role("dialog").count():
+            return
+    pytest.fail("there is no arrow at the marked moment")

@@ -8,17 +8,18 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, Response, expect
+from playwright.sync_api import Locator, Page, Request, expect
 
 from tests.acceptance.conftest import Home, Server
 from tests.acceptance.traders import Trader
 from tests.archives import zipped
 from tests.e2e.backtesting import DAY, Candidate
-from tests.e2e.test_backtests import Pages, signed_in
+from tests.e2e.browsing import SLOW, Pages, context, page, trader
+
+__all__ = ["context", "page", "trader"]  # fixtures, for the tests here
 
 pytestmark = pytest.mark.heavy
 
-SLOW = 60_000  # milliseconds
 START = 1_700_000_000
 ORDERS = 7_000  # more than the list keeps
 LINES = 60_000  # more than the server looks at for one request
@@ -38,15 +39,14 @@ def server(home: Home) -> Server:
 
 
 @pytest.fixture(scope="module")
-def busy(server: Server) -> Iterator[Candidate]:
+def busy(trader: Trader) -> Candidate:
     """A model that has traded and talked a lot."""
-    candidate = Candidate(Trader(server), "Busy")
+    candidate = Candidate(trader, "Busy")
     batch(candidate, "/v1/live/spot-market", [_order(number) for number in range(ORDERS)])
     lines = [{"line": f"tick {number}", "type": "stdout"} for number in range(LINES)]
     lines[40] = {"line": "the needle", "type": "stderr"}
     batch(candidate, "/v1/live/log", lines)
-    yield candidate
-    candidate.trader.client.close()
+    return candidate
 
 
 def batch(candidate: Candidate, path: str, bodies: list[dict[str, Any]]) -> None:
@@ -64,18 +64,6 @@ def _order(number: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def context(browser: Browser, server: Server, busy: Candidate) -> Iterator[BrowserContext]:
-    with signed_in(browser, server) as context:
-        yield context
-
-
-@pytest.fixture
-def page(context: BrowserContext) -> Iterator[Page]:
-    with context.new_page() as page:
-        yield page
-
-
 @pytest.fixture
 def pages(page: Page, busy: Candidate) -> Pages:
     page.set_default_timeout(SLOW)
@@ -87,9 +75,17 @@ def scroll(box: Locator, pixels: int) -> None:
     box.evaluate("(box, pixels) => { box.scrollTop += pixels; }", pixels)
 
 
-def span(answer: Response, path: str) -> float:
-    """How many seconds an answer is about; endless where it is about everything."""
-    address = urlsplit(answer.url)
+def answer_to(request: Request) -> Any:
+    """What it was answered. Ask only for requests that have finished: the page gives up those that
+    it replaces by closer ones, and the browser then has nothing of their answers."""
+    response = request.response()
+    assert response is not None
+    return response.json()
+
+
+def span(request: Request, path: str) -> float:
+    """How many seconds a request is about; endless where it is about everything."""
+    address = urlsplit(request.url)
     asked = parse_qs(address.query)
     if not address.path.endswith(path) or "from" not in asked:
         return math.inf
@@ -106,20 +102,21 @@ def test_a_closer_look_at_the_live_chart_fetches_its_detail(pages: Pages) -> Non
     assert not any("from=" in one for one in asked)
     chart.focus()
     with (
-        page.expect_response(re.compile(r"/pnl\?.*from=")) as curve,
-        page.expect_response(re.compile(r"/orders/marks\?from=")) as marks,
+        page.expect_request_finished(lambda one: span(one, "/pnl") < math.inf) as curve,
+        page.expect_request_finished(lambda one: span(one, "/orders/marks") < math.inf) as marks,
     ):
         page.keyboard.press("+")
         page.keyboard.press("+")
-    points = curve.value.json()["series"]
+    points = answer_to(curve.value)["series"]
     assert START < points[0]["time"] < points[-1]["time"] < START + 60 * ORDERS
-    assert marks.value.json()["grouped"]
+    assert answer_to(marks.value)["grouped"]
     # So close that every order is told by itself.
-    with page.expect_response(lambda one: span(one, "/orders/marks") < 60 * 1_000) as marks:
+    near = 60 * 1_000
+    with page.expect_request_finished(lambda one: span(one, "/orders/marks") < near) as marks:
         for _ in range(5):
             page.keyboard.press("+")
             page.wait_for_timeout(400)
-    assert not marks.value.json()["grouped"]
+    assert not answer_to(marks.value)["grouped"]
     figure = page.get_by_role("figure", name="Profit and loss over time")
     expect(figure.get_by_role("button", name="All")).to_have_attribute("aria-pressed", "false")
     page.keyboard.press("0")
@@ -230,33 +227,98 @@ def test_a_closer_look_at_a_comparison_fetches_its_detail(pages: Pages) -> None:
     chart = page.get_by_role("group", name=re.compile("^Account values"))
     expect(chart.locator("canvas").first).to_be_visible()
     chart.focus()
-    with page.expect_response(
-        lambda one: span(one, "/backtests-compare") < 1_100 * DAY
-    ) as answered:
+    near = 1_100 * DAY
+    with page.expect_request_finished(lambda one: span(one, "/backtests-compare") < near) as asked:
         for _ in range(3):
             page.keyboard.press("+")
             page.wait_for_timeout(400)
-    found = answered.value.json()
+    found = answer_to(asked.value)
     assert found["items"][0]["values"][0] != 100  # still from its own start
     pages.open("left/backtest")
     expect(page.get_by_role("heading", name="Left")).to_be_visible()
     expect(tab).to_have_attribute("aria-current", "page")
 
 
-def test_versions_say_what_changed(pages: Pages) -> None:
-    candidate = pages.candidate
-    for words in ("buys the dip", "buys the deep dip"):
+BEFORE = {"main.py": "fast = 5\nslow = 20\n", "lib/old.py": "kept = 1\n", "notes.md": "x\n"}
+AFTER = {"main.py": "fast = 8\nslow = 20 # \u202eteg\n", "lib/new.py": "kept = 1\n",
+         "table.bin": b"\x00\x01"}  # fmt: skip
+
+
+def test_versions_say_what_changed_down_to_the_line(pages: Pages) -> None:
+    candidate, page = pages.candidate, pages.page
+    versions: list[tuple[str, dict[str, Any]]] = [
+        ("buys the dip", BEFORE),
+        ("buys the deep dip", AFTER),
+    ]
+    for words, files in versions:
         candidate.trader.post(
             "/model/upload",
             data={"modelId": candidate.id, "versionDescription": words},
-            files={"model": ("m.zip", zipped({"main.py": "pass"}))},
+            files={"model": ("m.zip", zipped(files))},
         )
     pages.open("versions")
-    changed = pages.panel("What changed")
-    expect(changed.locator("ins").first).to_have_text("deep")
-    changed.get_by_label("Earlier version").select_option("v2")
-    expect(changed).to_contain_text("Both have the same description.")
+    page.get_by_role("link", name="Changes of version 2").click()
+    expect(pages.panel("What changed").locator("ins").first).to_have_text("deep")
+    expect(
+        page.get_by_role("heading", name="1 changed, 1 added, 1 removed, 1 moved")
+    ).to_be_visible()
+    lines = page.get_by_role("table", name="Changed lines of main.py")
+    expect(lines).to_contain_text("added: fast = 8")
+    expect(lines).to_contain_text("U+202E")
     pages.is_fine()
+    page.get_by_label("Side by side").check()
+    page.wait_for_url("**view=split**")
+    pages.is_fine()
+    page.go_back()
+    expect(page.get_by_label("Side by side")).not_to_be_checked()
+    read_the_source(pages)
+    page.get_by_role("button", name="Start", exact=True).click()
+    dialog = page.get_by_role("alertdialog")
+    expect(dialog.get_by_label("Version")).to_be_visible()
+
+
+def read_the_source(pages: Pages) -> None:
+    """The address names file and line, and the way back leads to the file before."""
+    page = pages.page
+    page.get_by_role("link", name="Source of main.py").click()
+    source = page.get_by_role("region", name="Source of main.py")
+    source.get_by_role("button", name="Link to line 2").click()
+    page.wait_for_url(re.compile(r"[?&]line=2(&|$)"))
+    pages.is_fine()
+    page.get_by_role("navigation", name="Files").get_by_role("button", name="table.bin").click()
+    expect(page.get_by_role("main")).to_contain_text("2 B that are not text")
+    page.go_back()
+    expect(source.locator("[aria-current]")).to_have_text("2")
+
+
+# A browser without windows never allows notifications: this notes what it would show.
+ALLOWED = """
+Object.defineProperty(Notification, "permission", {get: () => "granted"});
+window.told = [];
+ServiceWorkerRegistration.prototype.showNotification = async (title, {body}) => {
+    window.told.push(`${title}: ${body}`);
+};
+"""
+
+
+def test_the_browser_tells_of_a_filled_order_once_it_may(pages: Pages) -> None:
+    page, candidate = pages.page, pages.candidate
+    address = f"{candidate.trader.server.address}/account"
+    page.goto(address)
+    expect(page.get_by_role("main")).to_contain_text("Your browser blocks notifications")
+    page.add_init_script(ALLOWED)
+    page.goto(address)
+    page.get_by_role("button", name="Turn on notifications").click()
+    pages.is_fine()
+    path = f"**/api/models/{candidate.id}/orders?**"
+    with page.expect_response(path):  # what is filled already is no news
+        page.get_by_label("Filled orders").check()
+    with page.expect_response(path):
+        order = {"id": "told", "symbol": "NEWS-USD", "side": "buy", "size": 2, "price": 5}
+        candidate.push("/v1/live/spot-market", order | {"exchange": "simulated"})
+    page.wait_for_function("window.told.length > 0")
+    assert page.evaluate("window.told") == ["Busy: order filled: buy 2 NEWS-USD at 5.00"]
+    page.get_by_role("button", name="Turn off").click()
 
 
 def test_a_page_says_that_it_is_behind_and_catches_up(
@@ -265,9 +327,29 @@ def test_a_page_says_that_it_is_behind_and_catches_up(
     page, port = pages.page, server.port
     pages.open("logs")
     expect(page.get_by_role("log")).to_contain_text("tick")
+    page.evaluate("navigator.serviceWorker.ready.then(() => true)")
     server.end()
     expect(page.get_by_role("status").filter(has_text="Not live for")).to_be_visible()
+    other = page.context.new_page()
+    other.goto(page.url)
+    expect(other.get_by_role("main")).to_contain_text("Whatever you last saw here is not live")
+    expect(other.get_by_role("status")).to_contain_text("The server last answered on")
+    assert all(path.startswith(("/offline", "/static/")) for path in kept_by(other))
     pages.candidate.trader.meet(home.up("--port", str(port)))
     pages.candidate.push("/v1/live/log", {"line": "here again"})
     expect(page.get_by_role("log")).to_contain_text("here again")
     expect(page.get_by_role("status").filter(has_text="Not live for")).to_be_hidden()
+    expect(other.get_by_role("log")).to_contain_text("here again")  # without a touch
+    other.close()
+
+
+def kept_by(page: Page) -> set[str]:
+    """The addresses of everything that the browser keeps for the time without a server."""
+    found: list[str] = page.evaluate(
+        """async () => {
+            const stores = await Promise.all((await caches.keys()).map((one) => caches.open(one)));
+            const kept = await Promise.all(stores.map((one) => one.keys()));
+            return kept.flat().map((one) => new URL(one.url).pathname);
+        }"""
+    )
+    return set(found)

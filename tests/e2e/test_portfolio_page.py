@@ -52,16 +52,16 @@ def test_a_portfolio_leads_to_troubles_and_a_model_to_its_trades(site: Site, des
     page.get_by_role("link", name="Deploy a model").wait_for()
     trade(desk)
     first, last = int(START + 5 * DAY), int(START + 9 * DAY)
-    site.open(f"/portfolio?currency=EUR&from={first}&to={last}&benchmark=BTC-USD")
+    site.open(f"/portfolio?currency=EUR&range={first}_{last}&benchmark=BTC-USD")
     chart = page.get_by_role("figure", name="Account value and drawdown of all models")
     expect(chart).to_contain_text("From 2023-12-14 to 2023-12-18")
     expect(chart).to_contain_text("EUR")
     beside = page.get_by_role("figure", name="Returns beside BTC-USD")
     expect(beside).to_contain_text("The account returned")
     chart.get_by_role("button", name="All").click()
-    page.wait_for_url(lambda url: "from=" not in url and "benchmark=BTC-USD" in url)
+    page.wait_for_url(lambda url: "range=" not in url and "benchmark=BTC-USD" in url)
     shares = page.get_by_role("table", name="Contribution of each model")
-    expect(shares.get_by_role("row")).to_have_count(4)
+    expect(shares.get_by_role("row")).to_have_count(3)  # stacked, so without heads
     expect(shares.get_by_role("link", name=ARABIC)).to_be_visible()
     matrix = page.get_by_role("region", name="Correlation matrix")
     expect(matrix.get_by_role("row")).to_have_count(3)
@@ -81,3 +81,37 @@ def test_a_portfolio_leads_to_troubles_and_a_model_to_its_trades(site: Site, des
     trips = page.get_by_role("table", name="Round trips", exact=True)
     expect(trips.get_by_role("row").nth(1)).to_contain_text("ETH-USD")
     is_fine(page, "the trades")
+    lay_over_a_backtest_of_another_model(site, desk)
+    download_the_models(site, desk)
+
+
+def lay_over_a_backtest_of_another_model(site: Site, desk: Desk) -> None:
+    page, poor, tested = site.page, desk.models["Poor"], desk.models[ARABIC]
+    account = [{"time": START + day * DAY, "value": 1000 + day} for day in range(20)]
+    result = {
+        "backtest_id": "b", "symbols": ["ETH-USD"], "quote_asset": "USD", "trades": [],
+        "account_values": account, "start_time": START, "stop_time": START + 20 * DAY,
+    }  # fmt: skip
+    tested.push("/v1/backtest/result", result)
+    site.open(f"/{desk.owner.id}/{poor.id}/overview")
+    page.get_by_label("Backtests of").select_option(tested.id)
+    page.get_by_label("Backtest", exact=True).select_option("b")
+    page.wait_for_url(lambda url: f"of={tested.id}" in url and "beside=b" in url)
+    chart = page.get_by_role("figure", name="Live beside")
+    expect(chart).to_contain_text("live made")
+    page.reload()
+    expect(chart).to_contain_text("live made")
+
+
+def download_the_models(site: Site, desk: Desk) -> None:
+    """The address decides between cards and table; the file has the rows that it shows."""
+    page = site.page
+    site.open(f"/{desk.owner.id}?view=cards")
+    page.get_by_role("button", name="View as a table").click()
+    page.wait_for_url("**view=table")
+    page.get_by_label("Search models").fill("Poor")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download as CSV: Models").click()
+    head, *rows = download.value.path().read_text().splitlines()
+    assert head.startswith("model,id,status,")
+    assert [row.split(",")[0] for row in rows] == ["Poor"]

@@ -42,12 +42,20 @@ def test_a_starter_is_an_archive_that_python_37_understands(
     starter: Starter, tmp_path: Path
 ) -> None:
     folder = unpacked(starter, tmp_path)
-    ast.parse((folder / "main.py").read_text(), feature_version=(3, 7))
+    assert (folder / "main.py").exists()
+    for file in folder.glob("*.py"):
+        ast.parse(file.read_text(), feature_version=(3, 7))
     assert starters.packed(starter.name) == starters.packed(starter.name)
 
 
-def test_the_strategy_gives_a_backtest_result_that_is_taken(tmp_path: Path) -> None:
-    (strategy,) = [one for one in starters.listed() if one.type == "strategy"]
+@pytest.mark.parametrize(
+    "strategy",
+    [one for one in starters.listed() if one.type == "strategy"],
+    ids=lambda one: one.name,
+)
+def test_a_strategy_gives_a_backtest_result_that_is_taken(
+    strategy: Starter, tmp_path: Path
+) -> None:
     folder = unpacked(strategy, tmp_path)
     arguments = json.loads((folder / "platform.json").read_text())["backtest_args"]
     code = f"import json, main; print(json.dumps(main.backtest(**{arguments!r})))"
@@ -55,7 +63,7 @@ def test_the_strategy_gives_a_backtest_result_that_is_taken(tmp_path: Path) -> N
     assert result["trades"]
     content = json.dumps(result | {"backtest_id": "b"}).encode()
     header, pieces = prepare_here(content, {}, {}, lenient=False, max_depth=32)
-    assert header["symbols"] == ["BTC-USD"]
+    assert "BTC-USD" in header["symbols"]
     assert pieces
 
 

@@ -16,8 +16,8 @@ from tapeline.tape.events.event import Submission
 from tests.conftest import Person, Service
 from tests.http.events.test_authenticator import blocked
 from tests.http.wire.raw import connect, say
-from tests.http.wire.test_guarded_protocol import wait_for
 from tests.pushing import JSON, Model, new_key, pushing
+from tests.waiting import wait_for
 
 FULL = 10_000
 SINGLES = 50  # models that send one event at a time

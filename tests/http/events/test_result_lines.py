@@ -1,5 +1,6 @@
 """Results with whitespace between their parts: tapes and records stay one JSON a line."""
 
+import io
 import json
 from collections.abc import Callable
 from typing import Any
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from tapeline.tape.backtest_results import preparing, result_format
 from tapeline.tape.backtest_results.result_format import plain
 from tapeline.tape.record import checking
-from tapeline.tape.record.checking import Checked
+from tapeline.tape.record.outcome import Checked
 from tests.conftest import on_both
 from tests.examples import some
 from tests.pushing import JSON, NDJSON, RESULT, Model
@@ -53,7 +54,7 @@ def checked(model: Model) -> Checked:
         for line in content.split(b"\n")[:-1]:
             assert isinstance(json.loads(line), dict)
             assert not set(line) & set(b"\r\t")
-    return checking.check(content.split(b"\n"))
+    return checking.check(io.BytesIO(content))
 
 
 def send_json(model: Model, body: dict[str, Any], spread: Spread) -> None:
@@ -141,10 +142,10 @@ def test_results_that_were_stored_with_whitespace_verify_too(
     content = model.owner.get(f"/api/models/{model.id}/record").content
     forged = content.replace(b'"symbol":"A B"', b'"symbol":"C D"')
     assert forged != content
-    told = checking.check(forged.split(b"\n"))
+    told = checking.check(io.BytesIO(forged))
     assert told.reason == "The list trades shows something else than what was signed."
     for bad in (b'"sealed":"%%"', b'"sealed":"e30h"', b'"sealed":"e30="'):
-        lines = [line.replace(b'"sealed":"', bad + b',"x":"', 1) for line in content.split(b"\n")]
+        lines = [line.replace(b'"sealed":"', bad + b',"x":"', 1) for line in io.BytesIO(content)]
         assert not checking.check(lines).is_whole
 
 

@@ -107,7 +107,7 @@ def test_what_cannot_be_compared_says_why(model: Model) -> None:
     say(model, *(order(day, 1, 100 + day) for day in range(4)))
     found = model.get("/performance", benchmark="buy-and-hold")["benchmark"]
     assert found["reason"] == (
-        "No capital is known. Set it for the model, or report the first deposit with `cash`."
+        "No capital is known. Set it in the settings of the model, or report a first deposit."
     )
     assert values(found)["beta"] is None
     path = f"/api/models/{model.id}/performance"

@@ -13,6 +13,7 @@ import msgspec
 import pytest
 from sqlalchemy import update
 
+from tapeline.store.tables.core import models
 from tapeline.store.tables.tape import tapes
 from tests.conftest import Cast, Person, Service, on_both
 from tests.http.view.test_results_api import is_part
@@ -443,3 +444,17 @@ def test_a_documented_example_comes_out_as_documented(desk: Desk, number: int) -
                 answer = answer.replace(one.id, short)
             found = msgspec.json.decode(answer)
             assert is_part(expected, found), {key: found[key] for key in expected}
+
+
+def test_a_screener_is_part_of_a_portfolio_only_if_it_trades(desk: Desk, service: Service) -> None:
+    desk.add("trader", (1000.0, "USD"))
+    for name in ("ranks", "trades"):
+        made = desk.add(name)
+        screener = update(models).where(models.c.id == made.id).values(type="screener")
+        service.store.write_now(lambda connection, query: connection.execute(query), screener)
+    desk.say("trades", order(1, "buy", 1, 100.0))
+    found = desk.get()
+    ids = {name: made.id for name, made in desk.models.items()}
+    assert {one["model_id"] for one in found["models"]} == {ids["trader"], ids["trades"]}
+    assert desk.codes(found, "trades") >= {"no_capital"}
+    assert "`" not in str(found["attention"])

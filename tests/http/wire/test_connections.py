@@ -11,7 +11,8 @@ from tapeline.http.wire.connections import Connections, Stand
 from tapeline.settings import Settings
 from tests.conftest import Service, run, running
 from tests.http.wire.raw import connect, refusal, rest, said_to, say, statuses
-from tests.http.wire.test_guarded_protocol import CLOSING, GET, SIGN_IN, wait_for
+from tests.http.wire.test_guarded_protocol import CLOSING, GET, SIGN_IN
+from tests.waiting import wait_for
 
 
 class Guest:

@@ -2,7 +2,7 @@
 
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -11,6 +11,7 @@ from tapeline.http.wire.guarded_protocol import MOST_HEAD, MOST_HEADERS, MOST_PI
 from tapeline.settings import Settings
 from tests.conftest import Service, running
 from tests.http.wire.raw import PATIENCE, connect, refusal, rest, said_to, say, statuses
+from tests.waiting import wait_for
 
 GET = b"GET /time HTTP/1.1\r\nhost: 127.0.0.1\r\n"
 CLOSING = GET + b"connection: close\r\n\r\n"
@@ -37,13 +38,6 @@ def patient(sqlite_settings: Settings) -> Iterator[Service]:
 
 def metrics(service: Service) -> bytes:
     return service.services.metrics.text()
-
-
-def wait_for(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < deadline, "it never happened"
-        time.sleep(0.01)
 
 
 def test_a_head_without_an_end_is_431(patient: Service) -> None:

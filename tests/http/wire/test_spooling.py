@@ -11,8 +11,8 @@ import pytest
 
 from tests.conftest import Service, running
 from tests.http.wire.raw import connect, say, statuses
-from tests.http.wire.test_guarded_protocol import wait_for
 from tests.pushing import JSON, RESULT, Model
+from tests.waiting import wait_for
 
 MULTIPART = "multipart/form-data; boundary=b"
 PART = b'--b\r\ncontent-disposition: form-data; name="trades"; filename="t"\r\n\r\n'

@@ -28,7 +28,7 @@ from sqlalchemy import (
 
 from tapeline.accounts import users
 from tapeline.accounts.actor import Actor
-from tapeline.cli.operator import demo, demo_removal
+from tapeline.cli.demo import account, removal
 from tapeline.models import models, onboarding, projects
 from tapeline.runs.engines import model_files
 from tapeline.runs.environments.cache import Made
@@ -165,8 +165,8 @@ class Everything:
 @pytest.fixture
 def make(store: Store, settings: Settings) -> Callable[[], Everything]:
     """In the demo's project, which is one like any other."""
-    project = demo.prepare(store, settings.data).project_id
-    return lambda: Everything(store, settings.data, _account(store, demo.EMAIL), project)
+    project = account.prepare(store, settings.data).project_id
+    return lambda: Everything(store, settings.data, _account(store, account.EMAIL), project)
 
 
 @pytest.fixture
@@ -204,7 +204,7 @@ def remove_project(store: Store, settings: Settings, made: Everything) -> None:
 def remove_demo(store: Store, settings: Settings, made: Everything) -> None:
     # In a thread: it runs a loop of its own, and the browser's driver keeps one in the main one.
     with ThreadPoolExecutor(1) as thread:
-        assert thread.submit(demo_removal.remove, store, settings, demo.EMAIL).result()
+        assert thread.submit(removal.remove, store, settings, account.EMAIL).result()
 
 
 @pytest.mark.parametrize("remove", [remove_model, remove_project, remove_demo])

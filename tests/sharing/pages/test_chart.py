@@ -54,6 +54,19 @@ def test_versions_downtime_and_trades_are_marked() -> None:
         assert svg.count('class="sell"') == 1
 
 
+def test_the_name_of_a_version_stays_on_the_left_of_the_axis() -> None:
+    marks = [
+        SharedMark(kind="version", time=3 * DAY - 3600 * hours, until=None, version=version)
+        for hours, version in ((40, 1), (1, 2), (0, 3))
+    ]
+    for svg in drawn(curve(1.0, 2.0, 3.0, 4.0), marks=marks).svgs:
+        right = float(re.findall(r'data-frame="[\d.]+ ([\d.]+)', svg)[0])
+        found = re.findall(r'class="mark" x="([\d.]+)"[^>]*?( text-anchor="end")?>(v\d)', svg)
+        assert [name for *_, name in found] == ["v1", "v2"], "the third has no room"
+        for x, end, name in found:
+            assert float(x) + (0 if end else 8 * len(name)) <= right
+
+
 def test_an_arrow_points_at_the_line_where_it_is_drawn() -> None:
     for svg in drawn(curve(0.0, 0.0, 100.0), arrows=[trade(1.5 * DAY, "buy")]).svgs:
         line = re.findall(r"([\d.]+),([\d.]+)", svg.split("<polyline")[1].split("/>")[0])
