@@ -1,6 +1,6 @@
 # Every target works on a fresh machine: it creates .venv, and as root installs the Debian packages it needs.
 .DEFAULT_GOAL := help
-.PHONY: help setup run test slow quick lint style bench docs dist lock web types
+.PHONY: help setup run test slow quick lint style bench docs dist lock web types pictures references
 
 python := .venv/bin/python
 
@@ -41,9 +41,15 @@ web: setup  ## serve the pages with hot reload, next to a running server
 types: setup  ## generate the types of the pages from the OpenAPI document
 	@$(python) scripts/web.py types
 
+references: setup  ## take new reference pictures of the pages, after a change of how they look
+	@$(python) -m pytest -q tests/e2e/test_pictures.py --new-pictures
+
 docs: setup  ## generate the parts of docs/ that come from the code, and build its pages
 	@$(python) -m tests.documents
 	@$(python) scripts/docs.py build
+
+pictures: setup  ## make docs/pictures again, from a demo of its own; takes some minutes
+	@$(python) scripts/pictures.py
 
 dist: setup  ## build wheels and sdists of server and client into dist/
 	@scripts/dist

@@ -71,7 +71,7 @@ def main() -> None:
         data = Path(folder) / "data"
         with service.running(data) as first:
             model = first.model
-        plain_tape.fill(data, model, lines, orders=False)
+        plain_tape.fill(data, model, lines, orders_every=0)
         with compose.open_store(Settings(data=data)) as store:
             gc.freeze()  # as the server does
             asyncio.run(_measure(store, model))

@@ -1,8 +1,9 @@
 """What pages cost in a browser when there is much to show: beside the same pages with little.
 
 A model with a million orders and as many lines, one with a thousand, a backtest with a million
-account values, a project with 200 models. `python -m bench.pages [--rows N] [--data DIR]`: a folder
-that is named is filled once and used again.
+account values, price charts of a million bars, a project with 200 models.
+`python -m bench.pages [--rows N] [--data DIR]`: a named folder is filled once and used again.
+`--prices` measures the price charts alone, in a store of their own.
 """
 
 import argparse
@@ -13,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,7 +23,7 @@ import msgspec
 import numpy as np
 from playwright.sync_api import Page
 
-from bench.parts import browsing, long_history, service
+from bench.parts import browsing, long_history, price_pages, service
 
 FEW = 1_000
 FLEET = 200
@@ -42,6 +44,7 @@ class Filled(msgspec.Struct):
     few: str
     many: str
     rows: int
+    priced: price_pages.Priced
 
 
 class Row(NamedTuple):
@@ -56,13 +59,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--data", type=Path)
+    parser.add_argument("--prices", action="store_true")
     asked = parser.parse_args()
     with _folder(asked.data) as data:
-        filled = _filled(data, asked.rows)
+        filled = _priced(data, asked.rows) if asked.prices else _filled(data, asked.rows)
         with service.started(data) as (port, _), browsing.browser() as page:
             address = f"http://127.0.0.1:{port}"
             browsing.sign_in(page, address, ACCOUNT["email"], ACCOUNT["password"])
-            _print(list(_measured(page, address, filled)), filled.rows)
+            measured = _prices if asked.prices else _measured
+            _print(list(measured(page, address, filled)), filled.rows)
 
 
 @contextmanager
@@ -83,15 +88,22 @@ def _filled(data: Path, rows: int) -> Filled:
         wanted = {"projectId": first.project, "type": "strategy"}
         models = [
             client.post("/model/create-model", json=wanted | {"name": f"model {number}"})
-            for number in range(FLEET - 1)
+            for number in range(FLEET - 3)
         ]
-        filled = Filled(first.project, models[0].json()["modelId"], first.model, rows)
+        priced = price_pages.filled(client, first, FEW, rows)
+        filled = Filled(first.project, models[0].json()["modelId"], first.model, rows, priced)
         _push_result(client, first, rows)
         client.get(f"/api/models/{first.model}/backtests/{BACKTEST}/periods", timeout=900)
     long_history.fill(data, filled.few, FEW)
     long_history.fill(data, filled.many, rows)
     known.write_bytes(msgspec.json.encode(filled))
     return filled
+
+
+def _priced(data: Path, rows: int) -> Filled:
+    with service.running(data) as first, httpx.Client(base_url=first.address) as client:
+        priced = price_pages.filled(client, first, FEW, rows)
+    return Filled(first.project, first.model, first.model, rows, priced)
 
 
 def _push_result(client: httpx.Client, first: service.Service, values: int) -> None:
@@ -137,6 +149,7 @@ def _measured(page: Page, address: str, filled: Filled) -> Iterator[Row]:
     opened = _median(lambda: browsing.shown(page, f"{many}/{BACKTEST}/backtest", CHART))
     yield Row("backtest page: chart is shown", None, opened, "s", 1.5)
     yield Row("live chart: a closer look has its detail", None, _zoomed(page, many), "s")
+    yield from _prices(page, address, filled)
     yield _pair(
         "orders page is shown",
         lambda at: _median(lambda: browsing.shown(page, f"{at}/orders", ORDER)),
@@ -153,6 +166,22 @@ def _measured(page: Page, address: str, filled: Filled) -> Iterator[Row]:
     yield Row("a plain page: work in a frame", None, 1000 * still.work, "ms")
     yield Row("log: a rare line is found", None, _searched(page, many), "s")
     yield Row("log: a jump to the middle", None, _jumped(page, many, filled.rows), "s")
+
+
+def _prices(page: Page, address: str, filled: Filled) -> Iterator[Row]:
+    """Of a live model and of a backtest: how soon they are there, and how smoothly they move."""
+    both = tuple(f"{address}/{filled.project}/{one}" for one in filled.priced)
+    for what, path in (
+        ("price chart", "prices"),
+        ("price chart of a backtest", f"{price_pages.BACKTEST}/backtest"),
+    ):
+        pages = [f"{one}/{path}" for one in both]
+        opened = [_median(partial(price_pages.opened, page, one)) for one in pages]
+        yield Row(f"{what} is shown", opened[0], opened[1], "s", 1)
+        few, many = (price_pages.panned(page, one) for one in pages)
+        yield Row(f"{what}: frames that came late", 100 * few.late, 100 * many.late, "%", 2)
+        work = 1000 * few.work, 1000 * many.work
+        yield Row(f"{what}: work of the page in a frame", *work, "ms", 16.7)
 
 
 def _pair(

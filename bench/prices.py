@@ -5,7 +5,6 @@ The models lie in one database and take turns, so that a noisy machine is noisy 
 """
 
 import argparse
-import random
 import tempfile
 import time
 from pathlib import Path
@@ -13,13 +12,11 @@ from typing import Any
 
 import httpx
 
-from bench.parts import growth, service
+from bench.parts import growth, long_prices, service
+from bench.parts.long_prices import INTERVAL, SYMBOL
 
 ROUNDS = 30
-TOGETHER = 10_000  # bars in one request
 SPREAD = (100, 10)  # how much shorter the other histories are
-INTERVAL = 30  # seconds: a million of them are within the 400 days that a server keeps
-SYMBOL = "BTC-USD"
 
 
 def main() -> None:
@@ -35,34 +32,11 @@ def main() -> None:
             models = [first.model, *(first.another_model(f"m{n}") for n in range(1, len(sizes)))]
             with httpx.Client(base_url=first.address, timeout=60) as client:
                 for model, size in zip(models, sizes, strict=True):
-                    _fill(client, first.headers | {"model_id": model}, size, end)
+                    long_prices.fill(client, first.headers | {"model_id": model}, size, end)
                 _measure(client, first, models, sizes, end, took)
         size = sum(file.stat().st_size for file in data.glob("*.db*"))
         print(f"the database has {size / sum(sizes):,.0f} bytes per bar")
     growth.print_table(sizes, "bars", took)
-
-
-def _fill(client: httpx.Client, headers: dict[str, str], size: int, end: int) -> None:
-    walk, price = random.Random(1), 40_000.0
-    spent = 0.0
-    for start in range(0, size, TOGETHER):
-        count = min(TOGETHER, size - start)
-        first = end - (size - start) * INTERVAL
-        body: dict[str, Any] = {"symbol": SYMBOL, "interval": INTERVAL}
-        body["time"] = [first + number * INTERVAL for number in range(count)]
-        body |= {key: [] for key in ("open", "high", "low", "close", "volume")}
-        for _ in range(count):
-            close = round(price + walk.gauss(0, 15), 2)
-            body["open"].append(price)
-            body["high"].append(round(max(price, close) + walk.random() * 9, 2))
-            body["low"].append(round(min(price, close) - walk.random() * 9, 2))
-            body["close"].append(close)
-            body["volume"].append(round(walk.random() * 12, 6))
-            price = close
-        began = time.perf_counter()
-        client.post("/v1/live/bars", json=body, headers=headers).raise_for_status()
-        spent += time.perf_counter() - began
-    print(f"{size:,} bars stored: {size / spent:,.0f}/s")
 
 
 def _measure(

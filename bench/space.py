@@ -60,7 +60,7 @@ def main() -> None:
         data = Path(folder) / "data"
         with service.running(data) as first:
             other = first.another_model("talks much")
-        plain_tape.fill(data, other, lines, orders=False)
+        plain_tape.fill(data, other, lines, orders_every=0)
         with service.started(data) as (port, pid):
             again = service.Service(
                 port, pid, first.model, first.headers, first.project, first.token

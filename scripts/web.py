@@ -73,7 +73,8 @@ def build() -> int:
 
 def sources() -> list[Path]:
     """The files that the build depends on, without tests."""
-    found = [WEB / name for name in ("index.html", "package-lock.json", "vite.config.ts")]
+    names = ("index.html", "checker.html", "package-lock.json", "vite.config.ts")
+    found = [WEB / name for name in (*names, "checker.config.ts")]
     found.append(BUILT.parent / "static" / "tokens.css")
     found += [path for path in (WEB / "src").rglob("*") if path.is_file()]
     return sorted(path for path in found if ".test." not in path.name)

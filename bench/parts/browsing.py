@@ -2,6 +2,7 @@
 
 import os
 import statistics
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -50,6 +51,14 @@ _SCROLLED = """async ([what, step, frames]) => {
     if (stuck > 30) { way = -way; stuck = 0; }
   }
   return {took, moved};
+}"""
+# Keeps the milliseconds of each frame until it is stopped.
+_FRAMES = """() => {
+  const took = []; let before = performance.now(), goes = true;
+  const frame = (now) => { took.push(now - before); before = now;
+                           if (goes) requestAnimationFrame(frame); };
+  requestAnimationFrame(frame);
+  window.framesDone = () => { goes = false; return took.slice(1); };
 }"""
 _SCRIPTS = """() => performance.getEntriesByType('resource')
   .filter((one) => new URL(one.name).pathname.endsWith('.js'))
@@ -117,6 +126,32 @@ def scrolled(page: Page, what: str, step: int, frames: int) -> Scrolled:
     work = (_busy(session) - before) / frames
     session.detach()
     return Scrolled([one / 1000 for one in found["took"]], int(found["moved"]), work)
+
+
+def panned(page: Page, what: str, seconds: float) -> Scrolled:
+    """A chart that a mouse drags to and fro and zooms, and leaves alone for a moment each time."""
+    found = page.locator(what)
+    found.scroll_into_view_if_needed()
+    box = found.bounding_box()
+    assert box is not None
+    middle, top = box["x"] + box["width"] / 2, box["y"] + box["height"] / 3
+    session = page.context.new_cdp_session(page)
+    session.send("Performance.enable", {"timeDomain": "threadTicks"})
+    before, ends, pixels, way = _busy(session), time.monotonic() + seconds, 0, 1
+    page.evaluate(_FRAMES)
+    while time.monotonic() < ends:
+        page.mouse.move(middle, top)
+        page.mouse.down()
+        for step in range(1, 31):
+            page.mouse.move(middle + way * step * 10, top)
+        page.mouse.up()
+        page.mouse.wheel(0, -way * 120)
+        page.wait_for_timeout(300)
+        pixels, way = pixels + 300, -way if pixels % 900 == 0 else way
+    frames: list[float] = page.evaluate("() => window.framesDone()")
+    work = (_busy(session) - before) / len(frames)
+    session.detach()
+    return Scrolled([one / 1000 for one in frames], pixels, work)
 
 
 def plain(page: Page, rows: int) -> str:

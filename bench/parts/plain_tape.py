@@ -19,10 +19,16 @@ COMMITS = 50  # in one transaction, because nobody waits for them
 ORDERS_EVERY = 50  # events; the others are lines of a log
 
 
-def fill(data: Path, model: str, size: int, *, age: float = 0.0, orders: bool = True) -> None:
-    """So many events, which arrived so many seconds ago."""
-    started = time.perf_counter()
-    at, made = time.time() - age, _event if orders else _line
+def fill(
+    data: Path, model: str, size: int, *, age: float = 0.0, orders_every: int = ORDERS_EVERY
+) -> None:
+    """So many events, which arrived so many seconds ago; without orders if there is one every 0."""
+    started, at = time.perf_counter(), time.time() - age
+
+    def made(tape: int, number: int, at: float) -> Event:
+        is_order = orders_every and number % orders_every == 0
+        return (_order if is_order else _line)(tape, number, at)
+
     with compose.open_store(Settings(data=data)) as store:
         appender, tape = Appender(Signer(data / "keys")), store.write_now(tapes.open_tape, model)
 
@@ -37,9 +43,7 @@ def fill(data: Path, model: str, size: int, *, age: float = 0.0, orders: bool = 
     print(f"{size:,} events stored in {time.perf_counter() - started:.0f} s")
 
 
-def _event(tape: int, number: int, at: float) -> Event:
-    if number % ORDERS_EVERY:
-        return _line(tape, number, at)
+def _order(tape: int, number: int, at: float) -> Event:
     fields = {
         "id": f"o-{number}", "symbol": "BTC-USD", "exchange": "coinbase", "side": "buy",
         "size": 1.5, "price": 100.25,
