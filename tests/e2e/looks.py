@@ -39,6 +39,8 @@ OUTSIDE = """(dialog) => {
         return box.left < frame.left || box.right > frame.right || !one.contains(top);
     }).map((one) => one.outerHTML.slice(0, 200));
 }"""
+PATIENCE = 100
+"""Tenths of a second in which a dialog finds its place."""
 WIDTHS = (1920, 1440, 1280, 1024, 768, 390)
 
 # Text that cannot be read (the file says how that is found), and a drawing of two frames, after
@@ -87,7 +89,14 @@ def holds_its_controls(page: Page, dialog: Locator) -> None:
     before = page.viewport_size
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 900})
-        assert dialog.evaluate(OUTSIDE) == [], width
+        page.evaluate(DRAWN)
+        outside = dialog.evaluate(OUTSIDE)
+        for _ in range(PATIENCE):  # while it still loads, its foot moves
+            if not outside:
+                break
+            page.wait_for_timeout(100)
+            outside = dialog.evaluate(OUTSIDE)
+        assert outside == [], width
     if before:
         page.set_viewport_size(before)
 

@@ -91,10 +91,20 @@ def resolved(reported: list[Series], asked: Asked) -> Window:
     wanted = max(finest, asked.interval or finest)
     until = asked.until
     if until is None:
-        until = max(one.newest + one.interval for one in reported)
+        until = _reached(reported)
     since = until - wanted * asked.points if asked.since is None else asked.since
     since = min(since, until)
     return Window(fitting(wanted, until - since, asked.points), since, until)
+
+
+def _reached(reported: list[Series]) -> float:
+    """Where the newest bars end. One that goes on around the end of a finer one, as today's does,
+    reaches into the future; it counts only where finer ones had ended before it began."""
+    reached = -math.inf
+    for one in reported:
+        if one.newest >= reached:
+            reached = one.newest + one.interval
+    return reached
 
 
 def made_coarser(connection: Connection, one: Series, window: Window) -> Bars:
@@ -132,8 +142,7 @@ def last_of_days(connection: Connection, one: Series, level: int, days: Sequence
 def _covering(connection: Connection, reported: list[Series], window: Window) -> Covering:
     """Bars of the interval, and coarser ones where it has none: finer ones begin later, pause, and
     are removed sooner."""
-    newest = max(one.newest + one.interval for one in reported)
-    until = min(window.until, newest)
+    until = min(window.until, max(one.newest + one.interval for one in reported))
     found = covering.NONE
     for interval, one in _sources(reported, window.interval):
         missing = covering.missing(found, window.interval, window.since, until)

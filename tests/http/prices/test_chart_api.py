@@ -108,6 +108,15 @@ def test_finer_bars_of_the_last_hours_leave_the_history_in_the_window(model: Mod
     assert len(first["bars"]["time"]) == 300, "as many as fit, of the interval that reaches so far"
 
 
+def test_a_day_that_has_just_begun_takes_no_minute_from_the_window(model: Model) -> None:
+    midnight = MONDAY + 10 * DAY
+    push(model, MONDAY, 11, DAY)
+    push(model, midnight - 12 * HOUR, 13 * 60, 60)
+    first = model.get("/prices", points=600)
+    assert (first["interval"], first["to"]) == (60, midnight + HOUR)
+    assert len(first["bars"]["time"]) == 600, "the end of today's bar is not yet"
+
+
 def test_where_finer_bars_are_missing_coarser_ones_stand(model: Model) -> None:
     push(model, MONDAY, 10)
     push(model, MONDAY + 2 * HOUR, 60, 60)
