@@ -1,5 +1,7 @@
 """One record of the set, and what a checker must say of it."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 STATUS = {"proven": 0, "unknown_signer": 3, "retired_key": 3, "unsigned": 4, "unsigned_tail": 4}
@@ -14,6 +16,8 @@ class Case(NamedTuple):
     earlier: bytes | None = None
     certificates: tuple[str, ...] = ()
     """Of time-stamp authorities that the reader trusts, in PEM form."""
+    facts: Mapping[str, int] = MappingProxyType({})
+    """Numbers that a checker must tell; `cases.facts` has all of them."""
 
     @property
     def status(self) -> int:

@@ -3,7 +3,8 @@
 `python -m tests.tape.record.cases` writes it as JSON lines, for checkers in other languages. Each
 line has a name, the record, an earlier record or null (both in base64), the keys that the reader
 knows, the certificates (PEM) that the reader trusts, the exit status and the verdict
-(docs/tape.md), and where and why `tapeline verify` calls it broken.
+(docs/tape.md), where and why `tapeline verify` calls it broken, and numbers that it
+tells otherwise.
 """
 
 import base64
@@ -17,10 +18,15 @@ import msgspec
 from tapeline.tape.proof.time_stamps import certificates
 from tapeline.tape.record import checking
 from tapeline.tape.record.outcome import Checked
-from tests.tape.record import good, stamped, tampering
+from tests.tape.record import forging, good, stamped, tampering
 from tests.tape.record.case import Case
 
-SOURCES: tuple[Callable[[], Iterator[Case]], ...] = (good.cases, tampering.cases, stamped.cases)
+SOURCES: tuple[Callable[[], Iterator[Case]], ...] = (
+    good.cases,
+    tampering.cases,
+    stamped.cases,
+    forging.cases,
+)
 
 
 class _Line(msgspec.Struct):
@@ -33,6 +39,7 @@ class _Line(msgspec.Struct):
     verdict: str
     broken_at: int | None
     reason: str | None
+    facts: dict[str, int] | None
 
 
 def every() -> list[Case]:
@@ -53,8 +60,24 @@ def line(case: Case) -> bytes:
         case.verdict,
         found.broken_at,
         found.reason,
+        facts(found) if found.is_whole else None,
     )
     return msgspec.json.encode(said) + b"\n"
+
+
+def facts(found: Checked) -> dict[str, int]:
+    """What checkers must agree on besides the verdict."""
+    return {
+        "events": found.events,
+        "hidden": found.hidden,
+        "partly": found.partly,
+        "not_shown": found.not_shown,
+        "unsigned": found.unsigned,
+        "first_signed": 0 if found.first is None else found.first.seq,
+        "set_back": found.set_back,
+        "lists": found.lists,
+        "lists_missing": found.lists_missing,
+    }
 
 
 def checked(case: Case) -> Checked:

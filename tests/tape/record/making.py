@@ -96,6 +96,19 @@ class Tape:
     def add(self, *group: Kind, rule: int = 3, after: float = 60.0) -> None:
         self.now += after
         records = [self._event(self.seq + place, kind, rule) for place, kind in enumerate(group, 1)]
+        self._seal(records, rule)
+
+    def add_order(self, fields: dict[str, Any], claims: float = 0.0) -> None:
+        """An order with these fields that claims to be so many seconds later than it is."""
+        self.now += 60.0
+        body = msgspec.json.encode(fields, order="deterministic")
+        salt = some_bytes(f"{self._seed} salt {self.seq + 1}", seals.SALT_BYTES * len(fields))
+        order = StoredEvent(
+            self.seq + 1, ORDER.number, self.now + claims, self.now, body, "run", None, salt
+        )
+        self._seal([order], 3)
+
+    def _seal(self, records: list[StoredEvent], rule: int) -> None:
         has_plain = any(one.salt is None for one in records)
         nonce = (
             some_bytes(f"{self._seed} nonce {self.seq}", 16) if rule == 3 and has_plain else None

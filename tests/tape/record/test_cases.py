@@ -13,6 +13,8 @@ EVERY = cases.every()
 def test_each_record_is_judged_as_the_set_says(case: Case) -> None:
     found = cases.checked(case)
     assert (found.verdict, found.status) == (case.verdict, case.status), found.reason
+    told = cases.facts(found)
+    assert {name: told[name] for name in case.facts} == dict(case.facts)
     assert in_words.words(found)
 
 

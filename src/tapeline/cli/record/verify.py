@@ -14,6 +14,7 @@ from tapeline.cli.terminal.failures import Failure
 from tapeline.cli.terminal.screen import Screen
 from tapeline.results.changes import record_changes
 from tapeline.results.changes.of_record import RecordReports
+from tapeline.results.changes.signed_reports import SignedReports
 from tapeline.tape.record import checking, in_words
 from tapeline.tape.record.outcome import Checked
 
@@ -51,7 +52,7 @@ def verify(
 
     Reports what a passed check proves, and what it does not. Exits with status 0 if the record is
     proven, 1 if it is broken, 3 if it is consistent but its signer is unknown, and 4 if it is not
-    signed, or not signed up to its last hour.
+    signed up to its last event.
     """
     screen = Screen(as_json=context.obj.as_json)
     reports = RecordReports(late_seconds)
@@ -60,10 +61,10 @@ def verify(
     check = partial(checking.check, late_after=late_seconds, known=known, trusted=trusted)
     kept = None if earlier is None else _checked(earlier, check)
     if kept is None or kept.is_whole:
-        found = _checked(file, partial(check, earlier=kept, watch=reports.take))
+        found = _checked(file, partial(check, earlier=kept, watch=SignedReports(reports)))
     else:
         found = kept
-    told = record_changes.told(reports) if found.is_whole else None
+    told = record_changes.told(reports, found)
     if screen.as_json:
         more: dict[str, Any] = {
             "is_whole": found.is_whole,

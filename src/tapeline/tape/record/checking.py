@@ -4,19 +4,19 @@ It proves that nothing was edited, removed or inserted since it was signed, and 
 cannot prove. docs/tape.md describes the file and every reason for which it is refused.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, Protocol
 
 import msgspec
 
 from tapeline.tape.events import kinds
 from tapeline.tape.events.stored_event import StoredEvent
-from tapeline.tape.lateness import DATED, late_by
 from tapeline.tape.proof import key_chain
 from tapeline.tape.proof.checkpoints import Checkpoint
 from tapeline.tape.proof.seals import GENESIS
 from tapeline.tape.proof.signer import statement
 from tapeline.tape.record import groups, lines
+from tapeline.tape.record.arrivals import Arrivals
 from tapeline.tape.record.groups import Member
 from tapeline.tape.record.lines import (
     Event,
@@ -30,18 +30,24 @@ from tapeline.tape.record.lines import (
     Proven,
     Signed,
 )
-from tapeline.tape.record.outcome import Broken, Change, Checked, Late
+from tapeline.tape.record.outcome import Broken, Checked
 from tapeline.tape.record.proof_checks import ProofChecker, Trusted
+from tapeline.tape.record.quoting import quoted
 from tapeline.tape.record.result_lists import ResultLists
 from tapeline.tape.record.signers import Signers
 
 LATE_AFTER = 300.0  # seconds
 
-Watch = Callable[[StoredEvent, dict[str, Any] | None, int], None]
-"""Sees every shown event: with its shown fields if it is sealed field by field, and how many of its
-fields are hidden."""
-
 _value = msgspec.json.Decoder().decode
+
+
+class Watch(Protocol):
+    def take(self, record: StoredEvent, fields: dict[str, Any] | None, hidden: int) -> None:
+        """Sees every shown event: with its shown fields if it is sealed field by field, and how
+        many of its fields are hidden."""
+
+    def signed(self) -> None:
+        """A signature covers every event so far. Anyone could have added those after the last."""
 
 
 def check(
@@ -52,7 +58,7 @@ def check(
     known: Sequence[str] = (),
     trusted: Trusted = list,
 ) -> Checked:
-    """Check a record from its first line to its last. It must contain everything that was signed in
+    """Check a record from its first line to its last. It must contain everything that is in
     `earlier`, a record of the same tape. `known` are fingerprints and public keys of its signer,
     `trusted` certificates of time-stamp authorities."""
     reader = _Reader(late_after, earlier, known, trusted, watch)
@@ -83,8 +89,7 @@ class _Reader:
         self.found = Checked()
         self.next = 1
         self._earlier = earlier
-        self._awaited = None if earlier is None else earlier.last
-        self._late_after = late_after
+        self._awaited = None if earlier is None or not earlier.events else earlier
         self._known, self._trusted = known, trusted
         self._proofs: ProofChecker | None = None
         self._waiting: float | None = None
@@ -94,12 +99,8 @@ class _Reader:
         self._signers: Signers | None = None
         self._claimed = self._stamped = 0
         self._group: list[Member] = []
-        self._cash: set[str] = set()
+        self._arrivals = Arrivals(self.found, late_after)
         self._results = ResultLists()
-        self._tail = 0.0
-        """When the newest event after the last signature arrived."""
-        self._ends_dated = True
-        """Whether the last event says when it arrived."""
 
     def take(self, text: bytes) -> None:
         if self._signers is None:
@@ -132,11 +133,11 @@ class _Reader:
             raise Broken(
                 self.next,
                 "earlier_not_reached",
-                f"The earlier record goes to event {self._awaited.seq}; this one does not.",
+                f"The earlier record goes to event {self._awaited.events}; this one does not.",
             )
-        self.found.lists = self._results.complete()
+        self.found.lists, self.found.lists_missing = self._results.complete()
         self._signers.judge(self.found)
-        self._measure_tail()
+        self._arrivals.end()
         self.found.unstamped = self.found.events - self._stamped
 
     def _begin(self, text: bytes) -> Signers:
@@ -161,14 +162,12 @@ class _Reader:
         assert one.record is not None
         self._group.append(one)
         self.found.partly += bool(line.hidden)
-        self._note_times(line, one.record.kind)
-        self._note_tail(line.received_at)
+        fields = _shown(line)
+        self._arrivals.take(line, one.record.kind, fields)
         if self._watch is not None:
-            self._watch(one.record, _shown(line), len(line.hidden or []))
+            self._watch.take(one.record, fields, len(line.hidden or []))
         if self._waiting is None:
             self._waiting = line.received_at
-        if one.record.kind == kinds.ACCOUNT_SETTINGS.number:
-            self.found.changes.append(Change(line.seq, line.received_at, _shown(line) or {}))
         if one.record.kind == kinds.BACKTEST_RESULT.number:
             self._results.expect(line.seq, one.record.body)
         self.next += 1
@@ -179,43 +178,15 @@ class _Reader:
         if size < 1 or (line.removed is not None and sum(line.removed.values()) != size):
             raise ValueError
         self._group.append(Member(line.seq, None, bytes.fromhex(line.digest)))
-        self._note_tail(line.received_at)
         if line.removed is None:
             self.found.hidden += size
         else:
-            self._note_removed(line.removed, line.received_at or 0.0)
+            self._arrivals.take_removed(line.removed, line.received_at or 0.0)
         self.next = line.until + 1
 
     def _require_next(self, seq: int) -> None:
         if seq != self.next:
             raise Broken(self.next, "event_missing", f"Event {self.next} is missing.")
-
-    def _note_times(self, line: Event, kind: int) -> None:
-        """What counts at another time than it arrived at, and cash that replaced other cash."""
-        late = late_by(line.time, line.received_at, self._late_after)
-        if late is not None and kind in DATED:
-            self.found.late.append(Late(line.seq, late, line.kind))
-        if kind == kinds.CASH.number:
-            cash_id = (_shown(line) or {}).get("id")
-            if isinstance(cash_id, str) and cash_id in self._cash:
-                self.found.replaced.append(line.seq)
-            if isinstance(cash_id, str):
-                self._cash.add(cash_id)
-
-    def _note_removed(self, removed: dict[str, int], received_at: float) -> None:
-        for kind, count in removed.items():
-            self.found.removed[kind] = self.found.removed.get(kind, 0) + count
-        self.found.removed_until = max(self.found.removed_until, received_at)
-
-    def _note_tail(self, received_at: float | None) -> None:
-        self._ends_dated = received_at is not None
-        self._tail = max(self._tail, received_at or 0.0)
-
-    def _measure_tail(self) -> None:
-        found = self.found
-        if found.last is not None and found.last.seq < found.events:
-            found.unsigned = found.events - found.last.seq
-            found.tail_seconds = self._tail - found.last.at if self._ends_dated else None
 
     def _close(self, line: Link) -> None:
         """At the end of a group: check that its link follows from its events."""
@@ -232,12 +203,13 @@ class _Reader:
             )
         self._previous, self._group = link, []
         self.found.events = line.seq
-        if self._awaited is not None and self._awaited.seq == line.seq:
-            if self._awaited.link != line.link:
+        self.found.link = line.link
+        if self._awaited is not None and line.seq >= self._awaited.events:
+            if (line.seq, line.link) != (self._awaited.events, self._awaited.link):
                 raise Broken(
                     line.seq,
                     "earlier_differs",
-                    f"Up to event {line.seq} it differs from the earlier record.",
+                    f"Up to event {self._awaited.events} it differs from the earlier record.",
                 )
             self._awaited = None
 
@@ -247,8 +219,10 @@ class _Reader:
         if not signers.confirm(one, signed):
             self.found.uncounted += 1
             return
-        self.found.first = self.found.first or one
-        self.found.last, self._tail = one, 0.0
+        self.found.last = one
+        self._arrivals.signed()
+        if self._watch is not None:
+            self._watch.signed()
 
     def _take_proof(self, proof: Proof) -> None:
         self._require_here(proof.seq, proof.link)
@@ -275,7 +249,9 @@ def _signers(head: FirstHead | Head, known: Sequence[str]) -> Signers:
     key = key_chain.Key(head.public_key)
     if head.key_id != key.key_id:
         raise Broken(
-            1, "key_chain", f"It names the key {head.key_id}, but contains the key {key.key_id}."
+            1,
+            "key_chain",
+            f"It names the key {quoted(head.key_id)}, but contains the key {key.key_id}.",
         )
     return Signers([key], known, all_listed=False)
 

@@ -1,7 +1,11 @@
 """Says in words what checking a record found: what it proves, and what it does not."""
 
+import json
+from typing import Any
+
 from tapeline.moments import written
 from tapeline.tape.record.outcome import UNSIGNED, Change, Checked
+from tapeline.tape.record.quoting import quoted
 
 LISTED = 20  # changes that are named
 
@@ -15,25 +19,28 @@ def words(found: Checked) -> str:
         )
     said = [
         _headline(found),
-        f"The file has {found.events:,} events of model {found.model_id}, {found.hidden:,} of them"
-        f" hidden and {found.partly:,} shown in part.",
+        f"The file has {found.events:,} events of model {quoted(found.model_id)},"
+        f" {found.hidden:,} of them hidden and {found.partly:,} shown in part.",
+        *_lists(found),
         *_proven(found),
         *_stamped(found),
         "",
         "What it does not prove:",
         "- That fills were real: they are what the model reported, and nobody asked the exchange.",
         "- That there are no other models or accounts that did worse.",
-        "- That hidden events say anything in particular.",
+        "- What hidden events say, and whether they are orders or anything else that counts.",
         "- That the operator of the server, who has its key, did not sign another tape. Keep this"
         " file, and check a later one against it with --earlier.",
     ]
     if found.removed:
-        counts = ", ".join(f"{count:,} ({kind})" for kind, count in sorted(found.removed.items()))
+        counts = ", ".join(
+            f"{count:,} ({quoted(kind)})" for kind, count in sorted(found.removed.items())
+        )
         said += [
             "",
             f"Removed by retention, received until {_moment(found.removed_until)}: {counts}.",
-            "Their digests are still part of the chain. The server says of which kind they were;"
-            " their content cannot be checked any more.",
+            "Their digests are still part of the chain. Of which kind they were is what the file"
+            " says; their content cannot be checked any more.",
         ]
     if found.changes:
         said += ["", "Settings of the account. The newest decide how its whole history is read:"]
@@ -48,13 +55,18 @@ def _headline(found: Checked) -> str:
         return "NOT SIGNED: nothing in this file is signed by a key in it, so it proves nothing."
     if found.status == UNSIGNED:
         return (
-            f"NOT SIGNED TO ITS END: the last {found.unsigned:,} events came more than an hour"
-            " after the last signature, or do not say when. Anyone could have added them."
+            f"NOT SIGNED TO ITS END: {_tail(found)} Anyone could have added them. The file is not"
+            " complete, or it is not what the server wrote."
         )
     if found.is_known and found.is_retired:
         return (
             f"SIGNED WITH A REPLACED KEY: {found.fingerprint} signed this record more than an hour"
             " after it had been replaced. It may have been stolen."
+        )
+    if found.is_known and found.is_partial:
+        return (
+            "PROVEN, AS FAR AS IT IS SHOWN: what this file shows was signed with the key that you"
+            f" named ({found.fingerprint}). It does not show everything."
         )
     if found.is_known:
         return f"PROVEN: whole, and signed with the key that you named ({found.fingerprint})."
@@ -76,8 +88,15 @@ def _proven(found: Checked) -> list[str]:
         f"- Those up to event {found.first.seq:,} have stood like this since"
         f" {_moment(found.first.at)}.",
     ]
+    if found.is_partial:
+        said.append("- Of what is hidden or removed, the file has digests: it is there, unread.")
     if found.unsigned:
-        said.append(f"- The last {found.unsigned:,} events are chained but not signed yet.")
+        said.append(f"- Nothing about its end: {_tail(found)}")
+    if found.set_back:
+        said.append(
+            f"- The server's clock was set back: {found.set_back:,} events have times of up to"
+            f" {_length(found.set_back_by)} before those of earlier ones."
+        )
     if found.uncounted:
         said.append(
             f"- {found.uncounted:,} signatures are by keys that this file does not contain, so they"
@@ -91,19 +110,19 @@ def _stamped(found: Checked) -> list[str]:
     trusted = [one for one in found.stamps if one.is_trusted]
     if not found.stamps:
         return ["", "No outside authority has stamped it: all times are the server's own."]
-    strangers = sorted({one.authority for one in found.stamps if not one.is_trusted})
+    strangers = {one.authority for one in found.stamps if not one.is_trusted}
     said = [""]
     if trusted:
         last = max(trusted, key=lambda one: one.seq)
         said += [
-            f"Time stamps by {', '.join(sorted({one.authority for one in trusted}))}:",
+            f"Time stamps by {_names({one.authority for one in trusted})}:",
             f"- Events up to {trusted[0].seq:,} existed at {_moment(trusted[0].at)}.",
             *(
                 [f"- Events up to {last.seq:,} existed at {_moment(last.at)}."]
                 if last.seq > trusted[0].seq
                 else []
             ),
-            "- The longest time from an event to a stamp over it is"
+            "- The longest time from a shown event to a stamp over it is"
             f" {_length(found.stamp_gap or 0)}. Within that time the server could still have"
             " changed it.",
         ]
@@ -111,14 +130,43 @@ def _stamped(found: Checked) -> list[str]:
             said.append(f"- The last {found.unstamped:,} events are not stamped yet.")
     if strangers:
         said.append(
-            f"Stamps by {', '.join(strangers)} do not count: their certificates do not lead to one"
+            f"Stamps by {_names(strangers)} do not count: their certificates do not lead to one"
             " that is trusted here. Name theirs with --tsa-certificate FILE."
         )
     return said
 
 
+def _lists(found: Checked) -> list[str]:
+    said = []
+    if found.lists:
+        said.append(f"{found.lists:,} long lists of backtest results are as they were signed.")
+    if found.lists_missing:
+        said.append(
+            f"{found.lists_missing:,} long lists of backtest results are not in this file: the"
+            " result was replaced or deleted, or somebody left them out."
+        )
+    return said
+
+
+def _tail(found: Checked) -> str:
+    first, last = found.unsigned_from, found.unsigned_until
+    times = "" if first is None or last is None else f", from {_moment(first)} to {_moment(last)},"
+    if found.unsigned == 1:
+        return f"the last event{times} is not signed."
+    return f"the last {found.unsigned:,} events{times} are not signed."
+
+
+def _names(names: set[str]) -> str:
+    return ", ".join(map(quoted, sorted(names)))
+
+
 def _changed(one: Change) -> str:
-    return ", ".join(f"{name} {value}" for name, value in sorted(one.fields.items())) or "hidden"
+    fields = sorted(one.fields.items())
+    return ", ".join(f"{quoted(name)} {_value(value)}" for name, value in fields) or "hidden"
+
+
+def _value(value: Any) -> str:
+    return quoted(value) if isinstance(value, str) else json.dumps(value)
 
 
 def _moment(at: float) -> str:

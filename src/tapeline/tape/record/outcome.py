@@ -7,7 +7,6 @@ import msgspec
 from tapeline.tape.proof.checkpoints import Checkpoint
 
 PROVEN, BROKEN, UNKNOWN_SIGNER, UNSIGNED = 0, 1, 3, 4
-TAIL = 3_600.0  # seconds of events after the last signature
 
 
 class Late(msgspec.Struct, frozen=True):
@@ -66,12 +65,22 @@ class Checked(msgspec.Struct, kw_only=True):
     """When the newest of them was received."""
     lists: int = 0
     """Long lists of results whose digests match."""
+    lists_missing: int = 0
+    """Lists that results name, and that are not in the file."""
+    link: str = ""
+    """Of the last event."""
     first: Checkpoint | None = None
+    """By a key that is known, or of the same chain as that of the last signature."""
     last: Checkpoint | None = None
     unsigned: int = 0
-    """Events after the last signature."""
-    tail_seconds: float | None = 0.0
-    """From the last signature to the last event; None if those events do not say when."""
+    """Events after the last signature. An honest record has none."""
+    unsigned_from: float | None = None
+    """When the first of them claims to have arrived; None if they do not say it."""
+    unsigned_until: float | None = None
+    set_back: int = 0
+    """Events that arrived long before an earlier one: the server's clock was set back."""
+    set_back_by: float = 0.0
+    """Seconds, at most."""
     uncounted: int = 0
     """Signatures by keys that are not in the file."""
     proofs: int = 0
@@ -100,11 +109,22 @@ class Checked(msgspec.Struct, kw_only=True):
         return self.reason is None
 
     @property
+    def not_shown(self) -> int:
+        """Events of which the file has a digest only. Of which kind removed ones were, it says
+        without any proof: it may have been orders."""
+        return self.hidden + sum(self.removed.values())
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether something may be hidden that counts."""
+        return self.not_shown > 0 or self.partly > 0
+
+    @property
     def status(self) -> int:
         """Broken before unsigned before unknown: a script reads the worst of them."""
         if not self.is_whole:
             return BROKEN
-        if self.last is None or self.tail_seconds is None or self.tail_seconds > TAIL:
+        if self.last is None or self.unsigned:
             return UNSIGNED
         return PROVEN if self.is_known and not self.is_retired else UNKNOWN_SIGNER
 

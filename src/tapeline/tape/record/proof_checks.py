@@ -10,6 +10,7 @@ from tapeline.tape.proof.notes import MalformedNote, Note
 from tapeline.tape.proof.time_stamps import WrongStamp
 from tapeline.tape.record.lines import Proof, Witness
 from tapeline.tape.record.outcome import Broken, Checked, Cosigned, Stamped
+from tapeline.tape.record.quoting import quoted
 
 Trusted = Callable[[], Sequence[Any]]
 """Certificates that the reader trusts; called when a stamp is there."""
@@ -82,7 +83,8 @@ class ProofChecker:
                 raise Broken(
                     seq,
                     "witness_wrong",
-                    f"The head of the log at event {seq} is not signed by the witness {one.name}.",
+                    f"The head of the log at event {seq} is not signed by the witness"
+                    f" {quoted(one.name)}.",
                 ) from None
             if at is not None:
                 found.append(Cosigned(seq, at, one.name, fingerprint(one.public_key)))
@@ -95,8 +97,8 @@ class ProofChecker:
             raise Broken(
                 seq,
                 "stamp_wrong",
-                f"The time stamp of {authority} at event {seq} is over something else, or not"
-                " signed by that authority.",
+                f"The time stamp of {quoted(authority)} at event {seq} is over something else, or"
+                " not signed by that authority.",
             ) from None
         return Stamped(seq, said.at, authority, said.is_trusted)
 

@@ -8,8 +8,11 @@ from tapeline.tape.backtest_results import result_format
 from tapeline.tape.proof import seals
 from tapeline.tape.record.lines import Piece
 from tapeline.tape.record.outcome import Broken
+from tapeline.tape.record.quoting import quoted
 
 AS_TEXT = {"account_values", "trades"}
+NEVER_WRITTEN = "equity"  # the account values again
+EMPTY = seals.PiecesDigest().hex()
 
 
 class _Result(msgspec.Struct):
@@ -28,25 +31,38 @@ class ResultLists:
         name = line.list
         if name not in self._signed.get(line.seq, {}):
             raise Broken(
-                line.seq, "list_unknown", f"There is a list {name} that no result speaks of."
+                line.seq,
+                "list_unknown",
+                f"There is a list {quoted(name)} that no result speaks of.",
             )
         digest, piece = self._begun.get((line.seq, name), (seals.PiecesDigest(), 0))
         if line.piece != piece:
-            raise Broken(line.seq, "list_piece_missing", f"A piece of the list {name} is missing.")
+            raise Broken(
+                line.seq, "list_piece_missing", f"A piece of the list {quoted(name)} is missing."
+            )
         items = _as_sealed(line)
         if name not in AS_TEXT:
             items = _doubles(msgspec.json.decode(items, type=list[dict[str, float | None]]))
         digest.add(line.piece, line.first, items)
         self._begun[line.seq, name] = (digest, piece + 1)
 
-    def complete(self) -> int:
-        """How many lists there are; raises if one is not what was signed."""
+    def complete(self) -> tuple[int, int]:
+        """How many lists there are, and how many are missing; raises if one is not what was
+        signed."""
         for (seq, name), (digest, _) in self._begun.items():
             if self._signed[seq].get(name) != digest.hex():
                 raise Broken(
-                    seq, "list_wrong", f"The list {name} of the result is not what was signed."
+                    seq,
+                    "list_wrong",
+                    f"The list {quoted(name)} of the result is not what was signed.",
                 )
-        return len(self._begun)
+        missing = [
+            name
+            for seq, named in self._signed.items()
+            for name, digest in named.items()
+            if (seq, name) not in self._begun and name != NEVER_WRITTEN and digest != EMPTY
+        ]
+        return len(self._begun), len(missing)
 
 
 def _as_sealed(line: Piece) -> bytes:
@@ -58,7 +74,7 @@ def _as_sealed(line: Piece) -> bytes:
         raise Broken(
             line.seq,
             "list_shown_differently",
-            f"The list {line.list} shows something else than what was signed.",
+            f"The list {quoted(line.list)} shows something else than what was signed.",
         )
     return line.sealed
 

@@ -6,6 +6,7 @@ from tapeline.tape.proof import key_chain
 from tapeline.tape.proof.checkpoints import Checkpoint
 from tapeline.tape.proof.key_chain import Key, is_signed
 from tapeline.tape.record.outcome import Broken, Checked
+from tapeline.tape.record.quoting import quoted
 
 GRACE = 3_600.0
 """Seconds for which a replaced key may still sign: a server that runs notices the new one later."""
@@ -22,6 +23,8 @@ class Signers:
         self._known = key_chain.connected(keys, given)
         self._replaced = key_chain.replaced_at(keys)
         self._last: tuple[Key, float] | None = None
+        self._firsts: dict[str, Checkpoint] = {}
+        """The first signature by each key."""
 
     @property
     def keys(self) -> list[Key]:
@@ -43,14 +46,19 @@ class Signers:
                 f"The signature at event {one.seq} is not by the key {key.key_id}.",
             )
         self._last = key, one.at
+        self._firsts.setdefault(key.public_key, one)
         return True
 
     def judge(self, found: Checked) -> None:
-        """Say of the last signature who made it."""
+        """Say of the last signature who made it. An earlier one by a stranger says nothing: they
+        could date it as they like."""
         if self._last is None:
             return
         key, at = self._last
         found.key_id, found.fingerprint = key.key_id, key.fingerprint
+        believed = self._known | key_chain.connected(self.keys, {key.public_key})
+        firsts = [one for by, one in self._firsts.items() if by in believed]
+        found.first = min(firsts, key=lambda one: one.seq)
         found.is_known = key.public_key in self._known
         found.is_retired = at > self._replaced.get(key.public_key, at) + GRACE
 
@@ -60,7 +68,7 @@ class Signers:
             raise Broken(
                 one.seq,
                 "key_not_listed",
-                f"The key {one.key_id} of the signature at event {one.seq} is not listed.",
+                f"The key {quoted(one.key_id)} of the signature at event {one.seq} is not listed.",
             )
         for key in self.keys:
             if is_signed(bytes.fromhex(key.public_key), signature, signed):
@@ -68,7 +76,7 @@ class Signers:
                     one.seq,
                     "key_chain",
                     f"The signature at event {one.seq} is by the key {key.key_id}, not by"
-                    f" {one.key_id}.",
+                    f" {quoted(one.key_id)}.",
                 )
 
 

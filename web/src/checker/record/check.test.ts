@@ -7,8 +7,9 @@ import { fromBase64, utf8 } from "../bytes/bytes";
 import { loadSha256 } from "../bytes/sha256";
 import { readCertificates } from "../proof/certificates";
 import { check } from "./check";
-import { type Checked, statusOf, verdictOf } from "./outcome";
+import { type Checked, notShown, statusOf, verdictOf } from "./outcome";
 import { Reader } from "./reader";
+import { report } from "./words";
 
 interface Case {
   name: string;
@@ -20,6 +21,7 @@ interface Case {
   verdict: string;
   broken_at: number | null;
   reason: string | null;
+  facts: Record<string, number> | null;
 }
 
 const ROOT = fileURLToPath(new URL("../../../../", import.meta.url));
@@ -57,6 +59,20 @@ async function checked(
   return check(inPortions(bytes, size), reader);
 }
 
+function factsOf(found: Checked): Record<string, number> {
+  return {
+    events: found.events,
+    hidden: found.hidden,
+    partly: found.partly,
+    not_shown: notShown(found),
+    unsigned: found.unsigned,
+    first_signed: found.first?.seq ?? 0,
+    set_back: found.setBack,
+    lists: found.lists,
+    lists_missing: found.listsMissing,
+  };
+}
+
 describe("the set of good and bad records", () => {
   const cases = everyCase();
 
@@ -69,6 +85,8 @@ describe("the set of good and bad records", () => {
     const found = await checked(one, one.record, earlier);
     const said = [verdictOf(found), statusOf(found), found.brokenAt, found.reason];
     expect(said).toEqual([one.verdict, one.status, one.broken_at, one.reason]);
+    if (one.facts !== null) expect(factsOf(found)).toEqual(one.facts);
+    expect(report(found).sentence).toBeTruthy();
   });
 
   it("is judged alike wherever the network divides it", async () => {

@@ -3,8 +3,10 @@ import { concat, equal, hex, joined, utf8 } from "../bytes/bytes";
 import type { Sha256 } from "../bytes/sha256";
 import { type Piece, refuse } from "./lines";
 import { Broken } from "./outcome";
+import { quoted } from "./quoting";
 
 const AS_TEXT = new Set(["account_values", "trades"]);
+const NEVER_WRITTEN = "equity"; // the account values again
 const NAN = new Uint8Array([0, 0, 0, 0, 0, 0, 0xf8, 0x7f]);
 
 interface Begun {
@@ -34,12 +36,20 @@ export class ResultLists {
   take(line: Piece): void {
     const { seq, list, piece } = line;
     if (!this.signed.get(seq)?.has(list)) {
-      throw new Broken(seq, "list_unknown", `There is a list ${list} that no result speaks of.`);
+      throw new Broken(
+        seq,
+        "list_unknown",
+        `There is a list ${quoted(list)} that no result speaks of.`,
+      );
     }
     const name = JSON.stringify([seq, list]);
     const begun = this.begun.get(name) ?? { seq, name: list, pieces: [] };
     if (piece !== begun.pieces.length) {
-      throw new Broken(seq, "list_piece_missing", `A piece of the list ${list} is missing.`);
+      throw new Broken(
+        seq,
+        "list_piece_missing",
+        `A piece of the list ${quoted(list)} is missing.`,
+      );
     }
     const sealed = asSealed(line);
     const content = AS_TEXT.has(list) ? sealed : doubles(sealed);
@@ -47,15 +57,23 @@ export class ResultLists {
     this.begun.set(name, begun);
   }
 
-  /** How many lists there are; throws if one is not what was signed. */
-  complete(): number {
+  /** How many lists there are, and how many are missing; throws if one is not what was signed. */
+  complete(): [number, number] {
     for (const { seq, name, pieces } of this.begun.values()) {
       if (this.signed.get(seq)?.get(name) !== hex(this.sha256(joined(pieces)))) {
-        const why = `The list ${name} of the result is not what was signed.`;
+        const why = `The list ${quoted(name)} of the result is not what was signed.`;
         throw new Broken(seq, "list_wrong", why);
       }
     }
-    return this.begun.size;
+    const empty = hex(this.sha256());
+    const named = [...this.signed].flatMap(([seq, lists]) =>
+      [...lists].map(([name, digest]) => ({ seq, name, digest })),
+    );
+    const missing = named.filter(
+      ({ seq, name, digest }) =>
+        !this.begun.has(JSON.stringify([seq, name])) && name !== NEVER_WRITTEN && digest !== empty,
+    );
+    return [this.begun.size, missing.length];
   }
 }
 
@@ -63,7 +81,7 @@ export class ResultLists {
 function asSealed(line: Piece): Uint8Array {
   if (line.sealed === null) return line.items;
   if (equal(compacted(line.sealed), line.items)) return line.sealed;
-  const why = `The list ${line.list} shows something else than what was signed.`;
+  const why = `The list ${quoted(line.list)} shows something else than what was signed.`;
   throw new Broken(line.seq, "list_shown_differently", why);
 }
 

@@ -4,9 +4,6 @@ import type { Checkpoint } from "./lines";
 export const [PROVEN, BROKEN, UNKNOWN_SIGNER, UNSIGNED] = [0, 1, 3, 4] as const;
 export type Status = typeof PROVEN | typeof BROKEN | typeof UNKNOWN_SIGNER | typeof UNSIGNED;
 
-/** Seconds of events after the last signature. */
-const TAIL = 3_600;
-
 export interface Late {
   seq: number;
   seconds: number;
@@ -54,12 +51,23 @@ export interface Checked {
   removed: Map<string, number>;
   removedUntil: number;
   lists: number;
+  /** Lists that results name, and that are not in the file. */
+  listsMissing: number;
+  /** Of the last event. */
+  link: string;
+  /** By a key that is known, or of the same chain as that of the last signature. */
   first: Checkpoint | null;
   last: Checkpoint | null;
   signatures: number;
+  /** Events after the last signature. An honest record has none. */
   unsigned: number;
-  /** From the last signature to the last event; null if those events do not say when. */
-  tailSeconds: number | null;
+  /** When the first of them claims to have arrived; null if they do not say it. */
+  unsignedFrom: number | null;
+  unsignedUntil: number | null;
+  /** Events that arrived long before an earlier one: the server's clock was set back. */
+  setBack: number;
+  /** Seconds, at most. */
+  setBackBy: number;
   uncounted: number;
   late: Listed<Late>;
   lateKinds: Map<string, number>;
@@ -92,11 +100,16 @@ export function nothingYet(): Checked {
     removed: new Map(),
     removedUntil: 0,
     lists: 0,
+    listsMissing: 0,
+    link: "",
     first: null,
     last: null,
     signatures: 0,
     unsigned: 0,
-    tailSeconds: 0,
+    unsignedFrom: null,
+    unsignedUntil: null,
+    setBack: 0,
+    setBackBy: 0,
     uncounted: 0,
     late: { count: 0, items: [] },
     lateKinds: new Map(),
@@ -114,11 +127,23 @@ export function nothingYet(): Checked {
   };
 }
 
+/**
+ * Events of which the file has a digest only. Of which kind removed ones were, it says without any
+ * proof: it may have been orders.
+ */
+export function notShown(found: Checked): number {
+  return [...found.removed.values()].reduce((sum, count) => sum + count, found.hidden);
+}
+
+/** Whether something may be hidden that counts. */
+export function isPartial(found: Checked): boolean {
+  return notShown(found) > 0 || found.partly > 0;
+}
+
 /** Broken before unsigned before unknown: a reader gets the worst of them. */
 export function statusOf(found: Checked): Status {
   if (found.reason !== null) return BROKEN;
-  const tail = found.tailSeconds;
-  if (found.last === null || tail === null || tail > TAIL) return UNSIGNED;
+  if (found.last === null || found.unsigned) return UNSIGNED;
   return found.isKnown && !found.isRetired ? PROVEN : UNKNOWN_SIGNER;
 }
 

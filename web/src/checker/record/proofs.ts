@@ -8,6 +8,7 @@ import { checkStamp } from "../proof/stamps";
 import type { Head, Proof, Stamp } from "./lines";
 import { inStatement } from "./numbers";
 import { Broken, type Checked, type Cosigned, type Stamped } from "./outcome";
+import { quoted } from "./quoting";
 
 export class Proofs {
   /** Roots that the notes of this record give, and those of the earlier one. */
@@ -41,7 +42,7 @@ export class Proofs {
         return at === null ? [] : [{ seq, at, name: witness.name }];
       } catch (error) {
         if (!(error instanceof WrongSignature)) throw error;
-        const why = `The head of the log at event ${seq} is not signed by the witness ${witness.name}.`;
+        const why = `The head of the log at event ${seq} is not signed by the witness ${quoted(witness.name)}.`;
         throw new Broken(seq, "witness_wrong", why);
       }
     });
@@ -50,7 +51,7 @@ export class Proofs {
   private stamped(seq: number, note: Note, { authority, response }: Stamp): Stamped {
     const stamp = checkStamp(response, note.text, this.trusted);
     if (stamp !== null) return { seq, authority, ...stamp };
-    const why = `The time stamp of ${authority} at event ${seq} is over something else, or not signed by that authority.`;
+    const why = `The time stamp of ${quoted(authority)} at event ${seq} is over something else, or not signed by that authority.`;
     throw new Broken(seq, "stamp_wrong", why);
   }
 

@@ -5,8 +5,8 @@
 import { hex, utf8 } from "../bytes/bytes";
 import type { Sha256 } from "../bytes/sha256";
 import type { Certificate } from "../proof/certificates";
+import { Arrivals } from "./arrivals";
 import { BLIND_RULE, GENESIS, Group, OLDEST_RULE } from "./groups";
-import { DATED } from "./kinds";
 import {
   type Checkpoint,
   type Event,
@@ -24,9 +24,6 @@ import { Proofs } from "./proofs";
 import { Scanner, textOf } from "./scanner";
 import { Signers } from "./signers";
 
-const LATE_AFTER = 300; // seconds
-const LISTED = 20;
-
 export interface Asked {
   /** Fingerprints, beginnings of them, or public keys. */
   known: string[];
@@ -41,18 +38,14 @@ export class Reader {
   private readonly scanner = new Scanner();
   private readonly group: Group;
   private readonly lists: ResultLists;
-  private readonly cash = new Set<string>();
+  private readonly arrivals = new Arrivals(this.found);
   private signers: Signers | null = null;
   private proofs: Proofs | null = null;
   private lines = 0;
   private next = 1;
   private claimed = 0;
   private previous: Uint8Array = GENESIS;
-  private awaited: Checkpoint | null;
-  /** When the newest event after the last signature arrived. */
-  private tail = 0;
-  /** Whether the last event says when it arrived. */
-  private endsDated = true;
+  private awaited: Checked | null;
   /** When the first event after the last trusted stamp arrived. */
   private waiting: number | null = null;
   /** The last event that a trusted stamp confirms. */
@@ -64,7 +57,7 @@ export class Reader {
   ) {
     this.group = new Group(sha256);
     this.lists = new ResultLists(sha256);
-    this.awaited = asked.earlier?.last ?? null;
+    this.awaited = asked.earlier?.events ? asked.earlier : null;
   }
 
   /** Takes a line with its newline. False if the record is broken: no other line is needed. */
@@ -131,16 +124,13 @@ export class Reader {
       throw new Broken(next, "ends_early", why);
     }
     if (this.awaited !== null) {
-      const why = `The earlier record goes to event ${this.awaited.seq}; this one does not.`;
+      const why = `The earlier record goes to event ${this.awaited.events}; this one does not.`;
       throw new Broken(next, "earlier_not_reached", why);
     }
-    found.lists = this.lists.complete();
+    [found.lists, found.listsMissing] = this.lists.complete();
     this.judge(this.asked.known);
     found.unstamped = found.events - this.stamped;
-    if (found.last !== null && found.last.seq < found.events) {
-      found.unsigned = found.events - found.last.seq;
-      found.tailSeconds = this.endsDated ? this.tail - found.last.at : null;
-    }
+    found.unsigned = found.events - (found.last?.seq ?? 0);
   }
 
   private begin(line: Uint8Array): Signers {
@@ -162,13 +152,8 @@ export class Reader {
     this.requireNext(event.seq);
     this.group.add(event);
     if (event.hidden.length) this.found.partly++;
-    this.noteTimes(event);
-    this.noteTail(event.receivedAt);
+    this.arrivals.take(event, shown);
     this.waiting ??= event.receivedAt;
-    if (event.kind === "account-settings") {
-      const { seq, receivedAt } = event;
-      this.found.changes.push({ seq, receivedAt, fields: shown(event) });
-    }
     if (event.kind === "backtest-result") {
       this.lists.expect(event.seq, event.body ?? refuse());
     }
@@ -182,44 +167,14 @@ export class Reader {
     const counted = removed === null ? size : removed.reduce((sum, one) => sum + one, 0);
     if (size < 1 || counted !== size) refuse();
     this.group.addHidden(line.seq, line.digest);
-    this.noteTail(line.receivedAt);
     if (line.removed === null) this.found.hidden += size;
-    else this.noteRemoved(line.removed, line.receivedAt ?? 0);
+    else this.arrivals.takeRemoved(line.removed, line.receivedAt ?? 0);
     this.next = line.until + 1;
   }
 
   private requireNext(seq: number): void {
     if (seq === this.next) return;
     throw new Broken(this.next, "event_missing", `Event ${this.next} is missing.`);
-  }
-
-  /** Notes what counts at another time than it arrived at, and cash that replaced other cash. */
-  private noteTimes(event: Event): void {
-    const { found } = this;
-    const seconds = event.receivedAt - event.time;
-    if (seconds > LATE_AFTER && DATED.has(event.kind)) {
-      const { seq, kind } = event;
-      found.lateKinds.set(kind, (found.lateKinds.get(kind) ?? 0) + 1);
-      if (found.late.count++ < LISTED) found.late.items.push({ seq, seconds, kind });
-    }
-    if (event.kind !== "cash") return;
-    const { id } = shown(event);
-    if (typeof id !== "string") return;
-    if (this.cash.has(id) && found.replaced.count++ < LISTED) found.replaced.items.push(event.seq);
-    this.cash.add(id);
-  }
-
-  private noteRemoved(removed: Map<string, number>, receivedAt: number): void {
-    const { found } = this;
-    for (const [kind, count] of removed) {
-      found.removed.set(kind, (found.removed.get(kind) ?? 0) + count);
-    }
-    found.removedUntil = Math.max(found.removedUntil, receivedAt);
-  }
-
-  private noteTail(receivedAt: number | null): void {
-    this.endsDated = receivedAt !== null;
-    this.tail = Math.max(this.tail, receivedAt ?? 0);
   }
 
   /** At the end of a group: its link must follow from its events. */
@@ -237,12 +192,13 @@ export class Reader {
     }
     this.previous = link;
     this.found.events = line.seq;
-    if (this.awaited?.seq === line.seq) this.compare(line, this.awaited);
+    this.found.link = line.link;
+    if (this.awaited !== null && line.seq >= this.awaited.events) this.compare(line, this.awaited);
   }
 
-  private compare(line: Link, earlier: Checkpoint): void {
-    if (earlier.link !== line.link) {
-      const why = `Up to event ${line.seq} it differs from the earlier record.`;
+  private compare(line: Link, earlier: Checked): void {
+    if (earlier.events !== line.seq || earlier.link !== line.link) {
+      const why = `Up to event ${earlier.events} it differs from the earlier record.`;
       throw new Broken(line.seq, "earlier_differs", why);
     }
     this.awaited = null;
@@ -257,9 +213,8 @@ export class Reader {
       return;
     }
     found.signatures++;
-    found.first ??= one;
     found.last = one;
-    this.tail = 0;
+    this.arrivals.signed();
   }
 
   private requireHere(one: { seq: number; link: string }): void {

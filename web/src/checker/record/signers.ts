@@ -5,6 +5,7 @@ import type { Sha256 } from "../bytes/sha256";
 import { connected, fingerprintOf, idOf, replacedAt, trouble } from "./keys";
 import { type Checkpoint, type Head, type Key, refuse } from "./lines";
 import { Broken, type Checked } from "./outcome";
+import { quoted } from "./quoting";
 
 /** Seconds for which a replaced key may still sign: a running server notices the new one later. */
 const GRACE = 3_600;
@@ -13,6 +14,8 @@ export class Signers {
   private readonly byId: Map<string, Key>;
   private readonly replaced: Map<string, number>;
   private last: { key: Key; at: number } | null = null;
+  /** The first signature by each key. */
+  private readonly firsts = new Map<string, Checkpoint>();
 
   constructor(
     private readonly sha256: Sha256,
@@ -39,11 +42,13 @@ export class Signers {
       throw new Broken(one.seq, "signature_wrong", why);
     }
     this.last = { key, at: one.at };
+    if (!this.firsts.has(key.publicKey)) this.firsts.set(key.publicKey, one);
     return true;
   }
 
   /**
-   * Says of the last signature who made it. `known` are fingerprints, beginnings of them, or public
+   * Says of the last signature who made it. An earlier one by a stranger says nothing: they could
+   * date it as they like. `known` are fingerprints, beginnings of them, or public
    * keys.
    */
   judge(found: Checked, known: string[]): void {
@@ -54,6 +59,9 @@ export class Signers {
     const keys = this.head.keys;
     const given = keys.map((one) => one.publicKey).filter((one) => this.isGiven(one, known));
     found.isKnown = connected(keys, new Set(given)).has(key.publicKey);
+    const believed = connected(keys, new Set([...given, key.publicKey]));
+    const firsts = [...this.firsts].filter(([by]) => believed.has(by)).map(([, one]) => one);
+    found.first = firsts.reduce((first, one) => (one.seq < first.seq ? one : first));
     found.isRetired = at > (this.replaced.get(key.publicKey) ?? at) + GRACE;
   }
 
@@ -67,19 +75,23 @@ export class Signers {
     if (keyId === null) return;
     const real = idOf(this.sha256, keys[0]?.publicKey ?? "");
     if (keyId === real) return;
-    throw new Broken(1, "key_chain", `It names the key ${keyId}, but contains the key ${real}.`);
+    throw new Broken(
+      1,
+      "key_chain",
+      `It names the key ${quoted(keyId)}, but contains the key ${real}.`,
+    );
   }
 
   /** A key that is not in the file cannot be checked. One that is must not have another id. */
   private requireUnlisted(one: Checkpoint, signature: Uint8Array, statement: Uint8Array): void {
     const by = `The signature at event ${one.seq} is by the key`;
     if (this.head.version > 1) {
-      const why = `The key ${one.keyId} of the signature at event ${one.seq} is not listed.`;
+      const why = `The key ${quoted(one.keyId)} of the signature at event ${one.seq} is not listed.`;
       throw new Broken(one.seq, "key_not_listed", why);
     }
     for (const [id, key] of this.byId) {
       if (isSigned(fromHex(key.publicKey) ?? refuse(), signature, statement)) {
-        throw new Broken(one.seq, "key_chain", `${by} ${id}, not by ${one.keyId}.`);
+        throw new Broken(one.seq, "key_chain", `${by} ${id}, not by ${quoted(one.keyId)}.`);
       }
     }
   }

@@ -1,6 +1,7 @@
 /** Says in words what checking a record found: what it proves, and what it does not. */
 import type { Change, Checked, Late, Stamped, Status } from "./outcome";
-import { statusOf, verdictOf } from "./outcome";
+import { isPartial, notShown, statusOf, verdictOf } from "./outcome";
+import { quoted } from "./quoting";
 
 const NOUNS = new Map([
   ["mark-price", "price"],
@@ -36,21 +37,24 @@ export function report(found: Checked): Report {
   const status = statusOf(found);
   const verdict = verdictOf(found);
   const sections = status === 1 ? [] : allSections(found);
-  return { status, verdict, sentence: sentence(verdict), headline: headline(found), sections };
+  return { status, verdict, sentence: sentence(found), headline: headline(found), sections };
 }
 
-function sentence(verdict: string): string {
-  switch (verdict) {
+function sentence(found: Checked): string {
+  const what = isPartial(found)
+    ? `${extent(found)} What it shows was not changed after it was signed`
+    : "Nothing in this record was changed after it was signed";
+  switch (verdictOf(found)) {
     case "proven":
-      return "Nothing in this record was changed after it was signed, and it was signed with the key that you named.";
+      return `${what}, and it was signed with the key that you named.`;
     case "unknown_signer":
-      return "Nothing in this record was changed after it was signed, but it is not known who signed it.";
+      return `${what}, but it is not known who signed it.`;
     case "retired_key":
       return "Do not rely on this record: it was signed with a key that had been replaced long before.";
     case "unsigned":
       return "This record proves nothing: nobody signed it.";
     case "unsigned_tail":
-      return "Do not rely on the end of this record: nobody signed it.";
+      return "Do not rely on this record: nobody signed its end, so it is incomplete, or somebody added to it.";
     default:
       return "Do not trust this record: it is not what the server signed, or it is not complete.";
   }
@@ -59,6 +63,9 @@ function sentence(verdict: string): string {
 function headline(found: Checked): string {
   switch (verdictOf(found)) {
     case "proven":
+      if (isPartial(found)) {
+        return `PROVEN, AS FAR AS IT IS SHOWN: what this file shows was signed with the key that you named (${found.fingerprint}). It does not show everything.`;
+      }
       return `PROVEN: whole, and signed with the key that you named (${found.fingerprint}).`;
     case "unknown_signer":
       return `CONSISTENT, BUT THE SIGNER IS UNKNOWN: anyone can sign a record with a key of their own. This one was signed with ${found.fingerprint}. If that is the key of the server, name this key, or the server’s address, and check again.`;
@@ -67,10 +74,24 @@ function headline(found: Checked): string {
     case "unsigned":
       return "NOT SIGNED: nothing in this file is signed by a key in it, so it proves nothing.";
     case "unsigned_tail":
-      return `NOT SIGNED TO ITS END: the last ${count(found.unsigned)} events came more than an hour after the last signature, or do not say when. Anyone could have added them.`;
+      return `NOT SIGNED TO ITS END: ${tail(found)} Anyone could have added them. The file is not complete, or it is not what the server wrote.`;
     default:
       return `BROKEN at event ${found.brokenAt}: ${found.reason}`;
   }
+}
+
+/** How much of it is not there to be read. */
+function extent(found: Checked): string {
+  const hidden = count(notShown(found));
+  return `This record does not show everything: ${hidden} of its events are hidden or removed, and ${count(found.partly)} are shown in part.`;
+}
+
+function tail(found: Checked): string {
+  const { unsignedFrom: first, unsignedUntil: last } = found;
+  const times =
+    first === null || last === null ? "" : `, from ${moment(first)} to ${moment(last)},`;
+  if (found.unsigned === 1) return `the last event${times} is not signed.`;
+  return `the last ${count(found.unsigned)} events${times} are not signed.`;
 }
 
 function allSections(found: Checked): Section[] {
@@ -78,7 +99,7 @@ function allSections(found: Checked): Section[] {
     { title: "What was checked", lines: contents(found) },
     { title: "What this proves, if the key is the server’s", lines: proven(found) },
     { title: "When: what others confirm", lines: confirmed(found) },
-    { title: "What it does not prove", lines: notProven() },
+    { title: "What it does not prove", lines: notProven(found) },
     { title: "What this page does not list", lines: [CHANGES] },
     { title: "Removed by retention", lines: removed(found) },
     { title: "Reported late, long after their own time", lines: late(found) },
@@ -93,10 +114,15 @@ function allSections(found: Checked): Section[] {
 
 function contents(found: Checked): string[] {
   return [
-    `The file has ${count(found.events)} events of model ${found.modelId}, ${count(found.hidden)} of them hidden and ${count(found.partly)} shown in part.`,
+    `The file has ${count(found.events)} events of model ${quoted(found.modelId)}, ${count(found.hidden)} of them hidden and ${count(found.partly)} shown in part.`,
     "The chain: every event, link by link, was hashed again here and leads to the signed links.",
     `Signatures: ${count(found.signatures)} checked.`,
     ...(found.lists ? [`Long lists of backtests: ${count(found.lists)} match their digests.`] : []),
+    ...(found.listsMissing
+      ? [
+          `${count(found.listsMissing)} long lists of backtests are not in this file: the result was replaced or deleted, or somebody left them out.`,
+        ]
+      : []),
   ];
 }
 
@@ -108,7 +134,15 @@ function proven(found: Checked): string[] {
     `Those up to event ${count(first.seq)} have stood like this since ${moment(first.at)}.`,
   ];
   if (found.unsigned) {
-    lines.push(`The last ${count(found.unsigned)} events are chained but not signed yet.`);
+    lines.push(`Nothing about its end: ${tail(found)}`);
+  }
+  if (isPartial(found)) {
+    lines.push("Of what is hidden or removed, the file has digests: it is there, unread.");
+  }
+  if (found.setBack) {
+    lines.push(
+      `The server’s clock was set back: ${count(found.setBack)} events have times of up to ${length(found.setBackBy)} before those of earlier ones.`,
+    );
   }
   if (found.uncounted) {
     lines.push(
@@ -122,7 +156,7 @@ function proven(found: Checked): string[] {
 function confirmed(found: Checked): string[] {
   const seen = ends(found.cosigned).map(
     (one) =>
-      `The witness ${one.name} saw the log up to event ${count(one.seq)} at ${moment(one.at)}.`,
+      `The witness ${quoted(one.name)} saw the log up to event ${count(one.seq)} at ${moment(one.at)}.`,
   );
   const stamps = found.stamps.length
     ? [...stamped(found), ...notStamped(found)]
@@ -137,7 +171,7 @@ function stamped(found: Checked): string[] {
   if (first === undefined || last === undefined) return [];
   const lines = [
     `Time stamps by ${names(trusted)}: events 1 to ${count(first.seq)} existed at ${moment(first.at)}, those up to event ${count(last.seq)} at ${moment(last.at)}.`,
-    `The longest time from an event to a stamp over it is ${length(found.stampGap ?? 0)}. Within that time the server could still have changed it.`,
+    `The longest time from a shown event to a stamp over it is ${length(found.stampGap ?? 0)}. Within that time the server could still have changed it.`,
   ];
   if (found.unstamped) lines.push(`The last ${count(found.unstamped)} events are not stamped yet.`);
   return lines;
@@ -157,7 +191,7 @@ function notStamped(found: Checked): string[] {
 }
 
 function names(stamps: Stamped[]): string {
-  return [...new Set(stamps.map((one) => one.authority))].sort().join(", ");
+  return [...new Set(stamps.map((one) => one.authority))].sort().map(quoted).join(", ");
 }
 
 /** The first and the last of many. */
@@ -165,21 +199,27 @@ function ends<Item>(items: Item[]): Item[] {
   return items.length > 2 ? [...items.slice(0, 1), ...items.slice(-1)] : items;
 }
 
-function notProven(): string[] {
+function notProven(found: Checked): string[] {
+  const figures = isPartial(found)
+    ? [
+        `Profit and loss: they cannot be computed from this file. ${extent(found)} They may be orders, and they may have been late or changed after the fact.`,
+      ]
+    : [];
   return [
+    ...figures,
     "That fills were real: the tape has what the model reported.",
     "That there are no other models or accounts that did worse.",
-    "That hidden events say anything in particular.",
+    "What hidden events say, and whether they are orders or anything else that counts.",
     "That the operator of the server, who has its key, did not sign another tape. Keep the file, and check a later one against it.",
   ];
 }
 
 function removed(found: Checked): string[] {
   if (!found.removed.size) return [];
-  const kinds = [...found.removed].sort().map(([kind, many]) => `${count(many)} (${kind})`);
+  const kinds = [...found.removed].sort().map(([kind, many]) => `${count(many)} (${quoted(kind)})`);
   return [
     `Received until ${moment(found.removedUntil)}: ${kinds.join(", ")}.`,
-    "Their digests are still part of the chain. The server says of which kind they were; their content cannot be checked any more.",
+    "Their digests are still part of the chain. Of which kind they were is what the file says; their content cannot be checked any more.",
   ];
 }
 
@@ -215,12 +255,13 @@ function replaced(found: Checked): string[] {
 
 function changed(one: Change): string {
   const fields = Object.entries(one.fields).sort(([a], [b]) => (a < b ? -1 : 1));
-  const said = fields.map(([name, value]) => `${name} ${asText(value)}`).join(", ") || "hidden";
+  const said =
+    fields.map(([name, value]) => `${quoted(name)} ${asText(value)}`).join(", ") || "hidden";
   return `Event ${one.seq}, ${moment(one.receivedAt)}: ${said}`;
 }
 
 function asText(value: unknown): string {
-  return typeof value === "string" ? value : JSON.stringify(value);
+  return quoted(typeof value === "string" ? value : JSON.stringify(value));
 }
 
 function noun(one: Pick<Late, "kind">): string {
