@@ -257,8 +257,8 @@ class NothingToShowYet(Missing):
 
 
 class SharePasswordNeeded(Unidentified):
-    """This link needs a password. Exchange it for a pass and send that in the header `share-
-    pass`."""
+    """This link needs a password. Open its page in a browser and enter it there. A program
+    exchanges it for a pass and sends that in the header `share-pass`."""
 
 
 class WrongSharePassword(Unidentified):

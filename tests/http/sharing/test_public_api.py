@@ -380,3 +380,17 @@ def test_a_record_verifies_whatever_is_hidden(
 def _lines(answer: httpx.Response) -> list[bytes]:
     assert answer.status_code == 200, answer.text
     return answer.content.splitlines(keepends=True)
+
+
+def test_the_tear_sheet_of_a_locked_link_asks_a_reader_for_its_password(
+    shown: Model, service: Service
+) -> None:
+    with service.client() as stranger:
+        locked = shared(shown, stranger, password="open sesame", backtest_id="b-sentinel")
+        path, browser = f"/api/shared/{locked.token}/tear-sheet", {"accept": "text/html"}
+        led = stranger.get(path, headers=browser)
+        assert (led.status_code, led.headers["location"]) == (303, f"/s/{locked.token}")
+        told = stranger.get(path).json()
+        assert told["code"] == "share_password_needed"
+        assert "Open its page in a browser" in told["error"]
+        assert "`share-pass`" in told["error"]

@@ -3,6 +3,7 @@
 import csv
 import io
 from datetime import UTC, datetime, timedelta
+from urllib.parse import parse_qs, urlsplit
 
 from tapeline.moments import EARLIEST, LATEST
 from tests.conftest import on_both
@@ -107,3 +108,21 @@ def test_the_tear_sheet_is_headed_by_names(model: Model) -> None:
         assert f"<h1>{title}</h1>" in page
         assert f"<title>{title} · Pusher</title>" in page
         assert page.count("Wider stops") == (0 if not words else 1 if lead else 2)
+
+
+def test_a_reader_who_is_signed_out_comes_back_to_the_tear_sheet(model: Model) -> None:
+    model.push(PATH, result(count=10))
+    path = f"/api/models/{model.id}/backtests/b1/tear-sheet?zone=UTC"
+    browser = {"accept": "text/html,*/*", "sec-fetch-dest": "document"}
+    with model.service.client() as stranger:
+        led = stranger.get(path, headers=browser)
+        assert led.status_code == 303
+        back = parse_qs(urlsplit(led.headers["location"]).query)["redirectUrl"]
+        assert back == [path]
+        for program in ({"accept": "*/*"}, browser | {"sec-fetch-dest": "iframe"}):
+            refused = stranger.get(path, headers=program)
+            assert (refused.status_code, refused.json()["code"]) == (401, "unidentified")
+    wrong = model.owner.get(path.replace("b1", "b2"), headers=browser)
+    assert wrong.status_code == 404
+    assert wrong.headers["content-type"].startswith("text/html")
+    assert "There is nothing here" in wrong.text

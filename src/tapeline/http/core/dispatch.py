@@ -13,7 +13,7 @@ from starlette.responses import Response
 from tapeline import turns
 from tapeline.accounts.actor import Actor
 from tapeline.errors import CrossSiteRequest, Invalid, Missing, Problem
-from tapeline.http.core import archive_bodies, auth, senders, sessions
+from tapeline.http.core import archive_bodies, auth, rendering, senders, sessions
 from tapeline.http.core.endpoint import (
     OPEN,
     Access,
@@ -35,6 +35,25 @@ Handler = Callable[[Request], Awaitable[Response]]
 
 
 def handler(endpoint: Endpoint, services: Services) -> Handler:
+    handle = _handler(endpoint, services)
+    return _for_readers(handle) if endpoint.media == "text/html" else handle
+
+
+def _for_readers(handle: Handler) -> Handler:
+    """A page that the API makes: people who open it get its errors as pages, programs as JSON."""
+
+    async def handle_for_reader(request: Request) -> Response:
+        try:
+            return await handle(request)
+        except Problem as problem:
+            if not rendering.is_for_reader(request):
+                raise
+            return rendering.problem_for_reader(request, problem)
+
+    return handle_for_reader
+
+
+def _handler(endpoint: Endpoint, services: Services) -> Handler:
     async def handle(request: Request) -> Response:
         senders.come_as_stranger(request, senders.area_of(endpoint))
         response = await abandoning.while_connected(request, carry_out(request))

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
 
 from tapeline.errors import Invalid
 
@@ -29,6 +30,10 @@ def here(request: Request) -> str:
 def sign_in_first(back: str) -> str:
     """The sign-in page, which redirects to `back`."""
     return "/auth/signin" if back == "/" else f"/auth/signin?{urlencode({'redirectUrl': back})}"
+
+
+def see(address: str) -> Response:
+    return RedirectResponse(address, 303, headers={"Cache-Control": "no-store"})
 
 
 @dataclass(frozen=True)

@@ -27,10 +27,13 @@ from tapeline.errors import (
     NotBuilt,
     NothingToShowYet,
     Problem,
+    SharePasswordNeeded,
     SignUpClosed,
     Unavailable,
+    Unidentified,
 )
 from tapeline.http.core import agents
+from tapeline.http.core.redirects import here, see, sign_in_first
 from tapeline.http.wire.errors import answer, headers_of, status_of
 
 HERE = Path(__file__).parents[1]
@@ -121,6 +124,22 @@ def problem_for(request: Request, problem: Problem) -> Response:
     if "text/html" not in request.headers.get("accept", ""):
         return answer(problem)
     return dressed(render("problem.html", problem=problem, account=None), request.cookies)
+
+
+def is_for_reader(request: Request) -> bool:
+    """Whether a person opens this address in a window. A frame of ours shows errors itself."""
+    is_window = request.headers.get("sec-fetch-dest", "document") == "document"
+    return is_window and "text/html" in request.headers.get("accept", "")
+
+
+def problem_for_reader(request: Request, problem: Problem) -> Response:
+    """An error of a page that a route of the API makes. Signing in leads back to it; the password
+    of a link is asked for by the link's own page."""
+    if isinstance(problem, SharePasswordNeeded):
+        return see(f"/s/{request.path_params['token']}")
+    if isinstance(problem, Unidentified):
+        return see(sign_in_first(here(request)))
+    return problem_for(request, problem)
 
 
 @cache

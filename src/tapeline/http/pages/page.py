@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 
 from tapeline.accounts import sign_ins
 from tapeline.accounts.actor import Actor
@@ -25,7 +25,7 @@ from tapeline.errors import (
 from tapeline.http.core import auth
 from tapeline.http.core.dispatch import Handler
 from tapeline.http.core.endpoint import address_of
-from tapeline.http.core.redirects import here, local_path, sign_in_first
+from tapeline.http.core.redirects import here, local_path, see, sign_in_first
 from tapeline.http.core.rendering import dressed, render
 from tapeline.http.core.senders import come_as_stranger
 from tapeline.http.core.services import Services
@@ -92,10 +92,6 @@ def handler(page: Page, services: Services) -> Handler:
         return dressed(response, request.cookies)
 
     return handle
-
-
-def see(address: str) -> Response:
-    return RedirectResponse(address, 303, headers={"Cache-Control": "no-store"})
 
 
 async def _form(request: Request, services: Services) -> dict[str, Any]:

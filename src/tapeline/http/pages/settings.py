@@ -9,9 +9,10 @@ from tapeline.accounts import sign_ins
 from tapeline.accounts.actor import Actor
 from tapeline.errors import NoSuchSignIn, Problem
 from tapeline.http.core import signing
+from tapeline.http.core.redirects import see
 from tapeline.http.core.rendering import render
 from tapeline.http.core.sessions import remember_device
-from tapeline.http.pages.page import Visit, see
+from tapeline.http.pages.page import Visit
 
 # Messages that a redirect back may show. Known words only: anyone can write a URL.
 DONE = {

@@ -11,10 +11,10 @@ from tapeline.accounts.actor import Actor
 from tapeline.accounts.invitations import Offer
 from tapeline.errors import NoSuchSignIn, Problem
 from tapeline.http.core import auth, hosts, signing
-from tapeline.http.core.redirects import Client, sign_in_first
+from tapeline.http.core.redirects import Client, see, sign_in_first
 from tapeline.http.core.rendering import render
 from tapeline.http.core.sessions import remember_device, set_session
-from tapeline.http.pages.page import Visit, see
+from tapeline.http.pages.page import Visit
 from tapeline.http.pages.web_app import show_app
 from tapeline.models import onboarding
 

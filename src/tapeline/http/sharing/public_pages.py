@@ -15,11 +15,12 @@ from tapeline.errors import (
 )
 from tapeline.http.core.answers import Html
 from tapeline.http.core.endpoint import Call, QueryCall
+from tapeline.http.core.redirects import see
 from tapeline.http.core.rendering import dressed, render
 from tapeline.http.core.senders import join_link
 from tapeline.http.core.sessions import is_https
 from tapeline.http.pages import checker
-from tapeline.http.pages.page import Page, Visit, see
+from tapeline.http.pages.page import Page, Visit
 from tapeline.http.pages.web_app import script_of
 from tapeline.http.sharing import public_api
 from tapeline.http.sharing.links_api import DraftedShare
