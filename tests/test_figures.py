@@ -12,6 +12,9 @@ EXAMPLES = Path(__file__).parents[1] / "web" / "src" / "format" / "numbers.examp
 WRITERS: dict[str, Any] = {
     "quantity": lambda value, _: figures.quantity(value),
     "price": lambda value, _: figures.price(value),
+    "ratio": lambda value, _: figures.ratio(value),
+    "percent": lambda value, _: figures.percent(value),
+    "days": lambda value, _: figures.days(value),
     "money": figures.money,
     "gain": figures.gain,
 }

@@ -7,8 +7,9 @@ from typing import Literal
 MINUS, NOTHING = "\N{MINUS SIGN}", "\N{EN DASH}"
 # Currencies shown with two decimals; others are shown with more where it matters.
 TWO_DIGITS = {"USD", "EUR", "GBP", "CHF", "AUD", "CAD", "NZD", "USDT", "USDC", "BUSD"}
-# Enough for what exchanges quote (112.578125, 151.12345), too few for the noise of an average.
+# Enough for what exchanges quote (112.578125, 151.12345).
 DIGITS_OF_A_PRICE = 10
+DIGITS_OF_AN_AVERAGE = 6  # of different prices, which has no tick
 DIGITS_OF_A_SIZE = 6  # of one that is far below 1
 MOST_DECIMALS = 20
 _EVERY_DIGIT = Context(prec=700)  # of any double, in front of the point and behind it
@@ -25,10 +26,43 @@ def quantity(value: float | None) -> str:
 
 
 def price(value: float | None) -> str:
-    """With the digits that it came with: a tick may be a hundred-thousandth of it."""
+    """With the digits that it came with, unless those are the noise of an average."""
     if value is None:
         return ""
-    return _signed(value, _plain(value, 2, max(2, _decimals(value, DIGITS_OF_A_PRICE))))
+    own = len(Decimal(repr(value)).normalize().as_tuple().digits)
+    kept = DIGITS_OF_AN_AVERAGE if own > DIGITS_OF_A_PRICE else DIGITS_OF_A_PRICE
+    return _signed(value, _plain(value, 2, max(2, _decimals(value, kept))))
+
+
+def integer(value: float | None) -> str:
+    return "" if value is None else _signed(value, _plain(value, 0, 0))
+
+
+def ratio(value: float | None) -> str:
+    """With two decimals, or more if two would round it to zero."""
+    if value is None:
+        return ""
+    size = abs(value)
+    most = 2 if size == 0 or size >= 0.1 else 4 if size >= 0.001 else 6
+    return _signed(value, _plain(value, 2, most))
+
+
+def percent(share: float | None) -> str:
+    return "" if share is None else f"{_signed(share, _plain(share, 2, 2, times=100))} %"
+
+
+def days(count: float | None) -> str:
+    """A duration in a unit that fits: a record may cover an hour or ten years."""
+    if count is None:
+        return ""
+    hours, minutes = count * 24, count * 24 * 60
+    if count >= 2:
+        return f"{_plain(count, 0, 0 if count >= 100 else 1)} days"
+    if hours >= 1:
+        return f"{_plain(hours, 0, 1)} h"
+    if minutes >= 1 or minutes == 0:
+        return f"{_plain(minutes, 0, 1)} min"
+    return f"{_plain(minutes * 60, 0, 1)} s"
 
 
 def money(value: float | None, currency: str | None) -> str:
@@ -76,9 +110,9 @@ def _digits(value: float, currency: str | None) -> str:
     return _plain(value, 2, 2 if magnitude >= 100 else 4 if magnitude >= 1 else 8)
 
 
-def _plain(value: float, least: int, most: int) -> str:
+def _plain(value: float, least: int, most: int, *, times: int = 1) -> str:
     with localcontext(_EVERY_DIGIT):
-        exact = Decimal(repr(abs(value)))
+        exact = Decimal(repr(abs(value))) * times
         rounded = exact.quantize(Decimal(1).scaleb(-most), ROUND_HALF_UP)
         whole, _, decimals = f"{rounded:,f}".partition(".")
     kept = decimals.rstrip("0").ljust(least, "0")

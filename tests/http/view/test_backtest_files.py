@@ -110,6 +110,19 @@ def test_the_tear_sheet_is_headed_by_names(model: Model) -> None:
         assert page.count("Wider stops") == (0 if not words else 1 if lead else 2)
 
 
+def test_the_tear_sheet_writes_own_metrics_as_the_pages_do(model: Model) -> None:
+    metrics = {
+        "gain": {"value": 13.14, "display_name": "Gain", "type": "percent"},
+        "turnover": {"value": 987_654_321.123, "display_name": "Turnover"},
+        "won": {"value": 1234.5, "display_name": "Won", "type": "money"},
+    }
+    model.push(PATH, result(count=10, metrics=metrics))
+    page = model.owner.get(f"/api/models/{model.id}/backtests/b1/tear-sheet").text
+    for text in ("1,314.00 %", "987,654,321.12", "1,234.50\N{NO-BREAK SPACE}USD"):
+        assert text in page, text
+    assert "e+0" not in page
+
+
 def test_a_reader_who_is_signed_out_comes_back_to_the_tear_sheet(model: Model) -> None:
     model.push(PATH, result(count=10))
     path = f"/api/models/{model.id}/backtests/b1/tear-sheet?zone=UTC"

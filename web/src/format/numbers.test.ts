@@ -3,6 +3,7 @@ import {
   bytes,
   compact,
   cores,
+  days,
   direction,
   gain,
   integer,
@@ -12,6 +13,7 @@ import {
   plural,
   price,
   quantity,
+  ratio,
 } from "./numbers";
 import examples from "./numbers.examples.json";
 
@@ -66,7 +68,7 @@ describe("figures", () => {
 });
 
 describe("numbers on every page", () => {
-  const writers = { quantity, price, money, gain };
+  const writers = { quantity, price, money, gain, ratio, percent, days };
   it.each(examples)("are written the same: %s %s %s", (kind, value, currency, text) => {
     const write = writers[kind as keyof typeof writers];
     expect(write(value as number, currency as string | null)).toBe(text);

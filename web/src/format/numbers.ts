@@ -17,8 +17,10 @@ const TWO_DIGITS = new Set([
   "BUSD",
 ]);
 
-/** Enough for what exchanges quote (112.578125, 151.12345), too few for the noise of an average. */
+/** Enough for what exchanges quote (112.578125, 151.12345). */
 const DIGITS_OF_A_PRICE = 10;
+/** A mean of different prices, which has no tick. */
+const DIGITS_OF_AN_AVERAGE = 6;
 /** Of a size that is far below 1. */
 const DIGITS_OF_A_SIZE = 6;
 const MOST_DECIMALS = 20;
@@ -38,10 +40,30 @@ export function quantity(value: Figure): string {
   return typographic(plain(magnitude >= 1000 ? 2 : 0, most).format(value));
 }
 
-/** With the digits that it came with: a tick may be a hundred-thousandth of it. */
+/** With the digits that it came with, unless those are the noise of an average. */
 export function price(value: Figure): string {
   if (!isNumber(value)) return NOTHING;
-  return typographic(plain(2, decimals(value, DIGITS_OF_A_PRICE)).format(value));
+  const own = (value.toExponential().split("e")[0] ?? "").replace(/\D/g, "").length;
+  const kept = own > DIGITS_OF_A_PRICE ? DIGITS_OF_AN_AVERAGE : DIGITS_OF_A_PRICE;
+  return typographic(plain(2, decimals(value, kept)).format(value));
+}
+
+/** A ratio with two decimals, or more if two would round it to zero. */
+export function ratio(value: Figure): string {
+  if (!isNumber(value)) return NOTHING;
+  const size = Math.abs(value);
+  return typographic(plain(2, size === 0 || size >= 0.1 ? 2 : size >= 0.001 ? 4 : 6).format(value));
+}
+
+/** A duration in a unit that fits: a record may cover an hour or ten years. */
+export function days(count: Figure): string {
+  if (!isNumber(count)) return NOTHING;
+  if (count >= 100) return `${integer(count)} days`;
+  if (count >= 2) return `${trimmed(count)} days`;
+  const hours = count * 24;
+  if (hours >= 1) return `${trimmed(hours)} h`;
+  const minutes = hours * 60;
+  return minutes >= 1 || minutes === 0 ? `${trimmed(minutes)} min` : `${trimmed(minutes * 60)} s`;
 }
 
 export function money(value: Figure, currency: string | null | undefined): string {
@@ -97,6 +119,10 @@ export function direction(value: Figure, currency?: string | null): "up" | "down
 
 export function plural(count: number, one: string, many = `${one}s`): string {
   return `${integer(count)} ${count === 1 ? one : many}`;
+}
+
+function trimmed(value: number): string {
+  return typographic(plain(0, 1).format(value));
 }
 
 /** The decimals that so many significant digits need. */

@@ -76,7 +76,7 @@ def facts(
             for title, rows in all_metrics.GROUPS.items()
         },
         "custom": [
-            (one.get("display_name") or name, _custom(one, unit))
+            (one.get("display_name") or name, _custom(one, unit, zone))
             for name, one in all_metrics.custom(backtest["metrics"]["custom"]).items()
         ],
         "basis": report.basis,
@@ -96,15 +96,12 @@ def written(value: float | None, kind: Type | str, unit: str, zone: tzinfo = UTC
         return "–"  # noqa: RUF001 - a dash stands for nothing
     if kind == "time":
         return _time(value, zone)
-    text = {
-        "percent": f"{100 * value:,.2f} %",
-        "count": f"{value:,.0f}",
-        "days": _days(value),
-        "money": f"{value:,.2f} {unit}".rstrip(),
-    }.get(kind)
-    if text is None:
-        text = f"{value:,.2f}" if abs(value) < 1e6 else f"{value:.3g}"
-    return _signed(text)
+    if kind == "money":
+        return figures.money(value, unit or None)
+    if kind == "count":
+        return figures.integer(value)
+    write = {"percent": figures.percent, "days": figures.days}.get(kind, figures.ratio)
+    return write(value)
 
 
 def _signed(text: str) -> str:
@@ -113,20 +110,11 @@ def _signed(text: str) -> str:
     return figures.MINUS + text[1:] if nothing_unsigned.startswith("-") else nothing_unsigned
 
 
-def _days(count: float) -> str:
-    """In a fitting unit: a record may be minutes old."""
-    if abs(count) >= 1 or count == 0:
-        return f"{count:,.1f} days"
-    hours = count * 24
-    return f"{hours:,.1f} h" if abs(hours) >= 1 else f"{hours * 60:,.0f} min"
-
-
-def _custom(one: Mapping[str, Any], unit: str) -> str:
-    """As the model sent it: its percents may be fractions or whole numbers."""
-    value = one.get("value")
+def _custom(one: Mapping[str, Any], unit: str, zone: tzinfo) -> str:
+    """A metric of the model's own, as the pages write it."""
+    value, kind = one.get("value"), one.get("type")
     if isinstance(value, int | float) and not isinstance(value, bool):
-        number = written(float(value), "number", unit)
-        return f"{number} (percent)" if one.get("type") == "percent" else number
+        return written(float(value), "percent" if kind == "percentage" else str(kind), unit, zone)
     return "–" if value is None else str(value)  # noqa: RUF001
 
 

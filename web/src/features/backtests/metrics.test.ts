@@ -1,14 +1,5 @@
 import { describe, expect, it } from "vitest";
-import {
-  days,
-  formatMetric,
-  grouped,
-  headlines,
-  ratio,
-  signedPercent,
-  verdict,
-  worstOf,
-} from "./metrics";
+import { formatMetric, grouped, headlines, signedPercent, verdict, worstOf } from "./metrics";
 import type { Measure } from "./types";
 
 const measure = (value: number | null, type = "number"): Measure => ({
@@ -36,18 +27,8 @@ describe("written", () => {
   });
 
   it("shows small ratios instead of a zero", () => {
-    expect(ratio(0.0123)).toBe("0.0123");
-    expect(ratio(-0.5)).toBe("−0.50");
+    expect(formatMetric(0.0123, "number")).toBe("0.0123");
     expect(signedPercent(0.000001)).toBe("0.00 %");
-  });
-
-  it("chooses the unit of a duration", () => {
-    expect(days(400.4)).toBe("400 days");
-    expect(days(2.25)).toBe("2.3 days");
-    expect(days(0.5)).toBe("12 h");
-    expect(days(0.01)).toBe("14.4 min");
-    expect(days(0.0001)).toBe("8.6 s");
-    expect(days(0)).toBe("0 min");
   });
 });
 

@@ -1,5 +1,5 @@
 /** How metrics are formatted, grouped and ranked. */
-import { gain, integer, money, percent } from "~/format/numbers";
+import { days, gain, integer, money, percent, ratio } from "~/format/numbers";
 import { stamp } from "~/format/times";
 import type { Measure } from "./types";
 
@@ -95,25 +95,6 @@ export function signedPercent(share: number): string {
   return `${share > 0 ? "+" : "\u2212"}${text}`;
 }
 
-/** A ratio with two decimals, or more if two would round it to zero. */
-export function ratio(value: number): string {
-  const size = Math.abs(value);
-  const digits = size === 0 || size >= 0.1 ? 2 : size >= 0.001 ? 4 : 6;
-  return value
-    .toLocaleString("en", { minimumFractionDigits: 2, maximumFractionDigits: digits })
-    .replace("-", "\u2212");
-}
-
-/** A duration in a unit that fits: a backtest may cover an hour or ten years. */
-export function days(count: number): string {
-  if (count >= 100) return `${integer(Math.round(count))} days`;
-  if (count >= 2) return `${trimmed(count)} days`;
-  const hours = count * 24;
-  if (hours >= 1) return `${trimmed(hours)} h`;
-  const minutes = hours * 60;
-  return minutes >= 1 || minutes === 0 ? `${trimmed(minutes)} min` : `${trimmed(minutes * 60)} s`;
-}
-
 export function grouped(computed: Record<string, Measure>): Group[] {
   const groups: Group[] = [];
   for (const [name, measure] of Object.entries(computed)) {
@@ -148,8 +129,4 @@ export function verdict(count: number, deflated: number | null): string {
   if (deflated >= 0.95) return `Unlikely to be luck, even as ${tried}.`;
   if (deflated >= 0.5) return `It may be luck, as ${tried}.`;
   return `Luck alone explains it, as ${tried}.`;
-}
-
-function trimmed(value: number): string {
-  return value.toLocaleString("en", { maximumFractionDigits: 1 });
 }

@@ -1,8 +1,9 @@
 /** The account values of several backtests in one chart, each starting at 100. */
+
 import { useMemo } from "react";
 import { ChartFigure } from "~/charts/figure/chart-figure";
 import type { Pane, View } from "~/charts/panes";
-import { ratio } from "~/features/backtests/metrics";
+import { ratio } from "~/format/numbers";
 import { Notice, Panel } from "~/ui/panel";
 import { type AlignedLine, linesInWords, seenLines } from "./aligned";
 import type { Column } from "./column";

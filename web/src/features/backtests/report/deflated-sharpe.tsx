@@ -1,8 +1,8 @@
 /** The Sharpe ratio, and how much of it remains when the number of trials is taken into account. */
 
-import { ratio, verdict } from "~/features/backtests/metrics";
+import { verdict } from "~/features/backtests/metrics";
 import type { Trials } from "~/features/backtests/types";
-import { integer, percent } from "~/format/numbers";
+import { integer, percent, ratio } from "~/format/numbers";
 import { Panel } from "~/ui/panel";
 
 export function DeflatedSharpe({ trials }: { trials: Trials }) {

@@ -11,10 +11,9 @@ import {
   type View,
   wanted,
 } from "~/charts/panes";
-import { ratio } from "~/features/backtests/metrics";
 import * as ask from "~/features/backtests/queries";
 import type { Backtest } from "~/features/backtests/types";
-import { integer, money } from "~/format/numbers";
+import { integer, money, ratio } from "~/format/numbers";
 import { useView } from "~/ui/address";
 import { Failed, Panel, Skeleton } from "~/ui/panel";
 import { drawdownInWords, equityInWords } from "./curve-words";

@@ -3,9 +3,8 @@ import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { ChartFigure } from "~/charts/figure/chart-figure";
 import { type Pane, seenOf, type View } from "~/charts/panes";
-import { ratio } from "~/features/backtests/metrics";
 import * as ask from "~/features/backtests/queries";
-import { integer, percent } from "~/format/numbers";
+import { integer, percent, ratio } from "~/format/numbers";
 import { Failed, Panel, Skeleton } from "~/ui/panel";
 import { outline } from "./curve-words";
 

@@ -2,9 +2,9 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useCallback, useEffect, useMemo, useRef } from "react";
 import { textOf } from "~/charts/figure/range";
-import { days, signedPercent } from "~/features/backtests/metrics";
+import { signedPercent } from "~/features/backtests/metrics";
 import * as ask from "~/features/backtests/queries";
-import { integer, percent, plural, price, quantity } from "~/format/numbers";
+import { days, integer, percent, plural, price, quantity } from "~/format/numbers";
 import { withZone } from "~/format/zone";
 import { useView } from "~/ui/address";
 import { Gain } from "~/ui/figures";
