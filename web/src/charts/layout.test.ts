@@ -39,6 +39,19 @@ it("names levels that are out of its range, and none that did not hold yet", () 
   expect(found?.below.map(({ value }) => value)).toEqual([-50]);
 });
 
+it("is not stretched by levels, and leaves candles at least half of its height", () => {
+  const bars = { time: [0, 60], open: [100, 101], high: [102, 103], low: [99, 100], close: [101, 102], volume: null, interval: 60 }; // biome-ignore format: one line
+  const closes = pane([[0, 101], [60, 102]]); // biome-ignore format: one line
+  const levels = [{ value: 104, label: "", colour: "up" }];
+  const alone = placed([{ ...closes, bars } as Pane], 0, 120).boxes[0];
+  const beside = placed([{ ...closes, bars, levels } as Pane], 0, 120).boxes[0];
+  expect([beside?.low, beside?.high]).toEqual([alone?.low, alone?.high]);
+  const far = { id: "far", label: "Far", colour: "up", kind: "line", points: [{ time: 0, value: 5_000 }, { time: 120, value: 5_000 }] }; // biome-ignore format: one line
+  const [box] = placed([{ ...closes, bars, curves: [...closes.curves, far] } as Pane], 0, 120).boxes; // biome-ignore format: one line
+  const [whole, candles] = [(box?.high ?? 0) - (box?.low ?? 0), 103 - 99];
+  expect(candles / whole).toBeGreaterThan(0.4);
+});
+
 it("has no axis for a pane without a value in view", () => {
   const layout = placed([pane([[0, 1], [60, 2]]), pane([[HOUR, 5]])], 0, 600); // biome-ignore format: one line
   expect(layout.boxes.map(({ isEmpty }) => isEmpty)).toEqual([false, true]);

@@ -2,6 +2,7 @@
 import { type Axis, type Tick, timeTicks } from "./axis";
 import { extentOfBars } from "./bars";
 import {
+  type Curve,
   type Level,
   levelsIn,
   type Pane,
@@ -153,7 +154,13 @@ export function beyond(
   };
 }
 
-function shownBy({ curves, bars, levels = [] }: Pane, view: View): Extent | null {
+/**
+ * Levels do not count: one that is out of reach would flatten the curves, and the edge names it.
+ * Beside candles, curves stretch the scale no further than to twice the height of the candles.
+ */
+function shownBy({ curves, bars }: Pane, view: View): Extent | null {
+  const candles = bars && extentOfBars(bars, view);
+  if (candles) return besideCandles(spread(candles), curves, view);
   let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (const { points, kind } of curves) {
     const found = extentOf(points, view);
@@ -162,18 +169,16 @@ function shownBy({ curves, bars, levels = [] }: Pane, view: View): Extent | null
     low = Math.min(low, found.low, base);
     high = Math.max(high, found.high, base);
   }
-  const candles = bars && extentOfBars(bars, view);
-  if (candles) {
-    low = Math.min(low, candles.low);
-    high = Math.max(high, candles.high);
-  }
-  if (!(low <= high)) return null;
-  // A level far away would flatten the curves.
-  const near = levelsIn(levels, view).filter(
-    ({ value }) => value > 2 * low - high && value < 2 * high - low,
-  );
-  const values = near.map(({ value }) => value);
-  return { low: Math.min(low, ...values), high: Math.max(high, ...values) };
+  return low <= high ? { low, high } : null;
+}
+
+function besideCandles({ low, high }: Extent, curves: readonly Curve[], view: View): Extent {
+  const room = (high - low) / 2;
+  const found = curves.flatMap(({ points }) => extentOf(points, view) ?? []);
+  return {
+    low: Math.max(low - room, Math.min(low, ...found.map((one) => one.low))),
+    high: Math.min(high + room, Math.max(high, ...found.map((one) => one.high))),
+  };
 }
 
 /** Labels that fit between the edges without touching each other. */
