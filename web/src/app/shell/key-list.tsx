@@ -1,16 +1,13 @@
 /** Listens to the keys that work everywhere, and shows them in a dialog. */
-import { useParams } from "@tanstack/react-router";
 import { useEffect, useRef, useState } from "react";
-import { PAGES } from "~/features/model/pages";
 import { Dialog } from "~/ui/dialog";
-import { meaning, rows } from "./keys";
+import { meaning, rows, tabsOf } from "./keys";
 import type { Choice } from "./palette";
 
 const FIELDS = "input, textarea, select, [contenteditable], [role=combobox]";
 
 export function KeyList({ choices, search }: { choices: readonly Choice[]; search: () => void }) {
   const [open, setOpen] = useState(false);
-  const { model } = useParams({ strict: false });
   const goneAt = useRef<number | null>(null);
 
   useEffect(() => {
@@ -24,7 +21,7 @@ export function KeyList({ choices, search }: { choices: readonly Choice[]; searc
         writing: Boolean(target?.closest(FIELDS)),
         at: event.timeStamp,
       };
-      const meant = meaning(press, goneAt.current, model ? PAGES.map(([name]) => name) : []);
+      const meant = meaning(press, goneAt.current, tabsOf(choices));
       goneAt.current = meant.is === "begin" ? press.at : null;
       if (meant.is === "nothing") return;
       event.preventDefault();
@@ -34,13 +31,13 @@ export function KeyList({ choices, search }: { choices: readonly Choice[]; searc
     }
     addEventListener("keydown", onKey);
     return () => removeEventListener("keydown", onKey);
-  }, [choices, model, search]);
+  }, [choices, search]);
 
   const has = (id: string) => choices.some((choice) => choice.id === id);
   return (
     <Dialog open={open} onOpenChange={setOpen} title="Keys">
       <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-6 gap-y-2">
-        {rows(has, model ? PAGES.map(([, label]) => label) : []).map(({ keys, does }) => (
+        {rows(has, tabsOf(choices)).map(({ keys, does }) => (
           <div key={keys.join(" ")} className="contents">
             <dt className="flex gap-1">
               {keys.map((key) => (

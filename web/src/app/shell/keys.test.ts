@@ -1,7 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { meaning, PATIENCE, rows } from "./keys";
+import { meaning, PATIENCE, rows, tabsOf } from "./keys";
 
-const PAGES = ["overview", "prices"];
+const PAGES = [
+  { id: "page-overview", label: "This model: Overview" },
+  { id: "page-prices", label: "This model: Prices" },
+];
 const press = (key: string, more = {}) => ({ key, held: false, writing: false, at: 100, ...more });
 
 describe("keys", () => {
@@ -18,6 +21,10 @@ describe("keys", () => {
       expect(meaning(press(key), null, PAGES)).toEqual({ is: "nothing" });
     }
   });
+  it("counts the tabs that are there", () => {
+    const choices = [{ id: "home", label: "Models" }, ...PAGES, { id: "keys", label: "Keys" }];
+    expect(tabsOf(choices)).toEqual(PAGES);
+  });
   it("searches and explains itself", () => {
     expect(meaning(press("/"), null, [])).toEqual({ is: "search" });
     expect(meaning(press("?"), null, [])).toEqual({ is: "help" });
@@ -28,7 +35,7 @@ describe("keys", () => {
     expect(meaning(press("p", { writing: true }), 90, PAGES)).toEqual({ is: "nothing" });
   });
   it("lists only what is there", () => {
-    const keys = rows((id) => id === "home", ["Overview"]).map((row) => row.keys.join(" "));
+    const keys = rows((id) => id === "home", PAGES.slice(0, 1)).map((row) => row.keys.join(" "));
     expect(keys).toContain("G m");
     expect(keys).not.toContain("G h");
     expect(keys).toContain("1");

@@ -33,8 +33,18 @@ export type Meaning =
 
 const NOTHING: Meaning = { is: "nothing" };
 
-/** What a press means, after a G at a moment, or without one. `pages` are the tabs of a model. */
-export function meaning(press: Press, goneAt: number | null, pages: readonly string[]): Meaning {
+interface Entry {
+  id: string;
+  label: string;
+}
+
+/** The entries of the palette for the tabs of a model, in their order: a number is the place of a tab. */
+export function tabsOf<T extends Entry>(choices: readonly T[]): T[] {
+  return choices.filter(({ id }) => id.startsWith("page-"));
+}
+
+/** What a press means, after a G at a moment, or without one. `tabs` are those of a model. */
+export function meaning(press: Press, goneAt: number | null, tabs: readonly Entry[]): Meaning {
   if (press.held || press.writing) return NOTHING;
   const key = press.key.toLowerCase();
   if (goneAt !== null && press.at - goneAt < PATIENCE) {
@@ -44,8 +54,8 @@ export function meaning(press: Press, goneAt: number | null, pages: readonly str
   if (press.key === SEARCH) return { is: "search" };
   if (press.key === HELP) return { is: "help" };
   if (key === GO) return { is: "begin" };
-  const page = pages[Number(press.key) - 1];
-  return page === undefined ? NOTHING : { is: "run", id: `page-${page}` };
+  const tab = tabs[Number(press.key) - 1];
+  return tab === undefined ? NOTHING : { is: "run", id: tab.id };
 }
 
 export interface Row {
@@ -54,13 +64,13 @@ export interface Row {
 }
 
 /** All of them, for people, with those of charts and lists. */
-export function rows(has: (id: string) => boolean, pages: readonly string[]): Row[] {
+export function rows(has: (id: string) => boolean, tabs: readonly Entry[]): Row[] {
   return [
     { keys: ["Ctrl", "K"], does: "Search, also with Cmd" },
     { keys: [SEARCH], does: "Search" },
     { keys: [HELP], does: "Show these keys" },
     ...GOES.filter(([, id]) => has(id)).map(([key, , does]) => ({ keys: ["G", key], does })),
-    ...pages.map((does, place) => ({ keys: [String(place + 1)], does: `This model: ${does}` })),
+    ...tabs.slice(0, 9).map(({ label }, place) => ({ keys: [String(place + 1)], does: label })),
     { keys: ["←", "→"], does: "Move a chart that has the focus" },
     { keys: ["+", "−", "0"], does: "Zoom such a chart, and show all of it" },
     { keys: ["Esc"], does: "Close a dialog" },

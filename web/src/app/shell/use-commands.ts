@@ -3,7 +3,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useParams } from "@tanstack/react-router";
 import * as ask from "~/api/queries";
-import { PAGES } from "~/features/model/pages";
+import { pagesOf } from "~/features/model/pages";
 import { chooseRising, chooseTheme } from "~/ui/appearance";
 import type { Choice } from "./palette";
 
@@ -11,6 +11,7 @@ export function useCommands(project: string | undefined): Choice[] {
   const navigate = useNavigate();
   const { model } = useParams({ strict: false });
   const { data: me } = useQuery(ask.me);
+  const { data: facts } = useQuery({ ...ask.model(model ?? ""), enabled: Boolean(model) });
   const { data: models } = useQuery({ ...ask.models(project ?? ""), enabled: Boolean(project) });
   const go = (to: string) => () => void navigate({ to });
   const choices: Choice[] = [];
@@ -25,14 +26,14 @@ export function useCommands(project: string | undefined): Choice[] {
         run: go(`/${project}/${one.id}/overview`),
       });
     }
-    if (model) {
-      for (const [page, label] of PAGES) {
+    if (facts) {
+      for (const [page, label] of pagesOf(facts)) {
         choices.push({
           id: `page-${page}`,
           label: `This model: ${label}`,
           group: "Page",
           icon: "list",
-          run: go(`/${project}/${model}/${page}`),
+          run: go(`/${project}/${facts.id}/${page}`),
         });
       }
     }

@@ -50,7 +50,7 @@ function ModelFrame({ id }: { id: string }) {
         aria-label="Model"
         className="relative mb-4 flex gap-1 overflow-x-auto border-b border-line"
       >
-        {pagesOf(model).map(([page, label]) => {
+        {pagesOf(model, here).map(([page, label]) => {
           const isHere = page === here;
           return (
             <Link

@@ -1,6 +1,6 @@
 /** The pages of a model, and which of them an address belongs to. */
 import type { Model } from "~/api/queries";
-import { topicsOf } from "~/live/refresh";
+import { type Topic, topicsOf } from "~/live/refresh";
 
 export const PAGES = [
   ["overview", "Overview"],
@@ -15,14 +15,22 @@ export const PAGES = [
   ["settings", "Settings"],
 ] as const;
 
-/** A page that can only be empty has no tab: a screener ranks symbols, and a strategy trades. */
-export function pagesOf({ type, counts }: Pick<Model, "type" | "counts">) {
+/** Kinds of events from which the prices page draws its line. */
+const PRICED = ["mark-price", "position"];
+
+/** A page that can only be empty has no tab, unless it is open: a screener ranks symbols, and a strategy trades. */
+export function pagesOf({ type, counts }: Pick<Model, "type" | "counts">, here = "") {
+  const kinds = Object.keys(counts);
+  const has = (topic: Topic) => kinds.some((kind) => topicsOf(kind).includes(topic));
   const isScreener = type === "screener";
-  const hasOrders = Object.keys(counts).some((kind) => topicsOf(kind).includes("orders"));
-  return PAGES.filter(([page]) => {
-    if (page === "screener") return isScreener || counts["screener-result"];
-    return !(isScreener && (page === "orders" || page === "trades")) || hasOrders;
-  });
+  const isFilled: Partial<Record<(typeof PAGES)[number][0], boolean>> = {
+    screener: isScreener || has("screener"),
+    prices: !isScreener || has("orders") || kinds.some((kind) => PRICED.includes(kind)),
+    orders: !isScreener || has("orders"),
+    trades: !isScreener || has("orders"),
+    backtests: !isScreener || has("backtests"),
+  };
+  return PAGES.filter(([page]) => page === here || (isFilled[page] ?? true));
 }
 
 /** What the tab of the browser calls a page; null for one that has a name of its own. */
