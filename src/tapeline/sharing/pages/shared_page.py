@@ -269,7 +269,7 @@ def _trade(one: SharedTrade, *, named: bool) -> dict[str, Any]:
         "size": _size(one),
         "profit": profit if one.is_computed else figures.NOTHING,
         "signs": {"profit": figures.tone(profit)},
-        "status": one.status or "",
+        "status": (one.status or "").replace("_", " "),
         "annotation": one.annotation or "",
         "note": _note(one),
         "late": "" if one.late_by is None else _late(one),

@@ -8,7 +8,7 @@ import { lasting } from "~/format/times";
 import { Button } from "~/ui/button";
 import { Gain } from "~/ui/figures";
 import { Empty, Failed, Panel, Skeleton } from "~/ui/panel";
-import { StackedCell, StackedTable } from "~/ui/tables/stacked-table";
+import { FITS } from "~/ui/tables/stacked-table";
 import { type FileColumn, TableFile } from "~/ui/tables/table-file";
 import { Time } from "~/ui/time";
 import { afterOf, changeOf, subjectOf } from "./words";
@@ -23,8 +23,9 @@ const FILE: readonly FileColumn<Change>[] = [
   ["change", changeOf],
   ["seconds_late", (one) => one.late_by],
 ];
+/** On a phone, what changed stands below what it is about; otherwise it has most of the width. */
 const ROW =
-  "grid grid-cols-1 gap-x-4 gap-y-1 px-4 py-2.5 @[48rem]:grid-cols-[11rem_minmax(0,12rem)_minmax(0,1fr)_10rem]";
+  "grid grid-cols-[minmax(0,1fr)_auto] gap-x-4 gap-y-1 px-4 py-2.5 @[36rem]:grid-cols-[minmax(0,9rem)_minmax(0,10rem)_minmax(0,1fr)]";
 
 export function ChangesPanel({ model }: { model: string }) {
   const found = useInfiniteQuery(ask.changes(model));
@@ -95,28 +96,38 @@ function Profit({ name, figure }: { name: string; figure: ProfitFigure }) {
 
 function List({ items }: { items: readonly Change[] }) {
   return (
-    <StackedTable
-      label={plural(items.length, "change", "changes")}
-      heads={["Arrived", "What", "Change", "When"]}
-      row={ROW}
-      from="48rem"
-    >
-      {items.map((one) => (
-        <div role="row" key={one.seq} className={ROW}>
-          <span role="cell">
-            <Time at={one.received_at} />
-          </span>
-          <StackedCell name="What" from="48rem">
-            {subjectOf(one)}
-          </StackedCell>
-          <StackedCell name="Change" from="48rem">
-            {changeOf(one)}
-          </StackedCell>
-          <StackedCell name="When" from="48rem">
-            {afterOf(one)}
-          </StackedCell>
+    <div role="table" aria-label={plural(items.length, "change", "changes")} className="@container">
+      <div role="rowgroup" className="hidden border-b border-line @[36rem]:block">
+        <div role="row" className={`${ROW} text-xs font-medium text-soft`}>
+          {["Arrived", "What", "Change"].map((name) => (
+            <span role="columnheader" key={name}>
+              {name}
+            </span>
+          ))}
         </div>
-      ))}
-    </StackedTable>
+      </div>
+      <div role="rowgroup" className="divide-y divide-line">
+        {items.map((one) => (
+          <Row key={one.seq} change={one} />
+        ))}
+      </div>
+    </div>
+  );
+}
+
+function Row({ change }: { change: Change }) {
+  return (
+    <div role="row" className={ROW}>
+      <span role="cell" className="order-2 text-right @[36rem]:order-none @[36rem]:text-left">
+        <Time at={change.received_at} />
+        <span className="block text-xs text-soft">{afterOf(change)}</span>
+      </span>
+      <span role="cell" dir="auto" className={`order-1 @[36rem]:order-none ${FITS}`}>
+        {subjectOf(change)}
+      </span>
+      <span role="cell" className={`order-3 col-span-full @[36rem]:col-span-1 ${FITS}`}>
+        {changeOf(change)}
+      </span>
+    </div>
   );
 }

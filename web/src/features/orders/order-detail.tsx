@@ -7,6 +7,7 @@ import { Dialog } from "~/ui/dialog";
 import { Gain, Side } from "~/ui/figures";
 import { Fact, Notice } from "~/ui/panel";
 import { Time } from "~/ui/time";
+import { statusWords } from "./status";
 
 const KNOWN = new Set([
   "id",
@@ -91,7 +92,7 @@ export function OrderDetail({ order, close }: { order: Order | null; close: () =
           {order.funds !== null && <Fact name="Funds">{money(order.funds, fill?.currency)}</Fact>}
           <Fact name="Limit price">{price(order.price)}</Fact>
           {order.active !== null && <Fact name="Stop price">{price(order.active)}</Fact>}
-          <Fact name="Status">{order.status ?? "–"}</Fact>
+          <Fact name="Status">{statusWords(order) || "–"}</Fact>
           <Fact name="Time">
             <Time at={order.time} as="stamp" />
           </Fact>

@@ -17,6 +17,7 @@ import "./order-list.css";
 import { OrderStore } from "./order-store";
 import { Realized } from "./realized";
 import { filledValue, kindOf, sizeOf } from "./sizes";
+import { statusWords } from "./status";
 
 /** The height of an order on a wide screen; elsewhere it is stacked, and as high as its text. */
 const ROW = 36;
@@ -243,7 +244,12 @@ const Row = memo(function Row({
       <span role="cell" className="order-kind text-soft" title={kindNote(order)}>
         {kindOf(order)}
       </span>
-      <span role="cell" className="order-symbol" title={`${order.symbol} on ${order.exchange}`}>
+      <span
+        role="cell"
+        dir="auto"
+        className="order-symbol"
+        title={`${order.symbol} on ${order.exchange}`}
+      >
         {order.symbol}
       </span>
       <span role="cell" className="order-size num" title="filled / ordered">
@@ -261,10 +267,11 @@ const Row = memo(function Row({
       </span>
       <Realized fill={order.fill} />
       <span role="cell" className="order-status text-soft">
-        {order.status ?? (order.fill?.assumed ? "assumed" : "")}
+        {statusWords(order)}
       </span>
       <span
         role="cell"
+        dir="auto"
         className="order-annotation text-soft"
         title={order.annotation ?? undefined}
       >

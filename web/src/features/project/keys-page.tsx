@@ -4,13 +4,23 @@ import { useParams } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
 import { api, type Schemas, unwrap } from "~/api/client";
 import * as ask from "~/api/queries";
+import { dated } from "~/format/csv";
 import { useTitle } from "~/ui/address";
 import { Button, IconButton } from "~/ui/button";
 import { Command } from "~/ui/copy";
 import { Confirm } from "~/ui/dialog";
 import { TextField } from "~/ui/field";
 import { Empty, Failed, Notice, PageHead, Panel, Skeleton } from "~/ui/panel";
+import { type FileColumn, TableFile } from "~/ui/tables/table-file";
 import { Time } from "~/ui/time";
+
+const FILE: readonly FileColumn<Schemas["ListedKey"]>[] = [
+  ["name", (one) => one.name],
+  ["id", (one) => one.id],
+  ["read", (one) => one.read],
+  ["write", (one) => one.write],
+  ["created", (one) => dated(one.timestamp)],
+];
 
 export function KeysPage() {
   const { project = "" } = useParams({ strict: false });
@@ -27,7 +37,11 @@ export function KeysPage() {
       />
       <div className="grid gap-4">
         <NewKey project={project} made={refresh} />
-        <Panel title="Keys in use" flush>
+        <Panel
+          title="Keys in use"
+          aside={data?.length ? <TableFile name="Keys" columns={FILE} rows={data} /> : null}
+          flush
+        >
           {error ? (
             <Failed error={error} retry={() => void refetch()} />
           ) : !data ? (
@@ -42,7 +56,9 @@ export function KeysPage() {
                   className="flex flex-wrap items-center gap-x-4 gap-y-1 border-line px-4 py-2 not-first:border-t"
                 >
                   <div className="min-w-40 flex-1">
-                    <p className="font-medium [overflow-wrap:anywhere]">{one.name || "Unnamed"}</p>
+                    <p dir="auto" className="font-medium [overflow-wrap:anywhere]">
+                      {one.name || "Unnamed"}
+                    </p>
                     <code className="font-mono text-xs text-soft">{one.id}</code>
                   </div>
                   <span className="text-soft">{rights(one)}</span>

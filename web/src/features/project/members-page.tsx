@@ -4,12 +4,14 @@ import { useNavigate, useParams } from "@tanstack/react-router";
 import { useState } from "react";
 import { api, type Schemas, unwrap } from "~/api/client";
 import * as ask from "~/api/queries";
+import { dated } from "~/format/csv";
 import { useTitle } from "~/ui/address";
 import { Button, IconButton } from "~/ui/button";
 import { Command } from "~/ui/copy";
 import { Confirm } from "~/ui/dialog";
 import { SelectField } from "~/ui/field";
 import { Empty, Failed, Notice, PageHead, Panel, Skeleton } from "~/ui/panel";
+import { type FileColumn, TableFile } from "~/ui/tables/table-file";
 import { Time } from "~/ui/time";
 import { notify } from "~/ui/toasts";
 
@@ -22,6 +24,19 @@ const ROLES: Record<Role, string> = {
   viewer: "can only view",
 };
 const NAMES = Object.keys(ROLES) as Role[];
+const PEOPLE: readonly FileColumn<Schemas["Member"]>[] = [
+  ["name", (one) => one.name],
+  ["email", (one) => one.email],
+  ["role", (one) => one.role],
+  ["since", (one) => dated(one.since)],
+  ["user_id", (one) => one.user_id],
+];
+const INVITED: readonly FileColumn<Schemas["Invitation"]>[] = [
+  ["role", (one) => one.role],
+  ["invited_by", (one) => one.invited_by],
+  ["expires_at", (one) => dated(one.expires_at)],
+  ["id", (one) => one.id],
+];
 
 export function MembersPage() {
   const { project = "" } = useParams({ strict: false });
@@ -58,7 +73,7 @@ function Members({ project, me, manages }: { project: string; me: string; manage
   if (error) return <Failed error={error} retry={() => void refetch()} />;
   if (!data) return <Skeleton />;
   return (
-    <Panel title="People" flush>
+    <Panel title="People" aside={<TableFile name="Members" columns={PEOPLE} rows={data} />} flush>
       <ul>
         {data.map((one) => (
           <li
@@ -66,7 +81,7 @@ function Members({ project, me, manages }: { project: string; me: string; manage
             className="flex flex-wrap items-center gap-x-4 gap-y-1 border-line px-4 py-2.5 not-first:border-t"
           >
             <div className="min-w-40 flex-1">
-              <p className="font-medium [overflow-wrap:anywhere]">
+              <p dir="auto" className="font-medium [overflow-wrap:anywhere]">
                 {one.name}{" "}
                 {one.user_id === me && <span className="font-normal text-soft">(you)</span>}
               </p>
@@ -163,7 +178,10 @@ function Invitations({ project }: { project: string }) {
     },
   });
   return (
-    <Panel title="Invitations">
+    <Panel
+      title="Invitations"
+      aside={data?.length ? <TableFile name="Invitations" columns={INVITED} rows={data} /> : null}
+    >
       <div className="flex flex-wrap items-end gap-3">
         <SelectField
           label="Invite as"
@@ -201,7 +219,7 @@ function Invitations({ project }: { project: string }) {
               className="flex flex-wrap items-center gap-x-4 border-line px-3 py-1.5 not-first:border-t"
             >
               <span className="min-w-40 flex-1">
-                {one.role}, invited by {one.invited_by}
+                {one.role}, invited by <bdi>{one.invited_by}</bdi>
               </span>
               <span className="text-sm text-soft">
                 expires <Time at={one.expires_at} />
