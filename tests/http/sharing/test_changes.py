@@ -124,6 +124,48 @@ def test_prices_cash_positions_and_own_figures_count_as_changes(
     assert f"Cash c: amount changed from {MINUS}5.00 to 7.00, 7 h after its time" in said
 
 
+def test_own_figures_that_take_the_place_of_a_loss_are_listed(
+    arrival: Arrival, model: Model, service: Service, tmp_path: Any
+) -> None:
+    arrival.push(0, "set-pnl", values=[])
+    arrival.order(0, "in", "buy", 100)
+    arrival.order(1, "out", "sell", 60)
+    arrival.push(6, "set-pnl", values=[{"time": START + 6 * HOUR, "value": 50.0}])
+    found = model.get("/changes")
+    (one,) = found["items"]
+    assert one["fields"] == [
+        {"name": "source", "before": "computed", "after": "model"},
+        {"name": "value", "before": None, "after": 50},
+    ]
+    assert found["figures"]["first"] == {"source": "computed", "by_currency": {"USD": -40}}
+    words = "figures changed from computed to the model's own, the last value set to 50.00"
+    assert f"The model's own figures: {words}, 6 h after" in verified(model, tmp_path)
+    with service.client() as stranger:
+        assert words in page(shared(model, stranger)).replace("&#39;", "'")
+        hidden = page(shared(model, stranger, percent_only=True)).replace("&#39;", "'")
+        assert "figures changed from computed to the model's own, 6 h after" in hidden
+
+
+def test_a_report_of_the_future_is_listed_and_counted_apart(
+    arrival: Arrival, model: Model, service: Service, tmp_path: Any
+) -> None:
+    arrival.order(0, "in", "buy", 100)
+    arrival.push(1, "mark-price", claims=25, symbol="BTC-USD", price=190)
+    arrival.push(2, "mark-price", symbol="BTC-USD", price=60)
+    found = model.get("/changes")
+    assert [(one["sort"], one["late_by"]) for one in found["items"]] == [("early", 0)]
+    assert (found["counts"]["early"], found["counts"]["prices"]) == (1, 0)
+    assert found["figures"]["first"]["by_currency"] == {"USD": -40}
+    words = "dated 1 d into the future: price 190.00"
+    said = verified(model, tmp_path)
+    assert f"Price BTC-USD: {words}" in said
+    assert "1 report dated into the future" in said
+    with service.client() as stranger:
+        assert words in page(shared(model, stranger))
+        (one,) = shared(model, stranger, hide_symbols=True).json("/changes")["items"]
+        assert (one["sort"], one["fields"]) == ("early", [])
+
+
 def test_a_withdrawn_order_is_counted_apart(arrival: Arrival, model: Model) -> None:
     said: dict[str, Any] = {"id": "l", "symbol": "BTC-USD", "exchange": "x", "side": "buy"}
     arrival.push(0, "spot-limit", **said, size=1, price=100)
@@ -181,7 +223,7 @@ def test_a_link_without_changes_says_that_nothing_was_changed(
     arrival.order(0, "in", "buy", 100)
     with service.client() as stranger:
         link = shared(model, stranger)
-        assert link.json("/changes") == {"items": [], "next": None}
+        assert link.json("/changes") == {"items": [], "next": None, "unlisted": 0}
         assert "Nothing was changed" in page(link)
 
 

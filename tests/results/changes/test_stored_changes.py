@@ -7,42 +7,15 @@ from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sqlalchemy import Connection
 
-from tapeline.results.changes import stored_figures
-from tapeline.results.changes.change import Change
-from tapeline.results.changes.figures import Figures
-from tapeline.results.changes.of_record import RecordReports
-from tapeline.results.changes.stored import Changes, Place
+from tapeline.results.changes.stored import Changes
 from tapeline.results.pnl.summary import Pnl
-from tapeline.tape import tapes
-from tapeline.tape.reading import whole_tape
 from tests.examples import some
+from tests.results.changes.both_ways import from_record, from_store
 from tests.results.pnl.bookkeeping import Books, Opened
 from tests.results.pnl.test_random_histories import Part, histories
 
 LATE = 30.0
-Found = tuple[list[Change], Figures]
-
-
-def from_record(books: Books, late_after: float) -> Found:
-    reports = RecordReports(late_after)
-    for record in books.store.read_now(lambda c: list(whole_tape.records(c, books.tape))):
-        reports.take(record, None, 0)
-    folded = reports.folded()
-    found = reports.figures(folded)
-    assert found is not None
-    return folded.changes, found
-
-
-def from_store(books: Books, kept: Changes, late_after: float) -> Found:
-    def look(connection: Connection) -> Found:
-        until = tapes.of_model(connection, books.model).seq
-        folded = kept.at(connection, Place(books.tape, until, late_after))
-        return folded.changes, stored_figures.of_tape(connection, books.tape, folded, late_after)
-
-    books.keep()
-    return books.store.read_now(look)
 
 
 def totals(found: Pnl) -> dict[str, Any]:

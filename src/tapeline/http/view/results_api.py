@@ -16,7 +16,8 @@ from tapeline.http.view.tape_api import listed
 from tapeline.results.changes import stored_figures
 from tapeline.results.changes.change import Change, with_changes
 from tapeline.results.changes.figures import Figures
-from tapeline.results.changes.folding import ChangeCounts, Folded
+from tapeline.results.changes.folding import Folded
+from tapeline.results.changes.listing import ChangeCounts, paged
 from tapeline.results.changes.stored import Place
 from tapeline.results.charts.chart_window import Window
 from tapeline.results.performance import flows
@@ -60,6 +61,9 @@ class ListedChanges(msgspec.Struct, kw_only=True):
     next: str | None
     """Send it as `cursor` to go on; null at the end."""
     counts: ChangeCounts
+    """Of all changes, listed or not."""
+    unlisted: int
+    """Older changes that are counted and not listed: the newest 10,000 are."""
     figures: Figures
     """Profit and loss as first reported, and as it stands."""
     late_seconds: float
@@ -147,15 +151,15 @@ def mark_orders(connection: Connection, call: QueryCall[MarkWindow]) -> OrderMar
 def list_changes(connection: Connection, call: QueryCall[Page]) -> ListedChanges:
     """Everything that was reported or changed after the fact, newest first."""
     found = tapes.reading(connection, call.actor, call.path("model"))
-    every, late_after = folded(connection, call, found), _late_after(call)
-    before, limit = call.query.before(), call.query.limit
-    some = [one for one in reversed(every.changes) if before is None or one.seq < before]
+    every = folded(connection, call, found)
+    items, following = paged(every.changes, call.query.before(), call.query.limit)
     return ListedChanges(
-        items=some[:limit],
-        next=str(some[limit - 1].seq) if len(some) > limit else None,
-        counts=every.counts(),
-        figures=stored_figures.of_tape(connection, found.tape, every, late_after),
-        late_seconds=late_after,
+        items=items,
+        next=following,
+        counts=every.counts,
+        unlisted=every.unlisted,
+        figures=stored_figures.of_tape(connection, found.tape, every),
+        late_seconds=_late_after(call),
     )
 
 

@@ -9,10 +9,15 @@ from tapeline.tape.events import kinds
 from tapeline.tape.events.kinds import Kind
 from tapeline.tape.events.stored_event import StoredEvent
 
-About = Literal["order", "price", "cash", "position", "own_figures"]
-Sort = Literal["late", "changed", "withdrawn", "replaced"]
+About = Literal["order", "price", "cash", "position", "own_figures", "account", "symbol"]
+"""`account`: its currency, its capital and how positions are kept. `symbol`: one that cannot be
+computed any more."""
+Sort = Literal["late", "changed", "withdrawn", "replaced", "early"]
 """`late`: first reported long after its time. `withdrawn`: an assumed fill was taken out, which is
-counted apart. `replaced`: cash came again under its id with other content."""
+counted apart. `replaced`: cash came again under its id with other content. `early`: dated into the
+future, where later reports can still change what it counts for; counted apart too."""
+
+APART = frozenset({"withdrawn", "early"})
 
 _fields = msgspec.json.Decoder(dict[str, Any]).decode
 
@@ -38,14 +43,15 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     time: float
     """When the changed thing happened, by what the model said of it first."""
     late_by: float
-    """Seconds from then to the arrival of the change."""
+    """Seconds from then to the arrival of the change; zero of what is dated into the future."""
     fields: list[FieldChange] = []
 
 
 def late_by(changes: Iterable[Change]) -> float | None:
     """Of an order: how long after the fact the last change arrived, or the order itself if it was
-    late. An assumed fill that was taken out is no late report."""
-    return max((one.late_by for one in changes if one.sort != "withdrawn"), default=None)
+    late. An assumed fill that was taken out is no late report, nor is one of the future."""
+    counted = (one.late_by for one in changes if one.sort not in APART)
+    return max(counted, default=None)
 
 
 def with_changes(

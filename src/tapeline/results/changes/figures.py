@@ -34,26 +34,14 @@ class Figures(msgspec.Struct, kw_only=True):
         return self.first == self.now
 
 
-class Start(msgspec.Struct, frozen=True):
-    """Decides whose figures were there first."""
-
-    order_at: float | None
-    """When the first order arrived."""
-    late_after: float
-
-
-def figures(
-    folded: Folded, now: Iterable[Book], first: Iterable[Book], quote: str, start: Start
-) -> Figures:
+def figures(folded: Folded, now: Iterable[Book], first: Iterable[Book], quote: str) -> Figures:
     """`quote`: the model's own currency."""
     own, computed = folded.own, _totals(now, quote)
     currency = max(sorted(computed), key=lambda name: computed[name][1], default=None)
     return Figures(
         currency=currency,
-        now=_figure(_source_now(folded), own.now, computed, currency or quote),
-        first=_figure(
-            _first_source(folded, start), own.first, _totals(first, quote), currency or quote
-        ),
+        now=_figure(own.source, own.now, computed, currency or quote),
+        first=_figure(own.first_source, own.first, _totals(first, quote), currency or quote),
     )
 
 
@@ -71,22 +59,3 @@ def _totals(books: Iterable[Book], quote: str) -> dict[str, tuple[float, int]]:
     with exact():
         named = summary.in_currencies(summary.sums_of(books, quote), quote)
         return {name: (number(one.total), one.fills) for name, one in named.items()}
-
-
-def _source_now(folded: Folded) -> Source:
-    if folded.own.has_values:
-        return "model"
-    return "computed" if folded.own.off_since is None else "off"
-
-
-def _first_source(folded: Folded, start: Start) -> Source:
-    """A model's own figures were first if they came before its orders, or soon after the first."""
-
-    def was_first(at: float | None) -> bool:
-        if at is None or start.order_at is None:
-            return at is not None
-        return at <= start.order_at + start.late_after
-
-    if was_first(folded.own.since):
-        return "model"
-    return "off" if was_first(folded.own.off_since) else "computed"

@@ -1,33 +1,34 @@
-"""Folds the reports about one order, as they arrived, into its changes after the fact. No store.
+"""Folds the reports about one order, as they arrive, into its changes after the fact. No store.
 
 It follows the order twice: as it stands, with every report, and as it was first reported, without
 those that came too late. The fact of a change is the earliest of the times that the touched fills
 claim and of the arrival of their first report, so that a fill dated into the future hides nothing.
 """
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-import msgspec
-
 from tapeline.results.changes.change import Change, FieldChange, Report, Sort
-from tapeline.results.rules.fills import Fill, fills_of
+from tapeline.results.changes.order_version import COUNTING, Step, Version
+from tapeline.results.rules.fills import Fill
 from tapeline.results.rules.position import ONE, ZERO, exact, number
-from tapeline.results.rules.rises import FILLED_SIZE, Statement, statement
-from tapeline.tape.events import kinds
-from tapeline.tape.orders import OrderState, Part, take_post, take_update
+from tapeline.results.rules.symbols import pair
 
-COMPARED = 100
-"""Reports about one order that are compared one by one; the rest are compared as one, because each
-comparison of an order that is filled in portions goes through all of them."""
+PATIENCE = 2_000_000
+"""Fills of one order that are looked at to compare its reports. An order that takes more was
+changed thousands of times all over: each further report counts as a change, without a look."""
+FREE = 3  # fills: a report about an order that is filled at once looks at no more
+LISTED = 100
+"""Changes that are listed with an order, the newest."""
 
 
 class History(NamedTuple):
     """An order, after all reports about it."""
 
     changes: list[Change]
-    """Those that arrived long after the fact."""
+    """The newest that arrived long after the fact, or are dated into the future."""
     now: list[Fill]
     first: list[Fill]
     """As first reported: with what arrived in time."""
@@ -43,91 +44,111 @@ class _Fact(NamedTuple):
     """What its arrival is compared with, to know whether it came in time."""
 
 
-class _Version:
-    """The order as some of its reports make it."""
+class OrderFold:
+    """One order, to which one more report can be added."""
 
-    def __init__(self) -> None:
-        self.state = OrderState()
-        self.told: list[Statement] = []
-        self.fills: list[Fill] = []
-        self.since: dict[int, float] = {}
-        """When each fill was first reported."""
+    def __init__(self, late_after: float) -> None:
+        self.changes: deque[Change] = deque(maxlen=LISTED)
+        self.weight = 0
+        self.seq = 0
+        """The last report."""
+        self._late_after = late_after
+        self._now = Version()
+        self._first: Version | None = None
+        """Where it differs from how the order stands."""
+        self._patience = PATIENCE
+        self._earliest = float("inf")
 
-    def with_reports(self, some: Sequence[Report]) -> "_Version":
-        new = _Version()
-        old = self.state
-        new.state = msgspec.structs.replace(old, posts=[*old.posts], changes={**old.changes})
-        new.told = [*self.told]
-        for one in some:
-            _take(new, one)
-        new.fills = fills_of(new.state, new.told)
-        arrival = some[-1].received_at
-        new.since = {
-            fill.tie: self.since.get(fill.tie, arrival)
-            for fill in new.fills
-            if not fill.spec.assumed
-        }
-        return new
+    def take(self, one: Report) -> Change | None:
+        """What it changed after the fact."""
+        self.weight, self.seq = self.weight + 1, one.seq
+        with exact():
+            found = self._compare(one) if self._patience > 0 else self._presume(one)
+        if found is not None:
+            self.changes.append(found)
+        return found
+
+    def history(self) -> History:
+        self._now.refresh()
+        first = self._first or self._now
+        return History([*self.changes], self._now.fills, [*self._in_time(first)])
+
+    def _compare(self, one: Report) -> Change | None:
+        now = self._now
+        step = now.take(one)
+        fact = _fact(step, one)
+        self._patience -= step.cost if step.cost > FREE else 0
+        self._earliest = min([self._earliest, one.received_at, *(new.time for new in step.new)])
+        found = self._found(one, step, fact)
+        if self._first is not None:
+            self._follow(self._first, one)
+        elif not self._is_in_time(one, fact):
+            now.undo()
+            self._first = now.copy()
+            now.take(one)
+        return found
+
+    def _follow(self, first: Version, one: Report) -> None:
+        step = first.take(one)
+        self._patience -= step.cost if step.cost > FREE else 0
+        if not self._is_in_time(one, _fact(step, one)):
+            first.undo()
+
+    def _presume(self, one: Report) -> Change | None:
+        self._first = self._first or self._now.copy()
+        self._now.take_unseen(one)
+        late_by = one.received_at - self._earliest
+        if late_by > self._late_after and not COUNTING.isdisjoint(one.fields):
+            fact = _Fact("changed", self._earliest, self._earliest)
+            return _change(one, fact, self._symbol(), [])
+        return None
+
+    def _symbol(self) -> str:
+        fills = self._now.fills or self._now.before()
+        return fills[0].symbol if fills else ""
+
+    def _is_in_time(self, one: Report, fact: _Fact | None) -> bool:
+        return fact is None or one.received_at - fact.claimed <= self._late_after
+
+    def _found(self, one: Report, step: Step, fact: _Fact | None) -> Change | None:
+        latest = max((fill.time for fill in step.new), default=one.received_at)
+        if fact is None or one.received_at - fact.time <= self._late_after:
+            if latest - one.received_at <= self._late_after:
+                return None
+            fact = _Fact("early", latest, one.received_at)
+        before, now = self._now.before(), self._now.fills
+        self._patience -= len(now) if len(now) > 1 else 0
+        return _change(one, fact, self._symbol(), _fields(before, now))
+
+    def _in_time(self, version: Version) -> Iterable[Fill]:
+        """What is dated into the future counts from its arrival, as long as nobody knows better."""
+        for fill in version.fills:
+            arrival = version.arrivals[fill.tie]
+            is_early = fill.time - arrival > self._late_after
+            yield fill._replace(time=arrival) if is_early else fill
 
 
-def history(reports: Sequence[Report], late_after: float) -> History:
+def history(reports: Iterable[Report], late_after: float) -> History:
     """`reports`: all about one order, in the order of their arrival."""
-    now = first = _Version()
-    changes: list[Change] = []
-    with exact():
-        for some in _compared(reports):
-            last, before = some[-1], now
-            now = before.with_reports(some)
-            fact = _fact(before, now, last)
-            if fact is not None and last.received_at - fact.time > late_after:
-                changes.append(_change(before, now, last, fact))
-            if first is not before:
-                tried = first.with_reports(some)
-                fact = _fact(first, tried, last)
-            else:
-                tried = now
-            if fact is None or last.received_at - fact.claimed <= late_after:
-                first = tried
-    return History(changes, now.fills, first.fills)
+    fold = OrderFold(late_after)
+    for one in reports:
+        fold.take(one)
+    return fold.history()
 
 
-def _compared(reports: Sequence[Report]) -> list[Sequence[Report]]:
-    apart: list[Sequence[Report]] = [[one] for one in reports[:COMPARED]]
-    return [*apart, reports[COMPARED:]] if len(reports) > COMPARED else apart
-
-
-def _take(version: _Version, one: Report) -> None:
-    """As the books take it: see `tape.append.fold` and `results.pnl.unbooked`."""
-    is_post = one.kind in kinds.ORDERS
-    if not is_post or one.fields.get(FILLED_SIZE) is not None:
-        said = statement(one.fields, one.time, one.seq)
-        if said is not None:
-            version.told.append(said)
-    if is_post:
-        take_post(version.state, Part(one.time, one.seq, one.kind.name, one.fields, ""))
-    else:
-        take_update(version.state, one.fields, one.time, one.seq)
-
-
-def _fact(before: _Version, after: _Version, one: Report) -> _Fact | None:
+def _fact(step: Step, one: Report) -> _Fact | None:
     """None where nothing that counts was changed, or an assumed fill was confirmed as assumed."""
-    old, new = _touched(before.fills, after.fills)
+    old, new = step.old, step.new
     if not old and not new:
         return None
-    reported = [min(fill.time, before.since[fill.tie]) for fill in old if not fill.spec.assumed]
+    reported = step.since
     if not reported and old and not new:
         return _Fact("withdrawn", old[0].time, one.time)
     if not reported and old and _is_confirmed(old, new):
         return None
-    sort: Sort = "changed" if before.fills else "late"
+    sort: Sort = "changed" if step.had else "late"
     time = min([*reported, *(fill.time for fill in new)])
     return _Fact(sort, time, time)
-
-
-def _touched(before: list[Fill], after: list[Fill]) -> tuple[list[Fill], list[Fill]]:
-    old, new = {fill.tie: fill for fill in before}, {fill.tie: fill for fill in after}
-    ties = [tie for tie in old.keys() | new.keys() if old.get(tie) != new.get(tie)]
-    return [old[tie] for tie in ties if tie in old], [new[tie] for tie in ties if tie in new]
 
 
 def _is_confirmed(assumed: list[Fill], reported: list[Fill]) -> bool:
@@ -146,14 +167,8 @@ def _contract(fill: Fill) -> tuple[Any, ...]:
     return fill.symbol, spec.side, spec.price, spec.multiplier or ONE, spec.funds, spec.problem
 
 
-def _change(before: _Version, after: _Version, one: Report, fact: _Fact) -> Change:
-    said, says = _summary(before), _summary(after)
-    fields = [
-        FieldChange(name, said.get(name), says.get(name))
-        for name in dict.fromkeys([*says, *said])
-        if said.get(name) != says.get(name)
-    ]
-    id_, symbol = one.fields.get("id"), (after.fills or before.fills)[0].symbol
+def _change(one: Report, fact: _Fact, symbol: str, fields: list[FieldChange]) -> Change:
+    id_ = one.fields.get("id")
     return Change(
         seq=one.seq,
         received_at=one.received_at,
@@ -162,18 +177,27 @@ def _change(before: _Version, after: _Version, one: Report, fact: _Fact) -> Chan
         id=id_ if isinstance(id_, str) else None,
         symbol=symbol or None,
         time=fact.time,
-        late_by=one.received_at - fact.time,
+        late_by=max(0.0, one.received_at - fact.time),
         fields=fields,
     )
 
 
-def _summary(version: _Version) -> dict[str, float | str | None]:
+def _fields(before: list[Fill], after: list[Fill]) -> list[FieldChange]:
+    said, says = _summary(before), _summary(after)
+    return [
+        FieldChange(name, said.get(name), says.get(name))
+        for name in dict.fromkeys([*says, *said])
+        if said.get(name) != says.get(name)
+    ]
+
+
+def _summary(fills: list[Fill]) -> dict[str, float | str | None]:
     """An order as people speak of it: all its fills together."""
-    fills = version.fills
     if not fills:
         return {}
     spec, sizes = fills[0].spec, [fill.spec.size for fill in fills]
     prices, fee = [fill.spec.price for fill in fills], sum((one.spec.fee for one in fills), ZERO)
+    base, _ = pair(fills[0].symbol)
     found: dict[str, float | str | None] = {
         "symbol": fills[0].symbol,
         "side": spec.side,
@@ -181,8 +205,10 @@ def _summary(version: _Version) -> dict[str, float | str | None]:
         "size": None if None in sizes else number(sum((one or ZERO for one in sizes), ZERO)),
         "funds": _shown(spec.funds),
         "fee": number(fee) or None,
+        "fee_currency": spec.paid_in or spec.claim or (base if spec.fee_in_base else None),
         "time": fills[-1].time,
         "multiplier": None if spec.multiplier in (None, ONE) else _shown(spec.multiplier),
+        "inverse": None if spec.problem is None else "yes",
     }
     return {name: value for name, value in found.items() if value is not None}
 

@@ -1,16 +1,15 @@
 """Changes after the fact in a record, offline: `tapeline verify` hands every shown event here."""
 
 from collections.abc import Iterator
-from functools import cached_property
 from typing import Any
 
 import msgspec
 
 from tapeline.results.changes import of_account
 from tapeline.results.changes.change import COUNTING, Report
-from tapeline.results.changes.figures import Figures, Start, figures
-from tapeline.results.changes.folding import Folded, Named, Reports
-from tapeline.results.changes.of_orders import History, history
+from tapeline.results.changes.figures import Figures, figures
+from tapeline.results.changes.folding import Folded, Named, Reports, Standing
+from tapeline.results.changes.of_orders import OrderFold
 from tapeline.results.pnl import account, model_currency
 from tapeline.results.pnl.all_books import computed
 from tapeline.tape.events import kinds
@@ -27,11 +26,10 @@ class RecordReports:
         """Reports that cannot be followed, because the record hides what they are about."""
         self._late_after = late_after
         self._reports = Reports(late_after)
-        self._orders: dict[str, list[Report]] = {}
+        self._orders: dict[str, OrderFold] = {}
         self._singles: list[Report] = []
         self._settings: dict[str, Any] = {"positions": "signed"}
         self._asset = ""
-        self._order_at: float | None = None
 
     def take(self, record: StoredEvent, fields: dict[str, Any] | None, hidden: int) -> None:
         """`fields`: the shown ones of an event that is sealed field by field, and how many are not
@@ -50,7 +48,10 @@ class RecordReports:
             self.hidden += is_cash or not of_account.is_readable(one)
 
     def folded(self) -> Folded:
-        return self._reports.folded(self._histories)
+        standings = {name: Standing.of(one.history()) for name, one in self._orders.items()}
+        return self._reports.folded(
+            {name: one for name, one in standings.items() if one is not None}
+        )
 
     def figures(self, folded: Folded) -> Figures | None:
         """None where something is hidden that they are made of."""
@@ -62,7 +63,7 @@ class RecordReports:
         first = computed(folded.first(entries), long_only=long_only).books
         totals = model_currency.totals_of(now)
         quote = model_currency.decided(self._asset, totals, settings.capital)
-        return figures(folded, now, first, quote, Start(self._order_at, self._late_after))
+        return figures(folded, now, first, quote)
 
     def _take(self, one: Report) -> None:
         if one.kind in kinds.ABOUT_ORDERS:
@@ -76,16 +77,16 @@ class RecordReports:
     def _take_order(self, one: Report) -> None:
         # What cannot be followed is an order of its own, which still shows when it came late.
         name = str(one.fields.get("id", f"\0{one.seq}"))
-        self._orders.setdefault(name, []).append(one)
-        if self._order_at is None and one.kind in kinds.ORDERS:
-            self._order_at = one.received_at
-
-    @cached_property
-    def _histories(self) -> dict[str, History]:
-        return {name: history(some, self._late_after) for name, some in self._orders.items()}
+        known = self._orders.get(name)
+        if known is None:
+            known = self._orders[name] = OrderFold(self._late_after)
+        found = known.take(one)
+        self._reports.listing.add([] if found is None else [found])
+        if one.kind in kinds.ORDERS:
+            self._reports.begin(one.received_at)
 
     def _entries(self) -> Iterator[Named]:
-        for name, one in self._histories.items():
-            yield from ((name, fill) for fill in one.now)
+        for name, one in self._orders.items():
+            yield from ((name, fill) for fill in one.history().now)
         yield from ((None, fill) for fill in self._reports.cash())
         yield from ((None, of_account.entry(one)) for one in self._singles)

@@ -7,18 +7,20 @@ from tapeline.moments import written
 from tapeline.results.changes import words as in_words
 from tapeline.results.changes.change import Change, FieldChange
 from tapeline.results.changes.figures import Figure, Figures
-from tapeline.results.changes.folding import ChangeCounts
+from tapeline.results.changes.listing import ChangeCounts
 from tapeline.results.changes.of_record import RecordReports
 from tapeline.tape.record.outcome import Checked
 from tapeline.tape.record.quoting import quoted
 
-LISTED = 20  # the newest; `--json` has all
+LISTED = 20  # the newest; `--json` has more
 SOURCES = {"computed": "", "model": " (as the model itself said)", "off": ""}
 
 
 class Told(msgspec.Struct, kw_only=True):
     changes: list[Change]
-    """In the order of their arrival."""
+    """The newest, in the order of their arrival."""
+    unlisted: int
+    """How many older ones there are."""
     counts: ChangeCounts
     figures: Figures | None
     """Null where the file does not show everything: what it hides may be an order."""
@@ -41,7 +43,8 @@ def told(reports: RecordReports, found: Checked) -> Told | None:
     folded = reports.folded()
     return Told(
         changes=folded.changes,
-        counts=folded.counts(),
+        unlisted=folded.unlisted,
+        counts=folded.counts,
         figures=None if found.is_partial else reports.figures(folded),
         hidden=reports.hidden,
         upto=found.last.seq,
@@ -73,7 +76,8 @@ def _list(found: Told) -> list[str]:
         f" {in_words.subject(one)}: {in_words.said(one)}"
         for one in map(_quoted, reversed(some[-LISTED:]))
     ]
-    rest = [f"- and {len(some) - LISTED:,} more"] if len(some) > LISTED else []
+    left = max(0, len(some) - LISTED) + found.unlisted
+    rest = [f"- and {left:,} more"] if left else []
     return [f"Reported late or changed after the fact: {counted(found.counts)}.", *lines, *rest]
 
 
@@ -102,10 +106,16 @@ def counted(counts: ChangeCounts) -> str:
     """As in: 3 orders, 1 price."""
     names = {
         "orders": "order", "prices": "price", "cash": "cash entry", "positions": "position",
-        "own_figures": "change of the model's own figures", "withdrawn": "withdrawn order",
+        "own_figures": "change of the model's own figures", "account": "change of the account",
+        "symbols": "symbol that is not computed any more", "withdrawn": "withdrawn order",
+        "early": "report dated into the future",
     }  # fmt: skip
-    plurals = {"cash entry": "cash entries"} | {
-        "change of the model's own figures": "changes of the model's own figures"
+    plurals = {
+        "cash entry": "cash entries",
+        "change of the model's own figures": "changes of the model's own figures",
+        "change of the account": "changes of the account",
+        "symbol that is not computed any more": "symbols that are not computed any more",
+        "report dated into the future": "reports dated into the future",
     }
     return ", ".join(
         f"{count:,} {name if count == 1 else plurals.get(name, name + 's')}"

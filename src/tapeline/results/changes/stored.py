@@ -2,26 +2,24 @@
 
 Most orders are one post that arrives in time, and cannot have a change. Only the others are
 remembered, by the numbers of their events; an order is read again and folded when something new is
-said about it long after its first claim.
+said about it long after its first claim. Whoever asks and leaves loses nothing: the next request
+goes on where this one was.
 """
 
+import heapq
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import msgspec
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection
 
 from tapeline.fair_threads import checkpoint
 from tapeline.recently_used import RecentlyUsed
-from tapeline.results.changes.change import Change, Report, report
+from tapeline.results.changes.change import Change, report
+from tapeline.results.changes.figures import Figures
 from tapeline.results.changes.folding import Folded, Reports
-from tapeline.results.changes.of_orders import History, history
-from tapeline.results.rules.rises import TIMES
-from tapeline.results.rules.words import moment
-from tapeline.store.portions import batches
-from tapeline.store.tables.tape import orders
+from tapeline.results.changes.stored_orders import ORDERS, StoredOrders
 from tapeline.tape.events import kinds
 from tapeline.tape.events.stored_event import StoredEvent
 from tapeline.tape.reading import channels
@@ -29,34 +27,9 @@ from tapeline.tape.reading import channels
 KEPT = 1_000_000  # orders and entries that are remembered, of all models together
 LEAST = 1_000  # what a model weighs at least
 PORTION = 5_000
-TOGETHER = 500  # ids in one statement
-ORDERS = kinds.SPOT_MARKET.channel
-OTHERS = (kinds.MARK_PRICE, kinds.CASH, kinds.SET_PNL, kinds.AUTO_PNL)
-_POSTS = frozenset(kind.number for kind in kinds.ORDERS)
-_ANNOTATION = kinds.UPDATE_ANNOTATION.number
-_ENTRIES = frozenset({kinds.MARK_PRICE.number, kinds.CASH.number, kinds.POSITION.number})
-
-
-class _About(msgspec.Struct):
-    """All that matters of an event here."""
-
-    id: str
-    executionTime: Any = None  # noqa: N815 - as it is on the wire
-    executed_time: Any = None
-
-
-_about = msgspec.json.Decoder(_About)
-
-
-class Touched(msgspec.Struct, gc=False):
-    """An order that is more than one post in time."""
-
-    earliest: float
-    """Of all times that were claimed."""
-    newest: float
-    """Arrival of the last event."""
-    seqs: list[int]
-    """Of its events, but perhaps for the first post."""
+PATIENCE = 0.2  # seconds between two looks whether the client is still there
+ENTRIES = (kinds.MARK_PRICE.channel, kinds.CASH.channel)
+OWN = (kinds.SET_PNL.channel, kinds.AUTO_PNL.channel)
 
 
 class StoredChanges:
@@ -65,100 +38,89 @@ class StoredChanges:
     def __init__(self, late_after: float) -> None:
         self.seq = 0
         self._late_after = late_after
+        self._places = dict.fromkeys((ORDERS, *ENTRIES, OWN[0]), 0)
+        """How far each channel was read: the two of own figures together."""
         self._reports = Reports(late_after)
-        self._orders: dict[str, Touched] = {}
-        self._dirty: set[str] = set()
-        self._histories: dict[str, History] = {}
+        self._orders = StoredOrders(late_after, self._reports.listing)
         self._folded: Folded | None = None
+        self._figures: tuple[object, Figures] | None = None
 
     @property
     def weight(self) -> int:
-        return LEAST + len(self._orders) + self._reports.weight
+        return LEAST + self._orders.weight + self._reports.weight
+
+    def is_beyond(self, until: int) -> bool:
+        return max(self._places.values()) > until
+
+    @property
+    def is_done(self) -> bool:
+        """Whether it can answer without a look at the tape."""
+        return self._folded is not None
 
     def advance(self, connection: Connection, tape: int, until: int) -> None:
         """Note which orders have to be folded again; that happens when somebody asks for them."""
         if until == self.seq:
             return
-        self._folded = None
-        for some in _portions(connection, tape, ORDERS, self.seq, until):
-            self._note(connection, tape, some)
-        for kind in OTHERS:
-            for some in _portions(connection, tape, kind.channel, self.seq, until):
+        self._folded = self._figures = None
+        for some in self._portions(connection, tape, ORDERS, until):
+            begun = self._orders.note(connection, tape, some)
+            if begun is not None:
+                self._reports.begin(begun)
+        for channel in ENTRIES:
+            for some in self._portions(connection, tape, channel, until):
                 for one in some:
-                    if self._can_matter(one):
-                        self._reports.take(report(one))
+                    self._take_entry(one)
+        # Last, because it matters whether anything else was counted before.
+        self._advance_own(connection, tape, until)
         self.seq = until
 
     def folded(self, connection: Connection, tape: int) -> Folded:
         """All changes."""
         if self._folded is None:
-            self._fold(connection, tape, self._dirty)
-            self._folded = self._reports.folded(self._histories)
+            self._orders.fold(connection, tape, self.seq)
+            self._folded = self._reports.folded(self._orders.standings)
         return self._folded
+
+    def figures(self, key: object, make: Callable[[], Figures]) -> Figures:
+        """Made once for what is known now. `key`: whatever else they are made of."""
+        if self._figures is None or self._figures[0] != key:
+            self._figures = (key, make())
+        return self._figures[1]
 
     def of_orders(
         self, connection: Connection, tape: int, ids: Iterable[str]
     ) -> dict[str, list[Change]]:
         """The changes of some orders, which cost no look at the others."""
-        wanted = list(ids)
-        self._fold(connection, tape, self._dirty.intersection(wanted))
-        known = self._histories
-        return {one: known[one].changes for one in wanted if one in known}
+        return self._orders.changes_of(connection, tape, self.seq, list(ids))
 
-    def _can_matter(self, one: StoredEvent) -> bool:
-        """A price in time needs no look at what it says."""
+    def _take_entry(self, one: StoredEvent) -> None:
         if one.kind == kinds.ACCOUNT_SETTINGS.number:
-            return False
-        is_late = one.received_at - one.time > self._late_after
-        return is_late or one.kind not in _ENTRIES or one.kind == kinds.CASH.number
+            return
+        is_price = one.kind == kinds.MARK_PRICE.number
+        if is_price and abs(one.received_at - one.time) <= self._late_after:
+            return  # a price in time needs no look at what it says
+        self._reports.take(report(one))
 
-    def _note(self, connection: Connection, tape: int, some: Sequence[StoredEvent]) -> None:
-        firsts = _first_posts(connection, tape, some[0].seq, some[-1].seq)
-        for one in some:
-            if one.kind == _ANNOTATION:
-                continue
-            said = _about.decode(one.body)
-            earliest = min([one.time, one.received_at, *_times(said)])
-            is_late = one.received_at - earliest > self._late_after
-            known = self._orders.get(said.id)
-            if known is not None:
-                known.earliest = min(known.earliest, earliest)
-                known.newest = max(known.newest, one.received_at)
-                known.seqs.append(one.seq)
-            elif is_late or one.kind not in _POSTS or one.seq not in firsts:
-                self._orders[said.id] = Touched(earliest, one.received_at, [one.seq])
-            else:
-                continue
-            self._dirty.add(said.id)
+    def _advance_own(self, connection: Connection, tape: int, until: int) -> None:
+        after = self._places[OWN[0]]
+        both = [
+            (one for some in _portions(connection, tape, channel, after, until) for one in some)
+            for channel in OWN
+        ]
+        for one in heapq.merge(*both, key=lambda one: one.seq):
+            self._reports.take(report(one))
+            self._places[OWN[0]] = one.seq
+        self._places[OWN[0]] = until
 
-    def _fold(self, connection: Connection, tape: int, ids: Iterable[str]) -> None:
-        for some in batches(sorted(ids), TOGETHER):
-            checkpoint()  # the client may have left
-            wanted = self._suspicious(connection, tape, some)
-            for name, reports in _reports(connection, tape, wanted).items():
-                found = history(reports, self._late_after)
-                if found.changes or found.first != found.now:
-                    self._histories[name] = found
-                else:
-                    self._histories.pop(name, None)
-            self._dirty.difference_update(some)
-
-    def _suspicious(
-        self, connection: Connection, tape: int, ids: Sequence[str]
-    ) -> dict[str, list[int]]:
-        """Orders of which something arrived long after something that they claim, and the numbers
-        of their events."""
-        query = select(orders.c.id, orders.c.seq, orders.c.time, orders.c.received_at).where(
-            orders.c.tape == tape, orders.c.id.in_(ids)
-        )
-        found: dict[str, list[int]] = {}
-        for row in connection.execute(query):
-            known = self._orders[row.id]
-            claims = [one for one in (row.time, row.received_at) if one is not None]
-            if known.newest - min([known.earliest, *claims]) > self._late_after:
-                post = [row.seq] if row.seq is not None and row.seq <= self.seq else []
-                found[row.id] = sorted({*known.seqs, *post})
-        return found
+    def _portions(
+        self, connection: Connection, tape: int, channel: int, until: int
+    ) -> Iterator[list[StoredEvent]]:
+        """Each is done before the next is asked for, so that whoever stops in between loses none
+        and takes none twice."""
+        for some in _portions(connection, tape, channel, self._places[channel], until):
+            yield some
+            self._places[channel] = some[-1].seq
+        self._places[channel] = until
 
 
 class Place(NamedTuple):
@@ -188,18 +150,33 @@ class Changes:
         with self._known(connection, place) as known:
             return known.of_orders(connection, place.tape, ids)
 
+    def figures(
+        self, connection: Connection, place: Place, key: object, make: Callable[[Folded], Figures]
+    ) -> Figures:
+        """The two figures, made once for a place. `key`: whatever else they are made of."""
+        with self._known(connection, place) as known:
+            return known.figures(key, lambda: make(known.folded(connection, place.tape)))
+
     @contextmanager
     def _known(self, connection: Connection, place: Place) -> Iterator[StoredChanges]:
         tape, until, late_after, _ = place
         key = (tape, late_after, place.delay_hours)
         kept = self._kept.get(key, lambda: _Kept(threading.Lock(), StoredChanges(late_after)))
-        with kept.lock:
+        while not kept.lock.acquire(timeout=PATIENCE):
+            checkpoint()  # the client may have left while another one has it computed
+        try:
             known = kept.changes
-            if known.seq > until:  # another request, for a later place, was faster
+            if not known.is_beyond(until):
+                known.advance(connection, tape, until)
+            elif place.delay_hours or not known.is_done:
+                # Another request, for a later place, was faster, and this one must not see it.
                 known = StoredChanges(late_after)
-            known.advance(connection, tape, until)
+                known.advance(connection, tape, until)
             yield known
-        self._kept.put(key, kept._replace(weight=kept.changes.weight))
+        finally:
+            weight = kept.changes.weight
+            kept.lock.release()
+            self._kept.put(key, kept._replace(weight=weight))
 
 
 class _Kept(NamedTuple):
@@ -220,22 +197,3 @@ def _portions(
         if wanted:
             yield wanted
         place = some.next
-
-
-def _first_posts(connection: Connection, tape: int, first: int, last: int) -> set[int]:
-    """The numbers of events with which an order began."""
-    query = select(orders.c.seq).where(orders.c.tape == tape, orders.c.seq.between(first, last))
-    return set(connection.scalars(query))
-
-
-def _times(said: _About) -> list[float]:
-    texts = [getattr(said, name) for name in TIMES]
-    return [at for text in texts if text is not None and (at := moment(text)) is not None]
-
-
-def _reports(
-    connection: Connection, tape: int, wanted: dict[str, list[int]]
-) -> dict[str, list[Report]]:
-    seqs = sorted({seq for some in wanted.values() for seq in some})
-    by_seq = {one.seq: report(one) for one in channels.numbered(connection, tape, ORDERS, seqs)}
-    return {name: [by_seq[seq] for seq in some] for name, some in wanted.items()}

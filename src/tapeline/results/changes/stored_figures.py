@@ -6,7 +6,7 @@ from typing import NamedTuple
 import msgspec
 from sqlalchemy import Connection, select
 
-from tapeline.results.changes.figures import Figures, Start, figures
+from tapeline.results.changes.figures import Figures, figures
 from tapeline.results.changes.folding import Folded, Named
 from tapeline.results.pnl.all_books import computed
 from tapeline.results.pnl.books import Book, Name, books_of, ledger_of, name_of
@@ -15,7 +15,6 @@ from tapeline.results.rules.fills import Fill
 from tapeline.results.rules.position import Spec
 from tapeline.results.rules.symbols import of_rates
 from tapeline.store.tables.ledger import entries
-from tapeline.store.tables.tape import orders
 
 _spec = msgspec.json.Decoder(Spec)
 
@@ -31,7 +30,6 @@ def of_tape(
     connection: Connection,
     tape: int,
     folded: Folded,
-    late_after: float,
     known: Books | None = None,
 ) -> Figures:
     """`known`: books that were read for the same request already."""
@@ -39,21 +37,16 @@ def of_tape(
         known = Books(books_of(connection, tape), own_currency(connection, tape))
     every, quote = known
     first = _first_books(connection, tape, folded, every) if folded.is_changed else every
-    return figures(folded, every, first, quote, _start(connection, tape, late_after))
-
-
-def _start(connection: Connection, tape: int, late_after: float) -> Start:
-    query = select(orders.c.received_at).where(orders.c.tape == tape, orders.c.seq.is_not(None))
-    return Start(connection.scalar(query.order_by(orders.c.seq).limit(1)), late_after)
+    return figures(folded, every, first, quote)
 
 
 def _first_books(
     connection: Connection, tape: int, folded: Folded, every: list[Book]
 ) -> list[Book]:
     ledger, by_number = ledger_of(connection, tape), {book.book: book for book in every}
-    touched = {name_of(fill) for fill in folded.touched()}
-    for fill in folded.gone:  # a price may have been the rate of fees in other books
-        some = ledger.rated.get(fill.symbol, ()) if fill.spec.side == "mark" else ()
+    touched = folded.touched()
+    for symbol in folded.rates:  # a price may have been the rate of fees in other books
+        some = ledger.rated.get(symbol, ())
         touched |= {by_number[number].name for number in some if number in by_number}
     now = [
         named
@@ -61,7 +54,7 @@ def _first_books(
         if book.name in touched
         for named in _entries(connection, tape, book)
     ]
-    now += _rates(connection, tape, every, touched, [*now, *((None, f) for f in folded.touched())])
+    now += _rates(connection, tape, every, touched, [*now, *folded.only_first()])
     found = computed(folded.first(now), long_only=ledger.positions == "long_only")
     again = [book for book in found.books if book.name in touched]
     return [*(book for book in every if book.name not in touched), *again]

@@ -5,6 +5,7 @@ without a `filled_size` (a price, a time, a fee) is about the fill before it. No
 """
 
 from collections.abc import Iterable, Mapping
+from copy import copy
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -96,22 +97,31 @@ def in_order(state: OrderState, told: Iterable[Statement]) -> list[Statement]:
 
 def found(statements: Iterable[Statement]) -> list[Rise]:
     """The fills of an order of which somebody said how much was filled."""
-    filling = _Filling()
+    filling = Filling()
     for one in statements:
         filling.take(one)
     return filling.rises
 
 
-class _Filling:
+class Filling:
+    """An order that is filled in portions, to which one more statement can be added."""
+
     def __init__(self) -> None:
         self.rises: list[Rise] = []
+        self.touched: dict[int, Rise] = {}
+        """By place: the rises that the last statement changed or took out, as they were before."""
+        self.before = 0
+        """How many rises there were before it."""
         self._filled = ZERO
         self._fee = ZERO
         self._early = _Early()
         self._last: Decimal | None = None
         """The price that was said last."""
+        self._undone = self._figures()
 
     def take(self, said: Statement) -> None:
+        self.touched, self.before = {}, len(self.rises)
+        self._undone = self._figures()
         if said.filled is not None:
             self._fill(said.filled, said)
         if said.at is not None:
@@ -124,6 +134,14 @@ class _Filling:
             self._pay(said.fee - self._fee)
             self._fee = said.fee
 
+    def undo(self) -> None:
+        """As it was before the last statement."""
+        self._filled, self._fee, self._early, self._last = self._undone
+        del self.rises[self.before :]
+        for place in sorted(self.touched):
+            self.rises[place : place + 1] = [self.touched[place]]
+        self.touched = {}
+
     def _fill(self, filled: Decimal, said: Statement) -> None:
         more = filled - self._filled
         self._filled = filled
@@ -135,7 +153,7 @@ class _Filling:
             self.rises.append(Rise(time, said.seq, more, price, fee))
             self._early = _Early()
         while more < 0:  # corrected: the newest portions were not, or not in full
-            last = self.rises[-1]
+            last = self._last_rise()
             if last.size + more > 0:
                 last.size += more
                 return
@@ -144,14 +162,14 @@ class _Filling:
 
     def _date(self, at: float) -> None:
         if self.rises:
-            self.rises[-1].time = at
+            self._last_rise().time = at
         else:
             self._early = self._early._replace(at=at)
 
     def _price(self, price: Decimal) -> None:
         self._last = price
         if self.rises:
-            self.rises[-1].price = price
+            self._last_rise().price = price
         else:
             self._early = self._early._replace(price=price)
 
@@ -161,7 +179,7 @@ class _Filling:
         if not self.rises:
             self._early = self._early._replace(price=average)
             return
-        *earlier, last = self.rises
+        last, earlier = self._last_rise(), self.rises[:-1]
         prices = [one.price for one in earlier]
         worth = sum(
             (one.size * price for one, price in zip(earlier, prices, strict=True) if price), ZERO
@@ -170,14 +188,27 @@ class _Filling:
         if price > 0 and None not in prices:
             last.price = price
             return
-        for one in self.rises:
+        for place, one in enumerate(self.rises):
+            self._note(place)
             one.price = average
 
     def _pay(self, fee: Decimal) -> None:
         if self.rises:
-            self.rises[-1].fee += fee
+            self._last_rise().fee += fee
         else:
             self._early = self._early._replace(fee=self._early.fee + fee)
+
+    def _figures(self) -> tuple[Decimal, Decimal, _Early, Decimal | None]:
+        return self._filled, self._fee, self._early, self._last
+
+    def _last_rise(self) -> Rise:
+        """To be changed."""
+        self._note(len(self.rises) - 1)
+        return self.rises[-1]
+
+    def _note(self, place: int) -> None:
+        if place < self.before and place not in self.touched:
+            self.touched[place] = copy(self.rises[place])
 
 
 def _first(body: Mapping[str, Any], names: Iterable[str], read: Any) -> Any:

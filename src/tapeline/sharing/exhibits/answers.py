@@ -8,7 +8,7 @@ from typing import Any, Literal
 import msgspec
 
 from tapeline.results.changes.change import Change
-from tapeline.results.changes.folding import ChangeCounts
+from tapeline.results.changes.listing import ChangeCounts
 from tapeline.results.metrics.report_fields import Drawdown, Shown
 from tapeline.results.pnl.account import Positions
 from tapeline.results.pnl.late_entries import Late
@@ -87,6 +87,8 @@ class SharedCorrection(Change, frozen=True, kw_only=True):
 class SharedCorrections(msgspec.Struct):
     items: list[SharedCorrection]
     next: str | None
+    unlisted: int = 0
+    """Older changes that are counted and not listed: the newest 10,000 are."""
 
 
 class SharedReported(msgspec.Struct, kw_only=True):

@@ -7,7 +7,7 @@ from tapeline.sharing.links.choices import Choices
 from tapeline.sharing.links.pseudonyms import Names
 
 NO_CAPITAL = "Amounts are hidden, and a percentage needs a capital."
-PUBLIC = {"side", "type", "time", "values"}
+PUBLIC = {"side", "type", "time", "values", "source", "positions"}
 """Fields that every link shows."""
 
 
@@ -15,7 +15,7 @@ def shown(one: Change, choices: Choices, names: Names) -> SharedCorrection:
     """A field that a late report has for the first time says nothing where its value is hidden; of
     a change it says that there was one."""
     fields = [_field(field, choices, names) for field in one.fields]
-    if one.sort == "late":
+    if one.sort in {"late", "early"}:
         fields = [field for field in fields if field.after is not None]
     return SharedCorrection(
         seq=one.seq,
@@ -48,7 +48,13 @@ def _shows(choices: Choices) -> dict[str, bool]:
         "fee": choices.shows_foreign_amounts,
         "amount": choices.shows_foreign_amounts,
         "currency": choices.shows_symbols,
+        "fee_currency": choices.shows_symbols,
         "multiplier": choices.shows_symbols,
+        "inverse": choices.shows_symbols,
+        "reason": choices.shows_symbols,
+        "value": choices.shows_money,
+        "profit": choices.shows_foreign_amounts,
+        "capital": choices.shows_money,
     }
 
 

@@ -12,6 +12,7 @@ from tapeline.results.changes import stored_figures
 from tapeline.results.changes.change import Change, with_changes
 from tapeline.results.changes.figures import Figures
 from tapeline.results.changes.folding import Folded
+from tapeline.results.changes.listing import paged
 from tapeline.results.changes.stored import Place
 from tapeline.results.charts import chart_window, timeline
 from tapeline.results.charts.chart_window import Window
@@ -128,7 +129,7 @@ class LiveExhibit(Exhibit):
     def head(self) -> SharedHead:
         facts, choices, times = self.facts, self.choices, self.account.series.times
         shown = choices.shows_money and choices.shows_symbols
-        changes = self.folded.counts()
+        changes = self.folded.counts
         return SharedHead(
             kind="live",
             title=self.title,
@@ -214,11 +215,9 @@ class LiveExhibit(Exhibit):
         return SharedTrades(shown, None if following is None else str(following))
 
     def corrections(self, before: int | None, limit: int) -> SharedCorrections:
-        every = reversed(self.folded.changes)
-        some = [one for one in every if before is None or one.seq < before]
-        shown = [corrections.shown(one, self.choices, self.names) for one in some[:limit]]
-        following = str(some[limit - 1].seq) if len(some) > limit else None
-        return SharedCorrections(shown, following)
+        some, following = paged(self.folded.changes, before, limit)
+        shown = [corrections.shown(one, self.choices, self.names) for one in some]
+        return SharedCorrections(shown, following, self.folded.unlisted)
 
     @cached_property
     def folded(self) -> Folded:
@@ -249,13 +248,10 @@ class LiveExhibit(Exhibit):
         )
 
     def _profits(self) -> Figures:
-        late_after = self.context.late_after
         if self.replay is not None:
-            return profits.replayed(self.replay, self.folded, late_after)
+            return profits.replayed(self.replay, self.folded)
         known = stored_figures.Books(self._kept.books, self._kept.own)
-        return stored_figures.of_tape(
-            self.connection, self.found.tape, self.folded, late_after, known
-        )
+        return stored_figures.of_tape(self.connection, self.found.tape, self.folded, known)
 
     def _traded_prices(self, span: benchmarks.Span) -> dict[str, Prices]:
         """Of marks and fills, as far as the link looks."""

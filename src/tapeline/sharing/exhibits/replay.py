@@ -94,11 +94,6 @@ class Replay:
             return computed(folded.first(self._entries()), long_only=self.settings.long_only).books
 
     @property
-    def first_order_at(self) -> float | None:
-        """When the first order arrived."""
-        return self.orders[self.places[0][1]].received_at if self.places else None
-
-    @property
     def settings(self) -> Settings:
         return account.from_words({"positions": self._first, **self._said})
 

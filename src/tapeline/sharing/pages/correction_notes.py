@@ -36,7 +36,8 @@ def facts(found: Exported) -> dict[str, Any]:
     some = [] if changes is None else changes.items
     return {
         "corrections": [_row(one) for one in some],
-        "more_corrections": changes is not None and changes.next is not None,
+        "more_corrections": changes is not None
+        and (changes.next is not None or changes.unlisted > 0),
         "profits": [] if head.reported is None else _profits(head.reported, head.currency),
         "no_profits": head.reported.reason if head.reported is not None else None,
         "unexplained": _unexplained(head.unexplained, head.currency),

@@ -60,6 +60,12 @@ export function ChangesPanel({ model }: { model: string }) {
               </Button>
             </div>
           )}
+          {!found.hasNextPage && first.unlisted > 0 && (
+            <p className="border-t border-line px-4 py-2.5 text-soft">
+              {plural(first.unlisted, "older change is", "older changes are")} counted and not
+              listed.
+            </p>
+          )}
         </>
       )}
     </Panel>

@@ -25,6 +25,8 @@ describe("a change after the fact", () => {
     );
     const withdrawn = change({ sort: "withdrawn" });
     expect(latenessOf({ late_by: null, changes: [withdrawn] })).toBe("changed later");
+    const early = change({ sort: "early", late_by: 0 });
+    expect(latenessOf({ late_by: null, changes: [early] })).toBe("dated ahead");
   });
 
   it("says what was changed, from what to what, and how long after", () => {
@@ -50,6 +52,29 @@ describe("a change after the fact", () => {
     expect(afterOf(change({ sort: "withdrawn" }))).toBe("5 h after the order");
     const fields = [{ name: "values", before: null, after: 4 }];
     expect(changeOf(change({ about: "own_figures", fields }))).toBe("4 values changed");
+    const all = [
+      { name: "source", before: "computed", after: "model" },
+      { name: "values", before: null, after: 1 },
+      { name: "value", before: -40, after: 50 },
+    ];
+    expect(changeOf(change({ about: "own_figures", fields: all }))).toBe(
+      "figures changed from computed to the model's own, 1 value changed, the last value changed from −40.00 to 50.00",
+    );
+    expect(afterOf(change({ about: "own_figures" }))).toBe("5 h after the first of them");
+  });
+
+  it("says how far into the future a report is dated", () => {
+    const fields = [{ name: "price", before: null, after: 190 }];
+    const one = change({ about: "price", sort: "early", time: 7200, late_by: 0, fields });
+    expect(changeOf(one)).toBe("dated into the future: price 190.00");
+    expect(afterOf(one)).toBe("2 h before its time");
+  });
+
+  it("says why a symbol is not computed any more", () => {
+    const fields = [{ name: "reason", before: null, after: "It is an inverse contract." }];
+    expect(changeOf(change({ about: "symbol", fields }))).toBe(
+      "not computed any more: It is an inverse contract.",
+    );
   });
 
   it("says that hidden values were changed, and that a field was set or taken out", () => {

@@ -1,6 +1,6 @@
 /** Changes after the fact, in words. `tapeline verify` and shared pages say the same. */
 import type { Change, FieldChange, Order } from "~/api/types";
-import { price, quantity } from "~/format/numbers";
+import { plural, price, quantity } from "~/format/numbers";
 import { lasting, stamp } from "~/format/times";
 
 const SUBJECTS: Record<Change["about"], string> = {
@@ -9,6 +9,19 @@ const SUBJECTS: Record<Change["about"], string> = {
   cash: "Cash",
   position: "Position",
   own_figures: "The model's own figures",
+  account: "Account",
+  symbol: "Symbol",
+};
+const FACTS: Partial<Record<Change["about"], string>> = {
+  order: "the fill",
+  own_figures: "the first of them",
+  account: "the first report",
+  symbol: "its first report",
+};
+const SOURCES: Record<string, string> = {
+  computed: "computed",
+  model: "the model's own",
+  off: "none",
 };
 const SIZES = new Set(["size", "multiplier"]);
 
@@ -20,20 +33,24 @@ export function subjectOf({ about, symbol }: Change): string {
 /** As in: price changed from 60.00 to 190.00. */
 export function changeOf({ sort, about, fields = [] }: Change): string {
   if (sort === "withdrawn") return "assumed fill taken out";
-  if (about === "own_figures") return `${fields[0]?.after ?? 0} values changed`;
+  if (sort === "early") return ["dated into the future", said(fields)].filter(Boolean).join(": ");
+  if (about === "own_figures") return fields.map(ownOf).filter(Boolean).join(", ") || "changed";
+  if (about === "symbol") return ["not computed any more", said(fields)].filter(Boolean).join(": ");
   if (sort === "late") return ["reported late", said(fields)].filter(Boolean).join(": ");
   return fields.map(fieldOf).join(", ") || "sent again with other content";
 }
 
 /** As in: 5 h after the fill. */
-export function afterOf({ sort, about, late_by }: Change): string {
-  const fact = sort === "withdrawn" ? "the order" : about === "order" ? "the fill" : "its time";
+export function afterOf({ sort, about, late_by, time, received_at }: Change): string {
+  if (sort === "early") return `${lasting(time - received_at)} before its time`;
+  const fact = sort === "withdrawn" ? "the order" : (FACTS[about] ?? "its time");
   return `${lasting(late_by)} after ${sort === "late" ? "its time" : fact}`;
 }
 
 /** An order's lateness as in: 5 h late. Empty if nothing came after the fact. */
 export function latenessOf({ late_by, changes }: Pick<Order, "late_by" | "changes">): string {
-  if (late_by === null) return changes.length > 0 ? "changed later" : "";
+  if (late_by === null && changes.some(({ sort }) => sort === "withdrawn")) return "changed later";
+  if (late_by === null) return changes.length > 0 ? "dated ahead" : "";
   const isChanged = changes.some(({ sort }) => sort === "changed");
   return `${lasting(late_by)} ${isChanged ? "after: changed" : "late"}`;
 }
@@ -41,8 +58,26 @@ export function latenessOf({ late_by, changes }: Pick<Order, "late_by" | "change
 function said(fields: readonly FieldChange[]): string {
   return fields
     .filter(({ name, after }) => after !== null && name !== "symbol" && name !== "time")
-    .map(({ name, after }) => `${wordOf(name)} ${written(name, after)}`)
+    .map((field) => (field.name === "values" ? countOf(field) : firstOf(field)))
     .join(", ");
+}
+
+function firstOf({ name, after }: FieldChange): string {
+  return name === "reason" ? `${after}` : `${wordOf(name)} ${written(name, after)}`;
+}
+
+/** As in: figures changed from computed to the model's own. */
+function ownOf(field: FieldChange): string {
+  const { name, before, after } = field;
+  if (name === "source")
+    return `figures changed from ${SOURCES[`${before}`]} to ${SOURCES[`${after}`]}`;
+  if (name === "values") return `${countOf(field)} changed`;
+  if (before === null && after === null) return "";
+  return fieldOf({ name: "the last value", before, after });
+}
+
+function countOf({ after }: FieldChange): string {
+  return plural(Number(after ?? 0), "value", "values");
 }
 
 function fieldOf({ name, before, after }: FieldChange): string {
