@@ -19,9 +19,10 @@ from bench.parts import plain_tape, service
 from tapeline import compose
 from tapeline.background import Background
 from tapeline.settings import Settings
-from tapeline.store import facts, log_copying, space
+from tapeline.store import facts
 from tapeline.store.store import Store
 from tapeline.store.tables.core import models
+from tapeline.store.upkeep import log_copying, space
 from tapeline.tape import cleanup
 
 EVERY = 0.02  # seconds between the writes of another job

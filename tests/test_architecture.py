@@ -16,12 +16,12 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 # Who may import whom. A room that is not listed here does not exist.
 FOUNDATION = {
     "", "background", "buckets", "clock", "descriptors", "errors", "fair_line", "fair_threads",
-    "figures", "host_faults", "ids", "lifetime", "logs", "memory", "moments", "polling",
+    "figures", "host_faults", "ids", "leading", "lifetime", "logs", "memory", "moments", "polling",
     "private_files", "problems", "recently_used", "settings", "setting_kinds", "terminal_text",
     "tracing", "turns", "typed_commands", "zones",
 }  # fmt: skip
 ARROWS: dict[str, set[str]] = {
-    "background": {"errors", "fair_line", "logs", "turns"},
+    "background": {"errors", "fair_line", "leading", "logs", "turns"},
     "buckets": set(),
     "clock": {"logs"},
     "descriptors": {"host_faults"},
@@ -33,6 +33,7 @@ ARROWS: dict[str, set[str]] = {
     "host_faults": {"errors"},
     "ids": set(),
     "lifetime": set(),
+    "leading": {"errors"},
     "logs": set(),
     "memory": set(),
     "moments": set(),

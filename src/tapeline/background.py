@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 from tapeline import turns
 from tapeline.errors import Problem
 from tapeline.fair_line import Owner
+from tapeline.leading import LeadsNoMore, as_leader
 from tapeline.logs import Log
 
 log = Log(__name__)
@@ -213,6 +214,8 @@ class Background:
         self._under_way: dict[asyncio.Task[Any], tuple[str, float]] = {}
         self._tasks: list[asyncio.Task[Any]] | None = None
         """While the service runs."""
+        self.leads: Callable[[], bool] = lambda: True
+        """Whether this server does what is done once among all that share a database."""
 
     def loop(
         self,
@@ -223,11 +226,25 @@ class Background:
         within: float,
         first_after: float = 0.0,
         essential: bool = False,
+        once: bool = False,
     ) -> Loop:
         """Take a turn `every` so many seconds while the service runs; each may take `within`. It
-        may also be added while the service runs, from its event loop."""
+        may also be added while the service runs, from its event loop. With `once`, only the server
+        that leads takes turns."""
+
+        async def turn_of_leader() -> None:
+            as_leader.set(True)
+            if self.leads():
+                with suppress(LeadsNoMore):
+                    await turn()
+
         made = Loop(
-            name, turn, every=every, first_after=first_after, within=within, essential=essential
+            name,
+            turn_of_leader if once else turn,
+            every=every,
+            first_after=first_after,
+            within=within,
+            essential=essential,
         )
         self._loops.append(made)
         self._works[name] = made

@@ -35,12 +35,13 @@ from tapeline.results.prices.source_marks import SourceMarks
 from tapeline.runs.environments import interpreters
 from tapeline.runs.runner import Runner
 from tapeline.settings import Settings
-from tapeline.store import log_copying, space
 from tapeline.store.backends import announcing, failures, timekeeping
 from tapeline.store.blobs import Blobs
 from tapeline.store.encryption import Cipher
+from tapeline.store.leadership import Leader
 from tapeline.store.migrate import migrate
 from tapeline.store.store import Store
+from tapeline.store.upkeep import log_copying, space
 from tapeline.tape import batches, tapes
 from tapeline.tape import cleanup as tape_cleanup
 from tapeline.tape.append.appending import Appender
@@ -84,6 +85,7 @@ def open_services(settings: Settings) -> Iterator[Services]:
         _open_keys(store, keys)
         quotas = Quotas(settings)
         watchers, appender = Watchers(), Appender(Signer(keys), quotas.total, arrivals.store)
+        leader = Leader(store, background, appender.name)
         inbox = Inbox(store.writer, appender, watchers, settings.write_queue)
         spool = fresh_folder(settings.data / "spool")
         if store.database.file is not None:  # on PostgreSQL another server may be staging now
@@ -127,9 +129,7 @@ def open_services(settings: Settings) -> Iterator[Services]:
             backups,
             _tracer(settings.telemetry),
         )
-        Closes(store, appender, watchers, background, settings.late_seconds)
-        marks = SourceMarks(store, appender, watchers, background, settings.late_seconds)
-        PriceSource(settings, store, background, rate_pairs.wanted, marks.write)
+        _price(settings, store, appender, watchers, background)
         _keep_up(settings, store, blobs, background)
         listener = _listen(store, appender, watchers, background)
         try:
@@ -137,6 +137,7 @@ def open_services(settings: Settings) -> Iterator[Services]:
         finally:
             if listener is not None:
                 listener.close()
+            leader.close()
             _close(services)
 
 
@@ -170,6 +171,15 @@ def _open_keys(store: Store, keys: Path) -> None:
     id_tokens.forget_retired(keys, store.clock)
 
 
+def _price(
+    settings: Settings, store: Store, appender: Appender, watchers: Watchers, background: Background
+) -> None:
+    """The work that brings prices to what is held."""
+    Closes(store, appender, watchers, background, settings.late_seconds)
+    marks = SourceMarks(store, appender, watchers, background, settings.late_seconds)
+    PriceSource(settings, store, background, rate_pairs.wanted, marks.write)
+
+
 def _keep_up(settings: Settings, store: Store, blobs: Blobs, background: Background) -> None:
     """The work that keeps the stored data in order."""
     timekeeping.start(background, store.clock, store.write)
@@ -179,7 +189,7 @@ def _keep_up(settings: Settings, store: Store, blobs: Blobs, background: Backgro
     price_retention.start(background, store, settings.bars_days)
     log_copying.start(background, store)
     space.start(background, store)
-    archive_cleanup.start(background, store, blobs)
+    archive_cleanup.start(background, store, blobs, shared=bool(settings.blobs))
 
 
 def _listen(

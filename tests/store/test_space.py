@@ -13,12 +13,12 @@ from tapeline import compose, datadir
 from tapeline.cli.main import app
 from tapeline.errors import StoreUnavailable
 from tapeline.settings import Settings
-from tapeline.store import pace, space
 from tapeline.store.backends import sqlite
 from tapeline.store.backends.log_copier import LogCopier
-from tapeline.store.pace import Pace
 from tapeline.store.store import Store
 from tapeline.store.tables.tape import pages
+from tapeline.store.upkeep import pace, space
+from tapeline.store.upkeep.pace import Pace
 from tests.conftest import run
 
 ROWS, BYTES = 400, 10_000

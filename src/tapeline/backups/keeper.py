@@ -26,7 +26,7 @@ from tapeline.store.store import Store
 
 log = Log(__name__)
 
-CLAIM = "backup"
+NAME = "backup"
 FIRST_AFTER, LOOKED_EVERY, WITHIN = 2.0, 30.0, 60.0  # seconds
 BEAT = 5.0
 LET_GO = 5.0  # seconds for a process to remove its drafts
@@ -48,12 +48,17 @@ class Keeper:
         self.standing = Standing(None)
         """As of the last look, for metrics."""
         self.failures = 0
-        self._work = background.kind(CLAIM)
+        self._work = background.kind(NAME)
         if settings.backup_recipients:
             _refuse_wrong(settings.backup_recipients)
         if settings.backup_folder:
             self._work = background.loop(
-                CLAIM, self.turn, every=LOOKED_EVERY, first_after=FIRST_AFTER, within=WITHIN
+                NAME,
+                self.turn,
+                every=LOOKED_EVERY,
+                first_after=FIRST_AFTER,
+                within=WITHIN,
+                once=True,
             )
 
     async def turn(self) -> None:
@@ -62,9 +67,7 @@ class Keeper:
         # A restored copy would push the backups of its original out of the folder.
         if await asyncio.to_thread(self._on_hold):
             return
-        async with self._store.turn_of_one_server(CLAIM) as is_ours:
-            if is_ours and await self._look():  # perhaps another server has just made one
-                await self._make()
+        await self._make()
 
     async def _look(self) -> bool:
         self.standing = await self._store.read(records.standing, self._settings)

@@ -19,13 +19,15 @@ PORTION = 500
 FIRST_AFTER, EVERY, WITHIN = 60.0, 3600.0, 900.0  # seconds
 
 
-def start(background: Background, store: Store, blobs: Blobs) -> None:
-    """In the background."""
+def start(background: Background, store: Store, blobs: Blobs, *, shared: bool) -> None:
+    """In the background. Each server has its own, unless they share a place for them."""
 
     async def turn() -> None:
         await clean_up(store, blobs, store.clock.ago(GRACE) + GRACE)
 
-    background.loop("sweeping", turn, every=EVERY, first_after=FIRST_AFTER, within=WITHIN)
+    background.loop(
+        "sweeping", turn, every=EVERY, first_after=FIRST_AFTER, within=WITHIN, once=shared
+    )
 
 
 async def clean_up(store: Store, blobs: Blobs, now: float) -> int:

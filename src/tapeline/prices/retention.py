@@ -13,10 +13,10 @@ from tapeline.errors import Unavailable
 from tapeline.logs import Log
 from tapeline.prices.intervals import DAY, HOUR, levels, spans
 from tapeline.prices.storing import CHUNK_ROW
-from tapeline.store.pace import Pace
 from tapeline.store.store import Store
 from tapeline.store.tables.prices import price_chunks, price_series
 from tapeline.store.tables.tape import tapes
+from tapeline.store.upkeep.pace import Pace
 
 log = Log(__name__)
 
@@ -43,7 +43,12 @@ def start(background: Background, store: Store, days: int) -> None:
 
     if days:
         work = background.loop(
-            "retention of prices", turn, every=EVERY, first_after=FIRST_AFTER, within=WITHIN
+            "retention of prices",
+            turn,
+            every=EVERY,
+            first_after=FIRST_AFTER,
+            within=WITHIN,
+            once=True,
         )
 
 

@@ -18,6 +18,7 @@ from sqlalchemy import Connection
 from tapeline import tracing
 from tapeline.errors import StoreUnavailable
 from tapeline.fair_threads import FairThreads
+from tapeline.leading import as_leader
 from tapeline.logs import Log
 from tapeline.settings import Settings
 from tapeline.store.backends import failures
@@ -51,13 +52,20 @@ class Store:
         self.computers = FairThreads(COMPUTERS, "computing")
         file = self.database.file
         self._log_copier = None if file is None else LogCopier(file)
+        self.require_lead: Callable[[Connection], None] = _there_is_no_other
+        """Raises `LeadsNoMore`, in the transaction of what the leading server alone may write."""
 
     async def write(
         self, job: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
-        handed = self.writer.submit(
-            lambda connection: job(connection, *args, **kwargs), tracing.current.get()
-        )
+        must_lead = as_leader.get()
+
+        def carry_out(connection: Connection) -> T:
+            if must_lead:
+                self.require_lead(connection)
+            return job(connection, *args, **kwargs)
+
+        handed = self.writer.submit(carry_out, tracing.current.get())
         async with _patience(ANSWERED_WITHIN, handed):
             answer: T = await asyncio.wrap_future(handed)
         return answer
@@ -95,18 +103,8 @@ class Store:
         finally:
             following.cancel()
 
-    @asynccontextmanager
-    async def turn_of_one_server(self, claim: str) -> AsyncIterator[bool]:
-        """Whether this server may do what only one of all servers does at a time."""
-        is_ours = await asyncio.to_thread(self.database.claim, claim)
-        try:
-            yield is_ours
-        finally:
-            if is_ours:
-                await asyncio.to_thread(self.database.give_back, claim)
-
     async def copy_log(self) -> None:
-        """See `store/log_copying.py`. PostgreSQL does the same by itself."""
+        """See `store/upkeep/log_copying.py`. PostgreSQL does the same by itself."""
         if self._log_copier is None:
             return
         try:
@@ -160,3 +158,7 @@ async def _patience(seconds: float, handed: "Future[Any] | None" = None) -> Asyn
         # A job that has not begun never begins now; the outcome of a running one is unknown.
         is_under_way = handed is not None and not handed.cancelled()
         raise StoreUnavailable(UNKNOWN if is_under_way else None) from None
+
+
+def _there_is_no_other(_: Connection) -> None:
+    pass

@@ -24,12 +24,12 @@ from tapeline.background import Background, Work
 from tapeline.errors import Unavailable
 from tapeline.logs import Log
 from tapeline.store import belongings
-from tapeline.store.pace import Pace
 from tapeline.store.portions import each_after
 from tapeline.store.store import Store
 from tapeline.store.tables.core import answers, models
 from tapeline.store.tables.results import discards
 from tapeline.store.tables.tape import backtests, tapes
+from tapeline.store.upkeep.pace import Pace
 
 log = Log(__name__)
 
@@ -39,13 +39,13 @@ LOOKED_EVERY, WITHIN = 5.0, 60.0  # seconds
 
 
 def start(background: Background, store: Store) -> None:
-    """In the background. Any server may delete a model, so each server looks."""
+    """In the background. Any server may delete a model; the one that leads clears up."""
 
     async def turn() -> None:
         await clean_up(store, work)
         await clean_up_discards(store, store.clock.now(), work)
 
-    work = background.loop("clearing", turn, every=LOOKED_EVERY, within=WITHIN)
+    work = background.loop("clearing", turn, every=LOOKED_EVERY, within=WITHIN, once=True)
 
 
 async def clean_up(store: Store, work: Work | None = None) -> int:

@@ -9,6 +9,7 @@ from tapeline.health.parts import Parts
 from tapeline.health.verdict import Verdict, green, yellow
 from tapeline.runs import heartbeat, host_identity
 from tapeline.runs import run as run_records
+from tapeline.store import leadership
 from tapeline.store.backends.database import Database
 from tapeline.store.tables.runs import runs
 
@@ -26,12 +27,26 @@ def look(parts: Parts) -> Verdict:
         return yellow("This host cannot run models now. Nobody supervises its own runs.", MEND)
     there, gone = parts.store.read_now(_found, parts.store.database, here)
     own = parts.runner.host_name or "not running models"
-    says = f"This host is {own}; {len(there):,} others have runs."
+    says = f"This host is {own}; {len(there):,} others have runs.{_lead(parts)}"
     if not gone:
         return green(says)
     names = ", ".join(gone)
     hosts = typed_commands.with_database("tapeline hosts", parts.settings)
     return yellow(f"{says} Nobody supervises the runs of {names}.", FIX.format(hosts=hosts))
+
+
+def _lead(parts: Parts) -> str:
+    """Who does what is done once, where several servers share a database."""
+    if parts.store.database.file is not None:
+        return ""
+    if parts.background.leads():
+        return " This server leads."
+    lease = parts.store.read_now(leadership.holder)
+    return (
+        " No server leads now; one takes over within seconds."
+        if lease is None
+        else (f" The server of {lease.server} leads.")
+    )
 
 
 def _name_in(data: Path) -> str:

@@ -160,7 +160,11 @@ class _OfBackground(Collector):
             failures.add_metric([one.name], one.failures)
             silent.add_metric([one.name], one.silent)
             overdue.add_metric([one.name], one.overdue)
-        yield from (turns, failures, silent, overdue)
+        leads = GaugeMetricFamily(
+            "tapeline_leads", "1 on the server that does what is done once in the installation."
+        )
+        leads.add_metric([], self._background.leads())
+        yield from (turns, failures, silent, overdue, leads)
 
 
 class _OfBackups(Collector):

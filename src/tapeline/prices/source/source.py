@@ -42,7 +42,7 @@ from tapeline.store.store import Store
 
 log = Log(__name__)
 
-CLAIM = "price source"
+NAME = "price source"
 LOOKED_EVERY, FIRST_AFTER, WITHIN = 5.0, 5.0, 300.0  # seconds
 SHORTEST_TURN = 120.0
 OVERTIME = 90.0  # seconds that the process may take longer than it was told to
@@ -70,17 +70,18 @@ class PriceSource:
         if self._exchange:
             refuse_unknown(self._exchange)
             self._work = background.loop(
-                CLAIM, self.turn, every=LOOKED_EVERY, first_after=FIRST_AFTER, within=WITHIN
+                NAME,
+                self.turn,
+                every=LOOKED_EVERY,
+                first_after=FIRST_AFTER,
+                within=WITHIN,
+                once=True,
             )
 
     async def turn(self) -> None:
         """Ask for what is due, if anything is."""
-        if not await self._store.read(standing.is_due, self._exchange):
-            return
-        async with self._store.turn_of_one_server(CLAIM) as is_ours:
-            # Perhaps another server has just asked.
-            if is_ours and await self._store.read(standing.is_due, self._exchange):
-                await self.ask()
+        if await self._store.read(standing.is_due, self._exchange):
+            await self.ask()
 
     async def ask(self) -> None:
         """Whatever the schedule says of the exchange; each of its markets has one of its own."""

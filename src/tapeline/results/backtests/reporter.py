@@ -60,7 +60,9 @@ class Reporter:
         self._making: dict[str, asyncio.Task[None]] = {}
         self._failed: dict[str, _Failed] = {}
         self._background = background
-        self._work = background.loop("reports", self._report_all, every=LOOKED_EVERY, within=WITHIN)
+        self._work = background.loop(
+            "reports", self._report_all, every=LOOKED_EVERY, within=WITHIN, once=True
+        )
         self._one_at_a_time: asyncio.Semaphore | None = None
 
     def wake(self) -> None:

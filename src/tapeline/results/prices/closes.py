@@ -19,9 +19,9 @@ from tapeline.prices.series import Series
 from tapeline.results.prices import stretches
 from tapeline.store import bulk
 from tapeline.store.backends import steady
-from tapeline.store.pace import Pace
 from tapeline.store.store import Store
 from tapeline.store.tables.prices import price_series
+from tapeline.store.upkeep.pace import Pace
 from tapeline.tape import tapes
 from tapeline.tape.append.appending import Appended, Appender
 from tapeline.tape.append.watchers import Watchers
@@ -72,7 +72,7 @@ class Closes:
         self._late_after = late_after
         """Seconds after which a close is no news: its mark would count as late."""
         self._work: Work = background.loop(
-            "marks of bars", self.write_due, every=LOOKED_EVERY, within=WITHIN
+            "marks of bars", self.write_due, every=LOOKED_EVERY, within=WITHIN, once=True
         )
 
     async def write_due(self) -> None:

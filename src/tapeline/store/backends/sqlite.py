@@ -19,7 +19,7 @@ INCREMENTAL = 2  # the number of this way of vacuuming, as SQLite tells it
 ROOM = 64 * 1024  # bytes; with less, hardly anything can be committed
 LONGEST_LOG = 4_000
 """Pages in the log of commits at which the writer copies the rest of them itself, so that the log
-starts again from its beginning. Most were copied before (`store/log_copying.py`)."""
+starts again from its beginning. Most were copied before (`store/upkeep/log_copying.py`)."""
 KEPT_LOG = 4_000_000  # bytes of the log that stay on the disk for the next commits
 
 LOCKED = "Another process has locked the database."
@@ -173,14 +173,14 @@ def _engine(
         # The driver must not open transactions: it would begin them too late, and as
         # readers that fail when they turn into writers.
         dbapi_connection.isolation_level = None
-        # Before anything is in a new file, or it would need a VACUUM: see `store/space.py`.
+        # Before anything is in a new file, or it would need a VACUUM: see `store/upkeep/space.py`.
         dbapi_connection.execute("PRAGMA auto_vacuum=INCREMENTAL")
         _write_ahead(dbapi_connection, busy_seconds)
         for pragma in (
             "synchronous=FULL",
             "foreign_keys=ON",
             # Some builds write zeros over every page that a deletion leaves, which doubles the work
-            # that everybody waits for; `store/space.py` cuts those pages off the file soon.
+            # that everybody waits for; `store/upkeep/space.py` cuts those pages off the file soon.
             "secure_delete=FAST",
             f"wal_autocheckpoint={LONGEST_LOG}",
             f"journal_size_limit={KEPT_LOG}",

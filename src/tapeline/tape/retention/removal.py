@@ -6,11 +6,11 @@ from tapeline.background import Background, Work
 from tapeline.errors import ChangedMeanwhile, Unavailable
 from tapeline.logs import Log
 from tapeline.store import bulk
-from tapeline.store.pace import Pace
 from tapeline.store.portions import batches
 from tapeline.store.store import Store
 from tapeline.store.tables.core import models
 from tapeline.store.tables.tape import pages, states, tapes
+from tapeline.store.upkeep.pace import Pace
 from tapeline.tape import tapes as all_tapes
 from tapeline.tape.retention import old_backtests, planning, policy
 from tapeline.tape.retention.planning import Plan
@@ -25,12 +25,14 @@ PARAMETERS = 200  # pages in one statement
 
 
 def start(background: Background, store: Store) -> None:
-    """In the background. Where several servers do it, one of them wins each portion."""
+    """In the background."""
 
     async def turn() -> None:
         await remove_due(store, store.clock.ago, work)
 
-    work = background.loop("retention", turn, every=EVERY, first_after=FIRST_AFTER, within=WITHIN)
+    work = background.loop(
+        "retention", turn, every=EVERY, first_after=FIRST_AFTER, within=WITHIN, once=True
+    )
 
 
 async def remove_due(store: Store, ago: Ago, work: Work | None = None) -> int:

@@ -20,7 +20,7 @@ from tapeline.tape.proof.time_stamps import NoStamp
 from tapeline.tape.roots import trees
 from tapeline.tape.roots.trees import PART, Entry, Leaf
 
-CLAIM = "roots"
+NAME = "roots"
 LOOKED_EVERY, FIRST_AFTER, WITHIN = 15.0, 5.0, 300.0  # seconds
 READ_AT_ONCE = PART * 8  # tapes
 WRITTEN_AT_ONCE = 8  # parts: some 100 kB
@@ -62,19 +62,21 @@ class Roots:
         self._work: Loop | None = None
         if self.authorities:
             self._work = background.loop(
-                CLAIM, self.turn, every=LOOKED_EVERY, first_after=FIRST_AFTER, within=WITHIN
+                NAME,
+                self.turn,
+                every=LOOKED_EVERY,
+                first_after=FIRST_AFTER,
+                within=WITHIN,
+                once=True,
             )
 
     async def turn(self) -> None:
-        async with self._store.turn_of_one_server(CLAIM) as is_ours:
-            if not is_ours:
-                return
-            if await self._is_due():
-                await self.make()
-                before = self._store.clock.ago(WHOLE_DAYS)
-                await self._store.write(trees.thin, before, THINNED_AT_ONCE)
-            # All at once: one that is slow holds up no other.
-            await asyncio.gather(*(self._stamp(one) for one in self.authorities if one.is_due()))
+        if await self._is_due():
+            await self.make()
+            before = self._store.clock.ago(WHOLE_DAYS)
+            await self._store.write(trees.thin, before, THINNED_AT_ONCE)
+        # All at once: one that is slow holds up no other.
+        await asyncio.gather(*(self._stamp(one) for one in self.authorities if one.is_due()))
 
     async def make(self) -> None:
         """A tree of the present heads, in short steps: none holds the writer for long."""

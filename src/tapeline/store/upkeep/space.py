@@ -7,8 +7,8 @@ the large tables early.
 from tapeline.background import Background, Work
 from tapeline.logs import Log
 from tapeline.store.backends import sqlite
-from tapeline.store.pace import Pace
 from tapeline.store.store import Store
+from tapeline.store.upkeep.pace import Pace
 
 log = Log(__name__)
 

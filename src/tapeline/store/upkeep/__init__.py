@@ -1,0 +1,1 @@
+"""Work that keeps the files of the database small and in order."""
