@@ -51,6 +51,7 @@ def commands_in(document: Path) -> list[list[str]]:
 @pytest.mark.parametrize("document", PAGES, ids=lambda path: path.name)
 def test_commands_of_a_page_are_commands_with_these_options(document: Path) -> None:
     rows = {row.name: row for row in main.ROWS}
+    rows |= {group: rows[f"{group} {word}"] for group, word in main.USUAL.items()}
     for words in commands_in(document):
         name = " ".join(words[:2]) if " ".join(words[:2]) in rows else words[0]
         assert name in rows, f"tapeline {' '.join(words)}"

@@ -34,6 +34,7 @@ class Server:
         around: tuple[str, ...] = (),
     ) -> None:
         self.home = home
+        self.variables = variables
         number = len(home.servers)
         self._out = home.path / f"out-{number}"
         self._err = home.path / f"err-{number}"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sqlalchemy import Connection, insert, select, update
 
 from tapeline.ids import new_id
-from tapeline.runs.supervision import sampling
+from tapeline.runs.upkeep import sampling
 from tapeline.store.tables.runs import runs, samples, versions
 from tapeline.store.tables.tape import pages, tapes
 from tapeline.tape.append.appending import Appender

@@ -37,8 +37,11 @@ GROUPS = {
     "members": ("Members of a project and invitations.", MANAGE),
     "servers": ("Servers you are signed in to, and which one is in use.", START),
     "demo": ("The demo of `tapeline up --demo`.", OPERATE),
+    "hosts": ("The hosts that run models of this installation.", OPERATE),
     "user": ("Accounts, for the operator of a server.", OPERATE),
 }
+USUAL = {"hosts": "list"}
+"""What the name of a group alone means."""
 
 ROWS = (
     Row("login", "account.login:login", "Sign in to a server.", START),
@@ -213,12 +216,10 @@ ROWS = (
     Row(
         "demo remove", "demo.account:remove", "Remove the demo with everything that belongs to it."
     ),
-    Row(
-        "hosts",
-        "operator.hosts:hosts",
-        "List the hosts that run models of this installation.",
-        OPERATE,
-    ),
+    Row("hosts list", "operator.hosts:list_hosts", "List the hosts; so does `tapeline hosts`."),
+    Row("hosts drain", "operator.hosts:drain", "Move a host's live models to others."),
+    Row("hosts undrain", "operator.hosts:undrain", "Let a host take runs again."),
+    Row("hosts forget", "operator.hosts:forget", "Say that a host's machine is gone for good."),
     Row(
         "doctor",
         "operator.doctor:doctor",
@@ -244,6 +245,7 @@ ROWS = (
 app = application(
     ROWS,
     GROUPS,
+    USUAL,
     name="tapeline",
     help="Deploy trading models, watch them trade, keep an honest tape.",
     pretty_exceptions_enable=False,

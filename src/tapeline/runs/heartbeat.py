@@ -1,14 +1,17 @@
-"""Each server on PostgreSQL notes every few seconds that it is alive.
+"""Each server says how its host is, and on PostgreSQL every few seconds that it is alive.
 
 An open session proves nothing: a server that is frozen or cut off keeps its session for minutes or
 for ever. The times are the database's own, so the clocks of the hosts do not matter.
 """
 
+import socket
 from collections.abc import Callable
 
 from sqlalchemy import Connection, func, select
 
+from tapeline import __version__
 from tapeline.background import Background
+from tapeline.runs.described_hosts import Description, describe
 from tapeline.store import facts
 from tapeline.store.backends.database import Database
 from tapeline.store.store import Store
@@ -19,20 +22,32 @@ BEAT = f"{facts.PASSING}heartbeat:"
 
 
 class Heartbeat:
-    """Of one host; on SQLite there is no other server that could ask. A copy that has only the name
-    of its original is not that host, and says nothing."""
+    """Of one host. On SQLite there is no other server that could ask whether this one is alive. A
+    copy that has only the name of its original is not that host, and says nothing."""
 
     def __init__(
-        self, store: Store, host: str, background: Background, is_copy: Callable[[], bool]
+        self,
+        store: Store,
+        host: str,
+        background: Background,
+        is_copy: Callable[[], bool],
+        trouble: Callable[[], str | None],
     ) -> None:
         self._store = store
         self._host = host
         self._is_copy = is_copy
-        if store.database.file is None:
-            background.loop("heartbeat", self._beat, every=EVERY, within=WITHIN)
+        self._trouble = trouble
+        self._said: Description | None = None
+        background.loop("heartbeat", self._beat, every=EVERY, within=WITHIN)
 
     async def _beat(self) -> None:
-        if not self._is_copy():
+        if self._is_copy():
+            return
+        now = Description(self._host, socket.gethostname(), __version__, self._trouble() or "")
+        if now != self._said:
+            await self._store.write(describe, now)
+            self._said = now
+        if self._store.database.file is None:
             await self._store.write(beat, self._host)
 
 

@@ -23,12 +23,13 @@ from tapeline.runs.heartbeat import Heartbeat
 from tapeline.runs.holds import Hold
 from tapeline.runs.server_holds import ServerHolds
 from tapeline.runs.supervision.bell import Bell
-from tapeline.runs.supervision.cleanup import Cleanup
 from tapeline.runs.supervision.collector import Collector
 from tapeline.runs.supervision.executor import Executor
 from tapeline.runs.supervision.install_places import Queue
-from tapeline.runs.supervision.sampling import Sampling
 from tapeline.runs.unreleased_copy import Copy
+from tapeline.runs.upkeep.cleanup import Cleanup
+from tapeline.runs.upkeep.forgetting import Forgetting
+from tapeline.runs.upkeep.sampling import Sampling
 from tapeline.settings import Settings
 from tapeline.store.blobs import Blobs
 from tapeline.store.encryption import Cipher
@@ -69,6 +70,7 @@ class Runner:
         self._interpreters = interpreters
         self._background = background
         self._executor: Executor | None = None
+        Forgetting(store, appender, watchers, background)
         self.host: Host | None = None
         self.host_name = ""
         """What this host is called in the rows of its runs."""
@@ -131,7 +133,7 @@ class Runner:
             server_holds=self._holds,
             copy=self._copy,
         )
-        Heartbeat(self._store, engine.host, self._background, self.is_untouched_copy)
+        Heartbeat(self._store, engine.host, self._background, self.is_untouched_copy, self.trouble)
         self._bell = Bell(engine.folder, self._collector, self._background)
         Sampling(self._store, engine, self._background, days=self._settings.sample_days)
         Cleanup(self._store, engine, self._background)

@@ -17,7 +17,10 @@ from tapeline.store.backends.database import Database
 from tapeline.store.rows import record
 from tapeline.store.tables.runs import runs, samples
 
-DO = "Start that server again (`tapeline hosts` lists all hosts), or end the run on its machine:"
+DO = (
+    "Start that server again (`tapeline hosts` lists all; `tapeline hosts forget` gives up a host"
+    " whose machine is gone), or end the run on its machine:"
+)
 
 
 class Silence(msgspec.Struct, frozen=True):

@@ -35,7 +35,14 @@ from tapeline.store.tables.ledger import (
 from tapeline.store.tables.prices import price_arrivals, price_chunks, price_series
 from tapeline.store.tables.results import discards, report_pieces, reports, trials
 from tapeline.store.tables.roots import head_leaves, head_trees, stamps
-from tapeline.store.tables.runs import published_starters, runs, samples, secrets, versions
+from tapeline.store.tables.runs import (
+    hosts,
+    published_starters,
+    runs,
+    samples,
+    secrets,
+    versions,
+)
 from tapeline.store.tables.shares import share_visits, shares
 from tapeline.store.tables.tape import (
     backtests,
@@ -71,7 +78,7 @@ find the rest."""
 
 OF_OTHERS: tuple[Table, ...] = (
     facts, users, sign_ins, attempts, projects, members, invitations, models, deleted_models, audit,
-    retention, signing_keys, head_trees, head_leaves, stamps,
+    retention, signing_keys, head_trees, head_leaves, stamps, hosts,
 )  # fmt: skip
 """The audit log outlives the things it is about."""
 

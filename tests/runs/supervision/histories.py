@@ -40,6 +40,7 @@ class World:
     busy: set[str] = field(default_factory=set)
     fences: dict[str, int] = field(default_factory=dict)
     holds: set[str] = field(default_factory=set)
+    is_drained: bool = False
     done: list[str] = field(default_factory=list)
     """What was decided, as words: `start a`, `end a stopped`."""
 
@@ -70,6 +71,7 @@ class World:
                 tenants=self.tenants,
                 seen={run.id: self._seen(run) for run in rows},
                 holds=self.holds,
+                is_drained=self.is_drained,
             )
         )
 
@@ -106,6 +108,11 @@ class World:
             case supervisor.Prepare():
                 self.change(name, host=HOST, state="installing")
                 self.prepared.add(name)
+            case supervisor.Move():
+                after = msgspec.structs.replace(
+                    a_run(f"{name}'", model=action.run.model_id), created_at=self.now
+                )
+                self.want(after, self.projects[name])
             case supervisor.Start():
                 self._start(name)
             case supervisor.Stop() | supervisor.Cancel():

@@ -236,3 +236,39 @@ def test_no_history_leads_to_two_live_instances(seed: int) -> None:
     world.settle(60)
     wanted = [run for run in world.rows.values() if run.ended_at is None]
     assert all(run.id in world.alive for run in wanted), "whatever is wanted runs in the end"
+
+
+def test_a_drained_host_takes_no_run_and_goes_on_with_its_own() -> None:
+    world = World(is_drained=True)
+    world.want(a_run("new"))
+    world.want(a_run("test", model="n", kind="backtest"))
+    assert world.settle() == []
+    world.is_drained = False
+    assert sorted(world.settle()) == ["prepare new", "prepare test", "start new", "start test"]
+
+
+def test_live_models_of_a_drained_host_move_one_by_one_when_their_successors_are_ready() -> None:
+    world = World()
+    for model in ("x", "y"):
+        world.want(a_run(model, model=model))
+    world.settle()
+    world.is_drained = True
+    assert world.settle(5) == ["move x"], "one at a time"
+    assert world.alive == {"x", "y"}
+    world.change("x'", host="there", state="installing")
+    assert world.settle(5) == [], "it goes on until the other host is ready"
+    world.change("x", desired="stopped", reason="Run x' took its place.")  # the other host did that
+    assert world.tick() == ["move y", "stop x"]
+    world.finish("x", "stopped")
+    world.change("x'", fence=2)
+    assert world.settle(5) == []
+
+
+def test_what_is_stopped_or_waits_on_a_drained_host_does_not_move() -> None:
+    world = World()
+    world.want(a_run("a"))
+    world.want(a_run("s", model="s", kind="screener", due_at=1e9))
+    world.settle()
+    world.is_drained = True
+    world.unwant("a")
+    assert [one for one in world.settle(5) if one.startswith("move")] == []

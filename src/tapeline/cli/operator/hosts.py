@@ -1,62 +1,59 @@
 """`tapeline hosts`: the machines that share one database, and what runs on each."""
 
+import getpass
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Annotated, Any
 
 import msgspec
 import typer
-from sqlalchemy import Connection
 
 from tapeline import compose, datadir, logs, settings
 from tapeline.backups.manifest import moment
-from tapeline.cli.server.options import Config, Data, Database
+from tapeline.cli.server.options import Config, Data, Database, Yes
 from tapeline.cli.terminal import screen
 from tapeline.cli.terminal.command import JSON, command
+from tapeline.cli.terminal.confirming import confirm
+from tapeline.cli.terminal.failures import Failure
 from tapeline.cli.terminal.screen import Screen
-from tapeline.runs import heartbeat
+from tapeline.polling import poll
+from tapeline.runs import described_hosts, heartbeat, host_identity, hosts
 from tapeline.runs import run as runs
+from tapeline.runs.hosts import Standing
+from tapeline.settings import Settings
+from tapeline.store import leadership
 from tapeline.store.store import Store
 
-NAME = "host"  # the file in which a data directory keeps the name of its host
+Name = Annotated[str, typer.Argument(metavar="HOST", help="Its name, as `tapeline hosts` has it.")]
+
+PATIENCE = 30.0  # seconds in which the server that leads takes the runs of a forgotten host
+COLOURS = {"well": "green", "unwell": "yellow", "unreachable": "red", "forgotten": "dim"}
 
 
 @command("tapeline hosts", "tapeline hosts --database postgresql://… --json", options=JSON)
-def hosts(
+def list_hosts(
     context: typer.Context, data: Data = None, database: Database = None, config: Config = None
 ) -> None:
     """List the hosts that run models of this installation."""
-    chosen = settings.load({"data": data, "database": database, "config": config})
-    logs.start("warning", chosen.log_format)
-    datadir.require_database(chosen.data, chosen.database)
-    with compose.open_store(chosen) as store:
-        found = store.read_now(runs.by_host)
-        names = [one.host for one in found]
-        up = store.read_now(_up, store, names, chosen.data)
-        beats = store.read_now(heartbeat.last_of_all, names)
-    out, here = Screen(as_json=context.obj.as_json), _here(chosen.data)
+    out = Screen(as_json=context.obj.as_json)
+    with _opened(data, database, config) as (chosen, store):
+        here = _here(chosen.data)
+        served = here if datadir.server_of(chosen.data) else None
+        found = store.read_now(hosts.all_of, store.database, served)
     if out.as_json:
-        out.json(
-            [
-                {
-                    **msgspec.structs.asdict(one),
-                    "is_this_one": one.host == here,
-                    "is_up": one.host in up,
-                    "silent_since": None if one.host in up else beats.get(one.host),
-                }
-                for one in found
-            ]
-        )
+        out.json([{**_fields(one), "is_this_one": one.host.name == here} for one in found])
         return
     out.table(
-        ["", "host", "server", ">running", "last started"],
+        ["", "host", "machine", "state", ">running", "last started"],
         [
             [
-                "*" if one.host == here else "",
-                one.host,
-                screen.styled("up", "green")
-                if one.host in up
-                else screen.styled(_silent(beats.get(one.host)), "red"),
+                "*" if one.host.name == here else "",
+                one.host.name,
+                one.host.machine,
+                screen.styled(_told(one), COLOURS[one.state]),
                 one.running,
-                screen.ago(one.started_at),
+                screen.ago(one.last_started),
             ]
             for one in found
         ],
@@ -64,19 +61,123 @@ def hosts(
     )
 
 
-def _up(connection: Connection, store: Store, hosts: list[str], data: Path) -> set[str]:
-    """The hosts whose server runs now; with SQLite, that can only be the one of this directory."""
-    if store.database.file is not None:
-        return {_here(data)} if datadir.server_of(data) else set()
-    return {one for one in hosts if heartbeat.is_up(connection, store.database, one)}
+@command("tapeline hosts drain k3vx8qhmw2td5rfy", options=JSON)
+def drain(
+    context: typer.Context,
+    host: Name,
+    data: Data = None,
+    database: Database = None,
+    config: Config = None,
+) -> None:
+    """Move a host's live models to other hosts, one by one.
+
+    Each goes on until another host has prepared it, stops, and starts there. The host takes no new
+    runs until `tapeline hosts undrain`.
+    """
+    with _opened(data, database, config) as (_, store):
+        store.write_now(described_hosts.drain, host, _operator())
+    says = f"{host} takes no more runs, and its live models move to other hosts one by one."
+    Screen(as_json=context.obj.as_json).done(says, {"host": host, "drained": True})
 
 
-def _silent(since: float | None) -> str:
-    return "down" if since is None else f"silent since {moment(since)}"
+@command("tapeline hosts undrain k3vx8qhmw2td5rfy", options=JSON)
+def undrain(
+    context: typer.Context,
+    host: Name,
+    data: Data = None,
+    database: Database = None,
+    config: Config = None,
+) -> None:
+    """Let a host take runs again."""
+    with _opened(data, database, config) as (_, store):
+        store.write_now(described_hosts.undrain, host)
+    says = f"{host} takes runs again."
+    Screen(as_json=context.obj.as_json).done(says, {"host": host, "drained": False})
+
+
+@command("tapeline hosts forget k3vx8qhmw2td5rfy --yes", options=JSON)
+def forget(
+    context: typer.Context,
+    host: Name,
+    yes: Yes = False,
+    data: Data = None,
+    database: Database = None,
+    config: Config = None,
+) -> None:
+    """Say that a host's machine is gone, and start its live models on other hosts.
+
+    Only you can know that. If the machine still runs, unseen, its models trade there too until it
+    reaches the database again. What they send to this installation is refused.
+    """
+    out = Screen(as_json=context.obj.as_json)
+    with _opened(data, database, config) as (_, store):
+        store.read_now(described_hosts.get, host)
+        if store.database.file is not None or store.read_now(heartbeat.is_up, store.database, host):
+            raise Failure(
+                f"{host} is not gone: its server runs, or it is the only host."
+                " To move its models away, use: tapeline hosts drain"
+            )
+        left = store.read_now(runs.launched_on, host)
+        because = (
+            f"{len(left)} runs of {host} end here, and its live models start on other hosts."
+            " If its machine still runs, they trade twice."
+        )
+        confirm(out, f"{because} Is the machine gone?", yes=yes, because=because)
+        store.write_now(described_hosts.forget, host, _operator())
+        leader = store.read_now(leadership.holder)
+        is_done = leader is not None and poll(
+            lambda: not store.read_now(runs.launched_on, host), within=PATIENCE, every=0.2
+        )
+    says = f"{host} is forgotten. Its {len(left)} runs have ended, live models start elsewhere."
+    if not is_done:
+        says = f"{host} is forgotten. The next server that leads ends its {len(left)} runs."
+    out.done(says, {"host": host, "runs": [one.id for one in left], "done": is_done})
+
+
+@contextmanager
+def _opened(
+    data: Path | None, database: str | None, config: Path | None
+) -> Iterator[tuple[Settings, Store]]:
+    chosen = settings.load({"data": data, "database": database, "config": config})
+    logs.start("warning", chosen.log_format)
+    datadir.require_database(chosen.data, chosen.database)
+    with compose.open_store(chosen) as store:
+        yield chosen, store
+
+
+def _fields(one: Standing) -> dict[str, Any]:
+    is_up = one.state in ("well", "unwell")
+    return {
+        **msgspec.structs.asdict(one.host),
+        "host": one.host.name,
+        "state": one.state,
+        "running": one.running,
+        "started_at": one.last_started,
+        "is_up": is_up,
+        "silent_since": None if is_up else one.seen_at,
+    }
+
+
+def _told(one: Standing) -> str:
+    said = {
+        "well": "well",
+        "unwell": f"unwell: {one.host.trouble}",
+        "unreachable": "unreachable"
+        if one.seen_at is None
+        else f"unreachable since {moment(one.seen_at)}",
+        "forgotten": f"forgotten by {one.host.forgotten_by}",
+    }[one.state]
+    return f"{said}, drained" if one.host.drained_at is not None else said
+
+
+def _operator() -> str:
+    with suppress(OSError, KeyError):  # a user without a name
+        return f"the operator {getpass.getuser()}"
+    return "an operator"
 
 
 def _here(data: Path) -> str:
     try:
-        return (data / NAME).read_text().partition(" ")[0]
+        return (data / host_identity.FILE).read_text().partition(" ")[0]
     except OSError:
         return ""

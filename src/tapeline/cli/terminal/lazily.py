@@ -52,6 +52,8 @@ class Row:
 class LazyGroup(TyperGroup):
     rows: ClassVar[dict[str, Row]] = {}
     order: ClassVar[list[str]] = []
+    usual: ClassVar[str | None] = None
+    """The command of a group that is meant if none is named."""
 
     def __init__(self, **given: Any) -> None:
         super().__init__(**given)
@@ -59,6 +61,12 @@ class LazyGroup(TyperGroup):
 
     def get_params(self, ctx: Any) -> Any:
         return [plain_flag(one) for one in super().get_params(ctx)]
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        names_one = bool(args) and (not args[0].startswith("-") or args[0] in ctx.help_option_names)
+        if self.usual is not None and not names_one:
+            args = [self.usual, *args]
+        return super().parse_args(ctx, args)
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
         return self.order
@@ -80,21 +88,25 @@ class LazyGroup(TyperGroup):
 
 
 def application(
-    rows: Iterable[Row], groups: dict[str, tuple[str, str]], **given: Any
+    rows: Iterable[Row],
+    groups: dict[str, tuple[str, str]],
+    usual: dict[str, str],
+    **given: Any,
 ) -> typer.Typer:
-    """A command of all rows; `groups` are their sentences and panels."""
+    """A command of all rows; `groups` are their sentences and panels, `usual` the commands that are
+    meant by the name of a group alone."""
     known = list(rows)
-    app = typer.Typer(cls=_class_of(known, ""), no_args_is_help=True, **given)
+    app = typer.Typer(cls=_class_of(known, "", None), no_args_is_help=True, **given)
     for name, (sentence, panel) in groups.items():
-        part = typer.Typer(cls=_class_of(known, name), no_args_is_help=True)
+        part = typer.Typer(cls=_class_of(known, name, usual.get(name)), no_args_is_help=True)
         app.add_typer(part, name=name, help=sentence, rich_help_panel=panel)
     return app
 
 
-def _class_of(rows: list[Row], group: str) -> type[LazyGroup]:
+def _class_of(rows: list[Row], group: str, usual: str | None) -> type[LazyGroup]:
     own = {row.word: row for row in rows if row.group == group}
     # A group stands where its first command does.
     order = [(row.name if row.group == group else row.group) for row in rows]
     below = [name for name in dict.fromkeys(order) if not group or name.startswith(f"{group} ")]
     words = [name.removeprefix(f"{group} ") if group else name for name in below]
-    return type("Group", (LazyGroup,), {"rows": own, "order": words})
+    return type("Group", (LazyGroup,), {"rows": own, "order": words, "usual": usual})

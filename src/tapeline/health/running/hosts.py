@@ -15,7 +15,7 @@ from tapeline.store.tables.runs import runs
 
 FIX = (
     "Start the server of that host again with its data directory. Only it knows whether its models"
-    " still run; `{hosts}` lists all hosts."
+    " still run; `{hosts}` lists all hosts. If its machine is gone for good: tapeline hosts forget"
 )
 
 MEND = "The row `sandbox` says what it lacks. The server looks again every minute."

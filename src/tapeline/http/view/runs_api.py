@@ -16,7 +16,8 @@ from tapeline.models import models, versions
 from tapeline.runs import silent_hosts
 from tapeline.runs.run import Run
 from tapeline.runs.silent_hosts import Blocked
-from tapeline.runs.supervision import desired, sampling
+from tapeline.runs.supervision import desired
+from tapeline.runs.upkeep import sampling
 
 
 class ShownRun(msgspec.Struct, kw_only=True):

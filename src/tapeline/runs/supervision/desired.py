@@ -162,22 +162,37 @@ def next_of_schedule(connection: Connection, ended: Run, now: float) -> None:
     )
     if connection.execute(newer).first() is not None:
         return  # a newer deployment has its own schedule
+    _insert(connection, _again(connection, ended, schedules.next_after(ended.schedule, now)))
+
+
+def succeed(connection: Connection, run: Run) -> None:
+    """Run the same again, on any host that takes it; what runs now goes on until that is ready.
+    Nothing happens if a newer run is desired already."""
+    newer = select(runs.c.id).where(
+        runs.c.model_id == run.model_id,
+        runs.c.kind.in_(DEPLOYED),
+        runs.c.ended_at.is_(None),
+        runs.c.desired == "running",
+        runs.c.created_at > run.created_at,
+    )
+    if connection.execute(newer).first() is None:
+        _insert(connection, _again(connection, run, None))
+
+
+def _again(connection: Connection, run: Run, due_at: float | None) -> Run:
     kept = {
-        name: getattr(ended, name)
+        name: getattr(run, name)
         for name in ("model_id", "version_id", "kind", "plan", "memory_mb", "cpu_milli",
                      "python_version", "schedule", "created_by")
     }  # fmt: skip
-    _insert(
-        connection,
-        Run(
-            id=new_id(),
-            state="pending",
-            desired="running",
-            reason="",
-            due_at=schedules.next_after(ended.schedule, now),
-            created_at=_moment(connection, ended.model_id),
-            **kept,
-        ),
+    return Run(
+        id=new_id(),
+        state="pending",
+        desired="running",
+        reason="",
+        due_at=due_at,
+        created_at=_moment(connection, run.model_id),
+        **kept,
     )
 
 

@@ -11,9 +11,6 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection
-
-from tapeline.accounts import tenants
 from tapeline.background import Background, cause_of, pause_after, threads
 from tapeline.errors import (
     CannotInstall,
@@ -30,7 +27,7 @@ from tapeline.runs.holds import Hold
 from tapeline.runs.journals.meaning import RunUpdate
 from tapeline.runs.run import Run
 from tapeline.runs.server_holds import ServerHolds
-from tapeline.runs.supervision import desired, launching, supervisor
+from tapeline.runs.supervision import desired, launching, supervisor, unfinished
 from tapeline.runs.supervision.collector import Collector
 from tapeline.runs.supervision.install_places import InstallPlaces
 from tapeline.runs.supervision.install_progress import InstallProgress
@@ -82,8 +79,7 @@ class Executor:
         self._read_all_at = -READ_ALL_EVERY
         self._forgot_at = -FORGET_EVERY
         self._busy: set[str] = set()
-        self._projects: dict[str, str] = {}
-        self._tenants: dict[str, str] = {}
+        self._known = unfinished.NOTHING
         self._preparing: set[str] = set()
         self._jobs: dict[str, Job] = {}
         self._problems: dict[str, str] = {}
@@ -216,16 +212,17 @@ class Executor:
             slots=self._slots,
             grace=self._grace,
             runs=runs,
-            projects=self._projects,
-            tenants=self._tenants,
+            projects=self._known.projects,
+            tenants=self._known.tenants,
             seen=seen,
             holds=self._holds.keys(),
+            is_drained=self._known.is_drained,
         )
 
     async def _unfinished(self) -> list[Run]:
-        found, self._tenants = await self._store.read(_unfinished, self._slots)
-        self._projects = {run.id: project for run, project in found}
-        return [run for run, _ in found]
+        slots, host = self._slots, self._engine.host
+        self._known = await self._store.read(unfinished.read, slots, host)
+        return self._known.runs
 
     def _look(self, runs: list[Run], at_journals: bool) -> Look:
         """In a thread."""
@@ -285,6 +282,8 @@ class Executor:
                 self.installations.cancel(run.id)
             case supervisor.Kill():
                 await self._in_thread(lambda: self._engine.stop(run, now=True))
+            case supervisor.Move():
+                await self._store.write(desired.succeed, run)
             case supervisor.Replace(successor=successor):
                 await self._store.write(desired.replace, run, successor)
             case supervisor.Relaunch():
@@ -391,10 +390,3 @@ class Executor:
     ) -> T:
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(pool or self._threads, act, *args)
-
-
-def _unfinished(connection: Connection, slots: int) -> tuple[list[tuple[Run, str]], dict[str, str]]:
-    """The runs with their projects, and the tenants of those whose backtests queue."""
-    found = run_records.unfinished(connection, slots)
-    projects = {project for run, project in found if run.kind == "backtest"}
-    return found, tenants.of_projects(connection, projects)

@@ -53,6 +53,8 @@ class View:
     seen: Mapping[str, Seen] = field(default_factory=dict)
     holds: Collection[str] = ()
     """Names of locks whose runs must not run, or that of all."""
+    is_drained: bool = False
+    """This host takes no more runs, and its live models move to others, one at a time."""
 
     def is_held(self, run: Run) -> bool:
         return covers(self.holds, run.lock_name)
@@ -96,6 +98,11 @@ class Replace(Action):
 
 
 @dataclass(frozen=True)
+class Move(Action):
+    """Have another host prepare its successor, which then takes its place."""
+
+
+@dataclass(frozen=True)
 class Relaunch(Action):
     """It is gone without a record: its shim was killed. Start it again."""
 
@@ -110,7 +117,7 @@ def decide(view: View, undecided: Callable[[Run, Exception], None] | None = None
     """The next actions. `undecided` is called for a run about which nothing could be decided; the
     others are still decided."""
     chosen = backtest_queue.chosen(view.runs, view.projects, view.tenants, view.host, view.slots)
-    actions = []
+    actions = _moved(view) if view.is_drained else list[Action]()
     for run in view.runs:
         try:
             action = _next(run, view, chosen)
@@ -178,7 +185,8 @@ def _towards_start(run: Run, seen: Seen, view: View, chosen: set[str]) -> Action
         return End(run, "failed", seen.problem)
     if not seen.prepared:
         is_due = run.due_at is None or run.due_at <= view.now
-        may_start = run.kind != "backtest" or run.id in chosen
+        is_for_others = view.is_drained and run.host is None
+        may_start = not is_for_others and (run.kind != "backtest" or run.id in chosen)
         return Prepare(run) if is_due and may_start else None
     if seen.recent_launches >= MOST_LAUNCHES:
         return End(run, "crashed", seen.trouble or "It could not be kept running.")
@@ -189,6 +197,19 @@ def _towards_start(run: Run, seen: Seen, view: View, chosen: set[str]) -> Action
         if rival.desired == "running":
             return Replace(rival, successor=run)
     return None if rivals else Start(run)
+
+
+def _moved(view: View) -> list[Action]:
+    """The next one of a drained host. Nothing stops before its successor is ready elsewhere."""
+    live = [one for one in view.runs if one.host == view.host and _goes_on(one, view)]
+    if any(_successor(one, view.runs) for one in live):
+        return []
+    return [Move(one) for one in live[:1] if one.is_launched and not view.is_held(one)]
+
+
+def _goes_on(run: Run, view: View) -> bool:
+    is_busy = view.seen.get(run.id, Seen()).busy
+    return run.kind == "live" and run.desired == "running" and not is_busy
 
 
 def _are_rivals(one: Run, other: Run) -> bool:

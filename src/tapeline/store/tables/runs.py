@@ -1,4 +1,4 @@
-"""The tables of what is uploaded and run: versions, runs, what they used, and secrets."""
+"""The tables of what is uploaded and run: versions, runs, hosts, what they used, and secrets."""
 
 from sqlalchemy import (
     JSON,
@@ -83,6 +83,21 @@ runs = Table(
     Index(None, "model_id", "created_at"),
     Index(None, "ended_at"),
     Index(None, "backtest_id"),
+)
+
+# Machines that run models, as each last described itself, and what operators decided about them.
+hosts = Table(
+    "hosts",
+    metadata,
+    Column("name", String, primary_key=True),
+    Column("machine", String, nullable=False),
+    Column("version", String, nullable=False),  # of Tapeline
+    Column("trouble", Text, nullable=False),  # why it is unwell, or empty
+    Column("started_at", Double, nullable=False),
+    Column("drained_at", Double),
+    Column("drained_by", String),
+    Column("forgotten_at", Double),
+    Column("forgotten_by", String),
 )
 
 samples = Table(

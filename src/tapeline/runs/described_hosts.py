@@ -1,0 +1,81 @@
+"""The hosts of an installation: how each describes itself, and what operators decided about it.
+
+The rows of its runs carry its name. Whether its server is there is not in the table: `heartbeat`
+knows that.
+"""
+
+import time
+
+import msgspec
+from sqlalchemy import Connection, select, update
+
+from tapeline.errors import Missing
+from tapeline.store import upsert
+from tapeline.store.rows import record
+from tapeline.store.tables.runs import hosts
+
+
+class NoSuchHost(Missing):
+    """No host of this installation has this name. `tapeline hosts` lists them."""
+
+
+class Description(msgspec.Struct, frozen=True):
+    """What a server says of its host."""
+
+    name: str
+    machine: str
+    version: str
+    trouble: str = ""
+    """Why nothing can be done about its runs at the moment."""
+
+
+class Host(Description, frozen=True, kw_only=True):
+    started_at: float = 0.0
+    drained_at: float | None = None
+    drained_by: str | None = None
+    forgotten_at: float | None = None
+    forgotten_by: str | None = None
+
+
+def describe(connection: Connection, said: Description) -> None:
+    """Its server has started, or something has changed. One that was forgotten is back: what ran
+    there was taken from it, and it runs what it is given from now on."""
+    values = {**msgspec.structs.asdict(said), "started_at": time.time()}
+    row = upsert.insert(connection, hosts).values(values)
+    changed = {name: row.excluded[name] for name in ("machine", "version", "trouble")}
+    again = {"forgotten_at": None, "forgotten_by": None}
+    connection.execute(
+        row.on_conflict_do_update(index_elements=["name"], set_={**changed, **again})
+    )
+
+
+def get(connection: Connection, name: str) -> Host:
+    row = connection.execute(select(hosts).where(hosts.c.name == name)).first()
+    if row is None:
+        raise NoSuchHost
+    return record(Host, row)
+
+
+def is_drained(connection: Connection, name: str) -> bool:
+    query = select(hosts.c.drained_at).where(hosts.c.name == name)
+    return connection.scalar(query) is not None
+
+
+def drain(connection: Connection, name: str, by: str) -> None:
+    """From now on it takes no run, and its live models move to other hosts."""
+    get(connection, name)
+    is_first = (hosts.c.name == name, hosts.c.drained_at.is_(None))
+    connection.execute(update(hosts).where(*is_first).values(drained_at=time.time(), drained_by=by))
+
+
+def undrain(connection: Connection, name: str) -> None:
+    get(connection, name)
+    which = update(hosts).where(hosts.c.name == name)
+    connection.execute(which.values(drained_at=None, drained_by=None))
+
+
+def forget(connection: Connection, name: str, by: str) -> None:
+    """Somebody says that the machine is gone. The server that leads takes its runs from it."""
+    get(connection, name)
+    which = update(hosts).where(hosts.c.name == name)
+    connection.execute(which.values(forgotten_at=time.time(), forgotten_by=by))

@@ -1,0 +1,57 @@
+"""The hosts of an installation as people see them."""
+
+from typing import Literal
+
+import msgspec
+from sqlalchemy import Connection, select
+
+from tapeline.runs import heartbeat
+from tapeline.runs import run as runs
+from tapeline.runs.described_hosts import Host
+from tapeline.store.backends.database import Database
+from tapeline.store.rows import record
+from tapeline.store.tables.runs import hosts
+
+State = Literal["well", "unwell", "unreachable", "forgotten"]
+
+
+class Standing(msgspec.Struct, frozen=True):
+    """A host as people see it."""
+
+    host: Host
+    state: State
+    seen_at: float | None
+    """When its server was last heard of; None for one of an earlier version."""
+    running: int
+    """Runs that have not ended."""
+    last_started: float | None
+
+
+def all_of(connection: Connection, database: Database, here: str | None) -> list[Standing]:
+    """Every host that is known; those with most runs first. `here` is that of the server on this
+    data directory, if it runs: on SQLite there is no other."""
+    known = {row.name: record(Host, row) for row in connection.execute(select(hosts))}
+    used = {one.host: one for one in runs.by_host(connection)}
+    found = []
+    for name in used.keys() | known.keys():
+        host = known.get(name) or Host(name=name, machine="", version="")
+        use = used.get(name)
+        found.append(
+            Standing(
+                host,
+                _state(connection, database, host, here),
+                heartbeat.last_of(connection, name),
+                use.running if use else 0,
+                use.started_at if use else None,
+            )
+        )
+    return sorted(found, key=lambda one: (-one.running, one.host.name))
+
+
+def _state(connection: Connection, database: Database, host: Host, here: str | None) -> State:
+    is_up = host.name == here
+    if database.file is None:
+        is_up = heartbeat.is_up(connection, database, host.name)
+    if not is_up:
+        return "unreachable" if host.forgotten_at is None else "forgotten"
+    return "unwell" if host.trouble else "well"
