@@ -232,7 +232,7 @@ def backtest(model: Model, world: World) -> None:
 # What differs between any two links: their token and model, hashes, and when something arrived.
 _OURS = re.compile(
     r'"(?:received_at|late_by|as_of|first_signed_at|last_signed_at|model_id|digest|link|blind'
-    r'|checkpoint)":(?:"[^"]*"|\{[^}]*\}|[^,}]+)'
+    r'|checkpoint|file)":(?:"[^"]*"|\{[^}]*\}|[^,}]+)'
     r'|"o[0-9a-f]{16}"|"[0-9a-f]{64}"|"[A-Za-z0-9+/]{22}=="'
     r"|(?<![\d,])[\d,]+ (?:s|min|h|d) (?:late|after)|\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\dZ)?"
 )

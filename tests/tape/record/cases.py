@@ -18,7 +18,7 @@ import msgspec
 from tapeline.tape.proof.time_stamps import certificates
 from tapeline.tape.record import checking
 from tapeline.tape.record.outcome import Checked
-from tests.tape.record import forging, good, stamped, tampering
+from tests.tape.record import forging, good, stamped, tampering, whole
 from tests.tape.record.case import Case
 
 SOURCES: tuple[Callable[[], Iterator[Case]], ...] = (
@@ -26,6 +26,7 @@ SOURCES: tuple[Callable[[], Iterator[Case]], ...] = (
     tampering.cases,
     stamped.cases,
     forging.cases,
+    whole.cases,
 )
 
 

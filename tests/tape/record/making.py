@@ -19,6 +19,7 @@ from tapeline.tape.proof.removed import Removed
 from tapeline.tape.proof.seals import GENESIS, PiecesDigest
 from tapeline.tape.proof.signer import statement
 from tapeline.tape.record import writing
+from tapeline.tape.record.lines import SecondHead, Witness
 from tapeline.tape.record.writing import ALL, Shows
 
 MODEL = "2vf5v8gcd8g79vvg"
@@ -165,7 +166,15 @@ class Tape:
 
 
 def head(tape: Tape, keys: Sequence[Key]) -> bytes:
-    return writing.head(tape.model_id, tape.seq, keys)
+    return second_head(tape.model_id, tape.seq, keys)
+
+
+def second_head(
+    model_id: str, seq: int, keys: Sequence[Key], witnesses: Sequence[Witness] = ()
+) -> bytes:
+    """The first line as the second version wrote it."""
+    said = SecondHead("record", 2, model_id, seq, [*keys], [*witnesses])
+    return msgspec.json.encode(said) + b"\n"
 
 
 def first_head(tape: Tape, number: int = 0) -> bytes:

@@ -13,11 +13,20 @@ from typing import Any
 import msgspec
 
 from tapeline.tape.proof import key_chain, log_entries, merkle, notes, time_stamps
-from tapeline.tape.record import writing
 from tapeline.tape.record.lines import InLog, InTree, Proof, Proven, Stamp, Witness
 from tests.tape.record.case import Case
 from tests.tape.record.good import FIRST, FOREIGN, KNOWN
-from tests.tape.record.making import LOG, ORDER, START, Tape, first_key, key, rotated, some_bytes
+from tests.tape.record.making import (
+    LOG,
+    ORDER,
+    START,
+    Tape,
+    first_key,
+    key,
+    rotated,
+    second_head,
+    some_bytes,
+)
 from tests.tape.roots.authority import Authority, serving
 
 FOLDER = Path(__file__).parent / "stamp"
@@ -55,7 +64,7 @@ def proof(one: Tape, stamps: Sequence[Stamp], *, by: int = FIRST, seed: str = ""
 
 
 def file(one: Tape, *proofs: Proof, witnesses: Sequence[Witness] = ()) -> bytes:
-    lines = [writing.head(one.model_id, one.seq, rotated(FIRST), witnesses), *one.lines()]
+    lines = [second_head(one.model_id, one.seq, rotated(FIRST), witnesses), *one.lines()]
     lines += [msgspec.json.encode(Proven(each)) + b"\n" for each in proofs]
     return b"".join(lines)
 

@@ -136,7 +136,7 @@ EDITS: tuple[tuple[str, bytes, Edit, str], ...] = (
     ("fewer events promised", HEAD, swap(b'"seq":14', b'"seq":13'), "ends_early"),
     ("another model", HEAD, swap(b'"2vf5v8gcd8g79vvg"', b'"3vf5v8gcd8g79vvg"'), "signature_wrong"),
     ("no model", HEAD, swap(b'"2vf5v8gcd8g79vvg"', b'""'), "not_a_record"),
-    ("another version", HEAD, swap(b'"version":2', b'"version":3'), "not_a_record"),
+    ("another version", HEAD, swap(b'"version":2', b'"version":4'), "not_a_record"),
     ("not a record", HEAD, swap(b'"record"', b'"recording"'), "not_a_record"),
 )  # fmt: skip
 

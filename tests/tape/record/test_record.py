@@ -20,6 +20,7 @@ from tapeline.tape.proof.seals import GENESIS
 from tapeline.tape.proof.signer import Signer
 from tapeline.tape.record import checking, writing
 from tapeline.tape.record.writing import ALL, Shows
+from tests.tape.record.making import second_head
 
 MODEL = "model1"
 NOTHING = Shows(lambda _record: False, lambda _name, _value: False)
@@ -63,7 +64,7 @@ def tape(shape: list[tuple[int, list[kinds.Kind]]]) -> list[StoredEvent]:
 def file_of(
     records: list[StoredEvent], signer: Signer, shows: Shows, at: float = 5e8
 ) -> list[bytes]:
-    lines = [writing.head(MODEL, records[-1].seq, signer.chain)]
+    lines = [second_head(MODEL, records[-1].seq, signer.chain)]
     previous = GENESIS
     ends = [place for place, one in enumerate(records, 1) if one.link is not None]
     for start, end in zip([0, *ends], ends, strict=False):

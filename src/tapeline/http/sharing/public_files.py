@@ -22,9 +22,11 @@ from tapeline.sharing.links.choices import Choices
 from tapeline.tape import tapes
 from tapeline.tape.events.stored_event import StoredEvent
 from tapeline.tape.proof import removed, signing_keys
+from tapeline.tape.proof.key_chain import Key
 from tapeline.tape.proof.seals import GENESIS
 from tapeline.tape.reading import whole_tape
 from tapeline.tape.record import writing
+from tapeline.tape.record.whole_file import WrittenFile
 from tapeline.tape.record.writing import Shows
 from tapeline.tape.roots import proofs
 
@@ -117,12 +119,33 @@ async def sign(services: Services, found: tapes.Reading) -> None:
 async def _lines(
     services: Services, found: tapes.Reading, last: int, shows: Shows
 ) -> AsyncGenerator[bytes, None]:
-    """Up to a signed event, whose checkpoint is the last line: a file without it is not whole."""
+    """A file without its last line, the signature over all others, is not whole."""
+    hand = services.inbox.appender.signer.hand()
+    keys = await _keys(services, hand.key_id)
+    file = WrittenFile(found.model_id, hand)
+    async with aclosing(_content(services, found, last, shows, keys)) as pieces:
+        async for piece in pieces:
+            yield file.take(piece)
+    yield file.last_line()
+
+
+async def _keys(services: Services, own: str) -> list[Key]:
+    """Every key that signed here, and our own."""
+    keys = await services.store.read(signing_keys.listed)
+    if own not in {one.key_id for one in keys}:  # it has not signed anything yet
+        await services.store.write(services.inbox.appender.register_keys)
+        keys = await services.store.read(signing_keys.listed)
+    return keys
+
+
+async def _content(
+    services: Services, found: tapes.Reading, last: int, shows: Shows, keys: Sequence[Key]
+) -> AsyncGenerator[bytes, None]:
+    """Up to a signed event, whose checkpoint comes after it."""
     store = services.store
-    keys = await store.read(signing_keys.listed)
     listed = frozenset(one.key_id for one in keys)
     plan = await store.read(proofs.plan, found.tape, last)
-    yield writing.head(found.model_id, last, keys)
+    yield writing.head(found.model_id, last, shows, keys)
 
     def following(connection: Connection, part: Part) -> Part | None:
         return (

@@ -5,7 +5,9 @@ to it, each confirmed by the one before.
 """
 
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -16,9 +18,16 @@ from tapeline.store.encryption import UnusableKey
 from tapeline.tape.proof import key_chain
 from tapeline.tape.proof.key_chain import Key, is_signed
 
-__all__ = ["CHAIN", "NAME", "Signer", "is_signed", "read", "rotate", "statement"]
+__all__ = ["CHAIN", "NAME", "Hand", "Signer", "is_signed", "read", "rotate", "statement"]
 
 NAME, NEXT, CHAIN = "tape-signing.key", "tape-signing.key.next", "tape-keys.json"
+
+
+class Hand(NamedTuple):
+    """One key, for a text that takes a while: another may take the key's place meanwhile."""
+
+    key_id: str
+    sign: Callable[[bytes], bytes]
 
 
 class Signer:
@@ -35,6 +44,9 @@ class Signer:
 
     def sign_text(self, text: bytes) -> bytes:
         return self._key.sign(text)
+
+    def hand(self) -> Hand:
+        return Hand(self.key_id, self._key.sign)
 
     def refresh(self) -> None:
         """Use the key that another process put in the place of ours. If the folder is gone or the

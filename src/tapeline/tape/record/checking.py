@@ -5,6 +5,7 @@ cannot prove. docs/tape.md describes the file and every reason for which it is r
 """
 
 from collections.abc import Iterable, Sequence
+from hashlib import sha256
 from typing import Any, Protocol
 
 import msgspec
@@ -15,20 +16,24 @@ from tapeline.tape.proof import key_chain
 from tapeline.tape.proof.checkpoints import Checkpoint
 from tapeline.tape.proof.seals import GENESIS
 from tapeline.tape.proof.signer import statement
-from tapeline.tape.record import groups, lines
+from tapeline.tape.record import groups, lines, whole_file
 from tapeline.tape.record.arrivals import Arrivals
 from tapeline.tape.record.groups import Member
 from tapeline.tape.record.lines import (
+    AnyHead,
     Event,
+    FileSignature,
     FirstHead,
     Head,
     Hidden,
     Line,
     Link,
+    NotCanonical,
     Piece,
     Proof,
     Proven,
     Signed,
+    SignedFile,
 )
 from tapeline.tape.record.outcome import Broken, Checked
 from tapeline.tape.record.proof_checks import ProofChecker, Trusted
@@ -101,12 +106,22 @@ class _Reader:
         self._group: list[Member] = []
         self._arrivals = Arrivals(self.found, late_after)
         self._results = ResultLists()
+        self._head: AnyHead | None = None
+        self._hash = sha256()
+        """Of all lines so far, if the last one has to sign them."""
 
     def take(self, text: bytes) -> None:
         if self._signers is None:
             self._signers = self._begin(text)
+            self._hash.update(text)
             return
-        line: Line = lines.line(text)
+        if self.found.is_file_signed:
+            raise NotCanonical  # nothing comes after it
+        self._take_line(lines.line(text), self._signers)
+        if isinstance(self._head, Head):
+            self._hash.update(text)
+
+    def _take_line(self, line: Line, signers: Signers) -> None:
         if isinstance(line, Event):
             self._take_event(line)
         elif isinstance(line, Link):
@@ -114,20 +129,23 @@ class _Reader:
         elif isinstance(line, Hidden):
             self._take_hidden(line)
         elif isinstance(line, Signed):
-            self._take_checkpoint(line.checkpoint, self._signers)
+            self._take_checkpoint(line.checkpoint, signers)
         elif isinstance(line, Proven):
             self._take_proof(line.proof)
         elif isinstance(line, Piece):
             self._results.take(line)
+        elif isinstance(line, SignedFile):
+            self._take_file(line.file, signers)
 
     def end(self) -> None:
         if self._signers is None:
             raise Broken(1, "empty", "The file is empty.")
-        if self._group or self.next - 1 != self._claimed:
+        self._require_end()
+        if isinstance(self._head, Head) and not self.found.is_file_signed:
             raise Broken(
                 self.next,
-                "ends_early",
-                f"It should end with event {self._claimed}, but its last is event {self.next - 1}.",
+                "file_not_signed",
+                "Its last line, the signature over the whole file, is missing.",
             )
         if self._awaited is not None:
             raise Broken(
@@ -140,17 +158,25 @@ class _Reader:
         self._arrivals.end()
         self.found.unstamped = self.found.events - self._stamped
 
+    def _require_end(self) -> None:
+        if self._group or self.next - 1 != self._claimed:
+            raise Broken(
+                self.next,
+                "ends_early",
+                f"It should end with event {self._claimed}, but its last is event {self.next - 1}.",
+            )
+
     def _begin(self, text: bytes) -> Signers:
         head = lines.head(text)
         if head is None or not head.model_id:
             raise Broken(
                 1, "not_a_record", "This is not a record of Tapeline that this version can check."
             )
-        self._claimed, self.found.model_id = head.seq, head.model_id
+        self._head, self._claimed, self.found.model_id = head, head.seq, head.model_id
         if self._earlier is not None and self._earlier.model_id != head.model_id:
             raise Broken(1, "other_model", "The two records are of different models.")
         signers = _signers(head, self._known)
-        witnesses = head.witnesses if isinstance(head, Head) else []
+        witnesses = [] if isinstance(head, FirstHead) else head.witnesses
         self._proofs = ProofChecker(
             self.found, signers.keys, witnesses, self._trusted, self._earlier
         )
@@ -161,7 +187,9 @@ class _Reader:
         one = groups.member(line)
         assert one.record is not None
         self._group.append(one)
-        self.found.partly += bool(line.hidden)
+        if line.hidden:
+            self._require_may_hide(line.seq)
+            self.found.partly += 1
         fields = _shown(line)
         self._arrivals.take(line, one.record.kind, fields)
         if self._watch is not None:
@@ -179,10 +207,19 @@ class _Reader:
             raise ValueError
         self._group.append(Member(line.seq, None, bytes.fromhex(line.digest)))
         if line.removed is None:
+            self._require_may_hide(line.seq)
             self.found.hidden += size
         else:
             self._arrivals.take_removed(line.removed, line.received_at or 0.0)
         self.next = line.until + 1
+
+    def _require_may_hide(self, seq: int) -> None:
+        if isinstance(self._head, Head) and self._head.shows == "all":
+            raise Broken(
+                seq,
+                "not_all_shown",
+                f"The first line says that all is shown, but a part of event {seq} is hidden.",
+            )
 
     def _require_next(self, seq: int) -> None:
         if seq != self.next:
@@ -224,6 +261,22 @@ class _Reader:
         if self._watch is not None:
             self._watch.signed()
 
+    def _take_file(self, one: FileSignature, signers: Signers) -> None:
+        """The last line. What is wrong with the lines before it was said there, more exactly."""
+        if not isinstance(self._head, Head):
+            raise NotCanonical
+        self._require_end()
+        if one.sha256 != self._hash.hexdigest():
+            raise Broken(
+                self.next,
+                "file_changed",
+                "The server signed another file: something in this one was hidden, left out or"
+                " changed.",
+            )
+        signed = whole_file.statement(self.found.model_id, one.sha256)
+        signers.confirm_file(one, self.next, signed)
+        self.found.is_file_signed = True
+
     def _take_proof(self, proof: Proof) -> None:
         self._require_here(proof.seq, proof.link)
         assert self._proofs is not None
@@ -243,8 +296,8 @@ class _Reader:
             )
 
 
-def _signers(head: FirstHead | Head, known: Sequence[str]) -> Signers:
-    if isinstance(head, Head):
+def _signers(head: AnyHead, known: Sequence[str]) -> Signers:
+    if not isinstance(head, FirstHead):
         return Signers(head.keys, known, all_listed=True)
     key = key_chain.Key(head.public_key)
     if head.key_id != key.key_id:

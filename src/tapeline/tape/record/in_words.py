@@ -8,6 +8,7 @@ from tapeline.tape.record.outcome import UNSIGNED, Change, Checked
 from tapeline.tape.record.quoting import quoted
 
 LISTED = 20  # changes that are named
+_LEFT_OUT = ", or somebody left them out"
 
 
 def words(found: Checked) -> str:
@@ -39,8 +40,9 @@ def words(found: Checked) -> str:
         said += [
             "",
             f"Removed by retention, received until {_moment(found.removed_until)}: {counts}.",
-            "Their digests are still part of the chain. Of which kind they were is what the file"
-            " says; their content cannot be checked any more.",
+            "Their digests are still part of the chain. Of which kind they were is what the"
+            f" {'server' if found.is_file_signed else 'file'} says; their content cannot be checked"
+            " any more.",
         ]
     if found.changes:
         said += ["", "Settings of the account. The newest decide how its whole history is read:"]
@@ -88,6 +90,10 @@ def _proven(found: Checked) -> list[str]:
         f"- Those up to event {found.first.seq:,} have stood like this since"
         f" {_moment(found.first.at)}.",
     ]
+    if found.is_file_signed:
+        said.append(
+            "- The file is as the server wrote it: nothing in it was hidden or left out afterwards."
+        )
     if found.is_partial:
         said.append("- Of what is hidden or removed, the file has digests: it is there, unread.")
     if found.unsigned:
@@ -143,7 +149,7 @@ def _lists(found: Checked) -> list[str]:
     if found.lists_missing:
         said.append(
             f"{found.lists_missing:,} long lists of backtest results are not in this file: the"
-            " result was replaced or deleted, or somebody left them out."
+            f" result was replaced or deleted{'' if found.is_file_signed else _LEFT_OUT}."
         )
     return said
 

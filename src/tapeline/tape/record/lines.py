@@ -5,7 +5,7 @@ and written again; they stay the text that was hashed.
 """
 
 import re
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -41,11 +41,24 @@ class Witness(_Line, frozen=True, gc=False):
     public_key: Hash
 
 
+class SecondHead(_Line, frozen=True):
+    """The first line of version 2."""
+
+    tapeline: str
+    version: int
+    model_id: str
+    seq: Count
+    keys: list[Key]
+    witnesses: list[Witness]
+
+
 class Head(_Line, frozen=True):
     tapeline: str
     version: int
     model_id: str
     seq: Count
+    shows: Literal["all", "part"]
+    """Whether every event is there with all its fields, unless retention removed it."""
     keys: list[Key]
     witnesses: list[Witness]
 
@@ -118,6 +131,18 @@ class Proven(_Line, frozen=True, gc=False):
     proof: Proof
 
 
+class FileSignature(_Line, frozen=True, gc=False):
+    """Over the whole file before this line."""
+
+    sha256: Hash
+    key_id: str
+    signature: str
+
+
+class SignedFile(_Line, frozen=True, gc=False):
+    file: FileSignature
+
+
 class Piece(_Line, frozen=True, gc=False):
     """Of a long list of a backtest's result."""
 
@@ -129,19 +154,23 @@ class Piece(_Line, frozen=True, gc=False):
     sealed: bytes | None = None
 
 
-Line = FirstHead | Head | Event | Hidden | Link | Signed | Proven | Piece
+AnyHead = FirstHead | SecondHead | Head
+Line = AnyHead | Event | Hidden | Link | Signed | Proven | Piece | SignedFile
 
-_KIND = re.compile(rb'\{"(?:seq":\d+,"(?P<of>kind|until|link|list)|(?P<only>checkpoint|proof))"')
+_KIND = re.compile(
+    rb'\{"(?:seq":\d+,"(?P<of>kind|until|link|list)|(?P<only>checkpoint|proof|file))"'
+)
 _KINDS: dict[bytes, type[Line]] = {
     b"kind": Event, b"until": Hidden, b"link": Link, b"list": Piece,
-    b"checkpoint": Signed, b"proof": Proven,
+    b"checkpoint": Signed, b"proof": Proven, b"file": SignedFile,
 }  # fmt: skip
 _DECODERS: dict[bytes, Any] = {
     name: msgspec.json.Decoder(kind).decode for name, kind in _KINDS.items()
 }
 _HEADS: dict[int, Any] = {
     1: msgspec.json.Decoder(FirstHead).decode,
-    2: msgspec.json.Decoder(Head).decode,
+    2: msgspec.json.Decoder(SecondHead).decode,
+    3: msgspec.json.Decoder(Head).decode,
 }
 _encode = msgspec.json.Encoder().encode
 
@@ -151,7 +180,7 @@ class _Version(msgspec.Struct):
     version: int
 
 
-def head(text: bytes) -> FirstHead | Head | None:
+def head(text: bytes) -> AnyHead | None:
     """The first line; None if it is not that of a record we know."""
     try:
         said = msgspec.json.decode(text, type=_Version)
@@ -159,7 +188,7 @@ def head(text: bytes) -> FirstHead | Head | None:
         return None
     if said.tapeline != "record" or said.version not in _HEADS:
         return None
-    found: FirstHead | Head = _canonical(_HEADS[said.version], text)
+    found: AnyHead = _canonical(_HEADS[said.version], text)
     return found
 
 

@@ -63,6 +63,8 @@ class Checked(msgspec.Struct, kw_only=True):
     """Events that the server says its retention removed, by kind."""
     removed_until: float = 0.0
     """When the newest of them was received."""
+    is_file_signed: bool = False
+    """Whether the server signed the file as it is, with all that it hides or says of it."""
     lists: int = 0
     """Long lists of results whose digests match."""
     lists_missing: int = 0
@@ -110,9 +112,9 @@ class Checked(msgspec.Struct, kw_only=True):
 
     @property
     def not_shown(self) -> int:
-        """Events of which the file has a digest only. Of which kind removed ones were, it says
-        without any proof: it may have been orders."""
-        return self.hidden + sum(self.removed.values())
+        """Events of which the file has a digest only. Of which kind removed ones were is the
+        server's statement if it signed the file; otherwise they may have been orders."""
+        return self.hidden + (0 if self.is_file_signed else sum(self.removed.values()))
 
     @property
     def is_partial(self) -> bool:

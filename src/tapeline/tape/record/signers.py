@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from tapeline.tape.proof import key_chain
 from tapeline.tape.proof.checkpoints import Checkpoint
 from tapeline.tape.proof.key_chain import Key, is_signed
+from tapeline.tape.record.lines import FileSignature
 from tapeline.tape.record.outcome import Broken, Checked
 from tapeline.tape.record.quoting import quoted
 
@@ -32,9 +33,7 @@ class Signers:
 
     def confirm(self, one: Checkpoint, signed: bytes) -> bool:
         """Whether a checkpoint counts; raises if its signature is not by the key it names."""
-        signature = bytes.fromhex(one.signature)
-        if signature.hex() != one.signature:
-            raise ValueError
+        signature = _bytes_of(one.signature)
         key = self._by_id.get(one.key_id)
         if key is None:
             self._require_unlisted(one, signature, signed)
@@ -49,6 +48,24 @@ class Signers:
         self._firsts.setdefault(key.public_key, one)
         return True
 
+    def confirm_file(self, one: FileSignature, seq: int, signed: bytes) -> None:
+        """The signature over the whole file decides who signed it, at the earliest when the last
+        event was signed."""
+        key, signature = self._by_id.get(one.key_id), _bytes_of(one.signature)
+        if key is None:
+            raise Broken(
+                seq,
+                "key_not_listed",
+                f"The key {quoted(one.key_id)} of the signature over the file is not listed.",
+            )
+        if not is_signed(bytes.fromhex(key.public_key), signature, signed):
+            raise Broken(
+                seq,
+                "signature_wrong",
+                f"The signature over the file is not by the key {key.key_id}.",
+            )
+        self._last = key, 0.0 if self._last is None else self._last[1]
+
     def judge(self, found: Checked) -> None:
         """Say of the last signature who made it. An earlier one by a stranger says nothing: they
         could date it as they like."""
@@ -58,7 +75,7 @@ class Signers:
         found.key_id, found.fingerprint = key.key_id, key.fingerprint
         believed = self._known | key_chain.connected(self.keys, {key.public_key})
         firsts = [one for by, one in self._firsts.items() if by in believed]
-        found.first = min(firsts, key=lambda one: one.seq)
+        found.first = min(firsts, key=lambda one: one.seq, default=None)
         found.is_known = key.public_key in self._known
         found.is_retired = at > self._replaced.get(key.public_key, at) + GRACE
 
@@ -78,6 +95,13 @@ class Signers:
                     f"The signature at event {one.seq} is by the key {key.key_id}, not by"
                     f" {quoted(one.key_id)}.",
                 )
+
+
+def _bytes_of(text: str) -> bytes:
+    found = bytes.fromhex(text)
+    if found.hex() != text:
+        raise ValueError
+    return found
 
 
 def _is_given(key: Key, known: Sequence[str]) -> bool:

@@ -9,7 +9,7 @@ import base64
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from functools import partial
 from hashlib import sha256
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -24,7 +24,7 @@ from tapeline.tape.proof.key_chain import Key
 from tapeline.tape.proof.removed import Removed
 from tapeline.tape.record.lines import Head, Proof, Proven, Witness
 
-VERSION = 2
+VERSION = 3
 TOGETHER = 200
 """Lines encoded at once: more would leave the processor's cache before they are written."""
 
@@ -109,9 +109,17 @@ _Lines = list[_Event | _Hidden | _Link | _Signed | Proven]
 NO_PROOFS: Mapping[int, Proof] = {}
 
 
-def head(model_id: str, seq: int, keys: Sequence[Key], witnesses: Sequence[Witness] = ()) -> bytes:
+def head(
+    model_id: str,
+    seq: int,
+    shows: Shows,
+    keys: Sequence[Key],
+    witnesses: Sequence[Witness] = (),
+) -> bytes:
     """The first line."""
-    return _encoder.encode(Head("record", VERSION, model_id, seq, [*keys], [*witnesses])) + b"\n"
+    extent: Literal["all", "part"] = "all" if shows is ALL else "part"
+    said = Head("record", VERSION, model_id, seq, extent, [*keys], [*witnesses])
+    return _encoder.encode(said) + b"\n"
 
 
 def written(

@@ -1,5 +1,5 @@
 /** Checks records beside the page, so that the page stays alive and shows how far it is. */
-import { loadSha256 } from "../bytes/sha256";
+import { loadSha256, startHash } from "../bytes/sha256";
 import { type Certificate, readCertificates } from "../proof/certificates";
 import { check } from "../record/check";
 import type { Checked } from "../record/outcome";
@@ -54,7 +54,7 @@ async function certificatesIn(files: Blob[]): Promise<Certificate[]> {
 }
 
 async function read(source: Source, asked: Asked): Promise<Checked> {
-  const reader = new Reader(await sha256, asked);
+  const reader = new Reader(await sha256, await startHash(), asked);
   last = reader;
   const { stream, size } = await opened(source);
   let told = 0;

@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { fromBase64, utf8 } from "../bytes/bytes";
-import { loadSha256 } from "../bytes/sha256";
+import { loadSha256, startHash } from "../bytes/sha256";
 import { readCertificates } from "../proof/certificates";
 import { check } from "./check";
 import { type Checked, notShown, statusOf, verdictOf } from "./outcome";
@@ -55,7 +55,7 @@ async function checked(
 ): Promise<Checked> {
   const bytes = fromBase64(record) ?? new Uint8Array();
   const trusted = one.certificates.flatMap((pem) => readCertificates(utf8(pem)));
-  const reader = new Reader(sha256, { known: one.keys, earlier, trusted });
+  const reader = new Reader(sha256, await startHash(), { known: one.keys, earlier, trusted });
   return check(inPortions(bytes, size), reader);
 }
 

@@ -16,10 +16,12 @@ export interface Witness {
 }
 
 export interface Head {
-  version: 1 | 2;
+  version: 1 | 2 | 3;
   modelId: string;
   seq: number;
   keys: Key[];
+  /** Whether every event is there with all its fields; null if the version does not say it. */
+  shows: "all" | "part" | null;
   /** What the first line of version 1 calls its key. */
   keyId: string | null;
   witnesses: Witness[];
@@ -73,6 +75,14 @@ export interface Checkpoint {
   signature: string;
 }
 
+/** Over the whole file before its line. */
+export interface FileSignature {
+  type: "file";
+  sha256: string;
+  keyId: string;
+  signature: string;
+}
+
 export interface Stamp {
   authority: string;
   response: Uint8Array;
@@ -103,7 +113,7 @@ const NULL = utf8("null");
 const NO_FIELDS: readonly Field[] = [];
 const NO_LEAVES: readonly string[] = [];
 
-export type Line = Event | Hidden | Link | Checkpoint | Proof | Piece;
+export type Line = Event | Hidden | Link | Checkpoint | Proof | Piece | FileSignature;
 
 /** The first line; null if it is not that of a record that we know. */
 export function readHead(scanner: Scanner, line: Uint8Array): Head | null {
@@ -112,7 +122,7 @@ export function readHead(scanner: Scanner, line: Uint8Array): Head | null {
   scanner.open(line);
   scanner.skip(`{"tapeline":"record","version":${version},"model_id":`);
   const modelId = scanner.text();
-  const head = version === 1 ? firstHead(scanner, modelId) : secondHead(scanner, modelId);
+  const head = version === 1 ? firstHead(scanner, modelId) : laterHead(scanner, modelId, version);
   scanner.skip("}");
   scanner.close();
   return head;
@@ -127,13 +137,13 @@ export function readLine(scanner: Scanner, line: Uint8Array): Line {
   return found;
 }
 
-function versionOf(line: Uint8Array): 1 | 2 | null {
+function versionOf(line: Uint8Array): 1 | 2 | 3 | null {
   try {
     const said: unknown = JSON.parse(new TextDecoder().decode(line));
     if (typeof said !== "object" || said === null) return null;
     const { tapeline, version } = said as { tapeline?: unknown; version?: unknown };
     if (tapeline !== "record") return null;
-    return version === 1 || version === 2 ? version : null;
+    return version === 1 || version === 2 || version === 3 ? version : null;
   } catch {
     return null;
   }
@@ -147,17 +157,24 @@ function firstHead(scanner: Scanner, modelId: string): Head {
   scanner.skip(',"seq":');
   const seq = scanner.count();
   const key = { publicKey, madeAt: null, previous: null, signature: null, acceptance: null };
-  return { version: 1, modelId, seq, keys: [key], keyId, witnesses: [] };
+  return { version: 1, modelId, seq, shows: null, keys: [key], keyId, witnesses: [] };
 }
 
-function secondHead(scanner: Scanner, modelId: string): Head {
+function laterHead(scanner: Scanner, modelId: string, version: 2 | 3): Head {
   scanner.skip(',"seq":');
   const seq = scanner.count();
+  const shows = version === 3 ? extent(scanner) : null;
   scanner.skip(',"keys":');
   const keys = scanner.list(() => key(scanner));
   scanner.skip(',"witnesses":');
   const witnesses = scanner.list(() => witness(scanner));
-  return { version: 2, modelId, seq, keys, keyId: null, witnesses };
+  return { version, modelId, seq, shows, keys, keyId: null, witnesses };
+}
+
+function extent(scanner: Scanner): "all" | "part" {
+  if (scanner.skipIf(',"shows":"all"')) return "all";
+  scanner.skip(',"shows":"part"');
+  return "part";
 }
 
 function key(scanner: Scanner): Key {
@@ -193,6 +210,7 @@ function anyLine(scanner: Scanner): Line {
     return piece(scanner, seq);
   }
   if (scanner.skipIf('{"checkpoint":')) return checkpoint(scanner);
+  if (scanner.skipIf('{"file":')) return fileSignature(scanner);
   scanner.skip('{"proof":');
   return proof(scanner);
 }
@@ -284,6 +302,17 @@ function checkpoint(scanner: Scanner): Checkpoint {
   const signature = scanner.text();
   scanner.skip("}");
   return { type: "checkpoint", seq, link: hash, at, keyId, signature };
+}
+
+function fileSignature(scanner: Scanner): FileSignature {
+  scanner.skip('{"sha256":');
+  const sha256 = scanner.hash();
+  scanner.skip(',"key_id":');
+  const keyId = scanner.text();
+  scanner.skip(',"signature":');
+  const signature = scanner.text();
+  scanner.skip("}");
+  return { type: "file", sha256, keyId, signature };
 }
 
 function proof(scanner: Scanner): Proof {

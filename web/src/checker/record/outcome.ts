@@ -50,6 +50,8 @@ export interface Checked {
   partly: number;
   removed: Map<string, number>;
   removedUntil: number;
+  /** Whether the server signed the file as it is, with all that it hides or says of it. */
+  isFileSigned: boolean;
   lists: number;
   /** Lists that results name, and that are not in the file. */
   listsMissing: number;
@@ -99,6 +101,7 @@ export function nothingYet(): Checked {
     partly: 0,
     removed: new Map(),
     removedUntil: 0,
+    isFileSigned: false,
     lists: 0,
     listsMissing: 0,
     link: "",
@@ -128,10 +131,11 @@ export function nothingYet(): Checked {
 }
 
 /**
- * Events of which the file has a digest only. Of which kind removed ones were, it says without any
- * proof: it may have been orders.
+ * Events of which the file has a digest only. Of which kind removed ones were is the server's
+ * statement if it signed the file; otherwise they may have been orders.
  */
 export function notShown(found: Checked): number {
+  if (found.isFileSigned) return found.hidden;
   return [...found.removed.values()].reduce((sum, count) => sum + count, found.hidden);
 }
 

@@ -3,14 +3,17 @@
  * the proofs from outside. It asks no server for anything.
  */
 import { hex, utf8 } from "../bytes/bytes";
-import type { Sha256 } from "../bytes/sha256";
+import type { RunningHash, Sha256 } from "../bytes/sha256";
 import type { Certificate } from "../proof/certificates";
 import { Arrivals } from "./arrivals";
 import { BLIND_RULE, GENESIS, Group, OLDEST_RULE } from "./groups";
 import {
   type Checkpoint,
   type Event,
+  type FileSignature,
+  type Head,
   type Hidden,
+  type Line,
   type Link,
   type Proof,
   readHead,
@@ -39,6 +42,7 @@ export class Reader {
   private readonly group: Group;
   private readonly lists: ResultLists;
   private readonly arrivals = new Arrivals(this.found);
+  private head: Head | null = null;
   private signers: Signers | null = null;
   private proofs: Proofs | null = null;
   private lines = 0;
@@ -53,6 +57,8 @@ export class Reader {
 
   constructor(
     private readonly sha256: Sha256,
+    /** Of all lines so far, if the last one has to sign them. */
+    private readonly whole: RunningHash,
     private readonly asked: Asked,
   ) {
     this.group = new Group(sha256);
@@ -105,23 +111,31 @@ export class Reader {
   private read(line: Uint8Array): void {
     if (this.signers === null) {
       this.signers = this.begin(line);
+      this.whole.update(line);
       return;
     }
-    const found = readLine(this.scanner, line);
+    if (this.found.isFileSigned) refuse(); // nothing comes after it
+    this.takeLine(readLine(this.scanner, line), this.signers);
+    if (this.head?.version === 3 && !this.found.isFileSigned) this.whole.update(line);
+  }
+
+  private takeLine(found: Line, signers: Signers): void {
     if (found.type === "event") this.takeEvent(found);
     else if (found.type === "link") this.close(found);
     else if (found.type === "hidden") this.takeHidden(found);
-    else if (found.type === "checkpoint") this.takeCheckpoint(found, this.signers);
+    else if (found.type === "checkpoint") this.takeCheckpoint(found, signers);
     else if (found.type === "proof") this.takeProof(found);
+    else if (found.type === "file") this.takeFile(found, signers);
     else this.lists.take(found);
   }
 
   private finish(): void {
-    const { found, next, claimed } = this;
+    const { found, next } = this;
     if (this.signers === null) throw new Broken(1, "empty", "The file is empty.");
-    if (!this.group.isEmpty || next - 1 !== claimed) {
-      const why = `It should end with event ${claimed}, but its last is event ${next - 1}.`;
-      throw new Broken(next, "ends_early", why);
+    this.requireEnd();
+    if (this.head?.version === 3 && !found.isFileSigned) {
+      const why = "Its last line, the signature over the whole file, is missing.";
+      throw new Broken(next, "file_not_signed", why);
     }
     if (this.awaited !== null) {
       const why = `The earlier record goes to event ${this.awaited.events}; this one does not.`;
@@ -133,12 +147,20 @@ export class Reader {
     found.unsigned = found.events - (found.last?.seq ?? 0);
   }
 
+  private requireEnd(): void {
+    const { next, claimed } = this;
+    if (this.group.isEmpty && next - 1 === claimed) return;
+    const why = `It should end with event ${claimed}, but its last is event ${next - 1}.`;
+    throw new Broken(next, "ends_early", why);
+  }
+
   private begin(line: Uint8Array): Signers {
     const head = readHead(this.scanner, line);
     if (head === null || head.modelId === "") {
       const why = "This is not a record of Tapeline that this version can check.";
       throw new Broken(1, "not_a_record", why);
     }
+    this.head = head;
     this.claimed = head.seq;
     this.found.modelId = head.modelId;
     if (this.asked.earlier !== null && this.asked.earlier.modelId !== head.modelId) {
@@ -151,7 +173,10 @@ export class Reader {
   private takeEvent(event: Event): void {
     this.requireNext(event.seq);
     this.group.add(event);
-    if (event.hidden.length) this.found.partly++;
+    if (event.hidden.length) {
+      this.requireMayHide(event.seq);
+      this.found.partly++;
+    }
     this.arrivals.take(event, shown);
     this.waiting ??= event.receivedAt;
     if (event.kind === "backtest-result") {
@@ -167,9 +192,17 @@ export class Reader {
     const counted = removed === null ? size : removed.reduce((sum, one) => sum + one, 0);
     if (size < 1 || counted !== size) refuse();
     this.group.addHidden(line.seq, line.digest);
-    if (line.removed === null) this.found.hidden += size;
-    else this.arrivals.takeRemoved(line.removed, line.receivedAt ?? 0);
+    if (line.removed === null) {
+      this.requireMayHide(line.seq);
+      this.found.hidden += size;
+    } else this.arrivals.takeRemoved(line.removed, line.receivedAt ?? 0);
     this.next = line.until + 1;
+  }
+
+  private requireMayHide(seq: number): void {
+    if (this.head?.shows !== "all") return;
+    const why = `The first line says that all is shown, but a part of event ${seq} is hidden.`;
+    throw new Broken(seq, "not_all_shown", why);
   }
 
   private requireNext(seq: number): void {
@@ -215,6 +248,20 @@ export class Reader {
     found.signatures++;
     found.last = one;
     this.arrivals.signed();
+  }
+
+  /** The last line. What is wrong with the lines before it was said there, more exactly. */
+  private takeFile(one: FileSignature, signers: Signers): void {
+    if (this.head?.version !== 3) refuse();
+    this.requireEnd();
+    if (one.sha256 !== this.whole.digest()) {
+      const why =
+        "The server signed another file: something in this one was hidden, left out or changed.";
+      throw new Broken(this.next, "file_changed", why);
+    }
+    const said = ["tapeline file", this.found.modelId, one.sha256];
+    signers.confirmFile(one, this.next, utf8(JSON.stringify(said)));
+    this.found.isFileSigned = true;
   }
 
   private requireHere(one: { seq: number; link: string }): void {

@@ -3,7 +3,7 @@ import { fromHex } from "../bytes/bytes";
 import { isSigned } from "../bytes/ed25519";
 import type { Sha256 } from "../bytes/sha256";
 import { connected, fingerprintOf, idOf, replacedAt, trouble } from "./keys";
-import { type Checkpoint, type Head, type Key, refuse } from "./lines";
+import { type Checkpoint, type FileSignature, type Head, type Key, refuse } from "./lines";
 import { Broken, type Checked } from "./outcome";
 import { quoted } from "./quoting";
 
@@ -47,6 +47,24 @@ export class Signers {
   }
 
   /**
+   * The signature over the whole file decides who signed it, at the earliest when the last event
+   * was signed.
+   */
+  confirmFile(one: FileSignature, seq: number, statement: Uint8Array): void {
+    const signature = fromHex(one.signature) ?? refuse();
+    const key = this.byId.get(one.keyId);
+    if (key === undefined) {
+      const why = `The key ${quoted(one.keyId)} of the signature over the file is not listed.`;
+      throw new Broken(seq, "key_not_listed", why);
+    }
+    if (!isSigned(fromHex(key.publicKey) ?? refuse(), signature, statement)) {
+      const why = `The signature over the file is not by the key ${one.keyId}.`;
+      throw new Broken(seq, "signature_wrong", why);
+    }
+    this.last = { key, at: this.last?.at ?? 0 };
+  }
+
+  /**
    * Says of the last signature who made it. An earlier one by a stranger says nothing: they could
    * date it as they like. `known` are fingerprints, beginnings of them, or public
    * keys.
@@ -61,7 +79,7 @@ export class Signers {
     found.isKnown = connected(keys, new Set(given)).has(key.publicKey);
     const believed = connected(keys, new Set([...given, key.publicKey]));
     const firsts = [...this.firsts].filter(([by]) => believed.has(by)).map(([, one]) => one);
-    found.first = firsts.reduce((first, one) => (one.seq < first.seq ? one : first));
+    found.first = firsts.sort((one, other) => one.seq - other.seq)[0] ?? null;
     found.isRetired = at > (this.replaced.get(key.publicKey) ?? at) + GRACE;
   }
 

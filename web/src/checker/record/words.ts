@@ -120,7 +120,7 @@ function contents(found: Checked): string[] {
     ...(found.lists ? [`Long lists of backtests: ${count(found.lists)} match their digests.`] : []),
     ...(found.listsMissing
       ? [
-          `${count(found.listsMissing)} long lists of backtests are not in this file: the result was replaced or deleted, or somebody left them out.`,
+          `${count(found.listsMissing)} long lists of backtests are not in this file: the result was replaced or deleted${found.isFileSigned ? "" : ", or somebody left them out"}.`,
         ]
       : []),
   ];
@@ -135,6 +135,11 @@ function proven(found: Checked): string[] {
   ];
   if (found.unsigned) {
     lines.push(`Nothing about its end: ${tail(found)}`);
+  }
+  if (found.isFileSigned) {
+    lines.push(
+      "The file is as the server wrote it: nothing in it was hidden or left out afterwards.",
+    );
   }
   if (isPartial(found)) {
     lines.push("Of what is hidden or removed, the file has digests: it is there, unread.");
@@ -219,7 +224,7 @@ function removed(found: Checked): string[] {
   const kinds = [...found.removed].sort().map(([kind, many]) => `${count(many)} (${quoted(kind)})`);
   return [
     `Received until ${moment(found.removedUntil)}: ${kinds.join(", ")}.`,
-    "Their digests are still part of the chain. Of which kind they were is what the file says; their content cannot be checked any more.",
+    `Their digests are still part of the chain. Of which kind they were is what the ${found.isFileSigned ? "server" : "file"} says; their content cannot be checked any more.`,
   ];
 }
 
