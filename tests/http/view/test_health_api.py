@@ -7,6 +7,8 @@ import pytest
 
 from tapeline.health import examination
 from tapeline.health.checklist import CHECKS
+from tapeline.runs import described_hosts
+from tapeline.runs.described_hosts import Description
 from tests.conftest import Person, Service, let_in
 
 
@@ -54,3 +56,13 @@ def test_slow_statements_are_shown_without_their_values(
     row = next(row for row in found["rows"] if row["name"] == "slowest statements")
     assert row["state"] == "yellow"
     assert "7.5 s" in row["says"]
+
+
+def test_hosts_are_shown_with_what_is_known_of_them(service: Service, operator: Person) -> None:
+    known = Description("k3vx8qhmw2td5rfy", "attic", "1.2.3", trouble="the disk is full")
+    service.store.write_now(described_hosts.describe, known)
+    service.store.write_now(described_hosts.drain, known.name, "an operator")
+    [shown] = [one for one in seen_by(operator)["hosts"] if one["name"] == known.name]
+    assert (shown["machine"], shown["trouble"]) == ("attic", "the disk is full")
+    assert shown["state"] == "unreachable", "no server runs as this host"
+    assert (shown["running"], shown["drained_at"] is not None) == (0, True)

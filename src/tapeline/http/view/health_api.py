@@ -7,10 +7,13 @@ from starlette.responses import Response
 
 from tapeline import __version__
 from tapeline.background import State as Work
+from tapeline.errors import Unavailable
 from tapeline.health.examination import Row
 from tapeline.health.verdict import State
 from tapeline.http.core.answers import Gives
 from tapeline.http.core.endpoint import Call
+from tapeline.http.core.services import Services
+from tapeline.runs import hosts
 from tapeline.store.backends.slowest import Slow
 
 
@@ -37,10 +40,30 @@ class ShownHealth(msgspec.Struct):
     work: list[ShownWork]
     slowest: list[Slow]
     """Statements of the last hour, without their values; the slowest first."""
+    hosts: list["ShownHost"]
+    """The machines that run models; those with most runs first."""
     host: str
     """By which name `tapeline hosts` lists this server; empty if it runs no models."""
     data: str
     """Its data directory, for `--data` of commands on its machine."""
+
+
+class ShownHost(msgspec.Struct, kw_only=True):
+    """A machine that runs models of this installation."""
+
+    name: str
+    machine: str
+    version: str
+    """Of Tapeline; empty for one that has not said it."""
+    state: hosts.State
+    trouble: str
+    """Why it is unwell."""
+    seen_at: float | None
+    """When its server was last heard of, where several share a database."""
+    running: int
+    """Runs that have not ended."""
+    drained_at: float | None
+    forgotten_by: str | None
 
 
 async def show_health(call: Call) -> Annotated[Response, Gives(ShownHealth)]:
@@ -54,11 +77,35 @@ async def show_health(call: Call) -> Annotated[Response, Gives(ShownHealth)]:
         found.rows,
         [_shown(one) for one in services.background.states()],
         services.store.database.slowest.list(),
+        await _hosts(services),
         services.runner.host_name,
         str(services.settings.data),
     )
     headers = {"Cache-Control": "no-store"}
     return Response(msgspec.json.encode(shown), media_type="application/json", headers=headers)
+
+
+async def _hosts(services: Services) -> list[ShownHost]:
+    """None while the database is away: the rows say that."""
+    database, here = services.store.database, services.runner.host_name
+    try:
+        found = await services.store.read(hosts.all_of, database, here)
+    except Unavailable:
+        return []
+    return [
+        ShownHost(
+            name=one.host.name,
+            machine=one.host.machine,
+            version=one.host.version,
+            state=one.state,
+            trouble=one.host.trouble,
+            seen_at=one.seen_at,
+            running=one.running,
+            drained_at=one.host.drained_at,
+            forgotten_by=one.host.forgotten_by,
+        )
+        for one in found
+    ]
 
 
 def _shown(work: Work) -> ShownWork:

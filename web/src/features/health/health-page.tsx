@@ -6,6 +6,7 @@ import { useTitle } from "~/ui/address";
 import { Empty, Failed, PageHead, Panel, Skeleton } from "~/ui/panel";
 import { Time } from "~/ui/time";
 import { CheckList } from "./check-list";
+import { HostList } from "./host-list";
 import { SUMMARY } from "./states";
 import { WorkTable } from "./work-table";
 
@@ -28,6 +29,7 @@ export function HealthPage() {
       />
       {error && <Failed error={error} retry={() => void refetch()} />}
       <CheckList rows={data.rows} />
+      <HostList hosts={data.hosts} here={data.host} />
       <WorkTable work={data.work} />
       <Slowest found={data.slowest} at={data.at} />
     </div>

@@ -1,0 +1,69 @@
+/** The machines that run models: how each is, since when, and what an operator decided about it. */
+import type { Schemas } from "~/api/client";
+import { plural } from "~/format/numbers";
+import { Panel } from "~/ui/panel";
+import { Time } from "~/ui/time";
+import { StateDot } from "./state-dot";
+import type { State } from "./states";
+
+type Host = Schemas["ShownHost"];
+
+/** A machine that is away and has no runs is missed by nobody. */
+function colour(host: Host): State {
+  if (host.state === "unreachable") return host.running > 0 ? "red" : "yellow";
+  return host.state === "well" ? "green" : "yellow";
+}
+
+export function HostList({ hosts, here }: { hosts: Host[]; here: string }) {
+  if (hosts.length === 0) return null;
+  return (
+    <Panel title="Hosts" flush>
+      <ul>
+        {hosts.map((host) => (
+          <li
+            key={host.name}
+            className="grid gap-x-4 gap-y-0.5 border-line px-4 py-2 not-first:border-t sm:grid-cols-[minmax(0,16rem)_minmax(0,1fr)_6rem]"
+          >
+            <span className="flex min-w-0 items-baseline gap-2.5 font-medium [overflow-wrap:anywhere]">
+              <StateDot state={colour(host)} />
+              <span className="min-w-0">
+                {host.machine || host.name}
+                {host.name === here && <span className="font-normal text-soft"> (this one)</span>}
+              </span>
+            </span>
+            <span className="min-w-0 text-soft [overflow-wrap:anywhere]">
+              <Standing host={host} />
+            </span>
+            <span className="num whitespace-nowrap sm:text-right">
+              {plural(host.running, "run")}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </Panel>
+  );
+}
+
+function Standing({ host }: { host: Host }) {
+  return (
+    <>
+      {host.state === "well" && `Well. Tapeline ${host.version}.`}
+      {host.state === "unwell" && `Unwell: ${host.trouble}.`}
+      {host.state === "unreachable" && (
+        <>
+          Unreachable
+          {host.seen_at && (
+            <>
+              {" "}
+              since <Time at={host.seen_at} />
+            </>
+          )}
+          {host.running > 0 ? ": nobody knows whether its models run." : "."} If the machine is gone
+          for good: <code>tapeline hosts forget {host.name}</code>.
+        </>
+      )}
+      {host.state === "forgotten" && `Declared gone by ${host.forgotten_by}.`}
+      {host.drained_at && " It is drained: it takes no runs, and its models move to other hosts."}
+    </>
+  );
+}
