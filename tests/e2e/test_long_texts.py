@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, Page
 
 from tests.conftest import Service, let_in
 from tests.e2e.conftest import Site
-from tests.e2e.long_texts import WORD, Project
+from tests.e2e.long_texts import ARABIC, WORD, Project
 from tests.e2e.looks import TEXT_ROOM, WIDTHS, holds_its_controls, unreadable
 
 pytestmark = pytest.mark.heavy
@@ -135,12 +135,14 @@ BROKEN = {
     "outside of the window": f"<p>{WORD * 3}</p>",
     "control outside": "<button style='position: absolute; left: 3000px'>Save</button>",
     "overlap": "<p style='margin: 0 0 -2em; line-height: 1'>first</p><p>second</p>",
+    "against its direction": f"<p>{ARABIC}</p>",
     "squeezed": "<p style='width: 2em; overflow-wrap: anywhere'>unbelievable</p>",
 }
 """Each with the finding that it must be."""
 WHOLE = (
     f"<p style='width: 9em; overflow: hidden; text-overflow: ellipsis' title='{WORD}'>{WORD}</p>"
     f"<div style='width: 9em; overflow: auto'>{WORD}</div><p>one</p><p>two</p>"
+    f"<p dir='auto'>{ARABIC}</p><p>By <bdi>{ARABIC}</bdi></p>"
 )
 
 

@@ -1,5 +1,5 @@
 /* Finds text that a reader cannot read: cut, outside of its box or of the window, printed over
-   other text, or a letter per line. Answers one line for each finding, with the element's name. */
+   other text, a letter per line, or against its direction. Answers one line for each finding, with the element's name. */
 () => {
   const SLACK = 1.5; // pixels: boxes end between pixels
   const seen = new Map();
@@ -83,6 +83,13 @@
     }
     return false;
   };
+  // The direction of a text is that of its first letter that has one.
+  const RIGHT_TO_LEFT = /^[^\p{L}]*[\p{Script=Arabic}\p{Script=Hebrew}]/u;
+  const isAgainst = (node) => {
+    const before = node.previousSibling || node.parentElement.dir === "auto";
+    const { style } = of(node.parentElement);
+    return !before && RIGHT_TO_LEFT.test(node.data) && style.direction === "ltr" && style.unicodeBidi !== "plaintext";
+  };
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   const range = document.createRange();
   const OTHERS = "script, style, noscript, option, title, desc, textarea";
@@ -96,6 +103,7 @@
     const rects = [...range.getClientRects()].filter((one) => one.width > 0.5);
     const size = Number.parseFloat(of(parent).style.fontSize);
     const widest = Math.max(0, ...rects.map((one) => one.width));
+    if (isAgainst(node)) tell("against its direction", node);
     if (rects.length > 3 && widest < 4 * size) tell("squeezed", node);
     for (const rect of rects) measure(node, rect);
   }

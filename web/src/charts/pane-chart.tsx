@@ -196,7 +196,9 @@ export function PaneChart({
             {rowsOf(pane, shown.at).map((row) => (
               <span key={row.id} className="flex min-w-0 flex-wrap items-center gap-x-1.5">
                 <span className="h-0.5 w-3 shrink-0" style={{ backgroundColor: row.colour }} />
-                <span className="truncate text-soft">{row.label}</span>
+                <span dir="auto" className="truncate text-soft">
+                  {row.label}
+                </span>
                 <span className="num min-w-0">{row.text}</span>
               </span>
             ))}

@@ -101,7 +101,9 @@ export function Fact({
   return (
     <div className="min-w-0" title={hint}>
       <dt className="text-xs text-soft">{name}</dt>
-      <dd className="num min-w-0 [overflow-wrap:anywhere]">{children}</dd>
+      <dd dir="auto" className="num min-w-0 text-left [overflow-wrap:anywhere]">
+        {children}
+      </dd>
     </div>
   );
 }

@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple
 
 from tapeline.results.charts.ticks import time_ticks, value_ticks
 
+TEXT = 0.85  # of the units of a label: the rest is space
 EDGE = 40.0  # units: a label whose middle is closer to the left edge than this starts there
 
 
@@ -171,7 +172,7 @@ def value_axis(
 
 
 def time_axis(plot: Plot) -> str:
-    parts = []
+    parts, free, wide = [], 0.0, TEXT * plot.layout.tick_width
     most = max(2, int(plot.right / plot.layout.tick_width))
     for seconds, text in time_ticks(plot.start, plot.end, most, plot.layout.zone):
         x = plot.x(seconds)
@@ -179,6 +180,10 @@ def time_axis(plot: Plot) -> str:
             parts.append(vertical_line(plot, "grid", x))
         near_end = x > plot.right - plot.layout.last_label
         anchor = "start" if x < EDGE else "end" if near_end else "middle"
+        left = x - wide * {"start": 0.0, "middle": 0.5, "end": 1.0}[anchor]
+        if left < free:  # one that ends at its tick would lie over the one before
+            continue
+        free = left + wide
         parts.append(foot_label(plot, x, text, anchor))
     return "".join(parts)
 

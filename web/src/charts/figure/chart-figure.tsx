@@ -215,7 +215,7 @@ export function ChartFigure({
           )}
         </div>
       )}
-      <figcaption className="max-w-prose text-xs text-soft">
+      <figcaption dir="auto" className="max-w-prose text-xs text-soft">
         {all && words(seen ?? all)} {caption}
       </figcaption>
     </figure>

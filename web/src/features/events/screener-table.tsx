@@ -55,7 +55,11 @@ export function ResultTable({ result, label }: { result: ScreenerRows; label: st
           <tbody>
             {symbols.map((symbol) => (
               <tr key={symbol} className="border-t border-line hover:bg-hover">
-                <th scope="row" className="px-4 py-1.5 text-left font-medium">
+                <th
+                  scope="row"
+                  dir="auto"
+                  className="px-4 py-1.5 text-left font-medium whitespace-nowrap"
+                >
                   {symbol}
                 </th>
                 {columns.map((column) => (

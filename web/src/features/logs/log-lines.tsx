@@ -223,7 +223,7 @@ const Row = memo(function Row({
 
 function TextLine({ spans }: { spans: readonly Span[] }) {
   return (
-    <div className="min-h-5">
+    <div dir="auto" className="min-h-5">
       {spans.map(({ text, look }, place) =>
         look ? (
           // biome-ignore lint/suspicious/noArrayIndexKey: spans have no other name

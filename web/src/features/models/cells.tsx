@@ -84,7 +84,7 @@ export function Ordered({ order }: { order: LastOrder | null }) {
   return (
     <span className="flex min-w-0 items-baseline gap-2 whitespace-nowrap">
       {order.side && <Side side={order.side} />}
-      <span className="min-w-0 max-w-36 truncate" title={order.symbol ?? undefined}>
+      <span dir="auto" className="min-w-0 max-w-36 truncate" title={order.symbol ?? undefined}>
         {order.symbol}
       </span>
       <span

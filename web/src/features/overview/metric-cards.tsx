@@ -44,7 +44,7 @@ export function MetricCards({ project, model }: { project: string; model: string
       <dl className="grid grid-cols-[repeat(auto-fill,minmax(min(100%,9.5rem),1fr))] gap-x-4 gap-y-2.5">
         {(all ? found : found.slice(0, AT_FIRST)).map(([name, one]) => (
           <div key={name} className="min-w-0" title={explained(one)}>
-            <dt className="text-xs [overflow-wrap:anywhere] text-soft">
+            <dt dir="auto" className="text-xs [overflow-wrap:anywhere] text-soft">
               {one.display_name || name}
             </dt>
             <dd className="num [overflow-wrap:anywhere]">{shown(name, one, currency)}</dd>

@@ -50,7 +50,7 @@ export function AuditPage() {
                   {one.actor}
                 </span>
                 <span className="min-w-0 [overflow-wrap:anywhere]">
-                  <span className="font-medium">{one.action.replaceAll("_", " ")}</span>{" "}
+                  <span className="font-medium">{one.action.replaceAll(/[._]/g, " ")}</span>{" "}
                   <span className="text-soft">
                     {details(one.details as Record<string, unknown>) || one.subject}
                   </span>
@@ -73,9 +73,11 @@ export function AuditPage() {
 
 function details(said: Record<string, unknown>): string {
   return Object.entries(said)
-    .map(
-      ([name, value]) =>
-        `${name.replaceAll("_", " ")}: ${typeof value === "string" ? value : JSON.stringify(value)}`,
-    )
+    .map(([name, value]) => `${name.replaceAll("_", " ")}: ${inWords(value)}`)
     .join(", ");
+}
+
+function inWords(value: unknown): string {
+  if (Array.isArray(value)) return value.map(inWords).join(" and ");
+  return typeof value === "string" ? value : JSON.stringify(value);
 }

@@ -46,6 +46,7 @@ export function SymbolTable({
             <span role="rowheader" className="col-span-3 min-w-0 @[36rem]:col-span-1">
               <button
                 type="button"
+                dir="auto"
                 className="link block max-w-full truncate text-left"
                 title={one.key}
                 onClick={() => choose(one.key)}

@@ -118,7 +118,9 @@ function Row({ trip, currency }: { trip: Trip; currency: string | null }) {
         title={trip.symbol}
         className="col-span-2 min-w-0 @[36rem]:col-span-4 @[60rem]:col-span-1"
       >
-        <span className="block truncate font-medium">{trip.symbol}</span>
+        <span dir="auto" className="block truncate text-left font-medium">
+          {trip.symbol}
+        </span>
         <span className={`text-xs ${trip.side === "long" ? "text-up" : "text-down"}`}>
           {trip.side === "long" ? "▲ Long" : "▼ Short"}
         </span>

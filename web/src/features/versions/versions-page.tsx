@@ -87,7 +87,7 @@ export function VersionsPage() {
               >
                 <span className="num w-12 font-semibold">v{one.version}</span>
                 <div className="min-w-48 flex-1">
-                  <p className="[overflow-wrap:anywhere]">
+                  <p dir="auto" className="[overflow-wrap:anywhere]">
                     {one.description || <span className="text-soft">No description</span>}
                   </p>
                   <p className="text-sm text-soft">

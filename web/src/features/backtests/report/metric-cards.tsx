@@ -97,7 +97,7 @@ export function MetricCards({ backtest }: { backtest: Backtest }) {
                   className="flex break-inside-avoid flex-wrap items-baseline justify-between gap-x-4 border-t border-line py-1.5"
                   title={explained ? undefined : one.explanation}
                 >
-                  <dt className="min-w-0 [overflow-wrap:anywhere]">
+                  <dt dir="auto" className="min-w-0 [overflow-wrap:anywhere]">
                     {one.display_name || one.name}
                   </dt>
                   <dd className="ml-auto">

@@ -57,7 +57,7 @@ export function MonthsTable({ model, id }: { model: string; id: string }) {
                       {name}
                     </th>
                   ))}
-                  <th scope="col" className="w-24 py-2 pr-4 font-medium">
+                  <th scope="col" className="sticky right-0 w-24 bg-surface py-2 pr-4 font-medium">
                     Year
                   </th>
                 </tr>
@@ -85,7 +85,7 @@ export function MonthsTable({ model, id }: { model: string; id: string }) {
                       );
                     })}
                     <td
-                      className={`num py-1.5 pr-4 font-medium whitespace-nowrap ${value > 0 ? "text-up" : value < 0 ? "text-down" : ""}`}
+                      className={`num sticky right-0 bg-surface py-1.5 pr-4 font-medium whitespace-nowrap ${value > 0 ? "text-up" : value < 0 ? "text-down" : ""}`}
                     >
                       {signedPercent(value)}
                     </td>
