@@ -196,6 +196,7 @@ def test_a_shared_page_tells_all_that_its_choices_leave(shown: Model, service: S
             assert told in page, told
         assert f"curl -o record.ndjson {service.address}/api/shared/{link.token}/record" in page
         assert "tapeline verify record.ndjson" in page
+        assert "<small>KWD</small>" in page, "a currency stands beside its amount"
         assert 'class="curve curve wide"' in page
         assert 'class="curve curve narrow"' in page
         hidden = stranger.get(f"/s/{shared(shown, stranger, percent_only=True).token}").text

@@ -105,7 +105,7 @@ def test_the_tear_sheet_is_headed_by_names(model: Model) -> None:
     ):
         model.owner.patch(one, json=words)
         page = model.owner.get(f"{one}/tear-sheet").text
-        assert f"<h1>{title}</h1>" in page
+        assert f'<h1 dir="auto">{title}</h1>' in page
         assert f"<title>{title} · Pusher</title>" in page
         assert page.count("Wider stops") == (0 if not words else 1 if lead else 2)
 
@@ -118,7 +118,7 @@ def test_the_tear_sheet_writes_own_metrics_as_the_pages_do(model: Model) -> None
     }
     model.push(PATH, result(count=10, metrics=metrics))
     page = model.owner.get(f"/api/models/{model.id}/backtests/b1/tear-sheet").text
-    for text in ("1,314.00 %", "987,654,321.12", "1,234.50\N{NO-BREAK SPACE}USD"):
+    for text in ("1,314.00 %", "987,654,321.12", "1,234.50 USD"):
         assert text in page, text
     assert "e+0" not in page
 

@@ -97,7 +97,8 @@ def written(value: float | None, kind: Type | str, unit: str, zone: tzinfo = UTC
     if kind == "time":
         return _time(value, zone)
     if kind == "money":
-        return figures.money(value, unit or None)
+        # With a space that splits: links show the currency smaller than its amount.
+        return figures.money(value, unit or None).replace("\N{NO-BREAK SPACE}", " ")
     if kind == "count":
         return figures.integer(value)
     write = {"percent": figures.percent, "days": figures.days}.get(kind, figures.ratio)
