@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 import pytest
 
+from tapeline.tape.proof import signer
 from tapeline.tape.record import checking
 from tapeline.tape.record.outcome import Checked
 from tests.conftest import Service
@@ -49,6 +50,17 @@ def test_an_owner_gets_a_signed_file_in_which_all_is_shown(model: Model, service
 def test_a_model_without_events_has_a_signed_file(model: Model, service: Service) -> None:
     found = check(record_of(model), service)
     assert (found.verdict, found.is_file_signed, found.events) == ("unsigned", True, 0)
+
+
+def test_a_new_key_signs_the_file_at_once(model: Model, service: Service) -> None:
+    """No event has come since the key was replaced, so it has signed nothing else."""
+    model.push("/v1/live/log", {"line": "before"})
+    before = record_of(model)
+    made = signer.rotate(service.services.settings.data / "keys")
+    after = record_of(model)
+    assert made.key_id.encode() in after[-1]
+    assert after[1:-1] == before[1:-1]
+    assert check(after, service).verdict == "proven"
 
 
 @pytest.mark.parametrize("choices", [{}, {"delay_hours": 1}, {"hide_symbols": True}])

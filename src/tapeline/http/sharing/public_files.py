@@ -120,22 +120,13 @@ async def _lines(
     services: Services, found: tapes.Reading, last: int, shows: Shows
 ) -> AsyncGenerator[bytes, None]:
     """A file without its last line, the signature over all others, is not whole."""
-    hand = services.inbox.appender.signer.hand()
-    keys = await _keys(services, hand.key_id)
+    hand = await services.store.write(services.inbox.appender.own_hand)
+    keys = await services.store.read(signing_keys.listed)
     file = WrittenFile(found.model_id, hand)
     async with aclosing(_content(services, found, last, shows, keys)) as pieces:
         async for piece in pieces:
             yield file.take(piece)
     yield file.last_line()
-
-
-async def _keys(services: Services, own: str) -> list[Key]:
-    """Every key that signed here, and our own."""
-    keys = await services.store.read(signing_keys.listed)
-    if own not in {one.key_id for one in keys}:  # it has not signed anything yet
-        await services.store.write(services.inbox.appender.register_keys)
-        keys = await services.store.read(signing_keys.listed)
-    return keys
 
 
 async def _content(

@@ -30,7 +30,7 @@ from tapeline.tape.events.kinds import BESIDE, PLAIN, SEALED, Kind
 from tapeline.tape.events.stored_event import StoredEvent
 from tapeline.tape.pages import paged
 from tapeline.tape.proof import seals, signing_keys
-from tapeline.tape.proof.signer import Signer
+from tapeline.tape.proof.signer import Hand, Signer
 
 SIGNED_EVERY = 10.0  # seconds: a checkpoint vouches for all that came before it
 
@@ -190,6 +190,12 @@ class Appender:
         key_id = self.signer.key_id
         if self._registered != key_id and not signing_keys.register(connection, self.signer.chain):
             self._registered = key_id  # a transaction before this one stored it, and committed
+
+    def own_hand(self, connection: Connection) -> Hand:
+        """The key that signs now, once the database has it: what it signs can be checked."""
+        self.signer.refresh()
+        self.register_keys(connection)
+        return self.signer.hand()
 
     def _sign(self, connection: Connection, head: Head, seq: int, link: bytes, at: float) -> None:
         self.signer.refresh()
