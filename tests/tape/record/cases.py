@@ -2,9 +2,9 @@
 
 `python -m tests.tape.record.cases` writes it as JSON lines, for checkers in other languages. Each
 line has a name, the record, an earlier record or null (both in base64), the keys that the reader
-knows, the certificates (PEM) that the reader trusts, the exit status and the verdict
-(docs/tape.md), where and why `tapeline verify` calls it broken, and numbers that it
-tells otherwise.
+knows, the certificates (PEM) that the reader trusts, the keys that a server publishes, the exit
+status and the verdict (docs/tape.md), where and why `tapeline verify` calls it broken, and numbers
+that it tells otherwise.
 """
 
 import base64
@@ -15,6 +15,7 @@ from typing import Any
 
 import msgspec
 
+from tapeline.tape.proof.key_chain import Key
 from tapeline.tape.proof.time_stamps import certificates
 from tapeline.tape.record import checking
 from tapeline.tape.record.outcome import Checked
@@ -36,6 +37,7 @@ class _Line(msgspec.Struct):
     earlier: str | None
     keys: list[str]
     certificates: list[str]
+    published: list[Key]
     status: int
     verdict: str
     broken_at: int | None
@@ -57,6 +59,7 @@ def line(case: Case) -> bytes:
         earlier,
         list(case.keys),
         list(case.certificates),
+        list(case.published),
         case.status,
         case.verdict,
         found.broken_at,
@@ -91,7 +94,13 @@ def checked(case: Case) -> Checked:
     if case.earlier is not None:
         kept = checking.check(io.BytesIO(case.earlier), known=case.keys)
         assert kept.is_whole
-    return checking.check(io.BytesIO(case.record), earlier=kept, known=case.keys, trusted=trusted)
+    return checking.check(
+        io.BytesIO(case.record),
+        earlier=kept,
+        known=case.keys,
+        trusted=trusted,
+        published=case.published,
+    )
 
 
 if __name__ == "__main__":

@@ -6,11 +6,13 @@ from collections.abc import Iterator
 
 from tests.tape.record.case import Case
 from tests.tape.record.good import (
+    DAY,
     FIRST,
     FOREIGN,
     HOUR,
     KNOWN,
     NO_ORDERS,
+    SECOND,
     SOME,
     file,
     first_file,
@@ -90,6 +92,13 @@ def _signed_by_a_stranger() -> Iterator[Case]:
     one.add(LOG)
     one.sign()
     keys = [*OURS, first_key(FOREIGN)]
+    late = Tape()
+    late.add(LOG, ORDER, after=2 * DAY)
+    late.sign()
+    published = tuple(rotated(FIRST, SECOND))
+    yield Case("a replaced key that is silent about it", file(late, OURS), "retired_key",
+               published=published)  # fmt: skip
+    yield Case("a published key", file(tape(), OURS), "proven", published=published)
     yield Case("an early signature by a stranger", file(one, keys), "proven", KNOWN,
                facts={"first_signed": 3})  # fmt: skip
 

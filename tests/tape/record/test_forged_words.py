@@ -102,6 +102,13 @@ def test_no_text_of_an_order_makes_a_line_of_its_own(text: str, tmp_path: Path) 
     assert len(said.splitlines()) < 30
 
 
+def test_an_earlier_record_that_is_broken_is_named_as_the_earlier_one(tmp_path: Path) -> None:
+    kept = tmp_path / "kept.ndjson"
+    kept.write_bytes(EVERY["another price"].record)
+    said = verified(EVERY["shows everything"].record, tmp_path, "--earlier", str(kept))
+    assert "BROKEN at event 1: The earlier record is broken, so nothing was compared: The" in said
+
+
 def test_as_json_everything_is_there(tmp_path: Path) -> None:
     case: Case = EVERY["orders replaced by their digests"]
     said = msgspec.json.decode(verified(case.record, tmp_path, "--json"))

@@ -32,10 +32,9 @@ class _List(msgspec.Struct):
     keys: list[_Published]
 
 
-def known(given: list[str], server: str | None) -> list[str]:
-    """Fingerprints and public keys, as `checking` takes them."""
-    found = [_fingerprint(one) for one in given]
-    return found if server is None else [*found, *_published(server)]
+def known(given: list[str]) -> list[str]:
+    """Fingerprints, as `checking` takes them."""
+    return [_fingerprint(one) for one in given]
 
 
 def _fingerprint(text: str) -> str:
@@ -48,7 +47,8 @@ def _fingerprint(text: str) -> str:
     return plain
 
 
-def _published(server: str) -> list[str]:
+def published(server: str) -> list[Key]:
+    """The keys of a server, each confirmed by the one before."""
     # Nobody on the way may answer in the server's place, unless the reader asks for plain HTTP.
     url = server if profiles.is_url(server) else f"https://{server}"
     answer = Wire(profiles.normal_url(url)).get(PUBLISHED)
@@ -59,7 +59,7 @@ def _published(server: str) -> list[str]:
     keys = [Key(**msgspec.structs.asdict(one)) for one in said.keys]
     if trouble := key_chain.trouble(keys):
         raise Failure(f"The keys that {server} publishes do not fit together. {trouble}")
-    return [one.public_key for one in keys]
+    return keys
 
 
 def certificates(files: list[Path]) -> Trusted:

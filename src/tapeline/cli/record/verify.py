@@ -56,14 +56,17 @@ def verify(
     """
     screen = Screen(as_json=context.obj.as_json)
     reports = RecordReports(late_seconds)
-    known = trusted_keys.known(key or [], server)
+    known = trusted_keys.known(key or [])
+    published = trusted_keys.published(server) if server else []
     trusted = trusted_keys.certificates(tsa_certificate or [])
-    check = partial(checking.check, late_after=late_seconds, known=known, trusted=trusted)
-    kept = None if earlier is None else _checked(earlier, check)
-    if kept is None or kept.is_whole:
-        found = _checked(file, partial(check, earlier=kept, watch=SignedReports(reports)))
-    else:
-        found = kept
+    check = partial(
+        checking.check,
+        late_after=late_seconds,
+        known=known,
+        trusted=trusted,
+        published=published,
+    )
+    found = _compared(file, earlier, check, SignedReports(reports))
     told = record_changes.told(reports, found)
     if screen.as_json:
         more: dict[str, Any] = {
@@ -78,6 +81,16 @@ def verify(
         screen.say_lines(record_changes.words(told) if told else "")
     if found.status:
         raise typer.Exit(found.status)
+
+
+def _compared(
+    file: Path, earlier: Path | None, check: Callable[..., Checked], watch: SignedReports
+) -> Checked:
+    kept = None if earlier is None else _checked(earlier, check)
+    if kept is not None and not kept.is_whole:
+        kept.reason = f"The earlier record is broken, so nothing was compared: {kept.reason}"
+        return kept
+    return _checked(file, partial(check, earlier=kept, watch=watch))
 
 
 def _checked(file: Path, check: Callable[[Iterable[bytes]], Checked]) -> Checked:

@@ -12,8 +12,8 @@ import msgspec
 
 from tapeline.tape.events import kinds
 from tapeline.tape.events.stored_event import StoredEvent
-from tapeline.tape.proof import key_chain
 from tapeline.tape.proof.checkpoints import Checkpoint
+from tapeline.tape.proof.key_chain import Key
 from tapeline.tape.proof.seals import GENESIS
 from tapeline.tape.proof.signer import statement
 from tapeline.tape.record import groups, lines, whole_file
@@ -39,7 +39,7 @@ from tapeline.tape.record.outcome import Broken, Checked
 from tapeline.tape.record.proof_checks import ProofChecker, Trusted
 from tapeline.tape.record.quoting import quoted
 from tapeline.tape.record.result_lists import ResultLists
-from tapeline.tape.record.signers import Signers
+from tapeline.tape.record.signers import Known, Signers
 
 LATE_AFTER = 300.0  # seconds
 
@@ -62,11 +62,13 @@ def check(
     watch: Watch | None = None,
     known: Sequence[str] = (),
     trusted: Trusted = list,
+    published: Sequence[Key] = (),
 ) -> Checked:
     """Check a record from its first line to its last. It must contain everything that is in
     `earlier`, a record of the same tape. `known` are fingerprints and public keys of its signer,
-    `trusted` certificates of time-stamp authorities."""
-    reader = _Reader(late_after, earlier, known, trusted, watch)
+    `published` the keys of a server that may have signed it, `trusted` certificates of time-stamp
+    authorities."""
+    reader = _Reader(late_after, earlier, Known(known, published), trusted, watch)
     found = reader.found
     try:
         for number, text in enumerate(texts, 1):
@@ -87,7 +89,7 @@ class _Reader:
         self,
         late_after: float,
         earlier: Checked | None,
-        known: Sequence[str],
+        known: Known,
         trusted: Trusted,
         watch: Watch | None,
     ) -> None:
@@ -296,10 +298,10 @@ class _Reader:
             )
 
 
-def _signers(head: AnyHead, known: Sequence[str]) -> Signers:
+def _signers(head: AnyHead, known: Known) -> Signers:
     if not isinstance(head, FirstHead):
         return Signers(head.keys, known, all_listed=True)
-    key = key_chain.Key(head.public_key)
+    key = Key(head.public_key)
     if head.key_id != key.key_id:
         raise Broken(
             1,

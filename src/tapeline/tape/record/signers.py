@@ -1,6 +1,7 @@
 """The keys that signed a record: which signature is by which key, and whether a reader knows it."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from tapeline.tape.proof import key_chain
 from tapeline.tape.proof.checkpoints import Checkpoint
@@ -13,16 +14,29 @@ GRACE = 3_600.0
 """Seconds for which a replaced key may still sign: a server that runs notices the new one later."""
 
 
+class Known(NamedTuple):
+    """The keys that a reader trusts."""
+
+    given: Sequence[str] = ()
+    """Fingerprints, beginnings of them, or public keys."""
+    published: Sequence[Key] = ()
+    """By a server: they also say which key was replaced, though a file may keep silent about it."""
+
+    def has(self, key: Key) -> bool:
+        return key.public_key in {one.public_key for one in self.published} or any(
+            key.fingerprint.startswith(one) or key.public_key == one for one in self.given
+        )
+
+
 class Signers:
-    def __init__(self, keys: Sequence[Key], known: Sequence[str], *, all_listed: bool) -> None:
-        """`known` are fingerprints, beginnings of them, or public keys."""
+    def __init__(self, keys: Sequence[Key], known: Known, *, all_listed: bool) -> None:
         if said := key_chain.trouble(keys):
             raise Broken(1, "key_chain", said)
         self._by_id = {key.key_id: key for key in keys}
         self._all_listed = all_listed
-        given = {one.public_key for one in keys if _is_given(one, known)}
+        given = {one.public_key for one in keys if known.has(one)}
         self._known = key_chain.connected(keys, given)
-        self._replaced = key_chain.replaced_at(keys)
+        self._replaced = key_chain.replaced_at([*keys, *known.published])
         self._last: tuple[Key, float] | None = None
         self._firsts: dict[str, Checkpoint] = {}
         """The first signature by each key."""
@@ -102,7 +116,3 @@ def _bytes_of(text: str) -> bytes:
     if found.hex() != text:
         raise ValueError
     return found
-
-
-def _is_given(key: Key, known: Sequence[str]) -> bool:
-    return any(key.fingerprint.startswith(one) or key.public_key == one for one in known)

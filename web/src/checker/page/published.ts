@@ -7,13 +7,13 @@ const PATH = "/.well-known/tapeline-keys.json";
 
 export class Failure extends Error {}
 
-export async function publishedKeys(sha256: Sha256, server: string): Promise<string[]> {
+export async function publishedKeys(sha256: Sha256, server: string): Promise<Key[]> {
   const keys = read(await fetched(addressOf(server)), server);
   const said = trouble(sha256, keys);
   if (said !== null) {
     throw new Failure(`The keys that ${server} publishes do not fit together. ${said}`);
   }
-  return keys.map((key) => key.publicKey);
+  return keys;
 }
 
 function addressOf(server: string): string {

@@ -2,6 +2,7 @@
 import { loadSha256, startHash } from "../bytes/sha256";
 import { type Certificate, readCertificates } from "../proof/certificates";
 import { check } from "../record/check";
+import type { Key } from "../record/lines";
 import type { Checked } from "../record/outcome";
 import { type Asked, Reader } from "../record/reader";
 import { report } from "../record/words";
@@ -21,24 +22,27 @@ self.onmessage = ({ data }: MessageEvent<Request>) => {
 };
 
 async function answer(request: Request): Promise<void> {
-  const known = [...request.keys];
-  if (request.server) known.push(...(await publishedKeys(await sha256, request.server)));
+  const published = request.server ? await publishedKeys(await sha256, request.server) : [];
   if (request.type === "judge" && last !== null) {
-    last.judge(known);
+    last.judge(request.keys, published);
     say({ type: "done", report: report(last.found) });
   } else if (request.type === "check") {
-    say({ type: "done", report: report(await checked(request, known)) });
+    say({ type: "done", report: report(await checked(request, published)) });
   }
 }
 
-async function checked(request: CheckRequest, known: string[]): Promise<Checked> {
+async function checked(request: CheckRequest, published: Key[]): Promise<Checked> {
   const trusted = await certificatesIn(request.certificates);
+  const known = request.keys;
   let earlier: Checked | null = null;
   if (request.earlier !== null) {
-    earlier = await read({ file: request.earlier }, { known, trusted, earlier });
-    if (earlier.reason !== null) return earlier;
+    earlier = await read({ file: request.earlier }, { known, published, trusted, earlier });
+    if (earlier.reason !== null) {
+      const reason = `The earlier record is broken, so nothing was compared: ${earlier.reason}`;
+      return { ...earlier, reason };
+    }
   }
-  return read(request.source, { known, trusted, earlier });
+  return read(request.source, { known, published, trusted, earlier });
 }
 
 async function certificatesIn(files: Blob[]): Promise<Certificate[]> {

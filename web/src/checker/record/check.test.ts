@@ -17,6 +17,13 @@ interface Case {
   earlier: string | null;
   keys: string[];
   certificates: string[];
+  published: {
+    public_key: string;
+    made_at: number | null;
+    previous: string | null;
+    signature: string | null;
+    acceptance: string | null;
+  }[];
   status: number;
   verdict: string;
   broken_at: number | null;
@@ -55,7 +62,17 @@ async function checked(
 ): Promise<Checked> {
   const bytes = fromBase64(record) ?? new Uint8Array();
   const trusted = one.certificates.flatMap((pem) => readCertificates(utf8(pem)));
-  const reader = new Reader(sha256, await startHash(), { known: one.keys, earlier, trusted });
+  const published = one.published.map(({ public_key: publicKey, made_at: madeAt, ...rest }) => ({
+    publicKey,
+    madeAt,
+    ...rest,
+  }));
+  const reader = new Reader(sha256, await startHash(), {
+    known: one.keys,
+    published,
+    earlier,
+    trusted,
+  });
   return check(inPortions(bytes, size), reader);
 }
 

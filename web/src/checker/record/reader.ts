@@ -13,6 +13,7 @@ import {
   type FileSignature,
   type Head,
   type Hidden,
+  type Key,
   type Line,
   type Link,
   type Proof,
@@ -30,6 +31,8 @@ import { Signers } from "./signers";
 export interface Asked {
   /** Fingerprints, beginnings of them, or public keys. */
   known: string[];
+  /** Keys of a server; they also say which one was replaced, though a file may keep silent. */
+  published: Key[];
   /** The result of an earlier record of the same tape, which this one must contain. */
   earlier: Checked | null;
   /** Certificates of time-stamp authorities, or of those behind them. */
@@ -79,8 +82,9 @@ export class Reader {
   }
 
   /** Judges the signer anew, when a reader names a key after all else was checked. */
-  judge(known: string[]): void {
-    this.signers?.judge(this.found, known);
+  judge(known: string[], published: Key[]): void {
+    const all = [...known, ...published.map((key) => key.publicKey)];
+    this.signers?.judge(this.found, all, published);
   }
 
   /** How far it is, from 0 to 1, as the first line promises. */
@@ -142,7 +146,7 @@ export class Reader {
       throw new Broken(next, "earlier_not_reached", why);
     }
     [found.lists, found.listsMissing] = this.lists.complete();
-    this.judge(this.asked.known);
+    this.judge(this.asked.known, this.asked.published);
     found.unstamped = found.events - this.stamped;
     found.unsigned = found.events - (found.last?.seq ?? 0);
   }

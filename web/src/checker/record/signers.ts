@@ -12,7 +12,6 @@ const GRACE = 3_600;
 
 export class Signers {
   private readonly byId: Map<string, Key>;
-  private readonly replaced: Map<string, number>;
   private last: { key: Key; at: number } | null = null;
   /** The first signature by each key. */
   private readonly firsts = new Map<string, Checkpoint>();
@@ -26,7 +25,6 @@ export class Signers {
     const said = trouble(sha256, keys);
     if (said !== null) throw new Broken(1, "key_chain", said);
     this.byId = new Map(keys.map((key) => [idOf(sha256, key.publicKey), key]));
-    this.replaced = replacedAt(keys);
   }
 
   /** Whether a checkpoint counts; throws if its signature is not by the key it names. */
@@ -69,18 +67,19 @@ export class Signers {
    * date it as they like. `known` are fingerprints, beginnings of them, or public
    * keys.
    */
-  judge(found: Checked, known: string[]): void {
+  judge(found: Checked, known: string[], published: Key[]): void {
     if (this.last === null) return;
     const { key, at } = this.last;
     found.fingerprint = fingerprintOf(this.sha256, key.publicKey);
     found.keyId = idOf(this.sha256, key.publicKey);
     const keys = this.head.keys;
     const given = keys.map((one) => one.publicKey).filter((one) => this.isGiven(one, known));
+    const replaced = replacedAt([...keys, ...published]);
     found.isKnown = connected(keys, new Set(given)).has(key.publicKey);
     const believed = connected(keys, new Set([...given, key.publicKey]));
     const firsts = [...this.firsts].filter(([by]) => believed.has(by)).map(([, one]) => one);
     found.first = firsts.sort((one, other) => one.seq - other.seq)[0] ?? null;
-    found.isRetired = at > (this.replaced.get(key.publicKey) ?? at) + GRACE;
+    found.isRetired = at > (replaced.get(key.publicKey) ?? at) + GRACE;
   }
 
   private isGiven(publicKey: string, known: string[]): boolean {
