@@ -33,9 +33,11 @@ export interface Stamped {
   isChecked: boolean;
 }
 
+/** The name is what the file says; only the key tells who it is. */
 export interface Cosigned {
   seq: number;
   name: string;
+  fingerprint: string;
   at: number;
 }
 

@@ -5,6 +5,7 @@ import type { Certificate } from "../proof/certificates";
 import { rootOf } from "../proof/merkle";
 import { cosignedAt, isSignedByServer, type Note, readNote, WrongSignature } from "../proof/note";
 import { checkStamp } from "../proof/stamps";
+import { fingerprintOf } from "./keys";
 import type { Head, Proof, Stamp } from "./lines";
 import { inStatement } from "./numbers";
 import { Broken, type Checked, type Cosigned, type Stamped } from "./outcome";
@@ -39,7 +40,8 @@ export class Proofs {
     return this.head.witnesses.flatMap((witness) => {
       try {
         const at = cosignedAt(this.sha256, note, witness);
-        return at === null ? [] : [{ seq, at, name: witness.name }];
+        const fingerprint = fingerprintOf(this.sha256, witness.publicKey);
+        return at === null ? [] : [{ seq, at, name: witness.name, fingerprint }];
       } catch (error) {
         if (!(error instanceof WrongSignature)) throw error;
         const why = `The head of the log at event ${seq} is not signed by the witness ${quoted(witness.name)}.`;

@@ -161,7 +161,7 @@ function proven(found: Checked): string[] {
 function confirmed(found: Checked): string[] {
   const seen = ends(found.cosigned).map(
     (one) =>
-      `The witness ${quoted(one.name)} saw the log up to event ${count(one.seq)} at ${moment(one.at)}.`,
+      `A witness that the file calls ${quoted(one.name)} saw the log up to event ${count(one.seq)} at ${moment(one.at)}. Anyone can choose such a name: compare its key, ${one.fingerprint}, with the one that you know.`,
   );
   const stamps = found.stamps.length
     ? [...stamped(found), ...notStamped(found)]
