@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from starlette.types import ASGIApp
@@ -32,6 +31,7 @@ from tapeline.results.pnl.bookkeeper import Bookkeeper
 from tapeline.results.prices import rate_pairs
 from tapeline.results.prices.closes import Closes
 from tapeline.results.prices.source_marks import SourceMarks
+from tapeline.runs import host_identity, one_installation
 from tapeline.runs.environments import interpreters
 from tapeline.runs.runner import Runner
 from tapeline.settings import Settings
@@ -82,8 +82,8 @@ def open_store(settings: Settings) -> Iterator[Store]:
 def open_services(settings: Settings) -> Iterator[Services]:
     with open_store(settings) as store:
         background, keys = Background(), settings.data / "keys"
-        _open_keys(store, keys)
-        quotas = Quotas(settings)
+        blobs = Blobs(settings.data / "blobs", settings.blobs)
+        cipher, quotas = _open_keys(settings, store, blobs), Quotas(settings)
         watchers, appender = Watchers(), Appender(Signer(keys), quotas.total, arrivals.store)
         leader = Leader(store, background, appender.name)
         inbox = Inbox(store.writer, appender, watchers, settings.write_queue)
@@ -92,7 +92,6 @@ def open_services(settings: Settings) -> Iterator[Services]:
             store.write_now(result_pieces.discard_all)
         store.write_now(appender.register_keys)
         starting_positions.write(store, appender)
-        blobs, cipher = Blobs(settings.data / "blobs", settings.blobs), Cipher.of(keys)
         memory = MemoryBudget()
         reporter = Reporter(store, spool, background, memory)
         found, connections = interpreters.of_host(settings), Connections(settings)
@@ -164,11 +163,16 @@ def _tracer(collector: str) -> Tracer | None:
     return Traces(collector)
 
 
-def _open_keys(store: Store, keys: Path) -> None:
-    """A new installation gets them. A database that needs those it had does not."""
+def _open_keys(settings: Settings, store: Store, blobs: Blobs) -> Cipher:
+    """A new installation gets them. A database that needs those it had does not, nor does one on
+    which another server runs."""
+    keys = settings.data / "keys"
+    here = host_identity.name_in(settings.data / host_identity.FILE)
+    one_installation.require(store, here, keys, blobs)
     store.read_now(needed_keys.require, keys)
     id_tokens.ensure_key(keys)
     id_tokens.forget_retired(keys, store.clock)
+    return Cipher.of(keys)
 
 
 def _price(

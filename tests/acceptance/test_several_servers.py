@@ -171,3 +171,34 @@ def test_a_host_is_drained_model_by_model_and_takes_runs_again_afterwards(
     assert first.newest(third["modelId"])["host"] == other.name
     first.command("hosts", "undrain", first.name)
     assert first.hosts()[first.name]["drained_at"] is None
+
+
+def test_a_server_with_other_keys_or_without_the_archives_does_not_start_beside_another(
+    pair: list[Member], tmp_path: Path
+) -> None:
+    pair[0].trader.deploy(RUNNING)
+    shared = pair[0].server.variables
+    stranger = Home(tmp_path / "third")
+    stranger.path.mkdir()
+    try:
+        refused = stranger.run("up", "--port", "0", **shared)
+        assert refused.returncode != 0
+        said = " ".join(refused.stderr.split())
+        assert "This server has other keys than the one on" in said
+        assert "tape-signing.key (signs tapes), store.key (encrypts secrets)" in said
+        assert f"to {stranger.data}/keys, and start again." in said
+        assert not (stranger.data / "keys").exists(), "none of its own was made"
+        (stranger.data / "keys").symlink_to(pair[0].server.home.data / "keys")
+        refused = stranger.run("up", "--port", "0", **shared | {"TAPELINE_BLOBS": ""})
+        assert refused.returncode != 0
+        assert "does not see the archives" in " ".join(refused.stderr.split())
+        stranger.up(**shared)
+    finally:
+        stranger.close()
+
+
+def test_servers_start_again_after_their_common_keys_were_rotated(pair: list[Member]) -> None:
+    rotated = pair[0].server.home.run("keys", "rotate")
+    assert rotated.returncode == 0, rotated.stderr
+    pair[1].server.end(signal.SIGTERM)
+    pair[1].server.home.up(**pair[1].server.variables)

@@ -27,6 +27,8 @@ class Description(msgspec.Struct, frozen=True):
     version: str
     trouble: str = ""
     """Why nothing can be done about its runs at the moment."""
+    key_digests: str = ""
+    """See `one_installation.digests`."""
 
 
 class Host(Description, frozen=True, kw_only=True):
@@ -42,7 +44,9 @@ def describe(connection: Connection, said: Description) -> None:
     there was taken from it, and it runs what it is given from now on."""
     values = {**msgspec.structs.asdict(said), "started_at": time.time()}
     row = upsert.insert(connection, hosts).values(values)
-    changed = {name: row.excluded[name] for name in ("machine", "version", "trouble")}
+    changed = {
+        name: row.excluded[name] for name in ("machine", "version", "trouble", "key_digests")
+    }
     again = {"forgotten_at": None, "forgotten_by": None}
     connection.execute(
         row.on_conflict_do_update(index_elements=["name"], set_={**changed, **again})

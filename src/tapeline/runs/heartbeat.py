@@ -4,6 +4,7 @@ An open session proves nothing: a server that is frozen or cut off keeps its ses
 for ever. The times are the database's own, so the clocks of the hosts do not matter.
 """
 
+import asyncio
 import socket
 from collections.abc import Callable
 
@@ -32,18 +33,22 @@ class Heartbeat:
         background: Background,
         is_copy: Callable[[], bool],
         trouble: Callable[[], str | None],
+        keys: Callable[[], str],
     ) -> None:
         self._store = store
         self._host = host
         self._is_copy = is_copy
         self._trouble = trouble
+        self._keys = keys
         self._said: Description | None = None
         background.loop("heartbeat", self._beat, every=EVERY, within=WITHIN)
 
     async def _beat(self) -> None:
         if self._is_copy():
             return
-        now = Description(self._host, socket.gethostname(), __version__, self._trouble() or "")
+        keys = await asyncio.to_thread(self._keys)
+        trouble = self._trouble() or ""
+        now = Description(self._host, socket.gethostname(), __version__, trouble, keys)
         if now != self._said:
             await self._store.write(describe, now)
             self._said = now

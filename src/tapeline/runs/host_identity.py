@@ -52,6 +52,11 @@ def settle(file: Path, take: Take, give_back: GiveBack) -> str:
     return name
 
 
+def name_in(file: Path) -> str:
+    """As it was written; empty if there is none."""
+    return _read(file)[0]
+
+
 def is_copied(file: Path) -> bool:
     """Whether the data directory is a copy that was not released yet."""
     return _read(file)[1]

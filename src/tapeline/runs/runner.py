@@ -8,7 +8,7 @@ from functools import partial
 from tapeline.background import Background
 from tapeline.errors import CannotRunModels, NotSupervised, OnHold
 from tapeline.logs import Log
-from tapeline.runs import holds, host_identity, unreleased_copy
+from tapeline.runs import holds, host_identity, one_installation, unreleased_copy
 from tapeline.runs import run as run_records
 from tapeline.runs.engines import host_check as hosts
 from tapeline.runs.engines import runtime_files
@@ -133,7 +133,10 @@ class Runner:
             server_holds=self._holds,
             copy=self._copy,
         )
-        Heartbeat(self._store, engine.host, self._background, self.is_untouched_copy, self.trouble)
+        keys = partial(one_installation.digests, self._settings.data / "keys")
+        Heartbeat(
+            self._store, engine.host, self._background, self.is_untouched_copy, self.trouble, keys
+        )
         self._bell = Bell(engine.folder, self._collector, self._background)
         Sampling(self._store, engine, self._background, days=self._settings.sample_days)
         Cleanup(self._store, engine, self._background)

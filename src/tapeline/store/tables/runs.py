@@ -93,6 +93,7 @@ hosts = Table(
     Column("machine", String, nullable=False),
     Column("version", String, nullable=False),  # of Tapeline
     Column("trouble", Text, nullable=False),  # why it is unwell, or empty
+    Column("key_digests", Text, nullable=False),  # the digests of its keys, which all servers share
     Column("started_at", Double, nullable=False),
     Column("drained_at", Double),
     Column("drained_by", String),

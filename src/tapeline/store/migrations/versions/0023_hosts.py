@@ -14,6 +14,7 @@ def upgrade() -> None:
         sa.Column("machine", sa.String(), nullable=False),
         sa.Column("version", sa.String(), nullable=False),
         sa.Column("trouble", sa.Text(), nullable=False),
+        sa.Column("key_digests", sa.Text(), nullable=False),
         sa.Column("started_at", sa.Double(), nullable=False),
         sa.Column("drained_at", sa.Double(), nullable=True),
         sa.Column("drained_by", sa.String(), nullable=True),
