@@ -166,6 +166,55 @@ def test_a_report_of_the_future_is_listed_and_counted_apart(
         assert (one["sort"], one["fields"]) == ("early", [])
 
 
+def test_a_symbol_that_is_left_out_later_is_listed_with_its_last_figure(
+    arrival: Arrival, model: Model, service: Service, tmp_path: Any
+) -> None:
+    arrival.order(0, "in", "buy", 100)
+    arrival.order(1, "out", "sell", 60)
+    arrival.order(6, "odd", "buy", 1, size=0.0001, multiplier=5)
+    found = model.get("/changes")
+    (one,) = found["items"]
+    assert (one["about"], one["symbol"], one["seq"]) == ("symbol", "BTC-USD", 3)
+    assert (found["counts"]["symbols"], found["counts"]["account"]) == (1, 0)
+    assert found["figures"]["first"]["by_currency"] == {"USD": -40}
+    assert found["figures"]["now"]["by_currency"] == {}
+    words = "not computed any more, 6 h after its first report"
+    said = verified(model, tmp_path)
+    assert f"Symbol BTC-USD: {words}" in said
+    assert "Its entries say different multipliers: 1 and 5." in said
+    with service.client() as stranger:
+        assert words in page(shared(model, stranger))
+        hidden = shared(model, stranger, hide_symbols=True)
+        assert "BTC" not in whole(hidden.get("/changes"))
+        assert "not computed any more" in page(hidden)
+        with pytest.MonkeyPatch.context() as patch:
+            look_back_from(patch, START + 20 * HOUR)
+            delayed = shared(model, stranger, delay_hours=2)
+            assert words in page(delayed)
+            assert delayed.json()["changes"]["symbols"] == 1
+
+
+def test_a_currency_that_a_later_backtest_changes_is_listed(
+    arrival: Arrival, model: Model, service: Service, tmp_path: Any
+) -> None:
+    arrival.order(0, "in", "buy", 100, symbol="TICK")
+    arrival.order(1, "out", "sell", 60, symbol="TICK")
+    result = {"backtest_id": "b", "symbols": ["TICK"], "quote_asset": "JPY", "start_time": 0,
+              "stop_time": 1, "account_values": [], "trades": []}  # fmt: skip
+    model.push("/v1/backtest/result", result)
+    found = model.get("/changes")
+    assert [one["fields"] for one in found["items"]] == [
+        [{"name": "own_currency", "before": "USD", "after": "JPY"}]
+    ]
+    first, now = found["figures"]["first"], found["figures"]["now"]
+    assert (first["by_currency"], now["by_currency"]) == ({"USD": -40}, {"JPY": -40})
+    assert "Account: own currency changed from USD to JPY" in verified(model, tmp_path)
+    with service.client() as stranger:
+        shown = page(shared(model, stranger))
+        assert "own currency changed from USD to JPY" in shown
+        assert "JPY" not in whole(shared(model, stranger, hide_symbols=True).get("/changes"))
+
+
 def test_a_withdrawn_order_is_counted_apart(arrival: Arrival, model: Model) -> None:
     said: dict[str, Any] = {"id": "l", "symbol": "BTC-USD", "exchange": "x", "side": "buy"}
     arrival.push(0, "spot-limit", **said, size=1, price=100)
@@ -201,7 +250,8 @@ def test_a_link_has_both_figures_and_lists_what_was_changed(
         link = shared(model, stranger)
         head, words = link.json(), "price changed from 60.00 to 190.00, 5 h after the fill"
         assert (head["late"], head["changes"]["orders"], head["trades"]) == (1, 1, 2)
-        assert head["reported"] == {"unit": "money", "first": -40, "now": 90, "reason": None}
+        assert (head["reported"]["unit"], head["reported"]["reason"]) == ("money", None)
+        assert (head["reported"]["first"], head["reported"]["now"]) == (-40, 90)
         (one,) = link.json("/changes")["items"]
         assert one["fields"] == [{"name": "price", "before": 60, "after": 190}]
         assert one["id"] != "out"

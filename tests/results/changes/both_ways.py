@@ -18,8 +18,7 @@ def from_record(books: Books, late_after: float) -> Found:
     reports = RecordReports(late_after)
     for record in books.store.read_now(lambda c: list(whole_tape.records(c, books.tape))):
         reports.take(record, None, 0)
-    folded = reports.folded()
-    found = reports.figures(folded)
+    folded, found = reports.assessed()
     assert found is not None
     return folded.changes, found
 
@@ -28,7 +27,8 @@ def from_store(books: Books, kept: Changes, late_after: float) -> Found:
     def look(connection: Connection) -> Found:
         until = tapes.of_model(connection, books.model).seq
         folded = kept.at(connection, Place(books.tape, until, late_after))
-        return folded.changes, stored_figures.of_tape(connection, books.tape, folded)
+        found = stored_figures.of_tape(connection, books.tape, folded)
+        return found.folded.changes, found.figures
 
     books.keep()
     return books.store.read_now(look)

@@ -5,9 +5,12 @@ from collections.abc import Iterable
 from itertools import groupby
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tapeline.fair_threads import Abandoned
+from tapeline.results.changes import stored, stored_orders
 from tapeline.results.changes.stored import Changes
 from tapeline.results.pnl.summary import Pnl
 from tests.examples import some
@@ -63,6 +66,39 @@ def test_whatever_arrives_in_time_is_first_reported_in_any_order(
     assert [one.sort for one in changes if one.sort != "replaced"] == []
     assert figures.first == figures.now
     assert from_store(books, Changes(), 1_000.0) == (changes, figures)
+
+
+@given(histories(), st.integers(1, 4))
+@settings(max_examples=some(20), deadline=None)
+def test_a_request_whose_client_leaves_loses_nothing_and_takes_nothing_twice(
+    opened: Opened, parts: list[Part], patience: int
+) -> None:
+    books, kept, looks = Books(*opened), Changes(), 0
+    pushed(books, ((200.0 * number, part) for number, part in enumerate(parts)))
+    own = [{"time": 1.0, "value": 5.0}]
+    pushed(books, [(9_000.0, (9_000.0, "set-pnl", {"values": own}))])
+
+    def leave() -> None:
+        nonlocal looks
+        looks += 1
+        if looks % patience == 0:
+            raise Abandoned
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(stored, "PORTION", 3)
+        patch.setattr(stored_orders, "AT_ONCE", 2)
+        patch.setattr(stored_orders, "TOGETHER", 2)
+        patch.setattr(stored_orders, "OFTEN", 2)
+        patch.setattr(stored, "checkpoint", leave)
+        patch.setattr(stored_orders, "checkpoint", leave)
+        for attempt in range(2_000):
+            patience += attempt % 3 == 2
+            try:
+                found = from_store(books, kept, LATE)
+            except Abandoned:
+                continue
+            break
+    assert found == from_record(books, LATE)
 
 
 def test_a_tape_without_events_has_no_changes(opened: Opened) -> None:

@@ -15,14 +15,14 @@ from tapeline.http.view.answers import ShownOrder
 from tapeline.http.view.tape_api import listed
 from tapeline.results.changes import stored_figures
 from tapeline.results.changes.change import Change, with_changes
-from tapeline.results.changes.figures import Figures
-from tapeline.results.changes.folding import Folded
+from tapeline.results.changes.figures import Assessed, Figures
 from tapeline.results.changes.listing import ChangeCounts, paged
 from tapeline.results.changes.stored import Place
 from tapeline.results.charts.chart_window import Window
 from tapeline.results.performance import flows
 from tapeline.results.pnl import late_entries, overview, quoted_fills, summary, unbooked
 from tapeline.results.pnl.account import settings_of
+from tapeline.results.pnl.books import ledger_of
 from tapeline.results.pnl.overview import Glance
 from tapeline.results.pnl.summary import Pnl
 from tapeline.store.tables.core import models
@@ -151,20 +151,27 @@ def mark_orders(connection: Connection, call: QueryCall[MarkWindow]) -> OrderMar
 def list_changes(connection: Connection, call: QueryCall[Page]) -> ListedChanges:
     """Everything that was reported or changed after the fact, newest first."""
     found = tapes.reading(connection, call.actor, call.path("model"))
-    every = folded(connection, call, found)
+    every, figures = assessed(connection, call, found)
     items, following = paged(every.changes, call.query.before(), call.query.limit)
     return ListedChanges(
         items=items,
         next=following,
         counts=every.counts,
         unlisted=every.unlisted,
-        figures=stored_figures.of_tape(connection, found.tape, every),
+        figures=figures,
         late_seconds=_late_after(call),
     )
 
 
-def folded(connection: Connection, call: Call, found: Reading) -> Folded:
-    return call.services.changes.at(connection, _place(call, found))
+def assessed(connection: Connection, call: Call, found: Reading) -> Assessed:
+    known, place = stored_figures.books_now(connection, found.tape), _place(call, found)
+    key = (ledger_of(connection, found.tape).version, known.quote)
+    return call.services.changes.assessed(
+        connection,
+        place,
+        key,
+        lambda folded: stored_figures.of_tape(connection, found.tape, folded, known),
+    )
 
 
 def changes_of(

@@ -4,22 +4,30 @@
 from all reports about it (`of_orders`), because most orders need no second look. No store here.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import msgspec
 
 from tapeline.results.changes import of_account
-from tapeline.results.changes.change import Change, Report
+from tapeline.results.changes.change import Change, FieldChange, Report
 from tapeline.results.changes.listing import ChangeCounts, Listing
 from tapeline.results.changes.of_account import CashFold
 from tapeline.results.changes.of_orders import History
 from tapeline.results.changes.of_own_figures import OwnFigures
+from tapeline.results.pnl import account, model_currency
+from tapeline.results.pnl.account import Capital
 from tapeline.results.pnl.books import Name, name_of
 from tapeline.results.rules.fills import Fill
+from tapeline.results.rules.symbols import currency_of
 from tapeline.tape.events import kinds
 
 Named = tuple[str | None, Fill]
 """An entry of the books, and the order that it is a fill of, if any."""
 OWN = frozenset({kinds.SET_PNL, kinds.AUTO_PNL})
+ASSETS = 1_000  # currencies of backtests that are listed, the newest
 
 
 class Standing(NamedTuple):
@@ -28,12 +36,44 @@ class Standing(NamedTuple):
     first: Sequence[Fill]
     books: frozenset[Name]
     """Where it counts now, or did when it was first reported."""
+    seq: int
+    """The last event that changed it, and its arrival."""
+    received_at: float
 
     @classmethod
     def of(cls, found: History) -> "Standing | None":
         if found.first == found.now:
             return None
-        return cls(tuple(found.first), frozenset(map(name_of, (*found.first, *found.now))))
+        last = found.changes[-1]
+        books = _shared(frozenset(map(name_of, (*found.first, *found.now))))
+        return cls(tuple(found.first), books, last.seq, last.received_at)
+
+
+@lru_cache(maxsize=10_000)
+def _shared(books: frozenset[Name]) -> frozenset[Name]:
+    """One for all orders of the same books, because there are many."""
+    return books
+
+
+class Asset(NamedTuple):
+    """The currency of a backtest that arrived after something counted."""
+
+    seq: int
+    received_at: float
+    asset: str
+
+
+class Start(NamedTuple):
+    """How a record was counted when it began."""
+
+    at: float | None
+    """When the first order, position or cash entry arrived."""
+    until: int
+    """The last event that arrived soon enough to belong to the beginning."""
+    asset: str
+    """The currency of the newest backtest then; empty if there was none."""
+    capital: Capital | None
+    late_after: float
 
 
 class Folded(NamedTuple):
@@ -55,6 +95,24 @@ class Folded(NamedTuple):
     rates: frozenset[str]
     """Symbols of prices among them, which may convert fees."""
     own: OwnFigures
+    start: Start
+    assets: list[Asset]
+    """Currencies of backtests since then, where they differ from the one before."""
+    bare: int | None
+    """The event that first declared a position of a bare ticker."""
+
+    def with_changes(self, more: list[Change]) -> "Folded":
+        """With changes that show only when all books are known."""
+        if not more:
+            return self
+        changes = sorted([*self.changes, *more], key=lambda one: one.seq)
+        many = Counter(one.about for one in more)
+        counts = msgspec.structs.replace(
+            self.counts,
+            account=self.counts.account + many["account"],
+            symbols=self.counts.symbols + many["symbol"],
+        )
+        return self._replace(changes=changes, counts=counts)
 
     @property
     def is_changed(self) -> bool:
@@ -63,10 +121,13 @@ class Folded(NamedTuple):
 
     def first(self, now: Iterable[Named]) -> Iterator[Named]:
         """All entries as first reported, from all entries as they stand."""
+        yield from self.unchanged(now)
+        yield from self.only_first()
+
+    def unchanged(self, now: Iterable[Named]) -> Iterator[Named]:
         for order_id, fill in now:
             if order_id not in self.orders and (order_id is not None or fill.tie not in self.gone):
                 yield order_id, fill
-        yield from self.only_first()
 
     def only_first(self) -> Iterator[Named]:
         """Entries that stand otherwise now, or nowhere."""
@@ -90,6 +151,12 @@ class Reports:
         self.own = OwnFigures(late_after)
         self._late_after = late_after
         self._begun: float | None = None
+        self._until = 0
+        self._first_asset = self._asset = ""
+        self._first_capital: Capital | None = None
+        self._settings: dict[str, Any] = {}
+        self._assets: list[Asset] = []
+        self._bare: int | None = None
         self._cash: dict[str, CashFold] = {}
         self._gone: set[int] = set()
         self._added: list[Fill] = []
@@ -102,16 +169,33 @@ class Reports:
         held = len(self._gone) + len(self._added) + len(self._cash)
         return held + self.own.weight + self.listing.weight
 
+    @property
+    def is_begun(self) -> bool:
+        return self._begun is not None
+
     def begin(self, received_at: float) -> None:
-        """An order, a position or cash arrived: from now on something counts."""
-        self._begun = received_at if self._begun is None else min(received_at, self._begun)
+        """An order, a position or cash arrived. Only the first counts."""
+        self._begun = received_at if self._begun is None else self._begun
+
+    def arrive(self, seq: int, received_at: float) -> None:
+        """An event about an order, which may be a fill."""
+        if self._is_beginning(received_at):
+            self._until = max(seq, self._until)
 
     def take(self, one: Report) -> None:
         if one.kind in OWN:
             self.listing.add(self.own.take(one, self._begun))
-            return
+        elif one.kind is kinds.ACCOUNT_SETTINGS:
+            self._take_settings(one)
+        elif one.kind is kinds.BACKTEST_RESULT:
+            self._take_asset(one)
+        else:
+            self._take_entry(one)
+
+    def _take_entry(self, one: Report) -> None:
         if one.kind is not kinds.MARK_PRICE:
             self.begin(one.received_at)
+            self._note_bare(one)
         if _has_id(one):
             known = self._cash.setdefault(one.fields["id"], CashFold(self._late_after))
             self.listing.add(known.take(one))
@@ -137,11 +221,48 @@ class Reports:
             frozenset(self._books.union(map(name_of, (*replaced, *added)))),
             frozenset(self._rates),
             self.own,
+            Start(
+                self._begun, self._until, self._first_asset, self._first_capital, self._late_after
+            ),
+            self._assets[-ASSETS:],
+            self._bare,
         )
 
     def cash(self) -> Iterator[Fill]:
         """Cash with an id, as it counts now."""
         return (one.now for one in self._cash.values())
+
+    def _note_bare(self, one: Report) -> None:
+        is_position = one.kind is kinds.POSITION and of_account.is_readable(one)
+        if self._bare is None and is_position and not currency_of(one.fields["symbol"]):
+            self._bare = one.seq
+        self.arrive(one.seq, one.received_at)
+
+    def _is_beginning(self, received_at: float) -> bool:
+        return self._begun is None or received_at - self._begun <= self._late_after
+
+    def _take_settings(self, one: Report) -> None:
+        """What was not said before has no value before."""
+        before, said = self._settings, {**self._settings, **one.fields}
+        self._settings = said
+        if self._begun is None or self._is_beginning(one.received_at):
+            self._first_capital = account.from_words({"positions": "signed", **said}).capital
+            return
+        fields = [
+            FieldChange(name, _shown(before.get(name)), _shown(said.get(name)))
+            for name in ("positions", "capital")
+            if before.get(name) != said.get(name)
+        ]
+        if fields:
+            self.listing.add([_settings_change(one, self._begun, fields)])
+
+    def _take_asset(self, one: Report) -> None:
+        asset = model_currency.asset_in(one.fields)
+        if self._is_beginning(one.received_at):
+            self._first_asset = asset
+        elif asset != self._asset:
+            self._assets.append(Asset(one.seq, one.received_at, asset))
+        self._asset = asset
 
     def _replace(self, one: Report, *, is_late: bool) -> None:
         fill = of_account.entry(one)
@@ -151,6 +272,25 @@ class Reports:
             self._rates.add(fill.symbol)
         if not is_late:
             self._added.append(of_account.in_time(fill, one, self._late_after))
+
+
+def _settings_change(one: Report, begun: float, fields: list[FieldChange]) -> Change:
+    return Change(
+        seq=one.seq,
+        received_at=one.received_at,
+        about="account",
+        sort="changed",
+        time=begun,
+        late_by=one.received_at - begun,
+        fields=fields,
+    )
+
+
+def _shown(value: Any) -> str | float | None:
+    """A capital as an amount with its currency."""
+    if isinstance(value, dict):
+        return f"{value.get('amount'):,} {value.get('currency')}"
+    return value if isinstance(value, str) else None
 
 
 def _has_id(one: Report) -> bool:

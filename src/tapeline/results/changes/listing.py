@@ -60,6 +60,10 @@ class Listing:
             else:
                 heapq.heappushpop(self._newest, placed)
 
+    def is_full_of_newer(self, seq: int) -> bool:
+        """Whether a change by this event would only be counted."""
+        return len(self._newest) == self._most and seq < self._newest[0].seq
+
     @property
     def newest(self) -> list[Change]:
         """In the order of their arrival."""

@@ -5,7 +5,6 @@ those that came too late. The fact of a change is the earliest of the times that
 claim and of the arrival of their first report, so that a fill dated into the future hides nothing.
 """
 
-from collections import deque
 from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any, NamedTuple
@@ -47,8 +46,12 @@ class _Fact(NamedTuple):
 class OrderFold:
     """One order, to which one more report can be added."""
 
+    __slots__ = (
+        "_earliest", "_first", "_late_after", "_now", "_patience", "changes", "seq", "weight",
+    )  # fmt: skip
+
     def __init__(self, late_after: float) -> None:
-        self.changes: deque[Change] = deque(maxlen=LISTED)
+        self.changes: list[Change] = []
         self.weight = 0
         self.seq = 0
         """The last report."""
@@ -59,13 +62,14 @@ class OrderFold:
         self._patience = PATIENCE
         self._earliest = float("inf")
 
-    def take(self, one: Report) -> Change | None:
-        """What it changed after the fact."""
+    def take(self, one: Report, *, in_brief: bool = False) -> Change | None:
+        """What it changed after the fact; in brief, without from and to."""
         self.weight, self.seq = self.weight + 1, one.seq
         with exact():
-            found = self._compare(one) if self._patience > 0 else self._presume(one)
+            found = self._compare(one, in_brief) if self._patience > 0 else self._presume(one)
         if found is not None:
             self.changes.append(found)
+            del self.changes[:-LISTED]
         return found
 
     def history(self) -> History:
@@ -73,19 +77,17 @@ class OrderFold:
         first = self._first or self._now
         return History([*self.changes], self._now.fills, [*self._in_time(first)])
 
-    def _compare(self, one: Report) -> Change | None:
+    def _compare(self, one: Report, in_brief: bool) -> Change | None:
         now = self._now
         step = now.take(one)
         fact = _fact(step, one)
         self._patience -= step.cost if step.cost > FREE else 0
         self._earliest = min([self._earliest, one.received_at, *(new.time for new in step.new)])
-        found = self._found(one, step, fact)
+        found = self._found(one, step, fact, in_brief)
         if self._first is not None:
             self._follow(self._first, one)
         elif not self._is_in_time(one, fact):
-            now.undo()
-            self._first = now.copy()
-            now.take(one)
+            self._first = now.earlier(one)
         return found
 
     def _follow(self, first: Version, one: Report) -> None:
@@ -110,12 +112,14 @@ class OrderFold:
     def _is_in_time(self, one: Report, fact: _Fact | None) -> bool:
         return fact is None or one.received_at - fact.claimed <= self._late_after
 
-    def _found(self, one: Report, step: Step, fact: _Fact | None) -> Change | None:
+    def _found(self, one: Report, step: Step, fact: _Fact | None, in_brief: bool) -> Change | None:
         latest = max((fill.time for fill in step.new), default=one.received_at)
         if fact is None or one.received_at - fact.time <= self._late_after:
             if latest - one.received_at <= self._late_after:
                 return None
             fact = _Fact("early", latest, one.received_at)
+        if in_brief:
+            return _change(one, fact, "", [])
         before, now = self._now.before(), self._now.fills
         self._patience -= len(now) if len(now) > 1 else 0
         return _change(one, fact, self._symbol(), _fields(before, now))
@@ -143,7 +147,7 @@ def _fact(step: Step, one: Report) -> _Fact | None:
         return None
     reported = step.since
     if not reported and old and not new:
-        return _Fact("withdrawn", old[0].time, one.time)
+        return _Fact("withdrawn", old[0].time, max(old[0].time, one.time))
     if not reported and old and _is_confirmed(old, new):
         return None
     sort: Sort = "changed" if step.had else "late"

@@ -7,7 +7,7 @@ import msgspec
 
 from tapeline.results.changes import of_account
 from tapeline.results.changes.change import COUNTING, Report
-from tapeline.results.changes.figures import Figures, figures
+from tapeline.results.changes.figures import Figures, TapeInMemory, assessed, in_memory
 from tapeline.results.changes.folding import Folded, Named, Reports, Standing
 from tapeline.results.changes.of_orders import OrderFold
 from tapeline.results.pnl import account, model_currency
@@ -30,21 +30,24 @@ class RecordReports:
         self._singles: list[Report] = []
         self._settings: dict[str, Any] = {"positions": "signed"}
         self._asset = ""
+        self._arrivals: dict[int, float] = {}
 
     def take(self, record: StoredEvent, fields: dict[str, Any] | None, hidden: int) -> None:
         """`fields`: the shown ones of an event that is sealed field by field, and how many are not
         shown."""
         if record.kind == kinds.ACCOUNT_SETTINGS.number:
-            self._settings |= fields or {}
+            said = msgspec.json.decode(record.body) if fields is None else fields
+            self._settings |= said
+            self._reports.take(self._report(record, said))
         elif record.kind == kinds.BACKTEST_RESULT.number:
             self._asset = model_currency.quote_asset(record.body)
+            self._reports.take(self._report(record, {"quote_asset": self._asset}))
         elif record.kind in COUNTING:
             said = msgspec.json.decode(record.body) if fields is None else fields
-            kind = kinds.BY_NUMBER[record.kind]
-            one = Report(record.seq, kind, record.time, record.received_at, said)
+            one = self._report(record, said)
             self._take(one)
             # Hidden cash may have an id, under which it replaces other cash.
-            is_cash = kind is kinds.CASH and hidden > 0
+            is_cash = one.kind is kinds.CASH and hidden > 0
             self.hidden += is_cash or not of_account.is_readable(one)
 
     def folded(self) -> Folded:
@@ -53,17 +56,25 @@ class RecordReports:
             {name: one for name, one in standings.items() if one is not None}
         )
 
-    def figures(self, folded: Folded) -> Figures | None:
-        """None where something is hidden that they are made of."""
-        if self.hidden:
-            return None
+    def assessed(self, *, is_partial: bool = False) -> tuple[Folded, Figures | None]:
+        """No figures where something is hidden that they are made of, or may be. `is_partial`:
+        whether the record does not show every event."""
+        folded = self.folded()
+        if self.hidden or is_partial:
+            return folded, None
         settings = account.from_words(self._settings)
         long_only, entries = settings.long_only, list(self._entries())
-        now = computed(entries, long_only=long_only).books
-        first = computed(folded.first(entries), long_only=long_only).books
-        totals = model_currency.totals_of(now)
+        books = computed(entries, long_only=long_only).books
+        totals = model_currency.totals_of(books)
         quote = model_currency.decided(self._asset, totals, settings.capital)
-        return figures(folded, now, first, quote)
+        now = in_memory(folded, entries, books, quote, long_only=long_only)
+        return assessed(folded, now, TapeInMemory(entries, self._arrivals.__getitem__))
+
+    def _report(self, record: StoredEvent, fields: dict[str, Any]) -> Report:
+        kind = kinds.BY_NUMBER[record.kind]
+        if kind is kinds.POSITION or kind in kinds.ABOUT_ORDERS:
+            self._arrivals[record.seq] = record.received_at
+        return Report(record.seq, kind, record.time, record.received_at, fields)
 
     def _take(self, one: Report) -> None:
         if one.kind in kinds.ABOUT_ORDERS:
@@ -84,6 +95,7 @@ class RecordReports:
         self._reports.listing.add([] if found is None else [found])
         if one.kind in kinds.ORDERS:
             self._reports.begin(one.received_at)
+        self._reports.arrive(one.seq, one.received_at)
 
     def _entries(self) -> Iterator[Named]:
         for name, one in self._orders.items():

@@ -56,6 +56,11 @@ class _Portions(NamedTuple):
 
 
 class Version:
+    __slots__ = (
+        "_is_fresh", "_portions", "_posts", "_replaced", "_state", "_statements", "_told", "_undo",
+        "arrivals", "fills", "since",
+    )  # fmt: skip
+
     def __init__(self) -> None:
         self.fills: list[Fill] = []
         self.arrivals: dict[int, float] = {}
@@ -63,7 +68,9 @@ class Version:
         self.since: dict[int, float] = {}
         """When each fill was first reported."""
         self._state = OrderState()
-        self._told: list[Statement] = []
+        self._told: list[Report] = []
+        """What may say something of portions; read only where there are any."""
+        self._statements: dict[int, Statement | None] = {}
         self._posts = 0
         self._portions: _Portions | None = None
         self._replaced: tuple[int, list[Fill]] = (0, [])
@@ -79,9 +86,7 @@ class Version:
         return new
 
     def take(self, one: Report) -> Step:
-        said = _statement(one)
-        added = self._portion(one, said)
-        if added is not None:
+        if self._is_plain(one) and (added := self._portion(one)) is not None:
             return added
         self._undo = (
             self._state, len(self._told), self._posts, self._portions, self.fills,
@@ -89,9 +94,9 @@ class Version:
         )  # fmt: skip
         self._state = _with(self._state, one)
         self._posts += one.kind in kinds.ORDERS
-        if said is not None:
-            self._told.append(said)
-        before, self.fills = self.fills, fills_of(self._state, self._told)
+        if _may_tell(one):
+            self._told.append(one)
+        before, self.fills = self.fills, fills_of(self._state, self._said())
         self._portions, self._replaced = None, (0, before)
         self.arrivals, self.since = {**self.arrivals}, {**self.since}
         old, new = _touched(before, self.fills)
@@ -102,14 +107,13 @@ class Version:
 
     def take_unseen(self, one: Report) -> None:
         """The same without a look at what it does; `refresh` makes the fills."""
-        said = _statement(one)
         self._state, self._posts = _with(self._state, one), self._posts + (one.kind in kinds.ORDERS)
-        self._told += [] if said is None else [said]
+        self._told += [one] if _may_tell(one) else []
         self._portions, self._is_fresh = None, False
 
     def refresh(self) -> None:
         if not self._is_fresh:
-            self.fills, self._is_fresh = fills_of(self._state, self._told), True
+            self.fills, self._is_fresh = fills_of(self._state, self._said()), True
             self.arrivals = {one.tie: self.arrivals.get(one.tie, one.time) for one in self.fills}
 
     def undo(self) -> None:
@@ -121,6 +125,19 @@ class Version:
         (self._state, _, self._posts, self._portions, self.fills, self.arrivals,
          self.since) = self._undo  # fmt: skip
         del self._told[told:]
+
+    def earlier(self, one: Report) -> "Version":
+        """Another, as this one was before the last report, which is given."""
+        if callable(self._undo):
+            self._undo()
+            found = self.copy()
+            self.take(one)
+            return found
+        new = Version()
+        new._state, told, new._posts, _, fills, arrivals, since = self._undo
+        new._told = self._told[:told]
+        new.fills, new.arrivals, new.since = [*fills], {**arrivals}, {**since}
+        return new
 
     def before(self) -> list[Fill]:
         """All fills as they were before the last report."""
@@ -145,9 +162,21 @@ class Version:
             else:
                 self.since.setdefault(fill.tie, one.received_at)
 
-    def _portion(self, one: Report, said: Statement | None) -> Step | None:
+    def _said(self) -> list[Statement]:
+        state, known = self._state, self._statements
+        if FILLED_SIZE not in state.changes and (
+            state.base is None or FILLED_SIZE not in state.base.body
+        ):
+            return []
+        for one in self._told:
+            if one.seq not in known:
+                known[one.seq] = rises.statement(one.fields, one.time, one.seq)
+        return [said for one in self._told if (said := known[one.seq]) is not None]
+
+    def _portion(self, one: Report) -> Step | None:
         """None where it is more than one more statement after all others."""
-        known = self._known_portions() if said is not None and self._is_plain(one) else None
+        said = rises.statement(one.fields, one.time, one.seq)
+        known = self._known_portions() if said is not None else None
         if said is None or known is None or (said.time, said.seq) < known.last:
             return None
         state, dates = self._state, (self.arrivals, self.since)
@@ -157,7 +186,7 @@ class Version:
         old = [self.fills[place] for place in filling.touched]
         new = [known.fill(filling.rises[place]) for place in places if place < len(filling.rises)]
         self._state = _with(self._state, one)
-        self._told.append(said)
+        self._told.append(one)
         self._portions = known._replace(last=(said.time, said.seq))
         first = min(places, default=len(self.fills))
         tail = self.fills[first:]
@@ -200,7 +229,7 @@ class Version:
 
     def _found_portions(self) -> _Portions | None:
         state = self._state
-        told = rises.in_order(state, self._told)
+        told = rises.in_order(state, self._said())
         if all(one.filled is None for one in told):
             return None
         filling = Filling()
@@ -223,14 +252,15 @@ def _with(state: OrderState, one: Report) -> OrderState:
     return new
 
 
-def _statement(one: Report) -> Statement | None:
+def _may_tell(one: Report) -> bool:
     """See `results.pnl.unbooked`."""
-    if one.kind in kinds.ORDERS and one.fields.get(FILLED_SIZE) is None:
-        return None
-    return rises.statement(one.fields, one.time, one.seq)
+    return one.kind not in kinds.ORDERS or one.fields.get(FILLED_SIZE) is not None
 
 
 def _touched(before: list[Fill], after: list[Fill]) -> tuple[list[Fill], list[Fill]]:
+    if len(before) <= 1 and len(after) <= 1:  # as most are
+        same = before == after
+        return ([], []) if same else (before, after)
     old, new = {fill.tie: fill for fill in before}, {fill.tie: fill for fill in after}
     ties = [tie for tie in old.keys() | new.keys() if old.get(tie) != new.get(tie)]
     return [old[tie] for tie in ties if tie in old], [new[tie] for tie in ties if tie in new]

@@ -40,12 +40,12 @@ def told(reports: RecordReports, found: Checked) -> Told | None:
     """None if nothing is signed, or the record is broken."""
     if found.last is None or not found.is_whole:
         return None
-    folded = reports.folded()
+    folded, figures = reports.assessed(is_partial=found.is_partial)
     return Told(
         changes=folded.changes,
         unlisted=folded.unlisted,
         counts=folded.counts,
-        figures=None if found.is_partial else reports.figures(folded),
+        figures=figures,
         hidden=reports.hidden,
         upto=found.last.seq,
         unsigned=found.unsigned,

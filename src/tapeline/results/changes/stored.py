@@ -17,7 +17,7 @@ from sqlalchemy import Connection
 from tapeline.fair_threads import checkpoint
 from tapeline.recently_used import RecentlyUsed
 from tapeline.results.changes.change import Change, report
-from tapeline.results.changes.figures import Figures
+from tapeline.results.changes.figures import Assessed
 from tapeline.results.changes.folding import Folded, Reports
 from tapeline.results.changes.stored_orders import ORDERS, StoredOrders
 from tapeline.tape.events import kinds
@@ -28,7 +28,8 @@ KEPT = 1_000_000  # orders and entries that are remembered, of all models togeth
 LEAST = 1_000  # what a model weighs at least
 PORTION = 5_000
 PATIENCE = 0.2  # seconds between two looks whether the client is still there
-ENTRIES = (kinds.MARK_PRICE.channel, kinds.CASH.channel)
+ENTRIES = (kinds.MARK_PRICE.channel, kinds.CASH.channel, kinds.BACKTEST_RESULT.channel)
+BEGINNING = frozenset(kind.number for kind in kinds.ORDERS | {kinds.CASH, kinds.POSITION})
 OWN = (kinds.SET_PNL.channel, kinds.AUTO_PNL.channel)
 
 
@@ -43,7 +44,7 @@ class StoredChanges:
         self._reports = Reports(late_after)
         self._orders = StoredOrders(late_after, self._reports.listing)
         self._folded: Folded | None = None
-        self._figures: tuple[object, Figures] | None = None
+        self._assessed: tuple[object, Assessed] | None = None
 
     @property
     def weight(self) -> int:
@@ -61,11 +62,12 @@ class StoredChanges:
         """Note which orders have to be folded again; that happens when somebody asks for them."""
         if until == self.seq:
             return
-        self._folded = self._figures = None
+        self._folded = self._assessed = None
+        self._begin(connection, tape, until)
         for some in self._portions(connection, tape, ORDERS, until):
-            begun = self._orders.note(connection, tape, some)
-            if begun is not None:
-                self._reports.begin(begun)
+            self._orders.note(connection, tape, some)
+            for one in some:
+                self._reports.arrive(one.seq, one.received_at)
         for channel in ENTRIES:
             for some in self._portions(connection, tape, channel, until):
                 for one in some:
@@ -81,11 +83,11 @@ class StoredChanges:
             self._folded = self._reports.folded(self._orders.standings)
         return self._folded
 
-    def figures(self, key: object, make: Callable[[], Figures]) -> Figures:
-        """Made once for what is known now. `key`: whatever else they are made of."""
-        if self._figures is None or self._figures[0] != key:
-            self._figures = (key, make())
-        return self._figures[1]
+    def assessed(self, key: object, make: Callable[[], Assessed]) -> Assessed:
+        """Made once for what is known now. `key`: whatever else it is made of."""
+        if self._assessed is None or self._assessed[0] != key:
+            self._assessed = (key, make())
+        return self._assessed[1]
 
     def of_orders(
         self, connection: Connection, tape: int, ids: Iterable[str]
@@ -94,12 +96,25 @@ class StoredChanges:
         return self._orders.changes_of(connection, tape, self.seq, list(ids))
 
     def _take_entry(self, one: StoredEvent) -> None:
-        if one.kind == kinds.ACCOUNT_SETTINGS.number:
-            return
         is_price = one.kind == kinds.MARK_PRICE.number
         if is_price and abs(one.received_at - one.time) <= self._late_after:
             return  # a price in time needs no look at what it says
         self._reports.take(report(one))
+
+    def _begin(self, connection: Connection, tape: int, until: int) -> None:
+        """Find what counted first: channels are read one after the other."""
+        if self._reports.is_begun:
+            return
+        found = [
+            next((one for some in portions for one in some if one.kind in BEGINNING), None)
+            for portions in (
+                _portions(connection, tape, channel, 0, until)
+                for channel in (ORDERS, kinds.CASH.channel)
+            )
+        ]
+        known = [one for one in found if one is not None]
+        if known:
+            self._reports.begin(min(known, key=lambda one: one.seq).received_at)
 
     def _advance_own(self, connection: Connection, tape: int, until: int) -> None:
         after = self._places[OWN[0]]
@@ -150,12 +165,13 @@ class Changes:
         with self._known(connection, place) as known:
             return known.of_orders(connection, place.tape, ids)
 
-    def figures(
-        self, connection: Connection, place: Place, key: object, make: Callable[[Folded], Figures]
-    ) -> Figures:
-        """The two figures, made once for a place. `key`: whatever else they are made of."""
+    def assessed(
+        self, connection: Connection, place: Place, key: object, make: Callable[[Folded], Assessed]
+    ) -> Assessed:
+        """The same with the two figures, made once for a place. `key`: whatever else it is made
+        of."""
         with self._known(connection, place) as known:
-            return known.figures(key, lambda: make(known.folded(connection, place.tape)))
+            return known.assessed(key, lambda: make(known.folded(connection, place.tape)))
 
     @contextmanager
     def _known(self, connection: Connection, place: Place) -> Iterator[StoredChanges]:

@@ -20,6 +20,7 @@ from tapeline.tape.events.stored_event import StoredEvent
 from tapeline.tape.reading import channels
 
 TOGETHER = 500  # ids in one statement
+AT_ONCE = 1_000  # orders that are folded at once
 OFTEN = 32  # reports: an order with more is not read again from its beginning
 ORDERS = kinds.SPOT_MARKET.channel
 _POSTS = frozenset(kind.number for kind in kinds.ORDERS)
@@ -66,15 +67,12 @@ class StoredOrders:
         held = sum(one.weight for one in self._often.values())
         return len(self._touched) + len(self.standings) + held
 
-    def note(self, connection: Connection, tape: int, some: Sequence[StoredEvent]) -> float | None:
-        """Which orders have to be folded again; when the first post among them arrived."""
+    def note(self, connection: Connection, tape: int, some: Sequence[StoredEvent]) -> None:
+        """Which orders have to be folded again."""
         firsts = _first_posts(connection, tape, some[0].seq, some[-1].seq)
-        begun = None
         for one in some:
             if one.kind == _ANNOTATION:
                 continue
-            if begun is None and one.kind in _POSTS:
-                begun = one.received_at
             said = _about.decode(one.body)
             times = [one.time, one.received_at, *_times(said)]
             earliest, latest = min(times), max(times)
@@ -89,7 +87,6 @@ class StoredOrders:
             else:
                 continue
             self._dirty.add(said.id)
-        return begun
 
     def fold(self, connection: Connection, tape: int, until: int) -> None:
         """Every order that needs it."""
@@ -110,7 +107,9 @@ class StoredOrders:
         return {one: [*changes] for one, changes in found.items()}
 
     def _fold(self, connection: Connection, tape: int, until: int, ids: Iterable[str]) -> None:
-        for some in batches(sorted(ids), TOGETHER):
+        # Orders of one time are on the same pages of the tape, which are unpacked once. The newest
+        # first: most of the others are only counted then.
+        for some in batches(sorted(ids, key=self._place, reverse=True), AT_ONCE):
             checkpoint()  # the client may have left
             wanted = self._suspicious(connection, tape, until, some)
             folds = {one: self._often.get(one) or OrderFold(self._late_after) for one in wanted}
@@ -118,6 +117,9 @@ class StoredOrders:
             for name, fold in folds.items():
                 self._settle(name, fold)
             self._dirty.difference_update(some)
+
+    def _place(self, name: str) -> int:
+        return next(iter(self._touched[name].seqs), 0)
 
     def _follow(
         self,
@@ -128,7 +130,10 @@ class StoredOrders:
     ) -> None:
         names = {id(fold): name for name, fold in folds.items()}
         for fold, event in _events(connection, tape, folds, wanted):
-            found, name = fold.take(report(event)), names[id(fold)]
+            name = names[id(fold)]
+            # What is kept, is kept with all it says.
+            in_brief = len(wanted[name]) <= OFTEN and self._listing.is_full_of_newer(event.seq)
+            found = fold.take(report(event), in_brief=in_brief)
             if found is not None and found.seq > self._touched[name].listed:
                 self._listing.add([found])
                 self._touched[name].listed = found.seq
@@ -150,11 +155,15 @@ class StoredOrders:
     ) -> dict[str, list[int]]:
         """Orders of which something arrived long after something that they claim, or before it,
         and the numbers of their events."""
-        query = select(orders.c.id, orders.c.seq, orders.c.time, orders.c.received_at).where(
-            orders.c.tape == tape, orders.c.id.in_(ids)
+        columns = select(orders.c.id, orders.c.seq, orders.c.time, orders.c.received_at)
+        here = columns.where(orders.c.tape == tape)
+        rows = (
+            row
+            for some in batches(ids, TOGETHER)
+            for row in connection.execute(here.where(orders.c.id.in_(some)))
         )
         found: dict[str, list[int]] = {}
-        for row in connection.execute(query):
+        for row in rows:
             known = self._touched[row.id]
             claims = [one for one in (row.time, row.received_at) if one is not None]
             length = max([known.latest, *claims]) - min([known.earliest, *claims])

@@ -24,7 +24,7 @@ def own_currency(connection: Connection, tape: int) -> str:
     result = connection.scalar(
         select(backtests.c.result)
         .where(backtests.c.tape == tape, backtests.c.result.is_not(None))
-        .order_by(backtests.c.no.desc())
+        .order_by(backtests.c.result_seq.desc())
         .limit(1)
     )
     totals, capital = ledger_of(connection, tape).totals, settings_of(connection, tape).capital
@@ -33,7 +33,11 @@ def own_currency(connection: Connection, tape: int) -> str:
 
 def quote_asset(result: bytes | None) -> str:
     """That of a backtest's result; empty if it names none."""
-    said = {} if result is None else msgspec.json.decode(result, type=dict[str, Any])
+    return asset_in({} if result is None else msgspec.json.decode(result, type=dict[str, Any]))
+
+
+def asset_in(said: Mapping[str, Any]) -> str:
+    """The same of a result that was decoded."""
     asset = said.get("quote_asset")
     return asset.strip().upper() if isinstance(asset, str) else ""
 

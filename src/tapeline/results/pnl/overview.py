@@ -210,7 +210,7 @@ def _last_result() -> Any:
     return (
         select(one.c.result)
         .where(one.c.tape == tapes.c.no, one.c.result.is_not(None))
-        .order_by(one.c.no.desc())
+        .order_by(one.c.result_seq.desc())
         .limit(1)
         .scalar_subquery()
     )

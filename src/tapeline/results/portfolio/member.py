@@ -78,7 +78,7 @@ def _query() -> Any:
     result = (
         select(one.c.result_seq)
         .where(one.c.tape == tapes.c.no, one.c.result.is_not(None))
-        .order_by(one.c.no.desc())
+        .order_by(one.c.result_seq.desc())
         .limit(1)
         .scalar_subquery()
     )

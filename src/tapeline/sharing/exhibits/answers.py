@@ -102,6 +102,8 @@ class SharedReported(msgspec.Struct, kw_only=True):
     """As it stands."""
     reason: str | None = None
     """Why there is none."""
+    first_currency: str | None = None
+    """Of `first`, where it is another one, and symbols are shown."""
 
 
 class SharedUnexplained(msgspec.Struct, kw_only=True):

@@ -54,17 +54,20 @@ def _shows(choices: Choices) -> dict[str, bool]:
         "reason": choices.shows_symbols,
         "value": choices.shows_money,
         "profit": choices.shows_foreign_amounts,
-        "capital": choices.shows_money,
+        "capital": choices.shows_foreign_amounts,
+        "own_currency": choices.shows_symbols,
     }
 
 
 def reported(found: Figures, capital: float | None, choices: Choices) -> SharedReported | None:
     """Null before there is anything to report."""
-    first, now = _value(found.first, found.currency), _value(found.now, found.currency)
+    first, now = _value(found.first, found.first_currency), _value(found.now, found.currency)
     if first is None and now is None:
         return None
     if choices.shows_money:
-        return SharedReported(unit="money", first=first, now=now)
+        other = found.first_currency if found.first_currency != found.currency else None
+        shown = other if choices.shows_symbols else None
+        return SharedReported(unit="money", first=first, now=now, first_currency=shown)
     if capital is None:
         return SharedReported(unit="percent", first=None, now=None, reason=NO_CAPITAL)
     return SharedReported(

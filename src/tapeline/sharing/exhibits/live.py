@@ -10,8 +10,7 @@ from sqlalchemy import func, select
 from tapeline.fair_threads import checkpoint
 from tapeline.results.changes import stored_figures
 from tapeline.results.changes.change import Change, with_changes
-from tapeline.results.changes.figures import Figures
-from tapeline.results.changes.folding import Folded
+from tapeline.results.changes.figures import Assessed
 from tapeline.results.changes.listing import paged
 from tapeline.results.changes.stored import Place
 from tapeline.results.charts import chart_window, timeline
@@ -23,6 +22,7 @@ from tapeline.results.performance import buy_and_hold, reported_values
 from tapeline.results.performance.evidence import Evidence, Kept, assembled, kept_of
 from tapeline.results.pnl import late_entries, quoted_fills, summary
 from tapeline.results.pnl.account import Settings
+from tapeline.results.pnl.books import ledger_of
 from tapeline.results.pnl.late_entries import Late
 from tapeline.results.pnl.summary import Counts, NotComputed, Own, Position, Source
 from tapeline.results.rules.position import exact, number
@@ -129,7 +129,7 @@ class LiveExhibit(Exhibit):
     def head(self) -> SharedHead:
         facts, choices, times = self.facts, self.choices, self.account.series.times
         shown = choices.shows_money and choices.shows_symbols
-        changes = self.folded.counts
+        changes = self.assessed.folded.counts
         return SharedHead(
             kind="live",
             title=self.title,
@@ -148,7 +148,7 @@ class LiveExhibit(Exhibit):
             trades=facts.reported.orders,
             late=changes.orders,
             changes=changes,
-            reported=corrections.reported(self._profits(), self.live.capital, choices),
+            reported=corrections.reported(self.assessed.figures, self.live.capital, choices),
             unexplained=unexplained(self._account_values(), facts.evidence, choices),
             late_entries=facts.reported.late_entries,
             counts=facts.counts,
@@ -215,14 +215,25 @@ class LiveExhibit(Exhibit):
         return SharedTrades(shown, None if following is None else str(following))
 
     def corrections(self, before: int | None, limit: int) -> SharedCorrections:
-        some, following = paged(self.folded.changes, before, limit)
+        some, following = paged(self.assessed.folded.changes, before, limit)
         shown = [corrections.shown(one, self.choices, self.names) for one in some]
-        return SharedCorrections(shown, following, self.folded.unlisted)
+        return SharedCorrections(shown, following, self.assessed.folded.unlisted)
 
     @cached_property
-    def folded(self) -> Folded:
-        """Changes after the fact, as far as the link looks."""
-        return self.context.changes.at(self.connection, self._place)
+    def assessed(self) -> Assessed:
+        """Changes after the fact, as far as the link looks, and profit and loss without them."""
+        tape, changes = self.found.tape, self.context.changes
+        if self.replay is not None:
+            folded = changes.at(self.connection, self._place)
+            return profits.replayed(self.connection, tape, self.replay, folded)
+        known = stored_figures.Books(self._kept.books, self._kept.own)
+        key = (ledger_of(self.connection, tape).version, known.quote)
+        return changes.assessed(
+            self.connection,
+            self._place,
+            key,
+            lambda folded: stored_figures.of_tape(self.connection, tape, folded, known),
+        )
 
     def _changes_of(self, items: list[dict[str, Any]]) -> dict[str, list[Change]]:
         ids = [one["id"] for one in items]
@@ -246,12 +257,6 @@ class LiveExhibit(Exhibit):
                 for one in sorted(self.facts.positions, key=self._by_name)
             ]
         )
-
-    def _profits(self) -> Figures:
-        if self.replay is not None:
-            return profits.replayed(self.replay, self.folded)
-        known = stored_figures.Books(self._kept.books, self._kept.own)
-        return stored_figures.of_tape(self.connection, self.found.tape, self.folded, known)
 
     def _traded_prices(self, span: benchmarks.Span) -> dict[str, Prices]:
         """Of marks and fills, as far as the link looks."""

@@ -14,11 +14,9 @@ import msgspec
 from sqlalchemy import Connection
 
 from tapeline.recently_used import RecentlyUsed
-from tapeline.results.changes.folding import Folded
 from tapeline.results.pnl import account, model_currency
 from tapeline.results.pnl.account import Positions, Settings
 from tapeline.results.pnl.all_books import AllBooks, Named, computed
-from tapeline.results.pnl.books import Book
 from tapeline.results.pnl.late_entries import CHANGED, Late, counted
 from tapeline.results.rules import fills
 from tapeline.results.rules.fills import Fill, fills_of
@@ -88,10 +86,9 @@ class Replay:
                 self._books = computed(self._entries(), long_only=long_only)
         return self._books
 
-    def first_books(self, folded: Folded) -> list[Book]:
-        """As first reported."""
+    def entries(self) -> list[Named]:
         with exact():
-            return computed(folded.first(self._entries()), long_only=self.settings.long_only).books
+            return [*self._entries()]
 
     @property
     def settings(self) -> Settings:

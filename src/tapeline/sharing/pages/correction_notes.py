@@ -54,11 +54,14 @@ def _row(one: SharedCorrection) -> Row:
 
 
 def _profits(found: SharedReported, currency: str | None) -> list[Profit]:
-    both = (("As first reported", found.first), ("As it stands", found.now))
+    both = (
+        ("As first reported", found.first, found.first_currency or currency),
+        ("As it stands", found.now, currency),
+    )
     return [
         Profit(name, text, figures.tone(text))
-        for name, value in both
-        if value is not None and (text := _amount(value, found.unit, currency))
+        for name, value, its in both
+        if value is not None and (text := _amount(value, found.unit, its))
     ]
 
 
