@@ -219,7 +219,7 @@ OWNERS_OF_WORK = {
     "http/events/api.py": "the request that it belongs to gets its failure",
     "http/wire/tls_listener.py": "the client that says hello gets its failure",
     "tape/append/probe.py": "everyone who asks whether the server is ready gets its answer",
-    "tape/proof/time_stamps.py": "a timer that closes a connection; who reads it gets the failure",
+    "tape/proof/outgoing.py": "a timer that closes a connection; who reads it gets the failure",
     "store/writer.py": "every job is answered, whatever happens; commands have a writer too",
     "cli/account/redirect.py": "a command that signs in waits for it",
     "cli/server/changes.py": "a command that follows a stream waits for it",

@@ -273,3 +273,14 @@ def test_a_pool_has_all_its_threads_before_a_shortage_of_them() -> None:
     assert len([one for one in threading.enumerate() if one.name.startswith("early")]) == 3
     assert list(pool.map(abs, [-1, -2, -3, -4])) == [1, 2, 3, 4]
     pool.shutdown()
+
+
+def test_the_refusal_of_somebody_else_is_one_line_with_its_reason(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    work = Background().kind("work")
+    for _ in range(2):
+        work.refused(StoreUnavailable("They are away."), "https://there.example")
+    (line,) = caplog.records
+    assert (line.getMessage(), line.exc_info) == ("work_refused", None)
+    assert (work.state().failures, work.state().last_error) == (2, "They are away.")

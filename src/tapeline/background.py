@@ -95,6 +95,14 @@ class Work:
             facts = {"about": about} if about else {}
             log.error("work_failed", exc_info=error, work=self.name, times=self.failures, **facts)
 
+    def refused(self, problem: Problem, about: str) -> None:
+        """Count a failure of somebody else, such as an authority that is away: one line with the
+        reason, since no traceback of ours explains it."""
+        self.failures += 1
+        self.last_error = problem.message
+        if self._is_new(problem.message, about):
+            log.warning("work_refused", work=self.name, about=about, reason=problem.message)
+
     def silent(self) -> float:
         return max(0.0, monotonic() - self._alive_at)
 

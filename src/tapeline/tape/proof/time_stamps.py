@@ -3,21 +3,17 @@
 The only file that knows the library, which is imported when a stamp is asked for or checked.
 """
 
-import socket
-import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
 from hashlib import sha256
+from http import HTTPStatus
 from typing import Any
-from urllib.parse import urlsplit
 
 import msgspec
 
-from tapeline import __version__
 from tapeline.errors import Problem
+from tapeline.tape.proof import outgoing
+from tapeline.tape.proof.outgoing import NoAnswer
 
-PATIENCE = 10.0  # seconds for a whole answer, however it arrives
-LARGEST = 100_000  # bytes of an answer
 SHA256 = "2.16.840.1.101.3.4.2.1"
 _GRANTED = 0
 
@@ -111,54 +107,13 @@ def _is_over(info: Any, text: bytes) -> bool:
 
 
 def _posted(address: str, query: bytes) -> bytes:
-    import http.client  # noqa: PLC0415 - start-up stays light
-
-    parts = urlsplit(address)
-    secure = parts.scheme == "https"
-    kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection
-    connection = kind(parts.hostname or "", parts.port, timeout=PATIENCE)
-    headers = {
-        "Content-Type": "application/timestamp-query",
-        "User-Agent": f"tapeline/{__version__}",
-    }
-    target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     try:
-        connection.connect()
-        with _closed_after(connection.sock, PATIENCE):
-            connection.request("POST", target, query, headers)
-            answer = connection.getresponse()
-            content = answer.read(LARGEST)
-    except TimeoutError as error:
-        raise NoStamp(f"{address} did not answer within {PATIENCE:.0f} s.") from error
-    except (OSError, http.client.HTTPException) as error:
-        raise NoStamp(f"{address} cannot be reached ({type(error).__name__}).") from error
-    finally:
-        connection.close()
-    if answer.status != http.client.OK:
+        answer = outgoing.post(address, query, "application/timestamp-query")
+    except NoAnswer as problem:
+        raise NoStamp(problem.message) from problem
+    if answer.status != HTTPStatus.OK:
         raise NoStamp(f"{address} answered with status {answer.status}.")
-    return content
-
-
-@contextmanager
-def _closed_after(connection: socket.socket, seconds: float) -> Iterator[None]:
-    """A socket's own timeout begins again with every byte. This one does not: whatever is being
-    read then ends, and so does the thread that the server would wait for at its end."""
-    is_late = threading.Event()
-
-    def close() -> None:
-        is_late.set()
-        with suppress(OSError):
-            connection.shutdown(socket.SHUT_RDWR)
-
-    timer = threading.Timer(seconds, close)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
-        if is_late.is_set():
-            raise TimeoutError
+    return answer.content
 
 
 def _library() -> Any:

@@ -117,7 +117,7 @@ class Roots:
         except NoStamp as problem:
             authority.failed(problem.message)
             if self._work is not None:
-                self._work.note(problem, authority.address)
+                self._work.refused(problem, authority.address)
             return
         authority.worked()
         await self._store.write(trees.store_stamp, log, entry, authority.address, response, at)
