@@ -280,7 +280,8 @@ def test_the_refusal_of_somebody_else_is_one_line_with_its_reason(
 ) -> None:
     work = Background().kind("work")
     for _ in range(2):
-        work.refused(StoreUnavailable("They are away."), "https://there.example")
+        work.note(StoreUnavailable("They are away."), "https://there.example", is_ours=False)
     (line,) = caplog.records
-    assert (line.getMessage(), line.exc_info) == ("work_refused", None)
+    assert (line.getMessage(), line.exc_info) == ("work_failed", None)
+    assert line.__dict__["facts"]["why"] == "They are away."
     assert (work.state().failures, work.state().last_error) == (2, "They are away.")

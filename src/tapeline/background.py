@@ -87,21 +87,15 @@ class Work:
         self.in_a_row += 1
         self.note(error, about)
 
-    def note(self, error: BaseException, about: str = "") -> None:
-        """Count a failure about one thing, such as a run; the turn continues with the others."""
+    def note(self, error: BaseException, about: str = "", *, is_ours: bool = True) -> None:
+        """Count a failure about one thing, such as a run; the turn continues with the others. That
+        of somebody else, who is away or refuses, is one line: no traceback of ours explains it."""
         self.failures += 1
         self.last_error = cause_of(error)
         if self._is_new(_words(error), about):
-            facts = {"about": about} if about else {}
-            log.error("work_failed", exc_info=error, work=self.name, times=self.failures, **facts)
-
-    def refused(self, problem: Problem, about: str) -> None:
-        """Count a failure of somebody else, such as an authority that is away: one line with the
-        reason, since no traceback of ours explains it."""
-        self.failures += 1
-        self.last_error = problem.message
-        if self._is_new(problem.message, about):
-            log.warning("work_refused", work=self.name, about=about, reason=problem.message)
+            facts = ({"about": about} if about else {}) | ({} if is_ours else {"why": str(error)})
+            trace = error if is_ours else None
+            log.error("work_failed", exc_info=trace, work=self.name, times=self.failures, **facts)
 
     def silent(self) -> float:
         return max(0.0, monotonic() - self._alive_at)

@@ -59,6 +59,8 @@ from tapeline.tape.proof.signer import Signer
 from tapeline.tape.retention import removal as retention
 from tapeline.tape.roots.rounds import Roots
 from tapeline.tape.spool import Spool
+from tapeline.tape.witnessing.submitting import Submitting
+from tapeline.tape.witnessing.witness import Witness
 from tapeline.tracing import Tracer
 
 if TYPE_CHECKING:
@@ -114,6 +116,7 @@ def open_services(settings: Settings) -> Iterator[Services]:
             cipher,
             staging,
             blobs,
+            Witness(store, appender, settings.public_url),
             found.interpreters,
             runner,
             reporter,
@@ -188,6 +191,7 @@ def _keep_up(settings: Settings, store: Store, blobs: Blobs, background: Backgro
     """The work that keeps the stored data in order."""
     timekeeping.start(background, store.clock, store.write)
     Rewinds(store, settings.data, background)
+    Submitting(settings, store, background)
     tape_cleanup.start(background, store)
     retention.start(background, store)
     price_retention.start(background, store, settings.bars_days)

@@ -6,12 +6,13 @@ A class's docstring is its message, and its name in snake_case its stable `code`
 
 from tapeline.problems import (  # isort: skip
     Conflict, Forbidden, Invalid, Limited, Missing, Problem, Unavailable, Unidentified,
+    Unprocessable,
 )  # fmt: skip
 
 # The branches are imported from here too.
 __all__ = [
     "Conflict", "Forbidden", "Invalid", "Limited", "Missing", "Problem", "Unavailable",
-    "Unidentified",
+    "Unidentified", "Unprocessable",
 ]  # fmt: skip
 
 

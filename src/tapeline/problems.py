@@ -53,6 +53,10 @@ class Conflict(Problem):
     """This conflicts with the current state."""
 
 
+class Unprocessable(Problem):
+    """The request is well formed, but does not show what it claims."""
+
+
 class Limited(Problem):
     """Too many requests. Wait a little and try again."""
 

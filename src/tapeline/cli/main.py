@@ -38,6 +38,7 @@ GROUPS = {
     "servers": ("Servers you are signed in to, and which one is in use.", START),
     "demo": ("The demo of `tapeline up --demo`.", OPERATE),
     "hosts": ("The hosts that run models of this installation.", OPERATE),
+    "witness": ("Servers that witness each other, so that none can show two histories.", OPERATE),
     "user": ("Accounts, for the operator of a server.", OPERATE),
 }
 USUAL = {"hosts": "list"}
@@ -220,6 +221,31 @@ ROWS = (
     Row("hosts drain", "operator.hosts:drain", "Move a host's live models to others."),
     Row("hosts undrain", "operator.hosts:undrain", "Let a host take runs again."),
     Row("hosts forget", "operator.hosts:forget", "Say that a host's machine is gone for good."),
+    Row(
+        "witness add",
+        "operator.witnesses:add",
+        "Have the log of this server signed by another one, after each round.",
+    ),
+    Row(
+        "witness remove",
+        "operator.witnesses:remove",
+        "Do not ask a witness any more. The signatures that it gave stay in records.",
+    ),
+    Row(
+        "witness allow",
+        "operator.witnesses:allow",
+        "Witness another server: sign each head of its log that extends the one before.",
+    ),
+    Row(
+        "witness forbid",
+        "operator.witnesses:forbid",
+        "Do not witness another server any more. What was signed stays remembered.",
+    ),
+    Row(
+        "witness list",
+        "operator.witnesses:list_witnesses",
+        "List the witnesses of this server, and the servers that it witnesses.",
+    ),
     Row(
         "doctor",
         "operator.doctor:doctor",

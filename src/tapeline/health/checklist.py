@@ -28,6 +28,7 @@ from tapeline.health.storing import (
     statements,
     store,
     timestamps,
+    witnesses,
 )
 from tapeline.health.verdict import Verdict
 
@@ -109,6 +110,11 @@ CHECKS: tuple[Check, ...] = (
         "time stamps",
         timestamps.look,
         figures={"timestamp_age_seconds": "Age of the newest time stamp of any authority."},
+    ),
+    Check(
+        "witnesses",
+        witnesses.look,
+        figures={"witness_age_seconds": "Age of the newest signature of any witness."},
     ),
     Check("archives", archives.look),
     Check("backup", backup.look),

@@ -12,6 +12,8 @@ from tapeline.errors import (
     InvalidToken,
     InvitationNeeded,
     LastOwner,
+    Limited,
+    MalformedBody,
     NoSuchBacktest,
     NoSuchInvitation,
     NoSuchMember,
@@ -32,7 +34,7 @@ from tapeline.http.core.endpoint import Access, Endpoint
 from tapeline.http.deployment import auth_api, projects_api, retention_api
 from tapeline.http.deployment.routes import DEPLOY_ROUTES
 from tapeline.http.prices import backtest_chart_api, chart_api
-from tapeline.http.sharing import signing_keys_api
+from tapeline.http.sharing import signing_keys_api, witness_api
 from tapeline.http.sharing.routes import SHARED
 from tapeline.http.view import (
     account_api,
@@ -45,6 +47,13 @@ from tapeline.http.view import (
     tape_api,
 )
 from tapeline.http.view.backtest_routes import BACKTESTS
+from tapeline.tape.witnessing.refusing import (
+    DoesNotExtend,
+    NotTheLogsKey,
+    OtherSize,
+    UnconfirmedKeys,
+    UnknownLog,
+)
 
 get = partial(Endpoint, "GET")
 post = partial(Endpoint, "POST")
@@ -60,9 +69,31 @@ ROUTES: tuple[Endpoint, ...] = (
     get("/time", flows=health.server_time, access=PUBLIC),
     get(
         "/.well-known/tapeline-keys.json",
-        reads=signing_keys_api.list_signing_keys,
+        flows=signing_keys_api.list_signing_keys,
         access=PUBLIC,
         any_origin=True,  # a saved checker asks for them
+    ),
+    # Other servers, whose logs this one witnesses
+    post(
+        "/witness/add-checkpoint",
+        responds=witness_api.add_checkpoint,
+        access=PUBLIC,
+        once=False,
+        errors=(MalformedBody, UnknownLog, NotTheLogsKey, OtherSize, DoesNotExtend, Limited),
+    ),
+    post(
+        "/witness/keys",
+        flows=witness_api.add_log_keys,
+        access=PUBLIC,
+        once=False,
+        errors=(UnknownLog, UnconfirmedKeys, Limited),
+    ),
+    get(
+        "/witness/heads",
+        reads=witness_api.show_log,
+        access=PUBLIC,
+        any_origin=True,
+        errors=(UnknownLog, Invalid),
     ),
     get("/healthz", flows=health.healthz, access=PUBLIC),
     get("/readyz", flows=health.readyz, access=PUBLIC, errors=(NotReady,)),

@@ -56,6 +56,13 @@ from tapeline.store.tables.tape import (
     tapes,
     used,
 )
+from tapeline.store.tables.witnesses import (
+    cosignatures,
+    refusals,
+    witnessed_heads,
+    witnessed_logs,
+    witnesses,
+)
 
 WITH_THE_ROW: tuple[Table, ...] = (
     versions, published_starters, runs, keys, samples, secrets, shares, share_visits
@@ -78,7 +85,8 @@ find the rest."""
 
 OF_OTHERS: tuple[Table, ...] = (
     facts, users, sign_ins, attempts, projects, members, invitations, models, deleted_models, audit,
-    retention, signing_keys, head_trees, head_leaves, stamps, hosts,
+    retention, signing_keys, head_trees, head_leaves, stamps, hosts, cosignatures, witnesses,
+    witnessed_logs, witnessed_heads, refusals,
 )  # fmt: skip
 """The audit log outlives the things it is about."""
 

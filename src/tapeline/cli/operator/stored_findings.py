@@ -11,7 +11,7 @@ from tapeline import typed_commands
 from tapeline.backups import needed_keys, records
 from tapeline.cli.operator.finding import Finding
 from tapeline.errors import Problem
-from tapeline.health.storing import archives
+from tapeline.health.storing import archives, witnesses
 from tapeline.settings import Settings
 from tapeline.store import migrate
 from tapeline.store.backends import database as databases
@@ -31,6 +31,7 @@ def of_data(chosen: Settings) -> Iterator[Finding]:
     if found.state in {"good", "note"} and _has_database(chosen):
         yield from _keys(chosen)
         yield from _archives(chosen)
+        yield from _witnesses(chosen)
         yield from _clock(chosen)
     yield from _losses(chosen)
 
@@ -136,6 +137,17 @@ def _losses(chosen: Settings) -> Iterator[Finding]:
         fix = ACCEPT + typed_commands.with_database("tapeline doctor --accept-loss", chosen)
         more = f" And {len(lost) - 1:,} more tapes." if len(lost) > 1 else ""
         yield Finding("record", "weak", lost[0].sentence() + more, fix)
+
+
+def _witnesses(chosen: Settings) -> Iterator[Finding]:
+    """Two histories, of this server or of one that it witnesses."""
+    try:
+        with _reading(chosen) as (connection, _):
+            found = witnesses.two_histories(connection)
+    except Exception:  # noqa: BLE001 - an older database, which the next start brings up to date
+        return
+    for says in found:
+        yield Finding("witnesses", "weak", says.rstrip("."), witnesses.LIST)
 
 
 def _clock(chosen: Settings) -> Iterator[Finding]:

@@ -3,19 +3,23 @@
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 import typer
 
-from tapeline.cli.record import trusted_keys
+from tapeline.cli.record import trusted_keys, witness_views
 from tapeline.cli.terminal.command import JSON, command
 from tapeline.cli.terminal.failures import Failure
 from tapeline.cli.terminal.screen import Screen
 from tapeline.results.changes import record_changes
 from tapeline.results.changes.of_record import RecordReports
+from tapeline.results.changes.record_changes import Told
 from tapeline.results.changes.signed_reports import SignedReports
+from tapeline.tape.proof.key_chain import Key
 from tapeline.tape.record import checking, in_words
+from tapeline.tape.record.lines import FirstHead
+from tapeline.tape.record.lines import head as read_head
 from tapeline.tape.record.outcome import Checked
 
 
@@ -39,6 +43,13 @@ def verify(
         list[Path] | None,
         typer.Option(help="Certificates (PEM) of time-stamp authorities to trust, too."),
     ] = None,
+    witness: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="URL|FINGERPRINT",
+            help="A witness that you know: its address, to ask what it has seen, or its key.",
+        ),
+    ] = None,
     earlier: Annotated[
         Path | None,
         typer.Option(help="An earlier record of the same model: this one must continue it."),
@@ -58,6 +69,7 @@ def verify(
     reports = RecordReports(late_seconds)
     known = trusted_keys.known(key or [])
     published = trusted_keys.published(server) if server else []
+    witnesses = witness_views.named(witness or [])
     trusted = trusted_keys.certificates(tsa_certificate or [])
     check = partial(
         checking.check,
@@ -67,20 +79,30 @@ def verify(
         published=published,
     )
     found = _compared(file, earlier, check, SignedReports(reports))
+    said = witness_views.said(witnesses, found, _keys(file)) if found.is_whole else []
     told = record_changes.told(reports, found)
+    _show(screen, found, told, said)
+    if found.status:
+        raise typer.Exit(found.status)
+
+
+def _show(screen: Screen, found: Checked, told: Told | None, said: list[str]) -> None:
     if screen.as_json:
-        more: dict[str, Any] = {
-            "is_whole": found.is_whole,
-            "status": found.status,
-            "verdict": found.verdict,
-        }
-        more["changed_afterwards"] = msgspec.to_builtins(told)
+        more = {"is_whole": found.is_whole, "status": found.status, "verdict": found.verdict}
+        more |= {"changed_afterwards": msgspec.to_builtins(told), "witnesses": said}
         screen.json({**msgspec.to_builtins(found), **more})
     else:
         screen.say_lines(in_words.words(found))
+        for line in ["", *said] if found.is_whole else []:
+            screen.say(line)  # with names from the file
         screen.say_lines(record_changes.words(told) if told else "")
-    if found.status:
-        raise typer.Exit(found.status)
+
+
+def _keys(file: Path) -> list[Key]:
+    """Those that the record has, which was checked before."""
+    with file.open("rb") as lines:
+        head = read_head(lines.readline())
+    return [] if head is None or isinstance(head, FirstHead) else head.keys
 
 
 def _compared(

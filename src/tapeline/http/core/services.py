@@ -33,6 +33,7 @@ from tapeline.tape.append.watchers import Watchers
 from tapeline.tape.backtest_results.staging import Staging
 from tapeline.tape.fair_budget import FairBudget
 from tapeline.tape.memory_budget import MemoryBudget
+from tapeline.tape.witnessing.witness import Witness
 from tapeline.tracing import Tracer
 
 T = TypeVar("T")
@@ -76,6 +77,7 @@ class Services:
     cipher: Cipher
     staging: Staging
     blobs: Blobs
+    witness: Witness
     interpreters: Sequence[Interpreter]
     """Newest first, one of each version."""
     runner: Runner

@@ -136,7 +136,8 @@ async def _content(
     store = services.store
     listed = frozenset(one.key_id for one in keys)
     plan = await store.read(proofs.plan, found.tape, last)
-    yield writing.head(found.model_id, last, shows, keys)
+    witnesses = await store.read(proofs.witnesses, plan)
+    yield writing.head(found.model_id, last, shows, keys, witnesses)
 
     def following(connection: Connection, part: Part) -> Part | None:
         return (

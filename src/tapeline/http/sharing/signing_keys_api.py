@@ -1,10 +1,10 @@
 """The published keys of this server: what `tapeline verify --server` compares a record with."""
 
 import msgspec
-from sqlalchemy import Connection
 
 from tapeline.http.core.endpoint import Call
-from tapeline.tape.proof import signing_keys
+from tapeline.tape.proof import log_entries, signing_keys
+from tapeline.tape.roots import trees
 
 
 class PublishedKey(msgspec.Struct):
@@ -24,13 +24,20 @@ class PublishedKey(msgspec.Struct):
 
 class PublishedKeys(msgspec.Struct):
     keys: list[PublishedKey]
+    log: str
+    """The name of the log that witnesses sign."""
+    witness: str
+    """The name under which this server signs as a witness of others."""
 
 
-def list_signing_keys(connection: Connection, _call: Call) -> PublishedKeys:
+async def list_signing_keys(call: Call) -> PublishedKeys:
     """Every key that signed tapes here, oldest first, each confirmed by the one before."""
-    return PublishedKeys(
-        [
-            PublishedKey(one.key_id, one.fingerprint, **msgspec.structs.asdict(one))
-            for one in signing_keys.listed(connection)
-        ]
-    )
+    store = call.services.store
+    log = await store.read(trees.log_id)
+    if log is None:
+        log = await store.write(trees.ensure_log)
+    keys = [
+        PublishedKey(one.key_id, one.fingerprint, **msgspec.structs.asdict(one))
+        for one in await store.read(signing_keys.listed)
+    ]
+    return PublishedKeys(keys, log_entries.origin_of(log), await call.services.witness.name())

@@ -21,6 +21,7 @@ STATUS: dict[type[Problem], int] = {
     errors.Conflict: 409,
     errors.TooLarge: 413,
     errors.UnknownEncoding: 415,
+    errors.Unprocessable: 422,
     errors.Limited: 429,
     errors.HeadTooLarge: 431,
     errors.Unavailable: 503,

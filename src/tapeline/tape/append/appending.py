@@ -185,6 +185,11 @@ class Appender:
         if head.seq > (connection.scalar(newest) or 0):
             self._sign(connection, head, head.seq, head.link, time.time())
 
+    @property
+    def is_registered(self) -> bool:
+        """Whether the key that signs now is known to be published."""
+        return self._registered == self.signer.key_id
+
     def register_keys(self, connection: Connection) -> None:
         """Store the public keys of this server, which records carry."""
         key_id = self.signer.key_id

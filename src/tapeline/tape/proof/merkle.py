@@ -97,15 +97,25 @@ def extends(old: int, old_root: bytes, new: int, new_root: bytes, proof: Sequenc
     if old == 0:
         return not proof
     rest = list(proof) if old & (old - 1) else [old_root, *proof]
+    return _roots(old, new, rest) == (old_root, new_root)
+
+
+def roots_of_consistency(old: int, new: int, proof: Sequence[bytes]) -> tuple[bytes, bytes] | None:
+    """The two roots to which a proof leads. None if it is not one, or if the old size is a power of
+    two: such a proof leaves the old root out."""
+    return _roots(old, new, proof) if 0 < old < new and old & (old - 1) else None
+
+
+def _roots(old: int, new: int, rest: Sequence[bytes]) -> tuple[bytes, bytes] | None:
     if not rest:
-        return False
+        return None
     first, last = old - 1, new - 1
     while first & 1:
         first, last = first >> 1, last >> 1
     before = after = rest[0]
     for one in rest[1:]:
         if last == 0:
-            return False
+            return None
         if first & 1 or first == last:
             before, after = node_hash(one, before), node_hash(one, after)
             while not first & 1 and first:
@@ -113,4 +123,4 @@ def extends(old: int, old_root: bytes, new: int, new_root: bytes, proof: Sequenc
         else:
             after = node_hash(after, one)
         first, last = first >> 1, last >> 1
-    return last == 0 and before == old_root and after == new_root
+    return (before, after) if last == 0 else None

@@ -99,14 +99,19 @@ def parse(note: str) -> Note:
     return Note(origin, int(size), hashed, f"{text}\n".encode(), found)
 
 
-def parse_line(line: str) -> Line:
-    """One signature, as a witness answers it."""
-    return _parsed(line)
+def written(note: Note) -> str:
+    """The note with the signatures of its log only, which anyone may have added others to."""
+    mine = [one for one in note.lines if one.name == note.origin]
+    return f"{note.text.decode()}\n" + "".join(_encoded(one) for one in mine)
 
 
 def _line(name: str, algorithm: bytes, public_key: bytes, signature: bytes) -> str:
-    signed = base64.b64encode(key_hash(name, algorithm, public_key) + signature).decode()
-    return f"{_DASH}{name} {signed}\n"
+    return _encoded(Line(name, key_hash(name, algorithm, public_key), signature))
+
+
+def _encoded(line: Line) -> str:
+    signed = base64.b64encode(line.key_hash + line.signature).decode()
+    return f"{_DASH}{line.name} {signed}\n"
 
 
 def _parsed(line: str) -> Line:

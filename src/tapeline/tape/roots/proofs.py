@@ -1,12 +1,13 @@
 """The proofs that a record of a tape carries: for each day the first tree that others confirmed."""
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, Select, Table, func, select
 
 from tapeline.store.tables.roots import head_trees, stamps
-from tapeline.tape.record.lines import InLog, InTree, Proof, Stamp
+from tapeline.store.tables.witnesses import cosignatures
+from tapeline.tape.record.lines import InLog, InTree, Proof, Stamp, Witness
 from tapeline.tape.roots import trees
 from tapeline.tape.roots.trees import Entry
 
@@ -19,6 +20,8 @@ class Planned(NamedTuple):
 
     made: Entry
     leaf: int
+    weight: int
+    """How many kinds of others confirmed it."""
 
 
 Plan = Mapping[int, Planned]
@@ -26,15 +29,28 @@ Plan = Mapping[int, Planned]
 
 
 def plan(connection: Connection, tape: int, last: int) -> Plan:
-    """The proofs of a tape up to an event, the earliest one for each event."""
+    """The proofs of a tape up to an event. For each event, the one that most others confirmed, and
+    of those the earliest."""
     found: dict[int, Planned] = {}
-    for made in reversed(_confirmed(connection)):
+    for made, weight in reversed(_confirmed(connection)):
         place = trees.leaf_of(connection, made.log, made.entry, tape)
         if place is None:  # younger than this tree, and than all before it
             break
-        if place[1].seq <= last:
-            found[place[1].seq] = Planned(made, place[0])
+        index, leaf = place
+        other = found.get(leaf.seq)
+        if leaf.seq <= last and (other is None or weight >= other.weight):
+            found[leaf.seq] = Planned(made, index, weight)
     return found
+
+
+def witnesses(connection: Connection, plan: Plan) -> list[Witness]:
+    """Those that signed the heads of these proofs, with the keys they used."""
+    found = {
+        (row.name, row.public_key)
+        for one in plan.values()
+        for row in connection.execute(_of(cosignatures, one.made))
+    }
+    return [Witness(*one) for one in sorted(found)]
 
 
 def written(
@@ -46,7 +62,7 @@ def written(
         log: trees.log_tree(connection, log) for log in {one.made.log for one, _ in here.values()}
     }
     found = {}
-    for seq, ((made, leaf), link) in here.items():
+    for seq, ((made, leaf, _), link) in here.items():
         size = made.entry + 1
         path = logs[made.log].path(made.entry, size)
         found[seq] = Proof(
@@ -60,38 +76,41 @@ def written(
     return found
 
 
-def _confirmed(connection: Connection) -> list[Entry]:
-    """Trees that others confirmed: the first of each day, and the last of all."""
+def _confirmed(connection: Connection) -> list[tuple[Entry, int]]:
+    """Trees that others confirmed, and by how many kinds of them: of those that were stamped and of
+    those that a witness signed, the first of each day, and the last."""
     columns = [head_trees.c[name] for name in Entry._fields]
-    rows = connection.execute(
-        select(*columns)
-        .where(
-            head_trees.c.has_leaves,
-            select(stamps.c.at)
-            .where(stamps.c.log == head_trees.c.log, stamps.c.entry == head_trees.c.entry)
-            .exists(),
+    weights, wanted = trees.confirmations(connection), dict[tuple[str, int], Entry]()
+    for table in (stamps, cosignatures):
+        theirs = select(table.c.at).where(
+            table.c.log == head_trees.c.log, table.c.entry == head_trees.c.entry
         )
-        .order_by(head_trees.c.at, head_trees.c.entry)
-    )
-    every = [Entry(row.log, row.entry, row.at, row.size, bytes(row.root)) for row in rows]
-    first = {made.at // DAY: made for made in reversed(every)}
-    return [*reversed(first.values()), *every[-1:]]
+        rows = connection.execute(
+            select(*columns)
+            .where(head_trees.c.has_leaves, theirs.exists())
+            .order_by(head_trees.c.at, head_trees.c.entry)
+        )
+        every = [Entry(row.log, row.entry, row.at, row.size, bytes(row.root)) for row in rows]
+        first = {made.at // DAY: made for made in reversed(every)}
+        wanted |= {(one.log, one.entry): one for one in (*first.values(), *every[-1:])}
+    ordered = sorted(wanted.values(), key=lambda one: (one.at, one.entry))
+    return [(one, weights[one.log, one.entry]) for one in ordered]
 
 
 def _note(connection: Connection, made: Entry) -> str:
-    query = select(head_trees.c.note)
-    mine = query.where(head_trees.c.log == made.log, head_trees.c.entry == made.entry)
-    note: str = connection.execute(mine).scalar_one()
-    return note
+    """The head of the log, with the signatures of witnesses."""
+    note = connection.execute(_of(head_trees, made)).one().note
+    rows = connection.execute(_of(cosignatures, made).order_by(cosignatures.c.name))
+    return "".join([note, *(row.line for row in rows)])
 
 
 def _stamps(connection: Connection, made: Entry) -> list[Stamp]:
-    rows = connection.execute(
-        select(stamps.c.authority, stamps.c.response)
-        .where(stamps.c.log == made.log, stamps.c.entry == made.entry)
-        .order_by(stamps.c.authority)
-    )
+    rows = connection.execute(_of(stamps, made).order_by(stamps.c.authority))
     return [Stamp(row.authority, bytes(row.response)) for row in rows]
+
+
+def _of(table: Table, made: Entry) -> Select[Any]:
+    return select(table).where(table.c.log == made.log, table.c.entry == made.entry)
 
 
 def _hex(hashes: Sequence[bytes]) -> list[str]:

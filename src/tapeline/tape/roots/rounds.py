@@ -2,75 +2,54 @@
 
 One request to each authority covers all tapes. An authority that is away is asked again after
 pauses that grow. It is asked about the newest head of the log only, which covers all before it.
+Witnesses sign the same heads; `tape/witnessing` asks them.
 """
 
 import asyncio
 import time
-from dataclasses import dataclass, field
-from time import monotonic
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, select
 
-from tapeline.background import Background, Loop
+from tapeline.background import Background
 from tapeline.settings import Settings
 from tapeline.store.store import Store
+from tapeline.store.tables.witnesses import witnesses
 from tapeline.tape.append.appending import Appender
 from tapeline.tape.proof import log_entries, notes, time_stamps
 from tapeline.tape.proof.time_stamps import NoStamp
 from tapeline.tape.roots import trees
+from tapeline.tape.roots.outsiders import Outsider
 from tapeline.tape.roots.trees import PART, Entry, Leaf
 
 NAME = "roots"
 LOOKED_EVERY, FIRST_AFTER, WITHIN = 15.0, 5.0, 300.0  # seconds
 READ_AT_ONCE = PART * 8  # tapes
 WRITTEN_AT_ONCE = 8  # parts: some 100 kB
-FIRST_PAUSE, LONGEST_PAUSE = 30.0, 3_600.0
 WHOLE_DAYS = 7 * 86_400.0
 """For so long every tree keeps its leaves; then one of each day does."""
 THINNED_AT_ONCE = 24
-
-
-@dataclass
-class Authority:
-    """An address that stamps, and how it has answered this server."""
-
-    address: str
-    failures: int = 0
-    """In a row."""
-    last_error: str = ""
-    _next: float = field(default=0.0)
-
-    def is_due(self) -> bool:
-        return monotonic() >= self._next
-
-    def failed(self, error: str) -> None:
-        pause = min(FIRST_PAUSE * 2**self.failures, LONGEST_PAUSE)
-        self.failures, self.last_error, self._next = self.failures + 1, error, monotonic() + pause
-
-    def worked(self) -> None:
-        self.failures, self.last_error, self._next = 0, "", 0.0
 
 
 class Roots:
     def __init__(
         self, settings: Settings, store: Store, appender: Appender, background: Background
     ) -> None:
-        self.authorities = [Authority(one) for one in settings.timestamps.split(", ") if one]
+        self.authorities = [Outsider(one) for one in settings.timestamps.split(", ") if one]
         self._every = 60.0 * settings.timestamp_minutes
         self._store = store
         self._appender = appender
-        self._work: Loop | None = None
-        if self.authorities:
-            self._work = background.loop(
-                NAME,
-                self.turn,
-                every=LOOKED_EVERY,
-                first_after=FIRST_AFTER,
-                within=WITHIN,
-                once=True,
-            )
+        self._work = background.loop(
+            NAME,
+            self.turn,
+            every=LOOKED_EVERY,
+            first_after=FIRST_AFTER,
+            within=WITHIN,
+            once=True,
+        )
 
     async def turn(self) -> None:
+        if not self.authorities and not await self._store.read(_has_witnesses):
+            return  # nobody would confirm a tree
         if await self._is_due():
             await self.make()
             before = self._store.clock.ago(WHOLE_DAYS)
@@ -88,10 +67,12 @@ class Roots:
             await self._store.write(trees.store_parts, log, entry, size // PART, parts)
             roots += await asyncio.to_thread(_roots_of, parts)
             after, size = leaves[-1].tape, size + len(leaves)
-            self._beat()
+            self._work.beat()
         if size:
             made = Entry(log, entry, time.time(), size, trees.root_of(roots))
             note = await self._store.read(self._signed, made)
+            # Before anybody sees it: perhaps no checkpoint has used a new key yet.
+            await self._store.write(self._appender.register_keys)
             await self._store.write(trees.complete, made, roots, note)
 
     def _signed(self, connection: Connection, made: Entry) -> str:
@@ -106,7 +87,7 @@ class Roots:
         newest = await self._store.read(trees.newest_at)
         return newest is None or newest <= self._store.clock.ago(self._every)
 
-    async def _stamp(self, authority: Authority) -> None:
+    async def _stamp(self, authority: Outsider) -> None:
         waiting = await self._store.read(trees.newest_without, authority.address)
         if waiting is None:
             return
@@ -116,16 +97,15 @@ class Roots:
             response, at = await asyncio.to_thread(time_stamps.ask, authority.address, text)
         except NoStamp as problem:
             authority.failed(problem.message)
-            if self._work is not None:
-                self._work.refused(problem, authority.address)
+            self._work.note(problem, authority.address, is_ours=False)
             return
         authority.worked()
         await self._store.write(trees.store_stamp, log, entry, authority.address, response, at)
-        self._beat()
+        self._work.beat()
 
-    def _beat(self) -> None:
-        if self._work is not None:
-            self._work.beat()
+
+def _has_witnesses(connection: Connection) -> bool:
+    return connection.execute(select(witnesses.c.address).limit(1)).first() is not None
 
 
 def _roots_of(parts: list[list[Leaf]]) -> bytes:

@@ -5,6 +5,7 @@ costs the same however many there are. The log has an entry for each tree and on
 """
 
 import struct
+from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -15,6 +16,7 @@ from tapeline.store import facts
 from tapeline.store.tables.core import models
 from tapeline.store.tables.roots import head_leaves, head_trees, stamps
 from tapeline.store.tables.tape import tapes
+from tapeline.store.tables.witnesses import cosignatures
 from tapeline.tape.proof import merkle
 from tapeline.tape.proof.log_entries import entry_data, head_data
 
@@ -46,11 +48,17 @@ def log_id(connection: Connection) -> str | None:
     return facts.get(connection, LOG)
 
 
+def ensure_log(connection: Connection) -> str:
+    """The log, made if there is none."""
+    facts.claim(connection, LOG, new_id())
+    log = log_id(connection)
+    assert log is not None
+    return log
+
+
 def begin(connection: Connection) -> tuple[str, int]:
     """The log, made if there is none, and the number of its next entry."""
-    log = log_id(connection)
-    if log is None:
-        facts.claim(connection, LOG, log := new_id())
+    log = ensure_log(connection)
     entry = connection.scalar(select(func.count()).where(head_trees.c.log == log)) or 0
     # Leaves of a tree that a crash left without its entry.
     connection.execute(
@@ -164,26 +172,24 @@ def path_of(connection: Connection, made: Entry, tape: int) -> list[bytes]:
 
 
 def thin(connection: Connection, before: float, most: int) -> int:
-    """Of the trees of each older day, keep the leaves of one: the first that was stamped."""
+    """Of the trees of each older day, keep the leaves of one: the first that most others confirmed,
+    which are authorities and witnesses."""
     old = (
         select(head_trees.c.log, head_trees.c.entry, head_trees.c.at)
         .where(head_trees.c.has_leaves, head_trees.c.at < before)
         .order_by(head_trees.c.log, head_trees.c.entry)
     )
-    stamped = {
-        (row.log, row.entry) for row in connection.execute(select(stamps.c.log, stamps.c.entry))
-    }
+    confirmed = confirmations(connection)
     kept: dict[tuple[str, float], int] = {}
     rows = connection.execute(old).all()
     for row in rows:
         day = (row.log, row.at // 86_400)
         current = kept.get(day)
-        is_better = current is not None and (row.log, current) not in stamped
-        if current is None or (is_better and (row.log, row.entry) in stamped):
+        if current is None or confirmed[row.log, row.entry] > confirmed[row.log, current]:
             kept[day] = row.entry
     drop = [row for row in rows if kept[row.log, row.at // 86_400] != row.entry][:most]
     for row in drop:
-        for table in (head_leaves, stamps):
+        for table in (head_leaves, stamps, cosignatures):
             connection.execute(
                 delete(table).where(table.c.log == row.log, table.c.entry == row.entry)
             )
@@ -193,6 +199,15 @@ def thin(connection: Connection, before: float, most: int) -> int:
             .values(has_leaves=False)
         )
     return len(drop)
+
+
+def confirmations(connection: Connection) -> Counter[tuple[str, int]]:
+    """By log and entry: 2 if it was both stamped and signed by a witness, 1 if only one of them."""
+    return Counter(
+        (row.log, row.entry)
+        for table in (stamps, cosignatures)
+        for row in connection.execute(select(table.c.log, table.c.entry).distinct())
+    )
 
 
 def root_of(parts: bytes) -> bytes:

@@ -1,0 +1,1 @@
+"""Witnesses: other servers sign the heads of our log, and we sign those of theirs."""
