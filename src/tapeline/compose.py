@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from starlette.types import ASGIApp
 
+from tapeline import private_files
 from tapeline.accounts import id_tokens
 from tapeline.accounts.id_tokens import KeyRing
 from tapeline.background import Background
@@ -172,6 +173,7 @@ def _open_keys(settings: Settings, store: Store, blobs: Blobs) -> Cipher:
     keys = settings.data / "keys"
     here = host_identity.name_in(settings.data / host_identity.FILE)
     one_installation.require(store, here, keys, blobs)
+    private_files.clear_drafts(keys)
     store.read_now(needed_keys.require, keys)
     id_tokens.ensure_key(keys)
     id_tokens.forget_retired(keys, store.clock)

@@ -1,11 +1,14 @@
 """Files that hold a secret: readable only by this user, and never half-written."""
 
 import os
+import re
 import shutil
 import threading
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+
+_DRAFT = re.compile(r"\..+\.(?P<process>\d{1,9})\.\d+")
 
 RESTORE_IT = "Put it back from a backup, which has it in the folder keys."
 
@@ -24,6 +27,14 @@ def write(path: Path, content: bytes) -> None:
     except BaseException:
         discard(draft)
         raise
+
+
+def clear_drafts(folder: Path) -> None:
+    """Remove what killed processes left of secrets that they were about to write."""
+    for file in folder.glob(".*"):
+        found = _DRAFT.fullmatch(file.name)
+        if found and not _is_alive(int(found["process"])):
+            discard(file)
 
 
 def sync(path: Path) -> None:
@@ -53,6 +64,16 @@ def put_aside(path: Path, ending: str) -> Path:
         number += 1
         aside = path.with_name(f"{path.name}{ending}-{number}")
     return path.rename(aside)
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # of another user
+        return True
+    return True
 
 
 def read_or_make(path: Path, make: Callable[[], bytes]) -> bytes:

@@ -140,6 +140,35 @@ def test_only_keys_that_no_living_token_needs_are_refused_and_forgotten(folder: 
     assert RETIRED_AFTER > LIFETIME
 
 
+def test_a_replaced_key_vouches_for_no_token_that_is_made_with_it_later(folder: Path) -> None:
+    ring = KeyRing(folder)
+    before = ring.sign("ada", "one")
+    stolen = folder / (key_ids(folder)[0] + SUFFIX)
+    later = folder / (id_tokens.rotate(folder) + SUFFIX)
+    assert not refused(folder, before)
+    # The rotation was ten minutes ago: a token of now was made after it.
+    long_ago = time.time() - 600
+    os.utime(later, (long_ago, long_ago))
+    assert refused(folder, before)
+    key = signing_key(folder, key_ids(folder)[0])
+    for claims in (
+        {"steady": int(Clock().now()), "iat": int(long_ago) - 60},
+        {"iat": int(time.time())},
+    ):
+        forged = jwt.encode(
+            {"sub": "ada", "sid": "one", "exp": int(time.time()) + 600, **claims},
+            key, "HS256", headers={"kid": stolen.name.removesuffix(SUFFIX)},
+        )  # fmt: skip
+        assert refused(folder, forged)
+    # One that was made before the rotation is still good.
+    genuine = jwt.encode(
+        {"sub": "ada", "sid": "one", "exp": int(time.time()) + 600, "iat": int(long_ago) - 60,
+         "steady": int(Clock().now()) - 660},
+        key, "HS256", headers={"kid": stolen.name.removesuffix(SUFFIX)},
+    )  # fmt: skip
+    assert not refused(folder, genuine)
+
+
 def test_a_key_made_after_the_clock_went_back_signs(folder: Path) -> None:
     """Its name would come before that of the key which it replaces."""
     (made,) = key_ids(folder)

@@ -27,6 +27,7 @@ REQUIRED = ["exp", "sub", "sid"]
 SUFFIX = ".id-token.key"
 # Servers that share the folder may learn of a new key a moment later than the one that made it.
 RETIRED_AFTER = LIFETIME + 600
+LEARNED_WITHIN = 60.0  # seconds, of servers that share the folder over a network
 SETTLED_NS = 2_000_000_000
 _STAMP = "%Y%m%dT%H%M%S%f"
 
@@ -53,8 +54,9 @@ class KeyRing:
         """The sign-in that a token names."""
         self._refresh()
         try:
-            key = self._key(jwt.get_unverified_header(token)["kid"])
-            claims = self._claims(token, key)
+            key_id = jwt.get_unverified_header(token)["kid"]
+            claims = self._claims(token, self._key(key_id))
+            self._require_made_in_time(key_id, claims)
         except (jwt.PyJWTError, KeyError, TypeError, ValueError) as error:
             raise InvalidToken from error
         return str(claims["sid"])
@@ -63,6 +65,16 @@ class KeyRing:
         if self._replaced.get(key_id, math.inf) < self._clock.ago(RETIRED_AFTER):
             raise InvalidToken
         return self._keys[key_id]
+
+    def _require_made_in_time(self, key_id: str, claims: dict[str, Any]) -> None:
+        """A key that was replaced still vouches for the tokens it signed before, and for no new
+        one: it may have been replaced because it was stolen."""
+        if "steady" in claims:
+            made_at = self._clock.ago(self._clock.now() - claims["steady"])
+        else:
+            made_at = float(claims["iat"])
+        if made_at > self._replaced.get(key_id, math.inf) + LEARNED_WITHIN:
+            raise InvalidToken
 
     def _claims(self, token: str, key: bytes) -> dict[str, Any]:
         """Its hour is measured by the clock that does not jump. `exp` is for the client, and

@@ -11,7 +11,7 @@ from tapeline.store import encryption
 from tapeline.store.encryption import Cipher, NotOurKey, UnusableKey
 from tapeline.store.tables.runs import secrets
 from tapeline.store.tables.tape import checkpoints
-from tapeline.tape.proof import signer
+from tapeline.tape.proof import signer, signing_keys
 
 REPLACE = "tapeline keys replace-lost"
 FIX = (
@@ -44,6 +44,11 @@ def lacking(connection: Connection | None, keys: Path) -> list[str]:
     ]
 
 
+def is_older(connection: Connection, keys: Path) -> bool:
+    """Whether the folder is from before a rotation that the database knows of."""
+    return _successor(connection, keys) is not None
+
+
 def damaged(keys: Path) -> list[Path]:
     """The key files that are there and hold no key."""
     return [keys / key.name for key in KEYS if _is_damaged(keys / key.name, key)]
@@ -70,7 +75,20 @@ def _trouble(connection: Connection | None, keys: Path, key: Key) -> str | None:
     if not (keys / key.name).exists():
         is_needed = connection is None or _has_any(connection, key.needed_for)
         return "missing" if is_needed else None
-    return "empty or damaged" if _is_damaged(keys / key.name, key) else None
+    if _is_damaged(keys / key.name, key):
+        return "empty or damaged"
+    after = _successor(connection, keys) if connection and key.name == signer.NAME else None
+    return after and f"older than the database: copy the newest folder keys, with the key {after}"
+
+
+def _successor(connection: Connection, keys: Path) -> str | None:
+    """The id of the key that took the place of the one in this folder."""
+    try:
+        mine = signer.current(keys)
+    except (OSError, UnusableKey):
+        return None
+    after = [one.key_id for one in signing_keys.listed(connection) if one.previous == mine]
+    return after[0] if after else None
 
 
 def _is_damaged(file: Path, key: Key) -> bool:

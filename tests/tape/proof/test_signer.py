@@ -1,13 +1,16 @@
 """The key that signs tapes can be replaced while servers run; a crash in between costs nothing."""
 
+import shutil
 from pathlib import Path
 
 import pytest
 
 from tapeline import private_files
+from tapeline.settings import Settings
 from tapeline.store.encryption import UnusableKey
 from tapeline.tape.proof import key_chain, signer
 from tapeline.tape.proof.signer import Signer, rotate
+from tests.conftest import running
 
 
 def test_a_server_that_runs_uses_the_new_key_and_the_old_one_is_gone(tmp_path: Path) -> None:
@@ -44,6 +47,24 @@ def test_a_crash_in_a_rotation_leaves_the_old_key_or_the_new_one(
     assert again.chain[-1].key_id == again.key_id
     assert key_chain.trouble(again.chain) is None
     assert rotate(tmp_path).previous == again.public_key.hex()
+
+
+def test_a_folder_from_before_a_rotation_is_refused_with_what_to_copy(
+    sqlite_settings: Settings,
+) -> None:
+    folder = sqlite_settings.data / "keys"
+    with running(sqlite_settings):
+        pass
+    older = sqlite_settings.data / "older"
+    shutil.copytree(folder, older)
+    made = rotate(folder)
+    with running(sqlite_settings):
+        pass
+    shutil.rmtree(folder)
+    older.rename(folder)
+    said = f"older than the database: copy the newest folder keys, with the key {made.key_id}"
+    with pytest.raises(UnusableKey, match=said), running(sqlite_settings):
+        pass
 
 
 def test_a_key_file_that_is_damaged_while_a_server_runs_changes_nothing(tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ def rotate(context: typer.Context, data: Data = None, config: Config = None) -> 
     datadir.require(chosen.data)
     datadir.prepare(chosen.data)
     folder = chosen.data / "keys"
+    private_files.clear_drafts(folder)
     id_tokens.ensure_key(folder)
     made, said = id_tokens.rotate(folder), {}
     text = f"New key for idTokens: {made}"
@@ -90,6 +91,8 @@ def replace_lost(
         folder.mkdir(mode=0o700, exist_ok=True)
         for file in needed_keys.damaged(folder):
             private_files.put_aside(file, ".damaged")
+        if store.read_now(needed_keys.is_older, folder):
+            private_files.put_aside(folder / signer.NAME, ".replaced")
         Signer(folder)
         Cipher.of(folder)
     screen.done("New keys. Set the secrets of models again.", {"replaced": lost})

@@ -78,6 +78,11 @@ def rotate(folder: Path) -> Key:
     return made
 
 
+def current(folder: Path) -> str:
+    """The public key with which a server in this folder would sign."""
+    return key_chain.public_hex(read(folder / (NEXT if _is_unfinished(folder) else NAME)))
+
+
 def statement(model_id: str, seq: int, link: bytes, at: float) -> bytes:
     """The signed statement: this model's tape had this link at this number at this time."""
     return msgspec.json.encode(["tapeline", model_id, seq, link.hex(), repr(at)])
@@ -102,12 +107,16 @@ def _extended(folder: Path, public_key: str) -> list[Key]:
 
 def _finish(folder: Path) -> None:
     """Put the next key in its place, if the chain already has it."""
+    if _is_unfinished(folder):
+        (folder / NEXT).rename(folder / NAME)
+        private_files.sync(folder)
+
+
+def _is_unfinished(folder: Path) -> bool:
     chain = _chain(folder)
-    if (folder / NEXT).exists():
-        following = read(folder / NEXT)
-        if chain and chain[-1].public_key == key_chain.public_hex(following):
-            (folder / NEXT).rename(folder / NAME)
-            private_files.sync(folder)
+    if not chain or not (folder / NEXT).exists():
+        return False
+    return chain[-1].public_key == key_chain.public_hex(read(folder / NEXT))
 
 
 def _chain(folder: Path) -> list[Key]:
