@@ -29,11 +29,14 @@ from sqlalchemy import (
 from tapeline.errors import CannotMove
 from tapeline.store import bulk, facts, tables
 from tapeline.store.tables.core import metadata
+from tapeline.store.tables.runs import hosts
 from tapeline.store.tables.tape import signing_keys
 
 for part in pkgutil.iter_modules(tables.__path__):  # for the tables they add to the metadata
     importlib.import_module(f"{tables.__name__}.{part.name}")
 
+SAID_AT_START = (signing_keys, hosts)
+"""What a server that only started has noted: which key it has and where it runs."""
 AT_ONCE = 500  # rows
 MOVED_TO = "moved_to"
 _LARGE = 1 << 256
@@ -69,8 +72,8 @@ def forget(connection: Connection) -> None:
 def refuse_if_used(target: Connection) -> None:
     """A target must be empty: rows of two installations cannot be told apart afterwards."""
     for table in _tables(target):
-        if table is signing_keys:
-            continue  # a server that only started has noted its key there, and signed nothing
+        if table in SAID_AT_START:
+            continue
         lasting = facts.is_lasting() if table.name == "facts" else true()
         if target.scalar(select(func.count()).select_from(table).where(lasting)):
             raise CannotMove(
@@ -82,7 +85,8 @@ def refuse_if_used(target: Connection) -> None:
 def copy(source: Connection, target: Connection, told: Told) -> dict[str, Tally]:
     """Copy all tables; return what each one held when it was read."""
     facts.forget_passing(target)
-    target.execute(delete(signing_keys))
+    for table in SAID_AT_START:
+        target.execute(delete(table))
     copied: dict[str, Tally] = {}
     for table in _tables(source):
         tally = Tally()
