@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tapeline.results.changes.change import Change, Report
+from tapeline.results.changes.change import Change, Report, late_by
 from tapeline.results.changes.of_orders import History, history
 from tapeline.results.rules.fills import Fill
 from tapeline.tape.events import kinds
@@ -105,11 +105,23 @@ def test_confirming_a_limit_order_at_its_limit_price_is_no_change() -> None:
         {"status": "filled"},
         {"executionPrice": 60, "fee": 0.2},
         {"filled_size": 1.0},
-        {"executionPrice": 60, "executionTime": HOUR},
+        {"executionPrice": 60, "executionTime": 5 * HOUR - LATE},
+        {"executionPrice": 60, "executionTime": 0.0},
     ):
         found = told(limit, (5 * HOUR, 5 * HOUR, UPDATE, body))
         assert late(found) == [], body
         assert found.first == found.now
+
+
+def test_a_confirmation_that_names_a_time_long_ago_is_a_late_price() -> None:
+    limit = (0.0, 0.0, LIMIT, {"price": 60.0})
+    update = (5 * HOUR, 5 * HOUR, UPDATE, {"executionPrice": 60, "executionTime": HOUR})
+    found = told(limit, update)
+    (one,) = late(found)
+    assert (one.about, one.sort, one.late_by) == ("price", "late", 4 * HOUR)
+    assert fields(one) == {"price": (None, 60.0)}
+    assert late_by(found.changes) is None, "its order was not changed"
+    assert [fill.time for fill in (*found.first, *found.now)] == [0.0, HOUR]
 
 
 def test_a_confirmation_at_another_price_is_a_change_unless_it_names_its_own_time() -> None:

@@ -49,8 +49,9 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
 
 def late_by(changes: Iterable[Change]) -> float | None:
     """Of an order: how long after the fact the last change arrived, or the order itself if it was
-    late. An assumed fill that was taken out is no late report, nor is one of the future."""
-    counted = (one.late_by for one in changes if one.sort not in APART)
+    late. An assumed fill that was taken out is no late report, nor is one of the future, nor one
+    that confirms it and says what the price was then."""
+    counted = (one.late_by for one in changes if one.about == "order" and one.sort not in APART)
     return max(counted, default=None)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from tapeline.results.changes.change import Change, FieldChange, Report, Sort
+from tapeline.results.changes.change import About, Change, FieldChange, Report, Sort
 from tapeline.results.changes.order_version import COUNTING, Step, Version
 from tapeline.results.rules.fills import Fill
 from tapeline.results.rules.position import ONE, ZERO, exact, number
@@ -41,6 +41,7 @@ class _Fact(NamedTuple):
     """When what it touched happened."""
     claimed: float
     """What its arrival is compared with, to know whether it came in time."""
+    about: About = "order"
 
 
 class OrderFold:
@@ -122,7 +123,10 @@ class OrderFold:
             return _change(one, fact, "", [])
         before, now = self._now.before(), self._now.fills
         self._patience -= len(now) if len(now) > 1 else 0
-        return _change(one, fact, self._symbol(), _fields(before, now))
+        fields = _fields([] if fact.about == "price" else before, now)
+        if fact.about == "price":
+            fields = [field for field in fields if field.name == "price"]
+        return _change(one, fact, self._symbol(), fields)
 
     def _in_time(self, version: Version) -> Iterable[Fill]:
         """What is dated into the future counts from its arrival, as long as nobody knows better."""
@@ -149,10 +153,17 @@ def _fact(step: Step, one: Report) -> _Fact | None:
     if not reported and old and not new:
         return _Fact("withdrawn", old[0].time, max(old[0].time, one.time))
     if not reported and old and _is_confirmed(old, new):
-        return None
+        return _moved_price(old, new)
     sort: Sort = "changed" if step.had else "late"
     time = min([*reported, *(fill.time for fill in new)])
     return _Fact(sort, time, time)
+
+
+def _moved_price(assumed: list[Fill], reported: list[Fill]) -> _Fact | None:
+    """A confirmation changes nothing of its order. One that names a time of its own says what the
+    price was then, and orders without a price are valued by that."""
+    time = min(fill.time for fill in reported)
+    return None if time == assumed[0].time else _Fact("late", time, time, "price")
 
 
 def _is_confirmed(assumed: list[Fill], reported: list[Fill]) -> bool:
@@ -176,7 +187,7 @@ def _change(one: Report, fact: _Fact, symbol: str, fields: list[FieldChange]) ->
     return Change(
         seq=one.seq,
         received_at=one.received_at,
-        about="order",
+        about=fact.about,
         sort=fact.sort,
         id=id_ if isinstance(id_, str) else None,
         symbol=symbol or None,
