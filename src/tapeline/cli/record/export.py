@@ -15,7 +15,7 @@ from tapeline.cli.terminal.command import command
 from tapeline.cli.terminal.failures import BrokeOff, Failure
 from tapeline.tape.record import whole_file
 
-SIGNATURE = whole_file.BEGINS
+SIGNS_THE_FILE = 3  # the version of records since which their last line does that
 SIGNATURE_LINE = 4_096  # bytes: it is a tenth as long
 
 
@@ -68,14 +68,21 @@ def _write(session: Session, model: dict[str, Any], out: IO[bytes]) -> int:
             out.write(piece)
             first = first if b"\n" in first else first + piece
             last = (last + piece[-SIGNATURE_LINE:])[-SIGNATURE_LINE:]
-        events: int = json.loads(first.partition(b"\n")[0])["seq"]
-    except ValueError as error:
+        head = json.loads(first.partition(b"\n")[0])
+        events, version = int(head["seq"]), int(head["version"])
+        is_whole = is_ended(version, events, last)
+    except (ValueError, LookupError) as error:
         raise BrokeOff from error
-    if not _is_signed(last):
+    if not is_whole:
         raise BrokeOff
     return events
 
 
-def _is_signed(end: bytes) -> bool:
+def is_ended(version: int, events: int, end: bytes) -> bool:
+    """Servers of earlier versions sign the last event instead of the file."""
     *_, line, rest = (b"\n" + end).split(b"\n")
-    return not rest and line.startswith(SIGNATURE) and line.endswith(b"}")
+    if rest:
+        return False
+    if version >= SIGNS_THE_FILE:
+        return line.startswith(whole_file.BEGINS) and line.endswith(b"}")
+    return not events or json.loads(line).get("checkpoint", {}).get("seq") == events
