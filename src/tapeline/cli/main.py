@@ -217,10 +217,22 @@ ROWS = (
     Row(
         "demo remove", "demo.account:remove", "Remove the demo with everything that belongs to it."
     ),
-    Row("hosts list", "operator.hosts:list_hosts", "List the hosts; so does `tapeline hosts`."),
-    Row("hosts drain", "operator.hosts:drain", "Move a host's live models to others."),
+    Row(
+        "hosts list",
+        "operator.hosts:list_hosts",
+        "List the hosts that run models of this installation.",
+    ),
+    Row(
+        "hosts drain",
+        "operator.hosts:drain",
+        "Move a host's live models to other hosts, one by one.",
+    ),
     Row("hosts undrain", "operator.hosts:undrain", "Let a host take runs again."),
-    Row("hosts forget", "operator.hosts:forget", "Say that a host's machine is gone for good."),
+    Row(
+        "hosts forget",
+        "operator.hosts:forget",
+        "Say that a host's machine is gone, and start its live models on other hosts.",
+    ),
     Row(
         "witness add",
         "operator.witnesses:add",

@@ -92,7 +92,6 @@ ROUTES: tuple[Endpoint, ...] = (
         "/witness/heads",
         reads=witness_api.show_log,
         access=PUBLIC,
-        any_origin=True,
         errors=(UnknownLog, Invalid),
     ),
     get("/healthz", flows=health.healthz, access=PUBLIC),

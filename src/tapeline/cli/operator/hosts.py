@@ -31,7 +31,11 @@ PATIENCE = 30.0  # seconds in which the server that leads takes the runs of a fo
 COLOURS = {"well": "green", "unwell": "yellow", "unreachable": "red", "forgotten": "dim"}
 
 
-@command("tapeline hosts", "tapeline hosts --database postgresql://… --json", options=JSON)
+@command(
+    "tapeline hosts",
+    "tapeline hosts list --database postgresql://… --json",
+    options=JSON,
+)
 def list_hosts(
     context: typer.Context, data: Data = None, database: Database = None, config: Config = None
 ) -> None:
