@@ -162,7 +162,7 @@ with compose.open_store(Settings(data=data)) as store:
     for one in folders:
         one.mkdir(exist_ok=True)
     model_files.keep_removing(work, store, data)
-    cleanup.start(work, store, Blobs(data / "blobs"))
+    cleanup.start(work, store, Blobs(data / "blobs"), shared=False)
     asyncio.run(live(folders))
 """
 
