@@ -23,7 +23,7 @@ OWN = ""
 def own_currency(connection: Connection, tape: int) -> str:
     result = connection.scalar(
         select(backtests.c.result)
-        .where(backtests.c.tape == tape, backtests.c.result.is_not(None))
+        .where(backtests.c.tape == tape, backtests.c.result_seq.is_not(None))
         .order_by(backtests.c.result_seq.desc())
         .limit(1)
     )

@@ -209,7 +209,7 @@ def _last_result() -> Any:
     one = backtests.alias()
     return (
         select(one.c.result)
-        .where(one.c.tape == tapes.c.no, one.c.result.is_not(None))
+        .where(one.c.tape == tapes.c.no, one.c.result_seq.is_not(None))
         .order_by(one.c.result_seq.desc())
         .limit(1)
         .scalar_subquery()

@@ -77,7 +77,7 @@ def _query() -> Any:
     lifecycle, one = states.alias("lifecycle_state"), backtests.alias()
     result = (
         select(one.c.result_seq)
-        .where(one.c.tape == tapes.c.no, one.c.result.is_not(None))
+        .where(one.c.tape == tapes.c.no, one.c.result_seq.is_not(None))
         .order_by(one.c.result_seq.desc())
         .limit(1)
         .scalar_subquery()

@@ -110,6 +110,7 @@ backtests = Table(
     Column("deleted_seq", BigInteger),
     Index("uq_backtests_tape_id", "tape", "id", unique=True),
     Index(None, "tape", "no"),
+    Index(None, "tape", "result_seq"),
     Index(None, "upload"),
     sqlite_autoincrement=True,
 )
