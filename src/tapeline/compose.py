@@ -49,6 +49,7 @@ from tapeline.tape.append.appending import Appender
 from tapeline.tape.append.inbox import Inbox
 from tapeline.tape.append.probe import Probe
 from tapeline.tape.append.quotas import Quotas
+from tapeline.tape.append.shared_usage import SharedUsage
 from tapeline.tape.append.watchers import Watchers
 from tapeline.tape.backtest_results import result_pieces
 from tapeline.tape.backtest_results.staging import Staging
@@ -134,7 +135,7 @@ def open_services(settings: Settings) -> Iterator[Services]:
         )
         _price(settings, store, appender, watchers, background)
         _keep_up(settings, store, blobs, background)
-        listener = _listen(store, appender, watchers, background)
+        listener = _listen(store, appender, watchers, quotas, background)
         try:
             yield services
         finally:
@@ -203,14 +204,21 @@ def _keep_up(settings: Settings, store: Store, blobs: Blobs, background: Backgro
 
 
 def _listen(
-    store: Store, appender: Appender, watchers: Watchers, background: Background
+    store: Store, appender: Appender, watchers: Watchers, quotas: Quotas, background: Background
 ) -> "Listener | None":
-    """Tell the streams of this server what other servers write to the same database."""
+    """Tell the streams and the quotas of this server what other servers write and count."""
+    if store.database.file is not None:
+        return None
+    usage = SharedUsage(store, quotas, appender.name, background)
 
     def on_words(words: str) -> None:
-        sender, model_ids = announcing.heard(words)
-        if sender != appender.name:
-            watchers.wake_readers(model_ids)
+        sender, names = announcing.heard(words)
+        if sender == appender.name:
+            return
+        if announcing.RIGHTS in names:
+            watchers.authorise_again()
+        usage.hear(names)
+        watchers.wake_readers(names)
 
     def on_change(hears: bool) -> None:
         claims = store.database.claims
@@ -218,7 +226,7 @@ def _listen(
             claims.renew()
         watchers.hear_others(hears)
 
-    watchers.hears_others = store.database.file is not None
+    watchers.hears_others = False  # yet
     return store.database.listen(background, announcing.CHANNEL, on_words, on_change)
 
 

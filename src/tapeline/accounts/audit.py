@@ -7,8 +7,16 @@ import msgspec
 from sqlalchemy import ColumnElement, Connection, insert, select
 
 from tapeline.accounts.actor import Actor
+from tapeline.store.backends import announcing
 from tapeline.store.rows import record as as_record
 from tapeline.store.tables.core import audit
+
+ENDS_RIGHTS = {
+    "key_deleted", "member_removed", "member_role_changed", "model_deleted", "password_changed",
+    "project_deleted", "share_changed", "share_revoked", "signed_out", "user_disabled",
+}  # fmt: skip
+"""Actions after which somebody may see less than before. What is being sent on any server of the
+installation is authorised again at once, and not only at its next look."""
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
@@ -46,6 +54,8 @@ def record(
             address=actor.address,
         )
     )
+    if action in ENDS_RIGHTS:
+        announcing.announce(connection, "", [announcing.RIGHTS])
 
 
 def of_project(

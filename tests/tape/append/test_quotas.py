@@ -59,3 +59,19 @@ def test_a_refused_request_counts_nowhere_and_a_vital_one_everywhere() -> None:
     made.push(WriteAccess("other", 2), 1)
     with pytest.raises(TooLarge, match="more than the quota of a whole minute"):
         made.push(three, MEGABYTE + 1)
+
+
+def test_what_another_server_counted_counts_here_and_is_not_told_back() -> None:
+    clock = Clock()
+    here, there = Meter(100, clock), Meter(100, clock)
+    here.add("a", 4)
+    assert here.untold() == {}, "far from its limit"
+    here.add("a", 40)
+    assert (here.untold(), here.untold()) == ({"a": 44}, {})
+    there.add_elsewhere("a", 44)
+    there.add("a", 6)
+    assert (there.used("a"), there.wait("a", 51), there.untold()) == (50, 60.0, {"a": 6})
+    here.add_elsewhere("a", 6)
+    assert (here.used("a"), here.untold()) == (50, {})
+    clock.now += 61
+    assert (here.used("a"), here.untold()) == (0, {})

@@ -22,7 +22,8 @@ from tapeline.http.wire.errors import ErrorShape
 from tapeline.logs import Log
 from tapeline.tape import tapes
 
-# Seconds. We promise 5: a check can become due just after a piece was sent, and is then made with
+# Seconds. Servers on PostgreSQL tell each other when a right is lost, and check at once. Otherwise
+# we promise 5: a check can become due just after a piece was sent, and is then made with
 # the next piece, which in a quiet stream is a comment.
 AUTHORISED_EVERY = 2.0
 QUIET = 2.5
@@ -69,14 +70,18 @@ def download(
 
 async def while_allowed(services: Services, pieces: Pieces, may_read: MayRead) -> Pieces:
     """The pieces as they come, each soon after a check of the right to it. A stream sends one at
-    least every QUIET seconds, if only a comment, so a silent stream is checked too."""
+    least every QUIET seconds, if only a comment, so a silent stream is checked too. When somebody
+    lost a right, an empty piece comes at once, which is checked and not sent."""
     looked = time.monotonic()  # the caller was authorised a moment ago
+    watchers = services.watchers
+    heard = watchers.rights
     async with aclosing(pieces):
         async for piece in pieces:
-            if time.monotonic() >= looked + AUTHORISED_EVERY:
-                looked = time.monotonic()
+            if watchers.rights != heard or time.monotonic() >= looked + AUTHORISED_EVERY:
+                heard, looked = watchers.rights, time.monotonic()
                 await services.store.read(may_read)
-            yield piece
+            if piece:
+                yield piece
 
 
 async def _with_end(pieces: Pieces) -> AsyncIterator[bytes]:

@@ -71,10 +71,13 @@ def _changes(
 
 
 async def _rest(services: Services) -> bool:
-    left = long_answers.QUIET
-    while left > 0 and not services.watchers.closed:
+    watchers, left = services.watchers, long_answers.QUIET
+    heard = watchers.rights
+    while left > 0 and not watchers.closed:
         await asyncio.sleep(min(STEP, left))
         left -= STEP
+        if watchers.rights != heard:
+            return True
     return False
 
 

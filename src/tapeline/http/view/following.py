@@ -10,6 +10,8 @@ from tapeline.tape.append.watchers import Watcher, Watchers
 TOGETHER = 0.01  # seconds: events that arrive within this time are sent in one piece
 LOOKED_EVERY = 1.0  # seconds between looks at a tape while notices of other servers do not arrive
 CONNECTED, STILL_HERE = b": connected\n\n", b": still here\n\n"
+NOTHING = b""
+"""Is not sent: the reader's right is checked."""
 
 Changes = Callable[[Watcher], AsyncGenerator[bytes, None]]
 """What is new since the last call; it has to read the store if the watcher is behind."""
@@ -22,7 +24,7 @@ async def follow(
 ) -> AsyncGenerator[bytes, None]:
     """Until the service ends. Silence makes a comment: it shows proxies, and the check of the
     reader's rights, that the stream is alive."""
-    watcher = watchers.join(*model_ids)
+    watcher, heard = watchers.join(*model_ids), watchers.rights
     try:
         yield CONNECTED
         watcher.is_behind = True  # something may have happened before it joined
@@ -32,9 +34,12 @@ async def follow(
                     yield piece
             if watchers.closed:
                 return
-            if not await wait(watcher):
+            if watchers.rights == heard and not await wait(watcher):
                 watcher.is_behind = True
                 yield STILL_HERE
+            if watchers.rights != heard:
+                heard = watchers.rights
+                yield NOTHING
     finally:
         watchers.leave(watcher)
 

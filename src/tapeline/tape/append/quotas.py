@@ -1,8 +1,8 @@
 """Quotas: how much a model may push, print and keep, and a key push, before it is told to wait.
 
-What counts within a minute is counted by each server for itself, in memory; what a tape holds in
-all stands in its row. Orders, their updates, cash and lifecycle are counted and never refused: what
-was traded gets in, whatever else a model says.
+What counts within a minute is counted in memory; servers on one database tell each other what they
+counted (`shared_usage`). What a tape holds in all stands in its row. Orders, their updates, cash
+and lifecycle are counted and never refused: what was traded gets in, whatever else a model says.
 """
 
 import math
@@ -19,6 +19,8 @@ MINUTE = 60.0
 MEGABYTE, GIGABYTE = 1_000_000, 1_000_000_000
 MOST_REMEMBERED = 10_000
 """Owners, before those are forgotten whose minute is over."""
+TOLD_FROM = 20
+"""The part of its limit from which on other servers are told what an owner used."""
 LATER = 600
 """Seconds after which to try again when a tape is full: somebody has to make room first."""
 
@@ -36,7 +38,7 @@ class ModelUsage(msgspec.Struct):
     tape: Used
     """What its tape holds."""
     pushed: Used
-    """Within the current minute, by this server's count."""
+    """Within the current minute, on all servers."""
     captured: Used
     """Output of its runs within the current minute."""
 
@@ -44,11 +46,15 @@ class ModelUsage(msgspec.Struct):
 class Window:
     """What an owner has used of a minute."""
 
-    __slots__ = ("until", "used")
+    __slots__ = ("elsewhere", "told", "until", "used")
 
     def __init__(self, until: float) -> None:
         self.until = until
         self.used = 0
+        self.elsewhere = 0
+        """Of that, what other servers counted."""
+        self.told = 0
+        """Of what this server counted, what it has told them."""
 
 
 class Meter:
@@ -78,6 +84,23 @@ class Meter:
 
     def add(self, owner: int | str, size: int) -> None:
         self.window(owner, self.now()).used += size
+
+    def add_elsewhere(self, owner: int | str, size: int) -> None:
+        """Another server counted it."""
+        window = self.window(owner, self.now())
+        window.used += size
+        window.elsewhere += size
+
+    def untold(self) -> dict[int | str, int]:
+        """What other servers have to know by now. Of owners far from their limit they need not:
+        these cannot reach it on all servers together."""
+        now, found = self.now(), {}
+        for owner, one in self._windows.items():
+            counted = one.used - one.elsewhere
+            if one.until > now and counted > one.told and counted >= self.limit // TOLD_FROM:
+                found[owner] = counted - one.told
+                one.told = counted
+        return found
 
     def used(self, owner: int | str) -> int:
         found = self._windows.get(owner)

@@ -70,6 +70,8 @@ class Watchers:
         self.closed = False
         self.hears_others = True
         """Whether notices of other servers arrive; if not, streams have to look."""
+        self.rights = 0
+        """How often somebody lost a right, as far as this server heard."""
 
     def join(self, *model_ids: str) -> Watcher:
         watcher = Watcher(asyncio.get_running_loop())
@@ -122,12 +124,16 @@ class Watchers:
         self.hears_others = hears
         _look(self._everyone())
 
+    def authorise_again(self) -> None:
+        """Somebody lost a right, here or on another server: each stream checks that of its reader
+        now."""
+        self.rights += 1
+        _wake_all(self._everyone())
+
     def close(self) -> None:
         """Wake everybody, so that streams notice that the service ends."""
         self.closed = True
-        for watcher in self._everyone():
-            with suppress(RuntimeError):
-                watcher.loop.call_soon_threadsafe(watcher.woken.set)
+        _wake_all(self._everyone())
 
     def _everyone(self) -> list[Watcher]:
         with self._lock:
@@ -137,6 +143,11 @@ class Watchers:
 def _look(watchers: list[Watcher]) -> None:
     for watcher in watchers:
         watcher.is_behind = True
+    _wake_all(watchers)
+
+
+def _wake_all(watchers: list[Watcher]) -> None:
+    for watcher in watchers:
         with suppress(RuntimeError):  # its loop has ended, and it with it
             watcher.loop.call_soon_threadsafe(watcher.woken.set)
 
