@@ -208,7 +208,8 @@ def line(text: bytes) -> Line:
 def _canonical(decode: Any, text: bytes) -> Any:
     try:
         found = decode(text)
-        text.decode()  # parts that are not parsed, too
+        if not text.isascii():
+            text.decode()  # parts that are not parsed, too
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise NotCanonical from error
     if _encode(found) + b"\n" != text:

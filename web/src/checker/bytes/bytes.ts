@@ -4,6 +4,7 @@ const encoder = new TextEncoder();
 const DIGITS = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 const NOT_SIX = 64;
+const FILLER = 0x3d; // =
 const SIXES = new Uint8Array(128).fill(NOT_SIX);
 for (let value = 0; value < ALPHABET.length; value++) SIXES[ALPHABET.charCodeAt(value)] = value;
 
@@ -65,13 +66,20 @@ function nibble(code: number): number {
 
 /** Null if it is not what an encoder with padding would have written. */
 export function fromBase64(text: string): Uint8Array | null {
-  const filled = text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0;
-  const size = (text.length / 4) * 3 - filled;
-  if (text.length % 4 || size < 0) return null;
+  const bytes = utf8(text);
+  return base64In(bytes, 0, bytes.length);
+}
+
+/** The same of a text that is a part of some bytes. */
+export function base64In(text: Uint8Array, start: number, end: number): Uint8Array | null {
+  const length = end - start;
+  const filled = text[end - 1] !== FILLER ? 0 : text[end - 2] !== FILLER ? 1 : 2;
+  const size = (length / 4) * 3 - filled;
+  if (length % 4 || size < 0) return null;
   const bytes = new Uint8Array(size);
   let [bits, held, at] = [0, 0, 0];
-  for (let place = 0; place < text.length - filled; place++) {
-    const value = SIXES[text.charCodeAt(place)] ?? NOT_SIX;
+  for (let place = start; place < end - filled; place++) {
+    const value = SIXES[text[place] ?? 0] ?? NOT_SIX;
     if (value === NOT_SIX) return null;
     held = ((held << 6) | value) & 0xffff;
     bits += 6;

@@ -10,7 +10,38 @@ export interface RunningHash {
 }
 
 export async function startHash(): Promise<RunningHash> {
-  return (await createSHA256()).init();
+  return new Adjoining((await createSHA256()).init());
+}
+
+/**
+ * Lines of a file lie one after the other in the portions that arrive. They are hashed a portion at
+ * a time, because a call for each of a million lines would take longer than the hash.
+ */
+class Adjoining implements RunningHash {
+  private buffer: ArrayBufferLike = new ArrayBuffer(0);
+  private start = 0;
+  private end = 0;
+
+  constructor(private readonly inner: RunningHash) {}
+
+  update(part: Uint8Array): void {
+    if (part.buffer !== this.buffer || part.byteOffset !== this.end) {
+      this.flush();
+      this.buffer = part.buffer;
+      this.start = part.byteOffset;
+    }
+    this.end = part.byteOffset + part.length;
+  }
+
+  digest(): string {
+    this.flush();
+    return this.inner.digest();
+  }
+
+  private flush(): void {
+    this.inner.update(new Uint8Array(this.buffer, this.start, this.end - this.start));
+    this.start = this.end;
+  }
 }
 
 /** Loads the module once; from then on each hash is an ordinary call. */

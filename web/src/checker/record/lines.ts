@@ -216,7 +216,7 @@ function anyLine(scanner: Scanner): Line {
 }
 
 function event(scanner: Scanner, seq: number): Event {
-  const kind = scanner.word();
+  const kind = scanner.repeatedWord();
   scanner.skip(',"time":');
   const time = scanner.double();
   scanner.skip(',"received_at":');

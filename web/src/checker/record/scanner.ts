@@ -3,7 +3,7 @@
  * refused, so it says one thing only, to every checker. Values keep the text that was hashed:
  * `JSON.parse` would turn `1.0` into `1`.
  */
-import { fromBase64 } from "../bytes/bytes";
+import { base64In } from "../bytes/bytes";
 import { inLine } from "./numbers";
 
 const QUOTE = 0x22;
@@ -27,6 +27,7 @@ export class Scanner {
   at = 0;
   /** Whether a byte outside ASCII was met. */
   private wide = false;
+  private lastWord = "";
   private lastDouble = 0;
   private lastSize = 0;
   private readonly lastBytes = new Uint8Array(32);
@@ -44,9 +45,10 @@ export class Scanner {
     if (this.wide) requireUtf8(this.bytes);
   }
 
-  isNext(text: string): boolean {
+  isNext(text: string, at = this.at): boolean {
+    const bytes = this.bytes;
     for (let place = 0; place < text.length; place++) {
-      if (this.bytes[this.at + place] !== text.charCodeAt(place)) return false;
+      if (bytes[at + place] !== text.charCodeAt(place)) return false;
     }
     return true;
   }
@@ -126,9 +128,23 @@ export class Scanner {
 
   /** A string without anything to escape, such as a name of ours. */
   word(): string {
-    const quoted = this.quoted();
-    const start = this.at - quoted.length;
+    const start = this.at;
+    this.string(true);
     return this.plain(start + 1, this.at - 1);
+  }
+
+  /** The same where most lines have the word of the line before: then it is the very same text. */
+  repeatedWord(): string {
+    const known = this.lastWord;
+    if (this.bytes[this.at] === QUOTE && this.isNext(known, this.at + 1)) {
+      const end = this.at + known.length + 1;
+      if (this.bytes[end] === QUOTE) {
+        this.at = end + 1;
+        return known;
+      }
+    }
+    this.lastWord = this.word();
+    return this.lastWord;
   }
 
   /** 64 digits. */
@@ -139,7 +155,9 @@ export class Scanner {
   }
 
   base64(): Uint8Array {
-    const found = fromBase64(this.word());
+    const start = this.at;
+    this.string(true);
+    const found = base64In(this.bytes, start + 1, this.at - 1);
     if (found === null) throw new NotCanonical();
     return found;
   }
