@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 
 import httpx
@@ -17,7 +17,8 @@ import pytest
 from sqlalchemy import create_engine, make_url, text
 
 from tapeline.ids import new_id
-from tests.acceptance.conftest import PASSWORD, Home, Server, free_port
+from tests.acceptance.conftest import PASSWORD, Home, Server
+from tests.acceptance.proxy import nginx
 from tests.acceptance.traders import Trader, pythons
 from tests.commands import Shell, code_of, commands_of
 from tests.conftest import database_url, run_sql
@@ -199,43 +200,6 @@ def test_a_backup_does_not_overwrite_and_does_not_hide_a_broken_tape(
         database.execute("update pages set content = ?", (page.replace(b"one", b"two"),))
     assert "broken at event 1" in home.refused("backup", str(home.path / "bad"), exit_code=1)
     assert not (home.path / "bad").exists()
-
-
-@contextmanager
-def nginx(folder: Path, upstream: int, *, with_underscores: bool = True) -> Iterator[str]:
-    """The guide's own server block, without TLS and on a free port; its address."""
-    port = free_port()
-    block = code_of("how-to/proxy.md", "nginx")[0]  # the other one is for several servers
-    block = block.replace("listen 443 ssl;", f"listen 127.0.0.1:{port};")
-    block = "\n".join(line for line in block.splitlines() if "ssl_certificate" not in line)
-    block = block.replace("127.0.0.1:8700", f"127.0.0.1:{upstream}")
-    if not with_underscores:
-        block = block.replace("underscores_in_headers on;", "")
-    folder.mkdir()
-    places = "\n".join(
-        f"{one}_temp_path {folder}/{one};"
-        for one in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
-    )
-    (folder / "nginx.conf").write_text(
-        f"daemon off;\npid {folder}/pid;\nerror_log {folder}/error.log;\n"
-        f"user root;\nevents {{}}\nhttp {{\naccess_log off;\n{places}\n{block}\n}}\n"
-    )
-    program = shutil.which("nginx") or "/usr/sbin/nginx"
-    with subprocess.Popen([program, "-p", str(folder), "-c", str(folder / "nginx.conf")]) as run:
-        try:
-            address = f"http://127.0.0.1:{port}"
-            wait_for(lambda: _answers(address) or run.poll() is not None, 10)
-            assert run.poll() is None, (folder / "error.log").read_text()
-            yield address
-        finally:
-            run.terminate()
-
-
-def _answers(address: str) -> bool:
-    try:
-        return httpx.get(f"{address}/time", verify=False).status_code == 200
-    except httpx.TransportError:
-        return False
 
 
 @pytest.mark.heavy

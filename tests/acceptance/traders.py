@@ -4,7 +4,7 @@ import functools
 import json
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from tapeline.runs.environments.interpreters import Interpreter, discover
 from tests.acceptance.conftest import PASSWORD, Server
@@ -33,6 +33,12 @@ class Trader:
         self.user_id = answer.json()["userId"]
         self.refresh_token = answer.json()["refreshToken"]
         self.client.headers["token"] = answer.json()["idToken"]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.client.close()
 
     def meet(self, server: Server) -> None:
         """The same account, on a server that was started again."""

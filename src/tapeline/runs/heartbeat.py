@@ -17,8 +17,9 @@ from tapeline.store import facts
 from tapeline.store.backends.database import Database
 from tapeline.store.store import Store
 
-EVERY, WITHIN = 3.0, 15.0  # seconds
-SILENT_AFTER = 12.0
+EVERY, WITHIN = 2.0, 15.0  # seconds
+SILENT_AFTER = 8.0
+"""Whoever looks is told the truth within ten seconds: the beat before may be the last."""
 BEAT = f"{facts.PASSING}heartbeat:"
 
 

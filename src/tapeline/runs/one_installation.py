@@ -29,7 +29,7 @@ SERVES = {
     f"*{id_tokens.SUFFIX}": "signs tokens",
 }
 """By the names of their files."""
-PATIENCE = 3 * heartbeat.EVERY
+PATIENCE = 4 * heartbeat.EVERY
 LOOKED_AT = 3
 """Of the newest versions, whose archives a server must see."""
 

@@ -57,7 +57,10 @@ def upgrade(engine: Engine) -> None:
 @contextmanager
 def _transaction(engine: Engine) -> Iterator[Connection]:
     if engine.dialect.name != "sqlite":
+        from tapeline.store.backends import postgres  # noqa: PLC0415
+
         with engine.begin() as connection:
+            postgres.take_time(connection)
             yield connection
         return
     with (

@@ -11,6 +11,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from concurrent.futures import Future
 from contextlib import asynccontextmanager
 from functools import partial
+from time import monotonic
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from sqlalchemy import Connection
@@ -24,13 +25,15 @@ from tapeline.settings import Settings
 from tapeline.store.backends import failures
 from tapeline.store.backends.database import COMPUTERS, open_database
 from tapeline.store.backends.log_copier import LogCopier
-from tapeline.store.writer import UNKNOWN, Writer
+from tapeline.store.pulse import Pulse
+from tapeline.store.writer import HANGS, UNKNOWN, Writer
 
 log = Log(__name__)
 
 # Seconds. Outages that the database itself reports are over sooner; these are for those that hang.
 ANSWERED_WITHIN = 20.0
 READ_WITHIN = 60.0
+LOOKED_EVERY = 1.0
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -39,6 +42,7 @@ T = TypeVar("T")
 class Store:
     def __init__(self, settings: Settings) -> None:
         self.database = open_database(settings)
+        self.database.end_frozen_writes()
         self.clock = self.database.clock
         self.writer = Writer(
             self.database.writing,
@@ -47,6 +51,8 @@ class Store:
             cause=self.database.cause,
         )
         self._quiet = failures.LogLimiter()
+        self.pulse = Pulse()
+        self._is_remote = self.database.file is None
         self.readers = FairThreads(settings.readers, "reader")
         """Tenants take turns, and none of them can keep all the readers busy."""
         self.computers = FairThreads(COMPUTERS, "computing")
@@ -59,6 +65,7 @@ class Store:
         self, job: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
         must_lead = as_leader.get()
+        self._refuse_if_silent()
 
         def carry_out(connection: Connection) -> T:
             if must_lead:
@@ -73,18 +80,16 @@ class Store:
     async def read(
         self, job: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
-        reading = self.readers.begin(lambda: self.read_now(job, *args, **kwargs))
-        async with _patience(READ_WITHIN):
-            return await reading
+        self._refuse_if_silent()
+        return await self._answer(self.readers.begin(lambda: self.read_now(job, *args, **kwargs)))
 
     async def compute(
         self, job: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
         """As `read`, for jobs that compute for long with what they read: they have threads and
         connections of their own, so that no look-up ever waits for them."""
-        computing = self.computers.begin(lambda: self.read_now(job, *args, **kwargs))
-        async with _patience(READ_WITHIN):
-            return await computing
+        self._refuse_if_silent()
+        return await self._answer(self.computers.begin(lambda: self.read_now(job, *args, **kwargs)))
 
     async def read_ahead(
         self, job: Callable[[Connection, T], T | None], start: T
@@ -94,14 +99,33 @@ class Store:
         following = self.computers.begin(lambda: self.read_now(job, start))
         try:
             while True:
-                async with _patience(READ_WITHIN):
-                    part = await following
+                part = await self._answer(following)
                 if part is None:
                     return
                 following = self.computers.begin(partial(self.read_now, job, part))
                 yield part
         finally:
             following.cancel()
+
+    async def _answer(self, reading: "asyncio.Future[T]") -> T:
+        deadline = monotonic() + READ_WITHIN
+        try:
+            while not reading.done():
+                await asyncio.wait({reading}, timeout=LOOKED_EVERY)
+                if not reading.done():
+                    if self._is_remote and self.pulse.is_lost():
+                        raise StoreUnavailable.because(HANGS)
+                    if monotonic() > deadline:
+                        raise StoreUnavailable
+            return reading.result()
+        finally:
+            reading.cancel()
+
+    def _refuse_if_silent(self) -> None:
+        """At once, so that a proxy can ask another server. SQLite has no connection to lose, and
+        whoever waits for its disk is told by the disk."""
+        if self._is_remote and not self.pulse.may_ask():
+            raise StoreUnavailable.because(HANGS)
 
     async def copy_log(self) -> None:
         """See `store/upkeep/log_copying.py`. PostgreSQL does the same by itself."""
@@ -125,7 +149,11 @@ class Store:
         """A dead connection is replaced once: reading twice is harmless."""
         for last in (False, True):
             try:
-                with self.database.reading.connect() as connection, connection.begin():
+                with (
+                    self.pulse.asking(),
+                    self.database.reading.connect() as connection,
+                    connection.begin(),
+                ):
                     return job(connection, *args, **kwargs)
             except failures.Failure as error:
                 if not last and failures.is_worth_another_try(error):

@@ -12,7 +12,7 @@ from tapeline.cli.terminal.screen import signed, state, styled, table_of
 
 EVERY = 2.0  # seconds between two refreshes
 NEARLY_FULL = 0.8  # of the quota of a tape
-GOING = {"pending", "installing", "running", "restarting", "stopping"}
+GOING = {"pending", "installing", "running", "restarting", "stopping", "unreachable"}
 
 
 @command("tapeline ps", "tapeline ps --watch", "tapeline ps --running --json")
@@ -117,11 +117,13 @@ def _row_for(found: list[dict[str, Any]]) -> Any:
 
 
 def _state(run: dict[str, Any]) -> Any:
-    """The last known one, with a mark where nobody knows it any more."""
+    """With a mark where nobody knows it any more, or where it waits for such a run."""
     if run.get("hold"):
         return styled("on hold", "yellow")
-    shown = state(run.get("state", "never ran"))
-    return styled(" ").join([shown, styled("(host silent)", "yellow")]) if _is_lost(run) else shown
+    word = run.get("state", "never ran")
+    is_marked = _is_lost(run) and word != "unreachable"
+    marked = [state(word), styled("(host silent)", "yellow")]
+    return styled(" ").join(marked) if is_marked else state(word)
 
 
 def _is_lost(run: dict[str, Any]) -> bool:

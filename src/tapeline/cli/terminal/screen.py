@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 BARS = "▁▂▃▄▅▆▇█"
 STATES = {
     "running": "green", "installing": "cyan", "pending": "cyan", "starting": "cyan",
-    "restarting": "yellow", "stopping": "yellow", "crashed": "red", "failed": "red",
-    "exited": "dim", "stopped": "dim", "never ran": "dim", "done": "green",
+    "restarting": "yellow", "stopping": "yellow", "unreachable": "yellow", "crashed": "red",
+    "failed": "red", "exited": "dim", "stopped": "dim", "never ran": "dim", "done": "green",
 }  # fmt: skip
 # Wider than any terminal: a pipe or a file gets every column in full.
 UNBOUNDED = 100_000

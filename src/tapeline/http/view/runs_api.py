@@ -19,6 +19,8 @@ from tapeline.runs.silent_hosts import Blocked
 from tapeline.runs.supervision import desired
 from tapeline.runs.upkeep import sampling
 
+UNREACHABLE = "unreachable"
+
 
 class ShownRun(msgspec.Struct, kw_only=True):
     run_id: str
@@ -28,7 +30,7 @@ class ShownRun(msgspec.Struct, kw_only=True):
     """`live`, `backtest` or `screener`."""
     state: str
     """`pending`, `installing`, `running`, `restarting`, `stopping`; then `stopped`, `exited`,
-    `crashed` or `failed`."""
+    `crashed` or `failed`. `unreachable` while the server of its host is silent: nobody knows."""
     desired: str
     reason: str
     plan: str
@@ -211,7 +213,7 @@ def _fields(
         is_held = hold is not None and _is_held(services, run)
         yield kept | {
             "run_id": run.id,
-            "state": "pending" if is_held and is_copy else run.state,
+            "state": "pending" if is_held and is_copy else _state(run, why),
             "version": numbers.get(run.version_id),
             "next_run_at": run.due_at if run.state == "pending" else None,
             "trouble": why and why.sentence(run),
@@ -219,6 +221,12 @@ def _fields(
             "silent_since": why and why.silence.seen_at,
             "hold": hold.sentence() if hold is not None and is_held else None,
         }
+
+
+def _state(run: Run, why: Blocked | None) -> str:
+    """That it is to stop is known without its host; that it runs is not."""
+    is_lost = why is not None and why.run.id == run.id and run.is_launched
+    return UNREACHABLE if is_lost and run.state in ("running", "restarting") else run.state
 
 
 def _is_held(services: Services, run: Run) -> bool:

@@ -58,6 +58,13 @@ class Database:
 
         return Listener(background, self.url, channel, on_words, on_change)
 
+    def end_frozen_writes(self) -> None:
+        """A server that is frozen in the middle of a write must not hold up the others."""
+        if self.file is None:
+            from tapeline.store.backends import postgres  # noqa: PLC0415 - SQLite stays light
+
+            postgres.end_frozen_writes(self.writing)
+
     def others(self) -> int:
         """How many connections other servers have; ours must all be closed but this one. On SQLite,
         the lock on the data directory answers this."""

@@ -25,6 +25,9 @@ SOON_NOTICED = (
     "-c tcp_keepalives_idle=5 -c tcp_keepalives_interval=2 -c tcp_keepalives_count=3"
     " -c tcp_user_timeout=10000"
 )
+FROZEN_AFTER = 4_000
+"""Milliseconds without a statement after which the database ends a write that has begun. A server
+that is frozen or cut off in the middle of one would keep its locks, and all others would wait."""
 APPLICATION = "tapeline"
 SECRETS = ("password", "sslpassword")
 TRIED_AGAIN = 1.0  # seconds after a connection was lost or refused
@@ -44,6 +47,20 @@ def reading_engine(url: str, busy_seconds: int, readers: int) -> Engine:
         f"-c statement_timeout={max(busy_seconds, 30) * 1000} -c default_transaction_read_only=on"
         " -c default_transaction_isolation=repeatable\\ read",
     )
+
+
+def end_frozen_writes(engine: Engine) -> None:
+    """For the writer, which never pauses inside of a transaction."""
+
+    @event.listens_for(engine, "connect")
+    def _(dbapi_connection: psycopg.Connection, _record: ConnectionPoolEntry) -> None:
+        dbapi_connection.execute(f"set idle_in_transaction_session_timeout = {FROZEN_AFTER}")
+        dbapi_connection.commit()
+
+
+def take_time(connection: Connection) -> None:
+    """For a transaction that computes for long between its statements."""
+    connection.execute(text("set local idle_in_transaction_session_timeout = 0"))
 
 
 def name_of(url: str) -> str:

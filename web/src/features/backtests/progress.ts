@@ -15,6 +15,7 @@ const STATES: Record<string, [Tone, string]> = {
   installing: ["busy", "Installing"],
   running: ["good", "Running"],
   restarting: ["busy", "Restarting"],
+  unreachable: ["bad", "Host silent"],
   stopping: ["busy", "Stopping"],
 };
 
@@ -35,7 +36,7 @@ export function progressOf(
     return {
       tone: isStopping ? "busy" : tone,
       label: isStopping ? "Stopping" : label,
-      detail: run.reason,
+      detail: run.trouble || run.reason,
       isUp: !isStopping,
     };
   }

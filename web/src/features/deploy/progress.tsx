@@ -34,6 +34,7 @@ export function stepsOf(state: string | undefined, restarts = 0): [Step, Step, S
     return ["done", "now", "later"];
   if (state === "failed") return ["done", "failed", "later"];
   if (state === "crashed") return ["done", "done", "failed"];
+  if (state === "unreachable") return ["done", "done", "now"];
   if (state === "restarting" || (state === "running" && restarts > 0))
     return ["done", "done", "failed"];
   return ["done", "done", "done"];

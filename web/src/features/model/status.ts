@@ -24,6 +24,7 @@ const STATES: Record<string, [Tone, string, boolean]> = {
   installing: ["busy", "Installing", true],
   running: ["good", "Running", true],
   restarting: ["busy", "Restarting", true],
+  unreachable: ["bad", "Host silent", true],
   stopping: ["busy", "Stopping", true],
   stopped: ["idle", "Stopped", false],
   exited: ["idle", "Exited", false],

@@ -37,7 +37,11 @@ export function RunFacts({ model }: { model: ask.Model }) {
       <dl className="grid grid-cols-2 gap-x-4 gap-y-2.5">
         <Fact name="State">{run.state}</Fact>
         <Fact name={run.ended_at ? "Ended" : "Up for"}>
-          {run.ended_at ? <Time at={run.ended_at} /> : <Uptime since={run.started_at ?? null} />}
+          {run.ended_at ? (
+            <Time at={run.ended_at} />
+          ) : (
+            <Uptime since={known ? (run.started_at ?? null) : null} />
+          )}
         </Fact>
         <Fact name="Memory" hint={plan ? `of ${planMemory(plan.ram)} in plan ${run.plan}` : ""}>
           <Meter
