@@ -29,6 +29,7 @@ from tapeline.runs.supervision.install_places import Queue
 from tapeline.runs.unreleased_copy import Copy
 from tapeline.runs.upkeep.cleanup import Cleanup
 from tapeline.runs.upkeep.forgetting import Forgetting
+from tapeline.runs.upkeep.giving_back import GivingBack
 from tapeline.runs.upkeep.sampling import Sampling
 from tapeline.settings import Settings
 from tapeline.store.blobs import Blobs
@@ -71,6 +72,7 @@ class Runner:
         self._background = background
         self._executor: Executor | None = None
         Forgetting(store, appender, watchers, background)
+        GivingBack(store, background)
         self.host: Host | None = None
         self.host_name = ""
         """What this host is called in the rows of its runs."""

@@ -1,0 +1,54 @@
+"""Gives runs that a silent host has taken, but never started, back to all hosts.
+
+Nothing of such a run is anywhere, so nobody need say that its host is gone. A host that wakes up
+later starts nothing: `launching.raise_fence` asks whether the run is still its own.
+"""
+
+from sqlalchemy import Connection, select, update
+
+from tapeline.background import Background
+from tapeline.logs import Log
+from tapeline.runs import heartbeat
+from tapeline.store.backends.database import Database
+from tapeline.store.store import Store
+from tapeline.store.tables.runs import runs
+
+log = Log(__name__)
+
+EVERY, WITHIN = 2.0, 60.0  # seconds
+
+_NEVER_STARTED = (runs.c.ended_at.is_(None), runs.c.fence.is_(None), runs.c.launches == 0)
+
+
+class GivingBack:
+    """On SQLite there is no other host."""
+
+    def __init__(self, store: Store, background: Background) -> None:
+        self._store = store
+        if store.database.file is None:
+            background.loop(
+                "runs of silent hosts", self.turn, every=EVERY, within=WITHIN, once=True
+            )
+
+    async def turn(self) -> None:
+        for host in await self._store.read(_silent, self._store.database):
+            given = await self._store.write(give_back, self._store.database, host)
+            for run_id in given:
+                log.warning("run_given_back", run=run_id, silent_host=host)
+
+
+def give_back(connection: Connection, database: Database, host: str) -> list[str]:
+    """Any other host may take them now. Those that are to stop end there, too."""
+    if heartbeat.is_up(connection, database, host):
+        return []
+    taken = update(runs).where(runs.c.host == host, *_NEVER_STARTED)
+    return list(connection.scalars(taken.values(host=None, state="pending").returning(runs.c.id)))
+
+
+def _silent(connection: Connection, database: Database) -> list[str]:
+    query = select(runs.c.host).where(runs.c.host.is_not(None), *_NEVER_STARTED).distinct()
+    return [
+        host
+        for host in connection.scalars(query)
+        if host is not None and not heartbeat.is_up(connection, database, host)
+    ]
