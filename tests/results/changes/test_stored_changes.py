@@ -1,6 +1,7 @@
 """Stored tapes and records, at once or in steps: the same changes and the same two figures."""
 
 import math
+import random
 from collections.abc import Iterable
 from itertools import groupby
 from typing import Any
@@ -8,11 +9,15 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sqlalchemy import Connection
 
 from tapeline.fair_threads import Abandoned
 from tapeline.results.changes import stored, stored_orders
-from tapeline.results.changes.stored import Changes
+from tapeline.results.changes.folding import Folded
+from tapeline.results.changes.stored import Changes, Place
 from tapeline.results.pnl.summary import Pnl
+from tapeline.tape import pages as packing
+from tapeline.tape.reading import channels
 from tests.examples import some
 from tests.results.changes.both_ways import from_record, from_store
 from tests.results.pnl.bookkeeping import Books, Opened
@@ -106,3 +111,35 @@ def test_a_tape_without_events_has_no_changes(opened: Opened) -> None:
     changes, figures = from_store(books, Changes(), LATE)
     assert changes == []
     assert figures.is_same
+
+
+def test_strewn_late_updates_cost_one_look_at_each_page(
+    opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Orders were folded by the thousand, and each thousand unpacked all pages again."""
+    books, size, pages = Books(*opened), 2_500, 25
+    numbers = list(range(size))
+    order = {"symbol": "A-USD", "exchange": "x", "side": "buy", "size": 1.0, "price": 60.0}
+    parts: list[tuple[float, Part]] = [
+        (10.0 + n * pages // size, (1.0, "spot-limit", {"id": f"o{n}", **order})) for n in numbers
+    ]
+    random.Random(1).shuffle(numbers)
+    parts += [
+        (900.0 + place * pages // size, (900.0, "update-trade", {"id": f"o{n}", "status": "filled",
+         "executionPrice": 61.0}))
+        for place, n in enumerate(numbers)
+    ]  # fmt: skip
+    pushed(books, parts)
+    unpacked: list[int] = []
+
+    def unpack(content: bytes) -> Any:
+        unpacked.append(len(content))
+        return packing.unpack(content)
+
+    def look(connection: Connection) -> Folded:
+        return Changes().at(connection, Place(books.tape, 2 * size, LATE))
+
+    monkeypatch.setattr(channels, "unpack", unpack)
+    assert books.store.read_now(look).counts.orders == size
+    # All are read three times: to find the first report, the orders that were touched, and to fold.
+    assert len(unpacked) <= 3 * 2 * pages

@@ -20,7 +20,9 @@ from tapeline.tape.events.stored_event import StoredEvent
 from tapeline.tape.reading import channels
 
 TOGETHER = 500  # ids in one statement
-AT_ONCE = 1_000  # orders that are folded at once
+AT_ONCE = 10_000
+"""Orders that are folded at once. Each time, the pages of the tape with their posts and updates are
+unpacked; where these are strewn, that is nearly every page."""
 OFTEN = 32  # reports: an order with more is not read again from its beginning
 ORDERS = kinds.SPOT_MARKET.channel
 _POSTS = frozenset(kind.number for kind in kinds.ORDERS)

@@ -1,11 +1,13 @@
 """Reads a tape: always a bounded part of one channel, never its whole history at once."""
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import msgspec
 from sqlalchemy import Connection, Select, func, select, true
 
+from tapeline.store.portions import batches
 from tapeline.store.tables.tape import pages, states, tapes, used
 from tapeline.tape.events.stored_event import StoredEvent
 from tapeline.tape.pages import length, unpack
@@ -17,6 +19,7 @@ GLANCED = 20  # this many records of a skipped page cost as much as one that is 
 AT_ONCE = 1_000_000  # bytes of pages read at once, about
 LONGEST = 2_000_000  # bytes of records in one answer, about: fewer than asked for, if they are long
 FIRST_LOOK, MOST = 4, 1_000  # pages: one may hold one event or a thousand
+PLACES, TOGETHER = 1_000, 16  # pages whose places are looked up at once, and that are read at once
 
 
 class Portion(msgspec.Struct):
@@ -68,18 +71,20 @@ def numbered(
 ) -> Iterator[StoredEvent]:
     """The records of a channel with these numbers, which rise. A page is read once, whatever it
     has of them."""
-    here = (pages.c.tape == tape, pages.c.channel == channel)
-    newest = select(pages.c.content).where(*here).order_by(pages.c.first.desc()).limit(1)
     at = 0
     while at < len(seqs):
-        content = connection.scalar(newest.where(pages.c.first <= seqs[at]))
-        records = [] if content is None else unpack(content)
-        by_seq = {record.seq: record for record in records}
-        end = max(seqs[at], records[-1].seq if records else 0)
-        while at < len(seqs) and seqs[at] <= end:
-            if seqs[at] in by_seq:
-                yield by_seq[seqs[at]]
-            at += 1
+        most = min(PLACES, 1 + 2 * (len(seqs) - at))
+        firsts = _firsts(connection, tape, channel, seqs[at], most)
+        # Where the last page ends is known only if there is no page after it.
+        end = len(seqs) if len(firsts) < most else bisect_left(seqs, firsts[-1], at)
+        wanted = {firsts[max(0, bisect_right(firsts, seq) - 1)] for seq in seqs[at:end] if firsts}
+        for records in _unpacked(connection, tape, channel, sorted(wanted)):
+            by_seq = {record.seq: record for record in records}
+            while at < end and seqs[at] <= records[-1].seq:
+                if seqs[at] in by_seq:
+                    yield by_seq[seqs[at]]
+                at += 1
+        at = end
 
 
 def reached(connection: Connection, tape: int, channel: int, moment: float) -> int:
@@ -166,6 +171,25 @@ def _gathered(
                 if len(found) == limit or size > LONGEST:
                     return Portion(found, place)
     return Portion(found, None)
+
+
+def _unpacked(
+    connection: Connection, tape: int, channel: int, firsts: Sequence[int]
+) -> Iterator[list[StoredEvent]]:
+    """The pages that begin there. Several in one statement, which takes longer than a page."""
+    here = select(pages.c.content).where(pages.c.tape == tape, pages.c.channel == channel)
+    for some in batches(firsts, TOGETHER):
+        query = here.where(pages.c.first.in_(some)).order_by(pages.c.first)
+        for content in connection.scalars(query):
+            yield unpack(content)
+
+
+def _firsts(connection: Connection, tape: int, channel: int, number: int, most: int) -> list[int]:
+    """Where the page of a number begins, and the pages after it."""
+    here = (pages.c.tape == tape, pages.c.channel == channel)
+    page = select(func.max(pages.c.first)).where(*here, pages.c.first <= number).scalar_subquery()
+    query = select(pages.c.first).where(*here, pages.c.first >= func.coalesce(page, 0))
+    return list(connection.scalars(query.order_by(pages.c.first).limit(most)))
 
 
 def _after(
