@@ -1,6 +1,7 @@
 """A live model as an account, over the wire: capital, returns, exposure, round trips."""
 
 import random
+import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from typing import Any
@@ -147,6 +148,18 @@ def test_what_the_exchange_says_is_shown_next_to_ours_with_the_difference(model:
     assert found["unexplained"] == {
         "time": START + 2 * DAY, "reported": 1047.5, "computed": 1050, "difference": -2.5,
     }  # fmt: skip
+
+
+def test_an_account_value_of_the_future_counts_from_its_arrival(model: Model) -> None:
+    """It would be the newest for ever, whatever the exchange says later."""
+    change(model.owner, model, capital={"amount": 1000, "currency": "USD"})
+    order(model, 0, "1", "buy", 1, 100)
+    push(model, 30_000, "account-value", value=1000, currency="USD")
+    push(model, 1, "account-value", value=500, currency="USD")
+    before = time.time()
+    found = model.get("/performance")
+    assert [one["value"] for one in found["reported"]] == [500, 1000]
+    assert found["reported"][-1]["time"] <= before
 
 
 def test_a_symbol_that_is_not_computed_makes_no_account(model: Model) -> None:

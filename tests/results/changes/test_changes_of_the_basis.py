@@ -113,6 +113,42 @@ def test_a_capital_that_is_set_later_is_listed(books: Books) -> None:
     ]
 
 
+def short(books: Books) -> None:
+    """A loss with a short position, which a model that is never short does not have."""
+    order(books, 0.0, "in", "sell", 100)
+    order(books, 1.0, "out", "buy", 140)
+
+
+def test_positions_that_are_kept_otherwise_later_are_listed_and_not_first_reported(
+    books: Books,
+) -> None:
+    short(books)
+    push(books, HOUR, "account-settings", positions="long_only")
+    found = from_both(books, LATE)
+    assert fields(found) == [("account", 3, [("positions", "signed", "long_only")])]
+    assert both(found) == ({"USD": -40}, {"USD": 0})
+
+
+def test_positions_that_were_kept_so_from_the_beginning_are_as_first_reported(
+    books: Books,
+) -> None:
+    push(books, 0.0, "account-settings", positions="long_only")
+    short(books)
+    push(books, HOUR, "account-settings", positions="long_only")
+    assert fields(from_both(books, LATE)) == []
+    assert both(from_both(books, LATE)) == ({"USD": 0}, {"USD": 0})
+    push(books, 2 * HOUR, "account-settings", positions="signed")
+    found = from_both(books, LATE)
+    assert fields(found) == [("account", 5, [("positions", "long_only", "signed")])]
+    assert both(found) == ({"USD": 0}, {"USD": -40})
+
+
+def test_positions_that_are_said_to_be_signed_later_are_no_change(books: Books) -> None:
+    short(books)
+    push(books, HOUR, "account-settings", positions="signed")
+    assert fields(from_both(books, LATE)) == []
+
+
 def symbols(found: Found) -> list[Change]:
     return [one for one in found[0] if one.about == "symbol"]
 

@@ -94,6 +94,8 @@ class Standing(NamedTuple):
     """Of some books, with the rates of their fees."""
     first: Callable[[Cuts], Iterable[Book]]
     """All books as first reported."""
+    long_only: bool
+    """How positions are kept."""
 
 
 def assessed(folded: Folded, now: Standing, tape: Tape) -> Assessed:
@@ -105,7 +107,8 @@ def assessed(folded: Folded, now: Standing, tape: Tape) -> Assessed:
         entries, rates = now.entries(broken)
         out = of_basis.left_out(folded, broken, entries, rates, quotes, tape)
         changes, cuts = [*changes, *out.changes], out.cuts
-    is_same = not folded.is_changed and not cuts
+    is_kept_so = now.long_only == folded.start.account.long_only
+    is_same = is_kept_so and not folded.is_changed and not cuts
     first = now.books if is_same else now.first(cuts)
     found = figures(folded, now.books, first, basis, now.quote)
     return Assessed(folded.with_changes(changes), found)
@@ -128,9 +131,10 @@ def in_memory(
         return found, marks_of(fill for _, fill in entries)
 
     def first(cuts: Cuts) -> Iterable[Book]:
-        return computed(until_cut(folded.first(entries), cuts), long_only=long_only).books
+        was_long_only = folded.start.account.long_only
+        return computed(until_cut(folded.first(entries), cuts), long_only=was_long_only).books
 
-    return Standing(books, quote, of, first)
+    return Standing(books, quote, of, first, long_only)
 
 
 class TapeInMemory:

@@ -18,7 +18,7 @@ from tapeline.results.changes.of_account import CashFold
 from tapeline.results.changes.of_orders import History
 from tapeline.results.changes.of_own_figures import OwnFigures
 from tapeline.results.pnl import account, model_currency
-from tapeline.results.pnl.account import Capital
+from tapeline.results.pnl.account import Settings
 from tapeline.results.pnl.books import Name, name_of
 from tapeline.results.rules.fills import Fill
 from tapeline.results.rules.symbols import currency_of
@@ -72,7 +72,8 @@ class Start(NamedTuple):
     """The last event that arrived soon enough to belong to the beginning."""
     asset: str
     """The currency of the newest backtest then; empty if there was none."""
-    capital: Capital | None
+    account: Settings
+    """How positions were kept, and the capital. A tape that did not say it has signed ones."""
     late_after: float
 
 
@@ -153,8 +154,8 @@ class Reports:
         self._begun: float | None = None
         self._until = 0
         self._first_asset = self._asset = ""
-        self._first_capital: Capital | None = None
-        self._settings: dict[str, Any] = {}
+        self._first_account = Settings("signed")
+        self._settings: dict[str, Any] = {"positions": "signed"}
         self._assets: list[Asset] = []
         self._bare: int | None = None
         self._cash: dict[str, CashFold] = {}
@@ -222,7 +223,7 @@ class Reports:
             frozenset(self._rates),
             self.own,
             Start(
-                self._begun, self._until, self._first_asset, self._first_capital, self._late_after
+                self._begun, self._until, self._first_asset, self._first_account, self._late_after
             ),
             self._assets[-ASSETS:],
             self._bare,
@@ -242,11 +243,11 @@ class Reports:
         return self._begun is None or received_at - self._begun <= self._late_after
 
     def _take_settings(self, one: Report) -> None:
-        """What was not said before has no value before."""
+        """A capital that was not said before has no value before."""
         before, said = self._settings, {**self._settings, **one.fields}
         self._settings = said
         if self._begun is None or self._is_beginning(one.received_at):
-            self._first_capital = account.from_words({"positions": "signed", **said}).capital
+            self._first_account = account.from_words(said)
             return
         fields = [
             FieldChange(name, _shown(before.get(name)), _shown(said.get(name)))

@@ -55,10 +55,10 @@ def basis(folded: Folded, now: Sequence[Book], quote: str, tape: Tape) -> Basis:
     totals = {name: Totals(fills=count) for name, count in traded.items()}
     if folded.bare is not None and folded.bare <= start.until:
         totals.setdefault(OWN, Totals()).opened += 1
-    first = decided(start.asset, totals, start.capital)
+    first = decided(start.asset, totals, start.account.capital)
     changes = []
     if _counts_in_own(now, folded):
-        changes = _assets(folded, decided("", totals, start.capital))
+        changes = _assets(folded, decided("", totals, start.account.capital))
         if not changes and first != quote:
             cause = OWN if OWN in fills and OWN not in totals else quote
             changes = _moved(folded, tape, cause, FieldChange("own_currency", first, quote))

@@ -48,7 +48,8 @@ def of_tape(
     def first(cuts: Cuts) -> list[Book]:
         return _first_books(connection, tape, folded, every, cuts)
 
-    return assessed(folded, Standing(every, quote, entries_of, first), place)
+    long_only = ledger_of(connection, tape).positions == "long_only"
+    return assessed(folded, Standing(every, quote, entries_of, first, long_only), place)
 
 
 def books_now(connection: Connection, tape: int) -> Books:
@@ -98,6 +99,9 @@ def _first_books(
 ) -> list[Book]:
     ledger, by_number = ledger_of(connection, tape), {book.book: book for book in every}
     touched = folded.touched() | cuts.keys()
+    was_long_only = folded.start.account.long_only
+    if was_long_only != (ledger.positions == "long_only"):
+        touched |= {book.name for book in every}
     for symbol in folded.rates:  # a price may have been the rate of fees in other books
         some = ledger.rated.get(symbol, ())
         touched |= {by_number[number].name for number in some if number in by_number}
@@ -109,7 +113,7 @@ def _first_books(
     ]
     now += _rates(connection, tape, every, touched, [*now, *folded.only_first()])
     first = until_cut(folded.first(now), cuts)
-    found = computed(first, long_only=ledger.positions == "long_only")
+    found = computed(first, long_only=was_long_only)
     again = [book for book in found.books if book.name in touched]
     return [*(book for book in every if book.name not in touched), *again]
 

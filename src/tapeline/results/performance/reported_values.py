@@ -46,7 +46,9 @@ def _values(
         for record in some.records:
             said = _said.decode(record.body)
             if said.currency in (None, currency):
-                yield record.time, record.seq, said.value
+                # Nobody says today what an exchange will say tomorrow: dated into the future, a
+                # value would stay the newest until then, whatever is reported meanwhile.
+                yield min(record.time, record.received_at), record.seq, said.value
         before = some.next
         if before is None:
             return
