@@ -14,6 +14,9 @@ from tapeline.store import upsert
 from tapeline.store.rows import record
 from tapeline.store.tables.runs import hosts
 
+DECLARED_GONE = "was declared gone by"
+"""In the reason for which a run ended that nobody can say more about."""
+
 
 class NoSuchHost(Missing):
     """No host of this installation has this name. `tapeline hosts` lists them."""

@@ -67,7 +67,7 @@ def test_the_operators_log_has_one_line_for_each_change() -> None:
     messages_of(stored, ended(1))
     assert stored.news[0].facts["last_line"] == ("no price for ETH" + "!" * 500)[:200]
     killed = RunUpdate(a_run("r", fence=1), 1, 99.0)
-    killed.relaunching(5.0)
+    killed.relaunching(5.0, 5.5)
     killed.gave_up("stopped", "Stopped by ada.", 6.0)
     assert news_of(killed) == ["model_killed", "model_stopped"]
 

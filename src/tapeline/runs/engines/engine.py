@@ -80,6 +80,10 @@ class Engine(Protocol):
         """False proves that nothing of it is left; an OSError means that this is unknown now."""
         ...
 
+    def last_seen(self, run: Run) -> float | None:
+        """When something of it was last alive, of a run whose shim could not record its end."""
+        ...
+
     def processes_elsewhere(self, run: Run) -> list[int]:
         """Of the same run in another copy of the data directory, as far as they can be seen."""
         ...

@@ -187,6 +187,12 @@ class LocalEngine:
         # Its own lock file may be missing too, and still be held.
         return shims.is_running(folder) or shims.end_orphan(folder)
 
+    def last_seen(self, run: Run) -> float | None:
+        """Its shim touches the lock every two seconds; one of an earlier version wrote its journal
+        at least."""
+        segments = (self.folder / run.id / "journal").glob("*")
+        return max(map(_changed_at, [self._lock(run), *segments]), default=0.0) or None
+
     def processes_elsewhere(self, run: Run) -> list[int]:
         return shims.sandboxes_elsewhere(self.folder / run.id)
 
@@ -267,6 +273,13 @@ def clear(runs: Path, run_id: str) -> None:
     cgroups.remove(runs, run_id)
     shutil.rmtree(folder, ignore_errors=True)
     (runs / "locks" / run_id).unlink(missing_ok=True)
+
+
+def _changed_at(file: Path) -> float:
+    try:
+        return file.stat().st_mtime
+    except OSError:
+        return 0.0
 
 
 P = TypeVar("P", bound=Problem)

@@ -138,10 +138,11 @@ class RunUpdate:
         self.line(f"[This run's journal cannot be read ({why}): the model's output from here on is"
                   " not shown until it is started again]", "system", at)  # fmt: skip
 
-    def relaunching(self, at: float) -> None:
-        """It disappeared without a record; it starts again under a new fence."""
-        self.line("It was killed from outside, together with its shim.", "system", at)
-        self.lifecycle("Crashed", at, running=False, end_at=at)
+    def relaunching(self, seen: float, at: float) -> None:
+        """It disappeared without a record, after it was last seen; it starts again under a new
+        fence."""
+        self.line("It was killed from outside, together with its shim.", "system", seen)
+        self.lifecycle("Crashed", seen, running=False, end_at=seen)
         self.lifecycle("Restarting", at)
         self._tell("model_killed", is_bad=True)
         self.changes |= {"state": "restarting", "fence": None, "restarts": self.run.restarts + 1}

@@ -6,6 +6,7 @@ The sandbox inherits it opened for reading only: what is noted in the file is th
 import fcntl
 import os
 import time
+from contextlib import suppress
 
 from tapeline.runs.shim import tree
 
@@ -32,6 +33,12 @@ class Lock:
             fcntl.flock(self.held, fcntl.LOCK_UN)
             time.sleep(0.01)
         return False
+
+    def touch(self) -> None:
+        """The file's time says until when the launch was alive, if the shim cannot say it any
+        more."""
+        with suppress(OSError):
+            os.utime(self._noting)
 
     def note(self, first: int) -> None:
         """Note the sandbox's first process, in the space that `take` reserved: the disk may be

@@ -246,6 +246,7 @@ class Running:
     def _look(self) -> None:
         if self._status is not None or self.cause:
             return
+        self._lock.touch()
         limits = self._spec["limits"]
         if not self._group.exists:
             pids = tree.descendants(self.pid)

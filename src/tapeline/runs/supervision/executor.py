@@ -20,14 +20,14 @@ from tapeline.errors import (
     Problem,
 )
 from tapeline.logs import Log
-from tapeline.runs import holds
+from tapeline.runs import holds, last_seen
 from tapeline.runs import run as run_records
 from tapeline.runs.engines.engine import Engine, Job
 from tapeline.runs.holds import Hold
 from tapeline.runs.journals.meaning import RunUpdate
 from tapeline.runs.run import Run
 from tapeline.runs.server_holds import ServerHolds
-from tapeline.runs.supervision import desired, launching, supervisor, unfinished
+from tapeline.runs.supervision import desired, late_endings, launching, supervisor, unfinished
 from tapeline.runs.supervision.collector import Collector
 from tapeline.runs.supervision.install_places import InstallPlaces
 from tapeline.runs.supervision.install_progress import InstallProgress
@@ -243,7 +243,11 @@ class Executor:
             self.installations.cancel(deleted)
         for run_id in known - open_ones:
             self._forget(run_id)
-            self._begin(run_id, self._in_thread(self._engine.clear, run_id), self._busy)
+            self._begin(run_id, self._clear(run_id), self._busy)
+
+    async def _clear(self, run_id: str) -> None:
+        async with late_endings.noted(self._store, self._engine, self._collector.appender, run_id):
+            await self._in_thread(self._engine.clear, run_id)
 
     # Carrying out
 
@@ -287,7 +291,8 @@ class Executor:
             case supervisor.Replace(successor=successor):
                 await self._store.write(desired.replace, run, successor)
             case supervisor.Relaunch():
-                await self._update(run, lambda update: update.relaunching(time.time()))
+                seen = await last_seen.find(self._store, self._engine, run)
+                await self._update(run, lambda update: update.relaunching(seen, time.time()))
             case supervisor.End(state=state, reason=reason):
                 await self._end(run, state, reason)
 
@@ -358,11 +363,14 @@ class Executor:
             await self._update(run, lambda update: update.line(line, "system", time.time()))
 
     async def _end(self, run: Run, state: run_records.State, reason: str) -> None:
+        seen = await last_seen.find(self._store, self._engine, run)
+        at = seen if run.is_launched else time.time()
+
         def fill(update: RunUpdate) -> None:
             if state == "failed":
-                update.failed(reason, time.time())
+                update.failed(reason, at)
             else:
-                update.gave_up(state, reason, time.time())
+                update.gave_up(state, reason, at)
 
         await self._update(run, fill)
         self._forget(run.id)

@@ -5,15 +5,14 @@ run ends with that reason, its key is refused from now on, and a live model star
 If the host comes back all the same, it finds that its runs have ended, and ends their processes.
 """
 
-import time
-
 from sqlalchemy import Connection, select, update
 
 from tapeline.background import Background
 from tapeline.errors import Unavailable
 from tapeline.logs import Log
+from tapeline.runs import heartbeat, last_seen
 from tapeline.runs import run as run_records
-from tapeline.runs.described_hosts import Host
+from tapeline.runs.described_hosts import DECLARED_GONE, Host
 from tapeline.runs.run import Run
 from tapeline.runs.supervision import collecting, desired
 from tapeline.runs.supervision.collecting import NOTHING, Taken
@@ -68,14 +67,15 @@ class Forgetting:
                 update(models).where(models.c.id == run.model_id).values(fence=fence)
             )
         why = (
-            f"Its host {host.name} was declared gone by {host.forgotten_by}."
+            f"Its host {host.name} {DECLARED_GONE} {host.forgotten_by}."
             " Nobody knows what it did there in the end."
         )
+        at = last_seen.of(connection, run, heartbeat.last_of(connection, host.name))
         taken = collecting.write(
             connection,
             self._appender,
             run_id,
-            lambda made: made.gave_up("crashed", why, time.time()),
+            lambda made: made.gave_up("crashed", why, at),
         )
         if run.kind == "live" and run.desired == "running":
             desired.succeed(connection, run)
