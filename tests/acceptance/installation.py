@@ -1,7 +1,7 @@
 """Several servers on one PostgreSQL, as one installation: made for a test, and what they say."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,9 +49,13 @@ class Member:
 
 @contextmanager
 def installation(
-    folder: Path, postgres_server: str, count: int = 2, **variables: str
+    folder: Path,
+    postgres_server: str,
+    count: int = 2,
+    each: Sequence[Mapping[str, str]] = (),
 ) -> Iterator[list[Member]]:
-    """Servers with the same keys and blobs, each with a data directory of its own."""
+    """Servers with the same keys and blobs, each with a data directory of its own, and with the
+    variables that are given for `each` of them."""
     name = f"t_{new_id()}"
     run_sql(postgres_server, f"create database {name}")
     database = database_url(postgres_server, name)
@@ -59,20 +63,19 @@ def installation(
         "TAPELINE_DATABASE": database,
         "TAPELINE_BLOBS": f"file://{folder}/blobs",
         "TAPELINE_METRICS_TOKEN": TOKEN,
-        "TAPELINE_PYTHONS": pythons()[0].path,
         "TAPELINE_STOP_SECONDS": "2",
-        **variables,
     }
+    each = each or [{"TAPELINE_PYTHONS": pythons()[0].path}] * count
     (folder / "blobs").mkdir()
     homes = [Home(folder / one) for one in NAMES[:count]]
     members = list[Member]()
     try:
-        for home in homes:
+        for number, home in enumerate(homes):
             home.path.mkdir()
             home.data.mkdir(mode=0o700)
             if members:
                 (home.data / "keys").symlink_to(members[0].server.home.data / "keys")
-            server = home.up(**shared)
+            server = home.up(**shared, **each[number])
             members.append(Member(server, Trader(server), database))
         yield members
     finally:

@@ -9,6 +9,7 @@ import pytest
 
 from tests.acceptance.conftest import Home, kill_shim
 from tests.acceptance.installation import Member, holder_and_other, installation
+from tests.acceptance.traders import pythons
 from tests.waiting import wait_for
 
 RUNNING = "import time\nprint('up', flush=True)\nwhile True: time.sleep(0.1)\n"
@@ -131,3 +132,44 @@ def test_servers_start_again_after_their_common_keys_were_rotated(pair: list[Mem
     assert rotated.returncode == 0, rotated.stderr
     pair[1].server.end(signal.SIGTERM)
     pair[1].server.home.up(**pair[1].server.variables)
+
+
+def test_a_run_that_no_host_takes_says_what_it_waits_for(
+    tmp_path: Path, postgres_server: str
+) -> None:
+    """Each of the two has a Python of its own."""
+    first, second = pythons()[:2]
+    own = [{"TAPELINE_PYTHONS": one.path} for one in (first, second)]
+    with installation(tmp_path, postgres_server, each=own) as (one, two):
+        wait_for(lambda: len(one.hosts()) == 2)
+        listed = {found["version"] for found in one.trader.get("/api/pythons")["items"]}
+        assert {first.version, second.version} <= listed
+        # Taken by the server that does not have it, and run by the other.
+        deployed = one.trader.deploy(RUNNING, pythonVersion=second.version)
+        model = deployed["modelId"]
+        one.trader.wait_for_state(deployed, "running")
+        assert one.newest(model)["host"] == two.name
+        one.command("hosts", "drain", two.name)
+        waits = one.trader.deploy(RUNNING, pythonVersion=second.version)
+        said = wait_for_trouble(one, waits)
+        assert f"these are drained: {two.name}" in said
+        one.command("hosts", "undrain", two.name)
+        one.trader.wait_for_state(waits, "running")
+
+        two.server.end(signal.SIGKILL)
+        away = one.trader.deploy(RUNNING, pythonVersion=second.version)
+        said = wait_for_trouble(one, away)
+        assert f"a host with Python {second.version}. Only these have it: {two.name}" in said
+        assert "does not answer and has been silent since" in said
+        assert one.trader.run(away["modelId"], away["runId"])["state"] == "pending"
+        two.server.home.up(**two.server.variables)
+        one.trader.wait_for_state(away, "running")
+
+
+def wait_for_trouble(member: Member, deployed: dict[str, str]) -> str:
+    def trouble() -> str:
+        found: str = member.trader.run(deployed["modelId"], deployed["runId"])["trouble"]
+        return found
+
+    wait_for(lambda: bool(trouble()))
+    return trouble()

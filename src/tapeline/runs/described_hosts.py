@@ -32,6 +32,8 @@ class Description(msgspec.Struct, frozen=True):
     """Why nothing can be done about its runs at the moment."""
     key_digests: str = ""
     """See `one_installation.digests`."""
+    pythons: str = ""
+    """See `pythons_of_hosts.described`; empty if it did not say, as an earlier version does."""
 
 
 class Host(Description, frozen=True, kw_only=True):
@@ -48,7 +50,8 @@ def describe(connection: Connection, said: Description) -> None:
     values = {**msgspec.structs.asdict(said), "started_at": time.time()}
     row = upsert.insert(connection, hosts).values(values)
     changed = {
-        name: row.excluded[name] for name in ("machine", "version", "trouble", "key_digests")
+        name: row.excluded[name]
+        for name in ("machine", "version", "trouble", "key_digests", "pythons")
     }
     again = {"forgotten_at": None, "forgotten_by": None}
     connection.execute(

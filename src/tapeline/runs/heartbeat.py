@@ -35,12 +35,14 @@ class Heartbeat:
         is_copy: Callable[[], bool],
         trouble: Callable[[], str | None],
         keys: Callable[[], str],
+        pythons: str = "",
     ) -> None:
         self._store = store
         self._host = host
         self._is_copy = is_copy
         self._trouble = trouble
         self._keys = keys
+        self._pythons = pythons
         self._said: Description | None = None
         background.loop("heartbeat", self._beat, every=EVERY, within=WITHIN)
 
@@ -49,7 +51,8 @@ class Heartbeat:
             return
         keys = await asyncio.to_thread(self._keys)
         trouble = self._trouble() or ""
-        now = Description(self._host, socket.gethostname(), __version__, trouble, keys)
+        machine = socket.gethostname()
+        now = Description(self._host, machine, __version__, trouble, keys, self._pythons)
         if now != self._said:
             await self._store.write(describe, now)
             self._said = now

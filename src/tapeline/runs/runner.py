@@ -8,7 +8,13 @@ from functools import partial
 from tapeline.background import Background
 from tapeline.errors import CannotRunModels, NotSupervised, OnHold
 from tapeline.logs import Log
-from tapeline.runs import holds, host_identity, one_installation, unreleased_copy
+from tapeline.runs import (
+    holds,
+    host_identity,
+    one_installation,
+    pythons_of_hosts,
+    unreleased_copy,
+)
 from tapeline.runs import run as run_records
 from tapeline.runs.engines import host_check as hosts
 from tapeline.runs.engines import runtime_files
@@ -134,10 +140,17 @@ class Runner:
             grace=float(self._settings.stop_seconds),
             server_holds=self._holds,
             copy=self._copy,
+            pythons=None if self._store.database.file else self._interpreters.versions,
         )
         keys = partial(one_installation.digests, self._settings.data / "keys")
         Heartbeat(
-            self._store, engine.host, self._background, self.is_untouched_copy, self.trouble, keys
+            self._store,
+            engine.host,
+            self._background,
+            self.is_untouched_copy,
+            self.trouble,
+            keys,
+            pythons_of_hosts.described(self._interpreters.interpreters),
         )
         self._bell = Bell(engine.folder, self._collector, self._background)
         Sampling(self._store, engine, self._background, days=self._settings.sample_days)

@@ -41,6 +41,7 @@ class World:
     fences: dict[str, int] = field(default_factory=dict)
     holds: set[str] = field(default_factory=set)
     is_drained: bool = False
+    pythons: frozenset[str] | None = None
     done: list[str] = field(default_factory=list)
     """What was decided, as words: `start a`, `end a stopped`."""
 
@@ -72,6 +73,7 @@ class World:
                 seen={run.id: self._seen(run) for run in rows},
                 holds=self.holds,
                 is_drained=self.is_drained,
+                pythons=self.pythons,
             )
         )
 

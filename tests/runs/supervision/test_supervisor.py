@@ -272,3 +272,11 @@ def test_what_is_stopped_or_waits_on_a_drained_host_does_not_move() -> None:
     world.is_drained = True
     world.unwant("a")
     assert [one for one in world.settle(5) if one.startswith("move")] == []
+
+
+def test_a_run_whose_python_this_host_lacks_is_left_to_others() -> None:
+    world = World(pythons=frozenset())
+    world.want(a_run("a"))
+    assert world.settle() == []
+    world.pythons = frozenset({a_run("a").python_version})
+    assert world.settle() == ["prepare a", "start a"]

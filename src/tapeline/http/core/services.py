@@ -6,6 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
+from sqlalchemy import Connection
+
 from tapeline.accounts.id_tokens import KeyRing
 from tapeline.background import Background
 from tapeline.backups.keeper import Keeper
@@ -20,6 +22,8 @@ from tapeline.results.backtests.reporter import Reporter
 from tapeline.results.changes.stored import Changes
 from tapeline.results.pnl.bookkeeper import Bookkeeper
 from tapeline.results.portfolio.member import Holdings
+from tapeline.runs import pythons_of_hosts
+from tapeline.runs.pythons_of_hosts import Python
 from tapeline.runs.runner import Runner
 from tapeline.settings import Settings
 from tapeline.sharing.exhibits.exhibit import KEPT, Kept
@@ -130,6 +134,11 @@ class Services:
     def pythons(self) -> Sequence[str]:
         """The available versions of Python, newest first."""
         return [one.version for one in self.interpreters]
+
+    def pythons_of_all(self, connection: Connection) -> list[Python]:
+        """Those of all hosts: any of them may run a model that any server takes."""
+        here = [Python(one.version, one.release, one.source) for one in self.interpreters]
+        return pythons_of_hosts.of_all(connection, here)
 
     def trouble(self) -> str | None:
         """Why models are not supervised or books not kept; without paths. It looks at the disk."""

@@ -93,11 +93,10 @@ def list_plans(_connection: Connection, call: BodyCall[PlanUse]) -> dict[str, Pl
     return {name: PlanSize(plan.cpu_milli, plan.memory_mb) for name, plan in offered.items()}
 
 
-def list_pythons(_connection: Connection, call: Call) -> Listed[ShownPython]:
+def list_pythons(connection: Connection, call: Call) -> Listed[ShownPython]:
     """List the versions of Python that models can run on, newest first."""
-    return Listed(
-        [ShownPython(one.version, one.release, one.source) for one in call.services.interpreters]
-    )
+    found = call.services.pythons_of_all(connection)
+    return Listed([ShownPython(one.version, one.release, one.source) for one in found])
 
 
 def model_status(connection: Connection, call: BodyCall[ModelInProject]) -> ModelStatus:

@@ -104,9 +104,7 @@ async def prepare(use: Use, call: BodyCall[NewVersion]) -> Archive:
     async with services.memory.need(Owner(call.actor.id or ""), needed):
         contents = await loop.run_in_executor(services.archives, archive.check, attached.path)
     found = Archive(attached.sha256, attached.size, contents.manifest, contents.digest)
-    resolved = await services.store.read(
-        uploading.resolve, call.actor, wish, found.manifest, _offer(call, use)
-    )
+    resolved = await services.store.read(_resolved, call, wish, found.manifest, use)
     if use == "live":
         _schedule(resolved.type, call.body.schedule, found.manifest)
     await loop.run_in_executor(
@@ -164,7 +162,7 @@ def run_model(connection: Connection, call: BodyCall[StoredVersion]) -> Deployed
     model = _model(connection, call)
     last = desired.current(connection, model.id)
     version = _version(connection, call, model, last.version_id if last else None)
-    plan, python = _choice(call, version, "live")
+    plan, python = _choice(connection, call, version, "live")
     wanted = models.checked_type(call.body.type or model.type)
     when = _schedule(wanted, call.body.schedule, version.manifest, last.schedule if last else None)
     model = models.change(
@@ -179,7 +177,7 @@ def backtest_uploaded(connection: Connection, call: BodyCall[StoredBacktest]) ->
     call.services.runner.require()
     model = _model(connection, call)
     version = _version(connection, call, model, None)
-    plan, python = _choice(call, version, "backtesting")
+    plan, python = _choice(connection, call, version, "backtesting")
     run = desired.backtest(
         connection,
         call.actor,
@@ -218,7 +216,7 @@ def _store(
     found: Archive = call.prepared
     wish = _wish(call.body)
     # Again, in the transaction that acts: the model or a right may be gone by now.
-    resolved = uploading.resolve(connection, call.actor, wish, found.manifest, _offer(call, use))
+    resolved = _resolved(connection, call, wish, found.manifest, use)
     live = plans.offered(call.services.settings, "live")
     model, version = uploading.store(
         connection, call.actor, wish, resolved, found, remembered_plan=resolved.plan.name in live
@@ -240,8 +238,16 @@ def _wish(said: NewVersion) -> Wish:
     )
 
 
-def _offer(call: Call, use: Use) -> Offer:
-    return Offer(plans.offered(call.services.settings, use), call.services.pythons)
+def _resolved(
+    connection: Connection, call: Call, wish: Wish, manifest: Manifest, use: Use
+) -> Resolved:
+    return uploading.resolve(connection, call.actor, wish, manifest, _offer(connection, call, use))
+
+
+def _offer(connection: Connection, call: Call, use: Use) -> Offer:
+    """The plans of this server, and the Pythons of all hosts."""
+    pythons = [one.version for one in call.services.pythons_of_all(connection)]
+    return Offer(plans.offered(call.services.settings, use), pythons)
 
 
 def _model(connection: Connection, call: BodyCall[StoredVersion]) -> Model:
@@ -263,8 +269,10 @@ def _version(
     return newest
 
 
-def _choice(call: BodyCall[StoredVersion], version: Version, use: Use) -> tuple[plans.Plan, str]:
-    offer = _offer(call, use)
+def _choice(
+    connection: Connection, call: BodyCall[StoredVersion], version: Version, use: Use
+) -> tuple[plans.Plan, str]:
+    offer = _offer(connection, call, use)
     plan = plans.chosen(offer.plans, call.body.plan or version.plan)
     return plan, uploading.checked_python(offer.pythons, version.python_version)
 

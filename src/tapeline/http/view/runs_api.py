@@ -13,7 +13,7 @@ from tapeline.http.core.answers import Done, Listed
 from tapeline.http.core.endpoint import Call, Page, QueryCall
 from tapeline.http.core.services import Services
 from tapeline.models import models, versions
-from tapeline.runs import silent_hosts
+from tapeline.runs import silent_hosts, waiting_for
 from tapeline.runs.run import Run
 from tapeline.runs.silent_hosts import Blocked
 from tapeline.runs.supervision import desired
@@ -56,7 +56,7 @@ class ShownRun(msgspec.Struct, kw_only=True):
     host: str | None = None
     """The host that runs it, by the name that `tapeline hosts` lists."""
     trouble: str | None = None
-    """Why nobody knows whether it runs, or why it cannot start, and what to do."""
+    """Why nobody knows whether it runs, or what it waits for, and what to do."""
     silent_host: str | None = None
     """The host to which it belongs, or the run before it, and whose server is down."""
     silent_since: float | None = None
@@ -169,6 +169,8 @@ async def refuse_if_unsupervised(call: Call, model_id: str, run_id: str | None =
             " trading. That server stops it when it is back; to stop it now, run on its machine:"
             f" tapeline stop --here {down.run.lock_name}"
         )
+    if unwell := await store.read(_unwell, call.services, model_id, run_id):
+        raise NotSupervised(f"The stop is recorded but not carried out. {unwell}")
 
 
 def _down(
@@ -177,6 +179,16 @@ def _down(
     """A run that must end on a host whose server does not run."""
     found = desired.ending(connection, model_id, run_id)
     return next(iter(_blocked(connection, services, found).values()), None)
+
+
+def _unwell(
+    connection: Connection, services: Services, model_id: str, run_id: str | None
+) -> str | None:
+    """A run that must end on a host that can do nothing now."""
+    found = desired.ending(connection, model_id, run_id)
+    store, here = services.store, services.runner.host_name
+    waits = waiting_for.reasons(connection, store.database, here, found)
+    return next(iter(waits.values()), None)
 
 
 def _blocked(connection: Connection, services: Services, found: list[Run]) -> dict[str, Blocked]:
@@ -204,6 +216,9 @@ def _fields(
     """Of each run, what is shown of it."""
     numbers = versions.numbers(connection, {one.version_id for one in found})
     blocked = _blocked(connection, services, found)
+    waits = waiting_for.reasons(
+        connection, services.store.database, services.runner.host_name, found
+    )
     hold = services.runner.hold() if any(one.ended_at is None for one in found) else None
     # The rows of a copy say what its original did when it was copied.
     is_copy = hold is not None and services.runner.is_untouched_copy()
@@ -216,7 +231,7 @@ def _fields(
             "state": "pending" if is_held and is_copy else _state(run, why),
             "version": numbers.get(run.version_id),
             "next_run_at": run.due_at if run.state == "pending" else None,
-            "trouble": why and why.sentence(run),
+            "trouble": why.sentence(run) if why else waits.get(run.id),
             "silent_host": why and why.silence.host,
             "silent_since": why and why.silence.seen_at,
             "hold": hold.sentence() if hold is not None and is_held else None,

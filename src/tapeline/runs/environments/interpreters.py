@@ -85,6 +85,10 @@ class Found(msgspec.Struct, frozen=True):
     problems: list[Problem]
     """Candidates that cannot be used, and why."""
 
+    @property
+    def versions(self) -> frozenset[str]:
+        return frozenset(one.version for one in self.interpreters)
+
     def get(self, version: str) -> Interpreter | None:
         return next((one for one in self.interpreters if one.version == version), None)
 

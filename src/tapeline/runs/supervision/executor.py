@@ -7,7 +7,7 @@ the next server reads them and goes on.
 import asyncio
 import time
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
@@ -65,16 +65,16 @@ class Executor:
         grace: float,
         server_holds: ServerHolds,
         copy: Copy,
+        pythons: Collection[str] | None = None,
     ) -> None:
         self._store = store
-        self._copy = copy
+        self._copy, self._pythons = copy, pythons
         self._server_holds = server_holds
         self._holds: Mapping[str, Hold] = {}
         self._engine = engine
         self._collector = collector
         self._cipher = cipher
-        self._slots = slots
-        self._grace = grace
+        self._slots, self._grace = slots, grace
         self._rescheduling = Rescheduling(store)
         self._read_all_at = -READ_ALL_EVERY
         self._forgot_at = -FORGET_EVERY
@@ -217,11 +217,11 @@ class Executor:
             seen=seen,
             holds=self._holds.keys(),
             is_drained=self._known.is_drained,
+            pythons=self._pythons,
         )
 
     async def _unfinished(self) -> list[Run]:
-        slots, host = self._slots, self._engine.host
-        self._known = await self._store.read(unfinished.read, slots, host)
+        self._known = await self._store.read(unfinished.read, self._slots, self._engine.host)
         return self._known.runs
 
     def _look(self, runs: list[Run], at_journals: bool) -> Look:

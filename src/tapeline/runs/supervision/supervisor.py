@@ -55,9 +55,14 @@ class View:
     """Names of locks whose runs must not run, or that of all."""
     is_drained: bool = False
     """This host takes no more runs, and its live models move to others, one at a time."""
+    pythons: Collection[str] | None = None
+    """Those of this host, where another host may have others; None where there is no other."""
 
     def is_held(self, run: Run) -> bool:
         return covers(self.holds, run.lock_name)
+
+    def lacks_python(self, run: Run) -> bool:
+        return self.pythons is not None and run.python_version not in self.pythons
 
 
 @dataclass(frozen=True)
@@ -185,7 +190,7 @@ def _towards_start(run: Run, seen: Seen, view: View, chosen: set[str]) -> Action
         return End(run, "failed", seen.problem)
     if not seen.prepared:
         is_due = run.due_at is None or run.due_at <= view.now
-        is_for_others = view.is_drained and run.host is None
+        is_for_others = run.host is None and (view.is_drained or view.lacks_python(run))
         may_start = not is_for_others and (run.kind != "backtest" or run.id in chosen)
         return Prepare(run) if is_due and may_start else None
     if seen.recent_launches >= MOST_LAUNCHES:
