@@ -59,12 +59,13 @@ ARROWS: dict[str, set[str]] = {
     "backups": FOUNDATION | {"store", "tape", "runs"},
     "health": FOUNDATION
     | {"store", "accounts", "models", "tape", "prices", "results", "runs", "backups"},
+    "watch": FOUNDATION | {"store", "accounts", "models", "tape", "prices", "results", "runs"},
     "http": FOUNDATION
     | {"store", "accounts", "models", "tape", "results", "runs", "sharing", "backups", "health"}
-    | {"prices"},
+    | {"prices", "watch"},
     "compose": FOUNDATION
     | {"datadir", "store", "accounts", "models", "tape", "results", "runs", "sharing", "http"}
-    | {"prices", "backups", "health"},
+    | {"prices", "backups", "health", "watch"},
     "cli": FOUNDATION
     | {"datadir", "store", "accounts", "models", "tape", "results", "runs", "sharing", "http"}
     | {"prices", "backups", "health", "compose"},

@@ -38,6 +38,7 @@ export const config = defineConfig({
     isolate: false,
     // A busy machine is no failure.
     testTimeout: 120_000,
+    hookTimeout: 120_000,
   },
 });
 

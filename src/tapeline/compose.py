@@ -64,6 +64,7 @@ from tapeline.tape.spool import Spool
 from tapeline.tape.witnessing.submitting import Submitting
 from tapeline.tape.witnessing.witness import Witness
 from tapeline.tracing import Tracer
+from tapeline.watch.carrying_out_halts import Halts
 
 if TYPE_CHECKING:
     from tapeline.store.backends.postgres import Listener
@@ -96,9 +97,8 @@ def open_services(settings: Settings) -> Iterator[Services]:
             store.write_now(result_pieces.discard_all)
         store.write_now(appender.register_keys)
         starting_positions.write(store, appender)
-        memory = MemoryBudget()
-        reporter = Reporter(store, spool, background, memory)
-        found, connections = interpreters.of_host(settings), Connections(settings)
+        memory, connections = MemoryBudget(), Connections(settings)
+        reporter, found = Reporter(store, spool, background, memory), interpreters.of_host(settings)
         rooms = Spool(spool, settings.max_spool, settings.max_spool_owner)
         staging = Staging(settings, store, Helpers(settings.helpers, memory), rooms, reporter.wake)
         runner = Runner(
@@ -131,6 +131,7 @@ def open_services(settings: Settings) -> Iterator[Services]:
             FairBudget(memory.most // 2, patience=PATIENCE),
             quotas,
             backups,
+            Halts(store, runner, appender, watchers, background),
             _tracer(settings.telemetry),
         )
         _price(settings, store, appender, watchers, background)

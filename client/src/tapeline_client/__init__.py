@@ -25,8 +25,8 @@ __all__ = [
     "AsyncClient", "Client", "ClientClosed", "ConfigurationError", "InvalidEvent", "Problem",
     "TapelineError", "__version__", "account_value", "auto_pnl", "backtest_log",
     "backtest_result", "backtest_status", "bar", "bars", "capture_logging", "capture_output",
-    "cash", "close", "configure", "default_client", "event", "flush", "indicator", "lifecycle",
-    "limit_order", "log",
+    "cash", "close", "configure", "default_client", "event", "flush", "halted", "indicator",
+    "lifecycle", "limit_order", "log",
     "mark_price", "market_order", "position", "recorded", "screener_result", "set_custom_metric",
     "set_pnl", "stop_order", "update_annotation", "update_trade", "used_exchange", "used_symbol",
 ]  # fmt: skip
@@ -110,6 +110,11 @@ def configure(**options: Any) -> Client:
 def default_client() -> Client:
     """The client that these functions use; raises ConfigurationError if nothing is configured."""
     return _default.find() or configure()
+
+
+def halted() -> bool:
+    """Whether the model's project is halted, as the answer to its last event said."""
+    return _default.client is not None and _default.client.halted
 
 
 def flush(timeout: float | None = 10.0) -> bool:

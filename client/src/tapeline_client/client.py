@@ -46,6 +46,7 @@ class Client(Events):
         timeout: float = 30.0,
         exit_timeout: float = 5.0,
         on_problem: Callable[[Problem], object] | None = None,
+        on_halt: Callable[[], object] | None = None,
         raise_errors: bool = True,
         backtest_id: str | None = None,
     ) -> None:
@@ -57,6 +58,7 @@ class Client(Events):
         self._options = (durable, linger, timeout)
         self._exit_timeout = exit_timeout
         self._reporter = Reporter(on_problem)
+        self._on_halt = on_halt
         self._closed = False
         self._starting = threading.RLock()
         self._spool = Spool(self.folder, self._limits, self._reporter.report, durable=durable)
@@ -117,6 +119,7 @@ class Client(Events):
             durable=durable,
             where=self.folder,
             alone=self.backtest_id is not None,
+            on_halt=self._on_halt,
         )
 
     # Waiting and ending
@@ -171,6 +174,12 @@ class Client(Events):
     async def aclose(self, timeout: float | None = 5.0) -> bool:
         loop = asyncio.get_event_loop()
         return await loop.run_in_executor(None, self.close, timeout)
+
+    @property
+    def halted(self) -> bool:
+        """Whether its project is halted, as the answer to the last event said: stop trading."""
+        sender = self._sender
+        return sender is not None and sender.halted
 
     def stats(self) -> dict[str, Any]:
         """Counts of queued, sent, rejected and dropped events, and the bytes in the queue."""

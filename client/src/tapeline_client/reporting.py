@@ -9,7 +9,12 @@ from typing import Any, Callable, NamedTuple
 
 logger = logging.getLogger("tapeline_client")
 _SILENCE = 60.0  # seconds between two log lines about the same problem
-_LEVELS = {"superseded": logging.CRITICAL, "dropped": logging.ERROR, "again": logging.INFO}
+_LEVELS = {
+    "superseded": logging.CRITICAL,
+    "halt": logging.CRITICAL,
+    "dropped": logging.ERROR,
+    "again": logging.INFO,
+}
 _here = threading.local()
 
 
@@ -18,7 +23,7 @@ class Problem(NamedTuple):
 
     kind: str
     """`rejected`, `unreachable`, `again`, `refused`, `superseded`, `full`, `quota`, `dropped`,
-    `disk`, `unsent`, `invalid` or `backtest`."""
+    `disk`, `unsent`, `invalid`, `backtest` or `halt`."""
     message: str
     event: dict[str, Any] | None = None
     """The event that was rejected: its path, time and body."""

@@ -7,12 +7,12 @@ import os
 import random
 import threading
 import time
-from typing import Any
+from typing import Any, Callable
 
 from tapeline_client import folder
 from tapeline_client.folder import SUPERSEDED, Folder, Held
 from tapeline_client.outbox import Batch, Leftovers, Outbox
-from tapeline_client.reporting import Reporter
+from tapeline_client.reporting import Reporter, logger
 from tapeline_client.spool import Spool
 from tapeline_client.transport import Answer, Transport, Unreachable
 
@@ -37,6 +37,7 @@ class Sender:
         durable: bool,
         where: str,
         alone: bool = False,
+        on_halt: Callable[[], object] | None = None,
     ) -> None:
         self._spool = spool
         self._transport = transport
@@ -60,6 +61,8 @@ class Sender:
         self.waits = False
         """Whether the thread sleeps and must be woken for the next event."""
         self.superseded = False
+        self.halted = False
+        self._on_halt = on_halt
         self.sent = 0
         self.rejected = 0
         self.last_error = ""
@@ -190,6 +193,7 @@ class Sender:
             self._delay = 0.0
             self.sent += batch.events
             outbox.done(batch)
+            self._hear(answer)
             return
         self.last_error = f"{answer.status} {answer.error}"
         if answer.status == 409 and answer.code == "superseded":
@@ -212,6 +216,18 @@ class Sender:
                 f"Tapeline refuses events ({answer.status}: {answer.error}); "
                 f"they wait in {self._where}.",
             )
+
+    def _hear(self, answer: Answer) -> None:
+        """The model itself has to stop: a thread of ours must not end its process."""
+        was_halted, self.halted = self.halted, answer.halt
+        if not self.halted or was_halted:
+            return
+        self._reporter.report("halt", "Its project is halted on Tapeline: it must stop trading.")
+        if self._on_halt is not None:
+            try:
+                self._on_halt()
+            except Exception:  # noqa: BLE001 - the thread goes on sending, whatever the model does
+                logger.exception("The on_halt callback failed.")
 
     def _keep_apart(self, outbox: Outbox, batch: Batch, answer: Answer) -> None:
         """The model's tape is full. Orders still get in, and must not wait behind what does not:

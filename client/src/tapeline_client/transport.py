@@ -30,6 +30,8 @@ class Answer(NamedTuple):
     code: str
     error: str
     retry_after: float | None
+    halt: bool = False
+    """Whether the model is to stop trading."""
 
     @property
     def culprit(self) -> int | None:
@@ -90,8 +92,9 @@ class Transport:
         content = answer.read(LONGEST_ANSWER)
         if answer.will_close or not answer.isclosed():
             self.close()
-        code, error = _said(content, answer)
-        return Answer(answer.status, code, error, _seconds(answer.getheader("retry-after")))
+        code, error, halt = _said(content, answer)
+        after = _seconds(answer.getheader("retry-after"))
+        return Answer(answer.status, code, error, after, halt)
 
     def _connect(self) -> http.client.HTTPConnection:
         if self._secure:
@@ -107,15 +110,16 @@ class Transport:
         return made
 
 
-def _said(content: bytes, answer: http.client.HTTPResponse) -> tuple[str, str]:
+def _said(content: bytes, answer: http.client.HTTPResponse) -> tuple[str, str, bool]:
     try:
         said = json.loads(content.decode("utf-8", "replace"))
-        return str(said.get("code", "")), str(said.get("error", ""))
+        return str(said.get("code", "")), str(said.get("error", "")), said.get("halt") is True
     except (ValueError, AttributeError):
         where = answer.getheader("location")
         return (
             "",
             f"It points to {where}." if where else f"It answered {answer.status} {answer.reason}.",
+            False,
         )
 
 

@@ -58,6 +58,18 @@ ROWS = (
     ),
     Row("start", "model.control:start", "Run a model live, with the version that ran last.", RUN),
     Row("stop", "model.control:stop", "Stop a model, or one of its runs.", RUN),
+    Row(
+        "halt",
+        "model.halting:halt",
+        "Stop every model of a project now, and prove for each one that it is stopped.",
+        RUN,
+    ),
+    Row(
+        "resume",
+        "model.halting:resume",
+        "Let models of a halted project be started again.",
+        RUN,
+    ),
     Row("rollback", "model.control:rollback", "Run an older version live again.", RUN),
     Row(
         "delete", "model.control:delete", "Delete a model with everything that belongs to it.", RUN
@@ -175,12 +187,6 @@ ROWS = (
         "status",
         "operator.status:status",
         "Show the health of a server, and what to do about what is not well.",
-        OPERATE,
-    ),
-    Row(
-        "halt",
-        "operator.holding:halt",
-        "Stop every model on this machine now, and keep it from starting again.",
         OPERATE,
     ),
     Row(

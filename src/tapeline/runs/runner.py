@@ -17,16 +17,18 @@ from tapeline.runs import (
 )
 from tapeline.runs import run as run_records
 from tapeline.runs.engines import host_check as hosts
-from tapeline.runs.engines import runtime_files
+from tapeline.runs.engines import runtime_files, stopping_here
 from tapeline.runs.engines.host_check import Host
 from tapeline.runs.engines.local import LocalEngine
 from tapeline.runs.engines.model_files import keep_removing
+from tapeline.runs.engines.stopping_here import Launched, Proof
 from tapeline.runs.environments import substitutes
 from tapeline.runs.environments.cache import Environments
 from tapeline.runs.environments.install_boxes import Installer
 from tapeline.runs.environments.interpreters import Found
 from tapeline.runs.heartbeat import Heartbeat
 from tapeline.runs.holds import Hold
+from tapeline.runs.run import Run
 from tapeline.runs.server_holds import ServerHolds
 from tapeline.runs.supervision.bell import Bell
 from tapeline.runs.supervision.collector import Collector
@@ -209,6 +211,10 @@ class Runner:
     def is_untouched_copy(self) -> bool:
         """Whether its runs may be those of another installation, from which it was copied."""
         return self._executor is not None and self._copy.is_one
+
+    def proof_of_end(self, run: Run) -> Proof:
+        """What this machine's kernel says of a run that was here. In a thread."""
+        return stopping_here.proof(self._settings.data, Launched(run.id, run.lock_name))
 
     def wake(self) -> None:
         if self._executor is not None:

@@ -56,6 +56,7 @@ from tapeline.store.tables.tape import (
     tapes,
     used,
 )
+from tapeline.store.tables.watch import halted_models, halts
 from tapeline.store.tables.witnesses import (
     cosignatures,
     refusals,
@@ -65,7 +66,8 @@ from tapeline.store.tables.witnesses import (
 )
 
 WITH_THE_ROW: tuple[Table, ...] = (
-    versions, published_starters, runs, keys, samples, secrets, shares, share_visits
+    versions, published_starters, runs, keys, samples, secrets, shares, share_visits,
+    halted_models,
 )  # fmt: skip
 """The database deletes them together with the model; of keys, those of its runs."""
 
@@ -86,7 +88,7 @@ find the rest."""
 OF_OTHERS: tuple[Table, ...] = (
     facts, users, sign_ins, attempts, projects, members, invitations, models, deleted_models, audit,
     retention, signing_keys, head_trees, head_leaves, stamps, hosts, cosignatures, witnesses,
-    witnessed_logs, witnessed_heads, refusals,
+    witnessed_logs, witnessed_heads, refusals, halts,
 )  # fmt: skip
 """The audit log outlives the things it is about."""
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tapeline.tape.events.kinds import BY_PATH, KINDS, OF_BACKTESTS, OF_OWNERS
+from tapeline.tape.events.kinds import BY_PATH, KINDS, OF_BACKTESTS, OF_SERVERS
 from tests.conftest import Service, on_both, running
 from tests.pushing import JSON, ORDER, Model, raw_request
 
@@ -53,7 +53,7 @@ def service(shared_service: Service) -> Service:
 
 
 def test_every_address_takes_its_kind_under_model_and_live(model: Model) -> None:
-    rooms = [kind for kind in KINDS if kind not in OF_BACKTESTS | OF_OWNERS]
+    rooms = [kind for kind in KINDS if kind not in OF_BACKTESTS | OF_SERVERS]
     for kind in rooms:
         for room in ("model", "live"):
             model.push(f"/v1/{room}/{kind.name}", BODIES[kind.name])

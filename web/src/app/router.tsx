@@ -128,6 +128,12 @@ const audit = createRoute({
   component: lazyRouteComponent(() => import("~/features/project/audit-page"), "AuditPage"),
 });
 
+const haltPage = createRoute({
+  getParentRoute: () => project,
+  path: "/halt",
+  component: lazyRouteComponent(() => import("~/features/halting/halt-page"), "HaltPage"),
+});
+
 const projectSettings = createRoute({
   getParentRoute: () => project,
   path: "/settings",
@@ -285,6 +291,7 @@ const tree = root.addChildren([
     members,
     keys,
     audit,
+    haltPage,
     projectSettings,
     model.addChildren([
       overview,

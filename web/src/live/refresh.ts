@@ -29,6 +29,7 @@ const BY_KIND: Record<string, readonly Topic[]> = {
   "set-pnl": ["pnl", "metrics"],
   "auto-pnl": ["pnl", "metrics"],
   "set-custom-metric": ["metrics"],
+  statement: ["facts", "runs"],
   "backtest-status": ["backtests"],
   "backtest-result": ["backtests"],
 };

@@ -1,7 +1,7 @@
-"""`tapeline hold`, `release` and `halt`: keep models from running, on the machine itself.
+"""`tapeline hold` and `release`: keep models from running, on the machine itself.
 
-None of them needs a server. `halt --here` needs no database either: it ends processes, and the
-kernel's locks prove their end.
+They need no server. `halt --here` and `stop --here` need no database either: they end processes,
+and the kernel's locks prove their end.
 """
 
 from pathlib import Path
@@ -14,7 +14,7 @@ from tapeline import compose, datadir, host_faults, logs, settings, typed_comman
 from tapeline.cli.server.options import Config, Data, Database, Yes
 from tapeline.cli.terminal.command import JSON, command
 from tapeline.cli.terminal.confirming import confirm
-from tapeline.cli.terminal.failures import Failure, Misused
+from tapeline.cli.terminal.failures import Failure
 from tapeline.cli.terminal.screen import Screen
 from tapeline.runs import hold_socket, holds, host_identity
 from tapeline.runs.engines import stopping_here
@@ -87,27 +87,10 @@ def release(
     screen.done("Released. Models that should run start within seconds.", {"released": True})
 
 
-@command('tapeline halt --here --why "Prices are wrong"', options=JSON)
-def halt(
-    context: typer.Context,
-    here: Annotated[
-        bool, typer.Option("--here", help="On this machine, through its processes.")
-    ] = False,
-    why: Why = None,
-    data: Data = None,
-    config: Config = None,
-) -> None:
-    """Stop every model on this machine now, and keep it from starting again.
-
-    Works without a server and without a database. Models get their seconds to clean up and are
-    killed after that. Exits with 1 if the end of one is not proven, or if the disk does not take
-    the hold. Undo it with: tapeline release
-    """
-    if not here:
-        raise Misused("Give --here: everything that runs on this machine is stopped.")
+def halt_here(screen: Screen, why: str | None, data: Path | None, config: Path | None) -> None:
+    """For `tapeline halt --here`: everything on this machine, through processes and locks."""
     chosen = settings.load({"data": data, "config": config})
     datadir.require(chosen.data)
-    screen = Screen(as_json=context.obj.as_json)
     unwritten = _unwritten(chosen.data, holds.ALL, holds.new(why or HALTED))
     _show(screen, _end(chosen, None), unwritten)
 

@@ -39,6 +39,7 @@ from tapeline.tape.fair_budget import FairBudget
 from tapeline.tape.memory_budget import MemoryBudget
 from tapeline.tape.witnessing.witness import Witness
 from tapeline.tracing import Tracer
+from tapeline.watch.carrying_out_halts import Halts
 
 T = TypeVar("T")
 
@@ -99,6 +100,7 @@ class Services:
     """The part of that memory which files on their way to slow readers may take."""
     quotas: Quotas
     backups: Keeper
+    halts: Halts
     tracer: Tracer | None = None
     """Where traces go; None while the setting `telemetry` is empty."""
     passwords: ThreadPoolExecutor = field(default_factory=_two_threads)

@@ -5,6 +5,7 @@ from functools import partial
 from tapeline.errors import (
     CannotRunModels,
     Forbidden,
+    Invalid,
     InvalidArchive,
     InvalidManifest,
     NoSuchFile,
@@ -21,8 +22,9 @@ from tapeline.errors import (
     UnknownPython,
 )
 from tapeline.http.core.endpoint import Access, Endpoint
-from tapeline.http.deployment import model_api, source_api, uploads_api, version_files
+from tapeline.http.deployment import halts_api, model_api, source_api, uploads_api, version_files
 from tapeline.http.view import runs_api
+from tapeline.watch.declaring_halts import Halted, NotHalted
 
 get = partial(Endpoint, "GET")
 post = partial(Endpoint, "POST")
@@ -31,12 +33,16 @@ delete = partial(Endpoint, "DELETE")
 
 of_model = (NoSuchProject, NoSuchModel, Forbidden)
 of_version = (
-    *of_model, NoSuchVersion, UnknownPlan, UnknownPython, CannotRunModels, NotSupervised
+    *of_model, NoSuchVersion, UnknownPlan, UnknownPython, CannotRunModels, NotSupervised,
+    Halted,
 )  # fmt: skip
 of_upload = (
     *of_model, InvalidArchive, InvalidManifest, UnknownPlan, UnknownPython, CannotRunModels,
-    NotSupervised,
+    NotSupervised, Halted,
 )  # fmt: skip
+in_project = (NoSuchProject, Forbidden)
+of_halts = partial(post, afterwards=halts_api.at_once, moves_runs=True)
+of_resuming = (NotHalted, Halted, CannotRunModels, NotSupervised)
 with_archive = partial(post, attaches=True, errors=of_upload)
 
 DEPLOY_ROUTES: tuple[Endpoint, ...] = (
@@ -174,5 +180,35 @@ DEPLOY_ROUTES: tuple[Endpoint, ...] = (
         "/api/models/{model}/secrets/{secret}",
         writes=model_api.delete_secret,
         errors=(*of_model, NoSuchSecret),
+    ),
+    # Stopping everything
+    get(
+        "/api/projects/{project}/halt",
+        reads=halts_api.show_halt_of_project,
+        access=Access.READER,
+        errors=(NoSuchProject,),
+    ),
+    of_halts(
+        "/api/projects/{project}/halt",
+        writes=halts_api.halt_project,
+        errors=(*in_project, Invalid),
+    ),
+    of_halts(
+        "/api/projects/{project}/resume",
+        writes=halts_api.resume_project,
+        errors=(*in_project, *of_resuming),
+    ),
+    get("/api/halt", reads=halts_api.show_halt, access=Access.OPERATOR, errors=(Forbidden,)),
+    of_halts(
+        "/api/halt",
+        writes=halts_api.halt_all,
+        access=Access.OPERATOR,
+        errors=(Forbidden, Invalid),
+    ),
+    of_halts(
+        "/api/resume",
+        writes=halts_api.resume_all,
+        access=Access.OPERATOR,
+        errors=(Forbidden, *of_resuming),
     ),
 )

@@ -22,6 +22,7 @@ from tapeline.models.uploading import Archive, Offer, Resolved, Wish
 from tapeline.models.versions import Version
 from tapeline.runs.run import Run
 from tapeline.runs.supervision import desired, schedule
+from tapeline.watch import declaring_halts
 
 Stringified = Annotated[
     dict[str, Any] | str, msgspec.Meta(description="A dictionary, or its text as JSON or Python.")
@@ -121,6 +122,7 @@ def deploy(connection: Connection, call: BodyCall[NewVersion]) -> Deployed:
     """Upload a version of a model and run it live, replacing the current run."""
     call.services.runner.require()
     model, version, resolved = _store(connection, call, "live")
+    declaring_halts.refuse_if_halted(connection, model.project_id)
     run = desired.go_live(
         connection,
         call.actor,
@@ -160,6 +162,7 @@ def run_model(connection: Connection, call: BodyCall[StoredVersion]) -> Deployed
     """Run a stored version live: the one that ran last, or another, which is also a rollback."""
     call.services.runner.require()
     model = _model(connection, call)
+    declaring_halts.refuse_if_halted(connection, model.project_id)
     last = desired.current(connection, model.id)
     version = _version(connection, call, model, last.version_id if last else None)
     plan, python = _choice(connection, call, version, "live")

@@ -62,10 +62,12 @@ PRICED = {path for path, kind in BY_PATH.items() if kind in BESIDE}
 OF_BARS = 200_000  # bytes that they count as at least: storing them takes longer than reading them
 PATHS = frozenset(BY_PATH) | STAGED
 SUCCESS = b'{"status":"success"}'
+HALT = b'{"status":"success","halt":true}'
 
-_SUCCEEDED = Response(
-    SUCCESS, media_type="application/json", headers={"X-Content-Type-Options": "nosniff"}
+_json = partial(
+    Response, media_type="application/json", headers={"X-Content-Type-Options": "nosniff"}
 )
+_SUCCEEDED, _TOLD_TO_HALT = _json(SUCCESS), _json(HALT)
 # Seconds before a client over its quota is told so. One that does not wait as it is told, but sends
 # again at once, would take the processor from all others.
 REFUSED_AFTER = 0.25
@@ -94,11 +96,11 @@ class EventsApi:
         if scope["type"] != "http" or scope["path"] not in PATHS:
             await self._app(scope, receive, send)
             return
-        started, path, answer = time.perf_counter(), scope["path"], _SUCCEEDED
+        started, path = time.perf_counter(), scope["path"]
         tracer = self._services.tracer
         trace = tracing.begun(tracer)
         try:
-            await self._take(scope, receive)
+            answer = self._success(await self._take(scope, receive))
         except Exception as error:  # noqa: BLE001 - the sender always gets an answer
             answer = failed(error, path)
         if answer.status_code == HTTPStatus.TOO_MANY_REQUESTS:
@@ -126,7 +128,7 @@ class EventsApi:
             )
             prices = list(pushed.packed([event]))
             submission = submission_of([event], access, settings.max_line, prices)
-            settle = partial(self._settle, whole, started, credentials, trace)
+            settle = partial(self._settle, whole, started, credentials, access, trace)
             try:
                 is_vital = submission.events[0].kind.is_vital
                 self._services.quotas.push(access, len(whole.content), is_vital=is_vital)
@@ -152,11 +154,12 @@ class EventsApi:
         whole: Whole,
         started: float,
         credentials: Credentials,
+        access: WriteAccess,
         trace: Trace | None,
         failure: BaseException | None,
     ) -> None:
         def answer(failure: BaseException | None) -> None:
-            answer = _SUCCEEDED if failure is None else failed(failure, whole.path)
+            answer = self._success(access) if failure is None else failed(failure, whole.path)
             whole.answered(answer)
             seconds = time.perf_counter() - started
             self._services.metrics.took_event(whole.path, answer.status_code, seconds)
@@ -175,7 +178,12 @@ class EventsApi:
         else:
             answer(failure)
 
-    async def _take(self, scope: Scope, receive: Receive) -> None:
+    def _success(self, access: WriteAccess) -> Response:
+        """Tells a model whose project is halted to stop. Backtests go on."""
+        is_told = access.backtest_id is None and self._services.halts.covers(access.project_id)
+        return _TOLD_TO_HALT if is_told else _SUCCEEDED
+
+    async def _take(self, scope: Scope, receive: Receive) -> WriteAccess:
         if scope["method"] != "POST":
             raise MethodNotAllowed("This address takes only POST.")
         headers: dict[bytes, bytes] = dict(scope["headers"])
@@ -187,6 +195,7 @@ class EventsApi:
             await take(scope, headers, receive, moment_of(headers), access)
         except _REMEMBERED_WRONGLY as refusal:
             raise await self._asked_anew(refusal, credentials, address) from None
+        return access
 
     async def _asked_anew(
         self, refusal: Problem, credentials: Credentials, address: str

@@ -155,6 +155,11 @@ KEYS: dict[Kind, tuple[dict[str, Any], tuple[str, ...], str]] = {
         ("value",),
         "What the exchange says that the account is worth.",
     ),
+    kinds.STATEMENT: (
+        {"stated": TEXT, "halt": TEXT, "run": _or_null(TEXT), "why": TEXT, "how": TEXT},
+        ("stated",),
+        "Stated by the server itself: that the model was halted, and how that ended.",
+    ),
     kinds.BAR: (
         {**_BAR, **dict.fromkeys(PRICES, NUMBERS), "volume": _or_null(NUMBERS)},
         ("symbol", "interval", *PRICES),

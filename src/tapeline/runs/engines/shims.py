@@ -105,6 +105,11 @@ def has_sandbox(folder: Path) -> bool:
     return bool(_sandboxes(folder))
 
 
+def count_processes(folder: Path) -> int:
+    """Of its shim and its sandbox."""
+    return len(_sandboxes(folder)) + is_running(folder)
+
+
 def sandboxes_elsewhere(folder: Path) -> list[int]:
     """Processes on this machine that have the same run in another copy of the data directory."""
     belonging = Belonging(folder.parent, folder.name)

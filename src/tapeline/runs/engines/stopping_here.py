@@ -31,6 +31,27 @@ class Ended(msgspec.Struct, frozen=True):
     how: str
 
 
+class Proof(msgspec.Struct, frozen=True):
+    """What the kernel says of a run that has ended."""
+
+    at: float
+    lock_is_free: bool
+    """All deployed runs of a model share the lock that its processes hold until the last ends."""
+    processes: int
+    """That belong to it: in its control group, or with its folders mounted."""
+
+    @property
+    def is_one(self) -> bool:
+        return self.lock_is_free and not self.processes
+
+
+def proof(data: Path, one: Launched) -> Proof:
+    """Looks at the kernel now. It takes some milliseconds."""
+    folder, lock = _places(data, one)
+    left = shims.count_processes(folder)
+    return Proof(time.time(), not shims.is_held(lock), left)
+
+
 def launched(data: Path) -> list[Launched]:
     """Everything that lives on this machine now."""
     found = [Launched(run, _lock_of(data, run)) for run in sorted(model_files.of_runs(data))]

@@ -106,6 +106,11 @@ def stop(connection: Connection, actor: Actor, model: Model) -> None:
     )
 
 
+def end_all(connection: Connection, which: ColumnElement[bool], why: str) -> bool:
+    """Stop these. Whether any of them was desired to run until now."""
+    return _desire_end(connection, which, why)
+
+
 def stop_here(connection: Connection, lock_name: str, why: str) -> bool:
     """Record that a model or a backtest was stopped on its machine, while the store did not take
     it. False if that was recorded before, or it is unknown here."""
@@ -168,15 +173,29 @@ def next_of_schedule(connection: Connection, ended: Run, now: float) -> None:
 def succeed(connection: Connection, run: Run) -> None:
     """Run the same again, on any host that takes it; what runs now goes on until that is ready.
     Nothing happens if a newer run is desired already."""
+    if not _is_succeeded(connection, run, runs.c.ended_at.is_(None), runs.c.desired == "running"):
+        _insert(connection, _again(connection, run, None))
+
+
+def start_again(connection: Connection, run: Run) -> bool:
+    """Run again what was stopped, at the next tick of its schedule if it has one. False if the
+    model was started meanwhile."""
+    if _is_succeeded(connection, run):
+        return False
+    due_at = None if run.schedule is None else schedules.next_after(run.schedule, time.time())
+    _insert(connection, _again(connection, run, due_at))
+    return True
+
+
+def _is_succeeded(connection: Connection, run: Run, *also: ColumnElement[bool]) -> bool:
+    """Whether there is a newer run of the model, of which this holds too."""
     newer = select(runs.c.id).where(
         runs.c.model_id == run.model_id,
         runs.c.kind.in_(DEPLOYED),
-        runs.c.ended_at.is_(None),
-        runs.c.desired == "running",
         runs.c.created_at > run.created_at,
+        *also,
     )
-    if connection.execute(newer).first() is None:
-        _insert(connection, _again(connection, run, None))
+    return connection.execute(newer.limit(1)).first() is not None
 
 
 def _again(connection: Connection, run: Run, due_at: float | None) -> Run:

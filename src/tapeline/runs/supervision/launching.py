@@ -13,6 +13,7 @@ from tapeline.store.rows import record
 from tapeline.store.tables.core import models
 from tapeline.store.tables.runs import runs
 from tapeline.store.tables.tape import tapes
+from tapeline.store.tables.watch import halts
 
 
 def claim(connection: Connection, run: Run, host: str) -> bool:
@@ -52,7 +53,8 @@ def remember_lock(connection: Connection, version: Version, lock: str) -> None:
 def raise_fence(
     connection: Connection, cipher: Cipher, job: Job, host: str, confinement: str
 ) -> tuple[Run, LaunchSecrets] | None:
-    """None when it is no longer desired, its model was deleted, or another instance may be alive.
+    """None when it is no longer desired, its model was deleted, its project is halted, or another
+    instance may be alive.
 
     Committed before the process exists: after a crash in between, a later launch has a higher
     fence, and the row says that something may be alive.
@@ -70,6 +72,7 @@ def raise_fence(
             runs.c.desired == "running",
             runs.c.fence.is_(None),
             ~_rival(run),
+            ~_halt(job),
         )
         .values(fence=fence, launches=runs.c.launches + 1, confinement=confinement)
         .returning(*runs.c)
@@ -108,6 +111,14 @@ def _rival(run: Run) -> Exists:
         )
         .exists()
     )
+
+
+def _halt(job: Job) -> Exists:
+    """One in force that covers a deployed run. A halt may be declared on another server while this
+    one was about to start it."""
+    covers = or_(halts.c.project_id.is_(None), halts.c.project_id == job.project_id)
+    of_deployed = runs.c.kind.in_(DEPLOYED)
+    return select(halts.c.id).where(of_deployed, covers, halts.c.resumed_at.is_(None)).exists()
 
 
 def withdraw(connection: Connection, run: Run) -> None:

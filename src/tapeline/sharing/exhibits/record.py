@@ -109,7 +109,13 @@ def _kinds(share: Share) -> set[int]:
     if choices.shows_symbols:
         shown |= {kinds.USED_SYMBOL, kinds.USED_EXCHANGE, kinds.MARK_PRICE}
     if choices.shows_texts:
-        shown |= {kinds.LIFECYCLE, kinds.LOG, kinds.SET_PNL, kinds.SET_CUSTOM_METRIC}
+        shown |= {
+            kinds.LIFECYCLE,
+            kinds.STATEMENT,
+            kinds.LOG,
+            kinds.SET_PNL,
+            kinds.SET_CUSTOM_METRIC,
+        }
     if share.backtest_id is not None:
         shown = set(kinds.OF_BACKTESTS) if choices.shows_texts else set()
     return {kind.number for kind in shown}

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from tapeline.tape.events import account_bodies, bodies, exact_bodies, price_bodies
+from tapeline.tape.events import account_bodies, bodies, exact_bodies, price_bodies, statements
 
 CHANNELS_OF_BACKTESTS = 1_000
 """The lines of each backtest have their own channel: this number plus the backtest's."""
@@ -63,6 +63,7 @@ CASH = Kind(19, "cash", account_bodies.cash, is_vital=True)
 POSITION = Kind(20, "position", account_bodies.position, is_vital=True)
 ACCOUNT_SETTINGS = Kind(21, "account-settings", account_bodies.account_settings, is_vital=True)
 ACCOUNT_VALUE = Kind(22, "account-value", account_bodies.account_value)
+STATEMENT = Kind(23, "statement", statements.statement, is_vital=True)
 BAR = Kind(0, "bar", price_bodies.bar)
 BARS = Kind(0, "bars", price_bodies.bars)
 INDICATOR = Kind(0, "indicator", price_bodies.indicator)
@@ -71,6 +72,7 @@ KINDS = (
     LIFECYCLE, USED_SYMBOL, USED_EXCHANGE, EVENT, SPOT_MARKET, SPOT_LIMIT, SPOT_STOP, UPDATE_TRADE,
     UPDATE_ANNOTATION, SCREENER_RESULT, LOG, SET_PNL, SET_CUSTOM_METRIC, AUTO_PNL, BACKTEST_LOG,
     BACKTEST_STATUS, BACKTEST_RESULT, MARK_PRICE, CASH, POSITION, ACCOUNT_SETTINGS, ACCOUNT_VALUE,
+    STATEMENT,
 )  # fmt: skip
 BESIDE = frozenset({BAR, BARS, INDICATOR})
 """They come as events do and are not on the tape: charts need them, the record does not."""
@@ -78,7 +80,7 @@ BY_NUMBER = {kind.number: kind for kind in KINDS}
 
 LINES = frozenset({LOG, BACKTEST_LOG})
 OF_BACKTESTS = frozenset({BACKTEST_LOG, BACKTEST_STATUS, BACKTEST_RESULT})
-PLAIN = frozenset({LOG, EVENT})
+PLAIN = frozenset({LOG, EVENT, STATEMENT})
 """Nothing is folded from them."""
 ORDERS = frozenset({SPOT_MARKET, SPOT_LIMIT, SPOT_STOP})
 ABOUT_ORDERS = ORDERS | {UPDATE_TRADE, UPDATE_ANNOTATION}
@@ -87,8 +89,8 @@ SEALED = ABOUT_ORDERS | {MARK_PRICE, CASH, POSITION, ACCOUNT_SETTINGS, ACCOUNT_V
 were not, on older tapes."""
 UNFOLDED = frozenset({MARK_PRICE, POSITION, ACCOUNT_VALUE})
 """Sealed, and nothing is folded from them: the books read them from the tape."""
-OF_OWNERS = frozenset({ACCOUNT_SETTINGS})
-"""Written by the view API for a model's owner; models cannot send them."""
+OF_SERVERS = frozenset({ACCOUNT_SETTINGS, STATEMENT})
+"""Written by the server, for a model's owner or of its own accord; models cannot send them."""
 
 
 def _addresses() -> dict[str, Kind]:
@@ -96,7 +98,7 @@ def _addresses() -> dict[str, Kind]:
     found = {
         f"/v1/{room}/{kind.name}": kind
         for kind in (*KINDS, BAR, BARS, INDICATOR)
-        if kind not in OF_BACKTESTS | OF_OWNERS
+        if kind not in OF_BACKTESTS | OF_SERVERS
         for room in ("model", "live")
     }
     found["/v1/backtest/log"] = BACKTEST_LOG

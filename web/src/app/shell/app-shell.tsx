@@ -5,6 +5,7 @@ import { Dialog } from "radix-ui";
 import { useCallback, useEffect, useRef, useState, useSyncExternalStore } from "react";
 import * as ask from "~/api/queries";
 import { session } from "~/api/session";
+import { HaltNotice } from "~/features/halting/halt-notice";
 import { Notifier } from "~/features/notifications/notifier";
 import { ConnectionNote } from "~/live/connection-note";
 import { useLiveProject } from "~/live/use-live";
@@ -67,6 +68,7 @@ export function AppShell() {
         >
           <SignedOut />
           <ServerWarning />
+          {params.project && <HaltNotice key={params.project} project={params.project} />}
           {project && (
             <LiveProject key={project} project={project} silent={params.model !== undefined} />
           )}

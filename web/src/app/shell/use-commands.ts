@@ -72,6 +72,14 @@ export function useCommands(project: string | undefined): Choice[] {
           void navigate({ to: "/$project", params: { project }, search: { connect: "yes" } }),
       },
       {
+        id: "halt",
+        label: "Halt: stop every model of this project",
+        group: "Page",
+        icon: "stop",
+        words: "emergency kill panic resume",
+        run: go(`/${project}/halt`),
+      },
+      {
         id: "members",
         label: "Members and invitations",
         group: "Page",

@@ -23,6 +23,7 @@ const NAMES = [
   "position",
   "account-settings",
   "account-value",
+  "statement",
 ];
 
 export const NUMBERS: ReadonlyMap<string, number> = new Map(

@@ -4,6 +4,7 @@ import { useParams } from "@tanstack/react-router";
 import { useMemo } from "react";
 import { isMissing } from "~/api/problem";
 import * as ask from "~/api/queries";
+import { HaltButton } from "~/features/halting/halt-button";
 import { useModelActions } from "~/features/model/actions";
 import { integer, plural } from "~/format/numbers";
 import { useTitle, useView } from "~/ui/address";
@@ -42,6 +43,7 @@ export function ModelsPage() {
         title={name ?? "Models"}
         actions={
           <>
+            {rows.length > 0 && <HaltButton project={project} />}
             <Button icon="key" onClick={() => toConnect(true)}>
               Connect a model
             </Button>

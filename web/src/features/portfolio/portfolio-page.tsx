@@ -6,6 +6,7 @@ import { isMissing } from "~/api/problem";
 import * as ask from "~/api/queries";
 import type { Portfolio } from "~/api/types";
 import { BenchmarkPanel } from "~/features/backtests/benchmark";
+import { HaltButton } from "~/features/halting/halt-button";
 import { gain, price } from "~/format/numbers";
 import { useTitle } from "~/ui/address";
 import { ButtonLink } from "~/ui/button";
@@ -49,6 +50,7 @@ function PortfolioPage({ project, name }: { project: string | null; name: string
           <>
             {data && data.models.length > 0 && <CurrencyChoice found={data} />}
             <Scope project={project} />
+            {project !== null && data && data.models.length > 0 && <HaltButton project={project} />}
           </>
         }
       />

@@ -1,0 +1,204 @@
+"""Carries out halts, on every server: stops what starts all the same, and proves the ends.
+
+The server whose machine had a run asks its kernel: only there the lock and the processes are seen.
+What is proven goes onto the model's tape, where the next checkpoint signs it.
+"""
+
+import asyncio
+import time
+from typing import Any
+
+import msgspec
+from sqlalchemy import Connection, or_, select, update
+
+from tapeline.background import Background
+from tapeline.runs.run import Run
+from tapeline.runs.runner import Runner
+from tapeline.store.rows import record
+from tapeline.store.store import Store
+from tapeline.store.tables.runs import runs
+from tapeline.store.tables.watch import halted_models, halts
+from tapeline.tape.append.appending import Appended, Appender
+from tapeline.tape.append.watchers import Watchers
+from tapeline.tape.events import kinds
+from tapeline.tape.events.event import Event, Submission
+from tapeline.tape.reading import channels
+from tapeline.tape.tapes import open_tape
+from tapeline.watch import declaring_halts as declaring
+from tapeline.watch import halt as records
+from tapeline.watch.halt import ELSEWHERE, Halt, HaltedModel
+
+EVERY, WITHIN = 1.0, 30.0  # seconds
+FOLLOWED_FOR = 3600.0  # seconds after it was resumed, for ends that are still to be proven
+AT_ONCE = 20  # statements in one transaction: the writer is everybody's
+
+_encode = msgspec.json.Encoder().encode
+
+
+class Open(msgspec.Struct, frozen=True):
+    """A model in a halt of which not everything is done."""
+
+    halt: Halt
+    row: HaltedModel
+    run: Run | None
+
+
+class Known(msgspec.Struct, frozen=True):
+    in_force: list[Halt]
+    unenforced: list[Halt]
+    open: list[Open]
+    stopped_elsewhere: frozenset[str]
+    """Models that run elsewhere and have said that they stopped."""
+
+
+class Halts:
+    def __init__(
+        self,
+        store: Store,
+        runner: Runner,
+        appender: Appender,
+        watchers: Watchers,
+        background: Background,
+    ) -> None:
+        self._store = store
+        self._runner = runner
+        self._appender = appender
+        self._watchers = watchers
+        self._scopes: frozenset[str | None] = frozenset()
+        self._work = background.loop("halts", self._turn, every=EVERY, within=WITHIN)
+
+    def covers(self, project_id: str) -> bool:
+        """Whether models of this project are to stop. For every event: it asks nobody."""
+        scopes = self._scopes
+        return bool(scopes) and (project_id in scopes or None in scopes)
+
+    def wake(self) -> None:
+        self._work.wake()
+
+    async def _turn(self) -> None:
+        known = await self._store.read(_read)
+        self._scopes = frozenset(halt.project_id for halt in known.in_force)
+        for halt in known.unenforced:
+            await self._store.write(declaring.stop_what_runs, halt)
+            self._runner.wake()
+        unstated = [one for one in known.open if one.row.stated_at is None]
+        for start in range(0, len(unstated), AT_ONCE):
+            await self._append(self._state, unstated[start : start + AT_ONCE])
+        for one in known.open:
+            try:
+                await self._settle(one, known)
+            except Exception as error:  # noqa: BLE001 - the others are settled all the same
+                self._work.note(error, one.row.model_id)
+
+    async def _settle(self, one: Open, known: Known) -> None:
+        """Write how it ended, once that is proven, or said by a model that runs elsewhere."""
+        if one.row.stopped_at is not None:
+            return
+        if one.run is None:
+            if one.row.run_id != ELSEWHERE:
+                return  # the run was deleted with its model
+            if one.row.model_id in known.stopped_elsewhere:
+                await self._append(self._stopped, one, time.time(), "It said that it stopped.", {})
+            return
+        if one.run.ended_at is None:
+            return
+        if one.run.launches == 0:
+            how = "It had not started."
+            await self._append(self._stopped, one, one.run.ended_at, how, {"never_launched": True})
+        elif one.run.host == self._runner.host_name:
+            proof = await asyncio.to_thread(self._runner.proof_of_end, one.run)
+            if proof.is_one:
+                shown = {**msgspec.structs.asdict(proof), "host": one.run.host, "key": "refused"}
+                await self._append(
+                    self._stopped, one, one.run.ended_at, _how(one.halt, one.run), shown
+                )
+
+    async def _append(self, act: Any, *args: Any) -> None:
+        for one in await self._store.write(act, *args):
+            self._watchers.publish(one.model_id, one.records)
+
+    def _state(self, connection: Connection, some: list[Open]) -> list[Appended]:
+        """That they are halted, on their tapes. Another server may have been faster."""
+        made = []
+        for one in some:
+            if _claim(connection, one.row, halted_models.c.stated_at, stated_at=time.time()):
+                halt = one.halt
+                scope = "project" if halt.project_id else "server"
+                more = {"scope": scope, "why": halt.why, "at": halt.at}
+                made.append(_event(connection, one, "halt", more))
+        return self._written(connection, made)
+
+    def _stopped(
+        self, connection: Connection, one: Open, at: float, how: str, proof: dict[str, Any]
+    ) -> list[Appended]:
+        settled = {"stopped_at": at, "how": how, "proof": proof}
+        if not _claim(connection, one.row, halted_models.c.stopped_at, **settled):
+            return []
+        more = {"at": at, "how": how, "proof": proof}
+        return self._written(connection, [_event(connection, one, "stopped", more)])
+
+    def _written(self, connection: Connection, events: list[Event]) -> list[Appended]:
+        said = [Submission([event], None) for event in events]
+        return self._appender.append(connection, said)[1] if said else []
+
+
+def _read(connection: Connection) -> Known:
+    in_force = records.in_force(connection)
+    unenforced = [halt for halt in in_force if declaring.is_anything_left(connection, halt)]
+    followed = or_(halts.c.resumed_at.is_(None), halts.c.resumed_at > time.time() - FOLLOWED_FOR)
+    query = (
+        select(halted_models)
+        .join(halts, halts.c.id == halted_models.c.halt_id)
+        .where(halted_models.c.stopped_at.is_(None), followed)
+    )
+    rows = [record(HaltedModel, row) for row in connection.execute(query)]
+    if not rows:
+        return Known(in_force, unenforced, [], frozenset())
+    found = {
+        row.id: record(Halt, row)
+        for row in connection.execute(
+            select(halts).where(halts.c.id.in_({one.halt_id for one in rows}))
+        )
+    }
+    going = {
+        row.id: record(Run, row)
+        for row in connection.execute(
+            select(runs).where(runs.c.id.in_({one.run_id for one in rows}))
+        )
+    }
+    elsewhere = [one.model_id for one in rows if one.run_id == ELSEWHERE]
+    said = channels.lifecycles(connection, elsewhere) if elsewhere else {}
+    return Known(
+        in_force,
+        unenforced,
+        [Open(found[one.halt_id], one, going.get(one.run_id)) for one in rows],
+        frozenset(one for one, state in said.items() if state.get("running") is False),
+    )
+
+
+def _claim(connection: Connection, row: HaltedModel, column: Any, **values: Any) -> bool:
+    """Whether this server writes it first."""
+    written = connection.execute(
+        update(halted_models)
+        .where(
+            halted_models.c.halt_id == row.halt_id,
+            halted_models.c.model_id == row.model_id,
+            halted_models.c.run_id == row.run_id,
+            column.is_(None),
+        )
+        .values(**values)
+    )
+    return written.rowcount == 1
+
+
+def _event(connection: Connection, one: Open, stated: str, more: dict[str, Any]) -> Event:
+    now, run = time.time(), one.row.run_id or None
+    fields = {"stated": stated, "halt": one.halt.id, "run": run, **more}
+    tape = open_tape(connection, one.row.model_id)
+    return Event(tape, kinds.STATEMENT, fields, _encode(fields), now, now, run_id=run)
+
+
+def _how(halt: Halt, run: Run) -> str:
+    after = max(0.0, (run.ended_at or halt.at) - halt.at)
+    code = "" if run.exit_code is None else f" with exit code {run.exit_code}"
+    return f"It ended {after:.1f} s after the halt{code}."

@@ -1,0 +1,57 @@
+/** The red button: stops every model of a project, after one question. */
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { api, unwrap } from "~/api/client";
+import { useRole } from "~/features/project/use-role";
+import { Button } from "~/ui/button";
+import { Confirm } from "~/ui/dialog";
+import { TextField } from "~/ui/field";
+import { halt } from "./queries";
+
+export function HaltButton({ project, label = "Halt" }: { project: string; label?: string }) {
+  const [open, setOpen] = useState(false);
+  const [why, setWhy] = useState("");
+  const role = useRole(project);
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const { data: known } = useQuery(halt(project));
+  if (role === undefined || role === "viewer" || known?.in_force) return null;
+  return (
+    <>
+      <Button weight="danger" icon="stop" onClick={() => setOpen(true)}>
+        {label}
+      </Button>
+      <Confirm
+        open={open}
+        onOpenChange={setOpen}
+        title="Halt this project?"
+        action="Stop every model now"
+        danger
+        act={async () => {
+          await unwrap(
+            api.POST("/api/projects/{project}/halt", {
+              params: { path: { project } },
+              body: { why },
+            }),
+          );
+          await queries.invalidateQueries({ queryKey: ["project", project] });
+          await navigate({ to: "/$project/halt", params: { project } });
+        }}
+      >
+        <p>
+          Every model of this project is stopped, and nothing of it starts until somebody resumes.
+          Stopping sells nothing: positions at an exchange stay as they are.
+        </p>
+        <TextField
+          label="Why"
+          hint="For everybody who sees it, and for the record"
+          className="mt-3 text-ink"
+          value={why}
+          maxLength={1000}
+          onChange={(event) => setWhy(event.target.value)}
+        />
+      </Confirm>
+    </>
+  );
+}
