@@ -173,3 +173,28 @@ def wait_for_trouble(member: Member, deployed: dict[str, str]) -> str:
 
     wait_for(lambda: bool(trouble()))
     return trouble()
+
+
+def test_a_halt_proves_each_end_on_its_own_host_and_says_of_a_dead_one_that_nobody_knows(
+    pair: list[Member],
+) -> None:
+    here, other = pair
+    halt = f"/api/projects/{here.trader.user_id}/halt"
+    models = [here.trader.deploy(RUNNING)["modelId"] for _ in range(3)]
+    for one in models:
+        holder_and_other(pair, one)
+    other.trader.post(halt, json={"why": "Both"})
+    wait_for(lambda: here.trader.get(halt)["halt"]["stopped"] == len(models))
+    proven = here.trader.get(halt)["halt"]["models"]
+    assert all(one["proof"]["host"] == one["host"] for one in proven)
+    here.trader.post(halt.replace("halt", "resume"), json={"start": True})
+
+    gone, left = holder_and_other(pair, models[0])
+    gone.server.end(signal.SIGKILL)  # its models go on, and nobody sees them
+    wait_for(lambda: left.hosts()[gone.name]["state"] == "unreachable")
+    left.trader.post(halt, json={"why": "Again"})
+    mine = {one for one in models if left.newest(one)["host"] == left.name}
+    wait_for(lambda: left.trader.get(halt)["halt"]["stopped"] == len(mine))
+    unknown = [one for one in left.trader.get(halt)["halt"]["models"] if one["state"] != "stopped"]
+    assert {one["model_id"] for one in unknown} == set(models) - mine
+    assert all(one["state"] == "unknown" and gone.name in one["why"] for one in unknown)
