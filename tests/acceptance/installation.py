@@ -1,9 +1,12 @@
 """Several servers on one PostgreSQL, as one installation: made for a test, and what they say."""
 
 import json
+import os
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +56,8 @@ def installation(
     postgres_server: str,
     count: int = 2,
     each: Sequence[Mapping[str, str]] = (),
+    *,
+    copy_keys: bool = False,
 ) -> Iterator[list[Member]]:
     """Servers with the same keys and blobs, each with a data directory of its own, and with the
     variables that are given for `each` of them."""
@@ -74,7 +79,9 @@ def installation(
             home.path.mkdir()
             home.data.mkdir(mode=0o700)
             if members:
-                (home.data / "keys").symlink_to(members[0].server.home.data / "keys")
+                keys = members[0].server.home.data / "keys"
+                put = partial(shutil.copytree, keys) if copy_keys else partial(os.symlink, keys)
+                put(home.data / "keys")
             server = home.up(**shared, **each[number])
             members.append(Member(server, Trader(server), database))
         yield members

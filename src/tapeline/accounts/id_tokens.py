@@ -144,6 +144,20 @@ def rotate(folder: Path) -> str:
     return key_id
 
 
+def newest(folder: Path) -> str:
+    """The name of the key that signs; names are in the order in which keys were made."""
+    return max((one.name for one in _files(folder)), default="")
+
+
+def adopt(folder: Path, name: str, content: bytes) -> None:
+    """Take over a key that another server of the installation made just now. It replaces ours from
+    this moment on: tokens that the one before signed elsewhere meanwhile are allowed for."""
+    if not name.endswith(SUFFIX) or Path(name).name != name or name <= newest(folder):
+        raise UnusableKey("Another server offered a key for idTokens that does not follow ours.")
+    private_files.write(folder / name, content)
+    _parsed(folder / name)
+
+
 def forget_retired(folder: Path, clock: Clock) -> None:
     """Delete the keys that no valid token was signed with."""
     for key_id, at in _replaced(folder).items():

@@ -57,6 +57,17 @@ def require(store: Store, here: str, keys: Path, blobs: Blobs) -> None:
         raise CannotStart(found[0])
 
 
+def with_other_keys(
+    connection: Connection, database: Database, here: str, ours: str
+) -> dict[str, list[str]]:
+    """The machines of other servers that run now and have other keys, and which."""
+    found = {}
+    for other in _others(connection, database, here):
+        if differing := _differing(ours, other.key_digests):
+            found[other.machine] = differing
+    return found
+
+
 def _wrong(
     connection: Connection, database: Database, here: str, keys: Path, blobs: Blobs
 ) -> list[str]:

@@ -30,6 +30,7 @@ from tapeline.runs.heartbeat import Heartbeat
 from tapeline.runs.holds import Hold
 from tapeline.runs.run import Run
 from tapeline.runs.server_holds import ServerHolds
+from tapeline.runs.shared_keys import SharedKeys
 from tapeline.runs.supervision.bell import Bell
 from tapeline.runs.supervision.collector import Collector
 from tapeline.runs.supervision.executor import Executor
@@ -154,6 +155,8 @@ class Runner:
             keys,
             pythons_of_hosts.described(self._interpreters.interpreters),
         )
+        folder = self._settings.data / "keys"
+        SharedKeys(self._store, folder, self._cipher, engine.host, self._background)
         self._bell = Bell(engine.folder, self._collector, self._background)
         Sampling(self._store, engine, self._background, days=self._settings.sample_days)
         Cleanup(self._store, engine, self._background)

@@ -1,6 +1,8 @@
 """`tapeline keys rotate`, `rotate-store` and `replace-lost`: the keys with which a server signs and
 encrypts."""
 
+from pathlib import Path
+
 import typer
 
 from tapeline import compose, datadir, logs, private_files, settings
@@ -11,8 +13,11 @@ from tapeline.cli.terminal.command import JSON, command
 from tapeline.cli.terminal.confirming import confirm
 from tapeline.cli.terminal.screen import Screen
 from tapeline.models import secrets
+from tapeline.polling import poll
+from tapeline.runs import host_identity, one_installation
 from tapeline.store import encryption
 from tapeline.store.encryption import Cipher
+from tapeline.store.store import Store
 from tapeline.tape.proof import signer
 from tapeline.tape.proof.signer import Signer
 
@@ -57,9 +62,34 @@ def rotate_store(
         encryption.rotate(folder)
         count = store.write_now(secrets.encrypt_again, Cipher.of(folder))
         encryption.forget_retired(folder, store.clock.ago(encryption.RETIRED_SECONDS))
-    Screen(as_json=context.obj.as_json).done(
-        f"New key. Secrets re-encrypted: {count}.", {"status": "success", "secrets": count}
+        behind = _without_it(store, chosen.data)
+    screen = Screen(as_json=context.obj.as_json)
+    screen.done(
+        f"New key. Secrets re-encrypted: {count}.",
+        {"status": "success", "secrets": count, "to_copy_to": behind},
     )
+    if behind:
+        screen.note(
+            f"Copy the folder {folder} to these machines now: {', '.join(behind)}. Until then their"
+            " servers cannot read secrets, and start no model that has some.",
+            "yellow",
+        )
+
+
+def _without_it(store: Store, data: Path) -> list[str]:
+    """Machines whose servers run with another key. Those that share the folder say within seconds
+    that they have this one."""
+    here, ours = (
+        host_identity.name_in(data / host_identity.FILE),
+        one_installation.digests(data / "keys"),
+    )
+
+    def behind() -> list[str]:
+        found = store.read_now(one_installation.with_other_keys, store.database, here, ours)
+        return sorted(found)
+
+    poll(lambda: not behind(), within=one_installation.PATIENCE, every=0.5)
+    return behind()
 
 
 @command("tapeline keys replace-lost --data /srv/tapeline", options=JSON)

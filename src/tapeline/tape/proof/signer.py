@@ -78,6 +78,43 @@ def rotate(folder: Path) -> Key:
     return made
 
 
+class Offer(NamedTuple):
+    """The key of a server, and those before it, for another server of the same installation."""
+
+    key: bytes
+    chain: bytes
+
+
+def offered(folder: Path) -> Offer:
+    return Offer((folder / NAME).read_bytes(), (folder / CHAIN).read_bytes())
+
+
+def follows(folder: Path, offer: Offer) -> bool:
+    """Whether the offered key came after the one in a folder, by the signatures of their chain."""
+    chain = msgspec.json.decode(offer.chain, type=list[Key])
+    names = [one.public_key for one in chain]
+    ours, theirs = current(folder), key_chain.public_hex(_private(offer.key))
+    return (
+        key_chain.trouble(chain) is None
+        and {ours, theirs} <= set(names)
+        and names.index(theirs) > names.index(ours)
+        and theirs in key_chain.connected(chain, [ours])
+    )
+
+
+def precedes(folder: Path, offer: Offer) -> bool:
+    """Whether the key in a folder came after the offered one."""
+    theirs = key_chain.public_hex(_private(offer.key))
+    names = [one.public_key for one in _chain(folder)]
+    return theirs in names and names.index(theirs) < names.index(current(folder))
+
+
+def adopt(folder: Path, offer: Offer) -> None:
+    """Sign with it from now on. The chain first: a key that is not in it would begin its own."""
+    private_files.write(folder / CHAIN, offer.chain)
+    private_files.write(folder / NAME, offer.key)
+
+
 def current(folder: Path) -> str:
     """The public key with which a server in this folder would sign."""
     return key_chain.public_hex(read(folder / (NEXT if _is_unfinished(folder) else NAME)))
@@ -90,9 +127,13 @@ def statement(model_id: str, seq: int, link: bytes, at: float) -> bytes:
 
 def read(file: Path) -> Ed25519PrivateKey:
     try:
-        return Ed25519PrivateKey.from_private_bytes(bytes.fromhex(file.read_text()))
+        return _private(file.read_bytes())
     except ValueError as error:
         raise UnusableKey(f"The key file {file} is empty or damaged. {RESTORE_IT}") from error
+
+
+def _private(text: bytes) -> Ed25519PrivateKey:
+    return Ed25519PrivateKey.from_private_bytes(bytes.fromhex(text.decode("ascii")))
 
 
 def _extended(folder: Path, public_key: str) -> list[Key]:
