@@ -21,6 +21,7 @@ REASONS = {
     "cli/server/session.py:renew": "on the client's machine; a refused token is renewed",
     "cli/server/session.py:sign_in": "on the client's machine; a refused token is renewed",
     "cli/terminal/screen.py:ago": "people read it",
+    "health/machine/clock.py:look": "compares two wall clocks",
     "http/core/rendering.py:ago": "people read it",
     "http/sharing/links_api.py:_future": "people choose a date",
     "http/sharing/links_api.py:_fields": "people choose a date",

@@ -8,12 +8,13 @@ import asyncio
 import socket
 from collections.abc import Callable
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection
 
 from tapeline import __version__
 from tapeline.background import Background
 from tapeline.runs.described_hosts import Description, describe
 from tapeline.store import facts
+from tapeline.store.backends import common_time
 from tapeline.store.backends.database import Database
 from tapeline.store.store import Store
 
@@ -61,7 +62,7 @@ class Heartbeat:
 
 
 def beat(connection: Connection, host: str) -> None:
-    facts.put(connection, BEAT + host, repr(_now(connection)))
+    facts.put(connection, BEAT + host, repr(common_time.now(connection)))
 
 
 def is_up(connection: Connection, database: Database, host: str) -> bool:
@@ -70,7 +71,7 @@ def is_up(connection: Connection, database: Database, host: str) -> bool:
     if not database.is_claimed(connection, host):
         return False
     last = last_of(connection, host)
-    return last is None or _now(connection) - last < SILENT_AFTER
+    return last is None or common_time.now(connection) - last < SILENT_AFTER
 
 
 def last_of(connection: Connection, host: str) -> float | None:
@@ -82,9 +83,3 @@ def last_of(connection: Connection, host: str) -> float | None:
 def last_of_all(connection: Connection, hosts: list[str]) -> dict[str, float]:
     found = {host: last_of(connection, host) for host in hosts}
     return {host: last for host, last in found.items() if last is not None}
-
-
-def _now(connection: Connection) -> float:
-    """Not that of the transaction's start."""
-    query = select(func.extract("epoch", func.clock_timestamp()))
-    return float(connection.execute(query).scalar_one())

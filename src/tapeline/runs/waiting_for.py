@@ -4,7 +4,6 @@ Of runs on silent hosts, see `silent_hosts`. A queued backtest, a run whose time
 one that is being installed wait for nothing that anybody has to mend.
 """
 
-import time
 from collections.abc import Sequence
 
 from sqlalchemy import Connection, select
@@ -13,6 +12,7 @@ from tapeline.runs import heartbeat, pythons_of_hosts
 from tapeline.runs.described_hosts import Host
 from tapeline.runs.run import Run
 from tapeline.runs.silent_hosts import Silence
+from tapeline.store.backends import common_time
 from tapeline.store.backends.database import Database
 from tapeline.store.rows import record
 from tapeline.store.tables.runs import hosts
@@ -31,12 +31,12 @@ def reasons(
         for name, one in known.items()
         if name == here or (database.file is None and heartbeat.is_up(connection, database, name))
     }
-    answer = {}
+    answer, now = {}, common_time.now(connection)
     for run in there:
         if run.host is not None:
             said = unwell(up.get(run.host))
         else:
-            is_ready = run.desired == "running" and (run.due_at is None or run.due_at < time.time())
+            is_ready = run.desired == "running" and (run.due_at is None or run.due_at < now)
             said = _nobody_takes(connection, known, up, run) if is_ready and known else None
         if said is not None:
             answer[run.id] = said

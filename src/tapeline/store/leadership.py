@@ -13,13 +13,14 @@ from contextlib import suppress
 from time import CLOCK_BOOTTIME, clock_gettime
 
 import msgspec
-from sqlalchemy import Connection, func, select, update
+from sqlalchemy import Connection, select, update
 
 from tapeline.background import Background
 from tapeline.errors import Unavailable
 from tapeline.leading import LeadsNoMore
 from tapeline.logs import Log
 from tapeline.store import facts
+from tapeline.store.backends import common_time
 from tapeline.store.store import Store
 from tapeline.store.tables.core import facts as fact_rows
 
@@ -92,7 +93,7 @@ class Leader:
 
 def take(connection: Connection, holder: str, lasts: float = LASTS) -> Lease:
     """The lease as it is now: ours, if it was ours, had run out or had never been given."""
-    now, said = _now(connection), facts.get(connection, NAME)
+    now, said = common_time.now(connection), facts.get(connection, NAME)
     found = None if said is None else msgspec.json.decode(said, type=Lease)
     if found is not None and found.holder != holder and found.until > now:
         return found
@@ -116,7 +117,7 @@ def holder(connection: Connection) -> Lease | None:
     """Who leads; None on SQLite, and while nobody does."""
     said = None if connection.dialect.name == "sqlite" else facts.get(connection, NAME)
     found = None if said is None else msgspec.json.decode(said, type=Lease)
-    return found if found is not None and found.until > _now(connection) else None
+    return found if found is not None and found.until > common_time.now(connection) else None
 
 
 def _replaced(connection: Connection, before: str, after: str) -> bool:
@@ -129,12 +130,6 @@ def _held_by_another(connection: Connection, now: float) -> Lease:
     """Somebody was quicker."""
     said = facts.get(connection, NAME)
     return Lease("", now, now) if said is None else msgspec.json.decode(said, type=Lease)
-
-
-def _now(connection: Connection) -> float:
-    """Not that of the transaction's start."""
-    query = select(func.extract("epoch", func.clock_timestamp()))
-    return float(connection.execute(query).scalar_one())
 
 
 def _elapsed() -> float:

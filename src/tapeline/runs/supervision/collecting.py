@@ -15,6 +15,7 @@ from tapeline.runs.journals.meaning import UNREAD, Ending, News, RunUpdate
 from tapeline.runs.run import Run
 from tapeline.runs.supervision import desired
 from tapeline.store import bulk
+from tapeline.store.backends import common_time
 from tapeline.store.rows import record
 from tapeline.store.tables.runs import runs
 from tapeline.tape.append.appending import Appended, Appender
@@ -85,7 +86,7 @@ def write(
     _change(connection, run_id, made.changes)
     changed = msgspec.structs.replace(run, **made.changes)
     if made.has_ended:
-        desired.next_of_schedule(connection, changed, time.time())
+        desired.next_of_schedule(connection, changed, common_time.now(connection))
     return Taken(appended, changed, made.news)
 
 

@@ -15,6 +15,7 @@ from tapeline.models.plans import Plan
 from tapeline.models.versions import Version
 from tapeline.runs.run import DEPLOYED, Run
 from tapeline.runs.supervision import schedule as schedules
+from tapeline.store.backends import common_time
 from tapeline.store.rows import record
 from tapeline.store.tables.core import models
 from tapeline.store.tables.runs import runs
@@ -39,7 +40,9 @@ def go_live(
     made = Run(
         kind="live" if schedule is None else "screener",
         schedule=schedule,
-        due_at=None if schedule is None else schedules.next_after(schedule, time.time()),
+        due_at=None
+        if schedule is None
+        else schedules.next_after(schedule, common_time.now(connection)),
         **_common(actor, model, version, plan, python_version, now),
     )
     # Queued runs never start; the running one goes on until this one is ready.
