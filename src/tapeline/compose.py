@@ -15,6 +15,7 @@ from tapeline.backups import needed_keys
 from tapeline.backups.keeper import Keeper
 from tapeline.datadir import fresh_folder, prepare
 from tapeline.errors import CannotStart
+from tapeline.health.alive import Alive
 from tapeline.health.examination import Health
 from tapeline.health.parts import Parts
 from tapeline.http import app
@@ -135,7 +136,7 @@ def open_services(settings: Settings) -> Iterator[Services]:
             _tracer(settings.telemetry),
         )
         _price(settings, store, appender, watchers, background)
-        _keep_up(settings, store, blobs, background)
+        _keep_up(services)
         listener = _listen(store, appender, watchers, quotas, background)
         try:
             yield services
@@ -191,8 +192,9 @@ def _price(
     PriceSource(settings, store, background, rate_pairs.wanted, marks.write)
 
 
-def _keep_up(settings: Settings, store: Store, blobs: Blobs, background: Background) -> None:
-    """The work that keeps the stored data in order."""
+def _keep_up(services: Services) -> None:
+    """The work that keeps the stored data in order, and tells the outside that all is well."""
+    settings, store, background = services.settings, services.store, services.background
     timekeeping.start(background, store.clock, store.write)
     Rewinds(store, settings.data, background)
     Submitting(settings, store, background)
@@ -201,7 +203,8 @@ def _keep_up(settings: Settings, store: Store, blobs: Blobs, background: Backgro
     price_retention.start(background, store, settings.bars_days)
     log_copying.start(background, store)
     space.start(background, store)
-    archive_cleanup.start(background, store, blobs, shared=bool(settings.blobs))
+    archive_cleanup.start(background, store, services.blobs, shared=bool(settings.blobs))
+    Alive(settings.alive, services.health, background)
 
 
 def _listen(

@@ -282,6 +282,9 @@ class Settings:
     timestamp_minutes: int = _row(
         60, whole(1, 24 * 60), "Minutes from one time stamp over all tapes to the next."
     )
+    alive: str = _row(
+        "", ADDRESSES, "Addresses that are asked every minute while all is well; empty: none."
+    )
     log_level: logs.Level = _row(
         "info", one_of(get_args(logs.Level)), "Lowest level of log lines to print."
     )
