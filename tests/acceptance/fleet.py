@@ -17,8 +17,10 @@ from tests.acceptance.conftest import Home, Server, free_port, kill_shim
 from tests.acceptance.proxy import nginx
 from tests.acceptance.traders import Trader, pythons
 from tests.conftest import database_url, run_sql
+from tests.waiting import wait_for
 
 METRICS = "m" * 32
+ESTABLISHED = "01"  # in /proc/net/tcp
 COUNTING = """
 import itertools, time
 for number in itertools.count():
@@ -120,6 +122,13 @@ class Fleet:
         with Trader(member.server) as trader:
             return trader.deploy(main, **said)
 
+    @property
+    def token(self) -> str:
+        return str(self.trader.client.headers["token"])
+
+    def run(self, deployed: dict[str, Any]) -> dict[str, Any]:
+        return self.trader.run(deployed["modelId"], deployed["runId"])
+
     def key(self) -> dict[str, str]:
         """Of a model that reports from outside."""
         mine = {"projectId": self.trader.user_id}
@@ -132,6 +141,18 @@ class Fleet:
         answer = self.trader.client.get(f"/api/models/{model}/tape")
         assert answer.status_code == 200, answer.text
         return [json.loads(line) for line in answer.text.splitlines()]
+
+    def serving(self) -> Member:
+        """The one that has a request of the proxy now; there must be one at most."""
+        found = list[Member]()
+
+        def has_one() -> bool:
+            found[:] = [one for one in self.members if _is_connected(one.port)]
+            return bool(found)
+
+        wait_for(has_one)
+        (serving,) = found
+        return serving
 
     def say(self, host: str) -> "Said":
         """What each server that is well says of one host."""
@@ -155,6 +176,12 @@ class Said:
                 return False
             return all(_is_unreachable(other, one, self.about.name) for one in runs)
         return False
+
+
+def _is_connected(port: int) -> bool:
+    """Whether anybody has a connection to this port; the proxy keeps none for later."""
+    rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+    return any(row[1].endswith(f":{port:04X}") and row[3] == ESTABLISHED for row in rows)
 
 
 def _is_unreachable(other: Member, deployed: dict[str, Any], host: str) -> bool:
@@ -194,5 +221,7 @@ def fleet(folder: Path, short: Path, postgres: str, size: int, template: str) ->
             members.append(Member(home, port, cable, variables, server))
         address = ending.enter_context(nginx(folder / "nginx", *(one.port for one in members)))
         trader = ending.enter_context(Trader(members[0].server))
-        trader.client.base_url = httpx.URL(address)
+        trader.client.close()
+        headers = trader.client.headers
+        trader.client = httpx.Client(base_url=address, headers=headers, timeout=30, verify=False)
         yield Fleet(members, address, trader)

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import httpx
 from tapeline_client import Client
@@ -218,3 +218,19 @@ def under(*loads: Load) -> Iterator[Running]:
         running.start()
         yield running
     running.raise_failure()
+
+
+def all_kinds(address: str, key: dict[str, str], token: str, folder: Path) -> list[Load]:
+    return [
+        Repeating(address, key),
+        Once(address, key),
+        OfTheClient(address, key, folder),
+        Page(address, token, key["model_id"]),
+    ]
+
+
+def assert_complete(tape: list[dict[str, Any]], loads: Sequence[Load]) -> None:
+    """Every acknowledged event is there, once."""
+    said = Counter[str](event["body"].get("line", "") for event in tape)
+    for load in loads:
+        load.check(said)

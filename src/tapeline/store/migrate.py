@@ -4,6 +4,7 @@ Alembic is imported only if there is something to do: it would double the start-
 """
 
 import fcntl
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,12 +13,16 @@ from sqlalchemy import Connection, Engine, inspect, text
 
 from tapeline.errors import CannotStart
 from tapeline.logs import Log
+from tapeline.polling import poll
 from tapeline.store.backends import sqlite
 from tapeline.store.backends.database import Database
 
 log = Log(__name__)
 
 MIGRATIONS = Path(__file__).parent / "migrations"
+GOES_BESIDE = re.compile(r"^goes_beside = True$", re.MULTILINE)
+"""In a migration after which servers of the version before can go on: it only adds."""
+PATIENCE, PAUSE = 5.0, 0.2  # seconds
 
 
 def head() -> str:
@@ -39,19 +44,51 @@ def migrate(database: Database) -> None:
                 f"{database.name} was made by a newer Tapeline (revision {before}, this version"
                 f" knows {head()}). Install that version again, or restore a backup."
             )
-        upgrade(database.writing)
+        upgrade(database.writing, before)
         log.info("migrated", database=database.name, before=before or "empty", now=head())
 
 
-def upgrade(engine: Engine) -> None:
+def upgrade(engine: Engine, before: str | None = None) -> None:
     from alembic import command  # noqa: PLC0415
     from alembic.config import Config  # noqa: PLC0415
 
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS))
+    oldest = _oldest_beside(before)
     with _transaction(engine) as connection:
+        if before is not None and oldest is not None:
+            _require_no_other(connection)
         config.attributes["connection"] = connection
         command.upgrade(config, "head")
+        if oldest is not None and connection.dialect.name != "sqlite":
+            from tapeline.store.backends import postgres  # noqa: PLC0415
+
+            postgres.note_oldest(connection, oldest)
+
+
+def _oldest_beside(before: str | None) -> str | None:
+    """The newest revision after `before` that every server on the database must know; None if
+    servers of the version before go on beside all of them."""
+    files = (MIGRATIONS / "versions").glob("[0-9]*.py")
+    needed = [
+        file.name.split("_")[0] for file in files if not GOES_BESIDE.search(file.read_text("utf-8"))
+    ]
+    return max((one for one in needed if before is None or one > before), default=None)
+
+
+def _require_no_other(connection: Connection) -> None:
+    """An earlier version would meet tables that it does not know."""
+    if connection.dialect.name == "sqlite":
+        return
+    from tapeline.store.backends import postgres  # noqa: PLC0415
+
+    # Not at once: a command of the operator may just be ending.
+    if not poll(lambda: postgres.has_alone(connection), within=PATIENCE, every=PAUSE):
+        raise CannotStart(
+            "This version changes tables that other servers on this database use right now."
+            " Stop all servers of the version before, then start this one again. Their live models"
+            " keep running."
+        )
 
 
 @contextmanager

@@ -22,6 +22,7 @@ from tapeline.fair_threads import FairThreads
 from tapeline.leading import as_leader
 from tapeline.logs import Log
 from tapeline.settings import Settings
+from tapeline.store import migrate
 from tapeline.store.backends import failures
 from tapeline.store.backends.database import COMPUTERS, open_database
 from tapeline.store.backends.log_copier import LogCopier
@@ -42,7 +43,7 @@ T = TypeVar("T")
 class Store:
     def __init__(self, settings: Settings) -> None:
         self.database = open_database(settings)
-        self.database.end_frozen_writes()
+        self.database.serve(migrate.head())
         self.clock = self.database.clock
         self.writer = Writer(
             self.database.writing,

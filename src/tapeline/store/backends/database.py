@@ -58,12 +58,13 @@ class Database:
 
         return Listener(background, self.url, channel, on_words, on_change)
 
-    def end_frozen_writes(self) -> None:
-        """A server that is frozen in the middle of a write must not hold up the others."""
+    def serve(self, known: str) -> None:
+        """Be one of several servers: one that is frozen in the middle of a write holds up no other,
+        and none uses tables newer than it knows."""
         if self.file is None:
             from tapeline.store.backends import postgres  # noqa: PLC0415 - SQLite stays light
 
-            postgres.end_frozen_writes(self.writing)
+            postgres.serve(self.writing, self.reading, known)
 
     def others(self) -> int:
         """How many connections other servers have; ours must all be closed but this one. On SQLite,

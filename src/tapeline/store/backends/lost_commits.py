@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, Engine, delete, select, text
 from sqlalchemy.exc import DataError, DBAPIError
 
+from tapeline.errors import Unavailable
 from tapeline.ids import new_id
 from tapeline.polling import poll
 from tapeline.store import upsert
@@ -65,11 +66,11 @@ class Witness:
     def forget(self) -> None:
         """A server that shuts down cleanly leaves no row behind."""
         if self._number:
-            with suppress(DBAPIError), self._engine.begin() as connection:
+            with suppress(DBAPIError, Unavailable), self._engine.begin() as connection:
                 connection.execute(delete(facts).where(facts.c.name == self._name))
 
     def _outcome(self, mark: Mark) -> bool | None:
-        with suppress(DBAPIError), self._engine.connect() as connection:
+        with suppress(DBAPIError, Unavailable), self._engine.connect() as connection:
             over = self._is_over(connection, mark)
             # In this order: the row of a transaction that was over a moment ago is visible now.
             if self._left_its_row(connection, mark):

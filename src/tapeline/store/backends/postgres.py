@@ -12,13 +12,19 @@ from sqlalchemy.exc import ArgumentError
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from tapeline.background import Background
-from tapeline.errors import InvalidSetting
+from tapeline.errors import InvalidSetting, Unavailable
 from tapeline.logs import Log
 from tapeline.store.backends import failures
 
 log = Log(__name__)
 
+
+class TablesChanged(Unavailable):
+    """A newer Tapeline has changed the tables of this database. Upgrade this server, too."""
+
+
 MIGRATION_LOCK = 0x7461_7065  # "tape": any number that nobody else's advisory lock has
+SERVERS_LOCK = 0x7461_7066  # shared by the writers of all servers
 CLAIM_LOCKS = 0x686F_7374  # "host": the first half of the locks that hold names
 # On the database's side: without it, the database needs hours to notice that a server lost power.
 SOON_NOTICED = (
@@ -28,6 +34,7 @@ SOON_NOTICED = (
 FROZEN_AFTER = 4_000
 """Milliseconds without a statement after which the database ends a write that has begun. A server
 that is frozen or cut off in the middle of one would keep its locks, and all others would wait."""
+REVISIONS = "alembic_version"
 APPLICATION = "tapeline"
 SECRETS = ("password", "sslpassword")
 TRIED_AGAIN = 1.0  # seconds after a connection was lost or refused
@@ -49,13 +56,43 @@ def reading_engine(url: str, busy_seconds: int, readers: int) -> Engine:
     )
 
 
-def end_frozen_writes(engine: Engine) -> None:
-    """For the writer, which never pauses inside of a transaction."""
+def serve(writing: Engine, reading: Engine, known: str) -> None:
+    """For the connections of a server, whose newest known revision of the tables is `known`. The
+    writer never pauses inside of a transaction, and says for as long as it is connected that
+    somebody writes (`has_alone`)."""
 
-    @event.listens_for(engine, "connect")
+    @event.listens_for(writing, "connect")
     def _(dbapi_connection: psycopg.Connection, _record: ConnectionPoolEntry) -> None:
         dbapi_connection.execute(f"set idle_in_transaction_session_timeout = {FROZEN_AFTER}")
-        dbapi_connection.commit()
+        dbapi_connection.execute(f"select pg_advisory_lock_shared({SERVERS_LOCK})")
+        _refuse_changed(dbapi_connection, known)
+
+    @event.listens_for(reading, "connect")
+    def _(dbapi_connection: psycopg.Connection, _record: ConnectionPoolEntry) -> None:
+        _refuse_changed(dbapi_connection, known)
+
+
+def _refuse_changed(connection: psycopg.Connection, known: str) -> None:
+    """Tables change in a way that an earlier version must not meet only while none is connected:
+    so one that was cut off finds out here."""
+    row = connection.execute(f"select obj_description(to_regclass('{REVISIONS}'))").fetchone()
+    connection.commit()
+    if row is not None and row[0] is not None and row[0] > known:
+        connection.close()
+        raise TablesChanged
+
+
+def has_alone(connection: Connection) -> bool:
+    """Whether no other server has a writer now, nor gets one before this transaction ends."""
+    got = connection.scalar(text("select pg_try_advisory_xact_lock(:lock)"), {"lock": SERVERS_LOCK})
+    return bool(got)
+
+
+def note_oldest(connection: Connection, revision: str) -> None:
+    """Servers that do not know this revision must not use the tables. In a comment, because it is
+    about the tables, and is not to move with their rows."""
+    literal = sql.Literal(revision).as_string()
+    connection.execute(text(f"comment on table {REVISIONS} is {literal}"))
 
 
 def take_time(connection: Connection) -> None:

@@ -4,6 +4,7 @@ from alembic import op
 
 revision = "0025"
 down_revision = "0024"
+goes_beside = True
 
 
 def upgrade() -> None:
