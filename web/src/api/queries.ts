@@ -40,6 +40,13 @@ export const retention = (id: string) =>
       unwrap(api.GET("/api/projects/{project}/retention", { params: { path: { project: id } } })),
   });
 
+/** Milliseconds. That the host of a run fell silent is not on the tape: no stream tells it. */
+const HOSTS_ASKED_EVERY = 3_000;
+
+function goesOn(run: { host?: string | null; ended_at: number | null } | null | undefined) {
+  return Boolean(run?.host && run.ended_at === null);
+}
+
 export const models = (project: string) =>
   queryOptions({
     queryKey: ["project", project, "models"],
@@ -57,6 +64,7 @@ export const deployed = (project: string) =>
     queryFn: async () =>
       (await unwrap(api.GET("/api/projects/{project}/runs", { params: { path: { project } } })))
         .items,
+    refetchInterval: ({ state }) => (state.data?.some(goesOn) ? HOSTS_ASKED_EVERY : false),
   });
 
 export const members = (project: string) =>
@@ -128,6 +136,7 @@ export const model = (id: string) =>
   queryOptions({
     queryKey: ["model", id, "facts"],
     queryFn: () => unwrap(api.GET("/api/models/{model}", { params: { path: { model: id } } })),
+    refetchInterval: ({ state }) => (goesOn(state.data?.run) ? HOSTS_ASKED_EVERY : false),
   });
 
 export const pnl = (id: string, points: number, window: Window | null, currency: string | null) =>

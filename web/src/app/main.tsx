@@ -12,7 +12,7 @@ import "./styles.css";
 const queries = new QueryClient({
   defaultOptions: {
     queries: {
-      // The stream reports stale data, so nothing polls.
+      // The stream reports stale data, so only what is on no tape is polled.
       staleTime: 30_000,
       refetchOnWindowFocus: false,
       retry: (count, error) => count < 2 && !(error instanceof Problem && error.status < 500),
