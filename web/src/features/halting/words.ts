@@ -26,7 +26,7 @@ export const STATES: Record<Outcome["state"], string> = {
 /** Each sentence is one fact that somebody could look at again. */
 export function proofs({ proof, run_id }: Outcome): string[] {
   if (!proof) return [];
-  if (proof.never_launched) return ["It had not started: there was no process."];
+  if (proof.never_launched) return ["There was no process."];
   if (run_id === null) return ["By its own word: it runs elsewhere."];
   return [
     ...(proof.lock_is_free ? ["The kernel says that its lock is free."] : []),
