@@ -238,13 +238,18 @@ class _PromptServer(uvicorn.Server):
             await asyncio.sleep(0.005)
 
 
+SERVING = "serving"  # the thread of a service's event loop
+
+
 @contextmanager
 def serving(services: Services) -> Iterator[str]:
     """The real application behind the real server, on a free port; its address."""
     listener = socket.create_server(("127.0.0.1", 0), backlog=2048)
     config = server_config(compose.application(services), services.settings.trusted_proxies)
     server = _PromptServer(config, services)
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
+    thread = threading.Thread(
+        target=server.run, name=SERVING, kwargs={"sockets": [listener]}, daemon=True
+    )
     thread.start()
     deadline = time.monotonic() + 60
     while not server.started and time.monotonic() < deadline:

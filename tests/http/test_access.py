@@ -38,6 +38,13 @@ ROLES = ("owner", "admin", "member", "viewer", "outsider", "nobody")
 MATRIX: dict[Route, tuple[int, ...]] = {
     # The owner is the first account here, so the operator.
     ("GET", "/api/health"): (200, 403, 403, 403, 403, 401),
+    ("GET", "/api/halt"): (200, 403, 403, 403, 403, 401),
+    ("POST", "/api/halt"): (200, 403, 403, 403, 403, 401),
+    ("POST", "/api/resume"): (200, 403, 403, 403, 403, 401),
+    ("GET", "/api/projects/{project}/halt"): (200, 200, 200, 200, 404, 401),
+    # Each who halts it resumes it: all else would be refused.
+    ("POST", "/api/projects/{project}/halt"): (200, 200, 200, 403, 404, 401),
+    ("POST", "/api/projects/{project}/resume"): (200, 200, 200, 403, 404, 401),
     ("GET", "/api/me"): (200, 200, 200, 200, 200, 401),
     ("PATCH", "/api/me"): (200, 200, 200, 200, 200, 401),
     ("POST", "/api/me/password"): (200, 200, 200, 200, 200, 401),

@@ -1,6 +1,5 @@
 """Two servers on one PostgreSQL: what is done at one counts at the other."""
 
-import time
 from collections.abc import Iterator
 
 import httpx
@@ -68,10 +67,8 @@ def test_a_link_that_is_revoked_at_one_server_ends_streams_of_the_other(
     stream = Ending(second, f"/api/shared/{link.token}/stream", {})
     path = f"/api/models/{watched.id}/shares"
     (item,) = watched.get("/shares")["items"]
-    began = time.monotonic()
     watched.owner.client.delete(f"{path}/{item['id']}").raise_for_status()
     assert stream.end()["code"] == "no_such_share"
-    assert time.monotonic() - began < 2.0
 
 
 def test_what_a_model_pushes_to_one_server_counts_at_the_other(
