@@ -3,8 +3,8 @@
 `python -m tests.tape.record.cases` writes it as JSON lines, for checkers in other languages. Each
 line has a name, the record, an earlier record or null (both in base64), the keys that the reader
 knows, the certificates (PEM) that the reader trusts, the keys that a server publishes, the exit
-status and the verdict (docs/tape.md), where and why `tapeline verify` calls it broken, and numbers
-that it tells otherwise.
+status and the verdict (docs/tape.md), where and why `tapeline verify` calls it broken, numbers that
+it tells otherwise, and the events that it lists as changes after the fact.
 """
 
 import base64
@@ -15,11 +15,13 @@ from typing import Any
 
 import msgspec
 
+from tapeline.results.changes.of_record import RecordReports
+from tapeline.results.changes.signed_reports import SignedReports
 from tapeline.tape.proof.key_chain import Key
 from tapeline.tape.proof.time_stamps import certificates
 from tapeline.tape.record import checking
 from tapeline.tape.record.outcome import Checked
-from tests.tape.record import forging, good, stamped, tampering, whole
+from tests.tape.record import afterwards, forging, good, stamped, tampering, whole
 from tests.tape.record.case import Case
 
 SOURCES: tuple[Callable[[], Iterator[Case]], ...] = (
@@ -28,6 +30,7 @@ SOURCES: tuple[Callable[[], Iterator[Case]], ...] = (
     stamped.cases,
     forging.cases,
     whole.cases,
+    afterwards.cases,
 )
 
 
@@ -43,6 +46,7 @@ class _Line(msgspec.Struct):
     broken_at: int | None
     reason: str | None
     facts: dict[str, int] | None
+    changed: list[int]
 
 
 def every() -> list[Case]:
@@ -65,6 +69,7 @@ def line(case: Case) -> bytes:
         found.broken_at,
         found.reason,
         facts(found) if found.is_whole else None,
+        changed(case, found),
     )
     return msgspec.json.encode(said) + b"\n"
 
@@ -84,7 +89,17 @@ def facts(found: Checked) -> dict[str, int]:
     }
 
 
-def checked(case: Case) -> Checked:
+def changed(case: Case, found: Checked) -> list[int]:
+    """Events that changed what counts after the fact, as `tapeline verify` lists them. Those that
+    show only when all books are known are not among them."""
+    if found.last is None or not found.is_whole:
+        return []
+    reports = RecordReports()
+    checked(case, SignedReports(reports))
+    return sorted({one.seq for one in reports.folded().changes})
+
+
+def checked(case: Case, watch: SignedReports | None = None) -> Checked:
     """What our own checker says of it."""
 
     def trusted() -> list[Any]:
@@ -100,6 +115,7 @@ def checked(case: Case) -> Checked:
         known=case.keys,
         trusted=trusted,
         published=case.published,
+        watch=watch,
     )
 
 

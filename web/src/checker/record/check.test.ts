@@ -29,6 +29,8 @@ interface Case {
   broken_at: number | null;
   reason: string | null;
   facts: Record<string, number> | null;
+  /** Events that `tapeline verify` lists as changes after the fact. */
+  changed: number[];
 }
 
 const ROOT = fileURLToPath(new URL("../../../../", import.meta.url));
@@ -103,6 +105,8 @@ describe("the set of good and bad records", () => {
     const said = [verdictOf(found), statusOf(found), found.brokenAt, found.reason];
     expect(said).toEqual([one.verdict, one.status, one.broken_at, one.reason]);
     if (one.facts !== null) expect(factsOf(found)).toEqual(one.facts);
+    const listed = found.afterwards.items.map((item) => item.seq);
+    expect(one.changed.filter((seq) => !listed.includes(seq))).toEqual([]);
     expect(report(found).sentence).toBeTruthy();
   });
 

@@ -1,4 +1,4 @@
-/** The numbers that the chain has for kinds of events, and which of them the checker looks into. */
+/** The numbers that the chain has for kinds of events. */
 
 const NAMES = [
   "lifecycle",
@@ -29,13 +29,3 @@ const NAMES = [
 export const NUMBERS: ReadonlyMap<string, number> = new Map(
   NAMES.map((name, place) => [name, place + 1]),
 );
-
-/** Kinds whose own time decides where they count in the books. */
-export const DATED: ReadonlySet<string> = new Set([
-  "spot-market",
-  "spot-limit",
-  "spot-stop",
-  "mark-price",
-  "cash",
-  "position",
-]);

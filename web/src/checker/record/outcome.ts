@@ -1,26 +1,15 @@
 /** The result of checking a record, and the status that follows from it, as `tapeline verify` has. */
+import { Newest } from "../changes/newest";
 import type { Checkpoint } from "./lines";
 
 export const [PROVEN, BROKEN, UNKNOWN_SIGNER, UNSIGNED] = [0, 1, 3, 4] as const;
 export type Status = typeof PROVEN | typeof BROKEN | typeof UNKNOWN_SIGNER | typeof UNSIGNED;
-
-export interface Late {
-  seq: number;
-  seconds: number;
-  kind: string;
-}
 
 /** Of how positions are kept or of the capital; fields as far as they are shown. */
 export interface Change {
   seq: number;
   receivedAt: number;
   fields: Record<string, unknown>;
-}
-
-/** An event that was counted, and the first of its kind that were. */
-export interface Listed<Item> {
-  count: number;
-  items: Item[];
 }
 
 /** A proof from outside: since when others knew the record up to an event. */
@@ -73,9 +62,8 @@ export interface Checked {
   /** Seconds, at most. */
   setBackBy: number;
   uncounted: number;
-  late: Listed<Late>;
-  lateKinds: Map<string, number>;
-  replaced: Listed<number>;
+  /** Reports that came after the fact, or are dated into the future. */
+  afterwards: Newest;
   changes: Change[];
   proofs: number;
   stamps: Stamped[];
@@ -116,9 +104,7 @@ export function nothingYet(): Checked {
     setBack: 0,
     setBackBy: 0,
     uncounted: 0,
-    late: { count: 0, items: [] },
-    lateKinds: new Map(),
-    replaced: { count: 0, items: [] },
+    afterwards: new Newest(),
     changes: [],
     proofs: 0,
     stamps: [],

@@ -4,6 +4,7 @@
  */
 import { hex, utf8 } from "../bytes/bytes";
 import type { RunningHash, Sha256 } from "../bytes/sha256";
+import { Afterwards } from "../changes/afterwards";
 import type { Certificate } from "../proof/certificates";
 import { Arrivals } from "./arrivals";
 import { BLIND_RULE, GENESIS, Group, OLDEST_RULE } from "./groups";
@@ -45,6 +46,7 @@ export class Reader {
   private readonly group: Group;
   private readonly lists: ResultLists;
   private readonly arrivals = new Arrivals(this.found);
+  private readonly afterwards = new Afterwards(this.found.afterwards);
   private head: Head | null = null;
   private signers: Signers | null = null;
   private proofs: Proofs | null = null;
@@ -182,6 +184,7 @@ export class Reader {
       this.found.partly++;
     }
     this.arrivals.take(event, shown);
+    this.afterwards.take(event);
     this.waiting ??= event.receivedAt;
     if (event.kind === "backtest-result") {
       this.lists.expect(event.seq, event.body ?? refuse());
@@ -252,6 +255,7 @@ export class Reader {
     found.signatures++;
     found.last = one;
     this.arrivals.signed();
+    this.afterwards.signed();
   }
 
   /** The last line. What is wrong with the lines before it was said there, more exactly. */

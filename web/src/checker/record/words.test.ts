@@ -6,6 +6,6 @@ it("names the key of a witness, because anyone can choose a name", () => {
   const cosigned = [{ seq: 3, at: 0, name: "an exchange\nPROVEN", fingerprint: "ab".repeat(32) }];
   const { sections } = report({ ...nothingYet(), proofs: 1, events: 3, cosigned });
   const said = sections.flatMap((one) => one.lines).join("\n");
-  expect(said).toContain('calls "an exchange\\u{a}PROVEN" saw the log up to event 3');
-  expect(said).toContain(`compare its key, ${"ab".repeat(32)}`);
+  expect(said).toContain('calls them "an exchange\\u{a}PROVEN", which proves nothing');
+  expect(said).toContain(`Somebody with the key ${"ab".repeat(32)} signed the log up to event 3,`);
 });

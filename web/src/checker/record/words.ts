@@ -1,21 +1,13 @@
 /** Says in words what checking a record found: what it proves, and what it does not. */
-import type { Change, Checked, Late, Stamped, Status } from "./outcome";
+import { LISTED } from "../changes/newest";
+import { length, moment } from "../changes/time-words";
+import type { Change, Checked, Stamped, Status } from "./outcome";
 import { isPartial, notShown, statusOf, verdictOf } from "./outcome";
 import { quoted } from "./quoting";
 
-const NOUNS = new Map([
-  ["mark-price", "price"],
-  ["cash", "cash entry"],
-  ["position", "position"],
-]);
-const SIZES = [
-  [86_400, "days"],
-  [3_600, "hours"],
-  [60, "minutes"],
-] as const;
-
-const CHANGES =
-  "Changes of orders after the fact, from what to what. The list on a shared page is the server’s own; tapeline verify computes it from the file.";
+const NOTHING_LATE = "Nothing that counts was reported late or changed after the fact.";
+const ELSEWHERE =
+  "tapeline verify compares each of these with the fills that it touched, lists changes of the currency too, and computes profit and loss with them and without.";
 
 export interface Section {
   title: string;
@@ -46,9 +38,9 @@ function sentence(found: Checked): string {
     : "Nothing in this record was changed after it was signed";
   switch (verdictOf(found)) {
     case "proven":
-      return `${what}, and it was signed with the key that you named.`;
+      return `${what}, and it was signed with the key that you named.${butLate(found)}`;
     case "unknown_signer":
-      return `${what}, but it is not known who signed it.`;
+      return `${what}, but it is not known who signed it.${butLate(found)}`;
     case "retired_key":
       return "Do not rely on this record: it was signed with a key that had been replaced long before.";
     case "unsigned":
@@ -58,6 +50,14 @@ function sentence(found: Checked): string {
     default:
       return "Do not trust this record: it is not what the server signed, or it is not complete.";
   }
+}
+
+/** What was signed can have been rewritten before: by later reports, which were signed too. */
+function butLate(found: Checked): string {
+  const many = found.afterwards.count;
+  if (!many) return "";
+  const came = many === 1 ? "1 report came" : `${count(many)} reports came`;
+  return ` But ${came} after the fact, or for the future: see below.`;
 }
 
 function headline(found: Checked): string {
@@ -100,10 +100,8 @@ function allSections(found: Checked): Section[] {
     { title: "What this proves, if the key is the server’s", lines: proven(found) },
     { title: "When: what others confirm", lines: confirmed(found) },
     { title: "What it does not prove", lines: notProven(found) },
-    { title: "What this page does not list", lines: [CHANGES] },
+    { title: "Reported late, or said again after the fact", lines: afterwards(found) },
     { title: "Removed by retention", lines: removed(found) },
-    { title: "Reported late, long after their own time", lines: late(found) },
-    { title: "Cash that replaced other cash", lines: replaced(found) },
     {
       title: "Settings of the account: the newest decide how its whole history is read",
       lines: found.changes.slice(-20).map(changed),
@@ -161,7 +159,7 @@ function proven(found: Checked): string[] {
 function confirmed(found: Checked): string[] {
   const seen = ends(found.cosigned).map(
     (one) =>
-      `A witness that the file calls ${quoted(one.name)} saw the log up to event ${count(one.seq)} at ${moment(one.at)}. Anyone can choose such a name: compare its key, ${one.fingerprint}, with the one that you know.`,
+      `Somebody with the key ${one.fingerprint} signed the log up to event ${count(one.seq)}, at ${moment(one.at)} by their own clock. The file calls them ${quoted(one.name)}, which proves nothing: it is a witness if you know that key.`,
   );
   const stamps = found.stamps.length
     ? [...stamped(found), ...notStamped(found)]
@@ -228,34 +226,18 @@ function removed(found: Checked): string[] {
   ];
 }
 
-function late(found: Checked): string[] {
-  if (!found.late.count) return [];
-  const more = found.late.count - found.late.items.length;
+/** Of what is shown, newest first. */
+function afterwards(found: Checked): string[] {
+  const { items, count: many } = found.afterwards;
+  if (!many) return isPartial(found) ? [] : [NOTHING_LATE, ELSEWHERE];
+  const listed = items.slice(-LISTED).reverse();
   return [
-    `${counted(found.lateKinds)}.`,
-    ...found.late.items.map((one) => `Event ${one.seq}, ${noun(one)}: ${length(one.seconds)} late`),
-    ...(more ? [`And ${count(more)} more.`] : []),
+    ...listed.map(
+      (one) => `Event ${count(one.seq)}, ${moment(one.receivedAt)}: ${one.about}: ${one.said}.`,
+    ),
+    ...(many > listed.length ? [`And ${count(many - listed.length)} more.`] : []),
+    ELSEWHERE,
   ];
-}
-
-function counted(kinds: Map<string, number>): string {
-  const counts = new Map<string, number>();
-  for (const [kind, many] of kinds) {
-    const word = noun({ kind });
-    counts.set(word, (counts.get(word) ?? 0) + many);
-  }
-  return [...counts].map(([word, many]) => `${count(many)} ${plural(word, many)}`).join(", ");
-}
-
-function plural(word: string, many: number): string {
-  if (many === 1) return word;
-  return word === "cash entry" ? "cash entries" : `${word}s`;
-}
-
-function replaced(found: Checked): string[] {
-  if (!found.replaced.count) return [];
-  const first = found.replaced.items.map(count).join(", ");
-  return [`${count(found.replaced.count)} (event ${first}).`];
 }
 
 function changed(one: Change): string {
@@ -269,23 +251,6 @@ function asText(value: unknown): string {
   return quoted(typeof value === "string" ? value : JSON.stringify(value));
 }
 
-function noun(one: Pick<Late, "kind">): string {
-  return NOUNS.get(one.kind) ?? "order";
-}
-
 function count(number: number): string {
   return number.toLocaleString("en");
-}
-
-export function moment(at: number): string {
-  const date = new Date(at * 1000);
-  if (Number.isNaN(date.getTime())) return String(at);
-  return `${date.toISOString().slice(0, 19).replace("T", " ")} UTC`;
-}
-
-function length(seconds: number): string {
-  for (const [size, unit] of SIZES) {
-    if (seconds >= size) return `${(seconds / size).toFixed(1)} ${unit}`;
-  }
-  return `${Math.round(seconds)} seconds`;
 }
