@@ -1,12 +1,12 @@
 /** Lists what a record says after the fact: late orders, changed ones, back-dated prices and cash. */
 import type { Event } from "../record/lines";
 import { quoted } from "../record/quoting";
-import { textOf } from "../record/scanner";
+import { asText, textOf } from "../record/scanner";
 import { LATE_AFTER, Newest } from "./newest";
-import { type LateWords, Order } from "./orders";
+import { type LateWords, Order, type Told } from "./orders";
 import { OwnFigures } from "./own-figures";
 import { length } from "./time-words";
-import { spoken, type Texts } from "./values";
+import { COUNTING, spoken, type Texts } from "./values";
 
 const ORDERS = new Set(["spot-market", "spot-limit", "spot-stop"]);
 const ENTRIES = new Map([
@@ -16,8 +16,11 @@ const ENTRIES = new Map([
 ]);
 const decoder = new TextDecoder();
 
+type Packed = [boolean, boolean, number, number, [string, string][]];
+
 export class Afterwards {
-  private readonly orders = new Map<string, Order>();
+  /** Most are one post in time, which is kept packed: a record may have a million. */
+  private readonly orders = new Map<string, Order | string>();
   private readonly cash = new Set<string>();
   private readonly own = new OwnFigures();
   private settings = new Map([["positions", '"signed"']]);
@@ -47,11 +50,18 @@ export class Afterwards {
     if (isPost) this.begun ??= event.receivedAt;
     const id = texts.get("id");
     // Without an id it is an order of its own, which still shows when it came late.
-    const order = (id === undefined ? undefined : this.orders.get(id)) ?? new Order();
-    if (id !== undefined) this.orders.set(id, order);
-    const { seq, time, receivedAt } = event;
-    const isAssumed = isPost && event.kind !== "spot-market";
-    const words = order.take({ seq, isPost, isAssumed, time, receivedAt, texts });
+    const known = id === undefined ? undefined : this.orders.get(id);
+    const { time, receivedAt } = event;
+    const told = {
+      isPost,
+      isAssumed: isPost && event.kind !== "spot-market",
+      time,
+      receivedAt,
+      texts,
+    };
+    const order = typeof known === "string" ? unpacked(known) : (known ?? new Order());
+    const words = order.take(told);
+    if (id !== undefined) this.orders.set(id, known === undefined ? packed(told) : order);
     if (words !== null) this.add(event, named("Order", id), inWords(words));
   }
 
@@ -103,6 +113,18 @@ function inWords({ isFirst, seconds, fields }: LateWords): string {
   return `${said}, ${when || `${length(seconds)} after the fact`}`;
 }
 
+function packed({ isPost, isAssumed, time, receivedAt, texts }: Told): string {
+  const counting = [...texts].filter(([name]) => COUNTING.has(name));
+  return JSON.stringify([isPost, isAssumed, time, receivedAt, counting]);
+}
+
+function unpacked(text: string): Order {
+  const [isPost, isAssumed, time, receivedAt, counting] = JSON.parse(text) as Packed;
+  const order = new Order();
+  order.take({ isPost, isAssumed, time, receivedAt, texts: new Map(counting) });
+  return order;
+}
+
 function named(noun: string, text: string | undefined): string {
   if (text === undefined) return noun;
   const name: unknown = JSON.parse(text);
@@ -112,7 +134,7 @@ function named(noun: string, text: string | undefined): string {
 /** The shown fields, by name. */
 function textsOf(event: Event): Texts {
   if (event.body === null) {
-    return new Map(event.fields.map(({ name, value }) => [textOf(name), decoder.decode(value)]));
+    return new Map(event.fields.map(({ name, value }) => [textOf(name), asText(value)]));
   }
   const body = JSON.parse(decoder.decode(event.body)) as Record<string, unknown>;
   return new Map(Object.entries(body).map(([name, value]) => [name, JSON.stringify(value)]));

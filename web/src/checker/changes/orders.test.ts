@@ -14,7 +14,6 @@ function last(...updates: Record<string, string>[]): LateWords | null {
     const isPost = place === 0;
     const texts = new Map(Object.entries(said));
     found = order.take({
-      seq: place + 1,
       isPost,
       isAssumed: true,
       time: at,

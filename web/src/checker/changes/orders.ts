@@ -19,7 +19,6 @@ import {
 } from "./values";
 
 export interface Told {
-  seq: number;
   isPost: boolean;
   /** A limit or stop order counts as filled until somebody says otherwise. */
   isAssumed: boolean;

@@ -13,6 +13,7 @@ const COLON = 0x3a;
 const [OPEN, CLOSE, OPEN_LIST, CLOSE_LIST] = [0x7b, 0x7d, 0x5b, 0x5d] as const;
 const MINUS = 0x2d;
 const DEEPEST = 900;
+const SHORT = 24; // bytes
 const SHORT_ESCAPES = new Set([..."bfnrt"].map((one) => one.charCodeAt(0)));
 const ESCAPES = new Set([...'bfnrt/\\"'].map((one) => one.charCodeAt(0)));
 const WRITTEN_SHORT = new Set([0x08, 0x09, 0x0a, 0x0c, 0x0d]);
@@ -316,9 +317,20 @@ export class Scanner {
   }
 }
 
+/** Bytes as a text; a decoder takes longer than the few of them that most values have. */
+export function asText(bytes: Uint8Array): string {
+  if (bytes.length > SHORT) return loose.decode(bytes);
+  let text = "";
+  for (const byte of bytes) {
+    if (byte > 0x7f) return loose.decode(bytes);
+    text += String.fromCharCode(byte);
+  }
+  return text;
+}
+
 /** The text that a string in quotes stands for. */
 export function textOf(quoted: Uint8Array): string {
-  const text = loose.decode(quoted);
+  const text = asText(quoted);
   return text.includes("\\") ? String(JSON.parse(text)) : text.slice(1, -1);
 }
 
