@@ -58,17 +58,16 @@ def _report(chance: random.Random, at: float) -> tuple[Kind, dict[str, Any]]:
         return chance.choice(POSTS), _post(chance, at)
     if draw < 0.8:
         return kinds.UPDATE_TRADE, _update(chance, at)
-    return chance.choice(
-        [
-            (kinds.MARK_PRICE, {"symbol": "A-USD", "price": 7.0}),
-            (kinds.CASH, {"type": "fee", "amount": -1.0, "id": chance.choice("ab")}),
-            (kinds.CASH, {"type": "fee", "amount": -1.0}),
-            (kinds.POSITION, {"symbol": "B-USD", "size": 1.0, "average_price": 2.0}),
-            (kinds.ACCOUNT_SETTINGS, {"positions": chance.choice(["signed", "long_only"])}),
-            (kinds.SET_PNL, {"values": _values(chance, at)}),
-            (kinds.AUTO_PNL, {"enabled": chance.random() < 0.5}),
-        ]
-    )
+    others: list[tuple[Kind, dict[str, Any]]] = [
+        (kinds.MARK_PRICE, {"symbol": "A-USD", "price": 7.0}),
+        (kinds.CASH, {"type": "fee", "amount": -1.0, "id": chance.choice("ab")}),
+        (kinds.CASH, {"type": "fee", "amount": -1.0}),
+        (kinds.POSITION, {"symbol": "B-USD", "size": 1.0, "average_price": 2.0}),
+        (kinds.ACCOUNT_SETTINGS, {"positions": chance.choice(["signed", "long_only"])}),
+        (kinds.SET_PNL, {"values": _values(chance, at)}),
+        (kinds.AUTO_PNL, {"enabled": chance.random() < 0.5}),
+    ]
+    return chance.choice(others)
 
 
 def _post(chance: random.Random, at: float) -> dict[str, Any]:
