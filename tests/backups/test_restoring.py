@@ -19,6 +19,7 @@ from tapeline.runs.sandbox import ownership
 from tapeline.settings import Settings
 from tapeline.store.tables.tape import tapes
 from tapeline.tape.reading import whole_tape
+from tapeline.tape.roots import trees
 from tests import needs
 from tests.backups.conftest import (
     LINES,
@@ -44,10 +45,17 @@ def lines_of(settings: Settings, model_id: str) -> list[str]:
     return [one["line"] for one in bodies if "line" in one]
 
 
+def log_of(settings: Settings) -> str | None:
+    with compose.open_store(settings) as store:
+        return store.read_now(trees.log_id)
+
+
 @pytest.mark.parametrize("to", DATABASES)
 def test_a_backup_is_restored_on_either_database(
     installation: Installation, to: str, tmp_path: Path, empty_database: str
 ) -> None:
+    with compose.open_store(installation.settings) as store:
+        store.write_now(trees.ensure_log)
     backup = installation.backup(tmp_path / "backup")
     before = sorted(backup.rglob("*"))
     target = Settings(data=tmp_path / "new")
@@ -63,6 +71,7 @@ def test_a_backup_is_restored_on_either_database(
     hold = holds.on_all(target.data)
     assert hold is not None
     assert "It was restored from" in hold.why
+    assert log_of(target) not in (None, log_of(installation.settings)), "the old one has ended"
     assert lines_of(target, installation.model_id) == [f"line {n}" for n in range(LINES)]
     assert names_in(target.data / "keys") == names_in(installation.settings.data / "keys")
 

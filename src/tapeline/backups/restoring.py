@@ -24,8 +24,10 @@ from tapeline.store import migrate, moving
 from tapeline.store.backends import failures
 from tapeline.store.backends.database import Database, open_database
 from tapeline.store.tables.tape import tapes
+from tapeline.tape.roots import trees
 
-COPY = "It was restored from {backup}. Its models must not run next to the original."
+RESTORED = "It was restored from"
+COPY = RESTORED + " {backup}. Its models must not run next to the original."
 INCOMPLETE = (
     "{backup} is incomplete. {said} Copy it again from the place where it was made, or use another"
     " backup; --keep-broken restores it as it is."
@@ -59,6 +61,8 @@ def restore(
             if lost:
                 raise BackupFailed(lost)
         _give_states(draft)
+        with checking.opened(draft) as database, database.writing.begin() as connection:
+            trees.begin_anew(connection)
         (draft / manifest.FILE).unlink(missing_ok=True)
         if target.database:
             checked = _fill(target, draft, keep_broken=keep_broken)

@@ -84,6 +84,7 @@ def facts(found: Checked) -> dict[str, int]:
         "unsigned": found.unsigned,
         "first_signed": 0 if found.first is None else found.first.seq,
         "set_back": found.set_back,
+        "new_logs": len(found.new_logs),
         "lists": found.lists,
         "lists_missing": found.lists_missing,
     }

@@ -44,7 +44,9 @@ def tape() -> Tape:
     return one
 
 
-def proof(one: Tape, stamps: Sequence[Stamp], *, by: int = FIRST, seed: str = "") -> Proof:
+def proof(
+    one: Tape, stamps: Sequence[Stamp], *, by: int = FIRST, seed: str = "", origin: str = ORIGIN
+) -> Proof:
     """The tape among others in a tree, and the tree among others in the log."""
     heads = [merkle.leaf_hash(some_bytes(f"head {place}", 32)) for place in range(HEADS)]
     heads[LEAF] = merkle.leaf_hash(log_entries.head_data(one.model_id, one.seq, one.links[-1]))
@@ -52,7 +54,7 @@ def proof(one: Tape, stamps: Sequence[Stamp], *, by: int = FIRST, seed: str = ""
     entries = [merkle.leaf_hash(some_bytes(f"{seed}entry {place}", 32)) for place in range(ENTRIES)]
     entries[ENTRY] = merkle.leaf_hash(log_entries.entry_data(HEADS, tree.root(), at))
     log = merkle.Tree(entries)
-    text = notes.text_of(ORIGIN, ENTRIES, log.root())
+    text = notes.text_of(origin, ENTRIES, log.root())
     return Proof(
         one.seq,
         one.links[-1].hex(),
@@ -99,6 +101,9 @@ def cases() -> Iterator[Case]:
     yield case("witnessed with another time", _by_another(witnessed(good)), "witness_wrong", **both)
     yield from _tampered(one, good, case, trusted)
     other = proof(one, [], seed="another ")
+    anew = proof(one, [], seed="another ", origin=log_entries.origin_of("a-new-log"))
+    yield Case("a new log after a restore", file(one, good, anew), "proven", KNOWN,
+               facts={"new_logs": 1})  # fmt: skip
     yield Case("two heads of one log", file(one, good, other), "two_histories", KNOWN)
     yield Case(
         "another head than in the earlier record", file(one, other), "two_histories", KNOWN,

@@ -21,6 +21,7 @@ from tapeline.store.tables.witnesses import witnesses as table
 from tapeline.tape.proof import signer
 from tapeline.tape.record import checking
 from tapeline.tape.record.outcome import Checked
+from tapeline.tape.roots import trees
 from tapeline.tape.roots.rounds import Roots
 from tapeline.tape.witnessing import asking, introductions, logs, witnesses
 from tapeline.tape.witnessing.submitting import Submitting
@@ -197,6 +198,39 @@ def test_a_lying_server_is_caught_by_its_witness(
     log.round("a fourth")
     log.submit()
     assert (log.standing.size, log.standing.evidence) == (5, None)
+
+
+def test_a_restored_server_begins_a_new_log_and_what_it_lost_is_said(
+    log: Log, witness: Service, tmp_path: Path, empty: Empty, password_hash: str
+) -> None:
+    introduce(log, witness)
+    log.submit()
+    older = copied(log, empty("sqlite", tmp_path / "restored"))
+    for line in ("a loss", "another loss"):  # after the backup
+        log.round(line)
+        log.submit()
+    with logging(older, password_hash, "eve@example.com") as restored:
+        restored.service.store.write_now(trees.begin_anew)
+        with restored.service.client() as client:  # the model goes on
+            said = {"json": {"line": "a gain"}, "headers": log.model.headers}
+            assert client.post("/v1/live/log", **said).status_code == 200
+        restored.round("a gain")
+        restored.submit()
+        assert restored.standing.evidence is None
+        assert "does not witness this server yet" in (restored.standing.problem or "")
+        allow(witness, restored)
+        again = Log(restored.service, restored.model, submitting(restored.service))
+        again.submit()
+        assert (again.standing.size, again.standing.problem) == (1, None)
+        file = tmp_path / "record.ndjson"
+        # Of the model that was in the backup: the record has the heads of both logs.
+        token = log.model.owner.client.headers["token"]
+        with restored.service.client(token=token) as ada:
+            file.write_bytes(ada.get(f"/api/models/{log.model.id}/record").content)
+        found = verified(file, "--key", said_key(log), "--witness", witness.address)
+        assert found.status == 0
+        assert "The server began a new log before event 2: it was restored" in found.said
+        assert "the log before the restore up to entry 3; this record follows" in found.said
 
 
 def test_a_liar_that_waits_until_its_log_is_longer_is_caught_too(

@@ -11,6 +11,7 @@ import msgspec
 import typer
 
 from tapeline import compose, datadir, host_faults, logs, settings, typed_commands
+from tapeline.backups.restoring import RESTORED
 from tapeline.cli.server.options import Config, Data, Database, Yes
 from tapeline.cli.terminal.command import JSON, command
 from tapeline.cli.terminal.confirming import confirm
@@ -22,6 +23,7 @@ from tapeline.runs.engines.stopping_here import Ended, Launched
 from tapeline.runs.hold_socket import Request
 from tapeline.runs.holds import Hold
 from tapeline.store import moving
+from tapeline.tape.roots import trees
 
 BY_HAND = "An operator put it on hold."
 STOPPED = "An operator stopped it."
@@ -81,6 +83,8 @@ def release(
         because = f"{' '.join(reasons)} If another copy still runs, models will trade twice."
         confirm(screen, f"{because} Release it?", yes=yes, because=because)
         store.write_now(moving.forget)
+        if is_copy and not (held and held.why.startswith(RESTORED)):
+            store.write_now(trees.begin_anew)  # a restored one has begun its own already
     if is_copy:
         holds.mark_released(chosen.data)
     _lift(chosen.data)

@@ -108,10 +108,28 @@ def _asked(one: Named, address: str, found: Checked, keys: Sequence[Key]) -> str
             f"{was_asked} it witnesses this server, but no head of the log that it has seen is in"
             " this record. The server may have shown it something else."
         )
-    return (
+    return _with_lost(
+        views,
+        found,
         f"{was_asked} it has seen {seen:,} of the {len(found.log_heads):,} heads of the log in this"
-        " record, and they are the same."
+        " record, and they are the same.",
     )
+
+
+def _with_lost(views: Sequence[View], found: Checked, said: str) -> str:
+    """Heads of a log that was ended, which the server signed after the last one in the record."""
+    sizes = _sizes(found)
+    ended = list(sizes)[:-1] if found.new_logs else []
+    seen = {log: max(one.size for one in views if one.log == log)
+            for log in ended if any(one.log == log for one in views)}  # fmt: skip
+    for log, size in seen.items():
+        last = max(sizes[log])
+        if size > last:
+            said += (
+                f" It has seen the log before the restore up to entry {size:,}; this record follows"
+                f" that log up to entry {last:,}. What the server signed in between is not in it."
+            )
+    return said
 
 
 def _views(address: str, found: Checked, keys: Sequence[Key]) -> list[View]:

@@ -103,6 +103,13 @@ def _proven(found: Checked) -> list[str]:
             f"- The server's clock was set back: {found.set_back:,} events have times of up to"
             f" {_length(found.set_back_by)} before those of earlier ones."
         )
+    if found.new_logs:
+        said.append(
+            f"- The server began a new log before event {_numbers(found.new_logs)}: it was restored"
+            " from a backup, or copied. What it had signed after that backup and lost is not in"
+            " this file. A record from before (--earlier) or a witness shows whether that was"
+            " about this model."
+        )
     if found.uncounted:
         said.append(
             f"- {found.uncounted:,} signatures are by keys that this file does not contain, so they"
@@ -160,6 +167,10 @@ def _tail(found: Checked) -> str:
     if found.unsigned == 1:
         return f"the last event{times} is not signed."
     return f"the last {found.unsigned:,} events{times} are not signed."
+
+
+def _numbers(some: list[int]) -> str:
+    return ", ".join(f"{one:,}" for one in some[-LISTED:])
 
 
 def _names(names: set[str]) -> str:

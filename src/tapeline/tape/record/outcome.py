@@ -94,6 +94,8 @@ class Checked(msgspec.Struct, kw_only=True):
     """Events after the last trusted stamp."""
     log_heads: dict[str, str] = {}
     """Roots of the server's log, by its name and size."""
+    new_logs: list[int] = []
+    """Events at which proofs begin to be of another log: the server was restored or copied."""
     late: list[Late] = []
     """Orders, prices, cash and positions that arrived long after their own time."""
     replaced: list[int] = []

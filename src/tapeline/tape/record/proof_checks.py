@@ -29,6 +29,8 @@ class ProofChecker:
         self._keys = keys
         self._witnesses = witnesses
         self._trusted = trusted
+        self._origin: str | None = None
+        """Of the log that the last proof is of."""
         self._heads = {} if earlier is None else dict(earlier.log_heads)
 
     def take(self, proof: Proof) -> list[Stamped]:
@@ -73,6 +75,9 @@ class ProofChecker:
                 " different histories to different readers.",
             )
         self._found.log_heads[head] = root
+        if self._origin not in (None, note.origin):
+            self._found.new_logs.append(seq)
+        self._origin = note.origin
 
     def _cosigned(self, seq: int, note: Note) -> list[Cosigned]:
         found = []

@@ -78,7 +78,7 @@ def written(
 
 def _confirmed(connection: Connection) -> list[tuple[Entry, int]]:
     """Trees that others confirmed, and by how many kinds of them: of those that were stamped and of
-    those that a witness signed, the first of each day, and the last."""
+    those that a witness signed, the first of each day, and the last of each log."""
     columns = [head_trees.c[name] for name in Entry._fields]
     weights, wanted = trees.confirmations(connection), dict[tuple[str, int], Entry]()
     for table in (stamps, cosignatures):
@@ -92,7 +92,8 @@ def _confirmed(connection: Connection) -> list[tuple[Entry, int]]:
         )
         every = [Entry(row.log, row.entry, row.at, row.size, bytes(row.root)) for row in rows]
         first = {made.at // DAY: made for made in reversed(every)}
-        wanted |= {(one.log, one.entry): one for one in (*first.values(), *every[-1:])}
+        last = {made.log: made for made in every}
+        wanted |= {(one.log, one.entry): one for one in (*first.values(), *last.values())}
     ordered = sorted(wanted.values(), key=lambda one: (one.at, one.entry))
     return [(one, weights[one.log, one.entry]) for one in ordered]
 

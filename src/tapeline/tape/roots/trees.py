@@ -56,6 +56,14 @@ def ensure_log(connection: Connection) -> str:
     return log
 
 
+def begin_anew(connection: Connection) -> None:
+    """Start another log in a copy. The original, or this server after the backup was made, may have
+    signed later heads of the one so far: to continue it would show two histories. Its heads and
+    their proofs stay in records."""
+    if log_id(connection) is not None:
+        facts.put(connection, LOG, new_id())
+
+
 def begin(connection: Connection) -> tuple[str, int]:
     """The log, made if there is none, and the number of its next entry."""
     log = ensure_log(connection)

@@ -87,6 +87,7 @@ function factsOf(found: Checked): Record<string, number> {
     unsigned: found.unsigned,
     first_signed: found.first?.seq ?? 0,
     set_back: found.setBack,
+    new_logs: found.newLogs.length,
     lists: found.lists,
     lists_missing: found.listsMissing,
   };

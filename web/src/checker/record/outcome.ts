@@ -74,6 +74,8 @@ export interface Checked {
   unstamped: number;
   /** Roots of the server's log, by its name and size. */
   logHeads: Map<string, string>;
+  /** Events at which proofs begin to be of another log: the server was restored or copied. */
+  newLogs: number[];
   brokenAt: number | null;
   reason: string | null;
   code: string;
@@ -112,6 +114,7 @@ export function nothingYet(): Checked {
     stampGap: null,
     unstamped: 0,
     logHeads: new Map(),
+    newLogs: [],
     brokenAt: null,
     reason: null,
     code: "",

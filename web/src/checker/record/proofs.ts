@@ -14,6 +14,8 @@ import { quoted } from "./quoting";
 export class Proofs {
   /** Roots that the notes of this record give, and those of the earlier one. */
   private readonly roots: Map<string, string>;
+  /** Of the log that the last proof is of. */
+  private origin: string | null = null;
 
   constructor(
     private readonly sha256: Sha256,
@@ -87,6 +89,8 @@ export class Proofs {
     }
     this.roots.set(name, root);
     found.logHeads.set(name, root);
+    if (this.origin !== null && this.origin !== note.origin) found.newLogs.push(seq);
+    this.origin = note.origin;
   }
 }
 

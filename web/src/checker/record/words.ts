@@ -147,6 +147,11 @@ function proven(found: Checked): string[] {
       `The server’s clock was set back: ${count(found.setBack)} events have times of up to ${length(found.setBackBy)} before those of earlier ones.`,
     );
   }
+  if (found.newLogs.length) {
+    lines.push(
+      `The server began a new log before event ${found.newLogs.slice(-LISTED).map(count).join(", ")}: it was restored from a backup, or copied. What it had signed after that backup and lost is not in this file. A record from before, or a witness, shows whether that was about this model.`,
+    );
+  }
   if (found.uncounted) {
     lines.push(
       `${count(found.uncounted)} signatures are by keys that this file does not contain, so they could not be checked. They count for nothing.`,
