@@ -1,7 +1,7 @@
 /** Lists what a record says after the fact: late orders, changed ones, back-dated prices and cash. */
-import type { Event } from "../record/lines";
-import { quoted } from "../record/quoting";
-import { asText, textOf } from "../record/scanner";
+import type { Event } from "../lines/lines";
+import { quoted } from "../lines/quoting";
+import { asText, textOf } from "../lines/scanner";
 import { LATE_AFTER, Newest } from "./newest";
 import { type LateWords, Order, type Told } from "./orders";
 import { OwnFigures } from "./own-figures";

@@ -3,7 +3,7 @@
  * and after each report; here every report is listed that can have changed one, so the list has all
  * of its changes, and now and then a report that changed nothing.
  */
-import { quoted } from "../record/quoting";
+import { quoted } from "../lines/quoting";
 import { LATE_AFTER } from "./newest";
 import {
   COUNTING,

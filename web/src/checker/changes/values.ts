@@ -1,5 +1,5 @@
 /** What the fields of a report say, read as the books read them (docs/profit-and-loss.md). */
-import { quoted } from "../record/quoting";
+import { quoted } from "../lines/quoting";
 
 export const PRICES = ["executionPrice", "executed_price", "filled_avg_price"];
 export const TIMES = ["executionTime", "executed_time"];

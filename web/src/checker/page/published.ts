@@ -1,7 +1,7 @@
 /** The keys that a server publishes, for a reader who trusts its address. */
 import type { Sha256 } from "../bytes/sha256";
+import type { Key } from "../lines/lines";
 import { trouble } from "../record/keys";
-import type { Key } from "../record/lines";
 
 const PATH = "/.well-known/tapeline-keys.json";
 

@@ -1,8 +1,8 @@
 /** Checks records beside the page, so that the page stays alive and shows how far it is. */
 import { loadSha256, startHash } from "../bytes/sha256";
+import type { Key } from "../lines/lines";
 import { type Certificate, readCertificates } from "../proof/certificates";
 import { check } from "../record/check";
-import type { Key } from "../record/lines";
 import type { Checked } from "../record/outcome";
 import { type Asked, Reader } from "../record/reader";
 import { report } from "../record/words";

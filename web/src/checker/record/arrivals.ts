@@ -1,5 +1,5 @@
 /** What a record says about when its events arrived, and which of them no signature covers. */
-import type { Event } from "./lines";
+import type { Event } from "../lines/lines";
 import type { Change, Checked } from "./outcome";
 
 /** Seconds: events that arrive at once may be stored in another order, within moments. */

@@ -1,8 +1,8 @@
 /** Recomputes the link of a group from its lines. */
 import { compare, fromHex, utf8 } from "../bytes/bytes";
 import type { Sha256 } from "../bytes/sha256";
+import { type Event, type Field, refuse } from "../lines/lines";
 import { NUMBERS } from "./kinds";
-import { type Event, type Field, refuse } from "./lines";
 
 export const [OLDEST_RULE, PLAIN_RULE, BLIND_RULE] = [1, 2, 3] as const;
 export const GENESIS = new Uint8Array(32);

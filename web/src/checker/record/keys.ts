@@ -2,8 +2,8 @@
 import { fromHex, hex, utf8 } from "../bytes/bytes";
 import { isSigned } from "../bytes/ed25519";
 import type { Sha256 } from "../bytes/sha256";
-import type { Key } from "./lines";
-import { inStatement } from "./numbers";
+import type { Key } from "../lines/lines";
+import { inStatement } from "../lines/numbers";
 
 const ID_LENGTH = 16;
 

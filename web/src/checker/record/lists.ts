@@ -1,9 +1,9 @@
 /** Checks the long lists of backtest results against the digests that were signed. */
 import { concat, equal, hex, joined, utf8 } from "../bytes/bytes";
 import type { Sha256 } from "../bytes/sha256";
-import { type Piece, refuse } from "./lines";
+import { type Piece, refuse } from "../lines/lines";
+import { quoted } from "../lines/quoting";
 import { Broken } from "./outcome";
-import { quoted } from "./quoting";
 
 const AS_TEXT = new Set(["account_values", "trades"]);
 const NEVER_WRITTEN = "equity"; // the account values again

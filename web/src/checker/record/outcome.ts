@@ -1,6 +1,6 @@
 /** The result of checking a record, and the status that follows from it, as `tapeline verify` has. */
 import { Newest } from "../changes/newest";
-import type { Checkpoint } from "./lines";
+import type { Checkpoint } from "../lines/lines";
 
 export const [PROVEN, BROKEN, UNKNOWN_SIGNER, UNSIGNED] = [0, 1, 3, 4] as const;
 export type Status = typeof PROVEN | typeof BROKEN | typeof UNKNOWN_SIGNER | typeof UNSIGNED;

@@ -1,15 +1,15 @@
 /** Proofs from outside: that a head of the tape was in a log that others signed or stamped. */
 import { equal, hex, utf8 } from "../bytes/bytes";
 import type { Sha256 } from "../bytes/sha256";
+import type { Head, Proof, Stamp } from "../lines/lines";
+import { inStatement } from "../lines/numbers";
+import { quoted } from "../lines/quoting";
 import type { Certificate } from "../proof/certificates";
 import { rootOf } from "../proof/merkle";
 import { cosignedAt, isSignedByServer, type Note, readNote, WrongSignature } from "../proof/note";
 import { checkStamp } from "../proof/stamps";
 import { fingerprintOf } from "./keys";
-import type { Head, Proof, Stamp } from "./lines";
-import { inStatement } from "./numbers";
 import { Broken, type Checked, type Cosigned, type Stamped } from "./outcome";
-import { quoted } from "./quoting";
 
 export class Proofs {
   /** Roots that the notes of this record give, and those of the earlier one. */

@@ -5,9 +5,6 @@
 import { hex, utf8 } from "../bytes/bytes";
 import type { RunningHash, Sha256 } from "../bytes/sha256";
 import { Afterwards } from "../changes/afterwards";
-import type { Certificate } from "../proof/certificates";
-import { Arrivals } from "./arrivals";
-import { BLIND_RULE, GENESIS, Group, OLDEST_RULE } from "./groups";
 import {
   type Checkpoint,
   type Event,
@@ -21,12 +18,15 @@ import {
   readHead,
   readLine,
   refuse,
-} from "./lines";
+} from "../lines/lines";
+import { inStatement } from "../lines/numbers";
+import { Scanner, textOf } from "../lines/scanner";
+import type { Certificate } from "../proof/certificates";
+import { Arrivals } from "./arrivals";
+import { BLIND_RULE, GENESIS, Group, OLDEST_RULE } from "./groups";
 import { ResultLists } from "./lists";
-import { inStatement } from "./numbers";
 import { Broken, type Checked, nothingYet } from "./outcome";
 import { Proofs } from "./proofs";
-import { Scanner, textOf } from "./scanner";
 import { Signers } from "./signers";
 
 export interface Asked {

@@ -2,10 +2,10 @@
 import { fromHex } from "../bytes/bytes";
 import { isSigned } from "../bytes/ed25519";
 import type { Sha256 } from "../bytes/sha256";
+import { type Checkpoint, type FileSignature, type Head, type Key, refuse } from "../lines/lines";
+import { quoted } from "../lines/quoting";
 import { connected, fingerprintOf, idOf, replacedAt, trouble } from "./keys";
-import { type Checkpoint, type FileSignature, type Head, type Key, refuse } from "./lines";
 import { Broken, type Checked } from "./outcome";
-import { quoted } from "./quoting";
 
 /** Seconds for which a replaced key may still sign: a running server notices the new one later. */
 const GRACE = 3_600;

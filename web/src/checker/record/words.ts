@@ -1,9 +1,9 @@
 /** Says in words what checking a record found: what it proves, and what it does not. */
 import { LISTED } from "../changes/newest";
 import { length, moment } from "../changes/time-words";
+import { quoted } from "../lines/quoting";
 import type { Change, Checked, Stamped, Status } from "./outcome";
 import { isPartial, notShown, statusOf, verdictOf } from "./outcome";
-import { quoted } from "./quoting";
 
 const NOTHING_LATE = "Nothing that counts was reported late or changed after the fact.";
 const ELSEWHERE =
