@@ -15,7 +15,7 @@ ORDER: dict[str, Any] = {"symbol": "A-USD", "exchange": "x", "side": "buy", "siz
 POSTS = (kinds.SPOT_MARKET, kinds.SPOT_LIMIT, kinds.SPOT_STOP)
 BEHIND = (0.0, 0.0, 0.0, 30.0, 299.0, 400.0, 2 * HOUR, -2 * HOUR)
 PAUSES = (1.0, 20.0, 200.0, 400.0, 3 * HOUR)
-STATUSES = ("filled", "canceled", "open", "rejected", "FILLED ")
+STATUSES = ("filled", "canceled", "open", "rejected", "FILLED ", "canceled\x1c", "\x1cfilled")
 
 
 def cases() -> Iterator[Case]:
@@ -85,7 +85,9 @@ def _words(chance: random.Random, at: float) -> dict[str, Any]:
         "executionPrice": chance.choice([60, 60.0, 61.5, 190.0]),
         "filled_avg_price": chance.choice([1.0, 60.0, 61.5]),
         "filled_size": chance.choice([0.0, 0.5, 1, 1.5, 2.0]),
-        "executionTime": chance.choice([at, at - 3 * HOUR, at * 1000, "2026-09-21T14:13:20Z"]),
+        "executionTime": chance.choice(
+            [at, at - 3 * HOUR, at * 1000, "2026-09-21T14:13:20Z", "\x1c1790000000", "21 Sep 2026"]
+        ),
         "status": chance.choice(STATUSES),
         "fee": chance.choice([0.5, -0.5, 1]),
         "size": chance.choice([2.0, 3.0]),

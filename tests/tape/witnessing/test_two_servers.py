@@ -212,8 +212,8 @@ def test_a_restored_server_begins_a_new_log_and_what_it_lost_is_said(
     with logging(older, password_hash, "eve@example.com") as restored:
         restored.service.store.write_now(trees.begin_anew)
         with restored.service.client() as client:  # the model goes on
-            said = {"json": {"line": "a gain"}, "headers": log.model.headers}
-            assert client.post("/v1/live/log", **said).status_code == 200
+            headers, said = log.model.headers, {"line": "a gain"}
+            assert client.post("/v1/live/log", headers=headers, json=said).is_success
         restored.round("a gain")
         restored.submit()
         assert restored.standing.evidence is None

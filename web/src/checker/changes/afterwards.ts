@@ -48,7 +48,7 @@ export class Afterwards {
     const texts = textsOf(event);
     const isPost = event.kind !== "update-trade";
     if (isPost) this.begun ??= event.receivedAt;
-    const id = texts.get("id");
+    const id = spelled(texts.get("id"));
     // Without an id it is an order of its own, which still shows when it came late.
     const known = id === undefined ? undefined : this.orders.get(id);
     const { time, receivedAt } = event;
@@ -69,7 +69,7 @@ export class Afterwards {
     const texts = textsOf(event);
     if (event.kind !== "mark-price") this.begun ??= event.receivedAt;
     const seconds = event.receivedAt - event.time;
-    const id = event.kind === "cash" ? texts.get("id") : undefined;
+    const id = event.kind === "cash" ? spelled(texts.get("id")) : undefined;
     const isAgain = id !== undefined && this.cash.has(id);
     if (id !== undefined) this.cash.add(id);
     const about = named(noun, id ?? texts.get("symbol"));
@@ -111,6 +111,11 @@ function inWords({ isFirst, seconds, fields }: LateWords): string {
   if (isFirst) return when || `reported ${length(seconds)} after its time`;
   const said = fields.join(", ") || "said again";
   return `${said}, ${when || `${length(seconds)} after the fact`}`;
+}
+
+/** One text for one id, however its characters are escaped. */
+function spelled(text: string | undefined): string | undefined {
+  return text === undefined ? undefined : JSON.stringify(String(JSON.parse(text)));
 }
 
 function packed({ isPost, isAssumed, time, receivedAt, texts }: Told): string {

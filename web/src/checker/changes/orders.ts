@@ -11,6 +11,7 @@ import {
   exactNumber,
   FEES,
   FILLED_SIZE,
+  isPlainWord,
   PRICES,
   spoken,
   type Texts,
@@ -174,11 +175,16 @@ export class Order {
 /** A post that says nothing of its fills. */
 function isBare({ isPost, texts }: Told, counting: string[]): boolean {
   const isSilent = counting.every((name) => name === "status" || !OF_RISES.has(name));
-  return isPost && isSilent && !TAKEN_OUT.has(wordIn(texts.get("status")));
+  return isPost && isSilent && isStanding(texts);
 }
 
 /** An update that says nothing else. */
 function isOfFills({ isPost, texts }: Told, counting: string[]): boolean {
   const isOnly = counting.every((name) => OF_RISES.has(name));
-  return !isPost && isOnly && !TAKEN_OUT.has(wordIn(texts.get("status")));
+  return !isPost && isOnly && isStanding(texts);
+}
+
+function isStanding(texts: Texts): boolean {
+  const status = texts.get("status");
+  return isPlainWord(status) && !TAKEN_OUT.has(wordIn(status));
 }

@@ -25,9 +25,11 @@ export const COUNTING: ReadonlySet<string> = new Set([
 /** Beyond it a number is not known to the last digit here. */
 const EXACT = 2 ** 53;
 const LARGEST_SECONDS = 5e9;
-/** Seconds: a date in words may be of any time zone. */
-const ANY_ZONE = 16 * 3600;
-const WITH_ZONE = /(?:Z|[+-]\d\d:?\d\d|GMT|UTC)\s*$/i;
+/** Seconds: what a date may mean that another reader may read otherwise. Then the report is listed. */
+const LONG_AGO = 1;
+const PLAIN_NUMBER = /^\d+(?:\.\d+)?$/;
+const PLAIN_WORD = /^ *[A-Za-z_]* *$/;
+const WITH_ZONE = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
 
 /** The texts of values by name, as they stand in the file. */
 export type Texts = ReadonlyMap<string, string>;
@@ -44,12 +46,18 @@ export function exactNumber(text: string | undefined): number | null {
   return typeof value === "number" && Math.abs(value) < EXACT ? value : null;
 }
 
+/** Whether every reader reads the same word in it. */
+export function isPlainWord(text: string | undefined): boolean {
+  const value: unknown = text === undefined ? "" : JSON.parse(text);
+  return typeof value === "string" && PLAIN_WORD.test(value);
+}
+
 export function wordIn(text: string | undefined): string {
   const value: unknown = text === undefined ? null : JSON.parse(text);
   return typeof value === "string" ? value.trim().toLowerCase() : "";
 }
 
-/** Every time that a report claims for its fill; of a date without a zone, the ends of what it may mean. */
+/** Every time that a report claims for its fill. */
 export function claimed(texts: Texts): number[] {
   return TIMES.map((name) => texts.get(name))
     .filter((text) => text !== undefined)
@@ -60,10 +68,8 @@ export function claimed(texts: Texts): number[] {
 function moments(value: unknown): number[] {
   if (typeof value === "number") return [inSeconds(value)];
   if (typeof value !== "string") return [];
-  const number = Number(value.trim() || Number.NaN);
-  if (!Number.isNaN(number)) return [inSeconds(number)];
-  const at = Date.parse(value) / 1000;
-  return WITH_ZONE.test(value) ? [at] : [at - ANY_ZONE, at + ANY_ZONE];
+  if (PLAIN_NUMBER.test(value)) return [inSeconds(Number(value))];
+  return WITH_ZONE.test(value) ? [Date.parse(value) / 1000] : [LONG_AGO];
 }
 
 function inSeconds(number: number): number {
