@@ -47,6 +47,7 @@ from tapeline.store.upkeep import log_copying, space
 from tapeline.tape import batches, tapes
 from tapeline.tape import cleanup as tape_cleanup
 from tapeline.tape.append.appending import Appender
+from tapeline.tape.append.authorising import Authorising
 from tapeline.tape.append.inbox import Inbox
 from tapeline.tape.append.probe import Probe
 from tapeline.tape.append.quotas import Quotas
@@ -214,13 +215,13 @@ def _listen(
     if store.database.file is not None:
         return None
     usage = SharedUsage(store, quotas, appender.name, background)
+    rights = Authorising(watchers, background)
 
     def on_words(words: str) -> None:
         sender, names = announcing.heard(words)
         if sender == appender.name:
             return
-        if announcing.RIGHTS in names:
-            watchers.authorise_again()
+        rights.hear(names)
         usage.hear(names)
         watchers.wake_readers(names)
 
