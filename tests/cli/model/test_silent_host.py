@@ -32,6 +32,7 @@ def test_a_silent_host_is_named_wherever_its_model_is_shown(ada: Person) -> None
     assert SILENT in shown.stderr
     assert f"tapeline stop --here {model}" in shown.stderr
     assert SILENT in ada.in_terminal("runs", "Lost", columns=400)[1]
+    assert SILENT in ada.run("logs", "Lost").stderr, "why no more lines come"
 
     assert "gone" in ada.fails(5, "stop", "Lost")
     (stopped,) = ada.gets("runs", "Lost")

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from tapeline.cli.server.changes import Changes
+from tapeline.cli.server.following import tell_trouble
 from tapeline.cli.server.options import Model
 from tapeline.cli.server.session import Session
 from tapeline.cli.terminal.command import command
@@ -16,6 +17,8 @@ from tapeline.cli.terminal.lines import show_line
 
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 PAGE = 500
+LOOKED_EVERY = 10.0  # seconds, while no line comes
+SHORT = 1.0  # seconds: Ctrl-C is only handled between waits
 
 
 @command(
@@ -64,11 +67,18 @@ def logs(
     for line in _lines(session, path, count, oldest, {"type": type, "q": containing}):
         show_line(session.screen, line, times=times)
         after = max(after, line["seq"])
+    trouble = _tell_trouble(session, found["id"], backtest, None)
+    if not head and not follow:
+        session.screen.note(f"{found['name']} has not printed anything yet.")
     if not follow:
-        if not head:
-            session.screen.note(f"{found['name']} has not printed anything yet.")
         return
-    for change in Changes(session, found["id"], after):
+    looked, changes = time.monotonic(), Changes(session, found["id"], after)
+    while True:
+        if (change := changes.next(SHORT)) is None:
+            if time.monotonic() > looked + LOOKED_EVERY:
+                looked = time.monotonic()
+                trouble = _tell_trouble(session, found["id"], backtest, trouble)
+            continue
         line = change.fields
         if change.kind == ("backtest-log" if backtest else "log") and (
             (backtest is None or line.get("backtest_id") == backtest)
@@ -76,6 +86,18 @@ def logs(
             and (containing is None or containing in str(line.get("line")))
         ):
             show_line(session.screen, line, times=times)
+
+
+def _tell_trouble(
+    session: Session, model_id: str, backtest: str | None, told: str | None
+) -> str | None:
+    """Why no more lines come, if the model's host is silent or nobody can start it."""
+    if backtest is None:
+        run = session.find_model(model_id).get("run")
+    else:
+        found = session.wire.get(f"/api/models/{model_id}/runs", backtest=backtest, limit=1)
+        run = next(iter(found["items"]), None)
+    return tell_trouble(session, run or {}, told)
 
 
 def _lines(

@@ -46,13 +46,6 @@ class Changes:
             raise found
         return found
 
-    def __iter__(self) -> Iterator[Change]:
-        while True:
-            # In short waits: Ctrl-C is only handled between them.
-            change = self.next(1.0)
-            if change is not None:
-                yield change
-
     def _read_on(self) -> None:
         try:
             self._follow()
