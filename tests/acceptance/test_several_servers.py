@@ -10,8 +10,10 @@ import pytest
 from tests.acceptance.conftest import Home, kill_shim
 from tests.acceptance.installation import Member, holder_and_other, installation
 from tests.acceptance.traders import pythons
+from tests.archives import zipped
 from tests.waiting import wait_for
 
+ARCHIVE = {"model": ("m.zip", zipped())}
 RUNNING = "import time\nprint('up', flush=True)\nwhile True: time.sleep(0.1)\n"
 
 
@@ -198,3 +200,28 @@ def test_a_halt_proves_each_end_on_its_own_host_and_says_of_a_dead_one_that_nobo
     unknown = [one for one in left.trader.get(halt)["halt"]["models"] if one["state"] != "stopped"]
     assert {one["model_id"] for one in unknown} == set(models) - mine
     assert all(one["state"] == "unknown" and gone.name in one["why"] for one in unknown)
+
+
+def test_a_server_on_hold_takes_models_for_others_and_a_lost_one_is_told_at_deletion(
+    pair: list[Member],
+) -> None:
+    held, other = pair
+    wait_for(lambda: len(held.hosts()) == 2)
+    assert held.server.home.run("hold").returncode == 0
+    wait_for(lambda: "No model runs: the server is" in str(held.trader.get("/api/health")["rows"]))
+    deployed = held.trader.deploy(RUNNING)
+    held.trader.wait_for_state(deployed, "running")
+    model = deployed["modelId"]
+    assert held.newest(model)["host"] == other.name
+
+    other.server.end(signal.SIGKILL)
+    wait_for(lambda: held.newest(model)["silent_host"] == other.name)
+    refused = held.trader.client.post("/model/deploy", data={"modelId": model}, files=ARCHIVE)
+    assert refused.json()["code"] == "on_hold", "nobody is left to run it"
+    gone = held.trader.post(
+        "/model/delete", json={"projectId": held.trader.user_id, "modelId": model}
+    )
+    assert f"{model} on host {other.name}, whose server does not answer" in gone["warning"]
+    assert f"tapeline stop --here {model}" in gone["warning"]
+    back = other.server.home.up(**other.server.variables)
+    wait_for(lambda: not list(back.home.data.glob("runs/*/shim.json")))

@@ -43,6 +43,17 @@ def reasons(
     return answer
 
 
+def others_take(connection: Connection, database: Database, here: str) -> bool:
+    """Whether another host takes runs now, so that this one need not be able to."""
+    if database.file is not None:
+        return False
+    query = select(hosts).where(
+        hosts.c.name != here, hosts.c.drained_at.is_(None), hosts.c.trouble == ""
+    )
+    names = [row.name for row in connection.execute(query)]
+    return any(heartbeat.is_up(connection, database, name) for name in names)
+
+
 def unwell(host: Host | None) -> str | None:
     if host is None or not host.trouble:
         return None

@@ -96,3 +96,44 @@ def test_what_a_model_pushes_to_one_server_counts_at_the_other(
 
 def _push(client: httpx.Client, model: Model, body: dict[str, str]) -> httpx.Response:
     return client.post(LOG, json=body, headers=model.headers)
+
+
+def test_wrong_passwords_at_one_server_delay_at_the_other(
+    service: Service, second: Service
+) -> None:
+    said = {"email": "guessed@example.com", "password": "wrong, and again wrong"}
+    free = service.services.settings.signin_limit_account
+    with service.client() as here, second.client() as there:
+        for number in range(free):
+            answer = (here, there)[number % 2].post("/auth/signin", json=said)
+            assert answer.status_code == 401, answer.text
+        for client in (here, there):
+            answer = client.post("/auth/signin", json=said)
+            assert (answer.status_code, answer.json()["code"]) == (429, "too_many_attempts")
+
+
+def test_a_repeat_at_another_server_gets_the_first_answer(
+    watched: Model, cast: Cast, second: Service
+) -> None:
+    headers = {"token": cast.owner.client.headers["token"], "Idempotency-Key": "k1"}
+    body = {"name": "Once", "description": ""}
+    with watched.service.client() as here, second.client() as there:
+        first, repeat = (
+            one.post("/project/create", json=body, headers=headers) for one in (here, there)
+        )
+        assert (first.status_code, repeat.content) == (200, first.content)
+        pushed = watched.headers | {"Idempotency-Key": "k2"}
+        for one in (here, there):
+            answer = one.post(LOG, json={"line": "only once"}, headers=pushed)
+            assert answer.status_code == 200, answer.text
+    assert [one["line"] for one in watched.get("/logs")["items"]] == ["only once"]
+
+
+def test_what_was_acknowledged_at_one_server_is_read_at_the_other_at_once(
+    watched: Model, cast: Cast, second: Service
+) -> None:
+    with second.client(token=cast.owner.client.headers["token"]) as there:
+        for number in range(5):
+            watched.push(LOG, {"line": str(number)})
+            found = there.get(f"/api/models/{watched.id}/logs").json()["items"]
+            assert found[0]["line"] == str(number)

@@ -117,8 +117,10 @@ def delete(
     confirm(
         session.screen, f"Delete {found['name']} ({found['id']}) with all of its data?", yes=yes
     )
-    session.wire.post("/model/delete", modelId=found["id"], projectId=found["projectId"])
-    session.screen.done(f"{found['name']} is deleted.")
+    said = session.wire.post("/model/delete", modelId=found["id"], projectId=found["projectId"])
+    session.screen.done(f"{found['name']} is deleted.", said)
+    if warning := said.get("warning"):
+        session.screen.note(warning, "yellow")
 
 
 def _stop_here(context: typer.Context, wanted: str | None, data: Path | None) -> None:

@@ -55,7 +55,7 @@ def list_hosts(
                 "*" if one.host.name == here else "",
                 one.host.name,
                 one.host.machine,
-                screen.styled(_told(one), COLOURS[one.state]),
+                screen.styled(_told(one, found), COLOURS[one.state]),
                 one.running,
                 screen.ago(one.last_started),
             ]
@@ -162,7 +162,7 @@ def _fields(one: Standing) -> dict[str, Any]:
     }
 
 
-def _told(one: Standing) -> str:
+def _told(one: Standing, found: list[Standing]) -> str:
     said = {
         "well": "well",
         "unwell": f"unwell: {one.host.trouble}",
@@ -171,7 +171,12 @@ def _told(one: Standing) -> str:
         else f"unreachable since {moment(one.seen_at)}",
         "forgotten": f"forgotten by {one.host.forgotten_by}",
     }[one.state]
-    return f"{said}, drained" if one.host.drained_at is not None else said
+    if one.host.drained_at is None:
+        return said
+    others = [other for other in found if other.state == "well" and other.host.drained_at is None]
+    if one.running and not others:
+        return f"{said}, drained: waits for another host to take its {one.running} runs"
+    return f"{said}, drained"
 
 
 def _operator() -> str:

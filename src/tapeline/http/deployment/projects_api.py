@@ -9,8 +9,12 @@ from tapeline.accounts.members import Role
 from tapeline.http.core.answers import Done
 from tapeline.http.core.endpoint import BodyCall, Call
 from tapeline.http.core.fields import Description, ModelTypeName, Name, Required
+from tapeline.http.core.services import Services
+from tapeline.http.view import runs_api
 from tapeline.models import models, projects
 from tapeline.models.models import Model
+from tapeline.runs.run import Run
+from tapeline.runs.supervision import desired
 
 
 class NewProject(msgspec.Struct):
@@ -73,6 +77,13 @@ class GeneratedKey(ListedKey, rename="camel", kw_only=True):
     status: str = "success"
 
 
+class Deleted(msgspec.Struct):
+    status: str = "success"
+    warning: str | msgspec.UnsetType = msgspec.UNSET
+    """What may still run on a host whose server does not answer, and how to end it. Absent if
+    everything ends at once."""
+
+
 class ListedKeys(msgspec.Struct):
     keys: list[ListedKey]
 
@@ -133,10 +144,11 @@ def list_teams(connection: Connection, call: Call) -> list[Team]:
     return [Team(one.id, one.name, one.role) for one in own if one.id != user_id]
 
 
-def delete_project(connection: Connection, call: BodyCall[ProjectRef]) -> Done:
+def delete_project(connection: Connection, call: BodyCall[ProjectRef]) -> Deleted:
     """Delete a project with its models and keys."""
+    found = desired.current_of_project(connection, call.body.project_id)
     projects.remove(connection, call.actor, call.body.project_id)
-    return Done()
+    return _deleted(connection, call.services, found)
 
 
 def generate_key(connection: Connection, call: BodyCall[NewKey]) -> GeneratedKey:
@@ -194,10 +206,16 @@ def model_details(connection: Connection, call: BodyCall[ModelRef]) -> ListedMod
     )
 
 
-def delete_model(connection: Connection, call: BodyCall[ModelRef]) -> Done:
+def delete_model(connection: Connection, call: BodyCall[ModelRef]) -> Deleted:
     """Delete a model with everything that belongs to it."""
+    run = desired.current(connection, call.body.model_id)
     models.remove(connection, call.actor, call.body.project_id, call.body.model_id)
-    return Done()
+    return _deleted(connection, call.services, [run] if run else [])
+
+
+def _deleted(connection: Connection, services: Services, had: list[Run]) -> Deleted:
+    left = runs_api.left_running(connection, services, had)
+    return Deleted(warning=left or msgspec.UNSET)
 
 
 def _listed_key(key: Key) -> ListedKey:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import msgspec
 from sqlalchemy import Connection
 
-from tapeline.errors import MissingField, NoSuchVersion
+from tapeline.errors import CannotRunModels, MissingField, NoSuchVersion, NotSupervised, OnHold
 from tapeline.fair_line import Owner
 from tapeline.http.core.answers import Done
 from tapeline.http.core.endpoint import BodyCall, Call
@@ -20,6 +20,7 @@ from tapeline.models.models import Model
 from tapeline.models.plans import Use
 from tapeline.models.uploading import Archive, Offer, Resolved, Wish
 from tapeline.models.versions import Version
+from tapeline.runs import waiting_for
 from tapeline.runs.run import Run
 from tapeline.runs.supervision import desired, schedule
 from tapeline.watch import declaring_halts
@@ -120,7 +121,7 @@ prepare_backtest = partial(prepare, "backtesting")
 
 def deploy(connection: Connection, call: BodyCall[NewVersion]) -> Deployed:
     """Upload a version of a model and run it live, replacing the current run."""
-    call.services.runner.require()
+    _require_a_host(connection, call)
     model, version, resolved = _store(connection, call, "live")
     declaring_halts.refuse_if_halted(connection, model.project_id)
     run = desired.go_live(
@@ -137,7 +138,7 @@ def deploy(connection: Connection, call: BodyCall[NewVersion]) -> Deployed:
 
 def backtest(connection: Connection, call: BodyCall[NewBacktest]) -> Backtested:
     """Upload a version of a model and run its backtest."""
-    call.services.runner.require()
+    _require_a_host(connection, call)
     model, version, resolved = _store(connection, call, "backtesting")
     run = desired.backtest(
         connection,
@@ -160,7 +161,7 @@ def upload(connection: Connection, call: BodyCall[NewVersion]) -> Uploaded:
 
 def run_model(connection: Connection, call: BodyCall[StoredVersion]) -> Deployed:
     """Run a stored version live: the one that ran last, or another, which is also a rollback."""
-    call.services.runner.require()
+    _require_a_host(connection, call)
     model = _model(connection, call)
     declaring_halts.refuse_if_halted(connection, model.project_id)
     last = desired.current(connection, model.id)
@@ -177,7 +178,7 @@ def run_model(connection: Connection, call: BodyCall[StoredVersion]) -> Deployed
 
 def backtest_uploaded(connection: Connection, call: BodyCall[StoredBacktest]) -> Backtested:
     """Run the backtest of a stored version."""
-    call.services.runner.require()
+    _require_a_host(connection, call)
     model = _model(connection, call)
     version = _version(connection, call, model, None)
     plan, python = _choice(connection, call, version, "backtesting")
@@ -239,6 +240,16 @@ def _wish(said: NewVersion) -> Wish:
         plan=said.plan or None,
         python_version=said.python_version or None,
     )
+
+
+def _require_a_host(connection: Connection, call: Call) -> None:
+    """Before a run is recorded that nobody can start: this host, or another, takes runs."""
+    runner, database = call.services.runner, call.services.store.database
+    try:
+        runner.require()
+    except (CannotRunModels, NotSupervised, OnHold):
+        if not waiting_for.others_take(connection, database, runner.host_name):
+            raise
 
 
 def _resolved(

@@ -181,6 +181,22 @@ def _down(
     return next(iter(_blocked(connection, services, found).values()), None)
 
 
+def left_running(connection: Connection, services: Services, found: list[Run]) -> str | None:
+    """Of runs whose models were deleted: what nobody can end now."""
+    there = [one for one in _blocked(connection, services, found).values() if one.run in found]
+    if not there:
+        return None
+    said = "; ".join(
+        f"{one.run.model_id} on host {one.silence.host}, whose server does not answer and"
+        f" {one.silence.since()} (tapeline stop --here {one.run.lock_name})"
+        for one in there
+    )
+    return (
+        f"These may still be trading: {said}. Each ends when its server is back; to end it now, run"
+        " that command on its machine."
+    )
+
+
 def _unwell(
     connection: Connection, services: Services, model_id: str, run_id: str | None
 ) -> str | None:

@@ -16,7 +16,7 @@ export interface Status {
 
 type RunFacts = Pick<
   Schemas["ShownRun"],
-  "state" | "reason" | "restarts" | "kind" | "schedule" | "trouble" | "hold"
+  "state" | "reason" | "restarts" | "kind" | "schedule" | "trouble" | "silent_host" | "hold"
 >;
 
 const STATES: Record<string, [Tone, string, boolean]> = {
@@ -60,7 +60,10 @@ export function statusOf(run: RunFacts | null | undefined, lifecycle: Lifecycle)
   const own = said && !OURS.has(said) && isUp ? said : "";
   if (run.hold)
     return { tone: "idle", label: "On hold", detail: `This server is ${run.hold}`, isUp: false };
-  if (run.trouble) return { tone: "bad", label: "Host silent", detail: run.trouble, isUp };
+  if (run.trouble) {
+    const why = run.silent_host ? "Host silent" : "Waiting for a host";
+    return { tone: "bad", label: why, detail: run.trouble, isUp };
+  }
   if (run.state === "pending" && run.schedule) {
     return {
       tone: "good",

@@ -132,12 +132,20 @@ describe("the status of a model", () => {
   it("on a silent host is unknown, and says why", () => {
     const lost = run("a", "running", {
       trouble: "It belongs to the host h, whose server is down.",
+      silent_host: "h",
     });
     expect(statusOf(lost, { ...nothing, message: "Trading" })).toMatchObject({
       label: "Host silent",
       tone: "bad",
       detail: "It belongs to the host h, whose server is down.",
       isUp: true,
+    });
+  });
+  it("that no host takes says what it waits for", () => {
+    const waits = run("a", "pending", { trouble: "It waits for a host with Python 3.9." });
+    expect(statusOf(waits, nothing)).toMatchObject({
+      label: "Waiting for a host",
+      detail: "It waits for a host with Python 3.9.",
     });
   });
   it("of a screener between its runs is scheduled", () => {
