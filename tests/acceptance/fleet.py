@@ -61,8 +61,13 @@ class Member:
         page = httpx.get(f"{self.address}/metrics", headers=headers, timeout=30, verify=False)
         return "tapeline_leads 1.0" in page.text
 
-    def command(self, *words: str, **variables: str) -> Any:
-        done = self.home.run(*words, "--json", **self.variables | variables)
+    def command(self, *words: str, package: Path | None = None, **variables: str) -> Any:
+        """With the code in a folder, that of another version."""
+        known, said = self.variables | variables, (*words, "--json")
+        if package is None:
+            done = self.home.run(*said, **known)
+        else:
+            done = self.home.run_in("env", command=said, **known, PYTHONPATH=str(package))
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
 

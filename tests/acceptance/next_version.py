@@ -14,19 +14,22 @@ CHANGES = "    op.alter_column('hosts', 'machine', new_column_name='renamed')\n"
 
 
 def next_version(folder: Path, body: str = ADDS, *, goes_beside: bool = True) -> Path:
-    """A folder for PYTHONPATH."""
-    here = Path(tapeline.__file__).parent
+    """A folder for PYTHONPATH, in a checkout of its own: servers look for what runs beside models
+    next to their package."""
+    here, package = Path(tapeline.__file__).parent, folder / "src" / "tapeline"
     left_out = shutil.ignore_patterns("__pycache__", "docs", "node_modules")
-    shutil.copytree(here, folder / "tapeline", ignore=left_out)
-    number = folder / "tapeline" / "__init__.py"
+    shutil.copytree(here, package, ignore=left_out)
+    for beside in ("runtime", "client"):
+        (folder / beside).symlink_to(here.parents[1] / beside)
+    number = package / "__init__.py"
     number.write_text(number.read_text().replace(tapeline.__version__, NUMBER))
     before = migrate.head()
     revision = f"{int(before) + 1:04}"
-    versions = folder / "tapeline" / "store" / "migrations" / "versions"
+    versions = package / "store" / "migrations" / "versions"
     (versions / f"{revision}_next.py").write_text(
         "import sqlalchemy as sa\nfrom alembic import op\n"
         f"revision = '{revision}'\ndown_revision = '{before}'\n"
         f"goes_beside = {goes_beside}\n"
         f"def upgrade() -> None:\n{body}"
     )
-    return folder
+    return package.parent
