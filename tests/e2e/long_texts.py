@@ -47,6 +47,11 @@ class Project:
         assert answer.is_success, answer.text
         return answer.json()
 
+    def versions(self) -> dict[str, str]:
+        """The ids of its two versions."""
+        newer, older = self.ask("GET", f"/api/models/{self.model.id}/versions")["items"]
+        return {"newer": newer["version_id"], "older": older["version_id"]}
+
     def fill(self) -> None:
         trade(self.model)
         for other in self.others:
@@ -64,8 +69,10 @@ class Project:
 
     def _administer(self) -> None:
         """Versions, secrets, keys, members and invitations."""
-        archive = zipped({"main.py": "print(1)\n"}, backtest_args={WORD: CHINESE, "fast": 5})
-        for text in (WORD, ARABIC):
+        for place, text in enumerate((WORD, ARABIC)):
+            source = f"print(1)\n# {text} {place}\n"
+            arguments = {WORD: CHINESE, "fast": 5 + place}
+            archive = zipped({"main.py": source, f"{WORD}.py": ""}, backtest_args=arguments)
             said = {"modelId": self.model.id, "versionDescription": text * 2}
             self.ask("POST", "/model/upload", data=said, files={"model": ("m.zip", archive)})
         secret = f"/api/models/{self.model.id}/secrets/{WORD[:60].upper()}"
@@ -104,7 +111,15 @@ def talk(model: Model) -> None:
     model.push("/v1/live/log", {"line": TRACEBACK, "type": "stderr"})
     metrics = {text: {"value": HUGE, "display_name": text} for text in TEXTS}
     model.push("/v1/live/set-custom-metric", {"metrics": metrics})
-    model.push("/v1/live/screener-result", {"result": {one: {WORD: HUGE} for one in SYMBOLS}})
+    values = {
+        WORD: HUGE,
+        "volume": TINY,
+        "spread": HUGE,
+        "signal": True,
+        "reason": SENTENCE,
+        "說明": CHINESE,
+    }
+    model.push("/v1/live/screener-result", {"result": dict.fromkeys(SYMBOLS, values)})
     model.push("/v1/model/lifecycle", {"message": f"{WORD} {ARABIC}", "running": True})
 
 

@@ -61,7 +61,7 @@ def test_a_pushed_result_is_shown_with_all_its_figures(pages: Pages, candidate: 
     expect(months.get_by_role("row")).to_have_count(4)
     expect(pages.panel("Skill or luck")).to_contain_text("Adjusted for trials")
     expect(pages.panel("Rolling").locator("canvas").first).to_be_visible()
-    trips = page.get_by_role("table", name="Round trips")
+    trips = page.get_by_role("table", name="Round trips", exact=True)
     expect(trips).to_have_attribute("aria-rowcount", "65")
     expect(pages.panel("Metrics")).to_contain_text("Edge")
     chart.get_by_role("button", name="Show as a table").click()

@@ -19,6 +19,19 @@ RENDER_ALL = """() => {
     sheet.replaceSync('* { content-visibility: visible !important }');
     document.adoptedStyleSheets.push(sheet);
 }"""
+# What moves while a page opens, as Chromium counts it: the share of the window that moved, times
+# how far. A slow part may keep others unseen for as long as this machine needs: see opening.ts.
+JUMPS = """
+    const later = window.setTimeout;
+    window.setTimeout = (act, wait, ...more) => later(act, wait === 1500 ? 60_000 : wait, ...more);
+    window.jumps = [];
+    const name = ({node, previousRect: from, currentRect: to}) => [
+        (node?.outerHTML ?? node?.data ?? '').slice(0, 120), from.toJSON(), to.toJSON()];
+    new PerformanceObserver((seen) => window.jumps.push(...seen.getEntries().map(
+        ({value, sources}) => ({value, sources: sources.map(name)})))
+    ).observe({type: 'layout-shift', buffered: true});
+"""
+SMALL = 0.01
 EMAIL = "unreasonably-long-address-" * 2 + "@" + "sub." * 10 + "example.com"
 
 # Every page, and words that say that it has loaded.
@@ -31,13 +44,16 @@ PAGES = {
     "{own}/events": "annotation",
     "{own}/screener": "Symbol",
     "{own}/versions": "Version 2",
+    "{own}/versions/{newer}": "print(1)",
+    "{own}/versions/compare?before={older}&now={newer}": "print(1)",
+    "{arabic}/logs": "Jump to",
     "{own}/settings": "Secrets",
     "{own}/backtests": "Sharpe",
     "{own}/first/backtest": "Skill or luck",
     "{own}/backtests/compare?ids=first,second": "Compare 2 backtests",
     "{own}/nothing": "Page not found",
-    "/{project}": "Deploy a model",
-    "/{project}?show=cards": "Deploy a model",
+    "/{project}?view=table": "Not deployed",
+    "/{project}?view=cards": "Not deployed",
     "/{project}/portfolio": "Correlation",
     "/{project}/deploy": "Drop a zip",
     "/{project}/members": "invitations",
@@ -57,7 +73,7 @@ PAGES = {
 
 # Where dialogs are, and the buttons that open them.
 DIALOGS = {
-    "connect": ("/{project}", "Connect a model"),
+    "connect": ("/{project}?view=table", "Connect a model"),
     "share": ("{own}/overview", "Share"),
     "a new link": ("{own}/overview", "Share"),
     "start": ("{own}/overview", "Start"),
@@ -78,25 +94,33 @@ def project(shared_service: Service, password_hash: str) -> Iterator[Project]:
 
 @pytest.fixture(scope="module")
 def page(browser: Browser, shared_service: Service, project: Project) -> Iterator[Page]:
-    """One page for all, signed in, without movement."""
+    """One page for all, signed in, without movement. It notes what jumps while it opens."""
     with browser.new_context(reduced_motion="reduce") as context:
         page = context.new_page()
         page.set_default_timeout(SLOW)
+        page.add_init_script(JUMPS)
         Site(page, shared_service).sign_in(EMAIL)
         yield page
 
 
 @pytest.fixture(scope="module")
 def opened(page: Page, shared_service: Service, project: Project) -> Callable[[str], None]:
-    """Opens a page in a wide window."""
+    """Opens a page on a phone, looks that nothing jumps, and leaves it in a wide window."""
     own = f"/{project.id}/{project.model.id}"
-    names = {"own": own, "project": project.id, "model": project.model.id, **project.links}
+    arabic = f"/{project.id}/{project.others[0].id}"
+    names = {
+        "own": own, "arabic": arabic, "project": project.id, "model": project.model.id,
+        **project.links, **project.versions(),
+    }  # fmt: skip
 
     def open_page(path: str) -> None:
-        page.set_viewport_size({"width": WIDTHS[0], "height": 900})
+        page.set_viewport_size({"width": WIDTHS[-1], "height": 900})
         Site(page, shared_service).open(path.format(**names))
         page.get_by_text(PAGES[path]).filter(visible=True).first.wait_for()
+        jumps = [one for one in page.evaluate("window.jumps") if one["value"] > SMALL]
+        assert not jumps, jumps
         page.evaluate(RENDER_ALL)
+        page.set_viewport_size({"width": WIDTHS[0], "height": 900})
 
     return open_page
 
@@ -136,12 +160,14 @@ BROKEN = {
     "control outside": "<button style='position: absolute; left: 3000px'>Save</button>",
     "overlap": "<p style='margin: 0 0 -2em; line-height: 1'>first</p><p>second</p>",
     "against its direction": f"<p>{ARABIC}</p>",
+    "cut in a list": f"<select style='width: 9em'><option>{WORD}</option></select>",
+    "scrolls sideways": f"<div style='width: 9em; overflow: auto'>{WORD}</div>",
     "squeezed": "<p style='width: 2em; overflow-wrap: anywhere'>unbelievable</p>",
 }
 """Each with the finding that it must be."""
 WHOLE = (
     f"<p style='width: 9em; overflow: hidden; text-overflow: ellipsis' title='{WORD}'>{WORD}</p>"
-    f"<div style='width: 9em; overflow: auto'>{WORD}</div><p>one</p><p>two</p>"
+    f"<pre style='width: 9em; overflow: auto'>{WORD}</pre><p>one</p><p>two</p>"
     f"<p dir='auto'>{ARABIC}</p><p>By <bdi>{ARABIC}</bdi></p>"
 )
 
@@ -157,7 +183,7 @@ def test_text_that_cannot_be_read_is_found(page: Page) -> None:
 
 
 def test_long_names_leave_room_for_curves(page: Page, opened: Callable[[str], None]) -> None:
-    opened("/{project}")
+    opened("/{project}?view=table")
     page.set_viewport_size({"width": 1440, "height": 900})
     curve = page.locator("tbody svg[viewBox='0 0 96 24']").first.bounding_box()
     assert curve is not None

@@ -1,5 +1,5 @@
 /* Finds text that a reader cannot read: cut, outside of its box or of the window, printed over
-   other text, a letter per line, or against its direction. Answers one line for each finding, with the element's name. */
+   other text, a letter per line, or against its direction; and tables that scroll sideways. Answers one line for each finding, with the element's name. */
 () => {
   const SLACK = 1.5; // pixels: boxes end between pixels
   const seen = new Map();
@@ -86,6 +86,7 @@
   // The direction of a text is that of its first letter that has one.
   const RIGHT_TO_LEFT = /^[^\p{L}]*[\p{Script=Arabic}\p{Script=Hebrew}]/u;
   const isAgainst = (node) => {
+    if (node.parentElement.closest("[dir=ltr]")) return false; // code, which always begins at the left
     const before = node.previousSibling || node.parentElement.dir === "auto";
     const { style } = of(node.parentElement);
     return !before && RIGHT_TO_LEFT.test(node.data) && style.direction === "ltr" && style.unicodeBidi !== "plaintext";
@@ -118,6 +119,27 @@
     const { left, right } = one.getBoundingClientRect();
     if ((right > innerWidth + SLACK || left < -SLACK) && !scroller(one))
       found.push(`control outside of the window: ${name(one)}`);
+  }
+
+  // The browser cuts what is chosen without a sign; the arrow takes its part of the room.
+  const ARROW = 18;
+  const pen = document.createElement("canvas").getContext("2d");
+  for (const one of document.querySelectorAll("select")) {
+    if (!one.checkVisibility({ visibilityProperty: true }) || forScreenReaders(one)) continue;
+    const { style } = of(one);
+    pen.font = style.font;
+    const room = one.clientWidth - Number.parseFloat(style.paddingLeft) - Number.parseFloat(style.paddingRight);
+    const text = one.selectedOptions[0]?.text ?? "";
+    if (pen.measureText(text).width > room - ARROW) found.push(`cut in a list: ${text.slice(0, 40)} in ${name(one)}`);
+  }
+
+  // Parts of a narrow table stand below each other. Code, logs and grids of cells may scroll, and so may wide
+  // tables of shared pages, which show a shadow where there is more.
+  const MAY = "pre, nav, [role=log], .source, .wide, [aria-label='Hours and weekdays'], [aria-label='Correlation matrix']" + (innerWidth > 832 ? ", .scroll" : "");
+  for (const one of document.querySelectorAll("body *")) {
+    if (one.scrollWidth <= one.clientWidth + 1 || !scrolls(of(one).style.overflowX) || one.matches(MAY)) continue;
+    if (one.checkVisibility({ visibilityProperty: true }))
+      found.push(`scrolls sideways: ${name(one)} ${one.getAttribute("aria-label") ?? ""}`);
   }
 
   visible.sort((one, other) => one.top - other.top);

@@ -1,4 +1,5 @@
 /** One of a few, chosen from a list. */
+import { Select } from "./select";
 
 /** What stands for it in the address, and what people read where that is another word. */
 export type Option = string | readonly [value: string, name: string];
@@ -17,9 +18,9 @@ export function Choice({
   className?: string;
 }) {
   return (
-    <select
+    <Select
       aria-label={label}
-      className={`field w-auto ${className}`}
+      className={`w-auto ${className}`}
       value={value}
       onChange={({ target }) => choose(target.value)}
     >
@@ -31,6 +32,6 @@ export function Choice({
           </option>
         );
       })}
-    </select>
+    </Select>
   );
 }

@@ -1,6 +1,13 @@
 /** Labelled inputs. An error about a field is shown below it and read out with it. */
-import { type InputHTMLAttributes, type ReactNode, type SelectHTMLAttributes, useId } from "react";
+import {
+  type InputHTMLAttributes,
+  type ReactNode,
+  type SelectHTMLAttributes,
+  type TextareaHTMLAttributes,
+  useId,
+} from "react";
 import { Problem } from "~/api/problem";
+import { Select } from "./select";
 
 interface Around {
   label: string;
@@ -23,6 +30,33 @@ export function TextField({
   );
 }
 
+/** A text of several lines that is one paragraph: Enter sends the form. */
+export function LongTextField({
+  label,
+  hint,
+  error,
+  className = "",
+  ...rest
+}: TextareaHTMLAttributes<HTMLTextAreaElement> & Around) {
+  const id = useId();
+  return (
+    <Framed id={id} label={label} hint={hint} error={error} className={className}>
+      <textarea
+        id={id}
+        rows={2}
+        className="field block resize-none [field-sizing:content]"
+        onKeyDown={(event) => {
+          if (event.key !== "Enter") return;
+          event.preventDefault();
+          event.currentTarget.form?.requestSubmit();
+        }}
+        {...described(id, hint, error)}
+        {...rest}
+      />
+    </Framed>
+  );
+}
+
 export function SelectField({
   label,
   hint,
@@ -34,9 +68,9 @@ export function SelectField({
   const id = useId();
   return (
     <Framed id={id} label={label} hint={hint} error={error} className={className}>
-      <select id={id} className="field" {...described(id, hint, error)} {...rest}>
+      <Select id={id} className="w-full" {...described(id, hint, error)} {...rest}>
         {children}
-      </select>
+      </Select>
     </Framed>
   );
 }

@@ -1,7 +1,7 @@
 /** A form for a name and a description. */
 import { type ReactNode, useState } from "react";
 import { Button } from "./button";
-import { about, TextField } from "./field";
+import { about, LongTextField, TextField } from "./field";
 import { Failed } from "./panel";
 
 export interface Names {
@@ -46,7 +46,7 @@ export function NamesForm({
         onChange={(event) => setName(event.target.value)}
         error={about(error, "name")}
       />
-      <TextField
+      <LongTextField
         label="Description"
         hint={hint}
         value={description}

@@ -26,7 +26,7 @@ export function Panel({
   return (
     <section id={id} className={`min-w-0 rounded-lg border border-line bg-surface ${className}`}>
       {title && (
-        <div className="flex min-h-11 flex-wrap items-center justify-between gap-x-4 gap-y-1 border-b border-line px-4 py-1.5">
+        <div className="flex min-h-11 flex-wrap items-center justify-between gap-x-4 gap-y-1 border-b border-line px-4 py-1">
           <div className="flex flex-wrap items-baseline gap-x-2">
             <h2 className="text-base">{title}</h2>
             {note && <p className="text-sm text-soft">{note}</p>}
@@ -113,15 +113,23 @@ export function PageHead({
   lead,
   actions,
 }: {
+  /** Undefined while it loads. */
   title: ReactNode;
+  /** Null while it loads. */
   lead?: ReactNode;
   actions?: ReactNode;
 }) {
   return (
     <div className="mb-4 flex flex-wrap items-center justify-between gap-x-6 gap-y-2">
       <div className="min-w-0">
-        <h1 className="text-xl [overflow-wrap:anywhere]">{title}</h1>
-        {lead && <p className="text-soft [overflow-wrap:anywhere]">{lead}</p>}
+        <h1 dir="auto" className="text-left text-xl [overflow-wrap:anywhere]">
+          {title ?? <span className="skeleton inline-block h-6 w-40 align-bottom" />}
+        </h1>
+        {lead === null ? (
+          <p className="skeleton h-5 w-40" />
+        ) : (
+          lead && <p className="text-soft [overflow-wrap:anywhere]">{lead}</p>
+        )}
       </div>
       {actions && <div className="flex flex-wrap items-center gap-2">{actions}</div>}
     </div>

@@ -14,6 +14,7 @@ import { Toasts } from "~/ui/toasts";
 import { DemoBadge } from "./demo-badge";
 import { KeyList } from "./key-list";
 import { lastProject, rememberProject } from "./last-project";
+import { useOpening } from "./opening";
 import { Palette } from "./palette";
 import { ServerWarning } from "./server-warning";
 import { Sidebar } from "./sidebar";
@@ -32,6 +33,7 @@ export function AppShell() {
   const zone = useZone();
   const main = useRef<HTMLElement>(null);
   useFocusOnNewPage(main);
+  useOpening(main);
   useEffect(() => {
     if (params.project) rememberProject(params.project);
   }, [params.project]);

@@ -4,6 +4,7 @@ import { Link, useNavigate } from "@tanstack/react-router";
 import * as ask from "~/api/queries";
 import { statusOf, urgency } from "~/features/model/status";
 import { StatusDot } from "~/features/model/status-badge";
+import { byName } from "~/format/names";
 import { Icon, type IconName } from "~/ui/icons";
 import { Menu, MenuItem, MenuLabel, MenuLine } from "~/ui/menu";
 import { DemoBadge } from "./demo-badge";
@@ -131,9 +132,7 @@ function ModelList({ project, done }: { project: string; done: (() => void) | un
   const byModel = new Map(runs?.map((run) => [run.model_id, run]));
   const shown = models
     .map((model) => ({ model, status: statusOf(byModel.get(model.id), model.lifecycle) }))
-    .sort(
-      (a, b) => urgency(a.status) - urgency(b.status) || a.model.name.localeCompare(b.model.name),
-    )
+    .sort((a, b) => urgency(a.status) - urgency(b.status) || byName(a.model.name, b.model.name))
     .slice(0, 50);
   return (
     <nav

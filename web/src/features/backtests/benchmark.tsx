@@ -6,6 +6,7 @@ import { type Pane, seenOf, type View } from "~/charts/panes";
 import { percent } from "~/format/numbers";
 import { useView } from "~/ui/address";
 import { Failed, Notice, Panel, Skeleton } from "~/ui/panel";
+import { Select } from "~/ui/select";
 import { MetricValue } from "./metric-value";
 import { signedPercent } from "./metrics";
 import type { Comparing } from "./queries";
@@ -30,9 +31,9 @@ export function BenchmarkPanel({
     <Panel
       title="Against a benchmark"
       aside={
-        <select
+        <Select
           aria-label="Benchmark"
-          className="field w-auto max-w-full sm:max-w-72"
+          className="w-auto max-w-full sm:max-w-96"
           value={chosen}
           onChange={({ target }) => choose(target.value)}
         >
@@ -41,7 +42,7 @@ export function BenchmarkPanel({
           {names.map((one) => (
             <option key={one}>{one}</option>
           ))}
-        </select>
+        </Select>
       }
     >
       {chosen ? (

@@ -35,7 +35,7 @@ export function ChangesPanel({ model }: { model: string }) {
     <Panel
       title="Changes after the fact"
       {...(first && { note: noteOf(first.late_seconds) })}
-      aside={items.length > 0 && <TableFile name="Changes" columns={FILE} rows={items} />}
+      aside={<TableFile name="Changes" columns={FILE} rows={items} />}
       flush
     >
       {found.error && <Failed error={found.error} retry={() => void found.refetch()} />}

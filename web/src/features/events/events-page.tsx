@@ -46,7 +46,7 @@ export function EventsPage() {
             value={typed}
             onChange={(event) => change({ q: event.target.value }, "typed")}
           />
-          {items.length > 0 && <TableFile name="Events" columns={FILE} rows={items} />}
+          <TableFile name="Events" columns={FILE} rows={items} />
         </div>
       }
     >

@@ -5,8 +5,22 @@ import type { ScreenerRows } from "~/api/types";
 import type { Cell } from "~/format/csv";
 import { quantity } from "~/format/numbers";
 import { Empty, Failed, Skeleton } from "~/ui/panel";
+import { type From, StackedCell, StackedTable } from "~/ui/tables/stacked-table";
 import { type FileColumn, TableFile } from "~/ui/tables/table-file";
 import { Time } from "~/ui/time";
+import { placed } from "./column-widths";
+
+/** A symbol above its values on a phone, with their names; a row where there is room for all of them. */
+const ROWS: Record<From, string> = {
+  "36rem":
+    "grid grid-cols-2 items-baseline gap-x-4 gap-y-1 px-4 py-1.5 @[36rem]:grid-cols-(--columns) *:[[role=rowheader]]:col-span-full @[36rem]:*:[[role=rowheader]]:col-span-1",
+  "48rem":
+    "grid grid-cols-2 items-baseline gap-x-4 gap-y-1 px-4 py-1.5 @[48rem]:grid-cols-(--columns) *:[[role=rowheader]]:col-span-full @[48rem]:*:[[role=rowheader]]:col-span-1",
+  "60rem":
+    "grid grid-cols-2 items-baseline gap-x-4 gap-y-1 px-4 py-1.5 @[60rem]:grid-cols-(--columns) *:[[role=rowheader]]:col-span-full @[60rem]:*:[[role=rowheader]]:col-span-1",
+  "84rem":
+    "grid grid-cols-2 items-baseline gap-x-4 gap-y-1 px-4 py-1.5 @[84rem]:grid-cols-(--columns) *:[[role=rowheader]]:col-span-full @[84rem]:*:[[role=rowheader]]:col-span-1",
+};
 
 export function ScreenerTable({ model }: { model: string }) {
   const { data, error, refetch } = useQuery(ask.screener(model));
@@ -27,6 +41,8 @@ export function ScreenerTable({ model }: { model: string }) {
 export function ResultTable({ result, label }: { result: ScreenerRows; label: string }) {
   const symbols = Object.keys(result);
   const columns = [...new Set(symbols.flatMap((symbol) => Object.keys(result[symbol] ?? {})))];
+  const texts = columns.map((column) => symbols.map((symbol) => cell(result[symbol]?.[column])));
+  const { from, widths } = placed([symbols, ...texts], ["Symbol", ...columns]);
   const file: FileColumn<string>[] = [
     ["symbol", (symbol) => symbol],
     ...columns.map(
@@ -38,40 +54,30 @@ export function ResultTable({ result, label }: { result: ScreenerRows; label: st
       <p className="flex justify-end px-4">
         <TableFile name={label} columns={file} rows={symbols} />
       </p>
-      <div tabIndex={0} role="region" aria-label={label} className="relative overflow-x-auto">
-        <table className="w-full">
-          <thead className="text-left text-xs text-soft">
-            <tr>
-              <th scope="col" className="px-4 py-2 font-medium">
-                Symbol
-              </th>
-              {columns.map((column) => (
-                <th key={column} scope="col" className="px-4 py-2 text-right font-medium">
-                  {column}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {symbols.map((symbol) => (
-              <tr key={symbol} className="border-t border-line hover:bg-hover">
-                <th
-                  scope="row"
-                  dir="auto"
-                  className="px-4 py-1.5 text-left font-medium whitespace-nowrap"
-                >
-                  {symbol}
-                </th>
-                {columns.map((column) => (
-                  <td key={column} className="num px-4 py-1.5 text-right">
-                    {cell(result[symbol]?.[column])}
-                  </td>
-                ))}
-              </tr>
+      <StackedTable
+        label={label}
+        heads={["Symbol", ...columns]}
+        row={ROWS[from]}
+        columns={widths.map((width) => `minmax(0, ${width}fr)`).join(" ")}
+        from={from}
+      >
+        {symbols.map((symbol) => (
+          <div role="row" key={symbol} className={`${ROWS[from]} hover:bg-hover`}>
+            <span
+              role="rowheader"
+              dir="auto"
+              className="min-w-0 text-left font-medium [overflow-wrap:anywhere]"
+            >
+              {symbol}
+            </span>
+            {columns.map((column) => (
+              <StackedCell key={column} name={column} from={from}>
+                <bdi>{cell(result[symbol]?.[column])}</bdi>
+              </StackedCell>
             ))}
-          </tbody>
-        </table>
-      </div>
+          </div>
+        ))}
+      </StackedTable>
     </>
   );
 }

@@ -9,6 +9,7 @@ import { useModelStream } from "~/live/use-live";
 import { Button, IconButton } from "~/ui/button";
 import { Icon } from "~/ui/icons";
 import { Failed } from "~/ui/panel";
+import { Select } from "~/ui/select";
 import { entriesOf, holds } from "./entries";
 import { type LineLink, LogLines } from "./log-lines";
 import { type Asked, type LogQuery, LogStore } from "./log-store";
@@ -84,9 +85,9 @@ export function LogView({
           value={typed}
           onChange={(event) => set({ q: event.target.value, line: "" }, "typed")}
         />
-        <select
+        <Select
           aria-label="Type of line"
-          className="field w-auto"
+          className="w-auto"
           value={type}
           onChange={(event) => set({ type: event.target.value, line: "" })}
         >
@@ -94,7 +95,7 @@ export function LogView({
           {TYPES.map((one) => (
             <option key={one}>{one}</option>
           ))}
-        </select>
+        </Select>
         {!brief && <JumpToTime store={store} />}
         {!brief && (
           <Errors store={store} found={(seq) => set({ q: "", type: "", line: String(seq) })} />
@@ -248,7 +249,7 @@ function JumpToTime({ store }: { store: LogStore }) {
       <input
         type="datetime-local"
         step="1"
-        className="field w-auto"
+        className="w-auto"
         onChange={(event) => {
           const moment = fromLocal(event.target.value);
           if (moment !== null) void store.showTime(moment);

@@ -27,12 +27,13 @@ export function ModelPage() {
 
 function ModelFrame({ id }: { id: string }) {
   const { data: model, error, refetch } = useQuery(ask.model(id));
+  const { isPending } = useQuery(ask.me); // who reads it decides which buttons there are
   const { project = "" } = useParams({ strict: false });
   const path = useRouterState({ select: (state) => state.location.pathname });
   const here = pageOf(path);
   const title = titleOf(path);
   const tabs = useRef<HTMLElement>(null);
-  const isThere = model !== undefined;
+  const isThere = model !== undefined && !isPending;
   // A phone has no room for all tabs: scroll the open one into view.
   // biome-ignore lint/correctness/useExhaustiveDependencies: the tabs scroll when another page opens
   useEffect(() => {
@@ -41,7 +42,7 @@ function ModelFrame({ id }: { id: string }) {
   }, [here, isThere]);
   useTitle(...(title === null ? [] : [title, model?.name]));
   if (error) return <PageError error={error} reset={() => void refetch()} />;
-  if (!model) return <Skeleton rows={8} />;
+  if (!model || isPending) return <Skeleton rows={8} />;
   return (
     <>
       <Head model={model} />
@@ -78,7 +79,9 @@ function Head({ model }: { model: ask.Model }) {
     <header className="mb-2 flex flex-wrap items-start justify-between gap-x-6 gap-y-2">
       <div className="min-w-0">
         <div className="flex min-w-0 flex-wrap items-center gap-x-4 gap-y-1">
-          <h1 className="text-xl [overflow-wrap:anywhere]">{model.name}</h1>
+          <h1 dir="auto" className="text-left text-xl [overflow-wrap:anywhere]">
+            {model.name}
+          </h1>
           <StatusBadge status={status} />
           <ConnectionNote stream={stream} />
         </div>
@@ -86,7 +89,7 @@ function Head({ model }: { model: ask.Model }) {
           <p
             dir="auto"
             title={model.general_description}
-            className="line-clamp-2 max-w-prose text-soft [overflow-wrap:anywhere]"
+            className="line-clamp-4 max-w-prose text-left text-soft sm:line-clamp-2 [overflow-wrap:anywhere]"
           >
             <Linked text={model.general_description} />
           </p>

@@ -9,7 +9,7 @@ import { Command } from "~/ui/copy";
 import { Confirm } from "~/ui/dialog";
 import { TextField } from "~/ui/field";
 import { type Names, NamesForm } from "~/ui/names-form";
-import { Empty, Failed, Panel } from "~/ui/panel";
+import { Empty, Failed, Panel, Skeleton } from "~/ui/panel";
 import { Time } from "~/ui/time";
 import { notify } from "~/ui/toasts";
 import { AccountForm } from "./account-form";
@@ -100,7 +100,9 @@ function Secrets({ model }: { model: string }) {
       </p>
       {error ? (
         <Failed error={error} />
-      ) : data?.length ? (
+      ) : !data ? (
+        <Skeleton rows={1} />
+      ) : data.length ? (
         <ul className="mb-4 rounded-md border border-line">
           {data.map((one) => (
             <li

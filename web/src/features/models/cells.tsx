@@ -26,7 +26,7 @@ export function NameLink({ row }: { row: Row }) {
       params={{ project: model.project_id, model: model.id }}
       title={model.name}
       dir="auto"
-      className="block truncate font-medium hover:text-accent hover:underline"
+      className="line-clamp-2 font-medium [overflow-wrap:anywhere] hover:text-accent hover:underline"
     >
       {model.name}
     </Link>
@@ -39,7 +39,7 @@ export function Profit({ row, className = "" }: { row: Row; className?: string }
   const [main, ...others] = amountsOf(pnl);
   return (
     <span className="inline-flex flex-col">
-      <span className="whitespace-nowrap">
+      <span>
         <Gain value={main?.value} currency={main?.currency ?? null} className={className} />
         {pnl.is_partial && <PartialSign />}
       </span>
@@ -79,20 +79,21 @@ export function Curve({ model, width }: { model: string; width?: number }) {
   );
 }
 
-export function Ordered({ order }: { order: LastOrder | null }) {
+export function Ordered({
+  order,
+  className = "flex-wrap",
+}: {
+  order: LastOrder | null;
+  className?: string;
+}) {
   if (!order) return <span className="text-soft">–</span>;
   return (
-    <span className="flex min-w-0 items-baseline gap-2 whitespace-nowrap">
+    <span className={`flex min-w-0 items-baseline gap-x-2 whitespace-nowrap ${className}`}>
       {order.side && <Side side={order.side} />}
       <span dir="auto" className="min-w-0 max-w-36 truncate" title={order.symbol ?? undefined}>
         {order.symbol}
       </span>
-      <span
-        className="num hidden min-w-0 max-w-44 truncate text-soft 2xl:inline"
-        title={sizeAndPrice(order)}
-      >
-        {sizeAndPrice(order)}
-      </span>
+      <span className="num text-soft empty:hidden">{sizeAndPrice(order)}</span>
       <span className="shrink-0 text-soft">
         <Time at={orderedAt(order)} as="ago" />
       </span>

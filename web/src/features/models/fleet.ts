@@ -3,6 +3,7 @@
 import type { DeployedRun } from "~/api/queries";
 import type { Glance, LastOrder } from "~/api/types";
 import { type Status, statusOf, urgency } from "~/features/model/status";
+import { byName } from "~/format/names";
 
 export interface Row {
   model: Glance;
@@ -85,8 +86,7 @@ export function byProfit(first: Row, second: Row): number {
 /** Models that need attention come first. */
 export function byUrgency(first: Row, second: Row): number {
   return (
-    urgency(first.status) - urgency(second.status) ||
-    first.model.name.localeCompare(second.model.name)
+    urgency(first.status) - urgency(second.status) || byName(first.model.name, second.model.name)
   );
 }
 

@@ -29,9 +29,9 @@ export function ModelCards({ rows, ask }: { rows: Row[]; ask: (wish: Wish) => vo
             <Profit row={row} className="text-xl" />
             <Curve model={row.model.id} width={112} />
           </div>
-          <div className="flex min-w-0 flex-wrap justify-between gap-x-3 overflow-hidden border-t border-line pt-2 pr-2 text-sm">
+          <div className="flex min-w-0 flex-wrap justify-between gap-x-3 border-t border-line pt-2 pr-2 text-sm">
             {row.model.last_order ? (
-              <span title="The last order to arrive">
+              <span className="min-w-0" title="The last order to arrive">
                 <Ordered order={row.model.last_order} />
               </span>
             ) : (

@@ -11,22 +11,24 @@ import type { Wish } from "~/features/model/actions";
 import { urgency } from "~/features/model/status";
 import { StatusBadge } from "~/features/model/status-badge";
 import { dated } from "~/format/csv";
+import { byName } from "~/format/names";
 import { integer, plural } from "~/format/numbers";
 import { useView } from "~/ui/address";
 import { type FileColumn, TableFile } from "~/ui/tables/table-file";
 import { Actions, Curve, LastError, NameLink, Ordered, Profit } from "./cells";
 import { useDeferredRows } from "./deferred-rows";
-import { byProfit, orderedAt, type Row } from "./fleet";
+import { byProfit, byUrgency, orderedAt, type Row } from "./fleet";
 
 const features = tableFeatures({ rowSortingFeature, sortedRowModel: createSortedRowModel() });
 const helper = createColumnHelper<typeof features, Row>();
 const RIGHT = new Set(["pnl", "restarts"]);
-/** Columns that narrow windows hide. */
+/** From which width of the table on a column has room; before, it stands below the name. */
 const WIDE_ONLY: Record<string, string> = {
-  version: "hidden md:table-cell",
-  order: "hidden xl:table-cell",
-  restarts: "hidden lg:table-cell",
-  curve: "hidden sm:table-cell",
+  status: "hidden @[30rem]:table-cell",
+  curve: "hidden @[42rem]:table-cell",
+  version: "hidden @[54rem]:table-cell",
+  order: "hidden @[90rem]:table-cell",
+  restarts: "hidden @[90rem]:table-cell",
 };
 const SORTED = ["name", "status", "version", "pnl", "order", "restarts"];
 const FILE: readonly FileColumn<Row>[] = [
@@ -61,7 +63,7 @@ export function ModelTable({ rows, ask }: { rows: Row[]; ask: (wish: Wish) => vo
   const shown = useDeferredRows(table.getRowModel().rows);
   return (
     // Relative: otherwise text for screen readers would widen the page instead of this box.
-    <div className="relative overflow-x-auto">
+    <div className="@container relative">
       <table className="w-full">
         <thead className="text-left text-xs text-soft">
           {table.getHeaderGroups().map((group) => (
@@ -74,7 +76,7 @@ export function ModelTable({ rows, ask }: { rows: Row[]; ask: (wish: Wish) => vo
                     key={header.id}
                     scope="col"
                     aria-sort={sorted ? (sorted === "asc" ? "ascending" : "descending") : undefined}
-                    className={`px-1.5 py-2 font-medium sm:px-3 whitespace-nowrap first:pl-4 last:pr-3 ${RIGHT.has(id) ? "text-right" : ""} ${WIDE_ONLY[id] ?? ""}`}
+                    className={`px-1.5 py-2 font-medium @[42rem]:px-3 @[42rem]:whitespace-nowrap first:pl-4 last:pr-3 ${RIGHT.has(id) ? "text-right" : ""} ${WIDE_ONLY[id] ?? ""}`}
                   >
                     {header.column.getCanSort() ? (
                       <button
@@ -102,7 +104,7 @@ export function ModelTable({ rows, ask }: { rows: Row[]; ask: (wish: Wish) => vo
               {row.getAllCells().map((cell) => (
                 <td
                   key={cell.id}
-                  className={`h-12 px-1.5 py-1.5 sm:px-3 first:pl-4 last:pr-3 ${RIGHT.has(cell.column.id) ? "text-right" : ""} ${WIDE_ONLY[cell.column.id] ?? ""} ${cell.column.id === "name" ? "w-full max-w-0 min-w-20 sm:min-w-32 lg:min-w-48" : ""}`}
+                  className={`h-12 px-1.5 py-1.5 @[42rem]:px-3 first:pl-4 last:pr-3 ${RIGHT.has(cell.column.id) ? "text-right" : ""} ${WIDE_ONLY[cell.column.id] ?? ""} ${cell.column.id === "name" ? "w-full max-w-0" : ""}`}
                 >
                   <table.FlexRender cell={cell} />
                 </td>
@@ -130,18 +132,21 @@ function sortingOf(text: string) {
 }
 
 /** What has no column of its own in a narrow window. */
-function Stacked({ row: { model, run } }: { row: Row }) {
+function Stacked({ row: { model, run, status } }: { row: Row }) {
   const version = run?.version ?? model.version?.version;
   return (
-    <p className="flex flex-wrap gap-x-3 text-sm text-soft empty:hidden xl:hidden">
-      {version !== undefined && <span className="num md:hidden">v{version}</span>}
+    <p className="flex flex-wrap gap-x-3 text-sm text-soft empty:hidden @[90rem]:hidden">
+      <span className="flex min-w-0 @[30rem]:hidden">
+        <StatusBadge status={status} />
+      </span>
+      {version !== undefined && <span className="num @[54rem]:hidden">v{version}</span>}
       {model.last_order && (
         <span title="The last order to arrive">
           <Ordered order={model.last_order} />
         </span>
       )}
       {run && run.restarts > 0 && (
-        <span className="num text-warn lg:hidden">{plural(run.restarts, "restart")}</span>
+        <span className="num text-warn">{plural(run.restarts, "restart")}</span>
       )}
     </p>
   );
@@ -149,9 +154,10 @@ function Stacked({ row: { model, run } }: { row: Row }) {
 
 function columnsFor(ask: (wish: Wish) => void) {
   return helper.columns([
-    helper.accessor((row) => row.model.name.toLowerCase(), {
+    helper.accessor((row) => row.model.name, {
       id: "name",
       header: "Model",
+      sortFn: (one, other) => byName(one.original.model.name, other.original.model.name),
       cell: ({ row }) => (
         <>
           <NameLink row={row.original} />
@@ -163,8 +169,9 @@ function columnsFor(ask: (wish: Wish) => void) {
     helper.accessor((row) => urgency(row.status), {
       id: "status",
       header: "Status",
+      sortFn: (one, other) => byUrgency(one.original, other.original),
       cell: ({ row }) => (
-        <span className="flex max-w-22 sm:max-w-40">
+        <span className="flex max-w-22 @[42rem]:max-w-28 @[54rem]:max-w-40">
           <StatusBadge status={row.original.status} />
         </span>
       ),
@@ -183,7 +190,11 @@ function columnsFor(ask: (wish: Wish) => void) {
       header: "Profit and loss",
       sortDescFirst: true,
       sortFn: (one, other) => byProfit(one.original, other.original),
-      cell: ({ row }) => <Profit row={row.original} />,
+      cell: ({ row }) => (
+        <span className="@max-[42rem]:[&_.num]:whitespace-normal">
+          <Profit row={row.original} />
+        </span>
+      ),
     }),
     helper.display({
       id: "curve",
@@ -194,7 +205,7 @@ function columnsFor(ask: (wish: Wish) => void) {
       id: "order",
       header: "Last order to arrive",
       sortDescFirst: true,
-      cell: ({ row }) => <Ordered order={row.original.model.last_order} />,
+      cell: ({ row }) => <Ordered order={row.original.model.last_order} className="flex-nowrap" />,
     }),
     helper.accessor((row) => row.run?.restarts ?? 0, {
       id: "restarts",

@@ -40,7 +40,7 @@ export function ModelsPage() {
   return (
     <>
       <PageHead
-        title={name ?? "Models"}
+        title={me ? (name ?? "Models") : undefined}
         actions={
           <>
             {rows.length > 0 && <HaltButton project={project} />}

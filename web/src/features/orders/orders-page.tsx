@@ -6,6 +6,7 @@ import { withZone } from "~/format/zone";
 import { useView } from "~/ui/address";
 import { Icon } from "~/ui/icons";
 import { Panel } from "~/ui/panel";
+import { Select } from "~/ui/select";
 import { OrderList } from "./order-list";
 
 export function OrdersPage() {
@@ -20,9 +21,9 @@ export function OrdersPage() {
       flush
       aside={
         <div className="flex flex-wrap items-center gap-2">
-          <select
+          <Select
             aria-label="Symbol"
-            className="field w-auto max-w-56"
+            className="w-32 sm:w-48"
             value={symbol}
             onChange={(event) => change({ symbol: event.target.value })}
           >
@@ -31,17 +32,17 @@ export function OrdersPage() {
             {symbols.map((one) => (
               <option key={one}>{one}</option>
             ))}
-          </select>
-          <select
+          </Select>
+          <Select
             aria-label="Side"
-            className="field w-auto"
+            className="w-auto"
             value={side}
             onChange={(event) => change({ side: event.target.value })}
           >
             <option value="">Both sides</option>
             <option value="buy">Buys</option>
             <option value="sell">Sells</option>
-          </select>
+          </Select>
           <a
             className="link inline-flex items-center gap-1.5"
             href={withZone(`/api/models/${model}/orders.csv?${filter}`)}

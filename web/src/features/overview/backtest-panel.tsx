@@ -12,6 +12,7 @@ import { signedPercent } from "~/features/backtests/metrics";
 import { period } from "~/features/backtests/period";
 import { nameOf } from "~/features/backtests/progress";
 import * as backtests from "~/features/backtests/queries";
+import { byName } from "~/format/names";
 import { gain, percent } from "~/format/numbers";
 import { lasting, stamp } from "~/format/times";
 import { useView } from "~/ui/address";
@@ -40,8 +41,8 @@ export function BacktestPanel({ project, model }: { project: string; model: stri
   const [{ of = model, beside = "", align = "" }, change] = useView<
     "of" | "beside" | "align" | "laid"
   >();
-  const { data } = useInfiniteQuery(backtests.list(of));
-  const { data: models = [] } = useQuery(ask.models(project));
+  const { data, isPending } = useInfiniteQuery(backtests.list(of));
+  const { data: models = [], isPending: isAsking } = useQuery(ask.models(project));
   const known = data?.pages.flatMap((page) => page.items) ?? [];
   const done = known.filter(({ counts }) => counts.account_values > 0);
   const options = done.map((one): Option => {
@@ -50,6 +51,12 @@ export function BacktestPanel({ project, model }: { project: string; model: stri
   });
   if (beside && !done.some((one) => one.backtest_id === beside)) options.push(beside);
   const hasOthers = models.some(({ id }) => id !== model);
+  if ((isPending && of === model) || isAsking)
+    return (
+      <Panel title="Against a backtest">
+        <Skeleton rows={1} />
+      </Panel>
+    );
   if (options.length === 0 && !hasOthers) return null;
   return (
     <Panel
@@ -59,7 +66,7 @@ export function BacktestPanel({ project, model }: { project: string; model: stri
           {hasOthers && (
             <Choice
               label="Backtests of"
-              className="max-w-full sm:max-w-56"
+              className="max-w-full sm:max-w-96"
               value={of}
               options={modelOptions(models, model)}
               choose={(next) => change({ of: next === model ? "" : next, beside: "", laid: "" })}
@@ -67,7 +74,7 @@ export function BacktestPanel({ project, model }: { project: string; model: stri
           )}
           <Choice
             label="Backtest"
-            className="max-w-full sm:max-w-72"
+            className="max-w-full sm:max-w-96"
             value={beside}
             options={[["", "None"], ...options]}
             choose={(next) => change({ beside: next, laid: "" })}
@@ -100,7 +107,7 @@ export function BacktestPanel({ project, model }: { project: string; model: stri
 function modelOptions(models: readonly Glance[], model: string): Option[] {
   const own = models.find(({ id }) => id === model);
   const others = models.filter(({ id }) => id !== model);
-  others.sort((one, other) => one.name.localeCompare(other.name));
+  others.sort((one, other) => byName(one.name, other.name));
   return [
     [model, own ? `${own.name} (this model)` : "This model"],
     ...others.map(({ id, name }): Option => [id, name]),

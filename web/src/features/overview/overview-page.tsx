@@ -14,7 +14,7 @@ import { money, plural, price, quantity } from "~/format/numbers";
 import { useView } from "~/ui/address";
 import { Choice } from "~/ui/choice";
 import { Gain } from "~/ui/figures";
-import { Empty, Notice, Panel } from "~/ui/panel";
+import { Empty, Notice, Panel, Skeleton } from "~/ui/panel";
 import { type FileColumn, TableFile } from "~/ui/tables/table-file";
 import { Time } from "~/ui/time";
 import { BacktestPanel } from "./backtest-panel";
@@ -206,9 +206,11 @@ function Positions({ pnl }: { pnl: Pnl | undefined }) {
     <Panel
       title="Positions"
       flush
-      aside={held.length > 0 && <TableFile name="Positions" columns={POSITION_FILE} rows={held} />}
+      aside={<TableFile name="Positions" columns={POSITION_FILE} rows={held} />}
     >
-      {held.length === 0 ? (
+      {!pnl ? (
+        <Skeleton rows={2} />
+      ) : held.length === 0 ? (
         <Empty title="No open positions" />
       ) : (
         <ul>

@@ -57,7 +57,8 @@ export function PnlFigure({ model, chosen }: { model: string; chosen: string | n
   );
 
   if (whole.error) return <Failed error={whole.error} retry={() => void whole.refetch()} />;
-  if (!all) {
+  // Its orders may be known before: they are no curve.
+  if (whole.isPending || !all) {
     return whole.isPending ? (
       <div className="skeleton" style={{ height: HEIGHT }} />
     ) : (

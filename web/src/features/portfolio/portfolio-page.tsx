@@ -45,7 +45,7 @@ function PortfolioPage({ project, name }: { project: string | null; name: string
     <>
       <PageHead
         title="Portfolio"
-        lead={<bdi>{name}</bdi>}
+        lead={name ? <bdi>{name}</bdi> : null}
         actions={
           <>
             {data && data.models.length > 0 && <CurrencyChoice found={data} />}

@@ -29,7 +29,7 @@ export function AuditPage() {
       <PageHead
         title="Audit"
         lead="Every change in this project, newest first."
-        actions={items.length > 0 && <TableFile name="Audit" columns={FILE} rows={items} />}
+        actions={<TableFile name="Audit" columns={FILE} rows={items} />}
       />
       <Panel flush>
         {found.error ? (

@@ -11,6 +11,7 @@ import { Command } from "~/ui/copy";
 import { Confirm } from "~/ui/dialog";
 import { SelectField } from "~/ui/field";
 import { Empty, Failed, Notice, PageHead, Panel, Skeleton } from "~/ui/panel";
+import { Select } from "~/ui/select";
 import { type FileColumn, TableFile } from "~/ui/tables/table-file";
 import { Time } from "~/ui/time";
 import { notify } from "~/ui/toasts";
@@ -46,7 +47,7 @@ export function MembersPage() {
   useTitle("Members");
   return (
     <div className="mx-auto max-w-4xl">
-      <PageHead title="Members" lead={mine?.name} />
+      <PageHead title="Members" lead={mine ? <bdi>{mine.name}</bdi> : null} />
       <div className="grid gap-4">
         <Members project={project} me={me?.id ?? ""} manages={manages} />
         {manages && <Invitations project={project} />}
@@ -90,9 +91,9 @@ function Members({ project, me, manages }: { project: string; me: string; manage
               </p>
             </div>
             {manages ? (
-              <select
+              <Select
                 aria-label={`Role of ${one.name}`}
-                className="field w-auto"
+                className="w-auto"
                 value={one.role}
                 onChange={(event) =>
                   change.mutate({ user: one.user_id, role: event.target.value as Role })
@@ -101,7 +102,7 @@ function Members({ project, me, manages }: { project: string; me: string; manage
                 {NAMES.map((role) => (
                   <option key={role}>{role}</option>
                 ))}
-              </select>
+              </Select>
             ) : (
               <span className="text-soft">{one.role}</span>
             )}

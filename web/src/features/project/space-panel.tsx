@@ -7,7 +7,7 @@ import { useRole } from "~/features/project/use-role";
 import { bytes, integer } from "~/format/numbers";
 import { Confirm } from "~/ui/dialog";
 import { SelectField } from "~/ui/field";
-import { Panel } from "~/ui/panel";
+import { Panel, Skeleton } from "~/ui/panel";
 import { Time } from "~/ui/time";
 import { notify } from "~/ui/toasts";
 
@@ -36,6 +36,7 @@ export function SpacePanel({ project }: { project: string }) {
     choice.days === null ? save.mutate(choice) : setAsked(choice);
   return (
     <Panel title="Space">
+      {!data && <Skeleton rows={6} />}
       <div className="grid gap-3">
         {data?.items.map((one) => (
           <div key={one.kind} className="grid items-end gap-2 sm:grid-cols-2">

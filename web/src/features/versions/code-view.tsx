@@ -54,6 +54,7 @@ export function CodeView({
       ref={place}
       tabIndex={0}
       role="region"
+      dir="ltr"
       aria-label={`Source of ${path}`}
       className="source relative max-h-[calc(100dvh-15rem)] min-h-40 overflow-auto bg-sunken focus-visible:-outline-offset-2"
     >

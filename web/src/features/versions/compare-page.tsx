@@ -8,6 +8,7 @@ import { integer, plural } from "~/format/numbers";
 import { useTitle, useView } from "~/ui/address";
 import { Button } from "~/ui/button";
 import { Empty, Failed, Panel, Skeleton } from "~/ui/panel";
+import { Select } from "~/ui/select";
 import { type FileChange, fileChanges, summary } from "./file-changes";
 import { FileDiff, type Side } from "./file-diff";
 import { files, useVersions } from "./queries";
@@ -110,9 +111,9 @@ function Choice({
   choose: (id: string) => void;
 }) {
   return (
-    <select
+    <Select
       aria-label={label}
-      className="field w-auto"
+      className="w-auto"
       value={value}
       onChange={(event) => choose(event.target.value)}
     >
@@ -121,7 +122,7 @@ function Choice({
           v{one.version}
         </option>
       ))}
-    </select>
+    </Select>
   );
 }
 

@@ -33,7 +33,7 @@ export function DiffRows({
   const rows = isSplit ? beside : shown;
   return (
     <>
-      <table className="diff source w-full table-fixed border-collapse">
+      <table dir="ltr" className="diff source w-full table-fixed border-collapse">
         <caption className="sr-only">Changed lines of {path}</caption>
         <colgroup>
           <col className={isSplit ? "w-12" : "w-0 sm:w-12"} />

@@ -16,7 +16,7 @@ export function SourcePage() {
   const { model = "", version = "", project = "" } = useParams({ strict: false });
   const [{ file = "", line }, change] = useView<"file" | "line">();
   const { data: facts } = useQuery(ask.model(model));
-  const { versions } = useVersions(model, version);
+  const { versions, isLoading } = useVersions(model, version);
   const listed = useQuery(files(model, version));
   const read = useQuery(fileText(model, version, file));
   const at = versions.findIndex((one) => one.version_id === version);
@@ -29,8 +29,11 @@ export function SourcePage() {
       <div className="flex flex-wrap items-end justify-between gap-x-6 gap-y-2">
         <div className="min-w-0">
           <h2 className="text-lg">Source of {name}</h2>
+          {isLoading && <p className="skeleton h-5 w-40" />}
           {own?.description && (
-            <p className="text-soft [overflow-wrap:anywhere]">{own.description}</p>
+            <p dir="auto" className="text-left text-soft [overflow-wrap:anywhere]">
+              {own.description}
+            </p>
           )}
         </div>
         <div className="flex flex-wrap items-center gap-x-4 gap-y-2">

@@ -25,13 +25,20 @@ function Description({ before, now }: { before: string; now: string }) {
         {now ? "Both have the same description." : "Neither has a description."}
       </p>
     );
+  const pieces = changes(before, now);
+  const isRewritten = pieces.every(({ change }) => change !== "same");
   return (
-    <p className="max-w-prose whitespace-pre-wrap [overflow-wrap:anywhere]">
-      {changes(before, now).map(({ text, change }, place) => {
-        const Mark = change === "added" ? "ins" : change === "removed" ? "del" : "span";
+    <p dir="auto" className="max-w-prose whitespace-pre-line text-left [overflow-wrap:anywhere]">
+      {pieces.map(({ text, change }, place) => {
+        const Mark = change === "added" ? "ins" : change === "removed" ? "del" : "bdi";
         return (
-          // biome-ignore lint/suspicious/noArrayIndexKey: pieces of a text have only their position
-          <Mark key={place} className={LOOKS[change]}>
+          // Two texts that share nothing are two lines.
+          <Mark
+            // biome-ignore lint/suspicious/noArrayIndexKey: pieces of a text have only their position
+            key={place}
+            dir="auto"
+            className={`${LOOKS[change]} ${isRewritten ? "block not-first:mt-1" : ""}`}
+          >
             {text}
           </Mark>
         );

@@ -4,9 +4,9 @@ import { Link, useParams } from "@tanstack/react-router";
 import type { Schemas } from "~/api/client";
 import * as ask from "~/api/queries";
 import { useModelActions } from "~/features/model/actions";
+import { RunTable } from "~/features/model/run-table";
 import { dated } from "~/format/csv";
-import { bytes, integer } from "~/format/numbers";
-import { lasting } from "~/format/times";
+import { bytes } from "~/format/numbers";
 import { useView } from "~/ui/address";
 import { Button, ButtonLink } from "~/ui/button";
 import { Choice } from "~/ui/choice";
@@ -59,7 +59,7 @@ export function VersionsPage() {
         flush
         aside={
           <span className="flex flex-wrap items-center gap-3">
-            {items.length > 0 && <TableFile name="Versions" columns={VERSIONS} rows={items} />}
+            <TableFile name="Versions" columns={VERSIONS} rows={items} />
             <ButtonLink
               to="/$project/deploy"
               params={{ project }}
@@ -142,7 +142,7 @@ export function VersionsPage() {
         flush
         aside={
           <span className="flex flex-wrap items-center gap-3">
-            {ran.length > 0 && <TableFile name="Runs" columns={RUNS} rows={ran} />}
+            <TableFile name="Runs" columns={RUNS} rows={ran} />
             <Choice
               label="Kind of runs"
               value={kind}
@@ -203,49 +203,6 @@ function Older({ next }: { next: { isFetchingNextPage: boolean; fetchNextPage: (
       <Button disabled={next.isFetchingNextPage} onClick={() => void next.fetchNextPage()}>
         Show older
       </Button>
-    </div>
-  );
-}
-
-const HEADS = ["State", "Version", "Kind", "Started", "Duration", "Restarts", "Reason"];
-
-function RunTable({ runs }: { runs: Schemas["ShownRun"][] }) {
-  return (
-    <div tabIndex={0} role="region" aria-label="Runs" className="relative overflow-x-auto">
-      <table className="w-full">
-        <thead className="text-left text-xs text-soft">
-          <tr>
-            {HEADS.map((head) => (
-              <th key={head} scope="col" className="px-4 py-2 font-medium whitespace-nowrap">
-                {head}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {runs.map((run) => (
-            <tr key={run.run_id} className="border-t border-line">
-              <td
-                className={`px-4 py-1.5 font-medium ${run.state === "crashed" || run.state === "failed" ? "text-bad" : ""}`}
-              >
-                {run.state}
-              </td>
-              <td className="num px-4 py-1.5">v{run.version ?? "–"}</td>
-              <td className="px-4 py-1.5">{run.kind}</td>
-              <td className="px-4 py-1.5">
-                <Time at={run.started_at ?? run.created_at} as="stamp" />
-              </td>
-              <td className="num px-4 py-1.5 whitespace-nowrap">
-                {run.started_at && run.ended_at ? lasting(run.ended_at - run.started_at) : "–"}
-              </td>
-              <td className="num px-4 py-1.5">{integer(run.restarts)}</td>
-              <td className="max-w-96 px-4 py-1.5 text-soft [overflow-wrap:anywhere]">
-                {run.reason}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
     </div>
   );
 }

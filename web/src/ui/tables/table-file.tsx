@@ -19,6 +19,7 @@ export function TableFile<Row>({
   rows: readonly Row[] | (() => Promise<readonly Row[]>);
 }) {
   const [busy, setBusy] = useState(false);
+  const isEmpty = typeof rows !== "function" && rows.length === 0;
   async function download() {
     setBusy(true);
     try {
@@ -40,7 +41,8 @@ export function TableFile<Row>({
   return (
     <button
       type="button"
-      className="link inline-flex min-h-8 items-center gap-1.5 text-sm disabled:opacity-50"
+      // Without rows it only keeps its place, so that they move nothing when they come.
+      className={`link inline-flex min-h-8 items-center gap-1.5 text-sm disabled:opacity-50 ${isEmpty ? "invisible" : ""}`}
       aria-label={`Download as CSV: ${name}`}
       title="Download this table as CSV"
       disabled={busy}

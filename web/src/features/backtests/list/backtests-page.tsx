@@ -79,9 +79,7 @@ export function BacktestsPage() {
         flush
         aside={
           <span className="flex flex-wrap items-center gap-3">
-            {rows.length > 0 && (
-              <TableFile name="Backtests" columns={FILE} rows={sorted(rows, sorting)} />
-            )}
+            <TableFile name="Backtests" columns={FILE} rows={sorted(rows, sorting)} />
             {mayChange && (
               <Button weight="main" icon="play" onClick={() => setNew(true)}>
                 Run a backtest

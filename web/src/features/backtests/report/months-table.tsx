@@ -24,7 +24,7 @@ export function MonthsTable({ model, id }: { model: string; id: string }) {
     <Panel
       title="Returns by month"
       flush
-      aside={years.length > 0 && <TableFile name="Returns by month" columns={FILE} rows={years} />}
+      aside={<TableFile name="Returns by month" columns={FILE} rows={years} />}
     >
       {error ? (
         <div className="p-4">
@@ -36,20 +36,13 @@ export function MonthsTable({ model, id }: { model: string; id: string }) {
         <p className="p-4 text-soft">{data.reason ?? "There are no returns."}</p>
       ) : (
         <>
-          <div
-            tabIndex={0}
-            role="region"
-            aria-label="Returns by month"
-            className="relative overflow-x-auto focus-visible:-outline-offset-2"
-          >
-            <table className="w-full min-w-[46rem] table-fixed text-right text-sm">
+          {/* Twelve months are a row; where there is no room, rows of four or six with their names. */}
+          <div className="@container relative">
+            <table className="w-full table-fixed text-right text-sm @max-[46rem]:block">
               <caption className="sr-only">Returns by month and year</caption>
-              <thead className="text-xs text-soft">
+              <thead className="text-xs text-soft @max-[46rem]:sr-only">
                 <tr>
-                  <th
-                    scope="col"
-                    className="sticky left-0 w-14 bg-surface py-2 pl-4 text-left font-medium"
-                  >
+                  <th scope="col" className="w-14 py-2 pl-4 text-left font-medium">
                     Year
                   </th>
                   {MONTHS.map((name) => (
@@ -57,35 +50,44 @@ export function MonthsTable({ model, id }: { model: string; id: string }) {
                       {name}
                     </th>
                   ))}
-                  <th scope="col" className="sticky right-0 w-24 bg-surface py-2 pr-4 font-medium">
+                  <th scope="col" className="w-24 py-2 pr-4 font-medium">
                     Year
                   </th>
                 </tr>
               </thead>
-              <tbody>
+              <tbody className="@max-[46rem]:block">
                 {years.map(({ year, value, months }) => (
-                  <tr key={year}>
+                  <tr
+                    key={year}
+                    className="@max-[46rem]:grid @max-[46rem]:grid-cols-4 @max-[46rem]:px-4 @max-[46rem]:pb-3 @min-[30rem]:grid-cols-6!"
+                  >
                     <th
                       scope="row"
-                      className="num sticky left-0 bg-surface py-1.5 pl-4 text-left font-medium"
+                      className="num py-1.5 text-left font-medium @max-[46rem]:col-span-3 @min-[30rem]:col-span-5! @[46rem]:pl-4"
                     >
                       {year}
                     </th>
                     {MONTHS.map((name, place) => {
                       const month = months[place] ?? null;
                       return (
-                        <td key={name} className="p-px">
+                        <td key={name} className="p-px @max-[46rem]:order-1">
                           <span
                             className={`num block rounded-sm px-1.5 py-1.5 whitespace-nowrap ${month === null ? "text-soft" : ""}`}
                             style={{ backgroundColor: ground(month, full) }}
                           >
+                            <span
+                              aria-hidden="true"
+                              className="block text-left text-xs @[46rem]:hidden"
+                            >
+                              {name}
+                            </span>
                             {month === null ? <span className="sr-only">none</span> : short(month)}
                           </span>
                         </td>
                       );
                     })}
                     <td
-                      className={`num sticky right-0 bg-surface py-1.5 pr-4 font-medium whitespace-nowrap ${value > 0 ? "text-up" : value < 0 ? "text-down" : ""}`}
+                      className={`num py-1.5 font-medium @[46rem]:pr-4 whitespace-nowrap ${value > 0 ? "text-up" : value < 0 ? "text-down" : ""}`}
                     >
                       {signedPercent(value)}
                     </td>

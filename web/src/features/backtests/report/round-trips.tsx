@@ -4,16 +4,16 @@ import { useCallback, useEffect, useMemo, useRef } from "react";
 import { textOf } from "~/charts/figure/range";
 import { signedPercent } from "~/features/backtests/metrics";
 import * as ask from "~/features/backtests/queries";
-import { days, integer, percent, plural, price, quantity } from "~/format/numbers";
+import { days, integer, plural, price, quantity } from "~/format/numbers";
 import { withZone } from "~/format/zone";
 import { useView } from "~/ui/address";
 import { Gain } from "~/ui/figures";
 import { Icon } from "~/ui/icons";
 import { Failed, Notice, Panel, Skeleton } from "~/ui/panel";
 import { type Measure, useMeasured, useMeasuredRows } from "~/ui/tables/rows";
-import { type FileColumn, TableFile } from "~/ui/tables/table-file";
 import { Time } from "~/ui/time";
 import { PRICES } from "./price-panel";
+import { SymbolResults } from "./symbol-results";
 import "./round-trips.css";
 
 const ROW = 36;
@@ -31,13 +31,6 @@ const HEADS = [
   "Profit",
   "Return",
 ] as const;
-
-const SYMBOL_FILE: readonly FileColumn<ask.TripSummary["symbols"][number]>[] = [
-  ["symbol", (one) => one.symbol],
-  ["round_trips", (one) => one.round_trips],
-  ["win_rate", (one) => one.win_rate],
-  ["profit", (one) => one.profit],
-];
 
 export function RoundTrips({
   model,
@@ -124,53 +117,7 @@ function Summary({ summary, currency }: { summary: ask.TripSummary; currency: st
         </p>
       )}
       {summary.symbols.length > 0 && (
-        <div className="flex max-w-xl items-center justify-between gap-3">
-          <h3 className="text-sm text-soft">By symbol</h3>
-          <TableFile
-            name="Round trips of a backtest by symbol"
-            columns={SYMBOL_FILE}
-            rows={summary.symbols}
-          />
-        </div>
-      )}
-      {summary.symbols.length > 0 && (
-        <div
-          tabIndex={0}
-          role="region"
-          aria-label="Round trips by symbol"
-          className="relative max-h-64 overflow-auto"
-        >
-          <table className="w-full max-w-xl text-sm">
-            <thead className="text-xs text-soft">
-              <tr>
-                <th scope="col" className="py-1 text-left font-medium">
-                  Symbol
-                </th>
-                <th scope="col" className="py-1 pl-4 text-right font-medium">
-                  Round trips
-                </th>
-                <th scope="col" className="py-1 pl-4 text-right font-medium">
-                  Won
-                </th>
-                <th scope="col" className="py-1 pl-4 text-right font-medium">
-                  Profit
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {summary.symbols.map((one) => (
-                <tr key={one.symbol} className="border-t border-line">
-                  <td className="py-1">{one.symbol}</td>
-                  <td className="num py-1 pl-4 text-right">{integer(one.round_trips)}</td>
-                  <td className="num py-1 pl-4 text-right">{percent(one.win_rate)}</td>
-                  <td className="py-1 pl-4 text-right">
-                    <Gain value={one.profit} currency={currency} />
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <SymbolResults symbols={summary.symbols} currency={currency} />
       )}
     </div>
   );
