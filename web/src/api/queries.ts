@@ -42,10 +42,8 @@ export const retention = (id: string) =>
 
 /** Milliseconds. That the host of a run fell silent is not on the tape: no stream tells it. */
 const HOSTS_ASKED_EVERY = 3_000;
-
-function goesOn(run: { host?: string | null; ended_at: number | null } | null | undefined) {
-  return Boolean(run?.host && run.ended_at === null);
-}
+const goesOn = (run: { host?: string | null; ended_at: number | null } | null | undefined) =>
+  Boolean(run?.host && run.ended_at === null);
 
 export const models = (project: string) =>
   queryOptions({

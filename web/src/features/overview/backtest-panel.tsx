@@ -16,8 +16,8 @@ import { byName } from "~/format/names";
 import { gain, percent } from "~/format/numbers";
 import { lasting, stamp } from "~/format/times";
 import { useView } from "~/ui/address";
-import { Choice, type Option } from "~/ui/choice";
 import { Failed, Notice, Panel, Skeleton } from "~/ui/panel";
+import { Choice, type Option } from "~/ui/select";
 import { type Laid, laidOver, resultsAt } from "./laid-over";
 
 const POINTS = 1_000;

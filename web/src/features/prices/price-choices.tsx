@@ -1,5 +1,5 @@
 /** The symbol, interval and shape of a price chart. */
-import { Choice, type Option } from "~/ui/choice";
+import { Choice, type Option } from "~/ui/select";
 import { INTERVALS } from "./price-search";
 
 export type Shape = "candles" | "line";

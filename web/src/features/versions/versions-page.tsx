@@ -9,8 +9,8 @@ import { dated } from "~/format/csv";
 import { bytes } from "~/format/numbers";
 import { useView } from "~/ui/address";
 import { Button, ButtonLink } from "~/ui/button";
-import { Choice } from "~/ui/choice";
 import { Empty, Failed, Panel, Skeleton } from "~/ui/panel";
+import { Choice } from "~/ui/select";
 import { type FileColumn, TableFile } from "~/ui/tables/table-file";
 import { Time } from "~/ui/time";
 
