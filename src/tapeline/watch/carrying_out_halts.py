@@ -76,7 +76,7 @@ class Halts:
         self._work.wake()
 
     async def _turn(self) -> None:
-        known = await self._store.read(_read)
+        known = await self._store.read(_read, self._store.clock.ago(FOLLOWED_FOR))
         self._scopes = frozenset(halt.project_id for halt in known.in_force)
         for halt in known.unenforced:
             await self._store.write(declaring.stop_what_runs, halt)
@@ -142,10 +142,10 @@ class Halts:
         return self._appender.append(connection, said)[1] if said else []
 
 
-def _read(connection: Connection) -> Known:
+def _read(connection: Connection, followed_since: float) -> Known:
     in_force = records.in_force(connection)
     unenforced = [halt for halt in in_force if declaring.is_anything_left(connection, halt)]
-    followed = or_(halts.c.resumed_at.is_(None), halts.c.resumed_at > time.time() - FOLLOWED_FOR)
+    followed = or_(halts.c.resumed_at.is_(None), halts.c.resumed_at > followed_since)
     query = (
         select(halted_models)
         .join(halts, halts.c.id == halted_models.c.halt_id)

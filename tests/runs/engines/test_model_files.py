@@ -33,10 +33,11 @@ from tapeline.models import models, onboarding, projects
 from tapeline.runs.engines import model_files
 from tapeline.runs.environments.cache import Made
 from tapeline.settings import Settings
-from tapeline.store import belongings
+from tapeline.store import belongings, upsert
 from tapeline.store.store import Store
 from tapeline.store.tables import core
 from tapeline.store.tables.core import metadata
+from tapeline.store.tables.watch import halts
 from tapeline.tape import cleanup, tapes
 from tests.conftest import run
 
@@ -46,6 +47,8 @@ OWNED = (
     *belongings.ON_THE_TAPE,
     *belongings.LAST,
 )
+HALT = {"id": "halt", "why": "", "at": 1.0, "by": "operator"}
+"""Of everything: it outlives every model that it stopped."""
 BY_OTHERS = {"audit", "facts", "deleted_models"}  # these outlive models
 
 
@@ -105,11 +108,13 @@ class Everything:
             "version_id": f"version{self.model}",
             "run_id": f"run{self.model}",
             "share_id": f"share{self.model}",
+            "halt_id": HALT["id"],
             "scope": belongings.scope_of(self.tape),
             "archive": f"{self.tape:064d}",
             "ended_at": 1.0,
             "after": time.time() + 1e6,  # as if it were being staged
         }
+        store.write_now(lambda connection: upsert.claim(connection, halts, **HALT))
         for table in [one for one in metadata.sorted_tables if one in OWNED]:
             if table.name != "tapes":
                 store.write_now(self._put, table)

@@ -200,9 +200,9 @@ def left_running(connection: Connection, services: Services, found: list[Run]) -
 def _unwell(
     connection: Connection, services: Services, model_id: str, run_id: str | None
 ) -> str | None:
-    """A run that must end on a host that can do nothing now."""
-    found = desired.ending(connection, model_id, run_id)
+    """A run that must end on another host, which can do nothing now. This one was just asked."""
     store, here = services.store, services.runner.host_name
+    found = [one for one in desired.ending(connection, model_id, run_id) if one.host != here]
     waits = waiting_for.reasons(connection, store.database, here, found)
     return next(iter(waits.values()), None)
 
