@@ -56,7 +56,16 @@ from tapeline.store.tables.tape import (
     tapes,
     used,
 )
-from tapeline.store.tables.watch import halted_models, halts
+from tapeline.store.tables.watch import (
+    channels,
+    halted_models,
+    halts,
+    incident_events,
+    incidents,
+    outbox,
+    rule_states,
+    rules,
+)
 from tapeline.store.tables.witnesses import (
     cosignatures,
     refusals,
@@ -67,9 +76,10 @@ from tapeline.store.tables.witnesses import (
 
 WITH_THE_ROW: tuple[Table, ...] = (
     versions, published_starters, runs, keys, samples, secrets, shares, share_visits,
-    halted_models,
+    halted_models, rules, rule_states, incidents, incident_events, outbox,
 )  # fmt: skip
-"""The database deletes them together with the model; of keys, those of its runs."""
+"""The database deletes them together with the model; of keys, those of its runs; of rules and their
+incidents, those about it."""
 
 OF_UPLOADS: tuple[Table, ...] = (pieces, report_pieces, reports, discards)
 """By `upload`. `discards` last: until then it says whose the others are."""
@@ -88,7 +98,7 @@ find the rest."""
 OF_OTHERS: tuple[Table, ...] = (
     facts, users, sign_ins, attempts, projects, members, invitations, models, deleted_models, audit,
     retention, signing_keys, head_trees, head_leaves, stamps, hosts, cosignatures, witnesses,
-    witnessed_logs, witnessed_heads, refusals, halts,
+    witnessed_logs, witnessed_heads, refusals, halts, channels,
 )  # fmt: skip
 """The audit log outlives the things it is about."""
 

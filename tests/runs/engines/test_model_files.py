@@ -37,7 +37,7 @@ from tapeline.store import belongings, upsert
 from tapeline.store.store import Store
 from tapeline.store.tables import core
 from tapeline.store.tables.core import metadata
-from tapeline.store.tables.watch import halts
+from tapeline.store.tables.watch import channels, halts
 from tapeline.tape import cleanup, tapes
 from tests.conftest import run
 
@@ -47,8 +47,18 @@ OWNED = (
     *belongings.ON_THE_TAPE,
     *belongings.LAST,
 )
+OF_ITS_OWN = {
+    "versions": "version", "runs": "run", "shares": "share", "rules": "rule",
+    "incidents": "incident",
+}  # fmt: skip
+"""Tables whose rows others point at."""
 HALT = {"id": "halt", "why": "", "at": 1.0, "by": "operator"}
 """Of everything: it outlives every model that it stopped."""
+CHANNEL = {
+    "id": "channel", "scope": "server", "name": "mail", "kind": "apprise", "address": "",
+    "shown": "", "created_at": 1.0, "created_by": "operator",
+}  # fmt: skip
+"""Of the installation: so does who is told."""
 BY_OTHERS = {"audit", "facts", "deleted_models"}  # these outlive models
 
 
@@ -109,12 +119,16 @@ class Everything:
             "run_id": f"run{self.model}",
             "share_id": f"share{self.model}",
             "halt_id": HALT["id"],
+            "channel_id": CHANNEL["id"],
+            "rule_id": f"rule{self.model}",
+            "incident_id": f"incident{self.model}",
             "scope": belongings.scope_of(self.tape),
             "archive": f"{self.tape:064d}",
             "ended_at": 1.0,
             "after": time.time() + 1e6,  # as if it were being staged
         }
         store.write_now(lambda connection: upsert.claim(connection, halts, **HALT))
+        store.write_now(lambda connection: upsert.claim(connection, channels, **CHANNEL))
         for table in [one for one in metadata.sorted_tables if one in OWNED]:
             if table.name != "tapes":
                 store.write_now(self._put, table)
@@ -130,7 +144,7 @@ class Everything:
         connection.execute(insert(table).values(row))
 
     def _value(self, table: Table, column: Any) -> Any:
-        own = {"versions": "version", "runs": "run", "shares": "share"}.get(table.name)
+        own = OF_ITS_OWN.get(table.name)
         if own is not None and column.name == "id":
             return f"{own}{self.model}"
         if column.name in self.known:

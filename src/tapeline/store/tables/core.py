@@ -30,11 +30,11 @@ metadata = MetaData(
 Sequence = BigInteger().with_variant(Integer(), "sqlite")
 
 
-def partial_index(name: str, *columns: str, where: str) -> Index:
+def partial_index(name: str, *columns: str, where: str, unique: bool = False) -> Index:
     """An index of the rows for which `where` holds. The migrations make it, for both databases.
     PostgreSQL's option is not repeated here: its dialect, which checks it, would be imported at
     every start on SQLite too, and takes a thirtieth of it."""
-    return Index(name, *columns, sqlite_where=text(where))
+    return Index(name, *columns, unique=unique, sqlite_where=text(where))
 
 
 def owned_by(table: str, **more: bool) -> Column[str]:

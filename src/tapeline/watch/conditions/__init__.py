@@ -1,0 +1,1 @@
+"""What can be wrong: one row per condition, each a pure function over facts."""

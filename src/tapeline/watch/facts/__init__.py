@@ -1,0 +1,1 @@
+"""What conditions need to know, read in bulk for many subjects at once."""

@@ -1,0 +1,1 @@
+"""Rules as people write them: read, checked, kept."""
