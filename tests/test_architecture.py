@@ -78,7 +78,7 @@ ONE_DOOR = {
     "jwt": "accounts/id_tokens.py",
     "argon2": "accounts/passwords.py",
     "jinja2": "http/core/rendering.py",
-    "PIL": "sharing/pages/picture.py",
+    "PIL": "results/charts/bitmap.py",
     "tsdownsample": "tape/backtest_results/series.py",
     "prometheus_client": "http/wire/metrics.py",
     "opentelemetry": "http/wire/traces.py",
@@ -90,6 +90,7 @@ ONE_DOOR = {
     "pyseccomp": "runs/sandbox/seccomp.py",
     "pyrage": "backups/encrypting.py",
     "ccxt": "prices/source/exchange.py",
+    "apprise": "watch/telling/sending.py",
     "rfc3161_client": "tape/proof/time_stamps.py",
 }
 # A program of its own inside the house: it runs beside every model, so it knows only itself.

@@ -1,5 +1,6 @@
 """The kinds of settings: each reads text or a TOML value, and describes what it allows."""
 
+import ipaddress
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -21,6 +22,11 @@ class Allowed:
 
     sentence: str
     read: Callable[[Any], Any]
+
+
+def without_password(text: str) -> str:
+    """A terminal and a log outlive the moment; a password in a URL must not."""
+    return re.sub(r"(://[^:/@\s]*:)[^\s]*@", r"\1***@", text)
 
 
 def whole(low: int, high: int) -> Allowed:
@@ -141,6 +147,18 @@ def _read_exchange(value: Any) -> str:
     return text
 
 
+def _read_reach(value: Any) -> str:
+    """Also reads a list."""
+    listed = value if isinstance(value, list) else _read_any_text(value).split(",")
+    found = [_read_any_text(one) for one in listed if _read_any_text(one)]
+    for one in found:
+        if re.fullmatch(r"[0-9a-fA-F:.]+(/\d{1,3})?", one):
+            ipaddress.ip_network(one, strict=False)  # raises ValueError
+        elif not re.fullmatch(r"[\w-]+(\.[\w-]+)*\.?", one):
+            raise ValueError(value)
+    return ", ".join(found)
+
+
 TEXT = Allowed("text that is not empty", _read_text)
 ANY_TEXT = Allowed("text", _read_any_text)
 PATH = Allowed("a path", _read_path)
@@ -160,4 +178,7 @@ PLANS = Allowed("plans as name=MB/millicores, separated by commas, or a table", 
 MORE_PLANS = Allowed("the same, or empty", _read_plans)
 EXCHANGE = Allowed("the name of an exchange in ccxt, or empty", _read_exchange)
 ADDRESSES = Allowed("http:// or https:// addresses, separated by commas, or empty", _read_addresses)
+REACH = Allowed(
+    "networks, addresses and names, such as 10.0.0.0/8, mail.internal, or empty", _read_reach
+)
 ORIGIN = Allowed("an http:// or https:// address, or empty", _read_origin)

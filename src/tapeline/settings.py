@@ -7,7 +7,6 @@ sources win: defaults, tapeline.toml, TAPELINE_* variables, command-line options
 import dataclasses
 import difflib
 import os
-import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -29,11 +28,13 @@ from tapeline.setting_kinds import (
     PATH,
     PLANS,
     PUBLIC_KEYS,
+    REACH,
     SWITCH,
     TEXT,
     Allowed,
     one_of,
     whole,
+    without_password,
 )
 
 PREFIX = "TAPELINE_"
@@ -285,6 +286,9 @@ class Settings:
     alive: str = _row(
         "", ADDRESSES, "Addresses that are asked every minute while all is well; empty: none."
     )
+    alerts_may_reach: str = _row(
+        "", REACH, "Networks and names beyond the public internet that messages may be sent to."
+    )
     log_level: logs.Level = _row(
         "info", one_of(get_args(logs.Level)), "Lowest level of log lines to print."
     )
@@ -389,12 +393,7 @@ def _checked(name: str, source: str, value: Any) -> Any:
     try:
         return allowed.read(str(value) if isinstance(value, Path) else value)
     except (ValueError, TypeError, KeyError, RuntimeError):
-        shown = _without_password(repr(value))
+        shown = without_password(repr(value))
         raise InvalidSetting(
             f"{source} is {shown}; it must be {allowed.sentence}.", field=name
         ) from None
-
-
-def _without_password(text: str) -> str:
-    """A terminal and a log outlive the moment; a password in a URL must not."""
-    return re.sub(r"(://[^:/@\s]*:)[^\s]*@", r"\1***@", text)
