@@ -67,6 +67,8 @@ from tapeline.tape.witnessing.submitting import Submitting
 from tapeline.tape.witnessing.witness import Witness
 from tapeline.tracing import Tracer
 from tapeline.watch.carrying_out_halts import Halts
+from tapeline.watch.facts.fact import Sources
+from tapeline.watch.incidents.evaluating import Evaluator
 
 if TYPE_CHECKING:
     from tapeline.store.backends.postgres import Listener
@@ -94,7 +96,7 @@ def open_services(settings: Settings) -> Iterator[Services]:
         watchers, appender = Watchers(), Appender(Signer(keys), quotas.total, arrivals.store)
         leader = Leader(store, background, appender.name)
         inbox = Inbox(store.writer, appender, watchers, settings.write_queue)
-        spool = fresh_folder(settings.data / "spool")
+        spool, bookkeeper = fresh_folder(settings.data / "spool"), Bookkeeper(store, background)
         if store.database.file is not None:  # on PostgreSQL another server may be staging now
             store.write_now(result_pieces.discard_all)
         store.write_now(appender.register_keys)
@@ -124,7 +126,7 @@ def open_services(settings: Settings) -> Iterator[Services]:
             found.interpreters,
             runner,
             reporter,
-            Bookkeeper(store, background),
+            bookkeeper,
             Folding(store, background, partial(tapes.hold, alone=True)),
             background,
             connections,
@@ -133,7 +135,7 @@ def open_services(settings: Settings) -> Iterator[Services]:
             FairBudget(memory.most // 2, patience=PATIENCE),
             quotas,
             backups,
-            Halts(store, runner, appender, watchers, background),
+            *_watch(settings, store, bookkeeper, appender, watchers, runner, background),
             _tracer(settings.telemetry),
         )
         _price(settings, store, appender, watchers, background)
@@ -155,6 +157,17 @@ def _close(services: Services) -> None:
     services.archives.shutdown()
     if services.tracer is not None:
         services.tracer.close()
+
+
+def _watch(
+    settings: Settings, store: Store, bookkeeper: Bookkeeper, appender: Appender,
+    watchers: Watchers, runner: Runner, background: Background,
+) -> tuple[Halts, Evaluator]:  # fmt: skip
+    """What watches over models, and stops them."""
+    halts = Halts(store, runner, appender, watchers, background)
+    sources = Sources(settings, store)
+    rules = Evaluator(sources, bookkeeper, appender, watchers, runner, halts, background)
+    return halts, rules
 
 
 def _tracer(collector: str) -> Tracer | None:

@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import msgspec
 import pytest
-from sqlalchemy import Connection
+from sqlalchemy import Connection, insert
 
 from tapeline.accounts import invitations, keys, members, sign_ins, users
 from tapeline.accounts.sign_ins import Origin
@@ -21,9 +21,11 @@ from tapeline.models.plans import Plan
 from tapeline.runs.supervision import desired
 from tapeline.sharing.links import links
 from tapeline.sharing.links.choices import Choices
+from tapeline.store.tables.watch import incidents
 from tapeline.tape import tapes
 from tapeline.tape.events import kinds
 from tapeline.tape.events.event import Event, Submission
+from tapeline.watch.rules import stored as rules
 from tests.archives import zipped
 from tests.conftest import PASSWORD, Cast, Person, Service, on_both
 
@@ -45,6 +47,19 @@ MATRIX: dict[Route, tuple[int, ...]] = {
     # Each who halts it resumes it: all else would be refused.
     ("POST", "/api/projects/{project}/halt"): (200, 200, 200, 403, 404, 401),
     ("POST", "/api/projects/{project}/resume"): (200, 200, 200, 403, 404, 401),
+    ("GET", "/api/rules/conditions"): (200, 200, 200, 200, 200, 401),
+    ("GET", "/api/rules"): (200, 403, 403, 403, 403, 401),
+    ("POST", "/api/rules"): (200, 403, 403, 403, 403, 401),
+    ("GET", "/api/projects/{project}/rules"): (200, 200, 200, 200, 404, 401),
+    # Each asks for the same name, and the member is the first.
+    ("POST", "/api/projects/{project}/rules"): (409, 409, 200, 403, 404, 401),
+    ("GET", "/api/rules/{rule}"): (200, 200, 200, 200, 404, 401),
+    ("PATCH", "/api/rules/{rule}"): (200, 200, 200, 403, 404, 401),
+    ("POST", "/api/rules/{rule}/mute"): (200, 200, 200, 403, 404, 401),
+    ("DELETE", "/api/rules/{rule}"): (200, 200, 200, 403, 404, 401),
+    ("GET", "/api/incidents"): (200, 200, 200, 200, 200, 401),
+    ("GET", "/api/incidents/{incident}"): (200, 200, 200, 200, 404, 401),
+    ("POST", "/api/incidents/{incident}/acknowledge"): (200, 200, 200, 403, 404, 401),
     ("GET", "/api/me"): (200, 200, 200, 200, 200, 401),
     ("PATCH", "/api/me"): (200, 200, 200, 200, 200, 401),
     ("POST", "/api/me/password"): (200, 200, 200, 200, 200, 401),
@@ -203,6 +218,13 @@ class Scene:
             "invitation": lambda: self._invitation()["{invitation}" in row.path],
         }
         found = {name: make() for name, make in makers.items() if name in wanted(row)}
+        if "rule" in wanted(row) or "incident" in wanted(row):
+            found["rule"] = self._rule()
+            found["incident"] = self._incident(found["rule"])
+        if "when" in wanted(row):
+            found["when"] = "crashed"
+        if "rule" in wanted(row):  # a name that no other rule has
+            found["name"] = f"rule {new_id()}"
         if "run" in wanted(row):
             found["run"] = self._run(found["model"])
         if "version" in wanted(row):
@@ -305,6 +327,23 @@ class Scene:
             return run.id
 
         return self.service.store.write_now(make)
+
+    def _rule(self) -> str:
+        owner, rule = self.cast.owner.actor, {"name": f"rule {new_id()}", "when": "crashed"}
+        store = self.service.store
+        return store.write_now(rules.make, owner, self.cast.project_id, None, rule).id
+
+    def _incident(self, rule_id: str) -> str:
+        incident_id = new_id()
+        row = {
+            "id": incident_id, "rule_id": rule_id, "project_id": self.cast.project_id,
+            "subject": incident_id, "name": "rule", "severity": "info", "spec": {}, "said": "",
+            "began_at": 1.0, "fired_at": 1.0,
+        }  # fmt: skip
+        self.service.store.write_now(
+            lambda connection: connection.execute(insert(incidents).values(row)).rowcount
+        )
+        return incident_id
 
     def _starter(self, model_id: str) -> str:
         owner, name = self.cast.owner.actor, f"starter-{new_id()}"

@@ -40,6 +40,7 @@ from tapeline.tape.memory_budget import MemoryBudget
 from tapeline.tape.witnessing.witness import Witness
 from tapeline.tracing import Tracer
 from tapeline.watch.carrying_out_halts import Halts
+from tapeline.watch.incidents.evaluating import Evaluator
 
 T = TypeVar("T")
 
@@ -101,6 +102,7 @@ class Services:
     quotas: Quotas
     backups: Keeper
     halts: Halts
+    rules: Evaluator
     tracer: Tracer | None = None
     """Where traces go; None while the setting `telemetry` is empty."""
     passwords: ThreadPoolExecutor = field(default_factory=_two_threads)

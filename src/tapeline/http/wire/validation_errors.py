@@ -27,6 +27,9 @@ def explain(error: msgspec.ValidationError) -> Invalid:
     if wrong := re.match(r"Expected `([^`]+)`, got `([^`]+)`", text):
         wanted, given = (_kind(part) for part in wrong.groups())
         return Invalid(f"`{field or 'body'}` must be {wanted}, not {given}.", field=field)
+    if unknown := re.match(r"Object contains unknown field `([^`]+)`", text):
+        name = f"{field}.{unknown.group(1)}" if field else unknown.group(1)
+        return Invalid(f"`{name}` is not known here. Look for a misspelt name.", field=name)
     reason = text.partition(" - at ")[0]
     return Invalid(f"`{field or 'body'}` is not valid: {reason}.", field=field)
 

@@ -1,0 +1,1 @@
+"""Rules, incidents, and who is told of them."""

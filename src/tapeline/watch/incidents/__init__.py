@@ -1,0 +1,1 @@
+"""What became of rules: their states, and the incidents that they opened."""

@@ -1,0 +1,332 @@
+"""Evaluates all rules, on the server that leads: what changed, what time has come for, and nothing
+else."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import msgspec
+from sqlalchemy import Connection
+
+from tapeline.background import Background, cause_of
+from tapeline.errors import NoSuchModel
+from tapeline.results.pnl import unbooked
+from tapeline.results.pnl.bookkeeper import Bookkeeper
+from tapeline.runs.runner import Runner
+from tapeline.store.portions import batches
+from tapeline.store.tables.tape import tapes
+from tapeline.tape.append.appending import Appender
+from tapeline.tape.append.watchers import Watchers
+from tapeline.watch.carrying_out_halts import Halts
+from tapeline.watch.conditions.condition import Finding, Question
+from tapeline.watch.facts import all_facts
+from tapeline.watch.facts.fact import EVERYTHING, Asked, Gathering, Sources, Subject
+from tapeline.watch.incidents import acting, deciding, looking, watched
+from tapeline.watch.incidents.acting import Change
+from tapeline.watch.incidents.deciding import Terms
+from tapeline.watch.incidents.looking import Look
+from tapeline.watch.incidents.watched import Key, Watched
+from tapeline.watch.rules import stored as stored_rules
+from tapeline.watch.rules.hours import ALWAYS, Window
+
+EVERY, WITHIN = 1.0, 60.0  # seconds
+TOGETHER = 200  # rules about subjects in one portion: one read, one transaction
+SHOWN_EVERY = 60.0
+"""Seconds after which figures are written that changed nothing: pages show them."""
+
+
+class _Known(msgspec.Struct):
+    """What was gathered about one subject, and when it last changed."""
+
+    values: dict[str, Any] = msgspec.field(default_factory=dict)
+    gathered: dict[str, int] = msgspec.field(default_factory=dict)
+    """By fact: the turn."""
+    at: dict[str, float] = msgspec.field(default_factory=dict)
+    changed: dict[str, int] = msgspec.field(default_factory=dict)
+    """By word: the turn."""
+
+
+class Evaluator:
+    def __init__(
+        self, sources: Sources, bookkeeper: Bookkeeper, appender: Appender, watchers: Watchers,
+        runner: Runner, halts: Halts, background: Background,
+    ) -> None:  # fmt: skip
+        self._sources, self._store = sources, sources.store
+        self._bookkeeper, self._appender, self._watchers = bookkeeper, appender, watchers
+        self._runner, self._halts = runner, halts
+        self._look: Look | None = None
+        self._watched: dict[Key, Watched] = {}
+        self._by_subject: dict[str, list[Watched]] = {}
+        self._known: dict[str, _Known] = {}
+        self._turns = 0
+        self.told: Callable[[], None] = _nobody
+        """Called after something was put into the outbox."""
+        self._work = background.loop(
+            "rules", self.turn, every=EVERY, within=WITHIN, once=True, essential=True
+        )
+
+    def wake(self) -> None:
+        """A rule was made or changed."""
+        self._work.wake()
+
+    async def turn(self) -> None:
+        self._turns += 1
+        try:
+            await self._take_turn()
+        except Exception:
+            self._look = None  # what was written is not known: the next turn reads everything
+            raise
+
+    async def _take_turn(self) -> None:
+        look = await self._seen()
+        words = self._words(look)
+        await self._keep_books(look, words)
+        before, self._look = self._look, look
+        if before is None or _is_other(before, look):
+            await self._reload(look, is_new=before is None or before.term != look.term)
+        self._mark(words)
+        due = self._due(words, look.now)
+        for some in batches(due, TOGETHER):
+            await self._evaluate(some, look.now)
+            self._work.beat()
+
+    async def _seen(self) -> Look:
+        rules = {one.stored.id: one.stored for one in self._watched.values()}
+        reach = watched.reach_of(rules.values())
+        look = await self._store.read(looking.look, reach)
+        if self._look is not None and (look.rules, look.term) == (
+            self._look.rules,
+            self._look.term,
+        ):
+            return look
+        every = await self._store.read(stored_rules.everything)
+        return await self._store.read(looking.look, watched.reach_of(every))
+
+    async def _reload(self, look: Look, *, is_new: bool) -> None:
+        """Which rules there are, and about what."""
+        rules = await self._store.read(stored_rules.everything)
+        states = await self._store.read(watched.states)
+        names = await self._store.read(watched.project_names)
+        before = {} if is_new else self._watched
+        self._watched = watched.watch(rules, states, look, names, before)
+        self._by_subject = watched.by_subject(self._watched.values())
+        fresh = {one.subject.id for key, one in self._watched.items() if before.get(key) is not one}
+        self._known = {
+            name: known
+            for name, known in self._known.items()
+            if name in self._by_subject and name not in fresh and not is_new
+        }
+        if gone := [key for key in states if key not in self._watched]:
+            await self._store.write(acting.forget, gone, look.now)
+
+    def _words(self, look: Look) -> dict[str, set[str]]:
+        """By subject: what changed since the last look. A project changes with its models."""
+        before = self._look
+        found: dict[str, set[str]] = {}
+        for head in look.heads.values():
+            earlier = None if before is None else before.heads.get(head.model_id)
+            words = set() if earlier == head else looking.changed(earlier, head)
+            of_runs = None if before is None else before.runs.get(head.model_id)
+            if of_runs != look.runs.get(head.model_id):
+                words.add("runs")
+            if words:
+                for subject in (head.model_id, head.project_id, EVERYTHING):
+                    found.setdefault(subject, set()).update(words)
+        return found
+
+    async def _keep_books(self, look: Look, words: dict[str, set[str]]) -> None:
+        """A breach is noticed at once: the books of models whose books are watched are not left to
+        the bookkeeper's next turn."""
+        of_books = {one.subject.id for one in self._watched.values() if "books" in one.words}
+        if not of_books:
+            return
+        moved = [
+            head.tape
+            for head in look.heads.values()
+            if head.tape is not None
+            and head.model_id in words
+            and not of_books.isdisjoint((head.model_id, head.project_id, EVERYTHING))
+        ]
+        by_tape = {head.tape: head for head in look.heads.values()}
+        for some in batches(moved, unbooked.TOGETHER):
+            behind = await self._store.read(unbooked.behind, tapes.c.no.in_(some))
+            for tape, seq in behind.items():
+                try:
+                    await self._bookkeeper.catch_up(tape, seq)
+                except NoSuchModel:
+                    continue  # deleted in the meantime
+                head = by_tape[tape]
+                for subject in (head.model_id, head.project_id, EVERYTHING):
+                    words.setdefault(subject, set()).add("books")
+                self._work.beat()
+
+    def _mark(self, words: Mapping[str, Iterable[str]]) -> None:
+        for subject, changed in words.items():
+            if subject in self._by_subject:
+                known = self._known.setdefault(subject, _Known())
+                known.changed.update(dict.fromkeys(changed, self._turns))
+
+    def _due(self, words: Mapping[str, set[str]], now: float) -> list[Watched]:
+        timely = [
+            one
+            for one in self._watched.values()
+            if one.look_again is not None and one.look_again <= now
+        ]
+        late = {one.key for one in timely}
+        changed = [
+            one
+            for subject, some in words.items()
+            for one in self._by_subject.get(subject, ())
+            if not one.is_settled and one.key not in late and not one.words.isdisjoint(some)
+        ]
+        return timely + changed
+
+    async def _evaluate(self, some: Sequence[Watched], now: float) -> None:
+        windows = {one.key: _window(one, now) for one in some}
+        await self._gather(some, now)
+        changes = []
+        for one in some:
+            finding = self._find(one, windows[one.key], now)
+            decision = deciding.decide(one.state, finding, _terms(one, windows[one.key]), now)
+            one.is_settled = finding.is_settled
+            one.look_again = _soonest(
+                decision.look_again, None if one.every is None else now + one.every
+            )
+            if self._is_worth_writing(one, decision.after, now):
+                changes.append(Change(one.stored, one.rule, one.subject, decision))
+        if changes:
+            await self._write({one.key: one for one in some}, changes, now)
+
+    def _is_worth_writing(self, one: Watched, after: deciding.RuleState, now: float) -> bool:
+        before = one.state
+        if after == before:
+            return False
+        plain = msgspec.structs.replace(
+            after, said=before.said, value=before.value, limit=before.limit
+        )
+        # New figures alone change nothing that follows from them.
+        return plain != before or before.revision == 0 or now - one.written_at >= SHOWN_EVERY
+
+    async def _write(self, some: Mapping[Key, Watched], changes: list[Change], now: float) -> None:
+        done = await self._store.write(acting.carry_out, self._appender, changes, now)
+        for key, state in done.states.items():
+            some[key].state, some[key].written_at = state, now
+        for change in changes:
+            if change.key not in done.states:  # changed or deleted meanwhile: the next turn sees it
+                some[change.key].look_again = 0.0
+        for one in done.appended:
+            self._watchers.publish(one.model_id, one.records)
+        if done.stops or done.halts:
+            self._runner.wake()
+            self._halts.wake()
+        if done.tells:
+            self.told()
+
+    def _find(self, one: Watched, window: Window, now: float) -> Finding:
+        if one.rule is None or one.condition is None:
+            said = "This version of the server does not know this rule; change or delete it."
+            return Finding(holds=None, said=said)
+        values = self._known.setdefault(one.subject.id, _Known()).values
+        facts = {name: values[name] for name in one.condition.needs if name in values}
+        asked = one.asked(_counts_from(one, window))
+        try:
+            return one.condition.find(Question(asked, facts, now))
+        except Exception as error:  # noqa: BLE001 - the others are evaluated all the same
+            self._work.note(error, f"rule {one.stored.id}")
+            return Finding(holds=None, said=f"It could not be evaluated: {cause_of(error)}")
+
+    async def _gather(self, some: Sequence[Watched], now: float) -> None:
+        """Read every fact that is out of date, for all subjects that need it at once."""
+        wanted: dict[str, dict[Subject, list[Asked]]] = {}
+        for one in some:
+            if one.condition is None:
+                continue
+            known = self._known.setdefault(one.subject.id, _Known())
+            for name in one.condition.needs:
+                asked = wanted.setdefault(name, {})
+                if one.subject not in asked and not _is_fresh(known, name, now):
+                    asked[one.subject] = self._asked(one.subject, name, now)
+        for name, about in wanted.items():
+            if about:
+                await self._gather_one(name, about, now)
+
+    def _asked(self, subject: Subject, name: str, now: float) -> list[Asked]:
+        """What all rules about a subject ask that need this fact."""
+        return [
+            one.asked(_counts_from(one, _window(one, now)))
+            for one in self._by_subject.get(subject.id, ())
+            if one.condition is not None and name in one.condition.needs
+        ]
+
+    async def _gather_one(
+        self, name: str, asked: Mapping[Subject, Sequence[Asked]], now: float
+    ) -> None:
+        try:
+            found = await self._store.read(partial(_read, name, self._sources, asked, now))
+        except Exception as error:  # noqa: BLE001 - conditions that need it say that it is missing
+            self._work.note(error, f"fact {name}")
+            found = {}
+        for subject in asked:
+            known = self._known[subject.id]
+            known.gathered[name], known.at[name] = self._turns, now
+            if subject.id in found:
+                known.values[name] = found[subject.id]
+            else:
+                known.values.pop(name, None)
+
+
+def _is_fresh(known: _Known, name: str, now: float) -> bool:
+    gathered, fact = known.gathered.get(name), all_facts.BY_NAME[name]
+    if gathered is None:
+        return False
+    if fact.every is not None and now - known.at[name] >= fact.every:
+        return False
+    return all(known.changed.get(word, 0) <= gathered for word in fact.changed_by)
+
+
+def _read(
+    name: str,
+    sources: Sources,
+    wanted: Mapping[Subject, Sequence[Asked]],
+    now: float,
+    connection: Connection,
+) -> Mapping[str, Any]:
+    return all_facts.BY_NAME[name].gather(Gathering(connection, sources, wanted, now))
+
+
+def _is_other(before: Look, after: Look) -> bool:
+    """Whether there are other rules, other subjects, or another leader was at work in between."""
+    if (before.rules, before.term, before.hosts) != (after.rules, after.term, after.hosts):
+        return True
+    if before.heads.keys() != after.heads.keys():
+        return True
+    return any(
+        (one.name, one.tape) != (after.heads[name].name, after.heads[name].tape)
+        for name, one in before.heads.items()
+    )
+
+
+def _window(one: Watched, now: float) -> Window:
+    return ALWAYS if one.rule is None or one.rule.hours is None else one.rule.hours.at(now)
+
+
+def _counts_from(one: Watched, window: Window) -> float:
+    return max(one.stored.created_at, window.since or 0.0)
+
+
+def _terms(one: Watched, window: Window) -> Terms:
+    is_silence = one.condition is not None and one.condition.is_silence
+    return Terms(
+        lasting=0.0 if one.rule is None or is_silence else one.rule.lasting,
+        window=window,
+        muted_until=one.stored.muted_until,
+        revision=one.stored.revision,
+    )
+
+
+def _soonest(*moments: float | None) -> float | None:
+    return min((one for one in moments if one is not None), default=None)
+
+
+def _nobody() -> None:
+    pass
