@@ -37,6 +37,9 @@ from tapeline.tape.events.kinds import (
     USED_EXCHANGE,
     USED_SYMBOL,
 )
+from tapeline.watch.conditions import durations
+from tapeline.watch.conditions.all_conditions import CONDITIONS
+from tapeline.watch.conditions.condition import Option
 from tests import older_clients
 
 # Not installed: a distribution of its own. Pytest has it on its path; a bare Python has not.
@@ -53,6 +56,14 @@ AREAS = {
     "The view API: shared links": ("/api/shared/",),
     "The view API": ("/api/",),
     "The service itself": ("/",),
+}
+ABOUT_CONDITIONS = {
+    "life": "A model's life",
+    "silence": "Silence",
+    "money": "Money",
+    "exposure": "Exposure",
+    "behaviour": "Behaviour",
+    "platform": "The platform",
 }
 CALLERS = {
     Access.PUBLIC: "anyone",
@@ -169,6 +180,32 @@ def kinds() -> Iterator[str]:
         yield f"| {kind.number} | `{kind.name}` | {paths} | {sealed} | {KEYS[kind][2]} |"
 
 
+def conditions() -> Iterator[str]:
+    for about, title in ABOUT_CONDITIONS.items():
+        rows = [one for one in CONDITIONS if one.about == about]
+        if not rows:
+            continue
+        yield f"## {title}"
+        yield ""
+        yield "| `when` | holds if | limit in | options | for |"
+        yield "|---|---|---|---|---|"
+        for row in rows:
+            default = "" if row.default is None else f" (default {row.default:g})"
+            units = f"{', '.join(row.units)}{default}" if row.units else "none"
+            options = "; ".join(_option(one) for one in row.options) or "none"
+            scopes = "as one" if row.of_each is None else f"by each {row.of_each}"
+            where = ", ".join(one for one in ("model", "project", "all") if one in row.scopes)
+            several = f"; a project {scopes}" if "project" in row.scopes else ""
+            yield f"| `{row.name}` | {row.help} | {units} | {options} | {where}{several} |"
+        yield ""
+
+
+def _option(one: Option) -> str:
+    usual = durations.written(one.default) if isinstance(one.default, float) else one.default
+    default = " (required)" if one.required else f" (`{usual}`)" if usual else ""
+    return f"`{one.name}`{default}: {one.help}"
+
+
 def client_events() -> Iterator[str]:
     yield from _functions([name for name in tapeline_client.__all__ if hasattr(Events, name)])
 
@@ -231,6 +268,7 @@ BLOCKS: dict[str, Callable[[], Iterator[str]]] = {
     "events": events,
     "codes": codes,
     "metrics": metrics,
+    "conditions": conditions,
     "manifest": manifest,
     "kinds": kinds,
     "client_events": client_events,

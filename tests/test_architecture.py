@@ -91,6 +91,8 @@ ONE_DOOR = {
     "pyrage": "backups/encrypting.py",
     "ccxt": "prices/source/exchange.py",
     "apprise": "watch/telling/sending.py",
+    "re2": "watch/heavy/patterns.py",
+    "exchange_calendars": "watch/heavy/calendars.py",
     "rfc3161_client": "tape/proof/time_stamps.py",
 }
 # A program of its own inside the house: it runs beside every model, so it knows only itself.

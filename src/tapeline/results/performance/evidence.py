@@ -1,13 +1,13 @@
 """What a live model's performance is made from: its steps in one currency, and its capital."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import msgspec
 import numpy as np
 from sqlalchemy import Connection
 
-from tapeline.results.charts import chart_window
+from tapeline.results.charts import chart_window, coarse_steps
 from tapeline.results.charts.curve import COLUMNS
 from tapeline.results.metrics.account import (
     NO_VALUE,
@@ -110,6 +110,21 @@ def kept_of(connection: Connection, tape: int) -> Kept:
         settings_of(connection, tape),
         flows.flows_of(connection, tape, own),
         lambda names: chart_window.every_step(connection, tape, names),
+    )
+
+
+def kept_around(connection: Connection, tape: int, moments: Sequence[float]) -> Kept:
+    """The same at the price of a glance: exact at its extremes, at flows and at some moments. Its
+    steps do not say what they did to the value that is held."""
+    own = own_currency(connection, tape)
+    flowed = flows.flows_of(connection, tape, own)
+    around = [*moments, *(one.time for one in flowed)]
+    return Kept(
+        books_of(connection, tape),
+        own,
+        settings_of(connection, tape),
+        flowed,
+        lambda names: coarse_steps.steps_around(connection, tape, names, around),
     )
 
 

@@ -13,12 +13,19 @@ from tapeline.results.metrics import all_metrics
 from tapeline.results.metrics.account import DAY, Account, Floats, Integers, led, ordered
 from tapeline.results.metrics.metric import Subject
 from tapeline.results.metrics.report_fields import Shown
+from tapeline.results.performance import standing
 from tapeline.results.performance.account_line import RUINED
 from tapeline.results.performance.answers import ShownBenchmark
+from tapeline.results.performance.standing import Lines, Standing
 from tapeline.results.pnl import model_currency
 from tapeline.results.pnl.together import no_rate
 from tapeline.results.portfolio import correlation, growth, lines
-from tapeline.results.portfolio.answers import Correlations, Portfolio, PortfolioModel
+from tapeline.results.portfolio.answers import (
+    Correlations,
+    Exposures,
+    Portfolio,
+    PortfolioModel,
+)
 from tapeline.results.portfolio.attention import attention
 from tapeline.results.portfolio.compared import compared
 from tapeline.results.portfolio.exposure import Owned, exposures
@@ -51,6 +58,17 @@ class Wanted(NamedTuple):
     """The price source; empty: none."""
 
 
+class Outline(NamedTuple):
+    currency: str
+    standing: Standing | None
+    """None: no model has an account."""
+    lines: Lines | None
+    """By days; the `time` of a point is the beginning of its day."""
+    left_out: dict[str, str]
+    """Models without an account by name, and why."""
+    exposure: Exposures
+
+
 class Part(NamedTuple):
     """One model, with what is known of its account."""
 
@@ -81,19 +99,34 @@ def remembered(
 def portfolio(
     connection: Connection, found: list[Head], known: Holdings, wanted: Wanted, now: float
 ) -> Portfolio:
+    with exact():
+        whole = _assembled(connection, found, known, wanted, now)
+        answer = whole.answer(now)
+        if wanted.benchmark is not None:
+            answer.benchmark = whole.beside(connection, wanted.benchmark)
+        return answer
+
+
+def outline(
+    connection: Connection, found: list[Head], known: Holdings, currency: str | None, now: float
+) -> Outline:
+    """What limits are about, and nothing else of it."""
+    with exact():
+        wanted = Wanted(currency, points=0, correlated=0)
+        return _assembled(connection, found, known, wanted, now).outline(now)
+
+
+def _assembled(
+    connection: Connection, found: list[Head], known: Holdings, wanted: Wanted, now: float
+) -> "_Assembly":
     today = int(now // DAY)
     held = [(head, until(known.of(connection, head), today)) for head in found]
     every = [one for one in held if belongs(*one)]
     quote = wanted.currency or usual_currency([one for _, one in every])
     tapes = {head.project_id: head.tape for head, _ in every if head.tape}
     rates = Rates(connection, quote, tapes)
-    with exact():
-        parts = [_part(rates, head, found) for head, found in every]
-        whole = _Assembly(rates, parts, wanted, today)
-        answer = whole.answer(now)
-        if wanted.benchmark is not None:
-            answer.benchmark = whole.beside(connection, wanted.benchmark)
-        return answer
+    parts = [_part(rates, head, found) for head, found in every]
+    return _Assembly(rates, parts, wanted, today)
 
 
 def belongs(head: Head, found: Holding) -> bool:
@@ -136,11 +169,7 @@ class _Assembly:
             currency=self._rates.quote,
             profit=number(sum((self._profit(one) for one in self._parts), ZERO)),
             models=members,
-            exposure=exposures(
-                Owned(one.head.model_id, held, self._rates.converter(one.head.project_id))
-                for one in self._parts
-                for held in one.found.positions
-            ),
+            exposure=self._exposure(),
             correlation=Correlations(models=[], values=[], days=[], least_days=0),
             attention=[],
             rates=self._rates.used(),
@@ -163,6 +192,32 @@ class _Assembly:
         ]
         members.sort(key=lambda one: (not one.in_account, -(one.contribution or 0.0)))
         return answer
+
+    def outline(self, now: float) -> Outline:
+        left_out = {one.head.name: one.reason for one in self._parts if one.reason is not None}
+        if not self._lines:
+            return Outline(self._rates.quote, None, None, left_out, self._exposure())
+        whole = growth.together(self._lines)
+        value = sum((self._value(one) for one in self._in_account), ZERO)
+        whole.values[-1] = number(value)
+        times = self._days * DAY
+        with np.errstate(all="ignore"):
+            earned = np.cumsum(np.diff(whole.values, prepend=0.0) - whole.flows)
+        lines = Lines(
+            np.append(times[:1] - DAY, times),
+            np.append([0.0], earned),
+            np.append([1.0], whole.factor),
+            np.append([0.0], whole.values),
+        )
+        reached = standing.standing(lines, self._rates.quote, None, now)
+        return Outline(self._rates.quote, reached, lines, left_out, self._exposure())
+
+    def _exposure(self) -> Exposures:
+        return exposures(
+            Owned(one.head.model_id, held, self._rates.converter(one.head.project_id))
+            for one in self._parts
+            for held in one.found.positions
+        )
 
     def beside(self, connection: Connection, name: str) -> ShownBenchmark:
         if not self._lines:

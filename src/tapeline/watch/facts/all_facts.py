@@ -3,7 +3,19 @@
 from tapeline.watch.facts.deployed_runs import DEPLOYED_RUN
 from tapeline.watch.facts.fact import Fact
 from tapeline.watch.facts.lifecycle_events import LIFECYCLE
+from tapeline.watch.facts.of_arrivals import ARRIVALS
+from tapeline.watch.facts.of_backtests import BACKTESTS
+from tapeline.watch.facts.of_exposure import EXPOSURE
+from tapeline.watch.facts.of_installation import CERTIFICATE, DISK, HOSTS, QUOTA
+from tapeline.watch.facts.of_lines import LINES
+from tapeline.watch.facts.of_money import MONEY, REPORTED_MONEY
+from tapeline.watch.facts.of_orders import FILLS, NEWEST_ORDERS, ORDERS
+from tapeline.watch.facts.of_sign_ins import SIGN_INS
 
-FACTS: tuple[Fact, ...] = (DEPLOYED_RUN, LIFECYCLE)
+FACTS: tuple[Fact, ...] = (
+    DEPLOYED_RUN, LIFECYCLE,
+    MONEY, REPORTED_MONEY, EXPOSURE, ORDERS, NEWEST_ORDERS, FILLS, ARRIVALS, LINES, BACKTESTS, DISK,
+    QUOTA, HOSTS, CERTIFICATE, SIGN_INS,
+)  # fmt: skip
 
 BY_NAME = {one.name: one for one in FACTS}

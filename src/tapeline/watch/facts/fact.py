@@ -8,6 +8,9 @@ from sqlalchemy import Connection
 
 from tapeline.settings import Settings
 from tapeline.store.store import Store
+from tapeline.watch.facts.certificates import Certificates
+from tapeline.watch.facts.portfolios import Portfolios
+from tapeline.watch.heavy.process import Heavy
 
 Kind = Literal["model", "project", "all", "host"]
 
@@ -48,6 +51,9 @@ class Sources(msgspec.Struct, frozen=True):
 
     settings: Settings
     store: Store
+    portfolios: Portfolios = msgspec.field(default_factory=Portfolios)
+    heavy: Heavy = msgspec.field(default_factory=Heavy)
+    certificates: Certificates = msgspec.field(default_factory=Certificates)
 
 
 Wanted = Mapping[Subject, Sequence[Asked]]

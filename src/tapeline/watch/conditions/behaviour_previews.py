@@ -1,0 +1,115 @@
+"""When a condition about behaviour would have held in the last 30 days: from the newest orders,
+lines and reports, of which a bounded number is read."""
+
+from collections.abc import Callable, Sequence
+
+from tapeline.tape import lateness
+from tapeline.tape.events import kinds
+from tapeline.tape.reading import channels
+from tapeline.watch.conditions import stretches
+from tapeline.watch.conditions.condition import Past, Preview, Stretch
+from tapeline.watch.conditions.judging import within
+from tapeline.watch.facts import of_arrivals, of_lines, of_orders
+from tapeline.watch.facts.of_orders import Fate, Filled, Placed
+from tapeline.watch.heavy.messages import Match
+
+ORDERS = 5_000
+LINES = 20_000
+JUDGED = 2_000  # moments at which a share is worked out anew
+LEAST = 5
+"""Orders within the window: the share of fewer says nothing."""
+
+
+def share(placed: Sequence[Placed], fates: frozenset[Fate]) -> float | None:
+    """In percent; None of too few."""
+    if len(placed) < LEAST:
+        return None
+    return 100 * sum(one.fate in fates for one in placed) / len(placed)
+
+
+def slippage(fills: Sequence[Filled]) -> float | None:
+    """In percent of the expected price, weighted by value: what was paid more, or got less. None
+    where no order says what it expected."""
+    lost = weight = 0.0
+    for one in fills:
+        expected = one.placed.expected
+        if expected:
+            more = expected - one.price if one.placed.is_sell else one.price - expected
+            lost, weight = lost + more / expected * one.value, weight + one.value
+    return 100 * lost / weight if weight else None
+
+
+def fee_share(fills: Sequence[Filled]) -> float | None:
+    """Fees in percent of the traded value."""
+    traded = sum(one.value for one in fills)
+    return 100 * sum(one.fee for one in fills) / traded if traded else None
+
+
+def orders_per_minute(past: Past) -> Sequence[Stretch]:
+    placed, window = _placed(past), within(past.asked)
+    times = [one.time for one in placed]
+    return stretches.of_windows(past, times, window, lambda a, b: (b - a) * 60 / window)
+
+
+def share_of(fates: frozenset[Fate]) -> Preview:
+    def preview(past: Past) -> Sequence[Stretch]:
+        placed = _placed(past)[-JUDGED:]
+        return stretches.of_windows(
+            past,
+            [one.time for one in placed],
+            within(past.asked),
+            lambda a, b: share(placed[a:b], fates),
+        )
+
+    return preview
+
+
+def of_fills(judge: Callable[[Sequence[Filled]], float | None]) -> Preview:
+    def preview(past: Past) -> Sequence[Stretch]:
+        if past.subject.tape is None:
+            return []
+        since = past.since - within(past.asked)
+        found = of_orders.fills(past.connection, past.subject.tape, since, ORDERS)
+        fills = sorted(found.items, key=lambda one: one.placed.time)[-JUDGED:]
+        return stretches.of_windows(
+            past,
+            [one.placed.time for one in fills],
+            within(past.asked),
+            lambda a, b: judge(fills[a:b]),
+        )
+
+    return preview
+
+
+def log_line(past: Past) -> Sequence[Stretch]:
+    tape = past.subject.tape
+    if tape is None:
+        return []
+    some = channels.newest(past.connection, tape, kinds.LOG.channel, before=None, limit=LINES)
+    records = [one for one in some.records if one.received_at >= past.since]
+    lines = [of_lines.text_of(one) for one in records]
+    answer = past.sources.heavy.matching([Match(str(past.asked.options["matches"]), lines)])[0]
+    if isinstance(answer, str):
+        return []
+    moments = [records[place].received_at for place in answer]
+    return stretches.of_moments(past, moments, within(past.asked))
+
+
+def late_reports(past: Past) -> Sequence[Stretch]:
+    tape = past.subject.tape
+    if tape is None:
+        return []
+    after = max(lateness.LEAST, float(past.sources.settings.late_seconds))
+    since = past.since - within(past.asked)
+    found = of_arrivals.arrivals(past.connection, tape, since, after, ORDERS)
+    moments = sorted(one.received_at for one in found.late)
+    return stretches.of_windows(past, moments, within(past.asked), lambda a, b: float(b - a))
+
+
+def _placed(past: Past) -> list[Placed]:
+    """Oldest first."""
+    if past.subject.tape is None:
+        return []
+    since = past.since - within(past.asked)
+    found = of_orders.placed(past.connection, past.subject.tape, since, ORDERS)
+    return sorted((one for one in found.items if one.time >= since), key=lambda one: one.time)

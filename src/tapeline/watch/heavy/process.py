@@ -1,0 +1,119 @@
+"""The server's side of the process with the heavy libraries: started when first needed, ended with
+the server, started again if it died. One question at a time; who asks waits in a thread."""
+
+import os
+import select
+import subprocess
+import sys
+import time
+from collections import OrderedDict
+from datetime import UTC, datetime, timedelta
+from threading import Lock
+
+import msgspec
+
+from tapeline.errors import Unavailable
+from tapeline.watch.heavy.messages import Answer, Match, Question, Sessions
+
+DEADLINE = 20.0  # seconds for an answer; the first one has a library to load
+LONGEST_ANSWER = 8_000_000  # bytes
+PORTION = 1 << 16
+AHEAD = timedelta(days=370)  # of sessions that are asked for at once
+BEHIND = timedelta(days=40)
+KEPT = 86_400.0  # seconds: calendars change with a new version of their library alone
+MOST_KEPT = 200
+
+Span = tuple[float, float]
+
+
+class NoHeavyAnswer(Unavailable):
+    """The process that matches patterns and knows calendars did not answer. It is started again."""
+
+
+class NoCalendar(Exception):
+    """Why the hours of an exchange are not known."""
+
+
+class Heavy:
+    def __init__(self) -> None:
+        self._turn = Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._calendars: OrderedDict[str, tuple[float, list[Span]]] = OrderedDict()
+
+    def matching(self, asked: list[Match]) -> list[list[int] | str]:
+        """Of each pattern the places of the lines that it matches, or why it cannot be used."""
+        return self._ask(Question(matches=asked)).matches if asked else []
+
+    def trouble_with(self, pattern: str) -> str | None:
+        """What is wrong with a pattern."""
+        found = self.matching([Match(pattern, [])])[0]
+        return found if isinstance(found, str) else None
+
+    def sessions(self, calendar: str, now: float) -> list[Span]:
+        """When an exchange is open, from a month ago to a year ahead."""
+        known = self._calendars.get(calendar)
+        if known is not None and abs(now - known[0]) < KEPT:
+            return known[1]
+        today = datetime.fromtimestamp(now, UTC).date()
+        asked = Sessions(calendar, str(today - BEHIND), str(today + AHEAD))
+        answer = self._ask(Question(sessions=asked))
+        if answer.trouble is not None:
+            raise NoCalendar(answer.trouble)
+        self._calendars[calendar] = now, answer.sessions
+        while len(self._calendars) > MOST_KEPT:
+            self._calendars.popitem(last=False)
+        return answer.sessions
+
+    def close(self) -> None:
+        with self._turn:
+            self._end()
+
+    def _ask(self, question: Question) -> Answer:
+        with self._turn:
+            try:
+                process = self._running()
+                assert process.stdin is not None
+                assert process.stdout is not None
+                process.stdin.write(msgspec.json.encode(question) + b"\n")
+                process.stdin.flush()
+                return msgspec.json.decode(_line(process.stdout.fileno()), type=Answer)
+            except (OSError, EOFError, TimeoutError, msgspec.DecodeError) as error:
+                self._end()  # whatever it was doing, nobody waits for it any more
+                raise NoHeavyAnswer from error
+
+    def _running(self) -> "subprocess.Popen[bytes]":
+        if self._process is None or self._process.poll() is not None:
+            self._end()
+            self._process = subprocess.Popen(  # noqa: S603 - our own program
+                [sys.executable, "-I", "-m", "tapeline.watch.heavy.serving", str(os.getpid())],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+            )
+        return self._process
+
+    def _end(self) -> None:
+        process, self._process = self._process, None
+        if process is None:
+            return
+        process.kill()
+        for pipe in (process.stdin, process.stdout):
+            if pipe is not None:
+                try:
+                    pipe.close()
+                except OSError:  # it may still hold a question that nobody will read
+                    continue
+        process.wait()
+
+
+def _line(descriptor: int) -> bytes:
+    """Up to the end of a line. Answers come one by one, so nothing follows it."""
+    found, ends = bytearray(), time.monotonic() + DEADLINE
+    while not found.endswith(b"\n"):
+        ready, _, _ = select.select([descriptor], [], [], max(0.0, ends - time.monotonic()))
+        if not ready:
+            raise TimeoutError
+        some = os.read(descriptor, PORTION)
+        if not some or len(found) > LONGEST_ANSWER:
+            raise EOFError
+        found += some
+    return bytes(found)

@@ -1,0 +1,75 @@
+"""The process with RE2 and the calendars of exchanges: started when needed, again when it died."""
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+import psutil
+import pytest
+
+from tapeline.watch.heavy.messages import Match
+from tapeline.watch.heavy.process import Heavy, NoCalendar, NoHeavyAnswer
+from tests.waiting import wait_for
+
+
+@pytest.fixture
+def heavy() -> Iterator[Heavy]:
+    made = Heavy()
+    yield made
+    made.close()
+
+
+def _children() -> list[psutil.Process]:
+    return [
+        one
+        for one in psutil.Process().children()
+        if "tapeline.watch.heavy.serving" in " ".join(one.cmdline())
+    ]
+
+
+def test_it_is_started_by_the_first_question_and_ends_when_closed(heavy: Heavy) -> None:
+    before = len(_children())
+    assert heavy.matching([]) == []
+    assert len(_children()) == before
+    assert heavy.matching([Match("b+", ["abc", "c", "bb"]), Match("^ü", ["ü", "u"])]) == [
+        [0, 2],
+        [0],
+    ]
+    assert len(_children()) == before + 1
+    heavy.close()
+    assert len(_children()) == before
+
+
+def test_one_that_died_is_started_again(heavy: Heavy) -> None:
+    assert heavy.trouble_with("a") is None
+    (child,) = _children()
+    os.kill(child.pid, signal.SIGKILL)
+    wait_for(lambda: child.status() == psutil.STATUS_ZOMBIE or not child.is_running())
+    assert "missing )" in (heavy.trouble_with("(a") or "")
+
+
+def test_one_that_hangs_is_ended(heavy: Heavy, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert heavy.trouble_with("a") is None
+    (child,) = _children()
+    os.kill(child.pid, signal.SIGSTOP)
+    monkeypatch.setattr("tapeline.watch.heavy.process.DEADLINE", 0.2)
+    with pytest.raises(NoHeavyAnswer):
+        heavy.trouble_with("a")
+    assert not _children()
+
+
+def test_sessions_of_an_exchange(heavy: Heavy) -> None:
+    now = datetime(2026, 11, 17, 12, tzinfo=UTC).timestamp()
+    sessions = heavy.sessions("XNYS", now)
+    opened, closed = next(one for one in sessions if one[0] > now)
+    assert datetime.fromtimestamp(opened, UTC) == datetime(2026, 11, 17, 14, 30, tzinfo=UTC)
+    assert datetime.fromtimestamp(closed, UTC) == datetime(2026, 11, 17, 21, tzinfo=UTC)
+    started = time.monotonic()
+    assert heavy.sessions("XNYS", now + 3600) == sessions
+    assert time.monotonic() - started < 0.1
+    days = [datetime.fromtimestamp(one, UTC).date() for one, _ in heavy.sessions("XTKS", now)]
+    assert any(days.count(day) == 2 for day in days), "a lunch break parts a day"
+    with pytest.raises(NoCalendar, match="no calendar MOON"):
+        heavy.sessions("MOON", now)
