@@ -187,7 +187,7 @@ class _Ending:
 
 
 def _prepare() -> None:
-    from tapeline.cli.main import ROWS
+    from tapeline.cli.rows import ROWS
     from tests import cheap_passwords
 
     for name in LATER:

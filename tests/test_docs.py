@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tapeline.cli import main
+from tapeline.cli import rows as table
 from tapeline.settings import ROWS
 from tests import documents
 
@@ -50,8 +50,8 @@ def commands_in(document: Path) -> list[list[str]]:
 
 @pytest.mark.parametrize("document", PAGES, ids=lambda path: path.name)
 def test_commands_of_a_page_are_commands_with_these_options(document: Path) -> None:
-    rows = {row.name: row for row in main.ROWS}
-    rows |= {group: rows[f"{group} {word}"] for group, word in main.USUAL.items()}
+    rows = {row.name: row for row in table.ROWS}
+    rows |= {group: rows[f"{group} {word}"] for group, word in table.USUAL.items()}
     for words in commands_in(document):
         name = " ".join(words[:2]) if " ".join(words[:2]) in rows else words[0]
         assert name in rows, f"tapeline {' '.join(words)}"

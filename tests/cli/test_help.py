@@ -8,11 +8,11 @@ import sys
 
 import pytest
 
-from tapeline.cli import main
+from tapeline.cli import main, rows
 from tapeline.cli.terminal.lazily import LazyGroup, Row
 from tests.acceptance.conftest import Home
 
-ROWS = {row.name: row for row in main.ROWS}
+ROWS = {row.name: row for row in rows.ROWS}
 # What takes long to import, and is for those who do something.
 HEAVY = {
     "sqlalchemy", "uvicorn", "starlette", "cryptography", "numpy", "alembic", "msgspec", "ssl",
@@ -39,7 +39,7 @@ def imported_by(*arguments: str) -> set[str]:
     return set(ended.stdout.rpartition("MODULES")[2].split())
 
 
-@pytest.mark.parametrize("row", main.ROWS, ids=lambda row: row.name)
+@pytest.mark.parametrize("row", rows.ROWS, ids=lambda row: row.name)
 def test_every_command_has_an_example_and_the_sentence_of_the_table(row: Row) -> None:
     function = row.function()
     summary = (inspect.getdoc(function) or "").split("\n\n")[0].replace("\n", " ")

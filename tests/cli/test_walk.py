@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from tapeline.cli import main
+from tapeline.cli import rows
 from tests.acceptance.conftest import free_port
 
 pytestmark = pytest.mark.heavy
@@ -53,7 +53,7 @@ def walk(ways: list[list[str]], **variables: str) -> list[tuple[list[str], int, 
 
 
 def names() -> list[list[str]]:
-    return [row.name.split() for row in main.ROWS]
+    return [row.name.split() for row in rows.ROWS]
 
 
 def test_every_command_that_was_promised_is_there() -> None:
@@ -62,7 +62,7 @@ def test_every_command_that_was_promised_is_there() -> None:
 
 def test_help_has_an_example_of_every_command() -> None:
     walked = walk([[*words, "--help"] for words in names()])
-    assert len(walked) == len(main.ROWS)
+    assert len(walked) == len(rows.ROWS)
     for words, code, out, err in walked:
         assert (code, err) == (0, ""), words
         assert "Example" in out
@@ -80,7 +80,7 @@ def test_a_command_written_wrongly_is_one_sentence() -> None:
 def test_who_is_not_signed_in_and_whose_server_is_gone_is_told_in_one_sentence() -> None:
     asking = [
         [*row.name.split(), *GIVEN.get(row.name, [])]
-        for row in main.ROWS
+        for row in rows.ROWS
         if "server" in row.function().__dict__["options"] and row.name not in SIGNING
     ]
     assert len(asking) > 30
