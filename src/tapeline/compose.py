@@ -66,8 +66,8 @@ from tapeline.tape.spool import Spool
 from tapeline.tape.witnessing.submitting import Submitting
 from tapeline.tape.witnessing.witness import Witness
 from tapeline.tracing import Tracer
-from tapeline.watch.carrying_out_halts import Halts
 from tapeline.watch.facts.fact import Sources
+from tapeline.watch.halts.carrying_out import Halts
 from tapeline.watch.incidents.evaluating import Evaluator
 
 if TYPE_CHECKING:

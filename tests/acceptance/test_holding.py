@@ -50,6 +50,7 @@ def test_everything_is_halted_without_a_server_and_goes_on_when_released(home: H
     trader.meet(server)
     for one in deployed:
         trader.wait_for_state(one, "pending")
+        wait_for(lambda one=one: _proofs(trader, one["modelId"]) == [(True, 0)])
     again = {"projectId": trader.user_id, "modelId": deployed[0]["modelId"]}
     refused = trader.post("/model/run", 409, json=again)
     assert refused["code"] == "on_hold"
@@ -68,6 +69,15 @@ def test_everything_is_halted_without_a_server_and_goes_on_when_released(home: H
         assert trader.lines(polite).count("bye") == stops, "it has its seconds, each time"
         assert home.run("release", "--yes").returncode == 0
     trader.client.close()
+
+
+def _proofs(trader: Trader, model_id: str) -> list[tuple[bool, int]]:
+    """Of ends that its tape states."""
+    lines = trader.client.get(f"/api/models/{model_id}/tape").text.splitlines()
+    events = [json.loads(line) for line in lines]
+    said = [one["body"] for one in events if one.get("kind") == "statement"]
+    proofs = [one["proof"] for one in said if one["stated"] == "stopped"]
+    return [(one["lock_is_free"], one["processes"]) for one in proofs]
 
 
 def test_a_disk_that_takes_no_hold_does_not_keep_the_server_from_holding(home: Home) -> None:

@@ -6,7 +6,7 @@ for ever. The times are the database's own, so the clocks of the hosts do not ma
 
 import asyncio
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from sqlalchemy import Connection
 
@@ -65,21 +65,25 @@ def beat(connection: Connection, host: str) -> None:
     facts.put(connection, BEAT + host, repr(common_time.now(connection)))
 
 
+def up(connection: Connection, database: Database, hosts: Iterable[str]) -> set[str]:
+    """Those hosts whose servers run and have been heard of lately. A server of an earlier version
+    has no heartbeat: its session decides, as before."""
+    claimed = database.claimed(connection, list(hosts))
+    if not claimed:
+        return set()
+    beats, now = last_of_all(connection, claimed), common_time.now(connection)
+    return {host for host in claimed if now - beats.get(host, now) < SILENT_AFTER}
+
+
 def is_up(connection: Connection, database: Database, host: str) -> bool:
-    """Whether the server of a host runs and has been heard of lately. A server of an earlier
-    version has no heartbeat: its session decides, as before."""
-    if not database.is_claimed(connection, host):
-        return False
-    last = last_of(connection, host)
-    return last is None or common_time.now(connection) - last < SILENT_AFTER
+    return bool(up(connection, database, [host]))
 
 
 def last_of(connection: Connection, host: str) -> float | None:
     """When its server was last heard of."""
-    found = facts.get(connection, BEAT + host)
-    return None if found is None else float(found)
+    return last_of_all(connection, [host]).get(host)
 
 
-def last_of_all(connection: Connection, hosts: list[str]) -> dict[str, float]:
-    found = {host: last_of(connection, host) for host in hosts}
-    return {host: last for host, last in found.items() if last is not None}
+def last_of_all(connection: Connection, hosts: Iterable[str]) -> dict[str, float]:
+    found = facts.get_all(connection, [BEAT + host for host in hosts])
+    return {name.removeprefix(BEAT): float(value) for name, value in found.items()}

@@ -30,6 +30,8 @@ UNTOLD = "the disk was full, so that the reason could not be written."
 class Hold(msgspec.Struct, frozen=True):
     since: float
     why: str
+    is_halt: bool = False
+    """Whether what ran was stopped at once, and its tape is to say so."""
 
     def sentence(self) -> str:
         day = datetime.fromtimestamp(self.since, UTC).strftime("%Y-%m-%d %H:%M UTC")
@@ -45,8 +47,8 @@ def reserve(data: Path) -> None:
         private_files.write(kept, b" " * RESERVED)
 
 
-def new(why: str) -> Hold:
-    return Hold(time.time(), why[:1000])
+def new(why: str, *, is_halt: bool = False) -> Hold:
+    return Hold(time.time(), why[:1000], is_halt)
 
 
 def put(data: Path, name: str, why: str) -> None:

@@ -32,15 +32,19 @@ def all_of(connection: Connection, database: Database, here: str | None) -> list
     data directory, if it runs: on SQLite there is no other."""
     known = {row.name: record(Host, row) for row in connection.execute(select(hosts))}
     used = {one.host: one for one in runs.by_host(connection)}
-    found = []
-    for name in used.keys() | known.keys():
+    names = used.keys() | known.keys()
+    up = heartbeat.up(connection, database, names)
+    if database.file is not None and here is not None:
+        up = {here}
+    beats, found = heartbeat.last_of_all(connection, names), []
+    for name in names:
         host = known.get(name) or Host(name=name, machine="", version="")
         use = used.get(name)
         found.append(
             Standing(
                 host,
-                _state(connection, database, host, here),
-                heartbeat.last_of(connection, name),
+                _state(host, is_up=name in up),
+                beats.get(name),
                 use.running if use else 0,
                 use.started_at if use else None,
             )
@@ -48,10 +52,7 @@ def all_of(connection: Connection, database: Database, here: str | None) -> list
     return sorted(found, key=lambda one: (-one.running, one.host.name))
 
 
-def _state(connection: Connection, database: Database, host: Host, here: str | None) -> State:
-    is_up = host.name == here
-    if database.file is None:
-        is_up = heartbeat.is_up(connection, database, host.name)
+def _state(host: Host, *, is_up: bool) -> State:
     if not is_up:
         return "unreachable" if host.forgotten_at is None else "forgotten"
     return "unwell" if host.trouble else "well"

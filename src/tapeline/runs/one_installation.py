@@ -94,7 +94,8 @@ def _others(connection: Connection, database: Database, here: str) -> list[Host]
         return []
     rows = connection.execute(select(hosts).where(hosts.c.name != here, hosts.c.key_digests != ""))
     found = [record(Host, row) for row in rows]
-    return [one for one in found if heartbeat.is_up(connection, database, one.name)]
+    up = heartbeat.up(connection, database, [one.name for one in found])
+    return [one for one in found if one.name in up]
 
 
 def _differing(ours: str, theirs: str) -> list[str]:

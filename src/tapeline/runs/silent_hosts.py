@@ -58,12 +58,7 @@ def blocked(
     """Of these runs, by their id."""
     there = [one for one in found if one.ended_at is None]
     before = {one.model_id: one for one in _launched(connection, there)}
-    hosts = {one.host for one in (*there, *before.values())} - {None, here}
-    silences = {
-        host: Silence(host, _seen_at(connection, host))
-        for host in hosts
-        if host is not None and not heartbeat.is_up(connection, database, host)
-    }
+    silences = silent(connection, database, here, (*there, *before.values()))
     answer = {}
     for one in there:
         holder = before.get(one.model_id, one) if one.is_deployed and not one.is_launched else one
@@ -72,6 +67,15 @@ def blocked(
                 answer[one.id] = Blocked(silences[run.host], run)
                 break
     return answer
+
+
+def silent(
+    connection: Connection, database: Database, here: str, found: Iterable[Run]
+) -> dict[str | None, Silence]:
+    """The other hosts of these runs whose servers are silent, by their names."""
+    hosts = {one.host for one in found if one.host is not None} - {here}
+    quiet = hosts - heartbeat.up(connection, database, hosts)
+    return {host: Silence(host, _seen_at(connection, host)) for host in quiet}
 
 
 def _launched(connection: Connection, waiting: Iterable[Run]) -> list[Run]:

@@ -26,11 +26,8 @@ def reasons(
     if not there:
         return {}
     known = {row.name: record(Host, row) for row in connection.execute(select(hosts))}
-    up = {
-        name: one
-        for name, one in known.items()
-        if name == here or (database.file is None and heartbeat.is_up(connection, database, name))
-    }
+    answering = heartbeat.up(connection, database, known) | {here}
+    up = {name: one for name, one in known.items() if name in answering}
     answer, now = {}, common_time.now(connection)
     for run in there:
         if run.host is not None:
@@ -51,7 +48,7 @@ def others_take(connection: Connection, database: Database, here: str) -> bool:
         hosts.c.name != here, hosts.c.drained_at.is_(None), hosts.c.trouble == ""
     )
     names = [row.name for row in connection.execute(query)]
-    return any(heartbeat.is_up(connection, database, name) for name in names)
+    return bool(heartbeat.up(connection, database, names))
 
 
 def unwell(host: Host | None) -> str | None:

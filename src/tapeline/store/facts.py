@@ -22,6 +22,11 @@ def get(connection: Connection, name: str) -> str | None:
     return value
 
 
+def get_all(connection: Connection, names: list[str]) -> dict[str, str]:
+    rows = connection.execute(select(facts.c.name, facts.c.value).where(facts.c.name.in_(names)))
+    return {row.name: row.value for row in rows}
+
+
 def is_claimed(connection: Connection, name: str) -> bool:
     return connection.scalar(select(facts.c.name).where(facts.c.name == name)) is not None
 

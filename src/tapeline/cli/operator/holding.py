@@ -95,7 +95,7 @@ def halt_here(screen: Screen, why: str | None, data: Path | None, config: Path |
     """For `tapeline halt --here`: everything on this machine, through processes and locks."""
     chosen = settings.load({"data": data, "config": config})
     datadir.require(chosen.data)
-    unwritten = _unwritten(chosen.data, holds.ALL, holds.new(why or HALTED))
+    unwritten = _unwritten(chosen.data, holds.ALL, holds.new(why or HALTED, is_halt=True))
     _show(screen, _end(chosen, None), unwritten)
 
 

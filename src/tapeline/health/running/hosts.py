@@ -67,4 +67,5 @@ def _found(connection: Connection, database: Database, here: str) -> tuple[list[
         .limit(100)
     )
     there = [host for host in connection.scalars(query) if host is not None]
-    return there, [one for one in there if not heartbeat.is_up(connection, database, one)]
+    up = heartbeat.up(connection, database, there)
+    return there, [one for one in there if one not in up]

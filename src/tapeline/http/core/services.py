@@ -39,7 +39,7 @@ from tapeline.tape.fair_budget import FairBudget
 from tapeline.tape.memory_budget import MemoryBudget
 from tapeline.tape.witnessing.witness import Witness
 from tapeline.tracing import Tracer
-from tapeline.watch.carrying_out_halts import Halts
+from tapeline.watch.halts.carrying_out import Halts
 from tapeline.watch.incidents.evaluating import Evaluator
 
 T = TypeVar("T")

@@ -8,11 +8,11 @@ from sqlalchemy import Connection
 from tapeline.accounts import members, plain_names
 from tapeline.errors import Invalid
 from tapeline.http.core.endpoint import BodyCall, Call
-from tapeline.watch import declaring_halts as declaring
-from tapeline.watch import halt as records
-from tapeline.watch import halt_outcomes as outcomes
-from tapeline.watch.halt import Halt
-from tapeline.watch.halt_outcomes import Outcome
+from tapeline.http.deployment.uploads_api import require_a_host
+from tapeline.watch.halts import declaring, outcomes
+from tapeline.watch.halts import halt as records
+from tapeline.watch.halts.halt import Halt
+from tapeline.watch.halts.outcomes import Outcome
 
 LONGEST_WHY = 1000
 
@@ -115,7 +115,9 @@ def _resumed(connection: Connection, call: BodyCall[Resuming], project_id: str |
     ended = declaring.resume(connection, call.actor, project_id)
     if not call.body.start:
         return Resumed(halt_id=ended.id, started=0)
-    call.services.runner.require()
+    if project_id is not None:
+        declaring.refuse_if_halted(connection, project_id)  # with everything
+    require_a_host(connection, call)
     return Resumed(halt_id=ended.id, started=declaring.start_again(connection, ended))
 
 

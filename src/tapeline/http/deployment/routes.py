@@ -24,7 +24,7 @@ from tapeline.errors import (
 from tapeline.http.core.endpoint import Access, Endpoint
 from tapeline.http.deployment import halts_api, model_api, source_api, uploads_api, version_files
 from tapeline.http.view import runs_api
-from tapeline.watch.declaring_halts import Halted, NotHalted
+from tapeline.watch.halts.declaring import Halted, NotHalted
 
 get = partial(Endpoint, "GET")
 post = partial(Endpoint, "POST")

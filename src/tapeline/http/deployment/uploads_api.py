@@ -23,7 +23,7 @@ from tapeline.models.versions import Version
 from tapeline.runs import waiting_for
 from tapeline.runs.run import Run
 from tapeline.runs.supervision import desired, schedule
-from tapeline.watch import declaring_halts
+from tapeline.watch.halts import declaring as declaring_halts
 
 Stringified = Annotated[
     dict[str, Any] | str, msgspec.Meta(description="A dictionary, or its text as JSON or Python.")
@@ -121,7 +121,7 @@ prepare_backtest = partial(prepare, "backtesting")
 
 def deploy(connection: Connection, call: BodyCall[NewVersion]) -> Deployed:
     """Upload a version of a model and run it live, replacing the current run."""
-    _require_a_host(connection, call)
+    require_a_host(connection, call)
     model, version, resolved = _store(connection, call, "live")
     declaring_halts.refuse_if_halted(connection, model.project_id)
     run = desired.go_live(
@@ -138,7 +138,7 @@ def deploy(connection: Connection, call: BodyCall[NewVersion]) -> Deployed:
 
 def backtest(connection: Connection, call: BodyCall[NewBacktest]) -> Backtested:
     """Upload a version of a model and run its backtest."""
-    _require_a_host(connection, call)
+    require_a_host(connection, call)
     model, version, resolved = _store(connection, call, "backtesting")
     run = desired.backtest(
         connection,
@@ -161,7 +161,7 @@ def upload(connection: Connection, call: BodyCall[NewVersion]) -> Uploaded:
 
 def run_model(connection: Connection, call: BodyCall[StoredVersion]) -> Deployed:
     """Run a stored version live: the one that ran last, or another, which is also a rollback."""
-    _require_a_host(connection, call)
+    require_a_host(connection, call)
     model = _model(connection, call)
     declaring_halts.refuse_if_halted(connection, model.project_id)
     last = desired.current(connection, model.id)
@@ -178,7 +178,7 @@ def run_model(connection: Connection, call: BodyCall[StoredVersion]) -> Deployed
 
 def backtest_uploaded(connection: Connection, call: BodyCall[StoredBacktest]) -> Backtested:
     """Run the backtest of a stored version."""
-    _require_a_host(connection, call)
+    require_a_host(connection, call)
     model = _model(connection, call)
     version = _version(connection, call, model, None)
     plan, python = _choice(connection, call, version, "backtesting")
@@ -242,7 +242,7 @@ def _wish(said: NewVersion) -> Wish:
     )
 
 
-def _require_a_host(connection: Connection, call: Call) -> None:
+def require_a_host(connection: Connection, call: Call) -> None:
     """Before a run is recorded that nobody can start: this host, or another, takes runs."""
     runner, database = call.services.runner, call.services.store.database
     try:

@@ -46,7 +46,7 @@ def go_live(
         **_common(actor, model, version, plan, python_version, now),
     )
     # Queued runs never start; the running one goes on until this one is ready.
-    _desire_end(
+    end_all(
         connection,
         and_(runs.c.model_id == model.id, runs.c.kind.in_(DEPLOYED), runs.c.fence.is_(None)),
         f"Run {made.id} took its place before it started.",
@@ -99,7 +99,7 @@ def backtest(
 
 def stop(connection: Connection, actor: Actor, model: Model) -> None:
     """Stop the deployed run of a model. Its backtests go on."""
-    _desire_end(
+    end_all(
         connection,
         and_(runs.c.model_id == model.id, runs.c.kind.in_(DEPLOYED)),
         f"Stopped by {actor.label}.",
@@ -107,11 +107,6 @@ def stop(connection: Connection, actor: Actor, model: Model) -> None:
     audit.record(
         connection, actor, "model_stopped", f"model:{model.id}", project_id=model.project_id
     )
-
-
-def end_all(connection: Connection, which: ColumnElement[bool], why: str) -> bool:
-    """Stop these. Whether any of them was desired to run until now."""
-    return _desire_end(connection, which, why)
 
 
 def stop_here(connection: Connection, lock_name: str, why: str) -> bool:
@@ -123,7 +118,7 @@ def stop_here(connection: Connection, lock_name: str, why: str) -> bool:
     )
     owner = select(models).join(runs, runs.c.model_id == models.c.id).where(which)
     model = connection.execute(owner).first()
-    if model is None or not _desire_end(connection, which, f"Stopped on the machine itself: {why}"):
+    if model is None or not end_all(connection, which, f"Stopped on the machine itself: {why}"):
         return False
     is_model = model.id == lock_name
     audit.record(
@@ -142,7 +137,7 @@ def stop_run(connection: Connection, actor: Actor, model: Model, run_id: str) ->
     """End one run, such as a backtest that takes too long."""
     if get(connection, model.id, run_id).ended_at is not None:
         raise RunHasEnded
-    _desire_end(connection, runs.c.id == run_id, f"Stopped by {actor.label}.")
+    end_all(connection, runs.c.id == run_id, f"Stopped by {actor.label}.")
     audit.record(
         connection,
         actor,
@@ -155,7 +150,7 @@ def stop_run(connection: Connection, actor: Actor, model: Model, run_id: str) ->
 
 def replace(connection: Connection, run: Run, successor: Run) -> None:
     """Its successor is ready: this one ends."""
-    _desire_end(connection, runs.c.id == run.id, f"Run {successor.id} took its place.")
+    end_all(connection, runs.c.id == run.id, f"Run {successor.id} took its place.")
 
 
 def next_of_schedule(connection: Connection, ended: Run, now: float) -> None:
@@ -346,9 +341,9 @@ def _insert(connection: Connection, made: Run) -> None:
     connection.execute(insert(runs).values(msgspec.structs.asdict(made)))
 
 
-def _desire_end(connection: Connection, which: Any, reason: str) -> bool:
-    """Whether any of them was desired to run until now. A host that has one may be down: that it
-    is to stop is shown without it."""
+def end_all(connection: Connection, which: ColumnElement[bool], reason: str) -> bool:
+    """Stop these. Whether any of them was desired to run until now. A host that has one may be
+    down: that it is to stop is shown without it."""
     seen = case((runs.c.host.is_not(None), "stopping"), else_=runs.c.state)
     changed = connection.execute(
         update(runs)

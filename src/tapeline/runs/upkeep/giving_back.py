@@ -47,8 +47,5 @@ def give_back(connection: Connection, database: Database, host: str) -> list[str
 
 def _silent(connection: Connection, database: Database) -> list[str]:
     query = select(runs.c.host).where(runs.c.host.is_not(None), *_NEVER_STARTED).distinct()
-    return [
-        host
-        for host in connection.scalars(query)
-        if host is not None and not heartbeat.is_up(connection, database, host)
-    ]
+    hosts = {host for host in connection.scalars(query) if host is not None}
+    return sorted(hosts - heartbeat.up(connection, database, hosts))

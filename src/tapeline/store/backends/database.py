@@ -84,13 +84,13 @@ class Database:
         """Whether another server took it while this one was cut off from the database."""
         return self.claims is not None and self.claims.has_lost(name)
 
-    def is_claimed(self, connection: Connection, name: str) -> bool:
-        """Whether a server that runs now holds the name; on SQLite, that can only be this one."""
-        if self.file is not None:
-            return False
+    def claimed(self, connection: Connection, names: list[str]) -> set[str]:
+        """Those of these names that another server holds now; on SQLite, there is no other."""
+        if self.file is not None or not names:
+            return set()
         from tapeline.store.backends import postgres  # noqa: PLC0415 - SQLite stays light
 
-        return postgres.is_claimed(connection, name)
+        return postgres.claimed(connection, names)
 
     def give_back(self, name: str) -> None:
         """Let another server have it."""

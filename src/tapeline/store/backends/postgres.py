@@ -258,14 +258,16 @@ class Claims:
             self._connection = None
 
 
-def is_claimed(connection: Connection, name: str) -> bool:
-    """Whether any server holds this name now."""
+def claimed(connection: Connection, names: list[str]) -> set[str]:
+    """Those of these names that any server holds now."""
     statement = text(
-        "select count(*) from pg_locks where locktype = 'advisory' and granted"
+        "select name from unnest(cast(:names as text[])) as name"
+        " where hashtext(name)::bigint & 4294967295 in ("
+        "select objid::bigint from pg_locks where locktype = 'advisory' and granted"
         " and database = (select oid from pg_database where datname = current_database())"
-        " and classid::bigint = :space and objid::bigint = hashtext(:name)::bigint & 4294967295"
+        " and classid::bigint = :space)"
     )
-    return bool(connection.scalar(statement, {"space": CLAIM_LOCKS, "name": name}))
+    return set(connection.scalars(statement, {"space": CLAIM_LOCKS, "names": names}))
 
 
 def _is_there(connection: Connection) -> bool:

@@ -19,13 +19,14 @@ halts = Table(
     "halts",
     metadata,
     Column("id", String, primary_key=True),
-    # Without a project: of everything on this installation.
+    # Without a project and a host: of everything on this installation.
     Column("project_id", String, ForeignKey("projects.id", ondelete="CASCADE")),
     Column("why", Text, nullable=False),
     Column("at", Double, nullable=False),
     Column("by", String, nullable=False),
     Column("resumed_at", Double),
     Column("resumed_by", String),
+    Column("host", String),  # of everything on this machine
     Index(None, "project_id", "at"),
 )
 

@@ -4,8 +4,6 @@ from typing import Any
 
 from tapeline.tape.events.values import Values, text
 
-STATED = ("halt", "stopped")
-
 
 def statement(values: Values, _lenient: bool) -> dict[str, Any]:
     """Servers alone write it, from records of theirs, so its fields are taken as they are."""

@@ -18,8 +18,8 @@ from tapeline.tape.append.appending import Appended, Appender
 from tapeline.tape.events import kinds
 from tapeline.tape.events.event import Event, Submission
 from tapeline.tape.tapes import open_tape
-from tapeline.watch import declaring_halts
 from tapeline.watch.facts.fact import Subject
+from tapeline.watch.halts import declaring as declaring_halts
 from tapeline.watch.incidents import incident as records
 from tapeline.watch.incidents.deciding import Decision, RuleState
 from tapeline.watch.incidents.incident import Incident

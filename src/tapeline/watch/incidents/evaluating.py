@@ -17,10 +17,10 @@ from tapeline.store.portions import batches
 from tapeline.store.tables.tape import tapes
 from tapeline.tape.append.appending import Appender
 from tapeline.tape.append.watchers import Watchers
-from tapeline.watch.carrying_out_halts import Halts
 from tapeline.watch.conditions.condition import Finding, Question
 from tapeline.watch.facts import all_facts
 from tapeline.watch.facts.fact import EVERYTHING, Asked, Gathering, Sources, Subject
+from tapeline.watch.halts.carrying_out import Halts
 from tapeline.watch.incidents import acting, deciding, looking, watched
 from tapeline.watch.incidents.acting import Change
 from tapeline.watch.incidents.deciding import Terms

@@ -1,10 +1,9 @@
 """A halt, and the models in it."""
 
-from collections.abc import Iterable
 from typing import Any
 
 import msgspec
-from sqlalchemy import ColumnElement, Connection, or_, select
+from sqlalchemy import ColumnElement, Connection, and_, or_, select
 
 from tapeline.store.rows import record
 from tapeline.store.tables.watch import halted_models, halts
@@ -16,15 +15,18 @@ ELSEWHERE = ""
 class Halt(msgspec.Struct, frozen=True, kw_only=True):
     id: str
     project_id: str | None
-    """None if it is about everything on this installation."""
+    """None if it is about everything on this installation, or on one machine of it."""
     why: str
     at: float
     by: str
     resumed_at: float | None = None
     resumed_by: str | None = None
+    host: str | None = None
+    """The machine that it is about. Nothing enforces it but the hold on that machine's disk."""
 
-    def covers(self, project_id: str) -> bool:
-        return self.project_id in (None, project_id)
+    @property
+    def scope(self) -> str:
+        return "machine" if self.host else "project" if self.project_id else "server"
 
 
 class HaltedModel(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,23 +42,25 @@ class HaltedModel(msgspec.Struct, frozen=True, kw_only=True):
     proof: dict[str, Any] | None = None
 
 
-def in_force(connection: Connection) -> list[Halt]:
-    query = select(halts).where(halts.c.resumed_at.is_(None)).order_by(halts.c.at, halts.c.id)
-    return [record(Halt, row) for row in connection.execute(query)]
+def scopes_in_force(connection: Connection) -> frozenset[str | None]:
+    """The halted projects; None among them if everything is halted."""
+    query = select(halts.c.project_id).where(halts.c.resumed_at.is_(None), halts.c.host.is_(None))
+    return frozenset(connection.scalars(query))
 
 
 def on(connection: Connection, project_id: str | None) -> Halt | None:
     """That keeps this project from running: its own, or one of everything."""
-    is_of_all = halts.c.project_id.is_(None)
-    scope = is_of_all if project_id is None else or_(is_of_all, halts.c.project_id == project_id)
-    return _newest(connection, scope, halts.c.resumed_at.is_(None))
+    return _newest(connection, _about(project_id), halts.c.resumed_at.is_(None))
 
 
 def newest(connection: Connection, project_id: str | None) -> Halt | None:
     """The one in force, else the last one that was."""
-    is_of_all = halts.c.project_id.is_(None)
-    scope = is_of_all if project_id is None else or_(is_of_all, halts.c.project_id == project_id)
-    return on(connection, project_id) or _newest(connection, scope)
+    return on(connection, project_id) or _newest(connection, _about(project_id))
+
+
+def _about(project_id: str | None) -> ColumnElement[bool]:
+    is_of_all = and_(halts.c.project_id.is_(None), halts.c.host.is_(None))
+    return is_of_all if project_id is None else or_(is_of_all, halts.c.project_id == project_id)
 
 
 def own(connection: Connection, project_id: str | None) -> Halt | None:
@@ -64,6 +68,7 @@ def own(connection: Connection, project_id: str | None) -> Halt | None:
     return _newest(
         connection,
         halts.c.project_id.is_not_distinct_from(project_id),
+        halts.c.host.is_(None),
         halts.c.resumed_at.is_(None),
     )
 
@@ -74,7 +79,7 @@ def _newest(connection: Connection, *which: ColumnElement[bool]) -> Halt | None:
     return None if row is None else record(Halt, row)
 
 
-def rows_of(connection: Connection, halt_ids: Iterable[str]) -> list[HaltedModel]:
-    query = select(halted_models).where(halted_models.c.halt_id.in_(list(halt_ids)))
+def rows_of(connection: Connection, halt_id: str) -> list[HaltedModel]:
+    query = select(halted_models).where(halted_models.c.halt_id == halt_id)
     ordered = query.order_by(halted_models.c.since, halted_models.c.model_id)
     return [record(HaltedModel, row) for row in connection.execute(ordered)]

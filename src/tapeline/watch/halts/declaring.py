@@ -3,7 +3,7 @@
 import time
 
 import msgspec
-from sqlalchemy import ColumnElement, Connection, and_, insert, select, update
+from sqlalchemy import ColumnElement, Connection, and_, insert, or_, select, update
 
 from tapeline.accounts import audit
 from tapeline.accounts.actor import Actor
@@ -11,15 +11,15 @@ from tapeline.errors import Conflict, Missing
 from tapeline.ids import new_id
 from tapeline.runs.run import DEPLOYED, Run
 from tapeline.runs.supervision import desired
-from tapeline.store import upsert
+from tapeline.store import bulk
 from tapeline.store.rows import record
 from tapeline.store.tables.core import models, projects
 from tapeline.store.tables.runs import runs
 from tapeline.store.tables.tape import tapes
 from tapeline.store.tables.watch import halted_models, halts
 from tapeline.tape.reading import channels
-from tapeline.watch import halt as records
-from tapeline.watch.halt import ELSEWHERE, Halt
+from tapeline.watch.halts import halt as records
+from tapeline.watch.halts.halt import ELSEWHERE, Halt
 
 
 class Halted(Conflict):
@@ -67,24 +67,35 @@ def resume(connection: Connection, actor: Actor, project_id: str | None) -> Halt
             raise Halted("Everything on this server is halted; an operator resumes it.")
         raise NotHalted
     ended = {"resumed_at": time.time(), "resumed_by": actor.label}
-    of_scope = halts.c.project_id.is_not_distinct_from(project_id)
-    connection.execute(update(halts).where(of_scope, halts.c.resumed_at.is_(None)).values(**ended))
+    connection.execute(update(halts).where(halts.c.id == known.id).values(**ended))
     scope = f"project:{project_id}" if project_id else "server"
     audit.record(connection, actor, "resumed", scope, project_id=project_id, halt=known.id)
     return msgspec.structs.replace(known, **ended)
 
 
 def start_again(connection: Connection, halt: Halt) -> int:
-    """Everything that ran until the halt, if nobody has started it since. How many there are."""
-    stopped = select(runs).join(halted_models, halted_models.c.run_id == runs.c.id)
-    query = stopped.where(halted_models.c.halt_id == halt.id, halted_models.c.was_desired)
+    """Everything that ran until the halt, if nobody has started it since, and its project is not
+    halted itself. How many there are."""
+    still = select(halts.c.project_id).where(
+        halts.c.resumed_at.is_(None), halts.c.project_id.is_not(None)
+    )
+    query = (
+        select(runs)
+        .join(halted_models, halted_models.c.run_id == runs.c.id)
+        .join(models, models.c.id == runs.c.model_id)
+        .where(
+            halted_models.c.halt_id == halt.id,
+            halted_models.c.was_desired,
+            models.c.project_id.not_in(still),
+        )
+    )
     found = [record(Run, row) for row in connection.execute(query)]
     return sum(desired.start_again(connection, run) for run in found)
 
 
-def stop_what_runs(connection: Connection, halt: Halt) -> bool:
-    """Whether anything was desired to run. Again and again while the halt is in force: a run may
-    have been asked for on another server at the same moment."""
+def stop_what_runs(connection: Connection, halt: Halt) -> None:
+    """Again and again while the halt is in force: a run may have been asked for on another server
+    at the same moment."""
     of_scope: ColumnElement[bool] = runs.c.kind.in_(DEPLOYED)
     if halt.project_id is not None:
         own = select(models.c.id).where(models.c.project_id == halt.project_id)
@@ -92,23 +103,33 @@ def stop_what_runs(connection: Connection, halt: Halt) -> bool:
     going = select(runs.c.model_id, runs.c.id, runs.c.desired).where(
         of_scope, runs.c.ended_at.is_(None)
     )
-    for row in connection.execute(going).all():
-        _list(connection, halt, row.model_id, row.id, was_desired=row.desired == "running")
-    because = f": {halt.why}" if halt.why else "."
-    return desired.end_all(connection, of_scope, f"Halted by {halt.by}{because}")
-
-
-def is_anything_left(connection: Connection, halt: Halt) -> bool:
-    """Whether something of a halted scope is desired to run."""
-    query = (
-        select(runs.c.id)
-        .join(models, models.c.id == runs.c.model_id)
-        .where(runs.c.ended_at.is_(None), runs.c.desired == "running", runs.c.kind.in_(DEPLOYED))
-        .limit(1)
+    found = connection.execute(going).all()
+    list_models(
+        connection, halt, [(row.model_id, row.id, row.desired == "running") for row in found]
     )
-    if halt.project_id is not None:
-        query = query.where(models.c.project_id == halt.project_id)
-    return connection.execute(query).first() is not None
+    because = f": {halt.why}" if halt.why else "."
+    desired.end_all(connection, of_scope, f"Halted by {halt.by}{because}")
+
+
+def unenforced(connection: Connection) -> list[Halt]:
+    """Halts in force of which something is desired to run all the same. It looks at what runs, not
+    at every halt: there may be thousands."""
+    covers = or_(halts.c.project_id.is_(None), halts.c.project_id == models.c.project_id)
+    query = (
+        select(halts)
+        .select_from(runs)
+        .join(models, models.c.id == runs.c.model_id)
+        .join(halts, covers)
+        .where(
+            runs.c.ended_at.is_(None),
+            runs.c.desired == "running",
+            runs.c.kind.in_(DEPLOYED),
+            halts.c.resumed_at.is_(None),
+            halts.c.host.is_(None),
+        )
+        .distinct()
+    )
+    return [record(Halt, row) for row in connection.execute(query)]
 
 
 def _list_those_elsewhere(connection: Connection, halt: Halt) -> None:
@@ -123,23 +144,17 @@ def _list_those_elsewhere(connection: Connection, halt: Halt) -> None:
         query = query.where(models.c.project_id == halt.project_id)
     found = list(connection.scalars(query))
     lifecycles = channels.lifecycles(connection, found)
-    for model_id in found:
-        if lifecycles.get(model_id, {}).get("running") is not False:
-            _list(connection, halt, model_id, ELSEWHERE, was_desired=False)
+    going = [one for one in found if lifecycles.get(one, {}).get("running") is not False]
+    list_models(connection, halt, [(one, ELSEWHERE, False) for one in going])
 
 
-def _list(
-    connection: Connection, halt: Halt, model_id: str, run_id: str, *, was_desired: bool
-) -> None:
-    upsert.claim(
-        connection,
-        halted_models,
-        halt_id=halt.id,
-        model_id=model_id,
-        run_id=run_id,
-        since=time.time(),
-        was_desired=was_desired,
-    )
+def list_models(connection: Connection, halt: Halt, some: list[tuple[str, str, bool]]) -> None:
+    """Models with their runs, and whether these were desired to run. Those listed before stay as
+    they are. Few statements, however many: the writer is everybody's."""
+    now = time.time()
+    rows = [(halt.id, model_id, run_id, now, desired) for model_id, run_id, desired in some]
+    columns = ("halt_id", "model_id", "run_id", "since", "was_desired")
+    bulk.insert(connection, halted_models, columns, rows, keep=True)
 
 
 def _alone(connection: Connection, project_id: str | None) -> None:

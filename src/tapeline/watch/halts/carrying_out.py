@@ -9,7 +9,7 @@ import time
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, or_, select, update
+from sqlalchemy import Connection, Select, or_, select, tuple_, update
 
 from tapeline.background import Background
 from tapeline.runs.run import Run
@@ -24,13 +24,14 @@ from tapeline.tape.events import kinds
 from tapeline.tape.events.event import Event, Submission
 from tapeline.tape.reading import channels
 from tapeline.tape.tapes import open_tape
-from tapeline.watch import declaring_halts as declaring
-from tapeline.watch import halt as records
-from tapeline.watch.halt import ELSEWHERE, Halt, HaltedModel
+from tapeline.watch.halts import declaring, on_machine
+from tapeline.watch.halts import halt as records
+from tapeline.watch.halts.halt import ELSEWHERE, Halt, HaltedModel
 
 EVERY, WITHIN = 1.0, 30.0  # seconds
 FOLLOWED_FOR = 3600.0  # seconds after it was resumed, for ends that are still to be proven
 AT_ONCE = 20  # statements in one transaction: the writer is everybody's
+ELSEWHERE_AT_ONCE = 200  # models that run elsewhere, looked at in one turn: it may be all of them
 
 _encode = msgspec.json.Encoder().encode
 
@@ -44,9 +45,12 @@ class Open(msgspec.Struct, frozen=True):
 
 
 class Known(msgspec.Struct, frozen=True):
-    in_force: list[Halt]
+    scopes: frozenset[str | None]
     unenforced: list[Halt]
     open: list[Open]
+    """Every run, and the next portion of models that run elsewhere."""
+    last: tuple[str, str] | None
+    """The last of that portion; None if there are no more, so that the first come next."""
     stopped_elsewhere: frozenset[str]
     """Models that run elsewhere and have said that they stopped."""
 
@@ -65,6 +69,7 @@ class Halts:
         self._appender = appender
         self._watchers = watchers
         self._scopes: frozenset[str | None] = frozenset()
+        self._last: tuple[str, str] | None = None
         self._work = background.loop("halts", self._turn, every=EVERY, within=WITHIN)
 
     def covers(self, project_id: str) -> bool:
@@ -76,8 +81,10 @@ class Halts:
         self._work.wake()
 
     async def _turn(self) -> None:
-        known = await self._store.read(_read, self._store.clock.ago(FOLLOWED_FOR))
-        self._scopes = frozenset(halt.project_id for halt in known.in_force)
+        await self._record_halt_of_machine()
+        since = self._store.clock.ago(FOLLOWED_FOR)
+        known = await self._store.read(_read, since, self._last)
+        self._scopes, self._last = known.scopes, known.last
         for halt in known.unenforced:
             await self._store.write(declaring.stop_what_runs, halt)
             self._runner.wake()
@@ -90,6 +97,14 @@ class Halts:
             except Exception as error:  # noqa: BLE001 - the others are settled all the same
                 self._work.note(error, one.row.model_id)
 
+    async def _record_halt_of_machine(self) -> None:
+        hold, here = await asyncio.to_thread(self._runner.hold), self._runner.host_name
+        if not here or self._runner.is_untouched_copy():
+            return  # nothing runs here, or what runs is the original's
+        halted = hold if hold is not None and hold.is_halt else None
+        if not await self._store.read(on_machine.is_recorded, here, halted):
+            await self._store.write(on_machine.write, here, halted)
+
     async def _settle(self, one: Open, known: Known) -> None:
         """Write how it ended, once that is proven, or said by a model that runs elsewhere."""
         if one.row.stopped_at is not None:
@@ -99,6 +114,9 @@ class Halts:
                 return  # the run was deleted with its model
             if one.row.model_id in known.stopped_elsewhere:
                 await self._append(self._stopped, one, time.time(), "It said that it stopped.", {})
+            return
+        if one.halt.host is not None:
+            await self._settle_on_machine(one, one.run)
             return
         if one.run.ended_at is None:
             return
@@ -113,6 +131,15 @@ class Halts:
                     self._stopped, one, one.run.ended_at, _how(one.halt, one.run), shown
                 )
 
+    async def _settle_on_machine(self, one: Open, run: Run) -> None:
+        """The run itself goes on after the halt; only its processes have ended."""
+        if run.host != self._runner.host_name or one.halt.resumed_at is not None:
+            return
+        proof = await asyncio.to_thread(self._runner.proof_of_end, run)
+        if proof.is_one:
+            how = "It was stopped on its machine."
+            await self._append(self._stopped, one, proof.at, how, msgspec.structs.asdict(proof))
+
     async def _append(self, act: Any, *args: Any) -> None:
         for one in await self._store.write(act, *args):
             self._watchers.publish(one.model_id, one.records)
@@ -123,8 +150,9 @@ class Halts:
         for one in some:
             if _claim(connection, one.row, halted_models.c.stated_at, stated_at=time.time()):
                 halt = one.halt
-                scope = "project" if halt.project_id else "server"
-                more = {"scope": scope, "why": halt.why, "at": halt.at}
+                # A tape may be shown to anybody; why all are halted is the operator's business.
+                own = {"why": halt.why} if halt.project_id else {}
+                more = {"scope": halt.scope, "at": halt.at, **own}
                 made.append(_event(connection, one, "halt", more))
         return self._written(connection, made)
 
@@ -134,7 +162,8 @@ class Halts:
         settled = {"stopped_at": at, "how": how, "proof": proof}
         if not _claim(connection, one.row, halted_models.c.stopped_at, **settled):
             return []
-        more = {"at": at, "how": how, "proof": proof}
+        # A tape may be shown to anybody: names of hosts are for the members.
+        more = {"at": at, "how": how, "proof": {k: v for k, v in proof.items() if k != "host"}}
         return self._written(connection, [_event(connection, one, "stopped", more)])
 
     def _written(self, connection: Connection, events: list[Event]) -> list[Appended]:
@@ -142,38 +171,52 @@ class Halts:
         return self._appender.append(connection, said)[1] if said else []
 
 
-def _read(connection: Connection, followed_since: float) -> Known:
-    in_force = records.in_force(connection)
-    unenforced = [halt for halt in in_force if declaring.is_anything_left(connection, halt)]
+def _read(connection: Connection, followed_since: float, after: tuple[str, str] | None) -> Known:
     followed = or_(halts.c.resumed_at.is_(None), halts.c.resumed_at > followed_since)
     query = (
         select(halted_models)
         .join(halts, halts.c.id == halted_models.c.halt_id)
         .where(halted_models.c.stopped_at.is_(None), followed)
     )
-    rows = [record(HaltedModel, row) for row in connection.execute(query)]
-    if not rows:
-        return Known(in_force, unenforced, [], frozenset())
-    found = {
-        row.id: record(Halt, row)
-        for row in connection.execute(
-            select(halts).where(halts.c.id.in_({one.halt_id for one in rows}))
-        )
-    }
-    going = {
-        row.id: record(Run, row)
-        for row in connection.execute(
-            select(runs).where(runs.c.id.in_({one.run_id for one in rows}))
-        )
-    }
-    elsewhere = [one.model_id for one in rows if one.run_id == ELSEWHERE]
-    said = channels.lifecycles(connection, elsewhere) if elsewhere else {}
-    return Known(
-        in_force,
-        unenforced,
-        [Open(found[one.halt_id], one, going.get(one.run_id)) for one in rows],
-        frozenset(one for one, state in said.items() if state.get("running") is False),
+    rows = _rows(connection, query.where(halted_models.c.run_id != ELSEWHERE))
+    place = tuple_(halted_models.c.halt_id, halted_models.c.model_id)
+    beyond = [] if after is None else [place > after]
+    elsewhere = _rows(
+        connection,
+        query.where(halted_models.c.run_id == ELSEWHERE, *beyond)
+        .order_by(halted_models.c.halt_id, halted_models.c.model_id)
+        .limit(ELSEWHERE_AT_ONCE),
     )
+    last = None
+    if len(elsewhere) == ELSEWHERE_AT_ONCE:
+        last = (elsewhere[-1].halt_id, elsewhere[-1].model_id)
+    return Known(
+        records.scopes_in_force(connection),
+        declaring.unenforced(connection),
+        _open(connection, rows + elsewhere),
+        last,
+        _stopped(connection, elsewhere),
+    )
+
+
+def _rows(connection: Connection, query: Select[Any]) -> list[HaltedModel]:
+    return [record(HaltedModel, row) for row in connection.execute(query)]
+
+
+def _open(connection: Connection, rows: list[HaltedModel]) -> list[Open]:
+    if not rows:
+        return []
+    named = select(halts).where(halts.c.id.in_({one.halt_id for one in rows}))
+    started = select(runs).where(runs.c.id.in_({one.run_id for one in rows}))
+    found = {row.id: record(Halt, row) for row in connection.execute(named)}
+    going = {row.id: record(Run, row) for row in connection.execute(started)}
+    return [Open(found[one.halt_id], one, going.get(one.run_id)) for one in rows]
+
+
+def _stopped(connection: Connection, rows: list[HaltedModel]) -> frozenset[str]:
+    """Those that have said that they stopped."""
+    said = channels.lifecycles(connection, [one.model_id for one in rows]) if rows else {}
+    return frozenset(one for one, state in said.items() if state.get("running") is False)
 
 
 def _claim(connection: Connection, row: HaltedModel, column: Any, **values: Any) -> bool:

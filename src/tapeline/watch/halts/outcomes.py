@@ -8,13 +8,13 @@ from sqlalchemy import Connection, select
 
 from tapeline.runs import silent_hosts
 from tapeline.runs.run import Run
-from tapeline.runs.silent_hosts import Blocked
+from tapeline.runs.silent_hosts import Silence
 from tapeline.store.backends.database import Database
 from tapeline.store.rows import record
 from tapeline.store.tables.core import models
 from tapeline.store.tables.runs import runs
-from tapeline.watch import halt as records
-from tapeline.watch.halt import ELSEWHERE, Halt, HaltedModel
+from tapeline.watch.halts import halt as records
+from tapeline.watch.halts.halt import ELSEWHERE, Halt, HaltedModel
 
 State = Literal["stopped", "stopping", "unknown"]
 
@@ -47,7 +47,7 @@ def of(
 ) -> list[Outcome]:
     """Of the models of one project, or of all. Those that are not known to be stopped first."""
     query = select(models.c.id, models.c.name, models.c.project_id)
-    rows = records.rows_of(connection, [halt.id])
+    rows = records.rows_of(connection, halt.id)
     named = {
         row.id: row
         for row in connection.execute(query.where(models.c.id.in_({one.model_id for one in rows})))
@@ -56,16 +56,31 @@ def of(
     rows = [one for one in rows if one.model_id in named]
     going = _runs(connection, rows)
     blocked = silent_hosts.blocked(connection, database, here, list(going.values()))
+    said = {run_id: one.sentence(going[run_id]) for run_id, one in blocked.items()}
+    unproven = [going[one.run_id] for one in rows if _waits_for_proof(one, going.get(one.run_id))]
+    silent = silent_hosts.silent(connection, database, here, unproven)
+    said |= {one.id: _nobody_looked(silent[one.host]) for one in unproven if one.host in silent}
     found = [
-        _outcome(one, named[one.model_id], going.get(one.run_id), blocked.get(one.run_id))
+        _outcome(one, named[one.model_id], going.get(one.run_id), said.get(one.run_id))
         for one in rows
     ]
     places: dict[State, int] = {"unknown": 0, "stopping": 1, "stopped": 2}
     return sorted(found, key=lambda one: (places[one.state], one.model, one.model_id))
 
 
-def _outcome(row: HaltedModel, model: Any, run: Run | None, blocked: Blocked | None) -> Outcome:
-    state, why = _state(row, run, blocked)
+def _waits_for_proof(row: HaltedModel, run: Run | None) -> bool:
+    return row.stopped_at is None and run is not None and run.ended_at is not None
+
+
+def _nobody_looked(silence: Silence) -> str:
+    return (
+        f"Its end is recorded, but nobody has looked whether a process of it is left: its host"
+        f" {silence.host} {silence.since()}. It is looked at when that server is back."
+    )
+
+
+def _outcome(row: HaltedModel, model: Any, run: Run | None, trouble: str | None) -> Outcome:
+    state, why = _state(row, trouble)
     return Outcome(
         model_id=row.model_id,
         model=model.name,
@@ -80,14 +95,12 @@ def _outcome(row: HaltedModel, model: Any, run: Run | None, blocked: Blocked | N
     )
 
 
-def _state(row: HaltedModel, run: Run | None, blocked: Blocked | None) -> tuple[State, str | None]:
+def _state(row: HaltedModel, trouble: str | None) -> tuple[State, str | None]:
     if row.stopped_at is not None:
         return "stopped", None
     if row.run_id == ELSEWHERE:
         return "unknown", RUNS_ELSEWHERE
-    if blocked is not None and run is not None:
-        return "unknown", blocked.sentence(run)
-    return "stopping", None
+    return ("stopping", None) if trouble is None else ("unknown", trouble)
 
 
 def _runs(connection: Connection, rows: Sequence[HaltedModel]) -> Mapping[str, Run]:
