@@ -67,6 +67,11 @@ def require(connection: Connection, actor: Actor, project_id: str, right: Right)
     return role
 
 
+def rights_of(role: Role) -> tuple[Right, ...]:
+    """All that a role allows, for pages that offer nothing that would be refused."""
+    return tuple(right for right, roles in ALLOWED.items() if role in roles)
+
+
 def check_role(text: str) -> Role:
     for role in ROLES:
         if text == role:

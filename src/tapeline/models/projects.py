@@ -7,7 +7,7 @@ from sqlalchemy import Connection, Label, delete, func, insert, select, update
 
 from tapeline.accounts import audit, members
 from tapeline.accounts.actor import Actor
-from tapeline.accounts.members import Role
+from tapeline.accounts.members import Right, Role
 from tapeline.accounts.users import User
 from tapeline.errors import NoSuchProject, PersonalProject
 from tapeline.ids import new_id
@@ -28,6 +28,8 @@ class OwnProject(Project, frozen=True, kw_only=True):
     """A project as one of its members sees it."""
 
     role: Role
+    may: tuple[Right, ...]
+    """What the role allows; everything else is refused."""
     models: int
 
 
@@ -64,7 +66,7 @@ def get(connection: Connection, actor: Actor, project_id: str) -> OwnProject:
     row = connection.execute(
         select(projects, _model_count()).where(projects.c.id == project_id)
     ).one()
-    return record(OwnProject, row, role=role)
+    return record(OwnProject, row, role=role, may=members.rights_of(role))
 
 
 def change(
@@ -141,7 +143,10 @@ def _own(
     )
     if project_id is not None:
         query = query.where(projects.c.id == project_id)
-    return [record(OwnProject, row) for row in connection.execute(query)]
+    return [
+        record(OwnProject, row, may=members.rights_of(row.role))
+        for row in connection.execute(query)
+    ]
 
 
 def _model_count() -> Label[int]:

@@ -48,7 +48,7 @@ def test_me_is_the_account_with_its_projects_and_roles(cast: Cast) -> None:
         cast.project_id: "member",
     }
     for one in me["projects"]:
-        assert set(one) == {"id", "name", "description", "created_at", "role", "models"}
+        assert set(one) == {"id", "name", "description", "created_at", "role", "may", "models"}
 
 
 @on_both
@@ -59,7 +59,7 @@ def test_a_project_is_renamed_and_described_one_without_the_other(cast: Cast) ->
     assert (renamed.json()["name"], renamed.json()["description"]) == ("Omega", "The first")
     assert cast.admin.patch(path, data={"description": ""}).json()["description"] == ""
     assert cast.admin.patch(path, json={"name": None}).json()["name"] == "Omega"
-    seen = {"description": "", "role": "viewer", "tape_bytes": 0}
+    seen = {"description": "", "role": "viewer", "may": ["see"], "tape_bytes": 0}
     assert cast.viewer.get(path).json() == renamed.json() | seen
     for wrong, field in (
         ({"name": ""}, "name"),

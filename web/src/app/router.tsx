@@ -5,8 +5,10 @@ import {
   createRoute,
   createRouter,
   lazyRouteComponent,
+  type RouteComponent,
   redirect,
   retainSearchParams,
+  useParams,
 } from "@tanstack/react-router";
 import * as ask from "~/api/queries";
 import { session } from "~/api/session";
@@ -19,10 +21,36 @@ import { isZone, setZone } from "~/format/zone";
 import { readSearch, texts, writeSearch } from "~/ui/address";
 import { NotFound, PageError } from "~/ui/page-error";
 import { Skeleton } from "~/ui/panel";
+import { AllowedPage, OperatorPage, type Right } from "~/ui/rights/allowed";
+import { PAGE_RIGHTS } from "~/ui/rights/page-rights";
 import * as prepare from "./prefetch";
 
 interface Context {
   queries: QueryClient;
+}
+
+/** A page for those whose role allows it; others are told so, before it asks for anything. */
+function onlyWith(right: Right, Page: RouteComponent): RouteComponent {
+  function Guarded() {
+    const { project = "" } = useParams({ strict: false });
+    return (
+      <AllowedPage project={project} right={right}>
+        <Page />
+      </AllowedPage>
+    );
+  }
+  return Object.assign(Guarded, { preload: () => Page.preload?.() });
+}
+
+function onlyForOperators(Page: RouteComponent): RouteComponent {
+  function Guarded() {
+    return (
+      <OperatorPage>
+        <Page />
+      </OperatorPage>
+    );
+  }
+  return Object.assign(Guarded, { preload: () => Page.preload?.() });
 }
 
 const root = createRootRouteWithContext<Context>()({
@@ -59,7 +87,9 @@ const account = createRoute({
 const health = createRoute({
   getParentRoute: () => root,
   path: "/health",
-  component: lazyRouteComponent(() => import("~/features/health/health-page"), "HealthPage"),
+  component: onlyForOperators(
+    lazyRouteComponent(() => import("~/features/health/health-page"), "HealthPage"),
+  ),
 });
 
 const newProject = createRoute({
@@ -105,7 +135,10 @@ const portfolio = createRoute({
 const deploy = createRoute({
   getParentRoute: () => project,
   path: "/deploy",
-  component: lazyRouteComponent(() => import("~/features/deploy/deploy-page"), "DeployPage"),
+  component: onlyWith(
+    PAGE_RIGHTS.deploy,
+    lazyRouteComponent(() => import("~/features/deploy/deploy-page"), "DeployPage"),
+  ),
   validateSearch: (search): { model?: string } =>
     typeof search.model === "string" ? { model: search.model } : {},
 });
@@ -119,13 +152,19 @@ const members = createRoute({
 const keys = createRoute({
   getParentRoute: () => project,
   path: "/keys",
-  component: lazyRouteComponent(() => import("~/features/project/keys-page"), "KeysPage"),
+  component: onlyWith(
+    PAGE_RIGHTS.keys,
+    lazyRouteComponent(() => import("~/features/project/keys-page"), "KeysPage"),
+  ),
 });
 
 const audit = createRoute({
   getParentRoute: () => project,
   path: "/audit",
-  component: lazyRouteComponent(() => import("~/features/project/audit-page"), "AuditPage"),
+  component: onlyWith(
+    PAGE_RIGHTS.audit,
+    lazyRouteComponent(() => import("~/features/project/audit-page"), "AuditPage"),
+  ),
 });
 
 const haltPage = createRoute({
@@ -215,14 +254,20 @@ const versions = createRoute({
 const source = createRoute({
   getParentRoute: () => model,
   path: "/versions/$version",
-  component: lazyRouteComponent(() => import("~/features/versions/source-page"), "SourcePage"),
+  component: onlyWith(
+    PAGE_RIGHTS.source,
+    lazyRouteComponent(() => import("~/features/versions/source-page"), "SourcePage"),
+  ),
   validateSearch: texts("file", "line"),
 });
 
 const versionChanges = createRoute({
   getParentRoute: () => model,
   path: "/versions/compare",
-  component: lazyRouteComponent(() => import("~/features/versions/compare-page"), "ComparePage"),
+  component: onlyWith(
+    PAGE_RIGHTS.source,
+    lazyRouteComponent(() => import("~/features/versions/compare-page"), "ComparePage"),
+  ),
   validateSearch: texts("before", "now", "file", "view"),
 });
 

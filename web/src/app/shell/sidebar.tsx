@@ -7,6 +7,8 @@ import { StatusDot } from "~/features/model/status-badge";
 import { byName } from "~/format/names";
 import { Icon, type IconName } from "~/ui/icons";
 import { Menu, MenuItem, MenuLabel, MenuLine } from "~/ui/menu";
+import { may } from "~/ui/rights/allowed";
+import { rightFor } from "~/ui/rights/page-rights";
 import { DemoBadge } from "./demo-badge";
 import { ZoneSwitch } from "./zone-switch";
 
@@ -47,27 +49,7 @@ export function Sidebar({
       {project && (
         // biome-ignore lint/a11y/useKeyWithClickEvents: a click on a link inside closes the menu
         <nav aria-label="Project" className="grid gap-0.5" onClick={done}>
-          <Entry to={`/${project}`} icon="grid" exact>
-            Models
-          </Entry>
-          <Entry to={`/${project}/portfolio`} icon="pie">
-            Portfolio
-          </Entry>
-          <Entry to={`/${project}/deploy`} icon="upload">
-            Deploy
-          </Entry>
-          <Entry to={`/${project}/members`} icon="people">
-            Members
-          </Entry>
-          <Entry to={`/${project}/keys`} icon="key">
-            Keys
-          </Entry>
-          <Entry to={`/${project}/audit`} icon="list">
-            Audit
-          </Entry>
-          <Entry to={`/${project}/settings`} icon="gear">
-            Settings
-          </Entry>
+          <ProjectPages project={project} />
         </nav>
       )}
       {project && <ModelList project={project} done={done} />}
@@ -84,6 +66,28 @@ export function Sidebar({
         <Account />
       </div>
     </div>
+  );
+}
+
+const PAGES: readonly [page: string, icon: IconName, label: string][] = [
+  ["", "grid", "Models"],
+  ["portfolio", "pie", "Portfolio"],
+  ["deploy", "upload", "Deploy"],
+  ["members", "people", "Members"],
+  ["keys", "key", "Keys"],
+  ["audit", "list", "Audit"],
+  ["settings", "gear", "Settings"],
+];
+
+/** The pages of a project that the reader's role gets. */
+function ProjectPages({ project }: { project: string }) {
+  const { data: me } = useQuery(ask.me);
+  return PAGES.filter(([page]) => !me || may(me, project, rightFor(page))).map(
+    ([page, icon, label]) => (
+      <Entry key={page} to={page ? `/${project}/${page}` : `/${project}`} icon={icon} exact={!page}>
+        {label}
+      </Entry>
+    ),
   );
 }
 

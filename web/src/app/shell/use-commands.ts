@@ -5,6 +5,8 @@ import { useNavigate, useParams } from "@tanstack/react-router";
 import * as ask from "~/api/queries";
 import { pagesOf } from "~/features/model/pages";
 import { chooseRising, chooseTheme } from "~/ui/appearance";
+import { may } from "~/ui/rights/allowed";
+import { rightFor } from "~/ui/rights/page-rights";
 import type { Choice } from "./palette";
 
 export function useCommands(project: string | undefined): Choice[] {
@@ -37,7 +39,7 @@ export function useCommands(project: string | undefined): Choice[] {
         });
       }
     }
-    choices.push(
+    const pages: Choice[] = [
       {
         id: "home",
         label: "Models",
@@ -109,7 +111,8 @@ export function useCommands(project: string | undefined): Choice[] {
         icon: "gear",
         run: go(`/${project}/settings`),
       },
-    );
+    ];
+    choices.push(...pages.filter(({ id }) => may(me, project, rightFor(id))));
   }
   for (const one of me?.projects ?? []) {
     if (one.id !== project) {

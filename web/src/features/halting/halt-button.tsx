@@ -3,20 +3,20 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { api, unwrap } from "~/api/client";
-import { useRole } from "~/features/project/use-role";
 import { Button } from "~/ui/button";
 import { Confirm } from "~/ui/dialog";
 import { TextField } from "~/ui/field";
+import { useMay } from "~/ui/rights/allowed";
 import { halt } from "./queries";
 
 export function HaltButton({ project, label = "Halt" }: { project: string; label?: string }) {
   const [open, setOpen] = useState(false);
   const [why, setWhy] = useState("");
-  const role = useRole(project);
+  const mayHalt = useMay(project, "change_models");
   const queries = useQueryClient();
   const navigate = useNavigate();
   const { data: known } = useQuery(halt(project));
-  if (role === undefined || role === "viewer" || known?.in_force) return null;
+  if (!mayHalt || known?.in_force) return null;
   return (
     <>
       <Button weight="danger" icon="stop" onClick={() => setOpen(true)}>

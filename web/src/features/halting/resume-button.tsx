@@ -2,18 +2,18 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { api, unwrap } from "~/api/client";
-import { useRole } from "~/features/project/use-role";
 import { plural } from "~/format/numbers";
 import { Button } from "~/ui/button";
 import { Confirm } from "~/ui/dialog";
+import { useMay } from "~/ui/rights/allowed";
 import { notify } from "~/ui/toasts";
 
 export function ResumeButton({ project }: { project: string }) {
   const [open, setOpen] = useState(false);
   const [start, setStart] = useState(false);
-  const role = useRole(project);
+  const mayResume = useMay(project, "change_models");
   const queries = useQueryClient();
-  if (role === undefined || role === "viewer") return null;
+  if (!mayResume) return null;
   return (
     <>
       <Button onClick={() => setOpen(true)}>Resume</Button>

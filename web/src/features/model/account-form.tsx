@@ -9,13 +9,19 @@ import { Button } from "~/ui/button";
 import { Dialog } from "~/ui/dialog";
 import { about, SelectField, TextField } from "~/ui/field";
 import { Failed, Skeleton } from "~/ui/panel";
+import { useMay } from "~/ui/rights/allowed";
 import { Time } from "~/ui/time";
 import { notify } from "~/ui/toasts";
 import { capitalOf } from "./capital";
 
 const FIELDS = ["capital", "amount", "currency", "positions"];
 
-export function AccountForm({ model, done }: { model: string; done?: () => void }) {
+interface Place {
+  project: string;
+  model: string;
+}
+
+export function AccountForm({ project, model, done }: Place & { done?: () => void }) {
   const { data: account, error, refetch } = useQuery(ask.account(model));
   const { data: pnl } = useQuery(ask.pnl(model, 2, null, null));
   if (error) return <Failed error={error} retry={() => void refetch()} />;
@@ -23,6 +29,7 @@ export function AccountForm({ model, done }: { model: string; done?: () => void 
   return (
     <Fields
       key={account.changes[0]?.seq}
+      project={project}
       model={model}
       account={account}
       usual={pnl.currency ?? "USD"}
@@ -33,28 +40,28 @@ export function AccountForm({ model, done }: { model: string; done?: () => void 
 
 /** The same form in a dialog, where a page lacks a figure because of it. */
 export function AccountDialog({
+  project,
   model,
   open,
   onOpenChange,
-}: {
-  model: string;
+}: Place & {
   open: boolean;
   onOpenChange: (open: boolean) => void;
 }) {
   return (
     <Dialog open={open} onOpenChange={onOpenChange} title="Capital and positions">
-      <AccountForm model={model} done={() => onOpenChange(false)} />
+      <AccountForm project={project} model={model} done={() => onOpenChange(false)} />
     </Dialog>
   );
 }
 
 function Fields({
+  project,
   model,
   account,
   usual,
   done,
-}: {
-  model: string;
+}: Place & {
   account: Account;
   usual: string;
   done?: (() => void) | undefined;
@@ -63,6 +70,7 @@ function Fields({
   const [amount, setAmount] = useState(own ? String(own.amount) : "");
   const [currency, setCurrency] = useState(account.capital?.currency ?? usual);
   const [positions, setPositions] = useState(account.positions);
+  const mayChange = useMay(project, "manage");
   const [wrong, setWrong] = useState<string | null>(null);
   const queries = useQueryClient();
   const save = useMutation({
@@ -92,56 +100,66 @@ function Fields({
   }
   const refused = about(save.error, "capital", "amount");
   return (
-    <form className="grid gap-4" onSubmit={submit} noValidate>
-      <div className="grid gap-4 sm:grid-cols-[minmax(0,2fr)_minmax(0,1fr)]">
-        <TextField
-          label="Capital"
-          hint={
-            account.capital_from === "deposit" ? "empty: the first deposit" : "what it began with"
-          }
-          inputMode="decimal"
-          placeholder={
-            account.capital_from === "deposit" && account.capital
-              ? money(account.capital.amount, null)
-              : "10000"
-          }
-          value={amount}
-          onChange={(event) => setAmount(event.target.value)}
-          error={wrong ?? refused}
-        />
-        <TextField
-          label="Currency"
-          value={currency}
-          maxLength={20}
-          onChange={(event) => setCurrency(event.target.value)}
-          error={about(save.error, "currency")}
-        />
-      </div>
-      <SelectField
-        label="Positions"
-        value={positions}
-        onChange={(event) => setPositions(event.target.value as Account["positions"])}
-        error={about(save.error, "positions")}
-      >
-        <option value="signed">Long and short: a sell of more than is held opens a short</option>
-        <option value="long_only">
-          Long only: a sell closes what is held, the rest is a warning
-        </option>
-      </SelectField>
-      <p className="text-sm text-soft">
-        Returns, drawdown in percent and the Sharpe ratio are measured by the capital. Everyone who
-        sees the record sees when it was changed.
-        {account.changes[0] && (
-          <>
-            {" "}
-            Last changed <Time at={account.changes[0].received_at} as="ago" />.
-          </>
+    <form onSubmit={submit} noValidate>
+      <fieldset className="grid gap-4" disabled={!mayChange}>
+        <div className="grid gap-4 sm:grid-cols-[minmax(0,2fr)_minmax(0,1fr)]">
+          <TextField
+            label="Capital"
+            hint={
+              account.capital_from === "deposit" ? "empty: the first deposit" : "what it began with"
+            }
+            inputMode="decimal"
+            placeholder={
+              account.capital_from === "deposit" && account.capital
+                ? money(account.capital.amount, null)
+                : "10000"
+            }
+            value={amount}
+            onChange={(event) => setAmount(event.target.value)}
+            error={wrong ?? refused}
+          />
+          <TextField
+            label="Currency"
+            value={currency}
+            maxLength={20}
+            onChange={(event) => setCurrency(event.target.value)}
+            error={about(save.error, "currency")}
+          />
+        </div>
+        <SelectField
+          label="Positions"
+          value={positions}
+          onChange={(event) => setPositions(event.target.value as Account["positions"])}
+          error={about(save.error, "positions")}
+        >
+          <option value="signed">Long and short: a sell of more than is held opens a short</option>
+          <option value="long_only">
+            Long only: a sell closes what is held, the rest is a warning
+          </option>
+        </SelectField>
+        <p className="text-sm text-soft">
+          Returns, drawdown in percent and the Sharpe ratio are measured by the capital. Everyone
+          who sees the record sees when it was changed.
+          {!mayChange && " An owner or admin of the project can change it."}
+          {account.changes[0] && (
+            <>
+              {" "}
+              Last changed <Time at={account.changes[0].received_at} as="ago" />.
+            </>
+          )}
+        </p>
+        {save.error && !about(save.error, ...FIELDS) && <Failed error={save.error} />}
+        {mayChange && (
+          <Button
+            type="submit"
+            weight="main"
+            className="justify-self-start"
+            disabled={save.isPending}
+          >
+            Save the account
+          </Button>
         )}
-      </p>
-      {save.error && !about(save.error, ...FIELDS) && <Failed error={save.error} />}
-      <Button type="submit" weight="main" className="justify-self-start" disabled={save.isPending}>
-        Save the account
-      </Button>
+      </fieldset>
     </form>
   );
 }

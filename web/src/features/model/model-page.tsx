@@ -10,7 +10,8 @@ import { useTitle } from "~/ui/address";
 import { Button, ButtonLink } from "~/ui/button";
 import { PageError } from "~/ui/page-error";
 import { Skeleton } from "~/ui/panel";
-import { useModelActions } from "./actions";
+import { useMay } from "~/ui/rights/allowed";
+import { useModelActions, type Wish } from "./actions";
 import { Linked } from "./linked-text";
 import { pageOf, pagesOf, titleOf } from "./pages";
 import { statusOf } from "./status";
@@ -75,6 +76,7 @@ function Head({ model }: { model: ask.Model }) {
   const status = statusOf(model.run, model.lifecycle);
   const stream = useModelStream();
   const { dialog, ask: wish } = useModelActions();
+  const mayChange = useMay(model.project_id, "change_models");
   return (
     <header className="mb-2 flex flex-wrap items-start justify-between gap-x-6 gap-y-2">
       <div className="min-w-0">
@@ -99,27 +101,43 @@ function Head({ model }: { model: ask.Model }) {
         {model.type !== "screener" && (
           <ShareButton project={model.project_id} model={model.id} name={model.name} />
         )}
-        {status.isUp ? (
-          <Button icon="stop" onClick={() => wish({ act: "stop", model })}>
-            Stop
-          </Button>
-        ) : (
-          model.version && (
-            <Button icon="play" onClick={() => wish({ act: "start", model })}>
-              Start
-            </Button>
-          )
-        )}
-        <ButtonLink
-          to="/$project/deploy"
-          params={{ project: model.project_id }}
-          search={{ model: model.id }}
-          icon="upload"
-        >
-          Deploy
-        </ButtonLink>
+        {mayChange && <Changing model={model} isUp={status.isUp} wish={wish} />}
       </div>
       {dialog}
     </header>
+  );
+}
+
+function Changing({
+  model,
+  isUp,
+  wish,
+}: {
+  model: ask.Model;
+  isUp: boolean;
+  wish: (wish: Wish) => void;
+}) {
+  return (
+    <>
+      {isUp ? (
+        <Button icon="stop" onClick={() => wish({ act: "stop", model })}>
+          Stop
+        </Button>
+      ) : (
+        model.version && (
+          <Button icon="play" onClick={() => wish({ act: "start", model })}>
+            Start
+          </Button>
+        )
+      )}
+      <ButtonLink
+        to="/$project/deploy"
+        params={{ project: model.project_id }}
+        search={{ model: model.id }}
+        icon="upload"
+      >
+        Deploy
+      </ButtonLink>
+    </>
   );
 }

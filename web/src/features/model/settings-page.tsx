@@ -10,6 +10,7 @@ import { Confirm } from "~/ui/dialog";
 import { TextField } from "~/ui/field";
 import { type Names, NamesForm } from "~/ui/names-form";
 import { Empty, Failed, Panel, Skeleton } from "~/ui/panel";
+import { Allowed } from "~/ui/rights/allowed";
 import { Time } from "~/ui/time";
 import { notify } from "~/ui/toasts";
 import { AccountForm } from "./account-form";
@@ -18,15 +19,20 @@ export function SettingsPage() {
   const { model: id = "" } = useParams({ strict: false });
   const { data: model } = useQuery(ask.model(id));
   if (!model) return null;
+  const project = model.project_id;
   return (
     <div className="grid max-w-4xl gap-4">
-      <Naming key={model.name} model={model as ask.Model} />
+      <Allowed project={project} right="change_models">
+        <Naming key={model.name} model={model as ask.Model} />
+      </Allowed>
       {model.type !== "screener" && (
         <Panel title="Capital and positions">
-          <AccountForm model={id} />
+          <AccountForm project={project} model={id} />
         </Panel>
       )}
-      <Secrets model={id} />
+      <Allowed project={project} right="change_models">
+        <Secrets model={id} />
+      </Allowed>
       <Panel title="Id">
         <p className="mb-2 text-soft">
           A program that reports for this model sends this id with one of the project's keys.
@@ -34,7 +40,9 @@ export function SettingsPage() {
         <Command label="model id" text={model.id} />
       </Panel>
       <Record model={id} />
-      <End model={model as ask.Model} />
+      <Allowed project={project} right="change_models">
+        <End model={model as ask.Model} />
+      </Allowed>
     </div>
   );
 }

@@ -12,6 +12,7 @@ import { IconButton } from "~/ui/button";
 import { Gain, Side } from "~/ui/figures";
 import { Icon } from "~/ui/icons";
 import { Menu, MenuItem, MenuLine } from "~/ui/menu";
+import { useMay } from "~/ui/rights/allowed";
 import { Time } from "~/ui/time";
 import { amountsOf, orderedAt, type Row } from "./fleet";
 
@@ -109,10 +110,11 @@ export function Actions({ row, ask: wish }: { row: Row; ask: (wish: Wish) => voi
   const { model, status, run } = row;
   const navigate = useNavigate();
   const params = { project: model.project_id, model: model.id };
+  const mayChange = useMay(model.project_id, "change_models");
   const canStart = model.version !== null || run !== undefined;
   return (
     <div className="flex justify-end">
-      {status.isUp ? (
+      {!mayChange ? null : status.isUp ? (
         <IconButton
           label={`Stop ${model.name}`}
           icon="stop"
@@ -137,18 +139,22 @@ export function Actions({ row, ask: wish }: { row: Row; ask: (wish: Wish) => voi
         <MenuItem onSelect={() => void navigate({ to: "/$project/$model/versions", params })}>
           Versions
         </MenuItem>
-        <MenuLine />
-        <MenuItem
-          onSelect={() =>
-            void navigate({
-              to: "/$project/deploy",
-              params: { project: model.project_id },
-              search: { model: model.id },
-            })
-          }
-        >
-          Deploy a new version
-        </MenuItem>
+        {mayChange && (
+          <>
+            <MenuLine />
+            <MenuItem
+              onSelect={() =>
+                void navigate({
+                  to: "/$project/deploy",
+                  params: { project: model.project_id },
+                  search: { model: model.id },
+                })
+              }
+            >
+              Deploy a new version
+            </MenuItem>
+          </>
+        )}
       </Menu>
     </div>
   );

@@ -12,6 +12,7 @@ import { Button, ButtonLink, IconButton } from "~/ui/button";
 import { Gain } from "~/ui/figures";
 import { NotFound } from "~/ui/page-error";
 import { Empty, Failed, PageHead, Skeleton } from "~/ui/panel";
+import { Allowed, useMay } from "~/ui/rights/allowed";
 import { PartialSign } from "./cells";
 import { ConnectModel } from "./connect-model";
 import { FirstModel } from "./first-model";
@@ -32,6 +33,7 @@ export function ModelsPage() {
   const models = useQuery(ask.models(project));
   const runs = useQuery(ask.deployed(project));
   const [{ connect }, change] = useView<"connect">();
+  const mayConnect = useMay(project, "change_models");
   const toConnect = (wanted: boolean) => change({ connect: wanted ? "yes" : "" });
   const name = me?.projects.find((one) => one.id === project)?.name;
   useTitle(name);
@@ -44,12 +46,14 @@ export function ModelsPage() {
         actions={
           <>
             {rows.length > 0 && <HaltButton project={project} />}
-            <Button icon="key" onClick={() => toConnect(true)}>
-              Connect a model
-            </Button>
-            <ButtonLink to="/$project/deploy" params={{ project }} weight="main" icon="upload">
-              Deploy a model
-            </ButtonLink>
+            <Allowed project={project} right="change_models">
+              <Button icon="key" onClick={() => toConnect(true)}>
+                Connect a model
+              </Button>
+              <ButtonLink to="/$project/deploy" params={{ project }} weight="main" icon="upload">
+                Deploy a model
+              </ButtonLink>
+            </Allowed>
           </>
         }
       />
@@ -58,14 +62,22 @@ export function ModelsPage() {
       ) : models.isPending || runs.isPending ? (
         <Skeleton rows={8} />
       ) : rows.length === 0 ? (
-        <FirstModel project={project} connect={() => toConnect(true)} />
+        <Allowed
+          project={project}
+          right="change_models"
+          otherwise={
+            <Empty title="No models yet">Members of this project can deploy or connect one.</Empty>
+          }
+        >
+          <FirstModel project={project} connect={() => toConnect(true)} />
+        </Allowed>
       ) : (
         <Fleet rows={rows} />
       )}
       <ConnectModel
         key={project}
         project={project}
-        open={connect !== undefined}
+        open={connect !== undefined && mayConnect}
         close={() => toConnect(false)}
       />
     </>

@@ -5,11 +5,11 @@ import * as ask from "~/api/queries";
 import type { Metric } from "~/api/types";
 import { formatMetric, isSigned } from "~/features/backtests/metrics";
 import { AccountDialog } from "~/features/model/account-form";
-import { useRole } from "~/features/project/use-role";
 import type { Cell } from "~/format/csv";
 import { useView } from "~/ui/address";
 import { Button } from "~/ui/button";
 import { Panel } from "~/ui/panel";
+import { useMay } from "~/ui/rights/allowed";
 import { type FileColumn, TableFile } from "~/ui/tables/table-file";
 
 /** How many are shown at first; the most important come first. */
@@ -66,9 +66,8 @@ export function MetricCards({ project, model }: { project: string; model: string
 
 /** Asks for the capital where it is missed. Only owners and admins may set it. */
 function LackingCapital({ project, model }: { project: string; model: string }) {
-  const role = useRole(project);
   const [open, setOpen] = useState(false);
-  const maySet = role === "owner" || role === "admin";
+  const maySet = useMay(project, "manage");
   return (
     <div className="mb-3 grid justify-items-start gap-2 text-sm text-soft">
       <p>
@@ -76,7 +75,7 @@ function LackingCapital({ project, model }: { project: string; model: string }) 
         {!maySet && " An owner or admin of the project can set it."}
       </p>
       {maySet && <Button onClick={() => setOpen(true)}>Set the capital</Button>}
-      <AccountDialog model={model} open={open} onOpenChange={setOpen} />
+      <AccountDialog project={project} model={model} open={open} onOpenChange={setOpen} />
     </div>
   );
 }

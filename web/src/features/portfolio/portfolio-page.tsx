@@ -12,6 +12,7 @@ import { useTitle } from "~/ui/address";
 import { ButtonLink } from "~/ui/button";
 import { NotFound } from "~/ui/page-error";
 import { Empty, Failed, PageHead, Panel, Skeleton } from "~/ui/panel";
+import { Allowed, useMay } from "~/ui/rights/allowed";
 import { Choice } from "~/ui/select";
 import { AccountFigure } from "./account-figure";
 import { AttentionPanel } from "./attention-panel";
@@ -139,7 +140,7 @@ function NoModels({ project }: { project: string | null }) {
           {project === null ? (
             <ButtonLink to="/">Open your project</ButtonLink>
           ) : (
-            <>
+            <Allowed project={project} right="change_models">
               <ButtonLink
                 to="/$project"
                 params={{ project }}
@@ -151,7 +152,7 @@ function NoModels({ project }: { project: string | null }) {
               <ButtonLink to="/$project/deploy" params={{ project }} weight="main" icon="upload">
                 Deploy a model
               </ButtonLink>
-            </>
+            </Allowed>
           )}
         </p>
       </Empty>
@@ -162,6 +163,7 @@ function NoModels({ project }: { project: string | null }) {
 /** Returns need a capital: leads to the form of the first model that lacks one. */
 function NoAccount({ found }: { found: Portfolio }) {
   const poor = found.models.find((one) => one.capital === null && !one.in_account);
+  const maySet = useMay(poor?.project_id ?? "", "manage");
   if (isUnconverted(found)) {
     return (
       <Panel title="Account value and drawdown">
@@ -178,7 +180,7 @@ function NoAccount({ found }: { found: Portfolio }) {
         <p className="num mt-1">
           Profit and loss of all models: {gain(found.profit, found.currency)}.
         </p>
-        {poor && (
+        {poor && maySet && (
           <p className="mt-3">
             <Link
               to="/$project/$model/settings"

@@ -11,6 +11,7 @@ import { Command } from "~/ui/copy";
 import { Confirm } from "~/ui/dialog";
 import { SelectField } from "~/ui/field";
 import { Empty, Failed, Notice, PageHead, Panel, Skeleton } from "~/ui/panel";
+import { useMay } from "~/ui/rights/allowed";
 import { Select } from "~/ui/select";
 import { type FileColumn, TableFile } from "~/ui/tables/table-file";
 import { Time } from "~/ui/time";
@@ -39,11 +40,16 @@ const INVITED: readonly FileColumn<Schemas["Invitation"]>[] = [
   ["id", (one) => one.id],
 ];
 
+/** The roles that somebody may give. */
+function rolesFor(owns: boolean): Role[] {
+  return owns ? NAMES : NAMES.filter((one) => one !== "owner");
+}
+
 export function MembersPage() {
   const { project = "" } = useParams({ strict: false });
   const { data: me } = useQuery(ask.me);
   const mine = me?.projects.find((one) => one.id === project);
-  const manages = mine?.role === "owner" || mine?.role === "admin";
+  const manages = useMay(project, "manage");
   useTitle("Members");
   return (
     <div className="mx-auto max-w-4xl">
@@ -57,6 +63,9 @@ export function MembersPage() {
 }
 
 function Members({ project, me, manages }: { project: string; me: string; manages: boolean }) {
+  const owns = useMay(project, "own");
+  // Only owners change owners, and make somebody one.
+  const mayChange = (one: Schemas["Member"]) => manages && (owns || one.role !== "owner");
   const { data, error, refetch } = useQuery(ask.members(project));
   const [leaving, setLeaving] = useState<Schemas["Member"] | null>(null);
   const queries = useQueryClient();
@@ -90,7 +99,7 @@ function Members({ project, me, manages }: { project: string; me: string; manage
                 {one.email} · since <Time at={one.since} />
               </p>
             </div>
-            {manages ? (
+            {mayChange(one) ? (
               <Select
                 aria-label={`Role of ${one.name}`}
                 className="w-auto"
@@ -99,14 +108,14 @@ function Members({ project, me, manages }: { project: string; me: string; manage
                   change.mutate({ user: one.user_id, role: event.target.value as Role })
                 }
               >
-                {NAMES.map((role) => (
+                {rolesFor(owns).map((role) => (
                   <option key={role}>{role}</option>
                 ))}
               </Select>
             ) : (
               <span className="text-soft">{one.role}</span>
             )}
-            {(manages || one.user_id === me) && (
+            {(mayChange(one) || one.user_id === me) && (
               <IconButton
                 label={one.user_id === me ? "Leave the project" : `Remove ${one.name}`}
                 icon="close"
@@ -152,6 +161,7 @@ function Members({ project, me, manages }: { project: string; me: string; manage
 
 function Invitations({ project }: { project: string }) {
   const { data, error } = useQuery(ask.invitations(project));
+  const owns = useMay(project, "own");
   const [role, setRole] = useState<Role>("member");
   const queries = useQueryClient();
   const refresh = () =>
@@ -190,7 +200,7 @@ function Invitations({ project }: { project: string }) {
           onChange={(event) => setRole(event.target.value as Role)}
           className="w-40"
         >
-          {NAMES.map((one) => (
+          {rolesFor(owns).map((one) => (
             <option key={one}>{one}</option>
           ))}
         </SelectField>

@@ -11,6 +11,7 @@ import { Command } from "~/ui/copy";
 import { Confirm } from "~/ui/dialog";
 import { type Names, NamesForm } from "~/ui/names-form";
 import { PageHead, Panel, Skeleton } from "~/ui/panel";
+import { Allowed } from "~/ui/rights/allowed";
 import { notify } from "~/ui/toasts";
 
 export function ProjectPage() {
@@ -22,12 +23,14 @@ export function ProjectPage() {
   return (
     <div className="mx-auto grid max-w-3xl gap-4">
       <PageHead title="Project settings" />
-      <Naming key={project.id} project={project} />
+      <Allowed project={id} right="manage">
+        <Naming key={project.id} project={project} />
+      </Allowed>
       <Panel title="Id">
         <Command label="project id" text={project.id} />
       </Panel>
       <SpacePanel project={id} />
-      {project.role === "owner" && project.id !== me.id && <End project={project} />}
+      {project.may.includes("own") && project.id !== me.id && <End project={project} />}
     </div>
   );
 }

@@ -3,11 +3,11 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { api, unwrap } from "~/api/client";
 import * as ask from "~/api/queries";
-import { useRole } from "~/features/project/use-role";
 import { bytes, integer } from "~/format/numbers";
 import { Confirm } from "~/ui/dialog";
 import { SelectField } from "~/ui/field";
 import { Panel, Skeleton } from "~/ui/panel";
+import { useMay } from "~/ui/rights/allowed";
 import { Time } from "~/ui/time";
 import { notify } from "~/ui/toasts";
 
@@ -29,8 +29,7 @@ interface Choice {
 export function SpacePanel({ project }: { project: string }) {
   const { data } = useQuery(ask.retention(project));
   const [asked, setAsked] = useState<Choice | null>(null);
-  const role = useRole(project);
-  const mayChange = role === "owner" || role === "admin";
+  const mayChange = useMay(project, "manage");
   const save = useSaving(project);
   const choose = (choice: Choice) =>
     choice.days === null ? save.mutate(choice) : setAsked(choice);

@@ -1,7 +1,7 @@
 /** Shown to owners and admins only. The dialog's code is loaded on the first click. */
 import { lazy, Suspense, useState } from "react";
-import { useRole } from "~/features/project/use-role";
 import { Button } from "~/ui/button";
+import { useMay } from "~/ui/rights/allowed";
 import type { Shared } from "./share-dialog";
 
 const ShareDialog = lazy(() =>
@@ -13,10 +13,10 @@ export function ShareButton({
   label = "Share",
   ...shared
 }: Shared & { project: string; label?: string }) {
-  const role = useRole(project);
+  const mayShare = useMay(project, "manage");
   const [open, setOpen] = useState(false);
   const [wanted, setWanted] = useState(false);
-  if (role !== "owner" && role !== "admin") return null;
+  if (!mayShare) return null;
   return (
     <>
       <Button

@@ -10,6 +10,7 @@ import { bytes } from "~/format/numbers";
 import { useView } from "~/ui/address";
 import { Button, ButtonLink } from "~/ui/button";
 import { Empty, Failed, Panel, Skeleton } from "~/ui/panel";
+import { useMay } from "~/ui/rights/allowed";
 import { Choice } from "~/ui/select";
 import { type FileColumn, TableFile } from "~/ui/tables/table-file";
 import { Time } from "~/ui/time";
@@ -48,6 +49,7 @@ export function VersionsPage() {
   const [{ kind = "" }, change] = useView<"kind">();
   const runs = useInfiniteQuery(ask.runs(id, KINDS.some(([one]) => one === kind) ? kind : ""));
   const { dialog, ask: wish } = useModelActions();
+  const mayChange = useMay(project, "change_models");
   const items = versions.data?.pages.flatMap((page) => page.items) ?? [];
   const ran = runs.data?.pages.flatMap((page) => page.items) ?? [];
   if (!model) return null;
@@ -60,15 +62,17 @@ export function VersionsPage() {
         aside={
           <span className="flex flex-wrap items-center gap-3">
             <TableFile name="Versions" columns={VERSIONS} rows={items} />
-            <ButtonLink
-              to="/$project/deploy"
-              params={{ project }}
-              search={{ model: id }}
-              weight="main"
-              icon="upload"
-            >
-              Deploy a new version
-            </ButtonLink>
+            {mayChange && (
+              <ButtonLink
+                to="/$project/deploy"
+                params={{ project }}
+                search={{ model: id }}
+                weight="main"
+                icon="upload"
+              >
+                Deploy a new version
+              </ButtonLink>
+            )}
           </span>
         }
       >
@@ -95,41 +99,47 @@ export function VersionsPage() {
                     {one.plan} · {bytes(one.size)}
                   </p>
                 </div>
-                <div className="flex flex-wrap gap-x-4 gap-y-1">
-                  <Link
-                    className="link text-sm"
-                    to="/$project/$model/versions/$version"
-                    params={{ project, model: id, version: one.version_id }}
-                  >
-                    Source
-                    <span className="sr-only"> of version {one.version}</span>
-                  </Link>
-                  <Since project={project} one={one} before={items[at + 1]} model={id} />
-                  <a
-                    className="link text-sm"
-                    href={`/api/models/${id}/versions/${one.version_id}/archive`}
-                    download
-                  >
-                    Download
-                    <span className="sr-only"> version {one.version} as it was uploaded</span>
-                  </a>
-                </div>
+                {mayChange && (
+                  <div className="flex flex-wrap gap-x-4 gap-y-1">
+                    <Link
+                      className="link text-sm"
+                      to="/$project/$model/versions/$version"
+                      params={{ project, model: id, version: one.version_id }}
+                    >
+                      Source
+                      <span className="sr-only"> of version {one.version}</span>
+                    </Link>
+                    <Since project={project} one={one} before={items[at + 1]} model={id} />
+                    <a
+                      className="link text-sm"
+                      href={`/api/models/${id}/versions/${one.version_id}/archive`}
+                      download
+                    >
+                      Download
+                      <span className="sr-only"> version {one.version} as it was uploaded</span>
+                    </a>
+                  </div>
+                )}
                 {live === one.version_id ? (
                   <>
                     <span className="rounded-full bg-good-ground px-2.5 py-0.5 text-sm font-medium text-good">
                       deployed
                     </span>
-                    <Button icon="stop" onClick={() => wish({ act: "stop", model })}>
-                      Stop
-                    </Button>
+                    {mayChange && (
+                      <Button icon="stop" onClick={() => wish({ act: "stop", model })}>
+                        Stop
+                      </Button>
+                    )}
                   </>
                 ) : (
-                  <Button
-                    icon={live ? "restart" : "play"}
-                    onClick={() => wish({ act: "start", model, versionId: one.version_id })}
-                  >
-                    {live ? "Switch to it" : "Run"}
-                  </Button>
+                  mayChange && (
+                    <Button
+                      icon={live ? "restart" : "play"}
+                      onClick={() => wish({ act: "start", model, versionId: one.version_id })}
+                    >
+                      {live ? "Switch to it" : "Run"}
+                    </Button>
+                  )
                 )}
               </li>
             ))}

@@ -6,13 +6,13 @@ import { joined, nameOf, type Row } from "~/features/backtests/progress";
 import * as ask from "~/features/backtests/queries";
 import { NewBacktest } from "~/features/backtests/start/new-backtest";
 import { MOST_COMPARED } from "~/features/backtests/types";
-import { useMayChange } from "~/features/backtests/use-rights";
 import { refresh, useBacktestUpdates, useWhenComputed } from "~/features/backtests/use-updates";
 import { type Cell, dated } from "~/format/csv";
 import { useView } from "~/ui/address";
 import { Button, ButtonLink } from "~/ui/button";
 import { Confirm } from "~/ui/dialog";
 import { Empty, Failed, Panel, Skeleton } from "~/ui/panel";
+import { useMay } from "~/ui/rights/allowed";
 import { type FileColumn, TableFile } from "~/ui/tables/table-file";
 import { BacktestTable } from "./backtest-table";
 import { type Column, FIGURES, figureOf, sorted, sortingOf, textOf, turned } from "./sorting";
@@ -37,7 +37,7 @@ interface Wish {
 export function BacktestsPage() {
   const { project = "", model = "" } = useParams({ strict: false });
   const queries = useQueryClient();
-  const mayChange = useMayChange(project);
+  const mayChange = useMay(project, "change_models");
   const found = useInfiniteQuery(ask.list(model));
   const runs = useQuery(ask.runs(model));
   const [{ sort = "", chosen: ids = "" }, change] = useView<"sort" | "chosen">();
