@@ -58,6 +58,26 @@ def test_a_rule_fires_once_and_is_over_once(model: Model) -> None:
     assert len(incidents(model, state="resolved")) == 1
 
 
+@pytest.mark.parametrize(
+    ("when", "messages", "limit"),
+    [
+        ({"condition": "out-of-memory", "within": "1s"}, ["Out of Memory"], {}),
+        ({"condition": "restarting", "within": "5s"}, ["Restarting", "Restarting"], {"limit": 2}),
+    ],
+)
+def test_what_the_lifecycle_says_fires_and_is_over(
+    model: Model, when: dict[str, str], messages: list[str], limit: dict[str, Any]
+) -> None:
+    run(model)
+    rule = add(model, when, **limit)
+    wait_for(lambda: state(model, rule) == "ok")
+    for message in messages:
+        model.push("/v1/live/lifecycle", {"message": message, "running": False})
+    fires(model, rule)
+    run(model)
+    resolves(model, rule)
+
+
 def test_a_rule_of_a_project_watches_each_of_its_models_and_those_that_come(model: Model) -> None:
     rule = add(model, CRASHED, of_project=True)
     run(model)

@@ -6,7 +6,8 @@ from tapeline.watch.conditions.exposure import EXPOSURE
 from tapeline.watch.conditions.life import LIFE
 from tapeline.watch.conditions.money import MONEY
 from tapeline.watch.conditions.platform import PLATFORM
+from tapeline.watch.conditions.silence import SILENCE
 
-CONDITIONS: tuple[Condition, ...] = (*LIFE, *MONEY, *EXPOSURE, *BEHAVIOUR, *PLATFORM)
+CONDITIONS: tuple[Condition, ...] = (*LIFE, *SILENCE, *MONEY, *EXPOSURE, *BEHAVIOUR, *PLATFORM)
 
 BY_NAME = {one.name: one for one in CONDITIONS}

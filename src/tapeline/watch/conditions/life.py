@@ -6,6 +6,7 @@ from tapeline.runs.run import Run
 from tapeline.watch.conditions.condition import Condition, Find, Finding, Option, Question
 from tapeline.watch.conditions.durations import in_words
 from tapeline.watch.facts.lifecycle_events import Said
+from tapeline.watch.facts.resource_use import MB, Use
 
 CRASHES = frozenset({"Crashed", "Out of Memory"})
 OUT_OF_MEMORY = frozenset({"Out of Memory"})
@@ -106,6 +107,24 @@ def _restarting(question: Question) -> Finding:
     )
 
 
+def _memory_near(question: Question) -> Finding:
+    use: Use | None = question.facts.get("resource_use")
+    limit = question.asked.limit or 0.0
+    if use is None:
+        run: Run | None = question.facts.get("deployed_run")
+        if run is not None and run.ended_at is not None:
+            return Finding(holds=False, said="It is not running.")
+        return Finding(holds=None, said="It does not run here, so its memory is not known.")
+    share = 100.0 * use.memory / use.allowed_memory
+    return Finding(
+        holds=share >= limit,
+        said=f"It uses {use.memory // MB:,} MB of the {use.allowed_memory // MB:,} MB of its plan"
+        f" ({share:.0f} %).",
+        value=share,
+        limit=limit,
+    )
+
+
 WITHIN = Option(
     name="within", kind="duration", default=60.0,
     help="How long it must run again before it counts as well.",
@@ -159,5 +178,16 @@ LIFE = (
         needs=("lifecycle",),
         options=(WITHIN,),
         find=_ended_so(OUT_OF_MEMORY, "ran out of memory"),
+    ),
+    Condition(
+        name="memory-near",
+        about="life",
+        title="Near its memory",
+        help="Its run uses so much of the memory of its plan.",
+        needs=("resource_use", "deployed_run"),
+        units=("percent",),
+        default=90.0,
+        tighter="lower",
+        find=_memory_near,
     ),
 )  # fmt: skip

@@ -24,7 +24,7 @@ from tapeline.watch.halts.carrying_out import Halts
 from tapeline.watch.incidents import acting, deciding, looking, watched
 from tapeline.watch.incidents.acting import Change
 from tapeline.watch.incidents.deciding import Terms
-from tapeline.watch.incidents.looking import Look
+from tapeline.watch.incidents.looking import Look, Reach
 from tapeline.watch.incidents.watched import Key, Watched
 from tapeline.watch.rules import stored as stored_rules
 from tapeline.watch.rules.hours import ALWAYS, Window
@@ -55,6 +55,7 @@ class Evaluator:
         self._bookkeeper, self._appender, self._watchers = bookkeeper, appender, watchers
         self._runner, self._halts = runner, halts
         self._look: Look | None = None
+        self._reach = Reach()
         self._watched: dict[Key, Watched] = {}
         self._by_subject: dict[str, list[Watched]] = {}
         self._known: dict[str, _Known] = {}
@@ -91,16 +92,15 @@ class Evaluator:
             self._work.beat()
 
     async def _seen(self) -> Look:
-        rules = {one.stored.id: one.stored for one in self._watched.values()}
-        reach = watched.reach_of(rules.values())
-        look = await self._store.read(looking.look, reach)
+        look = await self._store.read(looking.look, self._reach)
         if self._look is not None and (look.rules, look.term) == (
             self._look.rules,
             self._look.term,
         ):
             return look
-        every = await self._store.read(stored_rules.everything)
-        return await self._store.read(looking.look, watched.reach_of(every))
+        # From the rules, not from what they watch: a project may get its first model later.
+        self._reach = watched.reach_of(await self._store.read(stored_rules.everything))
+        return await self._store.read(looking.look, self._reach)
 
     async def _reload(self, look: Look, *, is_new: bool) -> None:
         """Which rules there are, and about what."""
