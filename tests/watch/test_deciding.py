@@ -111,3 +111,9 @@ def test_whatever_happens_each_incident_is_opened_once_and_ended_once(
         repeated = decide(state, finding, terms(lasting, muted=muted), now)
         assert repeated.happened is None
         assert repeated.after == state
+
+
+def test_a_rule_that_was_never_true_is_ok_since_it_was_first_evaluated() -> None:
+    first = decide(RuleState(), Finding(holds=False, said=""), terms(0.0), 100.0).after
+    assert (first.state, first.since) == ("ok", 100.0)
+    assert decide(first, Finding(holds=False, said=""), terms(0.0), 200.0).after.since == 100.0

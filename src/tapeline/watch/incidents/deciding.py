@@ -13,7 +13,7 @@ State = Literal["ok", "pending", "firing", "unknown"]
 class RuleState(msgspec.Struct, frozen=True, kw_only=True):
     state: State = "ok"
     since: float = 0.0
-    """When it came into this state."""
+    """When it came into this state; zero before it was evaluated."""
     held_since: float | None = None
     """Since when the condition is true without a break."""
     said: str = ""
@@ -57,7 +57,7 @@ def decide(before: RuleState, finding: Finding, terms: Terms, now: float) -> Dec
         happened = "resolved"
     after = RuleState(
         state=state,
-        since=before.since if state == before.state else now,
+        since=before.since if before.since and state == before.state else now,
         held_since=held_since,
         said=finding.said,
         value=finding.value,
