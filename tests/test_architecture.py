@@ -68,7 +68,7 @@ ARROWS: dict[str, set[str]] = {
     | {"prices", "backups", "health", "watch"},
     "cli": FOUNDATION
     | {"datadir", "store", "accounts", "models", "tape", "results", "runs", "sharing", "http"}
-    | {"prices", "backups", "health", "compose"},
+    | {"prices", "backups", "health", "watch", "compose"},
     "__main__": {"cli"},
     "": set(),
 }
@@ -90,7 +90,7 @@ ONE_DOOR = {
     "pyseccomp": "runs/sandbox/seccomp.py",
     "pyrage": "backups/encrypting.py",
     "ccxt": "prices/source/exchange.py",
-    "apprise": "watch/telling/sending.py",
+    "apprise": "watch/sending/one_message.py",
     "re2": "watch/heavy/patterns.py",
     "exchange_calendars": "watch/heavy/calendars.py",
     "rfc3161_client": "tape/proof/time_stamps.py",

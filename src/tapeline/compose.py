@@ -69,6 +69,7 @@ from tapeline.tracing import Tracer
 from tapeline.watch.facts.fact import Sources
 from tapeline.watch.halts.carrying_out import Halts
 from tapeline.watch.incidents.evaluating import Evaluator
+from tapeline.watch.telling.delivering import Telling
 
 if TYPE_CHECKING:
     from tapeline.store.backends.postgres import Listener
@@ -135,7 +136,7 @@ def open_services(settings: Settings) -> Iterator[Services]:
             FairBudget(memory.most // 2, patience=PATIENCE),
             quotas,
             backups,
-            *_watch(settings, store, bookkeeper, appender, watchers, runner, background),
+            *_watch(settings, store, cipher, bookkeeper, appender, watchers, runner, background),
             _tracer(settings.telemetry),
         )
         _price(settings, store, appender, watchers, background)
@@ -160,14 +161,16 @@ def _close(services: Services) -> None:
 
 
 def _watch(
-    settings: Settings, store: Store, bookkeeper: Bookkeeper, appender: Appender,
+    settings: Settings, store: Store, cipher: Cipher, bookkeeper: Bookkeeper, appender: Appender,
     watchers: Watchers, runner: Runner, background: Background,
-) -> tuple[Halts, Evaluator]:  # fmt: skip
-    """What watches over models, and stops them."""
+) -> tuple[Halts, Evaluator, Telling]:  # fmt: skip
+    """What watches over models, stops them, and tells people."""
     halts = Halts(store, runner, appender, watchers, background)
     sources = Sources(settings, store)
     rules = Evaluator(sources, bookkeeper, appender, watchers, runner, halts, background)
-    return halts, rules
+    telling = Telling(settings, store, cipher, background, runner.is_untouched_copy)
+    rules.told = telling.wake
+    return halts, rules, telling
 
 
 def _tracer(collector: str) -> Tracer | None:

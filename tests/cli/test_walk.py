@@ -35,6 +35,7 @@ GIVEN = {
     "members withdraw": ["i"], "members join": ["i"], "members role": ["a@example.com", "viewer"],
     "members rm": ["a@example.com"], "backtests show": ["b"], "backtests compare": ["a", "b"],
     "pull": ["1"], "models new": ["m"], "models publish": ["s"], "models unpublish": ["s"],
+    "channels add": ["c"], "channels test": ["c"], "channels remove": ["c"],
     "share rm": ["l"], "share change": ["l", "--percent-only"],
 }  # fmt: skip
 

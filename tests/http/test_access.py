@@ -26,6 +26,7 @@ from tapeline.tape import tapes
 from tapeline.tape.events import kinds
 from tapeline.tape.events.event import Event, Submission
 from tapeline.watch.rules import stored as rules
+from tapeline.watch.telling import channels
 from tests.archives import zipped
 from tests.conftest import PASSWORD, Cast, Person, Service, on_both
 
@@ -57,6 +58,13 @@ MATRIX: dict[Route, tuple[int, ...]] = {
     ("PATCH", "/api/rules/{rule}"): (200, 200, 200, 403, 404, 401),
     ("POST", "/api/rules/{rule}/mute"): (200, 200, 200, 403, 404, 401),
     ("DELETE", "/api/rules/{rule}"): (200, 200, 200, 403, 404, 401),
+    ("GET", "/api/channels"): (200, 403, 403, 403, 403, 401),
+    ("POST", "/api/channels"): (200, 403, 403, 403, 403, 401),
+    ("GET", "/api/projects/{project}/channels"): (200, 200, 200, 200, 404, 401),
+    ("POST", "/api/projects/{project}/channels"): (200, 200, 200, 403, 404, 401),
+    ("PATCH", "/api/channels/{channel}"): (200, 200, 200, 403, 404, 401),
+    ("POST", "/api/channels/{channel}/test"): (200, 200, 200, 403, 404, 401),
+    ("DELETE", "/api/channels/{channel}"): (200, 200, 200, 403, 404, 401),
     ("GET", "/api/incidents"): (200, 200, 200, 200, 200, 401),
     ("GET", "/api/incidents/{incident}"): (200, 200, 200, 200, 404, 401),
     ("POST", "/api/incidents/{incident}/acknowledge"): (200, 200, 200, 403, 404, 401),
@@ -223,6 +231,10 @@ class Scene:
             found["incident"] = self._incident(found["rule"])
         if "when" in wanted(row):
             found["when"] = "crashed"
+        if "channel" in wanted(row):
+            found["channel"] = self._channel()
+        if "address" in wanted(row):  # where nothing listens, and nothing may go
+            found |= {"address": "https://127.0.0.1:9/", "name": f"channel {new_id()}"}
         if "rule" in wanted(row):  # a name that no other rule has
             found["name"] = f"rule {new_id()}"
         if "run" in wanted(row):
@@ -332,6 +344,15 @@ class Scene:
         owner, rule = self.cast.owner.actor, {"name": f"rule {new_id()}", "when": "crashed"}
         store = self.service.store
         return store.write_now(rules.make, owner, self.cast.project_id, None, rule).id
+
+    def _channel(self) -> str:
+        cipher, owner = self.service.services.cipher, self.cast.owner.actor
+        address = channels.address_of("https://127.0.0.1:9/")
+        name = f"channel {new_id()}"
+        made, _ = self.service.store.write_now(
+            channels.create, owner, cipher, self.cast.project_id, name, address
+        )
+        return made.id
 
     def _incident(self, rule_id: str) -> str:
         incident_id = new_id()

@@ -11,6 +11,7 @@ from tapeline.store import encryption
 from tapeline.store.encryption import Cipher, NotOurKey, UnusableKey
 from tapeline.store.tables.runs import secrets
 from tapeline.store.tables.tape import checkpoints
+from tapeline.store.tables.watch import channels
 from tapeline.tape.proof import signer, signing_keys
 
 REPLACE = "tapeline keys replace-lost"
@@ -23,14 +24,14 @@ FIX = (
 class Key(NamedTuple):
     name: str
     serves: str
-    needed_for: Table
-    """No key is needed while this table is empty."""
+    needed_for: tuple[Table, ...]
+    """No key is needed while these tables are empty."""
     read: Callable[[Path], object]
 
 
 KEYS = (
-    Key(signer.NAME, "its tapes are signed", checkpoints, signer.read),
-    Key(encryption.NAME, "secrets are encrypted", secrets, encryption.read),
+    Key(signer.NAME, "its tapes are signed", (checkpoints,), signer.read),
+    Key(encryption.NAME, "secrets are encrypted", (secrets, channels), encryption.read),
 )
 
 
@@ -61,14 +62,23 @@ def require(connection: Connection, keys: Path) -> None:
 
 
 def unreadable(connection: Connection, keys: Path) -> list[str]:
-    """The secrets that the keys do not open, each as model and name."""
+    """What the keys do not open: secrets, each as model and name, and addresses of channels."""
     cipher, found = Cipher(file=keys / encryption.NAME), []
     for row in connection.execute(select(secrets).order_by(secrets.c.model_id, secrets.c.name)):
-        try:
-            cipher.decrypt(row.value)
-        except NotOurKey:
+        if not _opens(cipher, row.value):
             found.append(f"{row.name} of model {row.model_id}")
+    for row in connection.execute(select(channels).order_by(channels.c.scope, channels.c.name)):
+        if not _opens(cipher, row.address):
+            found.append(f"the address of channel {row.name} of {row.scope.replace(':', ' ')}")
     return found
+
+
+def _opens(cipher: Cipher, hidden: str) -> bool:
+    try:
+        cipher.decrypt(hidden)
+    except NotOurKey:
+        return False
+    return True
 
 
 def _trouble(connection: Connection | None, keys: Path, key: Key) -> str | None:
@@ -101,5 +111,5 @@ def _is_damaged(file: Path, key: Key) -> bool:
     return False
 
 
-def _has_any(connection: Connection, table: Table) -> bool:
-    return connection.execute(select(table).limit(1)).first() is not None
+def _has_any(connection: Connection, tables: tuple[Table, ...]) -> bool:
+    return any(connection.execute(select(one).limit(1)).first() is not None for one in tables)

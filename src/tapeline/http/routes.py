@@ -47,6 +47,7 @@ from tapeline.http.view import (
     tape_api,
 )
 from tapeline.http.view.backtest_routes import BACKTESTS
+from tapeline.http.watch.channel_routes import CHANNEL_ROUTES
 from tapeline.http.watch.routes import WATCH_ROUTES
 from tapeline.tape.witnessing.refusing import (
     DoesNotExtend,
@@ -382,6 +383,7 @@ ROUTES: tuple[Endpoint, ...] = (
         errors=(NoSuchModel, Invalid),
     ),
     *DEPLOY_ROUTES,
+    *CHANNEL_ROUTES,
     *WATCH_ROUTES,
     *SHARED,
 )

@@ -20,6 +20,7 @@ from tapeline.store.encryption import Cipher
 from tapeline.store.store import Store
 from tapeline.tape.proof import signer
 from tapeline.tape.proof.signer import Signer
+from tapeline.watch.telling import channels
 
 
 @command("tapeline keys rotate --data /srv/tapeline", options=JSON)
@@ -61,12 +62,13 @@ def rotate_store(
         folder.mkdir(mode=0o700, exist_ok=True)
         encryption.rotate(folder)
         count = store.write_now(secrets.encrypt_again, Cipher.of(folder))
+        addresses = store.write_now(channels.encrypt_again, Cipher.of(folder))
         encryption.forget_retired(folder, store.clock.ago(encryption.RETIRED_SECONDS))
         behind = _without_it(store, chosen.data)
     screen = Screen(as_json=context.obj.as_json)
     screen.done(
-        f"New key. Secrets re-encrypted: {count}.",
-        {"status": "success", "secrets": count, "to_copy_to": behind},
+        f"New key. Secrets re-encrypted: {count}." + (f" Channels: {addresses}." * bool(addresses)),
+        {"status": "success", "secrets": count, "channels": addresses, "to_copy_to": behind},
     )
     if behind:
         screen.note(

@@ -41,6 +41,7 @@ from tapeline.tape.witnessing.witness import Witness
 from tapeline.tracing import Tracer
 from tapeline.watch.halts.carrying_out import Halts
 from tapeline.watch.incidents.evaluating import Evaluator
+from tapeline.watch.telling.delivering import Telling
 
 T = TypeVar("T")
 
@@ -103,6 +104,7 @@ class Services:
     backups: Keeper
     halts: Halts
     rules: Evaluator
+    telling: Telling
     tracer: Tracer | None = None
     """Where traces go; None while the setting `telemetry` is empty."""
     passwords: ThreadPoolExecutor = field(default_factory=_two_threads)

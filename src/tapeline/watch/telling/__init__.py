@@ -1,1 +1,1 @@
-"""Telling people of incidents: channels, the outbox, and the process that sends."""
+"""Telling people of incidents: channels, and the outbox."""

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from tapeline.errors import Invalid
-from tapeline.watch.telling import services
+from tapeline.watch.sending import services
 
 REFUSED = [
     "file:///etc/passwd", "exec:///bin/sh", "syslog://", "dbus://", "gnome://", "kde://", "macosx://",

@@ -4,7 +4,7 @@ import pytest
 
 from tapeline import settings
 from tapeline.errors import InvalidSetting
-from tapeline.watch.telling.reach import Reach
+from tapeline.watch.sending.reach import Reach
 
 PUBLIC = ["8.8.8.8", "1.1.1.1", "2606:4700:4700::1111", "::ffff:8.8.8.8", "64:ff9b::808:808"]
 INSIDE = [

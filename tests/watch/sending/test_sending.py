@@ -16,9 +16,9 @@ import pytest
 
 from tapeline.background import Background
 from tapeline.fair_line import Owner
-from tapeline.watch.telling import post_office
-from tapeline.watch.telling.jobs import Chart, Job, Outcome
-from tapeline.watch.telling.post_office import PostOffice
+from tapeline.watch.sending import post_office
+from tapeline.watch.sending.jobs import Chart, Job, Outcome
+from tapeline.watch.sending.post_office import PostOffice
 from tests.receivers import Mailbox, Receiver, http_receiver, mailbox
 from tests.waiting import wait_for
 
@@ -212,7 +212,7 @@ def _senders() -> list[psutil.Process]:
     found = []
     for one in psutil.Process().children(recursive=True):
         try:
-            if "tapeline.watch.telling.sender" in one.cmdline():
+            if "tapeline.watch.sending.sender" in one.cmdline():
                 found.append(one)
         except psutil.NoSuchProcess:
             continue

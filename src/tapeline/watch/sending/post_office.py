@@ -16,7 +16,7 @@ from tapeline.background import Background
 from tapeline.errors import Overloaded
 from tapeline.fair_line import Owner
 from tapeline.tape.fair_budget import FairBudget
-from tapeline.watch.telling.jobs import AT_ONCE, LONGEST_LINE, Job, Order, Outcome
+from tapeline.watch.sending.jobs import AT_ONCE, LONGEST_LINE, Job, Order, Outcome
 
 NAME = "sender of messages"
 IDLE = 300.0  # seconds without a message, after which the process ends
@@ -80,7 +80,7 @@ class PostOffice:
 
     async def _started(self) -> asyncio.subprocess.Process:
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-I", "-m", "tapeline.watch.telling.sender"),
+            *(sys.executable, "-I", "-m", "tapeline.watch.sending.sender"),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             limit=LONGEST_LINE,

@@ -2,7 +2,7 @@
 
 from tapeline import figures
 from tapeline.results.charts.bitmap import ALARM, INK, SOFT, Bitmap, Frame, Place
-from tapeline.watch.telling.jobs import Chart
+from tapeline.watch.sending.jobs import Chart
 
 WIDTH, HEIGHT = 640, 320
 FRAME = Frame(20.0, 540.0, 64.0, 280.0)

@@ -1,7 +1,7 @@
 """A process of its own that sends messages, so that Apprise's memory is only used while there are
 messages, and no library of others is near the server's keys.
 
-Run as `python -m tapeline.watch.telling.sender`: the first line on standard input is an `Order`,
+Run as `python -m tapeline.watch.sending.sender`: the first line on standard input is an `Order`,
 then one `Job` each; outcomes go to standard output. Each job has a child of its own, which sees no
 other job, is confined (`confinement.py`), and ends at its deadline whatever it is doing.
 """
@@ -18,8 +18,8 @@ from typing import BinaryIO, NoReturn
 import msgspec
 
 from tapeline import lifetime, memory
-from tapeline.watch.telling import sending
-from tapeline.watch.telling.jobs import AT_ONCE, LONGEST_LINE, Job, Order, Outcome
+from tapeline.watch.sending import one_message
+from tapeline.watch.sending.jobs import AT_ONCE, LONGEST_LINE, Job, Order, Outcome
 
 MEMORY = 1_000_000_000  # bytes of addresses, of every child
 LATE = "The service did not answer in time."
@@ -71,7 +71,7 @@ class Sender:
 
     def _begin(self, job: Job) -> _Child:
         if job.kind != "webhook" and not self._is_prepared:
-            sending.prepare()
+            one_message.prepare()
             self._is_prepared = True
         ours, its = os.pipe()
         parent, pid = os.getpid(), os.fork()
@@ -90,7 +90,7 @@ class Sender:
             os.closerange(out + 1, 1024)
             resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
             resource.setrlimit(resource.RLIMIT_CPU, (30, 30))
-            found = sending.send(job, self._order.allowed)
+            found = one_message.send(job, self._order.allowed)
             os.write(out, msgspec.json.encode(found))
         finally:
             os._exit(0)

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tapeline.watch.telling.reach import Reach
+from tapeline.watch.sending.reach import Reach
 
 # Each starts a program, or another process in which these hooks would be lost.
 PROGRAMS = {"os.exec", "os.fork", "os.forkpty", "os.posix_spawn", "os.spawn", "os.system"}

@@ -18,9 +18,9 @@ from urllib.parse import urlsplit
 import msgspec
 
 from tapeline import __version__
-from tapeline.watch.telling.confinement import Confinement
-from tapeline.watch.telling.jobs import Job, Outcome
-from tapeline.watch.telling.picture import drawn
+from tapeline.watch.sending.confinement import Confinement
+from tapeline.watch.sending.jobs import Job, Outcome
+from tapeline.watch.sending.picture import drawn
 
 TIMESTAMP, SIGNATURE = "Tapeline-Timestamp", "Tapeline-Signature"
 MESSAGE, INCIDENT = "Tapeline-Message", "Tapeline-Incident"

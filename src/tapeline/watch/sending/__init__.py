@@ -1,0 +1,1 @@
+"""The process that sends messages, and where they may go."""

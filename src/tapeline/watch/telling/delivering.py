@@ -1,0 +1,140 @@
+"""Sends what is due, on the server that leads: each channel one message at a time.
+
+What a message says and where it goes is read when it is sent. A channel that fails is tried again
+with growing pauses and holds up no other.
+"""
+
+from collections.abc import Callable
+
+import msgspec
+from sqlalchemy import Connection
+
+from tapeline.accounts import tenants
+from tapeline.background import Background, cause_of
+from tapeline.errors import Invalid
+from tapeline.fair_line import Owner
+from tapeline.ids import new_id
+from tapeline.leading import LeadsNoMore
+from tapeline.settings import Settings
+from tapeline.store.encryption import Cipher, NotOurKey
+from tapeline.store.store import Store
+from tapeline.watch.sending.jobs import Chart, Job, Outcome
+from tapeline.watch.sending.post_office import PostOffice
+from tapeline.watch.telling import channels, claiming, curve, message, outbox, settling
+from tapeline.watch.telling.channels import Channel, Opened
+from tapeline.watch.telling.claiming import Claimed
+from tapeline.watch.telling.message import Message
+
+NAME, ONE = "messages", "message"
+EVERY, WITHIN = 1.0, 60.0  # seconds
+SECONDS = 20.0  # for one message
+MOST = 50
+"""Channels that are being told at the same time; the office decides whose turn is next."""
+UNREADABLE = (
+    "The address cannot be read: it was encrypted with a key that this server does not have. Set it"
+    " again, or have the operator put the folder keys back from a backup."
+)
+
+
+class Telling:
+    def __init__(
+        self,
+        settings: Settings,
+        store: Store,
+        cipher: Cipher,
+        background: Background,
+        is_copy: Callable[[], bool],
+    ) -> None:
+        """`is_copy`: whether this is a copy of an installation that nobody has released yet. What
+        it has to tell is its original's to tell."""
+        self._is_copy = is_copy
+        self._store, self._cipher, self._background = store, cipher, background
+        self._office = PostOffice(settings.alerts_may_reach, background)
+        self._address = settings.public_url or (
+            settings.address(settings.port) if settings.port else ""
+        )
+        self._under_way: set[str] = set()
+        if store.database.file is not None:  # no other server could be sending these
+            store.write_now(outbox.release_claims)
+        self._work = background.loop(NAME, self.turn, every=EVERY, within=WITHIN, once=True)
+
+    def wake(self) -> None:
+        """Something may be due."""
+        self._work.wake()
+
+    async def turn(self) -> None:
+        if self._is_copy():
+            return
+        for channel_id, project_id in await self._store.read(outbox.due_channels, 2 * MOST):
+            if channel_id not in self._under_way and len(self._under_way) < MOST:
+                self._under_way.add(channel_id)
+                self._background.begin(ONE, self._tell(channel_id, project_id), channel_id)
+
+    async def _tell(self, channel_id: str, project_id: str | None) -> None:
+        try:
+            claimed = await self._store.write(claiming.claim, channel_id)
+            if claimed is not None:
+                outcome = await self._sent(claimed, project_id)
+                await self._store.write(settling.settle, claimed, outcome)
+                self.wake()
+        except LeadsNoMore:  # the one that leads now sends it
+            pass
+        finally:
+            self._under_way.discard(channel_id)
+
+    async def _sent(self, claimed: Claimed, project_id: str | None) -> Outcome:
+        """A failure of ours counts as one of the channel: it is tried again, and shown."""
+        try:
+            said, opened, chart = await self._store.compute(self._written, claimed)
+            job = _job(said, claimed.channel.kind, opened, chart)
+            return await self._office.send(job, await self._owner(project_id))
+        except NotOurKey:
+            return Outcome(id="", arrived=False, message=UNREADABLE)
+        except Exception as error:  # noqa: BLE001 - noted, and the message stays to be sent
+            self._work.note(error, claimed.channel.id)
+            return Outcome(id="", arrived=False, message=cause_of(error))
+
+    def _written(
+        self, connection: Connection, claimed: Claimed
+    ) -> tuple[Message, Opened, Chart | None]:
+        said = message.of(connection, claimed, self._address)
+        opened = channels.opened(connection, self._cipher, claimed.channel.id)
+        return said, opened, curve.of(connection, said)
+
+    async def check(self, text: str, owner: Owner) -> channels.Address:
+        """An address that messages can go to, as far as it can be told without sending one."""
+        found = channels.address_of(text)
+        if found.kind == "webhook":
+            return found
+        job = Job(id=new_id(), kind="check", address=text, seconds=SECONDS)
+        outcome = await self._office.send(job, owner)
+        if not outcome.arrived:
+            raise Invalid(outcome.message, field="address")
+        return channels.address_of(text, outcome.message)
+
+    async def test(self, channel: Channel, project: str) -> Outcome:
+        """Send a message now, whatever the hour."""
+        opened = await self._store.read(channels.opened, self._cipher, channel.id)
+        said = message.trial(channel.name, project, new_id())
+        job = _job(said, channel.kind, opened, None)
+        return await self._office.send(job, await self._owner(channel.project_id))
+
+    async def _owner(self, project_id: str | None) -> Owner:
+        if project_id is None:
+            return Owner("server")
+        return Owner(await self._store.read(tenants.of_project, project_id), project_id)
+
+
+def _job(said: Message, kind: str, opened: Opened, chart: Chart | None) -> Job:
+    return Job(
+        id=new_id(),
+        kind=kind,
+        address=opened.address,
+        seconds=SECONDS,
+        title=said.title,
+        body=said.text,
+        severity=said.severity,
+        secret=opened.secret,
+        payload=msgspec.to_builtins(said),
+        chart=chart,
+    )

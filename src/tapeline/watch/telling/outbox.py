@@ -1,0 +1,44 @@
+"""What is still to be told: a row for every channel that an incident concerns.
+
+Rows are added in the transaction of what they tell (`watch/incidents/acting.py`), so none is lost.
+A row is claimed for as long as sending may take, and stays until its delivery was recorded: after a
+crash it is sent again, with the same ids.
+"""
+
+from sqlalchemy import ColumnElement, Connection, and_, func, or_, select, update
+
+from tapeline.store.backends import common_time
+from tapeline.store.tables.watch import channels, outbox
+
+OPEN = and_(outbox.c.delivered_at.is_(None), outbox.c.given_up_at.is_(None))
+SERVER = "server"
+
+
+def scope_of(project_id: str | None) -> str:
+    """Whose channels: those of a project, or of the installation."""
+    return SERVER if project_id is None else f"project:{project_id}"
+
+
+def release_claims(connection: Connection) -> None:
+    """Those of a server that was killed, where there is no other server that could have them."""
+    claimed = outbox.c.claimed_until.is_not(None)
+    connection.execute(update(outbox).where(OPEN, claimed).values(claimed_until=None))
+
+
+def due_channels(connection: Connection, most: int) -> list[tuple[str, str | None]]:
+    """Channels that have something to tell now, with their projects, the longest waiting first."""
+    first = func.min(outbox.c.due_at)
+    query = (
+        select(outbox.c.channel_id, channels.c.project_id)
+        .join(channels, channels.c.id == outbox.c.channel_id)
+        .where(is_due(common_time.now(connection)))
+        .group_by(outbox.c.channel_id, channels.c.project_id)
+        .order_by(first)
+        .limit(most)
+    )
+    return [(row.channel_id, row.project_id) for row in connection.execute(query)]
+
+
+def is_due(now: float) -> ColumnElement[bool]:
+    free = or_(outbox.c.claimed_until.is_(None), outbox.c.claimed_until <= now)
+    return and_(OPEN, outbox.c.due_at <= now, free)
