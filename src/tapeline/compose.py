@@ -154,6 +154,7 @@ def open_services(settings: Settings) -> Iterator[Services]:
 def _close(services: Services) -> None:
     services.watchers.close()
     services.runner.close()
+    services.rules.close()
     services.passwords.shutdown()
     services.archives.shutdown()
     if services.tracer is not None:

@@ -54,6 +54,7 @@ MATRIX: dict[Route, tuple[int, ...]] = {
     ("GET", "/api/projects/{project}/rules"): (200, 200, 200, 200, 404, 401),
     # Each asks for the same name, and the member is the first.
     ("POST", "/api/projects/{project}/rules"): (409, 409, 200, 403, 404, 401),
+    ("POST", "/api/projects/{project}/rules/preview"): (200, 200, 200, 200, 404, 401),
     ("GET", "/api/rules/{rule}"): (200, 200, 200, 200, 404, 401),
     ("PATCH", "/api/rules/{rule}"): (200, 200, 200, 403, 404, 401),
     ("POST", "/api/rules/{rule}/mute"): (200, 200, 200, 403, 404, 401),

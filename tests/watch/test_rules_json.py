@@ -32,6 +32,7 @@ def test_a_short_rule_has_its_defaults_written_out() -> None:
         {"do": ["stop", "halt", {"tell": ["mail", "phone"], "after": "15m"}]},
         {"do": [{"tell": "all", "after": "1h"}]},
         {"do": []},
+        {"hours": {"calendar": "XNYS"}},
         {
             "hours": {
                 "zone": "Europe/Berlin",
@@ -136,6 +137,15 @@ def test_hours_that_pass_midnight_count_on_the_morning_after() -> None:
     assert night.at(datetime(2026, 11, 14, 5, 59, tzinfo=berlin).timestamp()).is_open  # a Saturday
     assert not night.at(datetime(2026, 11, 14, 6, tzinfo=berlin).timestamp()).is_open
     assert not night.at(datetime(2026, 11, 13, 5, tzinfo=UTC).timestamp()).is_open
+
+
+def test_an_exchange_is_open_within_its_sessions() -> None:
+    sessions = [(100.0, 200.0), (300.0, 400.0)]
+    assert hours.of_sessions(sessions, 50.0) == hours.Window(False, None, 100.0)
+    assert hours.of_sessions(sessions, 100.0) == hours.Window(True, 100.0, 200.0)
+    assert hours.of_sessions(sessions, 200.0) == hours.Window(False, 200.0, 300.0)
+    assert hours.of_sessions(sessions, 399.0) == hours.Window(True, 300.0, 400.0)
+    assert hours.of_sessions(sessions, 400.0) == hours.Window(False, 400.0, None)
 
 
 def test_conditions_ask_only_for_facts_that_there_are() -> None:

@@ -18,6 +18,8 @@ GROUPS = {
     "secrets": ("Secrets of a model: environment variables of its runs.", MANAGE),
     "channels": ("Where messages about incidents go.", MANAGE),
     "share": ("Links that show a record to people without an account.", RESULTS),
+    "rules": ("Rules that watch models: list, show, add, mute, delete.", LOOK),
+    "incidents": ("What rules found: list, show, acknowledge.", LOOK),
     "keys": ("Keys of a project; for operators, also the server's own.", MANAGE),
     "projects": ("Your projects, and which one is in use.", MANAGE),
     "members": ("Members of a project and invitations.", MANAGE),
@@ -27,7 +29,7 @@ GROUPS = {
     "witness": ("Servers that witness each other, so that none can show two histories.", OPERATE),
     "user": ("Accounts, for the operator of a server.", OPERATE),
 }
-USUAL = {"hosts": "list"}
+USUAL = {"hosts": "list", "rules": "list", "incidents": "list"}
 """What the name of a group alone means."""
 
 ROWS = (
@@ -71,6 +73,51 @@ ROWS = (
     Row("versions", "model.history:versions", "List a model's versions.", LOOK),
     Row("runs", "model.history:runs", "List a model's runs and how they ended.", LOOK),
     Row("open", "record.open:open_page", "Open a model's page in the browser.", LOOK),
+    Row(
+        "rules list",
+        "watch.rules:list_rules",
+        "List the rules of a project and of its models, with their states.",
+    ),
+    Row(
+        "rules show",
+        "watch.rules:show",
+        "Show one rule: what it says, and its state for each model.",
+    ),
+    Row(
+        "rules add",
+        "watch.adding_rules:add",
+        "Make a rule about a project, or with --model about one model.",
+    ),
+    Row(
+        "rules conditions",
+        "watch.adding_rules:conditions",
+        "List everything that a rule can be about.",
+    ),
+    Row(
+        "rules mute",
+        "watch.rules:mute",
+        "Keep a rule from opening incidents for a while.",
+    ),
+    Row(
+        "rules rm",
+        "watch.rules:remove",
+        "Delete a rule; its open incidents are over.",
+    ),
+    Row(
+        "incidents list",
+        "watch.incidents:list_incidents",
+        "List the newest incidents of a project.",
+    ),
+    Row(
+        "incidents show",
+        "watch.incidents:show",
+        "Show an incident with its timeline, and with what was told of it.",
+    ),
+    Row(
+        "incidents ack",
+        "watch.incidents:acknowledge",
+        "Say that somebody knows of it: nobody else is woken.",
+    ),
     Row("orders", "record.orders:orders", "List a model's orders, newest first.", RESULTS),
     Row("pnl", "record.pnl:pnl", "Show a model's profit and loss.", RESULTS),
     Row("screener", "record.screener:screener", "Show a screener's latest result.", RESULTS),

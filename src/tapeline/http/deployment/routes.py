@@ -25,6 +25,8 @@ from tapeline.http.core.endpoint import Access, Endpoint
 from tapeline.http.deployment import halts_api, model_api, source_api, uploads_api, version_files
 from tapeline.http.view import runs_api
 from tapeline.watch.halts.declaring import Halted, NotHalted
+from tapeline.watch.incidents.expecting import NameOfPerson
+from tapeline.watch.rules.stored import TooManyRules
 
 get = partial(Endpoint, "GET")
 post = partial(Endpoint, "POST")
@@ -34,11 +36,11 @@ delete = partial(Endpoint, "DELETE")
 of_model = (NoSuchProject, NoSuchModel, Forbidden)
 of_version = (
     *of_model, NoSuchVersion, UnknownPlan, UnknownPython, CannotRunModels, NotSupervised,
-    Halted,
+    Halted, InvalidManifest, TooManyRules, NameOfPerson,
 )  # fmt: skip
 of_upload = (
     *of_model, InvalidArchive, InvalidManifest, UnknownPlan, UnknownPython, CannotRunModels,
-    NotSupervised, Halted,
+    NotSupervised, Halted, TooManyRules, NameOfPerson,
 )  # fmt: skip
 in_project = (NoSuchProject, Forbidden)
 of_halts = partial(post, afterwards=halts_api.at_once, moves_runs=True)

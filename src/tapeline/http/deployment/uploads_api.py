@@ -7,11 +7,19 @@ from typing import Annotated, Any
 import msgspec
 from sqlalchemy import Connection
 
-from tapeline.errors import CannotRunModels, MissingField, NoSuchVersion, NotSupervised, OnHold
+from tapeline.errors import (
+    CannotRunModels,
+    InvalidManifest,
+    MissingField,
+    NoSuchVersion,
+    NotSupervised,
+    OnHold,
+)
 from tapeline.fair_line import Owner
 from tapeline.http.core.answers import Done
 from tapeline.http.core.endpoint import BodyCall, Call
 from tapeline.http.core.fields import Required
+from tapeline.http.core.services import Services
 from tapeline.http.view import runs_api
 from tapeline.models import arguments, models, plans, uploading, versions
 from tapeline.models.archives import archive
@@ -24,6 +32,9 @@ from tapeline.runs import waiting_for
 from tapeline.runs.run import Run
 from tapeline.runs.supervision import desired, schedule
 from tapeline.watch.halts import declaring as declaring_halts
+from tapeline.watch.incidents import expecting
+from tapeline.watch.rules import checking, expectations
+from tapeline.watch.rules.invalid import InvalidRule
 
 Stringified = Annotated[
     dict[str, Any] | str, msgspec.Meta(description="A dictionary, or its text as JSON or Python.")
@@ -105,6 +116,7 @@ async def prepare(use: Use, call: BodyCall[NewVersion]) -> Archive:
     needed = await loop.run_in_executor(services.archives, archive.in_memory, attached.path)
     async with services.memory.need(Owner(call.actor.id or ""), needed):
         contents = await loop.run_in_executor(services.archives, archive.check, attached.path)
+    await asyncio.to_thread(_expect, services, contents.manifest)
     found = Archive(attached.sha256, attached.size, contents.manifest, contents.digest)
     resolved = await services.store.read(_resolved, call, wish, found.manifest, use)
     if use == "live":
@@ -133,6 +145,7 @@ def deploy(connection: Connection, call: BodyCall[NewVersion]) -> Deployed:
         resolved.python_version,
         schedule=_schedule(resolved.type, call.body.schedule, version.manifest),
     )
+    _watch(connection, call, model, version)
     return Deployed(**_said(model, version, run.created_at), run_id=run.id)
 
 
@@ -173,6 +186,7 @@ def run_model(connection: Connection, call: BodyCall[StoredVersion]) -> Deployed
         connection, call.actor, model, type=wanted, plan=plan.name, python_version=python
     )
     run = desired.go_live(connection, call.actor, model, version, plan, python, schedule=when)
+    _watch(connection, call, model, version)
     return Deployed(**_said(model, version, run.created_at), run_id=run.id)
 
 
@@ -226,6 +240,21 @@ def _store(
         connection, call.actor, wish, resolved, found, remembered_plan=resolved.plan.name in live
     )
     return model, version, resolved
+
+
+def _expect(services: Services, manifest: Manifest) -> None:
+    """Refuse a version whose expectations nobody could watch."""
+    for one in expectations.read(manifest.expectations):
+        try:
+            checking.require(services.rules.sources.heavy, one, services.store.clock.now())
+        except InvalidRule as error:
+            raise InvalidManifest(f"`expectations` in platform.json: {error.message}") from None
+
+
+def _watch(connection: Connection, call: Call, model: Model, version: Version) -> None:
+    """The version's own expectations become rules with it."""
+    expected = version.manifest.expectations
+    expecting.apply(connection, call.actor, model.project_id, model.id, expected)
 
 
 def _wish(said: NewVersion) -> Wish:

@@ -32,14 +32,24 @@ WATCH_ROUTES: tuple[Endpoint, ...] = (
         access=READER,
         errors=(NoSuchProject, NoSuchModel),
     ),
+    Endpoint(
+        "POST",
+        "/api/projects/{project}/rules/preview",
+        prepares=rules_api.check_new,
+        reads=rules_api.preview_rule,
+        computes=True,
+        errors=(NoSuchProject, NoSuchModel, InvalidRule),
+    ),
     post(
         "/api/projects/{project}/rules",
+        prepares=rules_api.check_new,
         writes=rules_api.add_rule,
         errors=(NoSuchProject, NoSuchModel, Forbidden, *of_new),
     ),
     get("/api/rules", reads=rules_api.list_server_rules, access=OPERATOR, errors=(Forbidden,)),
     post(
         "/api/rules",
+        prepares=rules_api.check_new,
         writes=rules_api.add_server_rule,
         access=OPERATOR,
         errors=(Forbidden, Invalid, *of_new),
@@ -47,6 +57,7 @@ WATCH_ROUTES: tuple[Endpoint, ...] = (
     get("/api/rules/{rule}", reads=rules_api.show_rule, access=READER, errors=of_rule),
     patch(
         "/api/rules/{rule}",
+        prepares=rules_api.check_change,
         writes=rules_api.change_rule,
         errors=(*of_rule, InvalidRule, RuleNameTaken, ExpectedByVersion),
     ),

@@ -1,5 +1,6 @@
 """Rules: made, changed, muted and deleted, of a project with its models or of the installation."""
 
+import asyncio
 from collections.abc import Sequence
 from typing import Annotated, Any
 
@@ -11,13 +12,16 @@ from tapeline.errors import Forbidden, Invalid, NoSuchProject, Unidentified
 from tapeline.http.core.answers import Done, Listed
 from tapeline.http.core.endpoint import BodyCall, Call, QueryCall
 from tapeline.models import models, onboarding
+from tapeline.store.backends import common_time
 from tapeline.watch.conditions import all_conditions
-from tapeline.watch.conditions.condition import Condition
-from tapeline.watch.incidents import by_people, listing
+from tapeline.watch.conditions.condition import Condition, Scope
+from tapeline.watch.incidents import by_people, listing, preview
+from tapeline.watch.incidents.preview import Preview
+from tapeline.watch.rules import checking, tightening
 from tapeline.watch.rules import rule as rule_json
 from tapeline.watch.rules import stored as rules
-from tapeline.watch.rules import tightening
 from tapeline.watch.rules.invalid import InvalidRule
+from tapeline.watch.rules.rule import Rule
 from tapeline.watch.rules.stored import NoSuchRule, StoredRule
 
 LONGEST_WHY = 1000
@@ -190,8 +194,7 @@ def show_rule(connection: Connection, call: Call) -> ShownRule:
 def change_rule(connection: Connection, call: BodyCall[RuleChange]) -> ShownRule:
     """Change a rule. One that came with the model's version can only be tightened."""
     before = _permitted(connection, call, "change_models")
-    value = before.spec | (before.override or {}) | written(call.body)
-    value = {key: one for key, one in value.items() if one is not None}
+    value = _changed(before, call.body)
     if before.source == "person":
         return _one(connection, rules.change(connection, call.actor, before, value))
     wanted = rule_json.read(value, before.reach)
@@ -215,6 +218,38 @@ def mute_rule(connection: Connection, call: BodyCall[Muting]) -> ShownRule:
     return _one(connection, by_people.mute(connection, call.actor, before, call.body.until, why))
 
 
+async def check_new(call: BodyCall[NewRule]) -> None:
+    """Patterns and calendars, which a process of its own knows."""
+    reach: Scope = "model" if call.body.model_id else "project"
+    if "project" not in call.request.path_params:
+        reach = "all"
+    await _check(call, rule_json.read(written(call.body), reach))
+
+
+async def check_change(call: BodyCall[RuleChange]) -> None:
+    """The same, of what a rule becomes."""
+    before = await call.services.store.read(_permitted, call, "change_models", False)
+    await _check(call, rule_json.read(_changed(before, call.body), before.reach))
+
+
+async def _check(call: Call, rule: Rule) -> None:
+    services = call.services
+    now = services.store.clock.now()
+    await asyncio.to_thread(checking.require, services.rules.sources.heavy, rule, now)
+
+
+def preview_rule(connection: Connection, call: BodyCall[NewRule]) -> Preview:
+    """When a rule would have fired in the last thirty days. Nothing is saved."""
+    project_id, model_id = call.path("project"), call.body.model_id
+    members.require(connection, call.actor, project_id, "see")
+    if model_id is not None:
+        models.get(connection, call.actor, project_id, model_id)
+    rule = rule_json.read(written(call.body), "model" if model_id else "project")
+    now = common_time.now(connection)
+    sources = call.services.rules.sources
+    return preview.of_rule(connection, sources, rule, project_id, model_id, now)
+
+
 async def at_once(call: Call) -> None:
     """A new rule is evaluated now, not a second later."""
     call.services.rules.wake()
@@ -230,9 +265,16 @@ def written(body: msgspec.Struct) -> dict[str, Any]:
     }
 
 
-def _permitted(connection: Connection, call: Call, right: members.Right) -> StoredRule:
+def _changed(before: StoredRule, said: RuleChange) -> dict[str, Any]:
+    value = before.spec | (before.override or {}) | written(said)
+    return {key: one for key, one in value.items() if one is not None}
+
+
+def _permitted(
+    connection: Connection, call: Call, right: members.Right, holds: bool = True
+) -> StoredRule:
     """The rule, if the caller may; to everybody else it does not exist."""
-    found = rules.find(connection, call.path("rule"), to_change=right != "see")
+    found = rules.find(connection, call.path("rule"), to_change=holds and right != "see")
     try:
         if found.project_id is None:
             _require_operator(connection, call)

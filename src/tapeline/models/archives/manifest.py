@@ -12,6 +12,7 @@ from tapeline.errors import InvalidManifest
 NAMES = ("platform.json", "blankly.json")  # the older name under the same rules
 LARGEST = 1_000_000
 DEEPEST = 32
+MOST_EXPECTATIONS = 50
 BOM = b"\xef\xbb\xbf"
 
 PYTHON = re.compile(r"\d{1,2}\.\d{1,3}")
@@ -35,6 +36,8 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     project_id: str | None = None
     model_name: str | None = None
     ignore_files: list[str] = []
+    expectations: list[dict[str, Any]] = []
+    """Rules that travel with the code; `watch` reads them."""
 
 
 # What each key of the file means, for docs/: key, default, sentence.
@@ -60,6 +63,7 @@ KEYS = (
     ("model_id", "(none)", "Which model the folder is; `tapeline deploy --new` writes it."),
     ("project_id", "(none)", "Which project the model is in, for command lines."),
     ("model_name", "(none)", "What a command line calls a new model."),
+    ("expectations", "`[]`", "Rules that watch the model while this version is deployed."),
     ("ignore_files", "`[]`", "Names and patterns that a command line leaves out of the archive."),
 )
 
@@ -111,6 +115,7 @@ class _Reader:
             project_id=self._text("project_id"),
             model_name=self._text("model_name"),
             ignore_files=self._ignore_files(),
+            expectations=self._expectations(),
         )
 
     def _wrong(self, key: str, rest: str) -> InvalidManifest:
@@ -202,6 +207,18 @@ class _Reader:
     def _network(self) -> bool:
         value = self._of_kind("network", bool, "true or false")
         return True if value is None else bool(value)
+
+    def _expectations(self) -> list[dict[str, Any]]:
+        rules: list[Any] = self._of_kind("expectations", list, "a list of rules") or []
+        if not all(isinstance(one, dict) for one in rules) or len(rules) > MOST_EXPECTATIONS:
+            raise self._wrong(
+                "expectations", f"must be a list of at most {MOST_EXPECTATIONS} rules"
+            )
+        if not is_plain({"": rules}):
+            raise self._wrong(
+                "expectations", f"is nested deeper than {DEEPEST} levels, or holds the text NUL"
+            )
+        return rules
 
     def _ignore_files(self) -> list[str]:
         names: list[Any] = self._of_kind("ignore_files", list, "a list of texts") or []

@@ -1,6 +1,6 @@
 """The seam of conditions: what one is called, what it takes, and the function that finds it."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -52,6 +52,14 @@ class Stretch(msgspec.Struct, frozen=True, kw_only=True):
     ended_at: float | None
     """None: it still does."""
     value: float | None = None
+
+
+class Stretches(list[Stretch]):
+    """Stretches, and since when nothing is missing among them: a read is bounded."""
+
+    def __init__(self, some: Iterable[Stretch] = (), looked_since: float | None = None) -> None:
+        super().__init__(some)
+        self.looked_since = looked_since
 
 
 class Question(msgspec.Struct, frozen=True):

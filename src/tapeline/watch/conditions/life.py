@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from tapeline.runs.run import Run
+from tapeline.watch.conditions import life_previews
 from tapeline.watch.conditions.condition import Condition, Find, Finding, Option, Question
 from tapeline.watch.conditions.durations import in_words
 from tapeline.watch.facts.lifecycle_events import Said
@@ -138,6 +139,7 @@ LIFE = (
         help="It should be running and is not: it waits, installs, restarts, crashed or ended.",
         needs=("deployed_run", "lifecycle"),
         find=_not_running,
+        preview=life_previews.not_running,
     ),
     Condition(
         name="crashed",
@@ -147,6 +149,7 @@ LIFE = (
         needs=("lifecycle",),
         options=(WITHIN,),
         find=_ended_so(CRASHES, "crashed"),
+        preview=life_previews.ended_so(CRASHES),
     ),
     Condition(
         name="restarting",
@@ -161,6 +164,7 @@ LIFE = (
             Option(name="within", kind="duration", default=600.0, help="In how long."),
         ),
         find=_restarting,
+        preview=life_previews.restarting,
     ),
     Condition(
         name="given-up",
@@ -169,6 +173,7 @@ LIFE = (
         help="It crashed too often, or could not be installed, and is not tried again.",
         needs=("deployed_run",),
         find=_given_up,
+        preview=life_previews.given_up,
     ),
     Condition(
         name="out-of-memory",
@@ -178,6 +183,7 @@ LIFE = (
         needs=("lifecycle",),
         options=(WITHIN,),
         find=_ended_so(OUT_OF_MEMORY, "ran out of memory"),
+        preview=life_previews.ended_so(OUT_OF_MEMORY),
     ),
     Condition(
         name="memory-near",
@@ -189,5 +195,6 @@ LIFE = (
         default=90.0,
         tighter="lower",
         find=_memory_near,
+        preview=life_previews.memory_near,
     ),
 )  # fmt: skip

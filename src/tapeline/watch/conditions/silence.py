@@ -3,7 +3,15 @@
 from collections.abc import Callable, Sequence
 
 from tapeline.runs.run import Run
-from tapeline.watch.conditions.condition import Condition, Find, Finding, Option, Question
+from tapeline.watch.conditions import silence_previews
+from tapeline.watch.conditions.condition import (
+    Condition,
+    Find,
+    Finding,
+    Option,
+    Preview,
+    Question,
+)
 from tapeline.watch.conditions.durations import in_words
 from tapeline.watch.facts.last_events import HEARTBEAT, UNNAMED
 from tapeline.watch.facts.lifecycle_events import Said
@@ -90,7 +98,9 @@ def _schedule_missed(question: Question) -> Finding:
     )
 
 
-def _condition(name: str, title: str, help_: str, fact: str, find: Find) -> Condition:
+def _condition(
+    name: str, title: str, help_: str, fact: str, find: Find, preview: Preview | None = None
+) -> Condition:
     return Condition(
         name=name,
         about="silence",
@@ -99,6 +109,7 @@ def _condition(name: str, title: str, help_: str, fact: str, find: Find) -> Cond
         needs=(fact, "lifecycle"),
         is_silence=True,
         find=find,
+        preview=preview,
         options=(NAME,) if fact == "heartbeats" else (),
     )
 
@@ -112,15 +123,15 @@ NAME = Option(
 SILENCE = (
     _condition(
         "no-event", "No event at all", "It runs and sends nothing: no order, no line, no figure.",
-        "last_event", _silence(_fact("last_event"), "event"),
+        "last_event", _silence(_fact("last_event"), "event"), silence_previews.no_event,
     ),
     _condition(
         "no-order", "No order", "It runs and places no order.",
-        "last_order", _silence(_fact("last_order"), "order"),
+        "last_order", _silence(_fact("last_order"), "order"), silence_previews.no_order,
     ),
     _condition(
         "no-log", "No log", "It runs and prints nothing.",
-        "last_log", _silence(_fact("last_log"), "line"),
+        "last_log", _silence(_fact("last_log"), "line"), silence_previews.no_log,
     ),
     _condition(
         "no-bar", "No bar", "It runs and reports no current bar.",
@@ -129,7 +140,7 @@ SILENCE = (
     _condition(
         "no-heartbeat", "No heartbeat",
         "It runs and sends no sign of life: an event of the type heartbeat.",
-        "heartbeats", _silence(_heartbeat, "heartbeat"),
+        "heartbeats", _silence(_heartbeat, "heartbeat"), silence_previews.no_heartbeat,
     ),
     Condition(
         name="schedule-missed",

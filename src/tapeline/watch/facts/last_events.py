@@ -72,7 +72,11 @@ def _order(connection: Connection, tape: int) -> float | None:
 
 def _log(connection: Connection, tape: int) -> float | None:
     """A line of the model itself: what the server notes about it is no sign of life."""
-    return _newest(connection, tape, kinds.LOG, lambda one: _line(one.body).type != "system")
+    return _newest(connection, tape, kinds.LOG, is_own_line)
+
+
+def is_own_line(one: StoredEvent) -> bool:
+    return _line(one.body).type != "system"
 
 
 def _newest(
@@ -98,7 +102,7 @@ def _heartbeats(gathering: Gathering) -> dict[str, dict[str, float]]:
         if subject.tape is None:
             continue
         for name in _names(asked):
-            at = _newest_heartbeat(gathering.connection, subject.tape, name)
+            at = _newest(gathering.connection, subject.tape, kinds.EVENT, is_heartbeat(name))
             if at is not None:
                 found.setdefault(subject.id, {})[name] = at
     return found
@@ -108,14 +112,14 @@ def _names(asked: Iterable[Asked]) -> set[str]:
     return {one.options.get(HEARTBEAT, UNNAMED) for one in asked}
 
 
-def _newest_heartbeat(connection: Connection, tape: int, name: str) -> float | None:
+def is_heartbeat(name: str) -> Callable[[StoredEvent], bool]:
     def wanted(one: StoredEvent) -> bool:
         if b"heartbeat" not in one.body:
             return False
         body = _heartbeat(one.body)
         return body.type == HEARTBEAT and name in (UNNAMED, body.args.get("name"))
 
-    return _newest(connection, tape, kinds.EVENT, wanted)
+    return wanted
 
 
 LAST_EVENT = Fact(

@@ -36,11 +36,11 @@ def gather(gathering: Gathering) -> Mapping[str, tuple[Said, ...]]:
             newest = channels.newest(
                 gathering.connection, one.tape, kinds.LIFECYCLE.channel, before=None, limit=NEWEST
             )
-            found[one.id] = tuple(_said(record.time, record.body) for record in newest.records)
+            found[one.id] = tuple(said(record.time, record.body) for record in newest.records)
     return found
 
 
-def _said(at: float, content: bytes) -> Said:
+def said(at: float, content: bytes) -> Said:
     body = _decode(content)
     return Said(at, body.message, body.running)
 

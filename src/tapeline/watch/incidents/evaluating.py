@@ -1,6 +1,8 @@
 """Evaluates all rules, on the server that leads: what changed, what time has come for, and nothing
 else."""
 
+import asyncio
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -9,7 +11,7 @@ import msgspec
 from sqlalchemy import Connection
 
 from tapeline.background import Background, cause_of
-from tapeline.errors import NoSuchModel
+from tapeline.errors import NoSuchModel, Unavailable
 from tapeline.results.pnl import unbooked
 from tapeline.results.pnl.bookkeeper import Bookkeeper
 from tapeline.runs.runner import Runner
@@ -21,15 +23,18 @@ from tapeline.watch.conditions.condition import Finding, Question
 from tapeline.watch.facts import all_facts
 from tapeline.watch.facts.fact import EVERYTHING, Asked, Gathering, Sources, Subject
 from tapeline.watch.halts.carrying_out import Halts
+from tapeline.watch.heavy.process import NoCalendar
 from tapeline.watch.incidents import acting, deciding, looking, watched
 from tapeline.watch.incidents.acting import Change
 from tapeline.watch.incidents.deciding import Terms
 from tapeline.watch.incidents.looking import Look, Reach
 from tapeline.watch.incidents.watched import Key, Watched
 from tapeline.watch.rules import stored as stored_rules
-from tapeline.watch.rules.hours import ALWAYS, Window
+from tapeline.watch.rules.hours import ALWAYS, Hours, Span, Window, of_sessions
 
 EVERY, WITHIN = 1.0, 60.0  # seconds
+CALENDARS_EVERY = 86_400.0  # seconds
+UNKNOWN_EVERY = 30.0  # seconds after which hours that are not known are asked for again
 TOGETHER = 200  # rules about subjects in one portion: one read, one transaction
 SHOWN_EVERY = 60.0
 """Seconds after which figures are written that changed nothing: pages show them."""
@@ -51,7 +56,7 @@ class Evaluator:
         self, sources: Sources, bookkeeper: Bookkeeper, appender: Appender, watchers: Watchers,
         runner: Runner, halts: Halts, background: Background,
     ) -> None:  # fmt: skip
-        self._sources, self._store = sources, sources.store
+        self.sources, self._store = sources, sources.store
         self._bookkeeper, self._appender, self._watchers = bookkeeper, appender, watchers
         self._runner, self._halts = runner, halts
         self._look: Look | None = None
@@ -60,6 +65,8 @@ class Evaluator:
         self._by_subject: dict[str, list[Watched]] = {}
         self._known: dict[str, _Known] = {}
         self._turns = 0
+        self._calendars: dict[str, tuple[float, list[Span] | str]] = {}
+        """When each was asked for, and its sessions or why there are none."""
         self.told: Callable[[], None] = _nobody
         """Called after something was put into the outbox."""
         self._work = background.loop(
@@ -69,6 +76,9 @@ class Evaluator:
     def wake(self) -> None:
         """A rule was made or changed."""
         self._work.wake()
+
+    def close(self) -> None:
+        self.sources.heavy.close()
 
     async def turn(self) -> None:
         self._turns += 1
@@ -182,7 +192,8 @@ class Evaluator:
         return timely + changed
 
     async def _evaluate(self, some: Sequence[Watched], now: float) -> None:
-        windows = {one.key: _window(one, now) for one in some}
+        await self._learn_calendars(some, now)
+        windows = {one.key: self._window(one, now) for one in some}
         await self._gather(some, now)
         changes = []
         for one in some:
@@ -222,10 +233,37 @@ class Evaluator:
         if done.tells:
             self.told()
 
-    def _find(self, one: Watched, window: Window, now: float) -> Finding:
+    async def _learn_calendars(self, some: Sequence[Watched], now: float) -> None:
+        """When exchanges are open. A calendar is asked for again after a day."""
+        for name in {name for one in some if (name := one.calendar) is not None}:
+            asked_at, _ = self._calendars.get(name, (-math.inf, None))
+            if 0 <= now - asked_at < CALENDARS_EVERY:
+                continue
+            try:
+                known = await asyncio.to_thread(self.sources.heavy.sessions, name, now)
+            except NoCalendar as error:
+                self._calendars[name] = now, str(error)
+            except Unavailable as error:  # not remembered: the next look asks again
+                self._calendars[name] = -math.inf, error.message
+            else:
+                self._calendars[name] = now, known
+
+    def _window(self, one: Watched, now: float) -> Window | str:
+        """Whether it counts now, or why nobody knows."""
+        if one.rule is None or one.rule.hours is None:
+            return ALWAYS
+        if isinstance(one.rule.hours, Hours):
+            return one.rule.hours.at(now)
+        known = self._calendars[one.rule.hours.calendar][1]
+        return known if isinstance(known, str) else of_sessions(known, now)
+
+    def _find(self, one: Watched, window: Window | str, now: float) -> Finding:
         if one.rule is None or one.condition is None:
             said = "This version of the server does not know this rule; change or delete it."
             return Finding(holds=None, said=said)
+        if isinstance(window, str):
+            again = now + UNKNOWN_EVERY
+            return Finding(holds=None, said=f"Its hours are not known: {window}", look_again=again)
         values = self._known.setdefault(one.subject.id, _Known()).values
         facts = {name: values[name] for name in one.condition.needs if name in values}
         asked = one.asked(_counts_from(one, window))
@@ -253,7 +291,7 @@ class Evaluator:
     def _asked(self, subject: Subject, name: str, now: float) -> list[Asked]:
         """What all rules about a subject ask that need this fact."""
         return [
-            one.asked(_counts_from(one, _window(one, now)))
+            one.asked(_counts_from(one, self._window(one, now)))
             for one in self._by_subject.get(subject.id, ())
             if one.condition is not None and name in one.condition.needs
         ]
@@ -262,7 +300,7 @@ class Evaluator:
         self, name: str, asked: Mapping[Subject, Sequence[Asked]], now: float
     ) -> None:
         try:
-            found = await self._store.read(partial(_read, name, self._sources, asked, now))
+            found = await self._store.read(partial(_read, name, self.sources, asked, now))
         except Exception as error:  # noqa: BLE001 - conditions that need it say that it is missing
             self._work.note(error, f"fact {name}")
             found = {}
@@ -306,19 +344,16 @@ def _is_other(before: Look, after: Look) -> bool:
     )
 
 
-def _window(one: Watched, now: float) -> Window:
-    return ALWAYS if one.rule is None or one.rule.hours is None else one.rule.hours.at(now)
+def _counts_from(one: Watched, window: Window | str) -> float:
+    opened = None if isinstance(window, str) else window.since
+    return max(one.stored.created_at, opened or 0.0)
 
 
-def _counts_from(one: Watched, window: Window) -> float:
-    return max(one.stored.created_at, window.since or 0.0)
-
-
-def _terms(one: Watched, window: Window) -> Terms:
+def _terms(one: Watched, window: Window | str) -> Terms:
     is_silence = one.condition is not None and one.condition.is_silence
     return Terms(
         lasting=0.0 if one.rule is None or is_silence else one.rule.lasting,
-        window=window,
+        window=ALWAYS if isinstance(window, str) else window,
         muted_until=one.stored.muted_until,
         revision=one.stored.revision,
     )

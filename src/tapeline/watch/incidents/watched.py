@@ -16,6 +16,7 @@ from tapeline.watch.facts import all_facts
 from tapeline.watch.facts.fact import EVERYTHING, Asked, Subject
 from tapeline.watch.incidents.deciding import RuleState
 from tapeline.watch.incidents.looking import Look, Reach
+from tapeline.watch.rules.hours import Exchange
 from tapeline.watch.rules.invalid import InvalidRule
 from tapeline.watch.rules.rule import Rule
 from tapeline.watch.rules.stored import StoredRule
@@ -45,6 +46,12 @@ class Watched(msgspec.Struct, kw_only=True):
     @property
     def key(self) -> Key:
         return self.stored.id, self.subject.id
+
+    @property
+    def calendar(self) -> str | None:
+        """The exchange whose hours are its own."""
+        hours = None if self.rule is None else self.rule.hours
+        return hours.calendar if isinstance(hours, Exchange) else None
 
     def asked(self, counts_from: float) -> Asked:
         assert self.rule is not None

@@ -1,12 +1,15 @@
-"""The hours in which a rule counts: weekdays and times of day in a time zone."""
+"""The hours in which a rule counts: by weekday and time of day, or those of an exchange."""
 
+import math
+from bisect import bisect_right
+from collections.abc import Sequence
 from datetime import date, datetime, timedelta, tzinfo
 from typing import Any
 
 import msgspec
 
 from tapeline.errors import Invalid
-from tapeline.watch.rules.invalid import InvalidRule, only, unknown, wrong
+from tapeline.watch.rules.invalid import InvalidRule, a_text, only, unknown, wrong
 from tapeline.zones import zone_of
 
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
@@ -24,6 +27,27 @@ class Window(msgspec.Struct, frozen=True):
 
 
 ALWAYS = Window(True, None, None)
+
+Span = tuple[float, float]
+"""From a moment until another."""
+
+
+class Exchange(msgspec.Struct, frozen=True):
+    """While an exchange is open, by its calendar."""
+
+    calendar: str
+
+    def written(self) -> dict[str, Any]:
+        return {"calendar": self.calendar}
+
+
+def of_sessions(sessions: Sequence[Span], now: float) -> Window:
+    """What holds, by the hours of an exchange, which are in order."""
+    place = bisect_right(sessions, (now, math.inf))
+    if place and now < sessions[place - 1][1]:
+        return Window(True, *sessions[place - 1])
+    since = sessions[place - 1][1] if place else None
+    return Window(False, since, sessions[place][0] if place < len(sessions) else None)
 
 
 class Hours(msgspec.Struct, frozen=True):
@@ -59,6 +83,14 @@ class Hours(msgspec.Struct, frozen=True):
             "from": _clock(self.start),
             "to": _clock(self.end),
         }
+
+
+def read_any(value: object) -> Hours | Exchange:
+    """Of a rule: by the clock, or by the calendar of an exchange."""
+    if isinstance(value, dict) and "calendar" in value:
+        only("hours", value, ("calendar",))
+        return Exchange(a_text("hours.calendar", value["calendar"], 40))
+    return read(value)
 
 
 def read(value: object) -> Hours:

@@ -9,7 +9,7 @@ from tapeline.watch.conditions import all_conditions, durations
 from tapeline.watch.conditions.condition import Condition, Option, Scope
 from tapeline.watch.rules import actions, hours
 from tapeline.watch.rules.actions import Action
-from tapeline.watch.rules.hours import Hours
+from tapeline.watch.rules.hours import Exchange, Hours
 from tapeline.watch.rules.invalid import InvalidRule, a_text, only, unknown, wrong
 
 KEYS = ("name", "when", "limit", "unit", "for", "hours", "severity", "do")
@@ -27,7 +27,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     unit: str | None = None
     lasting: float = 0.0
     """`for`, in seconds."""
-    hours: Hours | None = None
+    hours: Hours | Exchange | None = None
     severity: Severity = "warning"
     do: tuple[Action, ...] = (actions.TELL,)
 
@@ -65,7 +65,7 @@ def read(value: object, scope: Scope) -> Rule:
         limit=limit,
         unit=unit,
         lasting=_lasting(value, condition),
-        hours=None if value.get("hours") is None else hours.read(value["hours"]),
+        hours=None if value.get("hours") is None else hours.read_any(value["hours"]),
         severity=_severity(value.get("severity", "warning")),
         do=_do(value.get("do"), condition, scope),
     )
