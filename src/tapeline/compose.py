@@ -66,9 +66,11 @@ from tapeline.tape.spool import Spool
 from tapeline.tape.witnessing.submitting import Submitting
 from tapeline.tape.witnessing.witness import Witness
 from tapeline.tracing import Tracer
+from tapeline.watch.facts.certificates import Certificates
 from tapeline.watch.facts.fact import Sources
 from tapeline.watch.halts.carrying_out import Halts
 from tapeline.watch.incidents.evaluating import Evaluator
+from tapeline.watch.key_addresses import KeyAddresses
 from tapeline.watch.telling.delivering import Telling
 
 if TYPE_CHECKING:
@@ -164,14 +166,14 @@ def _close(services: Services) -> None:
 def _watch(
     settings: Settings, store: Store, cipher: Cipher, bookkeeper: Bookkeeper, appender: Appender,
     watchers: Watchers, runner: Runner, background: Background,
-) -> tuple[Halts, Evaluator, Telling]:  # fmt: skip
+) -> tuple[Halts, Evaluator, Telling, KeyAddresses]:  # fmt: skip
     """What watches over models, stops them, and tells people."""
     halts = Halts(store, runner, appender, watchers, background)
-    sources = Sources(settings, store)
+    sources = Sources(settings, store, certificates=Certificates(settings.public_url, background))
     rules = Evaluator(sources, bookkeeper, appender, watchers, runner, halts, background)
     telling = Telling(settings, store, cipher, background, runner.is_untouched_copy)
     rules.told = telling.wake
-    return halts, rules, telling
+    return halts, rules, telling, KeyAddresses(store, background)
 
 
 def _tracer(collector: str) -> Tracer | None:

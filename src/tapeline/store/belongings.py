@@ -14,6 +14,7 @@ from tapeline.store.tables.core import (
     deleted_models,
     facts,
     invitations,
+    key_addresses,
     keys,
     members,
     models,
@@ -75,7 +76,7 @@ from tapeline.store.tables.witnesses import (
 )
 
 WITH_THE_ROW: tuple[Table, ...] = (
-    versions, published_starters, runs, keys, samples, secrets, shares, share_visits,
+    versions, published_starters, runs, keys, key_addresses, samples, secrets, shares, share_visits,
     halted_models, rules, rule_states, incidents, incident_events, outbox,
 )  # fmt: skip
 """The database deletes them together with the model; of keys, those of its runs; of rules and their

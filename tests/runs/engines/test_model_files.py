@@ -49,7 +49,7 @@ OWNED = (
 )
 OF_ITS_OWN = {
     "versions": "version", "runs": "run", "shares": "share", "rules": "rule",
-    "incidents": "incident",
+    "incidents": "incident", "keys": "key",
 }  # fmt: skip
 """Tables whose rows others point at."""
 HALT = {"id": "halt", "why": "", "at": 1.0, "by": "operator"}
@@ -117,6 +117,7 @@ class Everything:
             "upload": f"upload-{self.model}",
             "version_id": f"version{self.model}",
             "run_id": f"run{self.model}",
+            "key_id": f"key{self.model}",
             "share_id": f"share{self.model}",
             "halt_id": HALT["id"],
             "channel_id": CHANNEL["id"],

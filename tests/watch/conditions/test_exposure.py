@@ -2,6 +2,7 @@
 
 import time
 
+from tests.conftest import on_both
 from tests.pushing import Model
 from tests.waiting import wait_for
 from tests.watch.conditions.asking import DAY, Watcher, about, fund, mark, order, trade
@@ -77,6 +78,7 @@ def test_open_orders_are_open_until_somebody_says_otherwise(model: Model, watche
     assert watcher.of_model(model, "open-orders", limit=0).value == 0
 
 
+@on_both
 def test_a_preview_of_exposure(model: Model, watcher: Watcher) -> None:
     trade(model, NOW - 10 * DAY, order(1, 100, size=4))
     trade(model, NOW - 9 * DAY, order(2, 100, size=3, side="sell"))

@@ -3,6 +3,7 @@ are neither losses nor peaks."""
 
 import time
 
+from tests.conftest import on_both
 from tests.pushing import Model
 from tests.waiting import wait_for
 from tests.watch.conditions.asking import DAY, Watcher, about, cash, fund, mark, order, trade
@@ -126,6 +127,7 @@ def test_a_project_counts_as_one_account(model: Model, watcher: Watcher) -> None
     assert (below.holds, below.value) == (True, about(1_080))
 
 
+@on_both
 def test_a_preview_has_the_stretches_of_the_past(model: Model, watcher: Watcher) -> None:
     fund(model, 1_000)
     trade(model, NOW - 20 * DAY, order(1, 500))
@@ -150,6 +152,7 @@ def test_a_preview_has_the_stretches_of_the_past(model: Model, watcher: Watcher)
     assert watcher.preview(model, "profit-target", limit=1, now=NOW) == []
 
 
+@on_both
 def test_a_long_history_is_exact_at_the_price_of_its_sketches(
     model: Model, watcher: Watcher
 ) -> None:

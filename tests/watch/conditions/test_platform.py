@@ -1,20 +1,12 @@
 """Conditions about the platform itself."""
 
 import socket
-import ssl
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
+from collections.abc import Callable
 from pathlib import Path
-from threading import Thread
 
 import msgspec
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 from sqlalchemy import Connection, insert, update
 
 from tapeline.accounts import sign_ins, users
@@ -29,6 +21,7 @@ from tapeline.watch.facts.of_installation import Room
 from tests.conftest import Person, run
 from tests.pushing import RESULT, Model
 from tests.watch.conditions.asking import DAY, Watcher, about
+from tests.watch.conditions.tls import showing
 
 
 def test_a_backtest_that_ends_after_the_rule_was_made(model: Model, watcher: Watcher) -> None:
@@ -111,54 +104,11 @@ def test_a_sign_in_from_a_new_place(
     assert watcher.of_all("new-sign-in").said == f"{other.email} signed in from 198.51.100.7."
 
 
-@contextmanager
-def _showing(folder: Path, days: float) -> Iterator[int]:
-    """A server with a certificate that ends in so many days."""
-    key, name = (
-        ec.generate_private_key(ec.SECP256R1()),
-        x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")]),
-    )
-    ends = datetime.now(UTC) + timedelta(days=days)
-    certificate = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(1)
-        .not_valid_before(ends - timedelta(days=400))
-        .not_valid_after(ends)
-        .sign(key, hashes.SHA256())
-    )
-    file = folder / "both.pem"
-    file.write_bytes(
-        certificate.public_bytes(serialization.Encoding.PEM)
-        + key.private_bytes(
-            serialization.Encoding.PEM,
-            serialization.PrivateFormat.PKCS8,
-            serialization.NoEncryption(),
-        )
-    )
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(file)
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        listener.settimeout(60)
-
-        def serve() -> None:
-            plain, _ = listener.accept()
-            with plain, context.wrap_socket(plain, server_side=True) as secure:
-                secure.recv(1)
-
-        thread = Thread(target=serve)
-        thread.start()
-        yield listener.getsockname()[1]
-        thread.join()
-
-
 @pytest.mark.parametrize(("days", "holds"), [(10.0, True), (40.0, False)])
 def test_a_certificate_that_ends_soon(
     watcher: Watcher, tmp_path: Path, days: float, holds: bool
 ) -> None:
-    with _showing(tmp_path, days) as port:
+    with showing(tmp_path, days) as port:
         looking = Certificates(f"https://127.0.0.1:{port}", None)
         watcher.sources = msgspec.structs.replace(watcher.sources, certificates=looking)
         assert watcher.of_all("certificate").said == "It has not been looked at yet."

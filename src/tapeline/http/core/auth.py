@@ -42,7 +42,13 @@ def _caller(request: Request, services: Services, access: Access) -> Identify:
         return lambda connection: sign_ins.by_id(connection, sign_in_id, address)
     if access is Access.READER and (pair := _key(request)):
         key_id, secret = pair
-        return lambda connection: keys.authenticate(connection, key_id, secret, "read", address)
+
+        def reader(connection: Connection) -> Actor:
+            actor = keys.authenticate(connection, key_id, secret, "read", address)
+            services.key_addresses.note(key_id, address)
+            return actor
+
+        return reader
     if session := request.cookies.get(COOKIE):
         if request.method not in SAFE_METHODS and not is_same_origin(request, services):
             raise CrossSiteRequest

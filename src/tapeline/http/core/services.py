@@ -41,6 +41,7 @@ from tapeline.tape.witnessing.witness import Witness
 from tapeline.tracing import Tracer
 from tapeline.watch.halts.carrying_out import Halts
 from tapeline.watch.incidents.evaluating import Evaluator
+from tapeline.watch.key_addresses import KeyAddresses
 from tapeline.watch.telling.delivering import Telling
 
 T = TypeVar("T")
@@ -105,6 +106,7 @@ class Services:
     halts: Halts
     rules: Evaluator
     telling: Telling
+    key_addresses: KeyAddresses
     tracer: Tracer | None = None
     """Where traces go; None while the setting `telemetry` is empty."""
     passwords: ThreadPoolExecutor = field(default_factory=_two_threads)

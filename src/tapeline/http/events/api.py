@@ -117,7 +117,7 @@ class EventsApi:
         trace = tracing.begun(self._services.tracer)
         try:
             credentials = self._keys.credentials(headers)
-            access = self._keys.known(credentials)
+            access = self._keys.known(credentials, whole.address)
             if access is None or b"idempotency-key" in headers or encoding_of(headers) != JSON:
                 return False
             settings = self._services.settings
@@ -189,7 +189,7 @@ class EventsApi:
         headers: dict[bytes, bytes] = dict(scope["headers"])
         credentials = self._keys.credentials(headers)
         address = scope["client"][0] if scope["client"] else ""
-        access = self._keys.known(credentials) or await self._keys.access(credentials, address)
+        access = await self._keys.access(credentials, address)
         take = self._take_staged if scope["path"] in STAGED else self._take_one
         try:
             await take(scope, headers, receive, moment_of(headers), access)

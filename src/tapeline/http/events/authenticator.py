@@ -37,11 +37,14 @@ class Authenticator:
                 raise Unidentified(f"The header `{name}` is missing.", field=name)
         raise AssertionError("one of the three is missing")
 
-    def known(self, credentials: Credentials) -> WriteAccess | None:
-        return self._known.get(credentials)
+    def known(self, credentials: Credentials, address: str) -> WriteAccess | None:
+        access = self._known.get(credentials)
+        if access is not None:
+            self._services.key_addresses.note(credentials[0], address)
+        return access
 
     async def access(self, credentials: Credentials, address: str) -> WriteAccess:
-        known = self._known.get(credentials)
+        known = self.known(credentials, address)
         if known is not None:
             return known
         # A starting model sends many requests at once: one look-up serves all. Shielded, because
@@ -74,4 +77,5 @@ class Authenticator:
         if len(self._known) >= REMEMBERED:
             self._known.clear()
         self._known[credentials] = access
+        self._services.key_addresses.note(credentials[0], address)
         return access

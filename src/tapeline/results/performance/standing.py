@@ -46,6 +46,7 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
     week: Gained
     reason: str | None = None
     """Why there is no account, or no share."""
+    as_of: float
 
 
 class Lines(NamedTuple):
@@ -96,6 +97,7 @@ def standing(lines: Lines, currency: str | None, reason: str | None, now: float)
         day=gained_since(lines, day_of(now)),
         week=gained_since(lines, week_of(now)),
         reason=reason,
+        as_of=now,
     )
 
 

@@ -150,6 +150,15 @@ keys = Table(
     Column("fence", BigInteger),
 )
 
+# Where keys were used first: see `watch/key_addresses.py`.
+key_addresses = Table(
+    "key_addresses",
+    metadata,
+    owned_by("key", primary_key=True),
+    Column("address", String, primary_key=True),
+    Column("first_at", Double, nullable=False, index=True),
+)
+
 models = Table(
     "models",
     metadata,

@@ -190,6 +190,8 @@ FEE_SHARE = Condition(
 
 
 LONGEST = 200  # characters of a line that are shown
+FAR = 1_000  # events on the tape, of which lines are some
+AGAIN = 10.0  # seconds
 
 
 def _log_line(question: Question) -> Finding:
@@ -197,16 +199,21 @@ def _log_line(question: Question) -> Finding:
     by_rule: Mapping[str, Matched] = question.facts.get("log_lines", {})
     found = by_rule.get(asked.rule_id)
     memory: dict[str, Any] = dict(asked.memory)
-    if found is not None:
-        if found.trouble is not None:
-            return Finding(holds=None, said=f"The pattern cannot be used: {found.trouble}")
+    if found is None:
+        return unknown(None)
+    if found.trouble is not None:
+        said = f"The pattern cannot be used: {found.trouble}"
+        return Finding(holds=None, said=said, look_again=now + AGAIN)
+    if found.at is not None:
+        memory |= {"at": found.at, "line": found.line[:LONGEST], "read_to": found.read_to}
+    elif found.read_to - memory.get("read_to", -FAR) >= FAR:
+        # Not at every line: this is written to the database, and lines without a match can be
+        # read again after a restart.
         memory["read_to"] = found.read_to
-        if found.at is not None:
-            memory |= {"at": found.at, "line": found.line[:LONGEST]}
     quiet = f"No line within {in_words(asked)} matches."
     said = f"A line matches: {memory.get('line', '')}"
     finding = happened(asked, memory.get("at"), said, quiet, now, memory=memory)
-    if found is not None and found.has_more:
+    if found.has_more:
         return msgspec.structs.replace(finding, look_again=now)
     return finding
 

@@ -86,7 +86,11 @@ def _lost(question: Question, period: Literal["day", "week"]) -> Finding:
         return found
     standing = found.standing
     gained = standing.day if period == "day" else standing.week
-    value = _in_unit(gained.money, gained.share, asked.unit, standing.reason)
+    money, share = gained.money, gained.share
+    if _next_begin(standing.as_of, period) <= now:
+        # Nothing was reported since, so this one has neither gained nor lost anything.
+        money, share = 0.0, None if share is None else 0.0
+    value = _in_unit(money, share, asked.unit, standing.reason)
     if isinstance(value, Finding):
         return value
     verb = "lost" if value < 0 else "gained"

@@ -13,7 +13,7 @@ from cryptography import x509
 
 from tapeline.background import Background
 
-EVERY, WITHIN = 30.0, 60.0  # seconds
+EVERY, WITHIN = 2.0, 60.0  # seconds; nothing is done while no rule asks
 FRESH = 6 * 3600.0  # an answer is as good for so long
 AGAIN = 300.0  # after a failure
 PATIENCE = 10.0

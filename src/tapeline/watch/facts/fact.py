@@ -54,6 +54,8 @@ class Sources(msgspec.Struct, frozen=True):
     portfolios: Portfolios = msgspec.field(default_factory=Portfolios)
     heavy: Heavy = msgspec.field(default_factory=Heavy)
     certificates: Certificates = msgspec.field(default_factory=Certificates)
+    read_lines: dict[tuple[str, str], int] = msgspec.field(default_factory=dict)
+    """How far rules about subjects have read logs; what they remember themselves may be older."""
 
 
 Wanted = Mapping[Subject, Sequence[Asked]]
@@ -79,3 +81,6 @@ class Fact(msgspec.Struct, frozen=True, kw_only=True):
     of the model), `runs` (the row of its deployed run). Of a project: of any model in it."""
     every: float | None = None
     """Seconds after which it is asked again, for what nothing announces."""
+    is_partial: Callable[[Any], bool] | None = None
+    """Whether a value has to be read again at the next look, although nothing changed: there was
+    too much to read at once."""

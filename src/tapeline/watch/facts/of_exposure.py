@@ -98,4 +98,9 @@ def summed(positions: list[Holds], wrong: str | None, own: str) -> Exposure:
     )
 
 
-EXPOSURE = Fact(name="exposure", gather=gather, changed_by=frozenset({"books"}))
+EXPOSURE = Fact(
+    name="exposure",
+    gather=gather,
+    changed_by=frozenset({"books"}),
+    is_partial=lambda found: found.again_in is not None,
+)

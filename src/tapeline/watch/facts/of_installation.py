@@ -79,4 +79,4 @@ def gather_certificate(gathering: Gathering) -> Mapping[str, Certificate]:
 DISK = Fact(name="disk", gather=gather_disk, every=30.0)
 QUOTA = Fact(name="quota", gather=gather_quotas, every=30.0)
 HOSTS = Fact(name="hosts", gather=gather_hosts, every=2.0)
-CERTIFICATE = Fact(name="certificate", gather=gather_certificate, every=30.0)
+CERTIFICATE = Fact(name="certificate", gather=gather_certificate, every=5.0)

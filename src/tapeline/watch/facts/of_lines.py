@@ -8,13 +8,13 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import msgspec
-from sqlalchemy import Connection
 
 from tapeline.tape.events import kinds
 from tapeline.tape.events.stored_event import StoredEvent
 from tapeline.tape.reading import channels
 from tapeline.watch.facts.fact import Asked, Fact, Gathering
 from tapeline.watch.heavy.messages import Match
+from tapeline.watch.heavy.process import Heavy, NoHeavyAnswer
 
 MOST = 2_000  # lines that a rule reads at once; what is more follows in the next turn
 FIRST_LOOK = 500  # lines before a rule's first reading that are looked at
@@ -52,37 +52,49 @@ _line = msgspec.json.Decoder(_Line)
 
 def gather(gathering: Gathering) -> Mapping[str, Mapping[str, Matched]]:
     """By the id of the rule: each has its own pattern and its own place."""
-    connection, sources, now = gathering.connection, gathering.sources, gathering.now
     jobs = [
-        _job(connection, subject.id, subject.tape, one, now)
+        _job(gathering, subject.id, subject.tape, one)
         for subject, asked in gathering.wanted.items()
         if subject.tape is not None
         for one in asked
         if "matches" in one.options
     ]
-    with_lines = [job for job in jobs if job.records]
-    answers = sources.heavy.matching([job.match for job in with_lines])
+    answers = _answers(gathering.sources.heavy, [job for job in jobs if job.records])
     found: dict[str, dict[str, Matched]] = {}
     for job in jobs:
-        found.setdefault(job.subject, {})[job.rule_id] = Matched(read_to=job.read_to)
-    for job, answer in zip(with_lines, answers, strict=True):
-        found[job.subject][job.rule_id] = _matched(job, answer)
+        one = _matched(job, answers.get((job.subject, job.rule_id), []))
+        found.setdefault(job.subject, {})[job.rule_id] = one
+        if one.at is None and one.trouble is None:
+            # Never past a line that matched: the rule itself has to remember that, and if it
+            # could not be written, the line is found again.
+            gathering.sources.read_lines[job.rule_id, job.subject] = job.read_to
     return found
 
 
-def _job(connection: Connection, subject: str, tape: int, asked: Asked, now: float) -> _Job:
-    channel, known = kinds.LOG.channel, asked.memory.get("read_to")
+def _answers(heavy: Heavy, jobs: list[_Job]) -> dict[tuple[str, str], list[int] | str]:
+    try:
+        answers = heavy.matching([job.match for job in jobs])
+    except NoHeavyAnswer as error:
+        answers = [error.message] * len(jobs)
+    return {(job.subject, job.rule_id): answer for job, answer in zip(jobs, answers, strict=True)}
+
+
+def _job(gathering: Gathering, subject: str, tape: int, asked: Asked) -> _Job:
+    connection, channel = gathering.connection, kinds.LOG.channel
+    known = asked.memory.get("read_to")
     if isinstance(known, int):
+        known = max(known, gathering.sources.read_lines.get((asked.rule_id, subject), 0))
         some = channels.after(connection, tape, channel, after=known, limit=MOST)
         records, has_more = some.records, some.next is not None
     else:
-        # The rule is new, or forgot: what arrived within its window counts, but nothing before it.
-        since = max(asked.counts_from, now - float(asked.options.get("within", 0.0)))
+        # The rule is new: what arrived within its window counts, but nothing before it.
+        within = float(asked.options.get("within", 0.0))
+        since = max(asked.counts_from, gathering.now - within)
         newest = channels.newest(connection, tape, channel, before=None, limit=FIRST_LOOK).records
         records, has_more = [one for one in reversed(newest) if one.received_at >= since], False
         known = newest[0].seq if newest else 0
     lines = [text_of(one) for one in records]
-    read_to = records[-1].seq if records else int(known)
+    read_to = records[-1].seq if records else known
     return _Job(subject, asked.rule_id, records, _match(asked, lines), has_more, read_to)
 
 
@@ -96,7 +108,7 @@ def _match(asked: Asked, lines: list[str]) -> Match:
 
 def _matched(job: _Job, answer: Any) -> Matched:
     if isinstance(answer, str):
-        return Matched(read_to=job.read_to, trouble=answer)
+        return Matched(read_to=0, trouble=answer)
     if not answer:
         return Matched(read_to=job.read_to, has_more=job.has_more)
     newest = answer[-1]
@@ -109,4 +121,13 @@ def _matched(job: _Job, answer: Any) -> Matched:
     )
 
 
-LINES = Fact(name="log_lines", gather=gather, changed_by=frozenset({kinds.LOG.name}))
+def _is_partial(found: Mapping[str, Matched]) -> bool:
+    return any(one.has_more or one.trouble is not None for one in found.values())
+
+
+LINES = Fact(
+    name="log_lines",
+    gather=gather,
+    changed_by=frozenset({kinds.LOG.name}),
+    is_partial=_is_partial,
+)

@@ -132,10 +132,15 @@ def _reported(
     return Reported(time, one.value, one.value - float(lines.value[place]))
 
 
-MONEY = Fact(name="money", gather=gather, changed_by=BASIS)
+def _is_older(found: Money) -> bool:
+    return found.again_in is not None
+
+
+MONEY = Fact(name="money", gather=gather, changed_by=BASIS, is_partial=_is_older)
 # A reported value changes nothing in the books.
 REPORTED_MONEY = Fact(
     name="reported_money",
     gather=gather,
     changed_by=BASIS | {kinds.ACCOUNT_VALUE.name},
+    is_partial=_is_older,
 )

@@ -307,10 +307,13 @@ class Evaluator:
         for subject in asked:
             known = self._known[subject.id]
             known.gathered[name], known.at[name] = self._turns, now
-            if subject.id in found:
-                known.values[name] = found[subject.id]
-            else:
+            if subject.id not in found:
                 known.values.pop(name, None)
+                continue
+            known.values[name] = found[subject.id]
+            is_partial = all_facts.BY_NAME[name].is_partial
+            if is_partial is not None and is_partial(found[subject.id]):
+                del known.gathered[name]
 
 
 def _is_fresh(known: _Known, name: str, now: float) -> bool:
