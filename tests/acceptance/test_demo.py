@@ -107,6 +107,9 @@ def test_it_is_alive_shared_and_marked_as_a_demo(home: Home) -> None:
     assert all("(demo)" in name for name in demo.models())
     assert set(demo.models()) == {one.title for one in parts.PARTS}
     assert demo.link is not None
+    resolved = f"/api/incidents?project={demo.project}&state=resolved"
+    wait_for(lambda: demo.get(resolved)["items"], 120)
+    assert demo.get(resolved)["items"][0]["name"] == parts.WATCHED[0]["name"]
     with httpx.Client(verify=False) as stranger:
         page = stranger.get(demo.link)
         assert page.status_code == 200

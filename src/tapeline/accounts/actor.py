@@ -1,4 +1,5 @@
-"""Who performs an action: an account, a project's key, or the operator at the command line."""
+"""Who performs an action: an account, a project's key, a rule, or the operator at the command
+line."""
 
 from typing import Literal
 
@@ -8,9 +9,9 @@ from tapeline.errors import Unidentified
 
 
 class Actor(msgspec.Struct, frozen=True, kw_only=True):
-    kind: Literal["account", "key", "operator"]
+    kind: Literal["account", "key", "rule", "operator"]
     id: str | None
-    """The account's or the key's id; the operator has none."""
+    """The account's, the key's or the rule's id; the operator has none."""
     label: str
     """The actor's name in the audit log, which must still make sense after the account is
     deleted."""

@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 from tapeline import private_files
 from tapeline.accounts import users
 from tapeline.accounts.actor import Actor
-from tapeline.cli.demo.parts import PARTS, STRATEGY, Edit, Part
+from tapeline.cli.demo.parts import PARTS, STRATEGY, WATCHED, Edit, Part
 from tapeline.errors import NoSuchShare
 from tapeline.http.core.services import Services
 from tapeline.models import models, plans, starters, versions
@@ -21,6 +21,7 @@ from tapeline.models.versions import Version
 from tapeline.runs.supervision import desired
 from tapeline.sharing.links import links
 from tapeline.sharing.links.choices import Choices
+from tapeline.watch.rules import stored
 
 BACKTESTED_DAYS = 180  # the half year that the strategies bring in
 
@@ -46,6 +47,8 @@ def _deploy(
         return
     plan = next(iter(plans.offered(services.settings, "live").values()))
     run = actor, plan, services.pythons[0]
+    for rule in WATCHED:
+        stored.make(connection, actor, project_id, None, rule)
     for part, archives in zip(PARTS, kept, strict=True):
         model = models.create(
             connection, actor, project_id, name=part.title, type=part.type, description=part.about

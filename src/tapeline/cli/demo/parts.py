@@ -71,3 +71,11 @@ SCREENER = Part(
     schedule="* * * * *",
 )
 PARTS = (SCREENER, SPREAD, STRATEGY)  # the newest is listed first
+
+WATCHED: tuple[dict[str, Any], ...] = (
+    {"name": "Not running (demo)", "when": "not-running"},
+    {"name": "Silent (demo)", "when": "no-event", "for": "10m", "severity": "critical"},
+    {"name": "Restarting (demo)", "when": {"condition": "restarting", "within": "1h"}, "limit": 3},
+)
+"""Rules of the project. The first one fires when the demo begins, while environments are being
+built, and is over when its models run."""

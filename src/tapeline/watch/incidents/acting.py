@@ -176,7 +176,7 @@ def _stop(
     """Stop the model, halt the project. Both only say what is desired."""
     assert change.rule is not None
     words = {one.what for one in change.rule.do}
-    actor = Actor(kind="operator", id=None, label=f"rule {made.name}")
+    actor = Actor(kind="rule", id=made.rule_id, label=f"rule {made.name}")
     if "stop" in words and made.model_id is not None:
         _stop_model(connection, appender, made, actor, now, done)
     if "halt" in words and made.project_id is not None:

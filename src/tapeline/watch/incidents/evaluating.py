@@ -4,6 +4,7 @@ else."""
 import asyncio
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -63,6 +64,8 @@ class Evaluator:
         self._reach = Reach()
         self._watched: dict[Key, Watched] = {}
         self._by_subject: dict[str, list[Watched]] = {}
+        self._of_books: set[str] = set()
+        """Subjects whose books are watched."""
         self._known: dict[str, _Known] = {}
         self._turns = 0
         self._calendars: dict[str, tuple[float, list[Span] | str]] = {}
@@ -120,6 +123,7 @@ class Evaluator:
         before = {} if is_new else self._watched
         self._watched = watched.watch(rules, states, look, names, before)
         self._by_subject = watched.by_subject(self._watched.values())
+        self._of_books = {one.subject.id for one in self._watched.values() if "books" in one.words}
         fresh = {one.subject.id for key, one in self._watched.items() if before.get(key) is not one}
         self._known = {
             name: known
@@ -147,28 +151,27 @@ class Evaluator:
     async def _keep_books(self, look: Look, words: dict[str, set[str]]) -> None:
         """A breach is noticed at once: the books of models whose books are watched are not left to
         the bookkeeper's next turn."""
-        of_books = {one.subject.id for one in self._watched.values() if "books" in one.words}
-        if not of_books:
-            return
-        moved = [
-            head.tape
+        by_tape = {
+            head.tape: head
             for head in look.heads.values()
             if head.tape is not None
             and head.model_id in words
-            and not of_books.isdisjoint((head.model_id, head.project_id, EVERYTHING))
-        ]
-        by_tape = {head.tape: head for head in look.heads.values()}
-        for some in batches(moved, unbooked.TOGETHER):
+            and not self._of_books.isdisjoint((head.model_id, head.project_id, EVERYTHING))
+        }
+        for some in batches(list(by_tape), unbooked.TOGETHER):
             behind = await self._store.read(unbooked.behind, tapes.c.no.in_(some))
             for tape, seq in behind.items():
-                try:
+                with suppress(NoSuchModel):  # deleted in the meantime
                     await self._bookkeeper.catch_up(tape, seq)
-                except NoSuchModel:
-                    continue  # deleted in the meantime
-                head = by_tape[tape]
-                for subject in (head.model_id, head.project_id, EVERYTHING):
-                    words.setdefault(subject, set()).add("books")
                 self._work.beat()
+            if behind:
+                # So that the next look does not find them changed once more.
+                kept = await self._store.read(looking.books_of, list(behind))
+                for tape, version in kept.items():
+                    head = by_tape[tape]
+                    look.heads[head.model_id] = head._replace(books=version)
+                    for subject in (head.model_id, head.project_id, EVERYTHING):
+                        words.setdefault(subject, set()).add("books")
 
     def _mark(self, words: Mapping[str, Iterable[str]]) -> None:
         for subject, changed in words.items():

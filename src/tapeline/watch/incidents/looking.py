@@ -1,7 +1,7 @@
 """One cheap look at everything that rules watch: how far tapes, books and runs have come."""
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -10,6 +10,7 @@ from sqlalchemy import Connection, or_, select
 from tapeline.runs.run import DEPLOYED
 from tapeline.store import bulk, leadership
 from tapeline.store.backends import common_time
+from tapeline.store.tables.ledger import ledgers
 from tapeline.store.tables.runs import hosts, runs
 from tapeline.tape.events import kinds
 from tapeline.watch.rules import stored
@@ -44,7 +45,7 @@ class Look(msgspec.Struct, frozen=True):
     term: tuple[str, float] | None
     """Who leads, and since when: with a new term, what was remembered may be out of date."""
     rules: tuple[int, int, float]
-    heads: Mapping[str, Head]
+    heads: dict[str, Head]
     runs: Mapping[str, tuple[tuple[object, ...], ...]]
     """Of each model, what can change of its deployed runs."""
     hosts: tuple[str, ...]
@@ -99,6 +100,12 @@ def _runs(connection: Connection, now: float) -> dict[str, tuple[tuple[object, .
     for row in connection.execute(query.order_by(runs.c.id)):
         found[row[0]].append(tuple(row))
     return {model_id: tuple(rows) for model_id, rows in found.items()}
+
+
+def books_of(connection: Connection, tapes: Sequence[int]) -> dict[int, int]:
+    """The version of the books of some tapes."""
+    query = select(ledgers.c.tape, ledgers.c.version).where(ledgers.c.tape.in_(tapes))
+    return {row.tape: row.version for row in connection.execute(query)}
 
 
 def changed(before: Head | None, after: Head) -> set[str]:
