@@ -17,15 +17,17 @@ from tapeline.settings import Settings
 from tapeline.store.backends import common_time
 from tapeline.store.tables.runs import hosts
 from tapeline.store.tables.tape import tapes
+from tapeline.watch.conditions.all_conditions import CONDITIONS
 from tapeline.watch.incidents import looking
 from tests.conftest import PASSWORD, Service, let_in, on_both, running
 from tests.pushing import RESULT, Model, pushing
 from tests.waiting import wait_for
-from tests.watch.conditions.asking import cash, fund, mark, order, trade
+from tests.watch.conditions.asking import DAY, cash, fund, mark, order, trade
 from tests.watch.conditions.tls import showing
 from tests.watch.watching import add, incidents, shown, state
 
 HOUR = 3600.0
+ABOUT = {"money", "exposure", "behaviour"}
 
 
 class Clock:
@@ -223,6 +225,30 @@ def test_strangers(model: Model, clock: Clock) -> None:
     clock.ahead = HOUR + 60
     all_are(model, [sign_in, key], "ok")
     fired_once(model, [sign_in, key])
+
+
+def test_previews_of_all_that_have_one(model: Model) -> None:
+    """What each of them would have said of the last days, before it is saved."""
+    now = time.time()
+    fund(model, 1_000)
+    trade(model, now - 10 * DAY, order(1, 100, size=3, fee=30, price=50))
+    mark(model, now - 9 * DAY, 10)
+    model.push("/v1/live/account-value", {"value": 5}, headers={"time": repr(now - DAY)})
+    model.push("/v1/live/log", {"line": "boom"})
+    limits: dict[str, Any] = {"profit-target": -1, "account-below": 900, "rejected-share": -1}
+    without = {"rejected-share", "cancelled-share"}  # five orders are needed
+    for condition in [one for one in CONDITIONS if one.about in ABOUT and one.preview]:
+        when: dict[str, Any] = {"condition": condition.name}
+        if condition.name == "log-line":
+            when["matches"] = "bo+m"
+        body: dict[str, Any] = {"name": "x", "when": when, "model_id": model.id}
+        if condition.units:
+            body["limit"] = limits.get(condition.name, 0.0001)
+        answer = model.owner.post(f"/api/projects/{model.project_id}/rules/preview", json=body)
+        assert answer.status_code == 200, (condition.name, answer.text)
+        found = answer.json()
+        assert bool(found["stretches"]) is (condition.name not in without), condition.name
+        assert found["looked_at_since"] == pytest.approx(now - 30 * DAY, abs=60)
 
 
 @pytest.fixture

@@ -35,7 +35,7 @@ WATCH_ROUTES: tuple[Endpoint, ...] = (
     Endpoint(
         "POST",
         "/api/projects/{project}/rules/preview",
-        prepares=rules_api.check_new,
+        prepares=rules_api.check_preview,
         reads=rules_api.preview_rule,
         computes=True,
         errors=(NoSuchProject, NoSuchModel, InvalidRule),

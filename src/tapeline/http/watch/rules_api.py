@@ -11,6 +11,7 @@ from tapeline.accounts import members, plain_names
 from tapeline.errors import Forbidden, Invalid, NoSuchProject, Unidentified
 from tapeline.http.core.answers import Done, Listed
 from tapeline.http.core.endpoint import BodyCall, Call, QueryCall
+from tapeline.http.view.results_api import catch_up_all
 from tapeline.models import models, onboarding
 from tapeline.store.backends import common_time
 from tapeline.watch.conditions import all_conditions
@@ -224,6 +225,12 @@ async def check_new(call: BodyCall[NewRule]) -> None:
     if "project" not in call.request.path_params:
         reach = "all"
     await _check(call, rule_json.read(written(call.body), reach))
+
+
+async def check_preview(call: BodyCall[NewRule]) -> None:
+    """A preview reflects everything that was acknowledged before it."""
+    await check_new(call)
+    await catch_up_all(call)
 
 
 async def check_change(call: BodyCall[RuleChange]) -> None:

@@ -25,7 +25,7 @@ from tapeline.results.performance.flows import Flow, Funded
 from tapeline.results.pnl import summary
 from tapeline.results.pnl.account import Settings, settings_of
 from tapeline.results.pnl.books import Book, Totals, books_of
-from tapeline.results.pnl.model_currency import own_currency
+from tapeline.results.pnl.model_currency import own_currency, own_currency_of
 from tapeline.results.pnl.summary import NotComputed, Own
 from tapeline.results.rules.position import earned, exact
 
@@ -116,13 +116,14 @@ def kept_of(connection: Connection, tape: int) -> Kept:
 def kept_around(connection: Connection, tape: int, moments: Sequence[float]) -> Kept:
     """The same at the price of a glance: exact at its extremes, at flows and at some moments. Its
     steps do not say what they did to the value that is held."""
-    own = own_currency(connection, tape)
+    every, settings = books_of(connection, tape), settings_of(connection, tape)
+    own = own_currency_of(connection, tape, every, settings.capital)
     flowed = flows.flows_of(connection, tape, own)
     around = [*moments, *(one.time for one in flowed)]
     return Kept(
-        books_of(connection, tape),
+        every,
         own,
-        settings_of(connection, tape),
+        settings,
         flowed,
         lambda names: coarse_steps.steps_around(connection, tape, names, around),
     )

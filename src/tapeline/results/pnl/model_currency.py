@@ -21,13 +21,26 @@ OWN = ""
 
 
 def own_currency(connection: Connection, tape: int) -> str:
+    totals, capital = ledger_of(connection, tape).totals, settings_of(connection, tape).capital
+    return _decided(connection, tape, totals, capital)
+
+
+def own_currency_of(
+    connection: Connection, tape: int, every: Iterable[Book], capital: Capital | None
+) -> str:
+    """The same, for a reader who has the books and the settings already."""
+    return _decided(connection, tape, totals_of(every), capital)
+
+
+def _decided(
+    connection: Connection, tape: int, totals: Mapping[str, Totals], capital: Capital | None
+) -> str:
     result = connection.scalar(
         select(backtests.c.result)
         .where(backtests.c.tape == tape, backtests.c.result_seq.is_not(None))
         .order_by(backtests.c.result_seq.desc())
         .limit(1)
     )
-    totals, capital = ledger_of(connection, tape).totals, settings_of(connection, tape).capital
     return decided(quote_asset(result), totals, capital)
 
 

@@ -7,7 +7,7 @@ from tapeline.tape import lateness
 from tapeline.tape.events import kinds
 from tapeline.tape.reading import channels
 from tapeline.watch.conditions import stretches
-from tapeline.watch.conditions.condition import Past, Preview, Stretch
+from tapeline.watch.conditions.condition import Past, Preview, Stretch, Stretches
 from tapeline.watch.conditions.judging import within
 from tapeline.watch.facts import of_arrivals, of_lines, of_orders
 from tapeline.watch.facts.of_orders import Fate, Filled, Placed
@@ -46,20 +46,23 @@ def fee_share(fills: Sequence[Filled]) -> float | None:
 
 
 def orders_per_minute(past: Past) -> Sequence[Stretch]:
-    placed, window = _placed(past), within(past.asked)
+    (placed, since), window = _placed(past), within(past.asked)
     times = [one.time for one in placed]
-    return stretches.of_windows(past, times, window, lambda a, b: (b - a) * 60 / window)
+    found = stretches.of_windows(past, times, window, lambda a, b: (b - a) * 60 / window)
+    return Stretches(found, since)
 
 
 def share_of(fates: frozenset[Fate]) -> Preview:
     def preview(past: Past) -> Sequence[Stretch]:
-        placed = _placed(past)[-JUDGED:]
-        return stretches.of_windows(
+        every, since = _placed(past)
+        placed = every[-JUDGED:]
+        found = stretches.of_windows(
             past,
             [one.time for one in placed],
             within(past.asked),
             lambda a, b: share(placed[a:b], fates),
         )
+        return Stretches(found, placed[0].time if len(every) > JUDGED else since)
 
     return preview
 
@@ -70,13 +73,16 @@ def of_fills(judge: Callable[[Sequence[Filled]], float | None]) -> Preview:
             return []
         since = past.since - within(past.asked)
         found = of_orders.fills(past.connection, past.subject.tape, since, ORDERS)
-        fills = sorted(found.items, key=lambda one: one.placed.time)[-JUDGED:]
-        return stretches.of_windows(
+        every = sorted(found.items, key=lambda one: one.placed.time)
+        fills = every[-JUDGED:]
+        judged = stretches.of_windows(
             past,
             [one.placed.time for one in fills],
             within(past.asked),
             lambda a, b: judge(fills[a:b]),
         )
+        is_cut = bool(fills) and (found.is_cut or len(every) > JUDGED)
+        return Stretches(judged, fills[0].placed.time if is_cut else None)
 
     return preview
 
@@ -92,7 +98,11 @@ def log_line(past: Past) -> Sequence[Stretch]:
     if isinstance(answer, str):
         return []
     moments = [records[place].received_at for place in answer]
-    return stretches.of_moments(past, moments, within(past.asked))
+    is_cut = some.next is not None and len(records) == len(some.records)
+    return Stretches(
+        stretches.of_moments(past, moments, within(past.asked)),
+        records[-1].received_at if is_cut else None,
+    )
 
 
 def late_reports(past: Past) -> Sequence[Stretch]:
@@ -103,13 +113,15 @@ def late_reports(past: Past) -> Sequence[Stretch]:
     since = past.since - within(past.asked)
     found = of_arrivals.arrivals(past.connection, tape, since, after, ORDERS)
     moments = sorted(one.received_at for one in found.late)
-    return stretches.of_windows(past, moments, within(past.asked), lambda a, b: float(b - a))
+    judged = stretches.of_windows(past, moments, within(past.asked), lambda a, b: float(b - a))
+    return Stretches(judged, moments[0] if found.is_cut and moments else None)
 
 
-def _placed(past: Past) -> list[Placed]:
-    """Oldest first."""
+def _placed(past: Past) -> tuple[list[Placed], float | None]:
+    """Oldest first, and since when none is missing, where there are too many."""
     if past.subject.tape is None:
-        return []
+        return [], None
     since = past.since - within(past.asked)
     found = of_orders.placed(past.connection, past.subject.tape, since, ORDERS)
-    return sorted((one for one in found.items if one.time >= since), key=lambda one: one.time)
+    placed = sorted((one for one in found.items if one.time >= since), key=lambda one: one.time)
+    return placed, found.items[-1].received_at if found.is_cut else None

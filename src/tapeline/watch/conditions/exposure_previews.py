@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import select
 
-from tapeline.results.charts.curve import COLUMNS
+from tapeline.results.charts.curve import COLUMNS, SEGMENT
 from tapeline.results.pnl.books import books_of
 from tapeline.results.pnl.model_currency import own_currency
 from tapeline.store.tables.ledger import curves
 from tapeline.watch.conditions import stretches
-from tapeline.watch.conditions.condition import Past, Stretch
+from tapeline.watch.conditions.condition import Past, Stretch, Stretches
 from tapeline.watch.conditions.judging import slack, spelled
 from tapeline.watch.facts import of_exposure, of_money
 
@@ -39,7 +39,7 @@ def position_value(past: Past) -> Sequence[Stretch]:
     if tape is None:
         return []
     own = own_currency(past.connection, tape)
-    found: list[Stretch] = []
+    found, looked = list[Stretch](), past.since
     for book in books_of(past.connection, tape):
         if book.is_cash or (symbol and spelled(book.symbol) != spelled(str(symbol))):
             continue
@@ -47,7 +47,9 @@ def position_value(past: Past) -> Sequence[Stretch]:
         times, _, _, _, nets, _ = steps[:, steps[2] == book.book]
         line = float(book.state.value) - (nets.sum() - nets.cumsum())
         found += _over(past, times, line, book.currency or own)
-    return sorted(found, key=lambda one: one.began_at)[-stretches.MOST :]
+        looked = max(looked, _begins(past, steps))
+    found.sort(key=lambda one: one.began_at)
+    return Stretches(found[-stretches.MOST :], looked)
 
 
 def _whole(past: Past, row: int) -> Sequence[Stretch]:
@@ -67,7 +69,7 @@ def _whole(past: Past, row: int) -> Sequence[Stretch]:
     steps = steps[:, np.lexsort((steps[1], steps[0]))]
     now = held.gross if row == GROSSES else held.net
     line = now - (steps[row].sum() - steps[row].cumsum())
-    return _over(past, steps[0], line, held.currency)
+    return Stretches(_over(past, steps[0], line, held.currency), _begins(past, steps))
 
 
 def _over(past: Past, times: "Floats", line: "Floats", currency: str) -> list[Stretch]:
@@ -89,6 +91,12 @@ def _over(past: Past, times: "Floats", line: "Floats", currency: str) -> list[St
     times, values = times[last], values[last]
     most = past.asked.limit + slack(past.asked.limit)
     return stretches.of_line(past, times, values, values > most)
+
+
+def _begins(past: Past, steps: "Floats") -> float:
+    """Since when none is missing: a segment before the window is read too, if there is one."""
+    is_cut = steps.shape[1] >= SEGMENTS * SEGMENT and steps[0][0] > past.since
+    return float(steps[0][0]) if is_cut else past.since
 
 
 def _newest_steps(past: Past, tape: int, currency: str) -> "Floats":

@@ -6,6 +6,7 @@ import msgspec
 from sqlalchemy import Connection
 
 from tapeline.results.pnl import model_currency, summary
+from tapeline.results.pnl.account import settings_of
 from tapeline.results.pnl.books import books_of
 from tapeline.results.rules.position import exact, number
 from tapeline.watch.facts.fact import Fact, Gathering
@@ -58,10 +59,11 @@ def no_rates(lacking: list[str], currency: str) -> str | None:
 
 
 def of_model(connection: Connection, tape: int) -> Exposure:
-    own = model_currency.own_currency(connection, tape)
+    every, capital = books_of(connection, tape), settings_of(connection, tape).capital
+    own = model_currency.own_currency_of(connection, tape, every, capital)
     positions, wrong = [], None
     with exact():
-        for book in books_of(connection, tape):
+        for book in every:
             state = book.state
             if book.is_cash or not state.size:
                 continue

@@ -52,13 +52,22 @@ _said = msgspec.json.Decoder(_Said)
 
 
 def gather(gathering: Gathering) -> Mapping[str, Money]:
+    return _gathered(gathering, reports=0)
+
+
+def gather_reported(gathering: Gathering) -> Mapping[str, Money]:
+    """With what the exchange said."""
+    return _gathered(gathering, reports=LOOKED_AT)
+
+
+def _gathered(gathering: Gathering, reports: int) -> Mapping[str, Money]:
     connection, sources, now = gathering.connection, gathering.sources, gathering.now
     found = {}
     for subject in gathering.wanted:
         if subject.kind in ("project", "all"):
             found[subject.id] = of_portfolio(connection, sources, subject, now)
         elif subject.tape is not None:
-            found[subject.id] = of_model(connection, subject.tape, now)
+            found[subject.id] = of_model(connection, subject.tape, now, reports)
     return found
 
 
@@ -71,10 +80,10 @@ def of_portfolio(connection: Connection, sources: Sources, subject: Subject, now
     return Money(standing=outline.standing, left_out=outline.left_out, again_in=again_in)
 
 
-def of_model(connection: Connection, tape: int, now: float) -> Money:
+def of_model(connection: Connection, tape: int, now: float, reports: int) -> Money:
     from tapeline.results.performance import standing as standings  # noqa: PLC0415 - imports numpy
 
-    newest = newest_reports(connection, tape)
+    newest = newest_reports(connection, tape, reports) if reports else []
     moments = [standings.day_of(now), standings.week_of(now), *(time for time, _ in newest)]
     found = evidence_around(connection, tape, moments)
     if found.not_computed:
@@ -111,9 +120,7 @@ def lines_of(found: "Evidence") -> "tuple[Lines | None, str | None]":
         return standing.of_money(found.steps[0], found.steps[3]), lacking.reason
 
 
-def newest_reports(
-    connection: Connection, tape: int, most: int = LOOKED_AT
-) -> list[tuple[float, _Said]]:
+def newest_reports(connection: Connection, tape: int, most: int) -> list[tuple[float, _Said]]:
     """By time, the newest last."""
     some = channels.newest(connection, tape, kinds.ACCOUNT_VALUE.channel, before=None, limit=most)
     # As on the page: nobody says today what an exchange will say tomorrow.
@@ -140,7 +147,7 @@ MONEY = Fact(name="money", gather=gather, changed_by=BASIS, is_partial=_is_older
 # A reported value changes nothing in the books.
 REPORTED_MONEY = Fact(
     name="reported_money",
-    gather=gather,
+    gather=gather_reported,
     changed_by=BASIS | {kinds.ACCOUNT_VALUE.name},
     is_partial=_is_older,
 )
