@@ -39,9 +39,10 @@ ARROWS: dict[str, set[str]] = {
 FEATURES: dict[str, set[str]] = {
     "notifications": set(),
     "account": {"notifications"},
-    "health": set(),
     "project": set(),
-    "halting": {"project"},
+    "halting": set(),
+    "health": {"halting"},
+    "watching": set(),
     "logs": set(),
     "changes": set(),
     "orders": {"changes"},
@@ -53,9 +54,18 @@ FEATURES: dict[str, set[str]] = {
     "deploy": {"logs", "model"},
     "models": {"halting", "model"},
     "backtests": {"logs", "model", "prices", "project", "sharing"},
-    "portfolio": {"backtests", "halting"},
+    "portfolio": {"backtests", "halting", "watching"},
     "trades": {"backtests"},
-    "overview": {"backtests", "changes", "events", "logs", "model", "orders", "project"},
+    "overview": {
+        "backtests",
+        "changes",
+        "events",
+        "logs",
+        "model",
+        "orders",
+        "project",
+        "watching",
+    },
 }
 IMPORT = re.compile(r"""(?:\bfrom\s+|\bimport\s+|\bimport\(\s*)["']([.~][^"']*)["']""")
 LONGEST, MOST_TOGETHER, DEEPEST = 400, 15, 3

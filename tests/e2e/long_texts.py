@@ -1,6 +1,7 @@
 """A project in which everything that people write is long, or in another script."""
 
 import random
+import time
 from contextlib import ExitStack
 from typing import Any
 
@@ -10,6 +11,7 @@ from tests.archives import zipped
 from tests.conftest import Person, Service
 from tests.e2e.backtesting import DAY, simulated
 from tests.pushing import Model, pushing
+from tests.watch.watching import add, fires
 
 START = 1_700_000_000
 WORD = "Donaudampfschifffahrtselektrizitaetenhauptbetriebswerkbauunterbeamtengesellschaft"
@@ -35,6 +37,7 @@ class Project:
         self.model = self.add(f"{WORD} {ARABIC}"[:120])
         self.others = [self.add(text) for text in TEXTS[1:]]
         self.links: dict[str, str] = {}
+        self.incident = ""
 
     def add(self, name: str) -> Model:
         model = self._stack.enter_context(pushing(self._service, self.owner, self.id))
@@ -62,10 +65,27 @@ class Project:
         talk(self.model)
         test(self.model)
         self._administer()
+        self._watch()
         own = f"/api/models/{self.model.id}/shares"
         for name, said in {"live": {}, "tested": {"backtest_id": "first"}}.items():
             made = self.ask("POST", own, json={"title": f"{CHINESE} {WORD}"[:120], **said})
             self.links[name] = made["token"]
+
+    def _watch(self) -> None:
+        """Rules with long names, one of which has fired, and one that is muted with many words."""
+        crashed = {"condition": "crashed", "within": "1s"}
+        add(self.model, crashed, of_project=True, do=[], name=f"{WORD} {ARABIC}"[:100])
+        muted = add(self.model, "restarting", name=CHINESE, do=["tell", "stop", "halt"])
+        said = {"until": time.time() + DAY, "why": f"{WORD} {HEBREW}"}
+        self.ask("POST", f"/api/rules/{muted}/mute", json=said)
+        channel = {"name": f"{WORD[:40]} {ARABIC}"[:60], "address": f"https://example.com/{WORD}"}
+        quiet = {"zone": "America/Argentina/ComodRivadavia", "from": "22:00", "to": "07:00"}
+        self.ask("POST", f"/api/projects/{self.id}/channels", json={**channel, "quiet": quiet})
+        rule = add(self.others[0], crashed, do=[], name=WORD, severity="critical")
+        self.others[0].push("/v1/live/lifecycle", {"message": "Crashed", "running": False})
+        self.incident = fires(self.others[0], rule)["incident_id"]
+        path = f"/api/incidents/{self.incident}/acknowledge"
+        self.ask("POST", path, json={"note": f"{WORD} {ARABIC}"})
 
     def _administer(self) -> None:
         """Versions, secrets, keys, members and invitations."""

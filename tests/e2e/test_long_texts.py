@@ -55,6 +55,11 @@ PAGES = {
     "/{project}?view=table": "Not deployed",
     "/{project}?view=cards": "Not deployed",
     "/{project}/portfolio": "Correlation",
+    "/{project}/watching": "Restarting too often",
+    "/{project}/watching/new?model={model}": "Choose what to watch",
+    "/{project}/channels": "Never tested",
+    "/{project}/incidents": "acknowledged by",
+    "/{project}/incidents/{incident}": "Timeline",
     "/{project}/deploy": "Drop a zip",
     "/{project}/members": "invitations",
     "/{project}/keys": "Keys in use",
@@ -62,6 +67,7 @@ PAGES = {
     "/{project}/settings": "Project settings",
     "/portfolio": "Correlation",
     "/health": "Checks",
+    "/halt": "Nothing was ever halted",
     "/account": "this browser",
     "/new-project": "New project",
     "/settings": "Current password",
@@ -79,6 +85,7 @@ DIALOGS = {
     "start": ("{own}/overview", "Start"),
     "order": ("{own}/orders", "Details of order"),
     "backtest": ("{own}/backtests", "Run a backtest"),
+    "channel": ("/{project}/channels", "Add a channel"),
 }
 
 
@@ -110,6 +117,7 @@ def opened(page: Page, shared_service: Service, project: Project) -> Callable[[s
     arabic = f"/{project.id}/{project.others[0].id}"
     names = {
         "own": own, "arabic": arabic, "project": project.id, "model": project.model.id,
+        "incident": project.incident,
         **project.links, **project.versions(),
     }  # fmt: skip
 

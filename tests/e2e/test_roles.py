@@ -61,6 +61,10 @@ ASKS: dict[str, Route] = {
     r"Delete .*": ("POST", "/project/delete-project-token"),
     r"How long to keep .*": ("PATCH", "/api/projects/{project}/retention"),
     r"Delete this project": ("POST", "/project/delete"),
+    r"Edit|Mute…|End the mute": ("PATCH", "/api/rules/{rule}"),
+    r"Acknowledge|Note": ("POST", "/api/incidents/{incident}/acknowledge"),
+    r"Add a channel|Send a test": ("POST", "/api/projects/{project}/channels"),
+    r"Halt everything": ("POST", "/api/halt"),
 }
 ASKS_NOTHING = "|".join(
     (
@@ -75,6 +79,7 @@ ASKS_NOTHING = "|".join(
         r"(Status|Version|Trades|Sharpe|Profit and loss|Max drawdown|Created|Total return"
         r"|Restarts|Last order to arrive|Volatility|Duration|Label)[↑↓]?",
         r"Leave the project",  # which everybody may
+        r"State of incidents",
     )
 )
 # Names that mean something else on one page.
@@ -87,8 +92,10 @@ OPENS: dict[str, Route] = {
     r"/[^/]+/deploy": ("POST", "/model/deploy"),
     r"/[^/]+/keys": ("POST", "/project/list-tokens"),
     r"/[^/]+/audit": ("GET", "/api/projects/{project}/audit"),
+    r"/[^/]+/watching/.+": ("POST", "/api/projects/{project}/rules"),
     r"/[^/]+/[^/]+/versions/.+": ("GET", "/api/models/{model}/versions/{version}/files"),
     r"/health": ("GET", "/api/health"),
+    r"/halt": ("GET", "/api/halt"),
 }
 # Without those of one's own account, and of strangers.
 OTHERS = ("/s/", "/embed/", "/api/", "/settings", "/account", "/new-project")
@@ -203,6 +210,7 @@ def test_nobody_sees_what_the_server_would_refuse(
     shared_service.store.write_now(members.join, project.id, person.id, role)
     names = {
         "own": f"/{project.id}/{project.model.id}", "project": project.id,
+        "model": project.model.id, "incident": project.incident,
         "arabic": f"/{project.id}/{project.others[0].id}", **project.versions(),
     }  # fmt: skip
     wrong: list[str] = []

@@ -1,73 +1,19 @@
 /** Every address of the app in one list. Pages are loaded when they are first opened. */
 import type { QueryClient } from "@tanstack/react-query";
-import {
-  createRootRouteWithContext,
-  createRoute,
-  createRouter,
-  lazyRouteComponent,
-  type RouteComponent,
-  redirect,
-  retainSearchParams,
-  useParams,
-} from "@tanstack/react-router";
+import { createRoute, createRouter, lazyRouteComponent, redirect } from "@tanstack/react-router";
 import * as ask from "~/api/queries";
 import { session } from "~/api/session";
-import { zoneFor } from "~/app/kept-zone";
-import { AppShell } from "~/app/shell/app-shell";
+import { onlyForOperators, onlyWith } from "~/app/routes/guards";
+import { project, root } from "~/app/routes/root";
+import { watchingRoutes } from "~/app/routes/watching";
 import { lastProject } from "~/app/shell/last-project";
 import { type PortfolioSearch, portfolioSearch } from "~/features/portfolio/portfolio-search";
 import { type PriceSearch, priceSearch } from "~/features/prices/price-search";
-import { isZone, setZone } from "~/format/zone";
 import { readSearch, texts, writeSearch } from "~/ui/address";
 import { NotFound, PageError } from "~/ui/page-error";
 import { Skeleton } from "~/ui/panel";
-import { AllowedPage, OperatorPage, type Right } from "~/ui/rights/allowed";
 import { PAGE_RIGHTS } from "~/ui/rights/page-rights";
 import * as prepare from "./prefetch";
-
-interface Context {
-  queries: QueryClient;
-}
-
-/** A page for those whose role allows it; others are told so, before it asks for anything. */
-function onlyWith(right: Right, Page: RouteComponent): RouteComponent {
-  function Guarded() {
-    const { project = "" } = useParams({ strict: false });
-    return (
-      <AllowedPage project={project} right={right}>
-        <Page />
-      </AllowedPage>
-    );
-  }
-  return Object.assign(Guarded, { preload: () => Page.preload?.() });
-}
-
-function onlyForOperators(Page: RouteComponent): RouteComponent {
-  function Guarded() {
-    return (
-      <OperatorPage>
-        <Page />
-      </OperatorPage>
-    );
-  }
-  return Object.assign(Guarded, { preload: () => Page.preload?.() });
-}
-
-const root = createRootRouteWithContext<Context>()({
-  component: AppShell,
-  // The zone of all times is part of every address, unless it is the reader's own.
-  validateSearch: (search): { zone?: string } => (isZone(search.zone) ? { zone: search.zone } : {}),
-  search: { middlewares: [retainSearchParams(["zone"])] },
-  beforeLoad: ({ search, location }) => {
-    const chosen = zoneFor(search.zone, document.cookie);
-    setZone(chosen);
-    if (search.zone || chosen === "local") return;
-    const asked = new URLSearchParams(location.searchStr);
-    asked.set("zone", chosen);
-    throw redirect({ href: `${location.pathname}?${asked}${location.hash}`, replace: true });
-  },
-  notFoundComponent: NotFound,
-});
 
 const index = createRoute({
   getParentRoute: () => root,
@@ -92,6 +38,14 @@ const health = createRoute({
   ),
 });
 
+const serverHalt = createRoute({
+  getParentRoute: () => root,
+  path: "/halt",
+  component: onlyForOperators(
+    lazyRouteComponent(() => import("~/features/halting/halt-page"), "ServerHaltPage"),
+  ),
+});
+
 const newProject = createRoute({
   getParentRoute: () => root,
   path: "/new-project",
@@ -111,8 +65,6 @@ const ownPortfolio = createRoute({
     "OwnPortfolioPage",
   ),
 });
-
-const project = createRoute({ getParentRoute: () => root, path: "/$project" });
 
 const home = createRoute({
   getParentRoute: () => project,
@@ -170,7 +122,7 @@ const audit = createRoute({
 const haltPage = createRoute({
   getParentRoute: () => project,
   path: "/halt",
-  component: lazyRouteComponent(() => import("~/features/halting/halt-page"), "HaltPage"),
+  component: lazyRouteComponent(() => import("~/features/halting/halt-page"), "ProjectHaltPage"),
 });
 
 const projectSettings = createRoute({
@@ -327,6 +279,7 @@ const tree = root.addChildren([
   index,
   account,
   health,
+  serverHalt,
   newProject,
   ownPortfolio,
   project.addChildren([
@@ -336,6 +289,7 @@ const tree = root.addChildren([
     members,
     keys,
     audit,
+    ...watchingRoutes,
     haltPage,
     projectSettings,
     model.addChildren([

@@ -78,7 +78,13 @@ export function useConnection(stream: Stream): { state: Connection; since: numbe
 export function useLiveProject(project: string): Stream {
   const queries = useQueryClient();
   const stream = useMemo(
-    () => new Stream(`/api/projects/${project}/stream`, ["changed"], undefined, watchful(project)),
+    () =>
+      new Stream(
+        `/api/projects/${project}/stream`,
+        ["changed", "watch"],
+        undefined,
+        watchful(project),
+      ),
     [project],
   );
   useEffect(() => {
@@ -90,7 +96,11 @@ export function useLiveProject(project: string): Stream {
       void queries.invalidateQueries({ queryKey: ["portfolio"] });
     }, PORTFOLIO_EVERY);
     const leave = [
-      stream.listen(({ data }) => {
+      stream.listen(({ kind, data }) => {
+        if (kind === "watch") {
+          void queries.invalidateQueries({ queryKey: ["project", project, "watching"] });
+          return;
+        }
         const { model, kinds } = data as { model: string; kinds: string[] };
         if (!concernsLists(kinds)) return;
         refresher.ask("models");
@@ -98,6 +108,7 @@ export function useLiveProject(project: string): Stream {
         void queries.invalidateQueries({ queryKey: ["model", model, "pnl", SPARK_POINTS] });
       }),
       stream.whenMissed(() => {
+        void queries.invalidateQueries({ queryKey: ["project", project, "watching"] });
         refresher.ask("models");
         together.ask("portfolio");
       }),

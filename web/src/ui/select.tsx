@@ -16,7 +16,7 @@ export function Select({
   useLayoutEffect(look);
   return (
     <span
-      className={`field inline-grid min-w-0 grid-cols-[minmax(0,auto)] p-0 has-focus-visible:border-accent has-focus-visible:outline-2 has-focus-visible:-outline-offset-1 has-focus-visible:outline-accent has-disabled:opacity-50 ${className}`}
+      className={`field inline-grid min-w-0 grid-cols-[minmax(0,auto)] p-0 has-focus-visible:border-accent has-focus-visible:outline-2 has-focus-visible:-outline-offset-1 has-focus-visible:outline-accent has-[select:disabled]:opacity-50 ${className}`}
     >
       <span
         aria-hidden="true"

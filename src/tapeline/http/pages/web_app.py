@@ -105,6 +105,7 @@ APP_PAGES = (
     Page("GET", "/offline", show_offline),
     Page("GET", "/service-worker.js", service_worker),
     Page("GET", "/account", show_app),
+    Page("GET", "/halt", show_app),
     Page("GET", "/health", show_app),
     Page("GET", "/new-project", show_app),
     Page("GET", "/portfolio", show_app),

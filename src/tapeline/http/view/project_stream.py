@@ -1,4 +1,5 @@
-"""One stream for all models of a project: which of them changed, so that a list looks again.
+"""One stream for all models of a project: which of them changed, so that a list looks again, and
+that its rules or incidents did.
 
 A browser opens few connections to one server, so a page with fifty models cannot have fifty.
 """
@@ -7,7 +8,7 @@ import asyncio
 from collections.abc import AsyncGenerator
 
 import msgspec
-from sqlalchemy import Connection, and_, select
+from sqlalchemy import Connection, and_, func, select
 
 from tapeline.accounts import members
 from tapeline.accounts.actor import Actor
@@ -20,6 +21,7 @@ from tapeline.store.backends import announcing
 from tapeline.store.tables.core import models
 from tapeline.store.tables.runs import runs
 from tapeline.store.tables.tape import tapes
+from tapeline.store.tables.watch import incidents, rule_states, rules
 from tapeline.tape.append.watchers import Watcher
 from tapeline.tape.events import kinds
 
@@ -29,9 +31,18 @@ Shown = tuple[str, int, str | None, str | None]
 """What a list shows of a model: its name, the length of its tape, state and wish of its run."""
 
 
+class Seen(msgspec.Struct, frozen=True):
+    """What pages show of a project."""
+
+    models: dict[str, Shown]
+    watch: object
+    """Differs when a rule, its state or an open incident does."""
+
+
 async def stream_project(call: Call) -> EventStream:
-    """Which models of a project changed, as server-sent events `changed`: {model, kinds}."""
-    before = await call.services.store.read(_shown, call.actor, call.path("project"))
+    """Which models of a project changed, as server-sent events `changed`: {model, kinds}; and that
+    its rules or incidents did, as `watch`: {}."""
+    before = await call.services.store.read(_seen, call.actor, call.path("project"))
 
     def may_read(connection: Connection) -> None:
         members.require(connection, call.identified(connection), call.path("project"), "see")
@@ -40,31 +51,32 @@ async def stream_project(call: Call) -> EventStream:
     return long_answers.stream(call.services, _notices(call, before), may_read, headers)
 
 
-def _notices(call: Call, before: dict[str, Shown]) -> AsyncGenerator[bytes, None]:
+def _notices(call: Call, before: Seen) -> AsyncGenerator[bytes, None]:
     services, watchers = call.services, call.services.watchers
 
     async def changes(watcher: Watcher) -> AsyncGenerator[bytes, None]:
         nonlocal before
-        changed = _reported(watcher)
+        changed, is_watched = _reported(watcher), False
         while watcher.is_behind:
             watcher.is_behind = False
-            now = await services.store.read(_shown, call.actor, call.path("project"))
-            changed |= {
-                one: [] for one in now.keys() | before.keys() if now.get(one) != before.get(one)
-            }
-            if new := now.keys() - watcher.watched:
+            now = await services.store.read(_seen, call.actor, call.path("project"))
+            changed |= {one: [] for one in _others(before.models, now.models)}
+            is_watched |= now.watch != before.watch
+            if new := now.models.keys() - watcher.watched:
                 watchers.follow(watcher, *new)
                 watcher.is_behind = True  # they may have changed before we followed them
             before = now
         for model, names in changed.items():
             notice = msgspec.json.encode({"model": model, "kinds": names})
             yield b"event: changed\ndata: %s\n\n" % notice
+        if is_watched:
+            yield b"event: watch\ndata: {}\n\n"
 
     async def wait(watcher: Watcher) -> bool:
         await asyncio.sleep(PAUSE)
         return await woken(watchers, watcher)
 
-    return follow(watchers, [announcing.MODELS, *before], changes, wait)
+    return follow(watchers, [announcing.MODELS, announcing.WATCH, *before.models], changes, wait)
 
 
 def _reported(watcher: Watcher) -> dict[str, list[str]]:
@@ -77,8 +89,41 @@ def _reported(watcher: Watcher) -> dict[str, list[str]]:
     }
 
 
-def _shown(connection: Connection, actor: Actor, project_id: str) -> dict[str, Shown]:
+def _others(before: dict[str, Shown], now: dict[str, Shown]) -> list[str]:
+    return [one for one in now.keys() | before.keys() if now.get(one) != before.get(one)]
+
+
+def _seen(connection: Connection, actor: Actor, project_id: str) -> Seen:
     members.require(connection, actor, project_id, "see")
+    return Seen(_shown(connection, project_id), _watched(connection, project_id))
+
+
+def _watched(connection: Connection, project_id: str) -> object:
+    """A few rows, however many rules there are and however long their history is."""
+    of_rules = select(func.count(), func.sum(rules.c.revision)).where(
+        rules.c.project_id == project_id
+    )
+    of_states = (
+        select(rule_states.c.state, func.count(), func.max(rule_states.c.since))
+        .join(rules, rules.c.id == rule_states.c.rule_id)
+        .where(rules.c.project_id == project_id)
+        .group_by(rule_states.c.state)
+        .order_by(rule_states.c.state)
+    )
+    still_open = (
+        select(
+            func.count(), func.max(incidents.c.fired_at), func.count(incidents.c.acknowledged_at)
+        )
+        .where(incidents.c.project_id == project_id)
+        .where(incidents.c.resolved_at.is_(None))
+    )
+    return [
+        [tuple(row) for row in connection.execute(query)]
+        for query in (of_rules, of_states, still_open)
+    ]
+
+
+def _shown(connection: Connection, project_id: str) -> dict[str, Shown]:
     deployed = and_(
         runs.c.model_id == models.c.id, runs.c.kind.in_(DEPLOYED), runs.c.ended_at.is_(None)
     )

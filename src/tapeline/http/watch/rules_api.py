@@ -13,7 +13,7 @@ from tapeline.http.core.answers import Done, Listed
 from tapeline.http.core.endpoint import BodyCall, Call, QueryCall
 from tapeline.http.view.results_api import catch_up_all
 from tapeline.models import models, onboarding
-from tapeline.store.backends import common_time
+from tapeline.store.backends import announcing, common_time
 from tapeline.watch.conditions import all_conditions
 from tapeline.watch.conditions.condition import Condition, Scope
 from tapeline.watch.incidents import by_people, listing, preview
@@ -258,8 +258,9 @@ def preview_rule(connection: Connection, call: BodyCall[NewRule]) -> Preview:
 
 
 async def at_once(call: Call) -> None:
-    """A new rule is evaluated now, not a second later."""
+    """A new rule is evaluated now, not a second later, and open pages look again."""
     call.services.rules.wake()
+    call.services.watchers.wake_readers([announcing.WATCH])
 
 
 def written(body: msgspec.Struct) -> dict[str, Any]:

@@ -13,6 +13,8 @@ from tapeline.store import bulk
 CHANNEL = "tapeline"
 MODELS = "models"
 """The list of models, a model's name or its desired run has changed somewhere."""
+WATCH = "watch"
+"""A rule, its state or an incident has changed somewhere."""
 RIGHTS = "rights"
 """Somebody has lost a right: open streams and downloads are authorised again at once."""
 LONGEST = 7_000  # bytes; PostgreSQL takes fewer than 8,000 in one notice

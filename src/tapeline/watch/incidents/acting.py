@@ -12,6 +12,7 @@ from tapeline.ids import new_id
 from tapeline.runs.run import DEPLOYED
 from tapeline.runs.supervision import desired
 from tapeline.store import bulk, upsert
+from tapeline.store.backends import announcing
 from tapeline.store.tables.runs import runs
 from tapeline.store.tables.watch import channels, incidents, outbox, rule_states, rules
 from tapeline.tape.append.appending import Appended, Appender
@@ -67,6 +68,7 @@ def carry_out(
         if current.get(one.stored.id) == one.stored.revision:
             done.states[one.key] = _carried_out(connection, appender, one, now, done)
     _write(connection, done.states)
+    announcing.announce(connection, "", [announcing.WATCH])
     return done
 
 

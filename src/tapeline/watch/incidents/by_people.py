@@ -6,6 +6,7 @@ from sqlalchemy import Connection, select, update
 
 from tapeline.accounts import audit
 from tapeline.accounts.actor import Actor
+from tapeline.store.backends import announcing
 from tapeline.store.tables.watch import incidents
 from tapeline.watch.incidents import acting
 from tapeline.watch.incidents import incident as records
@@ -27,6 +28,7 @@ def acknowledge(connection: Connection, actor: Actor, incident: Incident, note: 
         connection, actor, "incident_acknowledged", f"incident:{incident.id}",
         project_id=incident.project_id, name=incident.name,
     )  # fmt: skip
+    announcing.announce(connection, "", [announcing.WATCH])
 
 
 def mute(

@@ -16,6 +16,7 @@ from tapeline.errors import NoSuchModel, Unavailable
 from tapeline.results.pnl import unbooked
 from tapeline.results.pnl.bookkeeper import Bookkeeper
 from tapeline.runs.runner import Runner
+from tapeline.store.backends import announcing
 from tapeline.store.portions import batches
 from tapeline.store.tables.tape import tapes
 from tapeline.tape.append.appending import Appender
@@ -228,6 +229,7 @@ class Evaluator:
         for change in changes:
             if change.key not in done.states:  # changed or deleted meanwhile: the next turn sees it
                 some[change.key].look_again = 0.0
+        self._watchers.wake_readers([announcing.WATCH])
         for one in done.appended:
             self._watchers.publish(one.model_id, one.records)
         if done.stops or done.halts:

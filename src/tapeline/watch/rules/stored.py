@@ -10,6 +10,7 @@ from tapeline.accounts import audit
 from tapeline.accounts.actor import Actor
 from tapeline.errors import Conflict, Limited, Missing
 from tapeline.ids import new_id
+from tapeline.store.backends import announcing
 from tapeline.store.rows import record
 from tapeline.store.tables.watch import rule_states, rules
 from tapeline.watch.conditions.condition import Scope
@@ -251,3 +252,4 @@ def _audit(
         model=stored.model_id,
         **details,
     )
+    announcing.announce(connection, "", [announcing.WATCH])

@@ -7,6 +7,7 @@ import * as ask from "~/api/queries";
 import { session } from "~/api/session";
 import { HaltNotice } from "~/features/halting/halt-notice";
 import { Notifier } from "~/features/notifications/notifier";
+import { Bell } from "~/features/watching/bell";
 import { ConnectionNote } from "~/live/connection-note";
 import { useLiveProject } from "~/live/use-live";
 import { Button, IconButton } from "~/ui/button";
@@ -59,6 +60,7 @@ export function AppShell() {
           </span>
           <span className="flex min-w-0 items-center">
             <ZoneSwitch brief className="max-w-24 text-xs" />
+            {project && <Bell project={project} />}
             <IconButton label="Search" icon="search" onClick={openSearch} />
           </span>
         </header>

@@ -13,6 +13,8 @@ const GOES: readonly [string, string, string][] = [
   ["a", "own-portfolio", "Portfolio of all projects"],
   ["d", "deploy", "Deploy a model"],
   ["k", "keys", "Keys"],
+  ["w", "watching", "Watching"],
+  ["i", "incidents", "Incidents"],
   ["s", "project-settings", "Project settings"],
   ["h", "health", "Health of the server"],
 ];

@@ -4,6 +4,7 @@ import { Link, useNavigate } from "@tanstack/react-router";
 import * as ask from "~/api/queries";
 import { statusOf, urgency } from "~/features/model/status";
 import { StatusDot } from "~/features/model/status-badge";
+import { Bell } from "~/features/watching/bell";
 import { byName } from "~/format/names";
 import { Icon, type IconName } from "~/ui/icons";
 import { Menu, MenuItem, MenuLabel, MenuLine } from "~/ui/menu";
@@ -27,15 +28,18 @@ export function Sidebar({
 }) {
   return (
     <div className="flex h-full min-h-0 flex-col gap-3 p-3">
-      <Link
-        to="/"
-        className="flex items-center gap-2.5 px-2 py-1 text-lg font-semibold tracking-tight"
-        onClick={done}
-      >
-        <img src="/static/mark.svg" alt="" width="24" height="24" />
-        Tapeline
-        <DemoBadge />
-      </Link>
+      <div className="flex items-center justify-between gap-2">
+        <Link
+          to="/"
+          className="flex items-center gap-2.5 px-2 py-1 text-lg font-semibold tracking-tight"
+          onClick={done}
+        >
+          <img src="/static/mark.svg" alt="" width="24" height="24" />
+          Tapeline
+          <DemoBadge />
+        </Link>
+        {project && <Bell project={project} done={done} />}
+      </div>
       <ProjectSwitch project={project} />
       <button
         type="button"
@@ -72,6 +76,7 @@ export function Sidebar({
 const PAGES: readonly [page: string, icon: IconName, label: string][] = [
   ["", "grid", "Models"],
   ["portfolio", "pie", "Portfolio"],
+  ["watching", "bell", "Watching"],
   ["deploy", "upload", "Deploy"],
   ["members", "people", "Members"],
   ["keys", "key", "Keys"],

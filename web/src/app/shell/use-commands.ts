@@ -57,6 +57,30 @@ export function useCommands(project: string | undefined): Choice[] {
         run: go(`/${project}/portfolio`),
       },
       {
+        id: "watching",
+        label: "Watching: rules",
+        group: "Page",
+        icon: "bell",
+        words: "alerts limits monitor",
+        run: go(`/${project}/watching`),
+      },
+      {
+        id: "incidents",
+        label: "Incidents",
+        group: "Page",
+        icon: "bell",
+        words: "alerts fired open",
+        run: go(`/${project}/incidents`),
+      },
+      {
+        id: "channels",
+        label: "Channels: who is told",
+        group: "Page",
+        icon: "bell",
+        words: "mail telegram webhook notify",
+        run: go(`/${project}/channels`),
+      },
+      {
         id: "deploy",
         label: "Deploy a model",
         group: "Page",
@@ -134,6 +158,14 @@ export function useCommands(project: string | undefined): Choice[] {
       icon: "pulse",
       words: "status checks operator",
       run: go("/health"),
+    });
+    choices.push({
+      id: "halt-all",
+      label: "Halt: stop every model on this server",
+      group: "Page",
+      icon: "stop",
+      words: "emergency kill panic resume operator",
+      run: go("/halt"),
     });
   }
   choices.push(

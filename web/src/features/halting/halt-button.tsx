@@ -6,16 +6,16 @@ import { api, unwrap } from "~/api/client";
 import { Button } from "~/ui/button";
 import { Confirm } from "~/ui/dialog";
 import { TextField } from "~/ui/field";
-import { useMay } from "~/ui/rights/allowed";
-import { halt } from "./queries";
+import { halt, haltedKey, type Scope } from "./queries";
+import { useMayHalt } from "./use-may-halt";
 
-export function HaltButton({ project, label = "Halt" }: { project: string; label?: string }) {
+export function HaltButton({ project, label = "Halt" }: { project: Scope; label?: string }) {
   const [open, setOpen] = useState(false);
   const [why, setWhy] = useState("");
-  const mayHalt = useMay(project, "change_models");
+  const mayHalt = useMayHalt(project);
   const queries = useQueryClient();
   const navigate = useNavigate();
-  const { data: known } = useQuery(halt(project));
+  const { data: known } = useQuery({ ...halt(project), enabled: mayHalt });
   if (!mayHalt || known?.in_force) return null;
   return (
     <>
@@ -25,22 +25,27 @@ export function HaltButton({ project, label = "Halt" }: { project: string; label
       <Confirm
         open={open}
         onOpenChange={setOpen}
-        title="Halt this project?"
+        title={project === null ? "Halt everything on this server?" : "Halt this project?"}
         action="Stop every model now"
         danger
         act={async () => {
-          await unwrap(
-            api.POST("/api/projects/{project}/halt", {
-              params: { path: { project } },
-              body: { why },
-            }),
-          );
-          await queries.invalidateQueries({ queryKey: ["project", project] });
-          await navigate({ to: "/$project/halt", params: { project } });
+          await (project === null
+            ? unwrap(api.POST("/api/halt", { body: { why } }))
+            : unwrap(
+                api.POST("/api/projects/{project}/halt", {
+                  params: { path: { project } },
+                  body: { why },
+                }),
+              ));
+          await queries.invalidateQueries({ queryKey: haltedKey(project) });
+          if (project === null) await navigate({ to: "/halt" });
+          else await navigate({ to: "/$project/halt", params: { project } });
         }}
       >
         <p>
-          Every model of this project is stopped, and nothing of it starts until somebody resumes.
+          {project === null
+            ? "Every model of every project is stopped, and nothing starts until an operator resumes. "
+            : "Every model of this project is stopped, and nothing of it starts until somebody resumes. "}
           Stopping sells nothing: positions at an exchange stay as they are.
         </p>
         <TextField

@@ -9,12 +9,21 @@ import { Empty, Failed, Notice, PageHead, Panel, Skeleton } from "~/ui/panel";
 import { TableFile } from "~/ui/tables/table-file";
 import { Time } from "~/ui/time";
 import { HaltButton } from "./halt-button";
-import { type Halt, halt, type Outcome } from "./queries";
+import { type Halt, halt, type Outcome, type Scope } from "./queries";
 import { ResumeButton } from "./resume-button";
 import { proofs, STATES, summary } from "./words";
 
-export function HaltPage() {
+export function ProjectHaltPage() {
   const { project = "" } = useParams({ strict: false });
+  return <HaltPage project={project} />;
+}
+
+/** Of everything, for operators. */
+export function ServerHaltPage() {
+  return <HaltPage project={null} />;
+}
+
+function HaltPage({ project }: { project: Scope }) {
   const { data, error, refetch } = useQuery(halt(project));
   useTitle("Halt");
   if (isMissing(error)) return <NotFound />;
@@ -22,9 +31,9 @@ export function HaltPage() {
     <>
       <PageHead
         title="Halt"
-        lead="Stops every model of this project, and proves it"
+        lead={`Stops every model ${project === null ? "on this server" : "of this project"}, and proves it`}
         actions={
-          data?.in_force && data.project_id !== null ? (
+          data?.in_force && (data.project_id !== null || project === null) ? (
             <ResumeButton project={project} />
           ) : (
             <HaltButton project={project} label="Stop every model" />
@@ -38,8 +47,8 @@ export function HaltPage() {
       ) : data === null ? (
         <Panel>
           <Empty title="Nothing was ever halted here">
-            A halt stops every model of the project side by side, shows for each one the proof that
-            it is stopped, and keeps all of them from starting until somebody resumes.
+            A halt stops all models side by side, shows for each one the proof that it is stopped,
+            and keeps all of them from starting until somebody resumes.
           </Empty>
         </Panel>
       ) : (
@@ -54,8 +63,7 @@ function Shown({ halt }: { halt: Halt }) {
     <div className="grid grid-cols-[minmax(0,1fr)] gap-4">
       <Notice tone={halt.in_force ? "bad" : "info"}>
         <p dir="auto" className="[overflow-wrap:anywhere]">
-          {halt.project_id === null &&
-            "Everything on this server was halted, not this project alone. "}
+          {halt.project_id === null && "Everything on this server was halted. "}
           Halted <Time at={halt.at} /> by <bdi>{halt.by}</bdi>
           {halt.why && (
             <>

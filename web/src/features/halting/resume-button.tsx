@@ -5,13 +5,14 @@ import { api, unwrap } from "~/api/client";
 import { plural } from "~/format/numbers";
 import { Button } from "~/ui/button";
 import { Confirm } from "~/ui/dialog";
-import { useMay } from "~/ui/rights/allowed";
 import { notify } from "~/ui/toasts";
+import { haltedKey, type Scope } from "./queries";
+import { useMayHalt } from "./use-may-halt";
 
-export function ResumeButton({ project }: { project: string }) {
+export function ResumeButton({ project }: { project: Scope }) {
   const [open, setOpen] = useState(false);
   const [start, setStart] = useState(false);
-  const mayResume = useMay(project, "change_models");
+  const mayResume = useMayHalt(project);
   const queries = useQueryClient();
   if (!mayResume) return null;
   return (
@@ -20,18 +21,20 @@ export function ResumeButton({ project }: { project: string }) {
       <Confirm
         open={open}
         onOpenChange={setOpen}
-        title="Resume this project?"
+        title={project === null ? "Resume everything?" : "Resume this project?"}
         action={start ? "Resume and start" : "Resume"}
         act={async () => {
-          const { started } = await unwrap(
-            api.POST("/api/projects/{project}/resume", {
-              params: { path: { project } },
-              body: { start },
-            }),
-          );
+          const { started } = await (project === null
+            ? unwrap(api.POST("/api/resume", { body: { start } }))
+            : unwrap(
+                api.POST("/api/projects/{project}/resume", {
+                  params: { path: { project } },
+                  body: { start },
+                }),
+              ));
           const more = start ? ` ${plural(started, "model")} started again.` : "";
           notify({ tone: "good", text: `Resumed.${more}` });
-          await queries.invalidateQueries({ queryKey: ["project", project] });
+          await queries.invalidateQueries({ queryKey: haltedKey(project) });
         }}
       >
         <p>Models can be started again. Nothing starts by itself, unless you say so.</p>

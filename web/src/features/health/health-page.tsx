@@ -2,6 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import type { Schemas } from "~/api/client";
 import * as ask from "~/api/queries";
+import { HaltButton } from "~/features/halting/halt-button";
 import { useTitle } from "~/ui/address";
 import { Empty, Failed, PageHead, Panel, Skeleton } from "~/ui/panel";
 import { Time } from "~/ui/time";
@@ -26,6 +27,7 @@ export function HealthPage() {
             {SUMMARY[data.state]} Tapeline {data.version}, checked <Time at={data.at} as="ago" />.
           </>
         }
+        actions={<HaltButton project={null} label="Halt everything" />}
       />
       {error && <Failed error={error} retry={() => void refetch()} />}
       <CheckList rows={data.rows} />

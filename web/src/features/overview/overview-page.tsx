@@ -9,6 +9,7 @@ import { ChangesPanel } from "~/features/changes/changes-panel";
 import { ScreenerTable } from "~/features/events/screener-table";
 import { LogView } from "~/features/logs/log-view";
 import { NewestOrders } from "~/features/orders/order-list";
+import { ModelRules } from "~/features/watching/rules/model-rules";
 import { dated } from "~/format/csv";
 import { money, plural, price, quantity } from "~/format/numbers";
 import { useView } from "~/ui/address";
@@ -67,7 +68,7 @@ export function OverviewPage() {
             }
           >
             {pnl && <Sums pnl={pnl} />}
-            <PnlFigure model={id} chosen={currency} />
+            <PnlFigure project={project} model={id} chosen={currency} />
             {pnl && <Doubts pnl={pnl} />}
             {pnl && <Warnings pnl={pnl} />}
             {(model.counts["account-value"] ?? 0) > 0 && <Unexplained model={id} />}
@@ -104,6 +105,7 @@ export function OverviewPage() {
       <div className="grid min-w-0 content-start gap-4 sm:grid-cols-2 xl:grid-cols-1">
         <RunFacts model={model} />
         <UsageFacts model={model} />
+        <ModelRules project={project} model={id} />
         {!isScreener && <Positions pnl={pnl} />}
         <MetricCards project={project} model={id} />
       </div>

@@ -5,15 +5,26 @@ import * as ask from "~/api/queries";
 import type { OrderMark } from "~/api/types";
 import { ChartFigure } from "~/charts/figure/chart-figure";
 import { type Pane, seenOf, type View, wanted } from "~/charts/panes";
+import { useLimits } from "~/features/watching/limit-panes";
 import { gain } from "~/format/numbers";
 import { Failed } from "~/ui/panel";
 import { joined, spanned, summary } from "./pnl-curve";
 
 const HEIGHT = 320;
+/** Pixels for each pane below it. */
+const MORE = 120;
 const NO_ORDERS: readonly OrderMark[] = [];
 
 /** `chosen` is the currency a person chose; without one, the server takes the model's own. */
-export function PnlFigure({ model, chosen }: { model: string; chosen: string | null }) {
+export function PnlFigure({
+  project,
+  model,
+  chosen,
+}: {
+  project: string;
+  model: string;
+  chosen: string | null;
+}) {
   const [asked, setAsked] = useState<View | null>(null);
   const whole = useQuery(ask.pnl(model, ask.CHART_POINTS, null, chosen));
   const detail = useQuery({
@@ -43,6 +54,7 @@ export function PnlFigure({ model, chosen }: { model: string; chosen: string | n
     [all, isThinned],
   );
   const currency = whole.data?.series_currency ?? chosen;
+  const { profit, below } = useLimits(project, model);
   const panes = useMemo<Pane[]>(
     () => [
       {
@@ -51,9 +63,11 @@ export function PnlFigure({ model, chosen }: { model: string; chosen: string | n
         format: (value) => gain(value, null),
         exact: (value) => gain(value, currency),
         curves: [{ id: "pnl", label: "Profit and loss", colour: "up", kind: "gain", points }],
+        levels: profit,
       },
+      ...below,
     ],
-    [points, currency],
+    [points, currency, profit, below],
   );
 
   if (whole.error) return <Failed error={whole.error} retry={() => void whole.refetch()} />;
@@ -77,8 +91,8 @@ export function PnlFigure({ model, chosen }: { model: string; chosen: string | n
       marks={marks}
       all={all}
       onSeen={onSeen}
-      height={HEIGHT}
-      legend={false}
+      height={HEIGHT + below.length * MORE}
+      legend={below.length > 0}
       address="range"
     />
   );

@@ -1,7 +1,10 @@
 /** The account of all models together over time, with its drawdown. The address holds the range. */
+import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import type { Portfolio } from "~/api/types";
 import { ChartFigure } from "~/charts/figure/chart-figure";
+import { limitsOf } from "~/features/watching/limits";
+import { rules } from "~/features/watching/queries";
 import { plural } from "~/format/numbers";
 import { useView } from "~/ui/address";
 import { Panel } from "~/ui/panel";
@@ -12,11 +15,14 @@ const SHAPES: [Shape, string][] = [
   ["return", "Return"],
 ];
 
-export function AccountFigure({ found }: { found: Portfolio }) {
+export function AccountFigure({ found, project }: { found: Portfolio; project: string | null }) {
   const [{ show }, change] = useView<"show">();
   const shape: Shape = show === "return" ? "return" : "value";
   const all = useMemo(() => spanOf(found), [found]);
-  const panes = useMemo(() => panesOf(found, shape), [found, shape]);
+  const { data: watched } = useQuery({ ...rules(project ?? ""), enabled: project !== null });
+  // A limit in money is one of the project's own currency.
+  const limits = useMemo(() => limitsOf(watched ?? [], null), [watched]);
+  const panes = useMemo(() => panesOf(found, shape, limits), [found, shape, limits]);
   return (
     <Panel
       title="Account value and drawdown"

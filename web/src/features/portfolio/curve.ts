@@ -2,10 +2,13 @@
 import type { Portfolio } from "~/api/types";
 import { drawdownPane, type Pane, type PanePoint, seenOf, type View } from "~/charts/panes";
 import { signedPercent } from "~/features/backtests/metrics";
+import type { Limits } from "~/features/watching/limits";
 import { money, percent } from "~/format/numbers";
 import { utc } from "~/format/times";
 
 export type Shape = "value" | "return";
+
+const NONE = { account: [], drawdown: [] };
 
 /** From the first day to the last; null before there are two. */
 export function spanOf({ account }: Portfolio): View | null {
@@ -13,7 +16,11 @@ export function spanOf({ account }: Portfolio): View | null {
   return first && last && last.time > first.time ? { from: first.time, to: last.time } : null;
 }
 
-export function panesOf(found: Portfolio, shape: Shape): Pane[] {
+export function panesOf(
+  found: Portfolio,
+  shape: Shape,
+  limits: Pick<Limits, "account" | "drawdown"> = NONE,
+): Pane[] {
   const isReturn = shape === "return" && found.returns.length > 0;
   const main: Pane = isReturn
     ? {
@@ -39,9 +46,10 @@ export function panesOf(found: Portfolio, shape: Shape): Pane[] {
             points: found.account,
           },
         ],
+        levels: limits.account,
       };
   if (found.drawdown.length === 0) return [main];
-  return [main, drawdownPane(found.drawdown)];
+  return [main, { ...drawdownPane(found.drawdown), levels: limits.drawdown }];
 }
 
 /** Of the days in view. */

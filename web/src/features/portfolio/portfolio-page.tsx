@@ -82,7 +82,7 @@ function Shown({ found, project }: { found: Portfolio; project: string | null })
       {hasAccount ? (
         <>
           <Headlines found={found} />
-          <AccountFigure found={found} />
+          <AccountFigure found={found} project={project} />
           <BenchmarkPanel
             symbols={found.exposure.symbols.map(({ symbol }) => symbol)}
             comparing={benchmarkOf(project, found.currency)}

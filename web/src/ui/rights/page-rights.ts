@@ -8,6 +8,8 @@ export const PAGE_RIGHTS = {
   /** The source of versions. */
   source: "change_models",
   connect: "change_models",
+  /** The form of a rule. */
+  rule: "change_models",
 } as const satisfies Record<string, Right>;
 
 export function rightFor(page: string): Right {
