@@ -4,7 +4,7 @@ import random
 from itertools import pairwise
 
 import numpy as np
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as some
 
 from tapeline.results.performance.distribution import distribution
@@ -25,6 +25,9 @@ def test_one_huge_result_does_not_flatten_the_others() -> None:
 
 
 @given(some.lists(some.floats(-1e12, 1e12), max_size=60))
+@example([1e12, 1e12 - 2e-4])
+@example([-1e12, -1e12 + 2e-4])
+@example([1e12] * 30 + [1e12 - 2e-4] * 30)
 def test_every_result_is_counted_once_and_no_range_mixes_signs(profits: list[float]) -> None:
     found = distribution(np.array(profits))
     assert sum(one.round_trips for one in found) == len(profits)

@@ -111,13 +111,18 @@ def test_a_silence_is_told_with_its_moment_and_so_is_its_end(
 def test_somebody_is_called_only_if_nobody_acknowledges(model: Model, receiver: Receiver) -> None:
     for name in ("first", "second"):
         add_channel(model, name, f"{receiver.url}/{name}")
-    do = [{"tell": ["first"]}, {"tell": ["second"], "after": "3s"}]
-    known = watching.add(model, "no-log", lasting="1s", name="known", do=do)
+
+    def calling(after: str) -> list[Any]:
+        return [{"tell": ["first"]}, {"tell": ["second"], "after": after}]
+
+    known = watching.add(model, "no-log", lasting="1s", name="known", do=calling("1m"))
     log_line(model)
     incident = watching.fires(model, known)["incident_id"]
+    assert "escalated" in messages(model, incident)
     path = f"/api/incidents/{incident}/acknowledge"
     assert model.owner.post(path, json={"note": "mine"}).status_code == 200
-    unknown = watching.add(model, "no-order", lasting="1s", name="unknown", do=do)
+    assert "escalated" not in messages(model, incident), "nobody need be called any more"
+    unknown = watching.add(model, "no-order", lasting="1s", name="unknown", do=calling("1s"))
     called = watching.fires(model, unknown)["incident_id"]
     wait_for(lambda: told(receiver, "/second"))
     assert [one["incident_id"] for one in told(receiver, "/second")] == [called]
@@ -125,6 +130,10 @@ def test_somebody_is_called_only_if_nobody_acknowledges(model: Model, receiver: 
     assert "nobody has acknowledged" in told(receiver, "/second")[0]["title"]
     assert "acknowledged" in [one["what"] for one in watching.whole(model, incident)["timeline"]]
     assert "escalated" in [one["what"] for one in watching.whole(model, called)["timeline"]]
+
+
+def messages(model: Model, incident: str) -> list[str]:
+    return [one["what"] for one in watching.whole(model, incident)["messages"]]
 
 
 def test_a_channel_that_fails_is_shown_and_holds_up_nobody(

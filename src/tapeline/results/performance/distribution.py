@@ -9,6 +9,7 @@ from tapeline.results.performance.trip_answers import Bin
 
 ABOUT = 20  # ranges
 TINIEST = 1e-290  # below it, powers of ten are not exact any more
+FINEST = 1e-12  # of the largest result: finer edges would be the same number
 RARE = 1.0  # percent at each end that share a range, so that one result does not flatten the rest
 
 
@@ -17,7 +18,10 @@ def distribution(profits: Floats) -> list[Bin]:
     if not len(profits):
         return []
     low, high = np.percentile(profits, [RARE, 100.0 - RARE])
-    width = _round((high - low) / ABOUT) or _round(abs(float(high))) or 1.0
+    apart = (high - low) / ABOUT
+    if apart < FINEST * max(abs(low), abs(high)):
+        apart = 0.0
+    width = _round(apart) or _round(abs(float(high))) or 1.0
     if profits.max() >= 0:
         high = max(high, 0.0)
     if profits.min() < 0:
