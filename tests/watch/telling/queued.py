@@ -4,7 +4,7 @@ import time
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import delete, insert, select, update
 
 from tapeline.accounts.actor import OPERATOR
 from tapeline.ids import new_id
@@ -16,6 +16,7 @@ from tapeline.watch.telling import channels, claiming, settling
 from tapeline.watch.telling.channels import Channel
 from tapeline.watch.telling.claiming import Claimed
 
+ADDRESS = "https://hooks.example.org/secret"
 ARRIVED = Outcome(id="", arrived=True, status=200, message="Accepted.")
 REFUSED = Outcome(id="", arrived=False, status=500, message="The service refused it (status 500).")
 
@@ -25,10 +26,10 @@ class Queue:
     store: Store
     cipher: Cipher = field(default_factory=lambda: Cipher(b"k" * 32))
 
-    def channel(self, name: str = "ops", **held: Any) -> Channel:
-        address = channels.address_of("https://hooks.example.org/secret")
+    def channel(self, name: str = "ops", address: str = ADDRESS, **held: Any) -> Channel:
+        chosen = channels.address_of(address)
         made, _ = self.store.write_now(
-            channels.create, OPERATOR, self.cipher, None, name, address, **held
+            channels.create, OPERATOR, self.cipher, None, name, chosen, **held
         )
         return made
 
@@ -51,6 +52,9 @@ class Queue:
     def resolve(self, incident_id: str) -> None:
         over = {"resolved_at": time.time(), "resolution": "It is fine again."}
         self._do(update(incidents).where(incidents.c.id == incident_id).values(**over))
+
+    def delete(self, incident_id: str) -> None:
+        self._do(delete(incidents).where(incidents.c.id == incident_id))
 
     def acknowledge(self, incident_id: str) -> None:
         known = {"acknowledged_at": time.time(), "acknowledged_by": "ada"}

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from tapeline.accounts.actor import OPERATOR
+from tapeline.store.encryption import Cipher, NotOurKey
 from tapeline.store.store import Store
 from tapeline.watch.telling import channels, claiming, message, outbox, settling
 from tests.watch.telling.queued import ARRIVED, REFUSED, Queue
@@ -228,3 +229,26 @@ def test_only_channels_with_something_due_are_looked_at(queue: Queue) -> None:
     assert queue.claim(other) is None
     queue.store.write_now(channels.remove, OPERATOR, one)
     assert queue.rows() == {}
+
+
+def test_an_incident_that_was_deleted_meanwhile_is_told_to_nobody(queue: Queue) -> None:
+    ops, incident = queue.channel(), queue.incident()
+    queue.put(incident, ops)
+    claimed = queue.claim(ops)
+    assert claimed is not None
+    queue.delete(incident)
+    with pytest.raises(message.Gone):
+        queue.store.read_now(message.of, claimed, "")
+    queue.store.write_now(settling.settle, claimed, ARRIVED)
+    assert queue.rows() == {}
+
+
+def test_addresses_are_encrypted_again_with_a_new_key(queue: Queue) -> None:
+    made = queue.channel()
+    old, new = queue.cipher, Cipher(b"n" * 32, b"k" * 32)
+    assert queue.store.write_now(channels.encrypt_again, new) == 1
+    opened = queue.store.read_now(channels.opened, Cipher(b"n" * 32), made.id)
+    assert opened.address == "https://hooks.example.org/secret"
+    assert opened.secret
+    with pytest.raises(NotOurKey):
+        queue.store.read_now(channels.opened, old, made.id)

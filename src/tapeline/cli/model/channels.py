@@ -50,7 +50,7 @@ def add(
         raise Misused("Standard input is empty. Send the address there.")
     said = {"name": name, "address": address, "quiet": _quiet(quiet), "digest": _digest(digest)}
     made = session.wire.ask("POST", place, json_of(said))
-    session.screen.done(f"The channel {made['name']} is {made['shown']}.", made)
+    session.screen.done(f"The channel {made['name']} is made: {made['shown']}", made)
     if made["secret"] and not session.choices.as_json:
         session.screen.say(f"secret  {made['secret']}")
         session.screen.note("Save the secret now: it is shown only once.", "yellow")

@@ -104,6 +104,7 @@ def _notify(job: Job, confinement: Confinement, picture: bytes | None) -> Outcom
     arrived = service.notify(
         title=job.title,
         body=job.body,
+        body_format="text",  # names that people gave to models are no markup
         notify_type=TYPES.get(job.severity, "info"),
         attach=attach if attach and service.attachment_support else None,
     )

@@ -18,18 +18,18 @@ from tapeline.leading import LeadsNoMore
 from tapeline.settings import Settings
 from tapeline.store.encryption import Cipher, NotOurKey
 from tapeline.store.store import Store
-from tapeline.watch.sending.jobs import Chart, Job, Outcome
-from tapeline.watch.sending.post_office import PostOffice
+from tapeline.watch.sending.jobs import AT_ONCE, Chart, Job, Outcome
+from tapeline.watch.sending.post_office import OF_A_TENANT, PostOffice
 from tapeline.watch.telling import channels, claiming, curve, message, outbox, settling
-from tapeline.watch.telling.channels import Channel, Opened
+from tapeline.watch.telling.channels import Channel, NoSuchChannel, Opened
 from tapeline.watch.telling.claiming import Claimed
-from tapeline.watch.telling.message import Message
+from tapeline.watch.telling.message import Gone, Message
 
 NAME, ONE = "messages", "message"
 EVERY, WITHIN = 1.0, 60.0  # seconds
 SECONDS = 20.0  # for one message
-MOST = 50
-"""Channels that are being told at the same time; the office decides whose turn is next."""
+LOOKED_AT = 2_000
+"""Channels with something due that one turn looks at, the longest waiting first."""
 UNREADABLE = (
     "The address cannot be read: it was encrypted with a key that this server does not have. Set it"
     " again, or have the operator put the folder keys back from a backup."
@@ -53,7 +53,8 @@ class Telling:
         self._address = settings.public_url or (
             settings.address(settings.port) if settings.port else ""
         )
-        self._under_way: set[str] = set()
+        self._under_way: dict[str, str] = {}
+        """Channels that are being told, with their tenants."""
         if store.database.file is not None:  # no other server could be sending these
             store.write_now(outbox.release_claims)
         self._work = background.loop(NAME, self.turn, every=EVERY, within=WITHIN, once=True)
@@ -65,29 +66,35 @@ class Telling:
     async def turn(self) -> None:
         if self._is_copy():
             return
-        for channel_id, project_id in await self._store.read(outbox.due_channels, 2 * MOST):
-            if channel_id not in self._under_way and len(self._under_way) < MOST:
-                self._under_way.add(channel_id)
-                self._background.begin(ONE, self._tell(channel_id, project_id), channel_id)
+        for channel_id, owner in await self._store.read(_due):
+            # What hangs or fails for one tenant leaves places for the others.
+            own = sum(one == owner.tenant for one in self._under_way.values())
+            is_free = own < OF_A_TENANT and len(self._under_way) < AT_ONCE
+            if is_free and channel_id not in self._under_way:
+                self._under_way[channel_id] = owner.tenant
+                self._background.begin(ONE, self._tell(channel_id, owner), channel_id)
 
-    async def _tell(self, channel_id: str, project_id: str | None) -> None:
+    async def _tell(self, channel_id: str, owner: Owner) -> None:
         try:
             claimed = await self._store.write(claiming.claim, channel_id)
-            if claimed is not None:
-                outcome = await self._sent(claimed, project_id)
+            outcome = await self._sent(claimed, owner) if claimed is not None else None
+            if claimed is not None and outcome is not None:
                 await self._store.write(settling.settle, claimed, outcome)
                 self.wake()
         except LeadsNoMore:  # the one that leads now sends it
             pass
         finally:
-            self._under_way.discard(channel_id)
+            del self._under_way[channel_id]
 
-    async def _sent(self, claimed: Claimed, project_id: str | None) -> Outcome:
-        """A failure of ours counts as one of the channel: it is tried again, and shown."""
+    async def _sent(self, claimed: Claimed, owner: Owner) -> Outcome | None:
+        """A failure of ours counts as one of the channel: it is tried again, and shown. None if
+        there is nothing to tell any more."""
         try:
             said, opened, chart = await self._store.compute(self._written, claimed)
             job = _job(said, claimed.channel.kind, opened, chart)
-            return await self._office.send(job, await self._owner(project_id))
+            return await self._office.send(job, owner)
+        except (Gone, NoSuchChannel):
+            return None
         except NotOurKey:
             return Outcome(id="", arrived=False, message=UNREADABLE)
         except Exception as error:  # noqa: BLE001 - noted, and the message stays to be sent
@@ -117,12 +124,22 @@ class Telling:
         opened = await self._store.read(channels.opened, self._cipher, channel.id)
         said = message.trial(channel.name, project, new_id())
         job = _job(said, channel.kind, opened, None)
-        return await self._office.send(job, await self._owner(channel.project_id))
+        return await self._office.send(job, await self._store.read(_owner, channel.project_id))
 
-    async def _owner(self, project_id: str | None) -> Owner:
-        if project_id is None:
-            return Owner("server")
-        return Owner(await self._store.read(tenants.of_project, project_id), project_id)
+
+def _due(connection: Connection) -> list[tuple[str, Owner]]:
+    found = outbox.due_channels(connection, LOOKED_AT)
+    known = tenants.of_projects(connection, {project for _, project in found if project})
+    return [(one, _named(known, project)) for one, project in found]
+
+
+def _owner(connection: Connection, project_id: str | None) -> Owner:
+    wanted = [] if project_id is None else [project_id]
+    return _named(tenants.of_projects(connection, wanted), project_id)
+
+
+def _named(known: dict[str, str], project_id: str | None) -> Owner:
+    return Owner("server") if project_id is None else Owner(known[project_id], project_id)
 
 
 def _job(said: Message, kind: str, opened: Opened, chart: Chart | None) -> Job:

@@ -20,6 +20,10 @@ MARKS = {"info": "ℹ️", "warning": "⚠️", "critical": "🚨"}  # noqa: RUF
 WORDS = {"fired": "firing", "escalated": "nobody has acknowledged", "resolved": "resolved"}
 
 
+class Gone(Exception):
+    """The incidents were deleted, with their model."""
+
+
 class About(msgspec.Struct, kw_only=True):
     """One incident, as a webhook gets it too."""
 
@@ -64,6 +68,8 @@ class Message(msgspec.Struct, kw_only=True):
 
 def of(connection: Connection, claimed: Claimed, address: str) -> Message:
     about = _about(connection, claimed.told, address)
+    if not about:
+        raise Gone
     is_one = len(about) == 1
     unresolved = {one.severity for one in about if one.resolved_at is None}
     worst = [name for name in ("critical", "warning", "info") if name in unresolved]
