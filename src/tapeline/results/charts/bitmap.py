@@ -5,6 +5,7 @@ Pillow draws it with a font that it includes. The file has nothing but pixels.
 
 import io
 import math
+import unicodedata
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -79,9 +80,18 @@ class Bitmap:
         self._pen = ImageDraw.Draw(self._picture)
 
     def text(self, at: tuple[float, float], text: str, colour: str, size: int) -> None:
-        self._pen.text(at, text, colour, ImageFont.load_default(size))
+        self._pen.text(at, _drawable(text), colour, ImageFont.load_default(size))
 
     def png(self) -> bytes:
         out = io.BytesIO()
         self._picture.save(out, "PNG", optimize=True)
         return out.getvalue()
+
+
+def _drawable(text: str) -> str:
+    """As far as the font has letters for it: it is one of English, and shows a box for the rest.
+    That the minus of a loss is a minus matters most."""
+    for one, other in (("\N{MINUS SIGN}", "-"), ("\N{EN DASH}", "-"), ("\N{EM DASH}", "-")):
+        text = text.replace(one, other)
+    plain = unicodedata.normalize("NFD", text)
+    return "".join(one for one in plain if not unicodedata.combining(one))

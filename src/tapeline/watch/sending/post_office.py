@@ -100,18 +100,10 @@ class PostOffice:
         finally:
             if self._sender is sender:
                 self._sender = None
-            if sender.process.returncode is None:
-                with suppress(ProcessLookupError):
-                    sender.process.kill()
-            assert sender.process.stdin is not None
-            assert sender.process.stdout is not None
-            sender.process.stdin.close()
-            with suppress(ValueError):  # a line that is too long
-                await sender.process.stdout.read()  # to its end: then the pipe is closed
-            await sender.process.wait()
             for job, waiting in sender.answers.items():
                 if not waiting.done():
                     waiting.set_result(Outcome(id=job, arrived=False, message=FAILED))
+            await _ended(sender.process)
 
     async def _line(self, sender: _Sender) -> bytes:
         """What it says next; empty when it ended, or when there was no message for a while."""
@@ -123,3 +115,15 @@ class PostOffice:
             if not sender.answers:
                 self._sender = None  # from now on, a message starts another one
                 return b""
+
+
+async def _ended(process: asyncio.subprocess.Process) -> None:
+    """Not interrupted by whoever ends the server meanwhile: nobody else would wait for it, and a
+    process that was killed ends at once."""
+    if process.returncode is None:
+        with suppress(ProcessLookupError):
+            process.kill()
+    while process.returncode is None:
+        with suppress(asyncio.CancelledError):
+            await process.wait()
+    process._transport.close()  # type: ignore[attr-defined]
