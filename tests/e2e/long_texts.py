@@ -75,6 +75,12 @@ class Project:
         """Rules with long names, one of which has fired, and one that is muted with many words."""
         crashed = {"condition": "crashed", "within": "1s"}
         add(self.model, crashed, of_project=True, do=[], name=f"{WORD} {ARABIC}"[:100])
+        for when, limit in {
+            "drawdown": 10,
+            "account-below": 123_456_789,
+            "profit-target": 5,
+        }.items():
+            add(self.model, when, limit=limit, do=[], name=f"{when} {SENTENCE}")
         muted = add(self.model, "restarting", name=CHINESE, do=["tell", "stop", "halt"])
         said = {"until": time.time() + DAY, "why": f"{WORD} {HEBREW}"}
         self.ask("POST", f"/api/rules/{muted}/mute", json=said)

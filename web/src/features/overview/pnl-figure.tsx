@@ -54,7 +54,7 @@ export function PnlFigure({
     [all, isThinned],
   );
   const currency = whole.data?.series_currency ?? chosen;
-  const { profit, below } = useLimits(project, model);
+  const { isPending, profit, below } = useLimits(project, model);
   const panes = useMemo<Pane[]>(
     () => [
       {
@@ -72,8 +72,8 @@ export function PnlFigure({
 
   if (whole.error) return <Failed error={whole.error} retry={() => void whole.refetch()} />;
   // Its orders may be known before: they are no curve.
-  if (whole.isPending || !all) {
-    return whole.isPending ? (
+  if (whole.isPending || isPending || !all) {
+    return whole.isPending || isPending ? (
       <div className="skeleton" style={{ height: HEIGHT }} />
     ) : (
       <p className="py-8 text-center text-soft">

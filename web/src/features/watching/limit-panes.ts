@@ -7,11 +7,16 @@ import { limitsOf } from "./limits";
 import { accountCurves, rules } from "./queries";
 
 /** The lines of the curve of profit and loss, and the panes below it; none for most models. */
-export function useLimits(project: string, model: string): { profit: Level[]; below: Pane[] } {
-  const { data: found } = useQuery(rules(project, model));
+export function useLimits(
+  project: string,
+  model: string,
+): { isPending: boolean; profit: Level[]; below: Pane[] } {
+  const { data: found, isPending: isAsking } = useQuery(rules(project, model));
   const limits = useMemo(() => limitsOf(found ?? [], model), [found, model]);
   const isNeeded = limits.account.length + limits.drawdown.length > 0;
-  const { data } = useQuery({ ...accountCurves(model), enabled: isNeeded });
+  const { data, isLoading } = useQuery({ ...accountCurves(model), enabled: isNeeded });
+  // Until then nobody knows how high the chart is.
+  const isPending = isAsking || isLoading;
   return useMemo(() => {
     const below: Pane[] = [];
     if (data && limits.account.length && data.account.length > 1) {
@@ -35,6 +40,6 @@ export function useLimits(project: string, model: string): { profit: Level[]; be
     const fall = data?.drawdown;
     if (fall?.unit === "percent" && limits.drawdown.length && fall.items.length > 1)
       below.push({ ...drawdownPane(fall.items), weight: 0.5, levels: limits.drawdown });
-    return { profit: limits.profit, below };
-  }, [data, limits]);
+    return { isPending, profit: limits.profit, below };
+  }, [data, limits, isPending]);
 }
