@@ -121,3 +121,29 @@ def test_a_server_that_is_killed_at_any_moment_loses_and_doubles_no_incident(
     trader.meet(home.up())
     time.sleep(2)  # some turns
     assert incidents(trader) == found
+
+
+GREEDY = """
+import os, time
+held = b"x" * (150 << 20)
+with open(os.path.join(os.environ["TAPELINE_STATE_DIR"], "much"), "wb") as file:
+    file.write(b"x" * (60 << 20))
+print("up", flush=True)
+while True:
+    time.sleep(0.1)
+"""
+
+
+@pytest.mark.heavy
+@needs.root("needs a host where models run")
+def test_a_model_that_is_near_its_memory_and_disk_is_noticed_until_it_stops(home: Home) -> None:
+    with Trader(home.up(**SETTINGS, TAPELINE_RUN_DISK="100")) as trader:
+        add(trader, "memory-near", limit=50, name="memory")
+        add(trader, "disk-near", limit=50, name="disk")
+        made = trader.deploy(GREEDY)
+        wait_for(lambda: set(states(trader).values()) == {"firing"})
+        said = {one["name"]: one["said"] for one in incidents(trader)}
+        assert "MB of the 100 MB that its folders may take" in said["disk"]
+        assert "MB of the 256 MB of its plan" in said["memory"]
+        trader.kill(made["modelId"])
+        wait_for(lambda: set(states(trader).values()) == {"ok"})

@@ -6,45 +6,24 @@ from typing import Any
 
 import msgspec
 import pytest
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import select, update
 
-from tapeline.models.archives.manifest import Manifest
-from tapeline.models.versions import Version
 from tapeline.runs import holds
-from tapeline.runs.run import Run
 from tapeline.store.tables.core import audit
-from tapeline.store.tables.runs import runs, versions
+from tapeline.store.tables.runs import runs
 from tapeline.store.tables.watch import halts
 from tapeline.tape.events import kinds
 from tapeline.watch.halts import carrying_out
 from tests.conftest import Person, Service
 from tests.pushing import Model, pushing
-from tests.runs.supervision.histories import a_run
 from tests.waiting import wait_for
+from tests.watch.stored_runs import runs_on
 
 
 @pytest.fixture
 def model(service: Service, enter: Callable[[str], Person]) -> Iterator[Model]:
     with pushing(service, enter("ada")) as made:  # the first account: an operator
         yield made
-
-
-def runs_on(model: Model, host: str, **more: Any) -> Run:
-    """A live run of the model that a host has."""
-    version = Version(
-        id=f"v-{model.id}", model_id=model.id, number=1, description="", archive="a", size=1,
-        manifest=Manifest(main_script="main.py"), plan="nano", python_version="3.11",
-        created_at=0.0, created_by="ada",
-    )  # fmt: skip
-    made = a_run(f"r-{model.id}", model=model.id, host=host, fence=1, launches=1, **more)
-    made = msgspec.structs.replace(made, version_id=version.id)
-
-    def write(connection: Connection) -> None:
-        connection.execute(insert(versions).values(msgspec.to_builtins(version)))
-        connection.execute(insert(runs).values(msgspec.structs.asdict(made)))
-
-    model.service.store.write_now(write)
-    return made
 
 
 def halt(model: Model, project: bool = True) -> dict[str, Any]:

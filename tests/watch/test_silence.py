@@ -5,14 +5,17 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from sqlalchemy import update
 
 from tapeline.runs.run import Run
+from tapeline.store.tables.runs import runs
 from tapeline.watch.conditions.condition import Question
 from tapeline.watch.conditions.silence import SILENCE
 from tapeline.watch.facts.fact import Asked
 from tapeline.watch.facts.lifecycle_events import Said
 from tests.conftest import Person, Service
 from tests.pushing import ORDER, Model, pushing
+from tests.watch.stored_runs import store_run
 from tests.watch.watching import add, fires, resolves
 
 BY_NAME = {one.name: one for one in SILENCE}
@@ -117,3 +120,13 @@ def test_a_schedule_that_did_not_run_is_missed_until_it_does() -> None:
     started = {"deployed_run": screener(started_at=170.0)}
     assert find("schedule-missed", started, 200.0).holds is False
     assert find("schedule-missed", {}, 200.0).holds is None
+
+
+def test_a_schedule_is_missed_until_its_run_starts(model: Model) -> None:
+    run = store_run(model, kind="screener", schedule="@daily", due_at=time.time() - 60.0)
+    rule = add(model, "schedule-missed", lasting="1s")
+    assert "by its schedule (@daily) and has not started" in fires(model, rule)["said"]
+    values = {"started_at": time.time(), "state": "running"}
+    started = update(runs).where(runs.c.id == run.id).values(values)
+    model.service.store.write_now(lambda connection: connection.execute(started) and None)
+    resolves(model, rule)

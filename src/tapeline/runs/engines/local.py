@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
+import msgspec
+
 from tapeline import host_faults
 from tapeline.background import Background
 from tapeline.errors import (
@@ -35,6 +37,7 @@ from tapeline.runs.run import Run
 from tapeline.runs.sandbox import cgroups, ownership
 from tapeline.runs.sandbox.box import Launch, Policy
 from tapeline.runs.sandbox.cgroups import Usage
+from tapeline.runs.shim.running import DISK
 from tapeline.settings import Settings
 from tapeline.store.blobs import Blobs
 
@@ -224,7 +227,10 @@ class LocalEngine:
         return read_output(self.folder / run.id / "out", self._settings.max_large_body)
 
     def usage(self, run: Run) -> Usage | None:
-        return cgroups.usage(self.folder, run.id)
+        found = cgroups.usage(self.folder, run.id)
+        if found is None or (disk := _told_disk(self.folder / run.id)) is None:
+            return found
+        return msgspec.structs.replace(found, disk_bytes=disk[0], disk_limit=disk[1])
 
     def known(self) -> set[str]:
         self.folder.stat()  # it exists since the start: without it, nothing is known
@@ -273,6 +279,15 @@ def clear(runs: Path, run_id: str) -> None:
     cgroups.remove(runs, run_id)
     shutil.rmtree(folder, ignore_errors=True)
     (runs / "locks" / run_id).unlink(missing_ok=True)
+
+
+def _told_disk(launch: Path) -> tuple[int, int] | None:
+    """Bytes that the folders of a launch use, of how many, as its shim last counted."""
+    try:
+        used, most = map(int, (launch / DISK).read_bytes().split())
+    except (OSError, ValueError):
+        return None
+    return used, most
 
 
 def _changed_at(file: Path) -> float:

@@ -28,6 +28,9 @@ Flavour = Literal["v1", "v2"]
 class Usage(msgspec.Struct, frozen=True):
     memory_bytes: int
     cpu_seconds: float
+    disk_bytes: int | None = None
+    """Of its folders; None where nobody counted, or no limit is set."""
+    disk_limit: int | None = None
 
 
 class Tree(msgspec.Struct, frozen=True):

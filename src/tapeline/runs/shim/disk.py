@@ -14,6 +14,8 @@ from tapeline.runs.shim import tree
 FASTEST = 4e9  # bytes a second, into the page cache
 SOONEST, LATEST = 0.02, 2.0  # seconds between two checks
 WALKED_EVERY = 60.0  # regardless of the free space: other processes may have freed some
+WALKED_AFTER = 16  # so large a part of the limit that may have been added: people watch the use
+MOST_WALKING = 50  # times as long as a walk takes is the pause after it
 SLACK = 4 * 1024 * 1024  # how much a launch may add that starts over its limit
 TOLERATED = 1.1  # times the limit: how full a launch may start, so that it can free space itself
 UNBOUNDED = 1 << 62
@@ -44,13 +46,22 @@ class DiskUse:
         # Added up at every check, so that space freed by others hides no growth.
         self._grown += max(0, self._free - free)
         self._free = free
-        if now - self._walked_at >= WALKED_EVERY:
+        if now - self._walked_at >= self._walk_after():
             self._survey(pids())
         if self._used + self._grown > self._most:
             self._count(pids)
         left = self._most - self._used - self._grown
         self.look_at = now + min(LATEST, max(SOONEST, left / FASTEST, self._rest))
         return self._used > self._most
+
+    def known(self) -> tuple[int, int]:
+        """Bytes used when last counted, and how many may be used."""
+        return self._used, self._most
+
+    def _walk_after(self) -> float:
+        if self._grown < self._most // WALKED_AFTER:
+            return WALKED_EVERY
+        return min(WALKED_EVERY, max(LATEST, MOST_WALKING * self._walk_took))
 
     def _survey(self, pids: list[int]) -> None:
         """Without a pause of the processes, and so without looking at their memory: growth that is

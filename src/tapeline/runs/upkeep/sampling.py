@@ -1,4 +1,4 @@
-"""Samples the memory and processor use of each run, and keeps the samples for some days."""
+"""Samples the memory, processor and disk use of each run, and keeps the samples for some days."""
 
 import asyncio
 import time
@@ -49,7 +49,16 @@ class Sampling:
             # A restart resets the counter.
             used = max(0.0, usage.cpu_seconds - before.cpu_seconds)
             cpu = used / (now - at) if now > at else 0.0
-            rows.append({"run_id": run.id, "at": stamp, "memory": usage.memory_bytes, "cpu": cpu})
+            rows.append(
+                {
+                    "run_id": run.id,
+                    "at": stamp,
+                    "memory": usage.memory_bytes,
+                    "cpu": cpu,
+                    "disk": usage.disk_bytes,
+                    "disk_limit": usage.disk_limit,
+                }
+            )
         self._before = seen
         return rows
 

@@ -109,6 +109,8 @@ samples = Table(
     Column("at", Double, primary_key=True),
     Column("memory", BigInteger, nullable=False),  # bytes
     Column("cpu", Double, nullable=False),  # cores, on average since the sample before
+    Column("disk", BigInteger),  # bytes of its folders
+    Column("disk_limit", BigInteger),
     Index(None, "at"),
 )
 

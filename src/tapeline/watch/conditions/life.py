@@ -110,20 +110,30 @@ def _restarting(question: Question) -> Finding:
 
 def _memory_near(question: Question) -> Finding:
     use: Use | None = question.facts.get("resource_use")
-    limit = question.asked.limit or 0.0
     if use is None:
-        run: Run | None = question.facts.get("deployed_run")
-        if run is not None and run.ended_at is not None:
-            return Finding(holds=False, said="It is not running.")
-        return Finding(holds=None, said="It does not run here, so its memory is not known.")
-    share = 100.0 * use.memory / use.allowed_memory
-    return Finding(
-        holds=share >= limit,
-        said=f"It uses {use.memory // MB:,} MB of the {use.allowed_memory // MB:,} MB of its plan"
-        f" ({share:.0f} %).",
-        value=share,
-        limit=limit,
-    )
+        return _unused(question, "memory")
+    return _near(question, use.memory, use.allowed_memory, "of its plan")
+
+
+def _disk_near(question: Question) -> Finding:
+    use: Use | None = question.facts.get("resource_use")
+    if use is None or use.disk is None or use.allowed_disk is None:
+        return _unused(question, "disk space")
+    return _near(question, use.disk, use.allowed_disk, "that its folders may take")
+
+
+def _unused(question: Question, what: str) -> Finding:
+    run: Run | None = question.facts.get("deployed_run")
+    if run is not None and run.ended_at is not None:
+        return Finding(holds=False, said="It is not running.")
+    where = "It does not run here" if run is None else "It was not measured yet"
+    return Finding(holds=None, said=f"{where}, so its {what} is not known.")
+
+
+def _near(question: Question, used: int, allowed: int, of: str) -> Finding:
+    share, limit = 100.0 * used / allowed, question.asked.limit or 0.0
+    said = f"It uses {used // MB:,} MB of the {allowed // MB:,} MB {of} ({share:.0f} %)."
+    return Finding(holds=share >= limit, said=said, value=share, limit=limit)
 
 
 WITHIN = Option(
@@ -196,5 +206,17 @@ LIFE = (
         tighter="lower",
         find=_memory_near,
         preview=life_previews.memory_near,
+    ),
+    Condition(
+        name="disk-near",
+        about="life",
+        title="Near its disk space",
+        help="The folders of its run use so much of what they may take (setting `run_disk`).",
+        needs=("resource_use", "deployed_run"),
+        units=("percent",),
+        default=90.0,
+        tighter="lower",
+        find=_disk_near,
+        preview=life_previews.disk_near,
     ),
 )  # fmt: skip

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
+from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, select
 
 from tapeline.runs.run import DEPLOYED
 from tapeline.store.tables.runs import runs, samples
@@ -103,19 +104,28 @@ def given_up(past: Past) -> Stretches:
 
 
 def memory_near(past: Past) -> Stretches:
+    return _near(past, samples.c.memory, runs.c.memory_mb * MB)
+
+
+def disk_near(past: Past) -> Stretches:
+    return _near(past, samples.c.disk, samples.c.disk_limit)
+
+
+def _near(past: Past, used: ColumnElement[Any], allowed: ColumnElement[Any]) -> Stretches:
     query = (
-        select(samples.c.at, samples.c.memory, runs.c.memory_mb)
+        select(samples.c.at, used.label("used"), allowed.label("allowed"))
         .join(runs, runs.c.id == samples.c.run_id)
         .where(
             runs.c.model_id == past.subject.id,
             runs.c.kind.in_(DEPLOYED),
             samples.c.at >= past.since,
+            used.is_not(None),
         )
         .order_by(samples.c.at.desc())
         .limit(MOST_SAMPLES)
     )
     rows = list(reversed(past.connection.execute(query).all()))
     limit = past.asked.limit or 0.0
-    changes = [(row.at, 100.0 * row.memory / (row.memory_mb * MB) >= limit) for row in rows]
+    changes = [(row.at, 100.0 * row.used / row.allowed >= limit) for row in rows]
     since = rows[0].at if len(rows) == MOST_SAMPLES else past.since
     return Stretches(while_true(changes, past.now), looked_since=since)

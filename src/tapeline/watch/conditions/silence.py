@@ -90,8 +90,8 @@ def _schedule_missed(question: Question) -> Finding:
         )
     return Finding(
         holds=True,
-        said=f"It was due {in_words(late)} ago by its schedule ({run.schedule}) and has not"
-        " started.",
+        said=f"It was due {in_words(max(0.0, question.now - run.due_at))} ago by its schedule"
+        f" ({run.schedule}) and has not started.",
         value=late,
         limit=question.asked.lasting,
         since=due,

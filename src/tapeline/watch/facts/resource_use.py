@@ -20,6 +20,9 @@ class Use(msgspec.Struct, frozen=True):
     memory: int
     """Bytes."""
     allowed_memory: int
+    disk: int | None
+    """Bytes; None where nobody counted."""
+    allowed_disk: int | None
 
 
 def gather(gathering: Gathering) -> Mapping[str, Use]:
@@ -33,12 +36,13 @@ def gather(gathering: Gathering) -> Mapping[str, Use]:
             .subquery()
         )
         query = (
-            select(runs.c.model_id, runs.c.memory_mb, samples.c.at, samples.c.memory)
+            select(runs.c.model_id, runs.c.memory_mb, samples)
             .join(samples, samples.c.run_id == runs.c.id)
             .join(last, (last.c.run_id == samples.c.run_id) & (last.c.at == samples.c.at))
         )
         for row in gathering.connection.execute(query):
-            found[row.model_id] = Use(row.at, row.memory, row.memory_mb * MB)
+            allowed = row.memory_mb * MB
+            found[row.model_id] = Use(row.at, row.memory, allowed, row.disk, row.disk_limit)
     return found
 
 
