@@ -9,9 +9,12 @@ from datetime import UTC, datetime
 import psutil
 import pytest
 
-from tapeline.watch.heavy.messages import Match
+from tapeline.watch.heavy.messages import Match, Places
 from tapeline.watch.heavy.process import Heavy, NoCalendar, NoHeavyAnswer
 from tests.waiting import wait_for
+
+SLOW = "(?:a|b|ab){0,1000}z"
+"""As slow as a pattern may be: it keeps a thousand counts apart."""
 
 
 @pytest.fixture
@@ -34,8 +37,8 @@ def test_it_is_started_by_the_first_question_and_ends_when_closed(heavy: Heavy) 
     assert heavy.matching([]) == []
     assert len(_children()) == before
     assert heavy.matching([Match("b+", ["abc", "c", "bb"]), Match("^ü", ["ü", "u"])]) == [
-        [0, 2],
-        [0],
+        Places([0, 2], 3),
+        Places([0], 2),
     ]
     assert len(_children()) == before + 1
     heavy.close()
@@ -58,6 +61,30 @@ def test_one_that_hangs_is_ended(heavy: Heavy, monkeypatch: pytest.MonkeyPatch) 
     with pytest.raises(NoHeavyAnswer):
         heavy.trouble_with("a")
     assert not _children()
+
+
+def test_a_pattern_that_is_large_when_counted_out_is_refused(heavy: Heavy) -> None:
+    assert "too large" in (heavy.trouble_with(".{0,1000}" * 21 + "z") or "")
+    assert "too large" in (heavy.trouble_with("[a-z]{0,1000}" * 8 + "z") or "")
+    assert heavy.trouble_with("(?i)error.{0,200}timeout") is None
+
+
+def test_each_pattern_has_its_share_of_the_time_and_says_how_far_it_came(heavy: Heavy) -> None:
+    assert heavy.searching([Match("a", ["a"])], 60.0) == [Places([0], 1)]
+    slow = Match(SLOW, ["ab" * 1_999] * 100_000)
+    first, second = heavy.searching([slow, Match("b$", ["ab"])], 0.5)
+    assert isinstance(first, Places)
+    assert first.looked < len(slow.lines)
+    assert second == Places([0], 1)
+    assert heavy.searching([Match("a", ["a"])], 0.0) == [Places([], 0)]
+
+
+def test_hours_of_exchanges_do_not_wait_for_patterns(heavy: Heavy) -> None:
+    assert heavy.trouble_with("a") is None
+    heavy.searching([Match("a", ["a"])], 60.0)
+    for child in _children():
+        os.kill(child.pid, signal.SIGSTOP)
+    assert heavy.sessions("XNYS", time.time())
 
 
 def test_sessions_of_an_exchange(heavy: Heavy) -> None:

@@ -9,8 +9,9 @@ from sqlalchemy import Connection
 
 from tapeline.watch.conditions import all_conditions
 from tapeline.watch.conditions.condition import PREVIEWED, Finding, Past, Question, Stretch
-from tapeline.watch.facts import all_facts
+from tapeline.watch.facts import all_facts, of_lines
 from tapeline.watch.facts.fact import EVERYTHING, Asked, Gathering, Sources, Subject
+from tapeline.watch.facts.of_lines import LINES
 from tapeline.watch.rules import rule
 from tests.conftest import Service
 from tests.pushing import Model
@@ -53,8 +54,14 @@ class Watcher:
         moment = time.time() if now is None else now
         name, asked = self.asked(subject, when, more, memory, counts_from)
         condition = all_conditions.BY_NAME[name]
+        if memory is None:  # a new rule
+            self.sources.searches.keep(())
 
         def facts(connection: Connection) -> dict[str, Any]:
+            if LINES.name in condition.needs:  # they are searched beside the evaluation
+                LINES.gather(Gathering(connection, self.sources, {subject: [asked]}, moment))
+                jobs = of_lines.read(connection, self.sources.searches.waiting(moment))
+                of_lines.search(self.sources, jobs, 60.0, moment)
             gathering = Gathering(connection, self.sources, {subject: [asked]}, moment)
             found = {one: all_facts.BY_NAME[one].gather(gathering) for one in condition.needs}
             return {one: by_id[subject.id] for one, by_id in found.items() if subject.id in by_id}

@@ -1,6 +1,7 @@
 """Conditions about what a model does: its orders, what they cost, its log, its reports."""
 
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
@@ -19,8 +20,8 @@ from tapeline.watch.conditions.judging import (
     within,
 )
 from tapeline.watch.facts.of_arrivals import Arrivals
-from tapeline.watch.facts.of_lines import Matched
 from tapeline.watch.facts.of_orders import Fate, Fills, Orders
+from tapeline.watch.heavy.line_searches import Matched
 
 
 def _orders_per_minute(question: Question) -> Finding:
@@ -191,7 +192,8 @@ FEE_SHARE = Condition(
 
 LONGEST = 200  # characters of a line that are shown
 FAR = 1_000  # events on the tape, of which lines are some
-AGAIN = 10.0  # seconds
+AGAIN = 2.0  # seconds
+LATE = 10.0  # seconds for which lines may wait to be searched
 
 
 def _log_line(question: Question) -> Finding:
@@ -201,21 +203,37 @@ def _log_line(question: Question) -> Finding:
     memory: dict[str, Any] = dict(asked.memory)
     if found is None:
         return unknown(None)
-    if found.trouble is not None:
-        said = f"The pattern cannot be used: {found.trouble}"
-        return Finding(holds=None, said=said, look_again=now + AGAIN)
     if found.at is not None:
         memory |= {"at": found.at, "line": found.line[:LONGEST], "read_to": found.read_to}
-    elif found.read_to - memory.get("read_to", -FAR) >= FAR:
+    elif found.read_to is not None and found.read_to - memory.get("read_to", -FAR) >= FAR:
         # Not at every line: this is written to the database, and lines without a match can be
         # read again after a restart.
         memory["read_to"] = found.read_to
     quiet = f"No line within {in_words(asked)} matches."
     said = f"A line matches: {memory.get('line', '')}"
     finding = happened(asked, memory.get("at"), said, quiet, now, memory=memory)
-    if found.has_more:
-        return msgspec.structs.replace(finding, look_again=now)
-    return finding
+    if found.waits_since is None:
+        return finding
+    # What matched counts, whatever the rest may say. That nothing matches is not known for long.
+    if not finding.holds and (why := _unsearched(found, now)) is not None:
+        again = now if found.trouble is None else now + AGAIN
+        return Finding(holds=None, said=why, look_again=again, memory=memory)
+    return msgspec.structs.replace(finding, look_again=now)
+
+
+def _unsearched(found: Matched, now: float) -> str | None:
+    """Why it cannot be said that no line matches."""
+    if found.trouble is not None or found.waits_since is None:
+        return found.trouble
+    if found.read_to is None:
+        return "Its lines are being searched for the first time."
+    if now - found.waits_since < LATE:
+        return None
+    since = datetime.fromtimestamp(found.waits_since, UTC)
+    return (
+        f"Lines since {since:%H:%M:%S} UTC are not searched yet: the patterns of this account take"
+        " longer than the time that it has for them."
+    )
 
 
 LOG_LINE = Condition(

@@ -97,8 +97,10 @@ def log_line(past: Past) -> Sequence[Stretch]:
     answer = past.sources.heavy.matching([Match(str(past.asked.options["matches"]), lines)])[0]
     if isinstance(answer, str):
         return []
-    moments = [records[place].received_at for place in answer]
+    moments = [records[place].received_at for place in answer.found]
     is_cut = some.next is not None and len(records) == len(some.records)
+    if answer.looked < len(records):  # there was no time for older lines
+        is_cut, records = True, records[: max(1, answer.looked)]
     return Stretches(
         stretches.of_moments(past, moments, within(past.asked)),
         records[-1].received_at if is_cut else None,

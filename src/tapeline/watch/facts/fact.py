@@ -10,6 +10,7 @@ from tapeline.settings import Settings
 from tapeline.store.store import Store
 from tapeline.watch.facts.certificates import Certificates
 from tapeline.watch.facts.portfolios import Portfolios
+from tapeline.watch.heavy.line_searches import Searches
 from tapeline.watch.heavy.process import Heavy
 
 Kind = Literal["model", "project", "all", "host"]
@@ -54,8 +55,8 @@ class Sources(msgspec.Struct, frozen=True):
     portfolios: Portfolios = msgspec.field(default_factory=Portfolios)
     heavy: Heavy = msgspec.field(default_factory=Heavy)
     certificates: Certificates = msgspec.field(default_factory=Certificates)
-    read_lines: dict[tuple[str, str], int] = msgspec.field(default_factory=dict)
-    """How far rules about subjects have read logs; what they remember themselves may be older."""
+    searches: Searches = msgspec.field(default_factory=Searches)
+    """What rules look for in logs, beside their evaluation."""
 
 
 Wanted = Mapping[Subject, Sequence[Asked]]

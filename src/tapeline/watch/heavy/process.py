@@ -1,5 +1,6 @@
-"""The server's side of the process with the heavy libraries: started when first needed, ended with
-the server, started again if it died. One question at a time; who asks waits in a thread."""
+"""The server's side of the processes with the heavy libraries: started when first needed, ended
+with the server, started again if they died. One question at a time each; who asks waits in a
+thread."""
 
 import os
 import select
@@ -13,9 +14,10 @@ from threading import Lock
 import msgspec
 
 from tapeline.errors import Unavailable
-from tapeline.watch.heavy.messages import Answer, Match, Question, Sessions
+from tapeline.watch.heavy.messages import Answer, Match, Places, Question, Sessions
 
 DEADLINE = 20.0  # seconds for an answer; the first one has a library to load
+PATIENCE = 3.0  # seconds that a pattern may take for somebody who waits
 LONGEST_ANSWER = 8_000_000  # bytes
 PORTION = 1 << 16
 AHEAD = timedelta(days=370)  # of sessions that are asked for at once
@@ -35,14 +37,21 @@ class NoCalendar(Exception):
 
 
 class Heavy:
+    """Who asks has processes apart: hours of exchanges never wait for a pattern, nor rules for
+    somebody who tries one."""
+
     def __init__(self) -> None:
-        self._turn = Lock()
-        self._process: subprocess.Popen[bytes] | None = None
+        self._of_rules, self._of_people, self._of_exchanges = _Helper(), _Helper(), _Helper()
         self._calendars: OrderedDict[str, tuple[float, list[Span]]] = OrderedDict()
 
-    def matching(self, asked: list[Match]) -> list[list[int] | str]:
-        """Of each pattern the places of the lines that it matches, or why it cannot be used."""
-        return self._ask(Question(matches=asked)).matches if asked else []
+    def searching(self, asked: list[Match], seconds: float) -> list[Places | str]:
+        """For rules: what each pattern matches among the lines that there was time for."""
+        return self._of_rules.ask(Question(matches=asked, seconds=seconds)).matches if asked else []
+
+    def matching(self, asked: list[Match]) -> list[Places | str]:
+        """The same for somebody who waits for the answer."""
+        question = Question(matches=asked, seconds=PATIENCE)
+        return self._of_people.ask(question).matches if asked else []
 
     def trouble_with(self, pattern: str) -> str | None:
         """What is wrong with a pattern."""
@@ -56,7 +65,7 @@ class Heavy:
             return known[1]
         today = datetime.fromtimestamp(now, UTC).date()
         asked = Sessions(calendar, str(today - BEHIND), str(today + AHEAD))
-        answer = self._ask(Question(sessions=asked))
+        answer = self._of_exchanges.ask(Question(sessions=asked))
         if answer.trouble is not None:
             raise NoCalendar(answer.trouble)
         self._calendars[calendar] = now, answer.sessions
@@ -65,10 +74,22 @@ class Heavy:
         return answer.sessions
 
     def close(self) -> None:
+        for one in (self._of_rules, self._of_people, self._of_exchanges):
+            one.close()
+
+
+class _Helper:
+    """One such process, and whose turn it is."""
+
+    def __init__(self) -> None:
+        self._turn = Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def close(self) -> None:
         with self._turn:
             self._end()
 
-    def _ask(self, question: Question) -> Answer:
+    def ask(self, question: Question) -> Answer:
         with self._turn:
             try:
                 process = self._running()

@@ -24,12 +24,14 @@ from tapeline.tape.append.watchers import Watchers
 from tapeline.watch.conditions.condition import Finding, Question
 from tapeline.watch.facts import all_facts
 from tapeline.watch.facts.fact import EVERYTHING, Asked, Gathering, Sources, Subject
+from tapeline.watch.facts.of_lines import LINES
 from tapeline.watch.halts.carrying_out import Halts
 from tapeline.watch.heavy.process import NoCalendar
 from tapeline.watch.incidents import acting, deciding, looking, watched
 from tapeline.watch.incidents.acting import Change
 from tapeline.watch.incidents.deciding import Terms
 from tapeline.watch.incidents.looking import Look, Reach
+from tapeline.watch.incidents.searching import Searching
 from tapeline.watch.incidents.watched import Key, Watched
 from tapeline.watch.rules import stored as stored_rules
 from tapeline.watch.rules.hours import ALWAYS, Hours, Span, Window, of_sessions
@@ -38,6 +40,7 @@ EVERY, WITHIN = 1.0, 60.0  # seconds
 CALENDARS_EVERY = 86_400.0  # seconds
 UNKNOWN_EVERY = 30.0  # seconds after which hours that are not known are asked for again
 TOGETHER = 200  # rules about subjects in one portion: one read, one transaction
+FAILED_EVERY = 5.0  # seconds after which a fact that could not be read is read again
 SHOWN_EVERY = 60.0
 """Seconds after which figures are written that changed nothing: pages show them."""
 
@@ -51,6 +54,8 @@ class _Known(msgspec.Struct):
     at: dict[str, float] = msgspec.field(default_factory=dict)
     changed: dict[str, int] = msgspec.field(default_factory=dict)
     """By word: the turn."""
+    failed: dict[str, str] = msgspec.field(default_factory=dict)
+    """By fact: why it could not be read. It is read again at the next look."""
 
 
 class Evaluator:
@@ -73,6 +78,7 @@ class Evaluator:
         """When each was asked for, and its sessions or why there are none."""
         self.told: Callable[[], None] = _nobody
         """Called after something was put into the outbox."""
+        self._searching = Searching(sources, self.wake, background)
         self._work = background.loop(
             "rules", self.turn, every=EVERY, within=WITHIN, once=True, essential=True
         )
@@ -124,6 +130,7 @@ class Evaluator:
         before = {} if is_new else self._watched
         self._watched = watched.watch(rules, states, look, names, before)
         self._by_subject = watched.by_subject(self._watched.values())
+        self.sources.searches.keep(self._watched.keys())
         self._of_books = {one.subject.id for one in self._watched.values() if "books" in one.words}
         fresh = {one.subject.id for key, one in self._watched.items() if before.get(key) is not one}
         self._known = {
@@ -269,7 +276,11 @@ class Evaluator:
         if isinstance(window, str):
             again = now + UNKNOWN_EVERY
             return Finding(holds=None, said=f"Its hours are not known: {window}", look_again=again)
-        values = self._known.setdefault(one.subject.id, _Known()).values
+        known = self._known.setdefault(one.subject.id, _Known())
+        if why := _failure(known, one.condition.needs):
+            said, again = f"What it needs to know could not be read: {why}", now + FAILED_EVERY
+            return Finding(holds=None, said=said, look_again=again)
+        values = known.values
         facts = {name: values[name] for name in one.condition.needs if name in values}
         asked = one.asked(_counts_from(one, window))
         try:
@@ -306,11 +317,18 @@ class Evaluator:
     ) -> None:
         try:
             found = await self._store.read(partial(_read, name, self.sources, asked, now))
-        except Exception as error:  # noqa: BLE001 - conditions that need it say that it is missing
+        except Exception as error:  # noqa: BLE001 - rules that need it say that it is missing
             self._work.note(error, f"fact {name}")
-            found = {}
+            for subject in asked:
+                known = self._known[subject.id]
+                known.gathered.pop(name, None)
+                known.failed[name] = cause_of(error)
+            return
+        if name == LINES.name:
+            self._searching.wake()
         for subject in asked:
             known = self._known[subject.id]
+            known.failed.pop(name, None)
             known.gathered[name], known.at[name] = self._turns, now
             if subject.id not in found:
                 known.values.pop(name, None)
@@ -319,6 +337,10 @@ class Evaluator:
             is_partial = all_facts.BY_NAME[name].is_partial
             if is_partial is not None and is_partial(found[subject.id]):
                 del known.gathered[name]
+
+
+def _failure(known: _Known, needs: Iterable[str]) -> str | None:
+    return next((known.failed[name] for name in needs if name in known.failed), None)
 
 
 def _is_fresh(known: _Known, name: str, now: float) -> bool:
