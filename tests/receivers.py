@@ -1,8 +1,9 @@
 """Real receivers of messages on this machine: a server for webhooks, and one for mail."""
 
+import gzip
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from email import message_from_bytes
 from email.message import Message
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -16,10 +17,12 @@ class Received(NamedTuple):
     headers: dict[str, str]
     """With names in lower case."""
     body: bytes
+    method: str = "GET"
 
 
 class Receiver:
-    """Answers `/status/N` with N and its `location`; everything else with 204."""
+    """Answers `/status/N` with N and its `location`, `/endless` with a body that has no end,
+    `/packed` with one that is large when it is unpacked; everything else with 204."""
 
     def __init__(self) -> None:
         self.received: list[Received] = []
@@ -28,15 +31,25 @@ class Receiver:
         self.answers = threading.Event()
         """Cleared: requests are received and not answered."""
         self.answers.set()
+        self.is_over = False
         outer = self
 
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
+                self._receive()
+
+            def do_DELETE(self) -> None:
+                self._receive()
+
+            def _receive(self) -> None:
                 body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
                 headers = {name.lower(): value for name, value in self.headers.items()}
-                outer.received.append(Received(self.path, headers, body))
+                outer.received.append(Received(self.path, headers, body, self.command))
                 outer.answers.wait(60)
-                self._answer()
+                if self.path in {"/endless", "/packed"}:
+                    outer.answer_at_length(self)
+                else:
+                    self._answer()
 
             def do_GET(self) -> None:
                 outer.received.append(Received(self.path, {}, b""))
@@ -57,6 +70,18 @@ class Receiver:
         self.port = self.server.server_port
         self.url = f"http://127.0.0.1:{self.port}"
 
+    def answer_at_length(self, handler: BaseHTTPRequestHandler) -> None:
+        handler.send_response(200)
+        if handler.path == "/packed":
+            handler.send_header("Content-Encoding", "gzip")
+            handler.end_headers()
+            handler.wfile.write(gzip.compress(bytes(200_000_000), 9))
+            return
+        handler.end_headers()
+        with suppress(OSError):  # until nobody reads it any more
+            while not self.is_over:
+                handler.wfile.write(bytes(65_536))
+
 
 @contextmanager
 def http_receiver() -> Iterator[Receiver]:
@@ -67,6 +92,7 @@ def http_receiver() -> Iterator[Receiver]:
         yield made
     finally:
         made.answers.set()
+        made.is_over = True
         made.server.shutdown()
         made.server.server_close()
         thread.join()

@@ -117,3 +117,9 @@ def test_a_rule_that_was_never_true_is_ok_since_it_was_first_evaluated() -> None
     first = decide(RuleState(), Finding(holds=False, said=""), terms(0.0), 100.0).after
     assert (first.state, first.since) == ("ok", 100.0)
     assert decide(first, Finding(holds=False, said=""), terms(0.0), 200.0).after.since == 100.0
+
+
+def test_what_a_model_wrote_cannot_imitate_the_lines_around_it() -> None:
+    said = "A line matches:\x1b[31m boom\r\nSeverity: info\u2028\u202eLimit"
+    after = decide(RuleState(), Finding(holds=True, said=said), terms(), 5.0).after
+    assert after.said == "A line matches: [31m boom Severity: info Limit"

@@ -31,6 +31,11 @@ def fault(text: str) -> str | None:
     return None
 
 
+def on_one_line(text: str) -> str:
+    """Text that somebody else wrote, so that it cannot imitate the lines around it."""
+    return " ".join(CONTROL.sub(" ", text).split())
+
+
 def require(text: str, field: str) -> None:
     found = fault(text)
     if found is not None:

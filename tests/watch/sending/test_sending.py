@@ -6,13 +6,18 @@ import hashlib
 import hmac
 import os
 import socket
+import subprocess
+import sys
+import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import psutil
 import pytest
+import uvloop
 
 from tapeline.background import Background
 from tapeline.fair_line import Owner
@@ -24,6 +29,7 @@ from tests.waiting import wait_for
 
 CHART = Chart("Drawdown of x", [(float(i), float(i % 9)) for i in range(60)], 50.0, 6.0)
 PRIVATE = "a private network"
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture
@@ -168,6 +174,125 @@ def test_an_address_that_apprise_cannot_read_says_so() -> None:
     assert (good.arrived, good.message) == (True, "ntfy")
     assert not bad.arrived
     assert "cannot read" in bad.message
+
+
+@pytest.mark.parametrize("form", ["", "&format=html"])
+def test_what_models_write_is_text_and_keeps_its_lines(box: Mailbox, form: str) -> None:
+    address = f"mailto://127.0.0.1:{box.port}?from=a@example.org&to=b@example.org&mode=insecure"
+    body = "<h1>Paid</h1> & <img src=x>\nLimit: 10 %\nModel: <b>x</b>"
+    (outcome,) = send("127.0.0.1", job(address + form, "apprise", body=body))
+    assert outcome.arrived
+    (mail,) = box.mails
+    parts = {
+        one.get_content_type(): one for one in mail.walk() if one.get_content_type()[:4] == "text"
+    }
+    found: dict[str, Any] = {kind: one.get_payload(decode=True) for kind, one in parts.items()}
+    assert ("text/html" in found) == bool(form)
+    if form:
+        assert b"&lt;h1&gt;Paid" in found["text/html"]
+        assert not any(tag in found["text/html"] for tag in (b"<h1>", b"<img", b"<b>"))
+        assert b"<br/>Limit:" in found["text/html"]
+    else:
+        assert found["text/plain"].decode().splitlines()[:2] == body.splitlines()[:2]
+
+
+@pytest.mark.parametrize("path", ["endless", "packed"])
+def test_an_answer_without_end_is_not_read_to_it(receiver: Receiver, path: str) -> None:
+    (outcome,) = send("127.0.0.1", job(f"json://127.0.0.1:{receiver.port}/{path}", "apprise"))
+    assert not outcome.arrived
+    assert "more than a message needs" in outcome.message
+
+
+def test_nor_one_of_a_mail_server() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def talk() -> None:
+            connection, _ = listener.accept()
+            with connection, suppress(OSError):
+                while True:
+                    connection.sendall(b"220-welcome\r\n" * 1_000)
+
+        threading.Thread(target=talk, daemon=True).start()
+        port = listener.getsockname()[1]
+        address = f"mailto://127.0.0.1:{port}?from=a@b.org&to=b@b.org&mode=insecure"
+        (outcome,) = send("127.0.0.1", job(address, "apprise"))
+    assert not outcome.arrived
+    assert "more than a message needs" in outcome.message
+
+
+def test_a_plain_request_is_a_post_whatever_an_older_address_says(receiver: Receiver) -> None:
+    where = f"127.0.0.1:{receiver.port}/a?method=DELETE"
+    for outcome in send(
+        "127.0.0.1", *(job(f"{one}://{where}", "apprise") for one in ("json", "xml", "form"))
+    ):
+        assert outcome.arrived
+    assert [one.method for one in receiver.received] == ["POST"] * 3
+
+
+def test_how_a_machine_refuses_is_not_told() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    for outcome in send(
+        "127.0.0.1", job(f"http://127.0.0.1:{port}/"), job(f"json://127.0.0.1:{port}/", "apprise")
+    ):
+        assert outcome.message == "The service could not be reached."
+
+
+APART = """
+import socket, sys
+from tests.watch.sending.test_sending import job, send
+own, key = sys.argv[1], "a" * 8 + "-bbbb-cccc-dddd-" + "e" * 12
+listener = socket.create_server(("0.0.0.0", 0))
+listener.setblocking(False)
+port = listener.getsockname()[1]
+address = f"http://{own}:{port}/"
+sent = send("", job(address), job(f"json://{own}:{port}/", "apprise"))
+try:
+    listener.accept()
+    print("reached")
+except BlockingIOError:
+    print("not reached")
+print([one.message for one in sent])
+hooks = socket.create_server(("::1", 80), family=socket.AF_INET6)
+hooks.setblocking(False)
+allowed = [job(one, seconds=1.0) for one in (address, "http://[::1]/hook")]
+print([one.message for one in send(f"{own}, ::1", *allowed)])
+print(bool(listener.accept()), bool(hooks.accept()))
+print(send("", job(f"opsgenie://{key}", "apprise", severity="info"))[0].arrived)
+"""
+
+
+def test_own_public_addresses_are_not_reached_and_nothing_sent_is_not_accepted() -> None:
+    """In a network of its own, which has such an address and no way out. A webhook whose address is
+    of version 6 needs no port."""
+    own = "93.184.216.34"
+    inside = f'ip link set lo up && ip addr add {own}/32 dev lo && exec "$@"'
+    found = subprocess.run(
+        ["unshare", "-Urn", "sh", "-c", inside, "sh", sys.executable, "-c", APART, own],
+        capture_output=True, text=True, check=True, cwd=ROOT,
+    )  # fmt: skip
+    reached, refused, allowed, connected, arrived = found.stdout.splitlines()
+    assert reached == "not reached"
+    assert refused.count(PRIVATE) == 2
+    assert allowed.count("in time") == 2
+    assert (connected, arrived) == ("True True", "False")
+
+
+def test_a_process_that_ends_at_once_is_an_outcome(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On the loop that the server has, which raises for it what others do not."""
+    monkeypatch.setattr(sys, "executable", "/bin/false")
+
+    async def act() -> tuple[list[Outcome], int]:
+        background = Background()
+        async with background.running():
+            office = PostOffice("", background)
+            sent = [await office.send(job("http://localhost:1/"), Owner("a")) for _ in range(20)]
+            return sent, sum(one.failures for one in background.states())
+
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        sent, failures = runner.run(act())
+    assert {one.message for one in sent} == {post_office.FAILED}
+    assert failures == 0
 
 
 def test_one_that_hangs_is_ended_at_its_time_and_holds_up_nobody(receiver: Receiver) -> None:

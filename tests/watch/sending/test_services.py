@@ -15,6 +15,7 @@ REFUSED = [
     "discord://1/2?template=/etc/passwd", "tgram://1/2?Template=file:///etc/passwd",
     "mailto://a:b@c.org?pgpkey=/root/key", "https:///path", "http://u:p@host/", "https://h\n/x",
     "https://h/" + "x" * 2_000, "smtp://host",
+    "json://host/?method=DELETE", "xmls://host/?Method=put", "form://host?method=get",
 ]  # fmt: skip
 
 

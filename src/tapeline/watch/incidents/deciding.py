@@ -4,6 +4,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from tapeline.accounts import plain_names
 from tapeline.watch.conditions.condition import Finding
 from tapeline.watch.rules.hours import Window
 
@@ -59,7 +60,7 @@ def decide(before: RuleState, finding: Finding, terms: Terms, now: float) -> Dec
         state=state,
         since=before.since if before.since and state == before.state else now,
         held_since=held_since,
-        said=finding.said,
+        said=plain_names.on_one_line(finding.said),  # it may quote what a model wrote
         value=finding.value,
         limit=finding.limit,
         memory=before.memory if finding.memory is None else finding.memory,

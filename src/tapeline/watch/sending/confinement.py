@@ -10,11 +10,11 @@ import socket
 import ssl
 import sys
 import sysconfig
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from tapeline.watch.sending.reach import Reach
+from tapeline.watch.sending.reach import Probe, Reach
 
 # Each starts a program, or another process in which these hooks would be lost.
 PROGRAMS = {"os.exec", "os.fork", "os.forkpty", "os.posix_spawn", "os.spawn", "os.system"}
@@ -35,14 +35,18 @@ class Refused(PermissionError):
 
 
 class Confinement:
-    def __init__(self, allowed: str) -> None:
-        self._reach = Reach(allowed)
+    def __init__(self, allowed: str, ours: Iterable[str] = ()) -> None:
+        """`ours`: addresses under which the server is reached."""
+        self._reach = Reach(allowed, ours)
         self._looked_up: set[str] = set()
         """Addresses of the name that was looked up last, if the operator allows it. Each look-up
         begins anew: a redirect from there to one of these numbers is not of that name."""
         self._readable = _readable()
         self.refused = ""
         """What was refused last, for people."""
+
+    def note(self, why: str) -> None:
+        self.refused = why
 
     def begin(self, *files: str) -> None:
         """From now on, for the rest of this process. These files may be read too."""
@@ -69,6 +73,8 @@ class Confinement:
             self._refuse("The service wanted to do something on this server, which is not allowed.")
 
     def _connect(self, made: Any, place: Any) -> None:
+        if isinstance(made, Probe):  # it asks whether an address is ours
+            return
         if place is None:  # of a socket that is connected, so it was checked
             return
         internet = getattr(made, "family", None) in {socket.AF_INET, socket.AF_INET6}
@@ -88,7 +94,7 @@ class Confinement:
             self._refuse("The address asks for a file of this server, which is not allowed.")
 
     def _refuse(self, why: str) -> None:
-        self.refused = why
+        self.note(why)
         raise Refused(why)
 
 

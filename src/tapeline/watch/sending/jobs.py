@@ -43,6 +43,8 @@ class Order(msgspec.Struct, frozen=True):
     parent: int
     allowed: str
     """Where messages may go besides the public internet."""
+    public_url: str = ""
+    """Where people reach the server, so that no message does."""
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):

@@ -10,21 +10,23 @@ import hmac
 import http.client
 import logging
 import os
-import smtplib
+import socket
 import time
-from typing import Any
 from urllib.parse import urlsplit
 
 import msgspec
 
 from tapeline import __version__
+from tapeline.watch.sending import services
 from tapeline.watch.sending.confinement import Confinement
-from tapeline.watch.sending.jobs import Job, Outcome
+from tapeline.watch.sending.jobs import Job, Order, Outcome
+from tapeline.watch.sending.listening import Answers
 from tapeline.watch.sending.picture import drawn
 
 TIMESTAMP, SIGNATURE = "Tapeline-Timestamp", "Tapeline-Signature"
 MESSAGE, INCIDENT = "Tapeline-Message", "Tapeline-Incident"
 NOT_REACHED = "The service could not be reached."
+NOTHING_SENT = "The service has nothing to do for such a message, so nothing was sent."
 TYPES = {"info": "info", "warning": "warning", "critical": "failure", "resolved": "success"}
 
 
@@ -38,9 +40,9 @@ def prepare() -> None:
     apprise.Apprise()
 
 
-def send(job: Job, allowed: str) -> Outcome:
+def send(job: Job, order: Order) -> Outcome:
     """In a process that does nothing else, and ends after it."""
-    confinement = Confinement(allowed)
+    confinement = Confinement(order.allowed, addresses_of(urlsplit(order.public_url).hostname))
     picture = None if job.chart is None else drawn(job.chart)
     try:
         if job.kind == "webhook":
@@ -48,6 +50,14 @@ def send(job: Job, allowed: str) -> Outcome:
         return _notify(job, confinement, picture)
     except Exception as error:  # noqa: BLE001 - a library of others: whatever it was, it failed
         return _failed(job, confinement, None, _why(error))
+
+
+def addresses_of(name: str | None) -> set[str]:
+    """Where the server is reached from outside. That may be a router that leads back to it."""
+    try:
+        return {str(place[0]) for *_, place in socket.getaddrinfo(name, None)} if name else set()
+    except OSError:  # nobody reaches it by this name, so no message does
+        return set()
 
 
 def signed(secret: str, timestamp: str, body: bytes) -> str:
@@ -72,7 +82,9 @@ def _post(job: Job, confinement: Confinement, picture: bytes | None) -> Outcome:
     parts = urlsplit(job.address)
     secure = parts.scheme == "https"
     kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection
-    connection = kind(parts.hostname or "", parts.port, timeout=job.seconds)
+    # Without a port, the last part of an address of version 6 would be taken for one.
+    port = parts.port or (443 if secure else 80)
+    connection = kind(parts.hostname or "", port, timeout=job.seconds)
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     confinement.begin()
     connection.request("POST", target, body, headers)
@@ -90,7 +102,7 @@ def _notify(job: Job, confinement: Confinement, picture: bytes | None) -> Outcom
     # A redirect of a POST becomes a GET, which many servers answer with 200.
     asset = AppriseAsset(app_id="Tapeline", app_desc="Tapeline", app_url="", http_redirects=False)
     files = [] if picture is None else [_in_memory(picture)]
-    seen = _Statuses()
+    seen = Answers(confinement.note)
     confinement.begin(*files)
     service = Apprise.instantiate(job.address, asset=asset, suppress_exceptions=True)
     if service is None:
@@ -100,17 +112,23 @@ def _notify(job: Job, confinement: Confinement, picture: bytes | None) -> Outcom
         return Outcome(id=job.id, arrived=True, message=str(service.service_name))
     if isinstance(getattr(service, "headers", None), dict):  # of mail, and of plain requests
         service.headers |= {f"X-{name}": value for name, value in _names(job).items()}
+    if services.sends_requests(job.address):
+        service.method = "POST"  # whatever the address says: it is a message
     attach = [AttachFile(one, name="chart.png", mimetype="image/png") for one in files]
-    arrived = service.notify(
-        title=job.title,
-        body=job.body,
-        body_format="text",  # names that people gave to models are no markup
-        notify_type=TYPES.get(job.severity, "info"),
-        attach=attach if attach and service.attachment_support else None,
-    )
-    if arrived:
+    # Some services do nothing when something is over, or is only news, and call that a success.
+    for kind in (TYPES.get(job.severity, "info"), "warning"):
+        arrived = service.notify(
+            title=job.title,
+            body=job.body,
+            body_format="text",  # what models write, and their names, are no markup
+            notify_type=kind,
+            attach=attach if attach and service.attachment_support else None,
+        )
+        if not arrived or seen.last is not None:
+            break
+    if arrived and seen.last is not None:
         return Outcome(id=job.id, arrived=True, status=seen.last, message="Accepted.")
-    return _failed(job, confinement, seen.last, NOT_REACHED)
+    return _failed(job, confinement, seen.last, NOTHING_SENT if arrived else NOT_REACHED)
 
 
 def _names(job: Job) -> dict[str, str]:
@@ -124,28 +142,6 @@ def _in_memory(content: bytes) -> str:
     file = os.memfd_create("chart.png")
     os.write(file, content)
     return f"/proc/self/fd/{file}"
-
-
-class _Statuses:
-    """Apprise says only whether it worked. These notice what the service answered."""
-
-    def __init__(self) -> None:
-        self.last: int | None = None
-        answer, reply = http.client.HTTPResponse.begin, smtplib.SMTP.getreply
-
-        def begin(response: Any) -> None:
-            answer(response)
-            self.last = response.status
-
-        def getreply(connection: Any) -> tuple[int, bytes]:
-            found = reply(connection)
-            # What follows an error, and 221, is a good-bye.
-            if (self.last is None or self.last < 400) and found[0] != 221:
-                self.last = found[0]
-            return found
-
-        setattr(http.client.HTTPResponse, "begin", begin)  # noqa: B010
-        setattr(smtplib.SMTP, "getreply", getreply)  # noqa: B010
 
 
 def _failed(job: Job, confinement: Confinement, status: int | None, why: str) -> Outcome:
@@ -165,4 +161,4 @@ def _why(error: Exception) -> str:
     if name in {"SSLCertVerificationError", "gaierror"}:
         known = {"gaierror": "The name of the service cannot be found."}
         return known.get(name, "The service has no certificate that is trusted here.")
-    return f"{NOT_REACHED[:-1]} ({name})."
+    return NOT_REACHED  # how a machine refuses is not for those who guess at its ports

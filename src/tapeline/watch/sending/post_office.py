@@ -24,6 +24,8 @@ LOADED_WITHIN = 30.0  # seconds that loading Apprise may add to the first messag
 OF_A_TENANT = 3
 """Messages of one tenant that are sent at the same time: services that hang keep their places."""
 BUSY = "Too many messages are being sent at the moment."
+ENDED = (OSError, RuntimeError)
+"""What writing to a process raises that has just ended; the second is of a loop that knows."""
 FAILED = "The process that sends messages ended; the server's log may say why."
 
 
@@ -34,8 +36,8 @@ class _Sender(NamedTuple):
 
 
 class PostOffice:
-    def __init__(self, allowed: str, background: Background) -> None:
-        self._allowed, self._background = allowed, background
+    def __init__(self, allowed: str, background: Background, public_url: str = "") -> None:
+        self._allowed, self._public_url, self._background = allowed, public_url, background
         self._places = FairBudget(AT_ONCE)
         self._of_tenants: dict[str, FairBudget] = {}
         self._sender: _Sender | None = None
@@ -64,7 +66,7 @@ class PostOffice:
                 return await answer
         except TimeoutError:
             return Outcome(id=job.id, arrived=False, message="The service did not answer in time.")
-        except OSError:  # it has just ended
+        except ENDED:
             return Outcome(id=job.id, arrived=False, message=FAILED)
         finally:
             sender.answers.pop(job.id, None)
@@ -87,7 +89,9 @@ class PostOffice:
             env={},  # a library of others has no use for our secrets, nor for our proxies
         )
         assert process.stdin is not None
-        process.stdin.write(msgspec.json.encode(Order(os.getpid(), self._allowed)) + b"\n")
+        order = Order(os.getpid(), self._allowed, self._public_url)
+        with suppress(*ENDED):  # whoever listens to it notices
+            process.stdin.write(msgspec.json.encode(order) + b"\n")
         return process
 
     async def _listen(self, sender: _Sender) -> None:

@@ -6,10 +6,13 @@ what the operator adds to them.
 """
 
 import ipaddress
+import socket
+from collections.abc import Callable, Iterable
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
+ANY_PORT = 9
 
 # They look public and are not: a cloud's own services for its machines, and old ways to write
 # addresses of version 4 inside those of version 6.
@@ -23,13 +26,22 @@ NOT_PUBLIC: tuple[Network, ...] = (
 TRANSLATED: tuple[IPv6Network, ...] = (
     IPv6Network("64:ff9b::/96"),
     IPv6Network("64:ff9b:1::/48"),
+    IPv6Network("::ffff:0:0:0/96"),
 )
 
 
 class Reach:
-    """What the operator allows besides the public internet: networks, addresses and names."""
+    """What the operator allows besides the public internet: networks, addresses and names. Public
+    addresses of this machine (`is_here`), and `ours`, lead back to the server."""
 
-    def __init__(self, allowed: str) -> None:
+    def __init__(
+        self,
+        allowed: str,
+        ours: Iterable[str] = (),
+        is_here: "Callable[[Address], bool] | None" = None,
+    ) -> None:
+        self._is_here = is_here or leads_here
+        self._ours = {found for one in ours if (found := _read(one)) is not None}
         self._networks: list[Network] = []
         self._names: set[str] = set()
         for one in filter(None, (part.strip() for part in allowed.split(","))):
@@ -40,18 +52,42 @@ class Reach:
 
     def allows(self, text: str) -> bool:
         """Of an address as a socket gets it. A name is none: it must have been looked up."""
-        try:
-            address = ipaddress.ip_address(text.partition("%")[0])
-        except ValueError:
+        address = _read(text)
+        if address is None:
             return False
         carried = _carried(address)
         if any(_inside(one, network) for one in (address, *carried) for network in self._networks):
             return True
-        return all(map(_is_public, (address, *carried)))
+        if not all(map(_is_public, (address, *carried))):
+            return False
+        return not any(one in self._ours or self._is_here(one) for one in (address, *carried))
 
     def names(self, host: str) -> bool:
         """Whether the operator allows this name, wherever it leads."""
         return _plain(host) in self._names
+
+
+class Probe(socket.socket):
+    """Sends nothing."""
+
+
+def leads_here(address: Address) -> bool:
+    """Whether it is an address of this machine: the kernel then takes it for our end too. Asked
+    each time, because machines get and lose addresses while the server runs."""
+    family = socket.AF_INET if address.version == 4 else socket.AF_INET6
+    try:
+        with Probe(family, socket.SOCK_DGRAM) as probe:
+            probe.connect((str(address), ANY_PORT))
+            return _read(probe.getsockname()[0]) == address
+    except OSError:  # there is no way to it at all
+        return False
+
+
+def _read(text: str) -> Address | None:
+    try:
+        return ipaddress.ip_address(text.partition("%")[0])
+    except ValueError:
+        return None
 
 
 def _plain(name: str) -> str:

@@ -21,7 +21,7 @@ from tapeline import lifetime, memory
 from tapeline.watch.sending import one_message
 from tapeline.watch.sending.jobs import AT_ONCE, LONGEST_LINE, Job, Order, Outcome
 
-MEMORY = 1_000_000_000  # bytes of addresses, of every child
+MEMORY = 400_000_000  # bytes of addresses, of every child; one that has loaded Apprise has 90 MB
 LATE = "The service did not answer in time."
 DIED = "The process that sends messages failed; the server's log may say why."
 
@@ -90,7 +90,7 @@ class Sender:
             os.closerange(out + 1, 1024)
             resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
             resource.setrlimit(resource.RLIMIT_CPU, (30, 30))
-            found = one_message.send(job, self._order.allowed)
+            found = one_message.send(job, self._order)
             os.write(out, msgspec.json.encode(found))
         finally:
             os._exit(0)

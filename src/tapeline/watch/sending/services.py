@@ -34,6 +34,7 @@ _NAMES = (
     " zohocliq zoom zulip"
 )
 ALLOWED = frozenset(_NAMES.split())
+REQUESTS = {"json", "jsons", "xml", "xmls", "form", "forms"}
 # They name files of the server; without them Apprise reads and writes none.
 FILES = {"template", "pgp", "pgpkey", "pgpmode", "keyfile", "subfile"}
 
@@ -55,7 +56,15 @@ def kind_of(address: str) -> str:
         raise _invalid(
             f"`{min(wrong)}` in an address names a file of this server, which is not allowed."
         )
+    methods = {text.upper() for name, text in parse_qsl(parts.query) if name.lower() == "method"}
+    if parts.scheme in REQUESTS and methods - {"POST"}:
+        raise _invalid("Messages are sent with POST; leave `method` out of the address.")
     return "apprise"
+
+
+def sends_requests(address: str) -> bool:
+    """Whether it is a plain request, of which the address says nearly everything."""
+    return _parts(address).scheme in REQUESTS
 
 
 def masked(address: str, service: str = "") -> str:

@@ -49,7 +49,7 @@ class Telling:
         it has to tell is its original's to tell."""
         self._is_copy = is_copy
         self._store, self._cipher, self._background = store, cipher, background
-        self._office = PostOffice(settings.alerts_may_reach, background)
+        self._office = PostOffice(settings.alerts_may_reach, background, settings.public_url)
         self._address = settings.public_url or (
             settings.address(settings.port) if settings.port else ""
         )

@@ -94,7 +94,7 @@ def trial(name: str, project: str, message_id: str) -> Message:
         what="test",
         title="Tapeline: a test",
         text=f"This is a test of the channel {name} {whose}on Tapeline. Nothing has happened.",
-        severity="info",
+        severity="warning",  # some services do nothing for less
         sent_at=time.time(),
         incidents=[],
     )
